@@ -191,6 +191,15 @@ void lock_assert_held_below(const struct lock *lock)
 		ensure(!"the lock that this function needs is not held");
 }
 
+void condition_init(pthread_cond_t *cond)
+{
+	pthread_condattr_t attributes;
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(cond, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
 void lock_wait(struct lock *lock, pthread_cond_t *cond)
 {
 	lock_assert_held(lock);

@@ -93,6 +93,8 @@ bool lock_seize(struct lock *lock);
  * called by a signal handler. */
 void lock_each_held(void (*put)(int fd, const char *text), int fd);
 
+/* Makes a condition whose deadlines are on the clock of clock_now_ns. */
+void condition_init(pthread_cond_t *cond);
 /* Waits like pthread_cond_wait. */
 void lock_wait(struct lock *lock, pthread_cond_t *cond);
 int lock_wait_until(

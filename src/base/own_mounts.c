@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/own_mounts.h"
+#include "base/array_grow.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,15 +55,11 @@ bool own_mounts_cover(const char *path)
 
 static int add(struct own_mounts *mounts, dev_t device)
 {
-	if (mounts->n == mounts->capacity) {
-		size_t capacity = mounts->capacity * 2 + 8;
-		dev_t *grown =
-			reallocarray(mounts->devices, capacity, sizeof(*mounts->devices));
-		if (!grown)
-			return -ENOMEM;
-		mounts->devices = grown;
-		mounts->capacity = capacity;
-	}
+	dev_t *devices = array_grow(
+		mounts->devices, mounts->n, &mounts->capacity, sizeof(*devices));
+	if (!devices)
+		return -ENOMEM;
+	mounts->devices = devices;
 	mounts->devices[mounts->n++] = device;
 	return 0;
 }

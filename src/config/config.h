@@ -432,6 +432,11 @@ char *config_path_absolute(const char *dir, const char *path);
  * 3, or a distance that is not less than the length of `word` or of the name. */
 const char *config_nearest(const char *word, const char *const *names, size_t n);
 
+/* Calls `visit` for each file *.ini in the directory, in the order of their names, until it returns
+ * another value than 0, which is returned. -errno: the directory can't be read. */
+must_check int config_each_ini(const char *directory,
+	int (*visit)(void *context, const char *path), void *context);
+
 /*
  * Default paths of the control socket and the state directory. For root: /run/joaderfs.sock and
  * /var/lib/joaderfs. Otherwise: $XDG_RUNTIME_DIR/joaderfs.sock (without that variable

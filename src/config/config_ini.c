@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/ensure.h"
 #include "config/config_internal.h"
 #include "image/sections.h"
@@ -150,11 +151,11 @@ static void take_section(struct reader *reader, const char *text)
 	size_t n = strcspn(text, " \t");
 	auto_free char *word = strndup(text, n);
 	const char *name = text + n + strspn(text + n, " \t");
-	auto_free char *label = NULL;
+	auto_free char *label =
+		word ? aprintf("%s%s%s", word, *name ? " " : "", name) : NULL;
 	reader->began = true;
 	reader->section = NULL;
-	if (!word || asprintf(&label, "%s%s%s", word, *name ? " " : "", name) < 0) {
-		label = NULL;
+	if (!label) {
 		reader->ini->err = -ENOMEM;
 		return;
 	}

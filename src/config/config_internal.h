@@ -81,6 +81,10 @@ extern const struct value_type value_u32, value_u64, value_size, value_cache,
 bool value_digits(const char **text, uint64_t *ret);
 bool value_in_range(const struct option *option, uint64_t number);
 void value_allowed_range(const struct option *option, FILE *out);
+/* Sets the field, a char *, to a copy of the text. */
+must_check int value_keep(const char *text, void *field);
+/* Prints the field, a char *, unless it is NULL. */
+void value_print_text(const struct option *option, const void *field, FILE *out);
 
 extern const struct section_spec config_sections[SECTION_COUNT];
 /* Tells whether a section may occur both with and without a name, like [tensor NAME]. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "config/config_internal.h"
 #include "image/sections.h"
 
@@ -83,10 +84,8 @@ static int keep(const struct ini_section *own, const struct job_config *as,
 	struct job_section *ret)
 {
 	const char *ending = config_extension_of(as->format);
-	char *extension = NULL;
-	if (asprintf(&extension, "%s%s%s", as->from ? own->name : "", as->from ? "." : "",
-		    ending) < 0)
-		extension = NULL;
+	char *extension =
+		aprintf("%s%s%s", as->from ? own->name : "", as->from ? "." : "", ending);
 	*ret = (struct job_section){.name = strdup(own->name),
 		.text = text_of(own),
 		.extension = extension,

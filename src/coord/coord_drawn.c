@@ -226,7 +226,7 @@ static void measure(
 		return;
 	if (job->measured_ns && consumed >= job->consumed)
 		job->rate = job->rate / 2 + (double)(consumed - job->consumed) *
-						    (double)NS_PER_S / (double)ns / 2;
+						    (double)SECOND_NS / (double)ns / 2;
 	if (consumed != job->consumed)
 		coord_moved(coord);
 	job->consumed = consumed;
@@ -258,7 +258,7 @@ static uint32_t find_ahead(
  * leader is replaced, but at least to mini_batches mini-batches. */
 static void set_window(struct coord *coord, struct drawn_job *job)
 {
-	double seconds = 3.0 * (double)coord->ttl_ns / (double)NS_PER_S;
+	double seconds = 3.0 * (double)coord->ttl_ns / (double)SECOND_NS;
 	double need = job->rate * seconds;
 	uint64_t least = (uint64_t)coord->mini_batches * job->facts.batch;
 	uint64_t window = need < 1e9 ? (uint64_t)need : 1000000000;

@@ -51,6 +51,11 @@ struct coord_position {
 	uint32_t position;
 };
 
+static inline bool position_before(struct coord_position a, struct coord_position b)
+{
+	return a.epoch < b.epoch || (a.epoch == b.epoch && a.position < b.position);
+}
+
 /* A rank that a node serves or wants to serve. */
 struct coord_lease {
 	const char *job;
@@ -96,6 +101,8 @@ struct coord_engine_jobs {
 	size_t n;
 };
 void coord_engine_jobs_free(struct coord_engine_jobs *jobs);
+/* Compares two struct coord_engine_job, for qsort. */
+int coord_jobs_by_name(const void *a, const void *b);
 
 /* The nodes and jobs of the group. */
 struct coord_look {

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "base/clock.h"
 #include "base/rng.h"
 #include "coord/coord.h"
 #include "coord/coord_engine.h"
@@ -22,9 +23,8 @@
  */
 
 #define NS_PER_MS UINT64_C(1000000)
-#define NS_PER_S UINT64_C(1000000000)
 /* pause of an idle node before its next draw or read; news in a heartbeat's answer end the pause */
-#define QUIET_NS (3600 * NS_PER_S)
+#define QUIET_NS (3600 * SECOND_NS)
 /* number of consumed positions after which a heartbeat is sent soon */
 #define COMMIT_EVERY 32
 
@@ -165,11 +165,6 @@ struct coord {
 	job_id next_id;
 	stream_id next_stream;
 };
-
-static inline bool position_before(struct coord_position a, struct coord_position b)
-{
-	return a.epoch < b.epoch || (a.epoch == b.epoch && a.position < b.position);
-}
 
 /* Returns the number of positions that a rank has in an epoch. */
 static inline uint32_t rank_length(

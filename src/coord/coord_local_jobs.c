@@ -131,12 +131,6 @@ int local_leave(void *context, const char *node, const char *name)
 	return 0;
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct coord_engine_job *)a)->name,
-		((const struct coord_engine_job *)b)->name);
-}
-
 static int show_job(const struct coord_local *local, const struct local_job *job,
 	struct coord_engine_job *ret)
 {
@@ -183,7 +177,7 @@ int local_jobs(void *context, const char *run, struct coord_engine_jobs *ret)
 		}
 		ret->n++;
 	}
-	qsort(ret->jobs, ret->n, sizeof(*ret->jobs), by_name);
+	qsort(ret->jobs, ret->n, sizeof(*ret->jobs), coord_jobs_by_name);
 	return 0;
 }
 

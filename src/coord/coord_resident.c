@@ -21,7 +21,7 @@
  */
 
 #define TELL_MOST 65536 /* most bytes that a node reports about a dataset */
-#define TELL_EVERY_NS (2 * NS_PER_S)
+#define TELL_EVERY_NS (2 * SECOND_NS)
 /* number of ttl between two reports of an idle node, whose cache does not change */
 #define TELL_TTLS 8
 

@@ -3,6 +3,7 @@
 
 #ifdef HAVE_HIREDIS
 
+#include "base/array_grow.h"
 #include "coord/coord_resp_internal.h"
 
 #include <errno.h>
@@ -81,14 +82,10 @@ static void name_log(
 
 static int add_chunk(struct resp_chunks *log, uint32_t end)
 {
-	if (log->n == log->room) {
-		size_t room = log->room ? 2 * log->room : 64;
-		uint32_t *ends = reallocarray(log->ends, room, sizeof(*ends));
-		if (!ends)
-			return -ENOMEM;
-		log->ends = ends;
-		log->room = room;
-	}
+	uint32_t *ends = array_grow(log->ends, log->n, &log->room, sizeof(*ends));
+	if (!ends)
+		return -ENOMEM;
+	log->ends = ends;
 	log->ends[log->n++] = end;
 	return 0;
 }

@@ -190,8 +190,8 @@ static uint64_t pause_between_beats(const struct coord *coord)
 {
 	bool quiet = coord_is_quiet(coord);
 	uint64_t pause = coord->ttl_ns / (quiet ? 3 : 4);
-	if ((!quiet || coord->leads) && pause > NS_PER_S)
-		pause = NS_PER_S;
+	if ((!quiet || coord->leads) && pause > SECOND_NS)
+		pause = SECOND_NS;
 	return pause;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/array_grow.h"
 #include "base/ensure.h"
 #include "edition/edition_internal.h"
 
@@ -212,15 +213,11 @@ static int facts_put(struct facts *facts, const struct order_found *found)
 		facts->list[i].set = found->set;
 		return 0;
 	}
-	if (facts->n == facts->room) {
-		size_t room = 2 * facts->room + 8;
-		struct order_found *grown =
-			reallocarray(facts->list, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		facts->list = grown;
-		facts->room = room;
-	}
+	struct order_found *list =
+		array_grow(facts->list, facts->n, &facts->room, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	facts->list = list;
 	memmove(&facts->list[i + 1], &facts->list[i],
 		(facts->n++ - i) * sizeof(*facts->list));
 	facts->list[i] = *found;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/log.h"
 #include "edition/edition_internal.h"
 #include "epoch/disk.h"
@@ -31,13 +32,11 @@ static const char fixed[] = "fixed\n", fresh[] = "fresh\n";
  * another text. Errors are logged. */
 static int read_choice(const struct job *job, char text[static 16])
 {
-	auto_free char *path = NULL;
 	size_t bytes = 0;
 	text[0] = '\0';
-	if (asprintf(&path, "%s/" MAPPING_FILE, job->directory) < 0) {
-		path = NULL;
+	auto_free char *path = aprintf("%s/" MAPPING_FILE, job->directory);
+	if (!path)
 		return -ENOMEM;
-	}
 	auto_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	int err = fd < 0 ? (errno == ENOENT || errno == ENOTDIR ? 0 : -errno)
 			 : disk_read(fd, text, 15, 0, &bytes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/compare.h"
 #include "edition/edition_internal.h"
 
 #include <errno.h>
@@ -75,12 +76,6 @@ static bool measure_one(uint32_t id, void *context)
 	return true;
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
-
 /* Measures the tensor of each sample. */
 static int measure_each(struct edition *edition)
 {
@@ -91,7 +86,7 @@ static int measure_each(struct edition *edition)
 	measuring->edition = edition;
 	measuring->step = (uint32_t)((n + MOST_MEASURED - 1) / MOST_MEASURED);
 	roaring_iterate(edition->selection, measure_one, measuring);
-	qsort(measuring->bytes, measuring->n, sizeof(measuring->bytes[0]), compare);
+	qsort(measuring->bytes, measuring->n, sizeof(measuring->bytes[0]), compare_u64);
 	edition->typical_bytes = measuring->bytes[measuring->n * 3 / 4];
 	return 0;
 }
@@ -185,7 +180,7 @@ static int typical_file(struct edition *edition)
 	for (uint32_t i = 0; i < positions; i += step)
 		if (roaring_bitmap_select(edition->selection, i, &id))
 			bytes[n++] = dataset_file_bytes(edition->is.dataset, id);
-	qsort(bytes, n, sizeof(*bytes), compare);
+	qsort(bytes, n, sizeof(*bytes), compare_u64);
 	edition->typical_bytes = bytes[n * 3 / 4];
 	return 0;
 }

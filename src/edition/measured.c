@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/log.h"
 #include "base/rng.h"
 #include "edition/edition_internal.h"
@@ -219,15 +220,13 @@ static int take(struct edition *edition, const uint8_t *file, size_t n)
 
 int measured_load(struct edition *edition)
 {
-	auto_free char *path = NULL;
 	auto_free uint8_t *file = NULL;
 	size_t n = 0;
 	if (key_of(edition) == 0)
 		return -ENOENT;
-	if (asprintf(&path, "%s/" MEASURED_FILE, edition->job->directory) < 0) {
-		path = NULL;
+	auto_free char *path = aprintf("%s/" MEASURED_FILE, edition->job->directory);
+	if (!path)
 		return -ENOMEM;
-	}
 	int err = read_file(path, &file, &n);
 	if (!err)
 		err = take(edition, file, n);

@@ -12,8 +12,14 @@
 /*
  * File operations of the journal and of the orders of epochs.
  *
- *   Threads: any.   Errors: -errno, not logged; the callers log what has failed.
+ *   Threads: any.   Errors: -errno, not logged; the callers log what has failed (disk_cant).
  */
+
+/* Logs "PATH: can't be WHAT" with the reason err; returns err. */
+int disk_cant(const char *path, const char *what, int err);
+
+/* Opens a file for reading, but follows no link. NULL: errno tells the reason. */
+FILE *disk_fopen(const char *path);
 
 /* Writes all n bytes at the offset, in as many system calls as necessary. *ret_done: number of
  * bytes that were written, also after a failure. place: name of the place for fault injection

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/array_grow.h"
 #include "epoch/journal_internal.h"
 #include "base/log.h"
 
@@ -156,14 +157,11 @@ static struct script_opens *script_of(
 
 static int add_told(struct compaction *compaction)
 {
-	if (compaction->n_told == compaction->room) {
-		size_t room = compaction->room ? 2 * compaction->room : 64;
-		struct told *grown = reallocarray(compaction->told, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		compaction->told = grown;
-		compaction->room = room;
-	}
+	struct told *told = array_grow(
+		compaction->told, compaction->n_told, &compaction->room, sizeof(*told));
+	if (!told)
+		return -ENOMEM;
+	compaction->told = told;
 	struct script_opens *script = get_script(compaction, compaction->next.script);
 	if (!script)
 		return -ENOMEM;

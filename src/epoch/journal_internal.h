@@ -152,8 +152,6 @@ must_check int journal_replay(const char *directory,
 must_check int journal_open_segment(const char *directory, uint32_t epoch, int flags,
 	struct journal_path *ret_path, int *ret_fd);
 
-/* Logs "PATH: can't be WHAT" with the reason err; returns err. */
-int journal_cant(const char *path, const char *what, int err);
 /* Cuts the segment's file off at the offset. Removes the file if no record is left. Appends the
  * bytes that are cut off to the file journal-NNNN.damaged. */
 must_check int journal_cut(

@@ -22,7 +22,6 @@
  *                            |  refused by a server  ^
  */
 
-#define SECOND_NS UINT64_C(1000000000)
 /* least time from the end of a fetch (also of a failed one) to the next fetch */
 #define FIRST_AGAIN_NS SECOND_NS
 /* interval at which credentials from files and programs (read_anew) are fetched again */

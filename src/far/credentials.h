@@ -94,6 +94,8 @@ must_check int identity_credentials(const struct identity *identity, const char 
 must_check int process_credentials(
 	const char *command, struct credentials *ret, struct far_error *ret_error);
 
+/* Returns the environment variable; NULL: it is not set, or empty. */
+char *variable(const char *name);
 /* Reads the credentials from a JSON object with AccessKeyId and related members. token_name: name
  * of the member with the token. from: name of the source, for messages. */
 must_check int credentials_of_json(const char *text, const char *token_name,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "far/far_internal.h"
 
 #include <ctype.h>
@@ -238,14 +239,12 @@ int far_list(const char *url, far_listed *listed, void *context, struct far_erro
 	const struct place *place = place_of(url);
 	const char *bucket = url + strlen("s3://");
 	size_t n = bucket_bytes(url);
-	auto_free char *prefix = NULL;
 	const char *behind = bucket[n] ? bucket + n + 1 : "";
 	*error = (struct far_error){0};
-	if (asprintf(&prefix, "%s%s", behind,
-		    behind[0] && behind[strlen(behind) - 1] != '/' ? "/" : "") < 0) {
-		prefix = NULL;
+	auto_free char *prefix = aprintf("%s%s", behind,
+		behind[0] && behind[strlen(behind) - 1] != '/' ? "/" : "");
+	if (!prefix)
 		return far_fail(error, -ENOMEM, "no memory");
-	}
 	char *token = NULL;
 	int err;
 	do {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "far/far_internal.h"
 
 #include "base/log.h"
@@ -223,12 +224,11 @@ static bool has_host(const struct place *place, const char *bucket, size_t bytes
 
 void print_bucket(FILE *out, const struct place *place, const char *bucket, size_t bytes)
 {
-	auto_free char *name = strndup(bucket, bytes), *amazon = NULL;
+	auto_free char *name = strndup(bucket, bytes);
 	const char *region = place_region(place), *base = place->endpoint;
-	if (!base &&
-		asprintf(&amazon, "https://s3.%s.amazonaws.com%s", region ? region : "",
-			region && strncmp(region, "cn-", 3) == 0 ? ".cn" : "") < 0)
-		amazon = NULL;
+	auto_free char *amazon =
+		aprintf("https://s3.%s.amazonaws.com%s", region ? region : "",
+			region && strncmp(region, "cn-", 3) == 0 ? ".cn" : "");
 	base = base ? base : amazon;
 	if (!name || !base)
 		return;

@@ -19,7 +19,6 @@
 
 /* The group's thread: passes changes from the scheduler to the coordinator, and back. */
 
-#define SECOND_NS UINT64_C(1000000000)
 #define ENGINE_TIMEOUT_MS 1000
 #define BYTES_OF_ID 32 /* most memory for one sample in a leader's samplers */
 

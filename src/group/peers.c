@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define SECOND_NS UINT64_C(1000000000)
 /* pause after a node answered that it has no such job */
 #define WITHOUT_JOB_NS (5 * SECOND_NS)
 #define AWAY_NS SECOND_NS /* pause after a failed connection or a timeout */

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "image/array.h"
+#include "base/byte_order.h"
 #include "base/ensure.h"
 
 #include <ctype.h>
@@ -276,9 +277,7 @@ int array_check_head(const struct array_type *type, const uint8_t *data, size_t 
 		return refuse(&dictionary, "no NumPy array");
 	if (n < 7 || n < start)
 		return 0;
-	length = data[8] | (size_t)data[9] << 8;
-	if (start == 12)
-		length |= (size_t)data[10] << 16 | (size_t)data[11] << 24;
+	length = start == 12 ? get_le32(data + 8) : get_le16(data + 8);
 	if (length > ARRAY_MOST_HEAD - start)
 		return refuse(&dictionary,
 			"an array with a header of %zu bytes, allowed: %d", length,

@@ -4,7 +4,7 @@
 #include "image/image_internal.h"
 #include "image/raw.h"
 
-#include "base/little_endian.h"
+#include "base/byte_order.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/clock.h"
 #include "base/ensure.h"
 #include "base/fault.h"
 #include "image/image_internal.h"
@@ -13,7 +14,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 static const struct codec *const codecs[] = {
 	&codec_jpeg,
@@ -117,14 +117,6 @@ void image_decoder_trim(struct image_decoder *decoder)
 struct image_usage image_decoder_usage(const struct image_decoder *decoder)
 {
 	return decoder->usage;
-}
-
-/* Returns the processor time of the thread, without waits for a processor. */
-static uint64_t cpu_ns(void)
-{
-	struct timespec now;
-	ensure(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 static size_t held_bytes(const struct image_decoder *decoder)
@@ -339,9 +331,9 @@ static int make_tensor(const struct decoding *decoding, struct image_output *out
 	err = read_part(decoding, &transform.part);
 	if (err)
 		return err;
-	uint64_t begun = cpu_ns();
+	uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	err = resize_and_crop(decoder, &transform, output->tensor);
-	decoder->usage.resample_ns += cpu_ns() - begun;
+	decoder->usage.resample_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
 	return err ? fail_memory(decoding->message) : 0;
 }
 
@@ -384,9 +376,9 @@ static int make_turned_tensor(
 		err = read_part(decoding, &part);
 	if (err)
 		return err;
-	uint64_t begun = cpu_ns();
+	uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	err = turn(decoding, &transform, output->tensor);
-	decoder->usage.resample_ns += cpu_ns() - begun;
+	decoder->usage.resample_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
 	return err ? fail_memory(decoding->message) : 0;
 }
 
@@ -430,10 +422,10 @@ static int make_tensors(
 		err = read_part(decoding, &all.part);
 	if (err)
 		return err;
-	uint64_t begun = cpu_ns();
+	uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	for (size_t i = 0; !err && i < n; i++)
 		err = resize_one(decoding, &all.part, &outputs[i]);
-	decoding->decoder->usage.resample_ns += cpu_ns() - begun;
+	decoding->decoder->usage.resample_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
 	return err ? fail_memory(decoding->message) : 0;
 }
 
@@ -548,12 +540,12 @@ int image_decode(struct image_decoder *decoder, const struct encoded_image *imag
 	struct image_output *outputs, size_t n, char message[static IMAGE_MESSAGE])
 {
 	struct image_usage *usage = &decoder->usage;
-	uint64_t begun = cpu_ns(), resample_ns = usage->resample_ns;
+	uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID), resample_ns = usage->resample_ns;
 	for (size_t i = 0; i < n; i++) {
 		ensure(!outputs[i].preparation->encoded);
 		outputs[i].tensor = NULL;
 	}
 	int err = decode(decoder, image, outputs, n, message);
-	usage->decode_ns += cpu_ns() - begun - (usage->resample_ns - resample_ns);
+	usage->decode_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun - (usage->resample_ns - resample_ns);
 	return err;
 }

@@ -3,7 +3,7 @@
 
 #include "image/image_internal.h"
 
-#include "base/little_endian.h"
+#include "base/byte_order.h"
 
 #include <errno.h>
 #include <string.h>

@@ -20,6 +20,13 @@ int image_fail(char *message, int error, const char *format, ...) printf_like(3,
 /* Fails for a file that no codec recognises; the message names the probable format. */
 int image_fail_unknown(char *message, const uint8_t *data, size_t size);
 
+/* Returns a * b / 255, rounded as in Pillow. */
+static inline uint8_t times_of_255(unsigned a, unsigned b)
+{
+	unsigned product = a * b + 128;
+	return (uint8_t)(((product >> 8) + product) >> 8);
+}
+
 /* The number of bytes that PIL gives its decoders at once. Codecs use the same number, because
  * whether PIL accepts a damaged file can depend on it. */
 #define CODEC_READ_SIZE 65536

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/byte_order.h"
 #include "image/image_internal.h"
 #include "image/png_end.h"
 #include "image/png_whole.h"
@@ -9,7 +10,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <setjmp.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <png.h>
@@ -77,12 +77,6 @@ struct png {
 	jmp_buf escape;
 };
 
-static uint32_t big_endian(const uint8_t *bytes)
-{
-	return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 |
-	       (uint32_t)bytes[2] << 8 | bytes[3];
-}
-
 static bool combination_exists(uint8_t depth, uint8_t color)
 {
 	switch (color) {
@@ -105,8 +99,8 @@ static int parse_ihdr(struct png *png, const uint8_t *data, uint32_t length)
 	if (length < IHDR_BYTES || data[11] != 0)
 		return image_fail(png->message, -EIO, "PNG: bad header");
 	png->header = (struct header){
-		.width = big_endian(data),
-		.height = big_endian(data + 4),
+		.width = get_be32(data),
+		.height = get_be32(data + 4),
 		.depth = data[8],
 		.color = data[9],
 		.interlaced = data[12] != 0,
@@ -142,10 +136,10 @@ static int check_chunk(struct png *png, const uint8_t *chunk)
 		return 0;
 	if (is_chunk(chunk, "IEND"))
 		return image_fail(png->message, -EIO, "PNG: no image data");
-	uint32_t length = big_endian(chunk);
+	uint32_t length = get_be32(chunk);
 	if (left < CHUNK_EXTRA || left - CHUNK_EXTRA < length)
 		return image_fail(png->message, -EIO, "PNG: truncated");
-	if (crc32(0, chunk + 4, length + 4) != big_endian(chunk + 8 + length))
+	if (crc32(0, chunk + 4, length + 4) != get_be32(chunk + 8 + length))
 		return image_fail(
 			png->message, -EIO, "PNG: wrong checksum of %.4s", chunk + 4);
 	return 0;
@@ -154,16 +148,16 @@ static int check_chunk(struct png *png, const uint8_t *chunk)
 /* Reads the chunks before the first IDAT. png->next is then the first IDAT. */
 static int read_chunks(struct png *png)
 {
-	for (;; png->next += CHUNK_EXTRA + (size_t)big_endian(png->next)) {
+	for (;; png->next += CHUNK_EXTRA + (size_t)get_be32(png->next)) {
 		int err = check_chunk(png, png->next);
 		if (err)
 			return err;
 		if (is_chunk(png->next, "IDAT"))
 			return 0;
 		if (is_chunk(png->next, "IHDR"))
-			err = parse_ihdr(png, png->next + 8, big_endian(png->next));
+			err = parse_ihdr(png, png->next + 8, get_be32(png->next));
 		else if (is_chunk(png->next, "PLTE"))
-			err = parse_plte(png, png->next + 8, big_endian(png->next));
+			err = parse_plte(png, png->next + 8, get_be32(png->next));
 		if (err)
 			return err;
 	}
@@ -264,7 +258,7 @@ static void read_chunk_header(struct png *png, uint8_t *out)
 {
 	copy_file(png, out, CHUNK_HEADER);
 	size_t left = (size_t)(png->end - png->next);
-	uint32_t length = big_endian(out);
+	uint32_t length = get_be32(out);
 	if (length > left)
 		png_save_uint_32(out, length = (uint32_t)left);
 	png->chunk_left = (uint64_t)length + CHUNK_CHECKSUM;

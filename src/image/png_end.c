@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "image/png_end.h"
+#include "base/byte_order.h"
 #include "image/image_internal.h"
 
 #include <string.h>
@@ -120,8 +121,7 @@ bool png_ends_behind_row(
 		return false;
 	while (found == GOES_ON && end - data >= 8 && memcmp(data + 4, "IDAT", 4) == 0) {
 		size_t left = (size_t)(end - data) - 8;
-		size_t size = (size_t)data[0] << 24 | (size_t)data[1] << 16 |
-			      (size_t)data[2] << 8 | data[3];
+		size_t size = get_be32(data);
 		found = read_chunk(&rows, &stream, data + 8, size < left ? size : left);
 		if (left < size || left - size < 4)
 			break;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/byte_order.h"
 #include "image/image_internal.h"
 #include "image/preamble.h"
 
@@ -35,16 +36,6 @@ struct segments {
 static int refuse(const struct segments *segments, const char *what)
 {
 	return image_fail(segments->message, -EIO, "JPEG: bad %s", what);
-}
-
-static unsigned two_bytes(const uint8_t *data)
-{
-	return (unsigned)data[0] << 8 | data[1];
-}
-
-static size_t four_bytes(const uint8_t *data)
-{
-	return (size_t)two_bytes(data) << 16 | two_bytes(data + 2);
 }
 
 static bool begins(const uint8_t *data, size_t size, const char *text, size_t bytes)
@@ -98,7 +89,7 @@ static int check_photoshop(struct segments *segments, const uint8_t *data, size_
 		at += 4;
 		if (size - at < 2)
 			break;
-		bool resolution = two_bytes(data + at) == 0x03ed;
+		bool resolution = get_be16(data + at) == 0x03ed;
 		at += 2;
 		if (at == size)
 			return refuse(segments, "Photoshop segment");
@@ -106,7 +97,7 @@ static int check_photoshop(struct segments *segments, const uint8_t *data, size_
 		at += at & 1;
 		if (at + 4 > size)
 			break;
-		size_t bytes = four_bytes(data + at);
+		size_t bytes = get_be32(data + at);
 		at += 4;
 		if (resolution && (bytes < 14 || size - at < 14))
 			break;
@@ -182,7 +173,7 @@ static int check_segment(struct segments *segments, unsigned marker)
 	if (!has_length(marker))
 		return 0;
 	size_t left = (size_t)(segments->end - segments->next);
-	size_t size = left < 2 ? 0 : two_bytes(segments->next);
+	size_t size = left < 2 ? 0 : get_be16(segments->next);
 	if (left < 2 || size > left)
 		return image_fail(segments->message, -EIO, "JPEG: truncated");
 	size = size < 2 ? 0 : size - 2;

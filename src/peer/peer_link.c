@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "peer/peer_link.h"
+#include "base/ensure.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,6 +22,13 @@ void peer_link_close(struct peer_link *link)
 	if (link->fd >= 0)
 		close(link->fd);
 	link->fd = -1;
+}
+
+void peer_wake(int fd)
+{
+	uint64_t one = 1;
+	ssize_t n = write(fd, &one, sizeof(one));
+	ensure(n == sizeof(one) || errno == EAGAIN);
 }
 
 /* --- without TLS ------------------------------------------------------------------------- */

@@ -24,13 +24,6 @@ static _Thread_local const struct peer_server *looping;
 
 /* --- answers, from any thread ------------------------------------------------------------ */
 
-static void wake(const struct peer_server *server)
-{
-	uint64_t one = 1;
-	ssize_t n = write(server->wake, &one, sizeof(one));
-	ensure(n == sizeof(one) || errno == EAGAIN);
-}
-
 void peer_request_free(struct peer_request *request)
 {
 	struct peer_tensor tensor = request->tensor;
@@ -56,7 +49,7 @@ static bool hand_over(struct peer_server *server, struct peer_request *request)
 	bool first = STAILQ_EMPTY(&server->answered);
 	STAILQ_INSERT_TAIL(&server->answered, request, link);
 	if (first && looping != server)
-		wake(server);
+		peer_wake(server->wake);
 	return true;
 }
 
@@ -405,7 +398,7 @@ void peer_server_stop(struct peer_server *server)
 	lock_take(&server->lock);
 	server->stopping = true;
 	lock_release(&server->lock);
-	wake(server);
+	peer_wake(server->wake);
 	ensure(pthread_join(server->thread, NULL) == 0);
 	while ((served = TAILQ_FIRST(&server->connections)))
 		peer_served_end(served, 0, NULL);

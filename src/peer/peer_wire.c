@@ -3,7 +3,7 @@
 
 #include "peer/peer_wire.h"
 
-#include "base/little_endian.h"
+#include "base/byte_order.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "dataset/dataset_pairs.h"
 #include "dataset/dataset_paths.h"
 #include "edition/edition.h"
@@ -38,12 +39,10 @@ const struct sched_job *admit_conflict_locked(
 static const char *describe_conflict(const struct job_config *config,
 	const struct sched_job *other, char **ret_message)
 {
-	if (asprintf(ret_message,
-		    "%s:[view]:path: found \"%s\", but job %s has \"%s\", allowed: a "
-		    "path that is not the same, below it or above it",
-		    config->file, config->path, other->is.config.name,
-		    other->is.config.path) < 0)
-		*ret_message = NULL;
+	*ret_message = aprintf(
+		"%s:[view]:path: found \"%s\", but job %s has \"%s\", allowed: a "
+		"path that is not the same, below it or above it",
+		config->file, config->path, other->is.config.name, other->is.config.path);
 	return *ret_message ? *ret_message : "out of memory";
 }
 

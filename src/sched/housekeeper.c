@@ -10,7 +10,6 @@
 
 #include <time.h>
 
-#define SECOND_NS UINT64_C(1000000000)
 
 /* The housekeeper is a thread that does delayed and periodic work, and tells the supervisor that
  * the engine is alive. */

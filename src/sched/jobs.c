@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/clock.h"
 #include "edition/edition.h"
 #include "sched/jobs.h"
@@ -90,14 +91,10 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	job->is.lock = &sched->lock;
 	job->watch.job = &job->is;
 	job->is.supply = &sched->supply;
-	int err = config_job_copy(config, &job->is.config);
+	job->is.directory = aprintf("%s/jobs/%s", sched->config->state, config->name);
+	int err = job->is.directory ? config_job_copy(config, &job->is.config) : -ENOMEM;
 	if (!err)
 		job->is.ini_hash = restore_hash_ini(&job->is.config);
-	if (!err && asprintf(&job->is.directory, "%s/jobs/%s", sched->config->state,
-			    config->name) < 0) {
-		job->is.directory = NULL;
-		err = -ENOMEM;
-	}
 	if (!err)
 		err = make_edition(job, report, context);
 	if (!err)
@@ -368,9 +365,8 @@ int sched_job_withdraw(struct sched *sched, const char *name)
 static void restore_one(struct sched *sched, const char *directory, const char *name)
 {
 	struct job_config config;
-	auto_free char *path = NULL;
-	if (asprintf(&path, "%s/%s/job.ini", directory, name) < 0 ||
-		access(path, F_OK) != 0 || name_is_taken(sched, name))
+	auto_free char *path = aprintf("%s/%s/job.ini", directory, name);
+	if (!path || access(path, F_OK) != 0 || name_is_taken(sched, name))
 		return;
 	if (config_load_job(path, config_report_to_log, NULL, &config) != 0)
 		return;
@@ -380,9 +376,9 @@ static void restore_one(struct sched *sched, const char *directory, const char *
 
 void sched_jobs_restore(struct sched *sched)
 {
-	auto_free char *directory = NULL;
 	struct dirent **entries = NULL;
-	if (asprintf(&directory, "%s/jobs", sched->config->state) < 0)
+	auto_free char *directory = aprintf("%s/jobs", sched->config->state);
+	if (!directory)
 		return;
 	int n = scandir(directory, &entries, NULL, alphasort);
 	for (int i = 0; i < n; i++) {

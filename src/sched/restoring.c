@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/log.h"
 #include "sched/jobs.h"
 #include "sched/sched_internal.h"
 #include "state/checkpoint.h"

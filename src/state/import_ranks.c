@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/rank_parts.h"
 #include "epoch/questions.h"
 #include "state/import.h"
@@ -299,8 +300,7 @@ static int make_row(const struct reading *reading, struct row *ret)
 
 static char *name_log(const struct job *job)
 {
-	char *path;
-	return asprintf(&path, "%s/training.order", job->directory) < 0 ? NULL : path;
+	return aprintf("%s/training.order", job->directory);
 }
 
 /* Saves the log as an order of all ranks, which has one bound position for each sample that was

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/fault.h"
 #include "base/log.h"
 #include "base/own_directory.h"
@@ -51,26 +52,19 @@ int keep_ini(const struct job *job)
 
 void keep_no_ini(const struct job *job)
 {
-	auto_free char *path = NULL;
-	if (asprintf(&path, "%s/job.ini", job->directory) < 0)
-		path = NULL;
-	else if (unlink(path) != 0 && errno != ENOENT)
+	auto_free char *path = aprintf("%s/job.ini", job->directory);
+	if (path && unlink(path) != 0 && errno != ENOENT)
 		log_warn("%s: %s", path, strerror(errno));
 }
 
 FILE *keep_bad_open(const struct job *job)
 {
-	auto_free char *path = NULL;
-	if (asprintf(&path, "%s/bad", job->directory) < 0) {
-		path = NULL;
+	auto_free char *path = aprintf("%s/bad", job->directory);
+	if (!path)
 		return NULL;
-	}
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
+	FILE *in = disk_fopen(path);
 	if (!in && errno != ENOENT)
 		log_error("%s: %s", path, strerror(errno));
-	if (!in && fd >= 0)
-		close(fd);
 	return in;
 }
 
@@ -82,19 +76,12 @@ int keep_bad(const struct job *job, const char *text)
 /* Reads the id that belongs to the job's name; 0: the name has none yet. */
 static int read_id(const char *directory, uint32_t *ret)
 {
-	auto_free char *path = NULL;
 	*ret = 0;
-	if (asprintf(&path, "%s/id", directory) < 0) {
-		path = NULL;
+	auto_free char *path = aprintf("%s/id", directory);
+	if (!path)
 		return -ENOMEM;
-	}
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	int err = fd >= 0 || errno == ENOENT ? 0 : -errno;
-	auto_fclose FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
-	if (fd >= 0 && !in) {
-		err = -errno;
-		close(fd);
-	}
+	auto_fclose FILE *in = disk_fopen(path);
+	int err = in || errno == ENOENT ? 0 : -errno;
 	if (in && fscanf(in, "%" SCNu32, ret) != 1)
 		err = -EINVAL;
 	if (err)

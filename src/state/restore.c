@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/log.h"
 #include "base/rng.h"
 #include "epoch/questions.h"
 #include "state/state_internal.h"

@@ -61,15 +61,6 @@ uint64_t memory_most(const struct supply *supply)
 
 /* --- one sample ----------------------------------------------------------------------- */
 
-/* Returns the size of the image, turned by its EXIF orientation if the preparation says so. 0x0:
- * the header can't be read. */
-static struct tensor_shape shape_of(const struct dataset *dataset,
-	const struct preparation *preparation, sample_id sample)
-{
-	return preparation_image(preparation, dataset_image_shape(dataset, sample),
-		dataset_orientation(dataset, sample));
-}
-
 static struct memory_size full_size(const struct supply *supply,
 	const struct dataset *dataset, const struct preparation *preparation,
 	sample_id sample);
@@ -87,10 +78,10 @@ static void add_frames(const struct dataset *dataset,
 	for (uint32_t i = 0;
 		(next = dataset_behind(dataset, preparation, sample, i)) != SAMPLE_NONE;
 		i++)
-		size->working = larger(
-			size->working, image_working_bytes(preparation,
-					       shape_of(dataset, preparation, next),
-					       dataset_file_bytes(dataset, next)));
+		size->working = larger(size->working,
+			image_working_bytes(preparation,
+				dataset_turned_shape(dataset, preparation, next),
+				dataset_file_bytes(dataset, next)));
 	size->working += frame;
 }
 
@@ -116,7 +107,7 @@ static struct memory_size full_size(const struct supply *supply,
 	sample_id sample)
 {
 	preparation = dataset_preparation(dataset, preparation, sample);
-	struct tensor_shape image = shape_of(dataset, preparation, sample);
+	struct tensor_shape image = dataset_turned_shape(dataset, preparation, sample);
 	uint64_t file = dataset_file_bytes(dataset, sample);
 	struct memory_size size = {0};
 	bool decoded = !preparation->encoded && !preparation->array;
@@ -141,7 +132,7 @@ static const char *find_reason(const struct supply *supply, const struct dataset
 	preparation = dataset_preparation(dataset, preparation, sample);
 	if (dataset_pair_fails(dataset, preparation, sample, NULL))
 		return "";
-	struct tensor_shape image = shape_of(dataset, preparation, sample);
+	struct tensor_shape image = dataset_turned_shape(dataset, preparation, sample);
 	*ret_found = preparation_most_pixels(preparation, image);
 	*ret_limit = max_pixels(supply);
 	if (!preparation->encoded && !preparation->array && *ret_found > *ret_limit)

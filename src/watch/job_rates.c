@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "watch/watch.h"
 
-#define SECOND_NS UINT64_C(1000000000)
 
 /* Advances the ring of counts, one for each second, to the present second. Sets the counts of the
  * new seconds to 0. */
