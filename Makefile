@@ -163,7 +163,7 @@ $(BUILD)/tests/unit/test_power_%: WRAP := open openat pwrite ftruncate fsync fda
 	renameat unlink unlinkat rmdir mkdir mkdirat
 $(BUILD)/tests/unit/test_dataset_slow: WRAP := probe_header
 $(BUILD)/tests/unit/test_config_allocations: WRAP := malloc calloc reallocarray strdup strndup \
-	asprintf open_memstream
+	vasprintf open_memstream
 
 $(BUILD)/tests/stress/%: $(BUILD)/tests/stress/%.o $(LIB)
 	$(call say,LD,$@)

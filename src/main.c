@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/background.h"
 #include "base/backing.h"
 #include "base/crash.h"
@@ -289,15 +290,15 @@ static int make_parents(const char *path)
 static int take_state(struct daemon *daemon)
 {
 	const char *state = daemon->config.state;
-	auto_free char *key = NULL, *path = NULL;
+	auto_free char *key = aprintf("%s:[joaderfs]:state: ", daemon->config.file);
+	auto_free char *path = aprintf("%s/lock", state);
 	int err = make_parents(state);
 	if (err) {
 		log_error("%s:[joaderfs]:state: %s: %s", daemon->config.file, state,
 			strerror(-err));
 		return err;
 	}
-	if (asprintf(&key, "%s:[joaderfs]:state: ", daemon->config.file) < 0 ||
-		asprintf(&path, "%s/lock", state) < 0)
+	if (!key || !path)
 		return -ENOMEM;
 	err = own_directory_of(key, state, true);
 	if (err)
@@ -363,10 +364,10 @@ static int start_sched(struct daemon *daemon)
 
 static int go_to_background(struct daemon *daemon)
 {
-	auto_free char *path = NULL;
 	if (daemon->foreground || kept_is_again())
 		return 0;
-	if (asprintf(&path, "%s/joaderfs.log", daemon->config.state) < 0)
+	auto_free char *path = aprintf("%s/joaderfs.log", daemon->config.state);
+	if (!path)
 		return -ENOMEM;
 	int err = log_to_file(path);
 	if (err) {

@@ -38,7 +38,8 @@ static _Noreturn void wait_for_child(pid_t child, int fd)
 	do
 		n = read(fd, &byte, 1);
 	while (n < 0 && errno == EINTR);
-	/* _exit, because the child now owns the buffers and exit handlers. */
+	/* Calls _exit instead of exit, because the buffers and exit handlers now belong to the
+	 * child. */
 	_exit(n == 1 ? EXIT_SUCCESS : status_of_failed(child));
 }
 
@@ -57,8 +58,8 @@ int background_begin(void)
 	int ends[2];
 	ensure(ready_fd < 0);
 	background_fill_stdio();
-	/* Close-on-exec, because otherwise a helper program that outlives the child would keep the
-	 * parent waiting. */
+	/* The sockets are closed by exec. Otherwise a helper program that outlives the child would
+	 * keep its end open, and the parent would wait for it. */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	fflush(NULL); /* otherwise parent and child would both write the buffered text */

@@ -23,9 +23,9 @@ void background_fill_stdio(void);
 
 /*
  * Returns 0 in the child, and does not return in the parent. The parent exits with 0 after
- * background_ready. If the child ends before, the parent exits with the child's status, or with 1
- * if the status is 0 or a signal ended the child. Until background_ready both processes receive the
- * terminal's signals, and the child gets SIGTERM if the parent is killed.
+ * background_ready. If the child ends before background_ready, the parent exits with the child's
+ * status, or with 1 if the status is 0 or a signal ended the child. Until background_ready both
+ * processes receive the terminal's signals, and the child gets SIGTERM if the parent is killed.
  */
 must_check int background_begin(void);
 

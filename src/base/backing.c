@@ -26,7 +26,7 @@ struct backings {
 	uint32_t limit;
 	atomic_uint count;
 	struct lock lock;
-	/* (lock) kernel.add is NULL if there is no session */
+	/* (lock) kernel.add is NULL if nothing is mounted */
 	struct backing_kernel kernel;
 	unsigned calls; /* (lock) running calls of the kernel's functions */
 	pthread_cond_t idle;
@@ -112,8 +112,8 @@ static void end_call(struct backings *backings, bool refused)
 		pthread_cond_broadcast(&backings->idle);
 }
 
-/* Removes the file. After the end of the session nothing is done, since the kernel has forgotten
- * all files. */
+/* Makes the kernel forget the file. Does nothing after the end of the session, because the kernel
+ * has then forgotten all files. */
 void backing_remove(struct backings *backings, int id)
 {
 	struct backing_kernel kernel;

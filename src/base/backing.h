@@ -39,8 +39,8 @@ struct backing_kernel {
 };
 
 void backings_begin(struct backings *backings, const struct backing_kernel *kernel);
-/* Ends the session. When it returns, neither of the kernel's functions is running, and neither will
- * be called again. */
+/* Ends the session. After the return, the kernel's functions (struct backing_kernel) are neither
+ * running nor called again. */
 void backings_end(struct backings *backings);
 
 /* A mapped file. Its bytes are read-only. */

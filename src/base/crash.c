@@ -58,8 +58,8 @@ static const int signals[] = {
 	SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGXFSZ};
 static struct sigaction earlier[sizeof(signals) / sizeof(signals[0])];
 
-/* Passes the signal to the previous handler, together with the kernel's description of the fault,
- * from which a sanitizer's handler finds the place of the bug. Then the signal ends the process. */
+/* Passes the signal to the handler that was installed before. A sanitizer's handler finds the place
+ * of the bug by `info`. Then the signal ends the process. */
 static void go_on(int number, siginfo_t *info, void *context)
 {
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)

@@ -77,8 +77,8 @@ static struct escaped escape(const char *text)
 	return ret;
 }
 
-/* Tells whether a byte is printed unchanged, as nearly all bytes are, without a search in
- * `controls`. */
+/* Tells whether the byte is printed unchanged. A quick test for nearly all bytes, which need no
+ * search in `controls`. */
 static bool is_plain(unsigned char byte)
 {
 	return byte >= 0x20 && byte < 0x7f && byte != '\\';

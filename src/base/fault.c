@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define MAX_FAULTS 16
-/* Values of `error` that are not an errno: */
+/* Values of `error` other than 0 and an errno: */
 #define BUG (-1)   /* an assertion fails at the place */
 #define CRASH (-2) /* the process is killed at the place */
 

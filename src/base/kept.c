@@ -61,8 +61,8 @@ static int attach(const char *engine)
 	return same ? 0 : -EPROTO;
 }
 
-/* Frees places whose descriptor did not reach the supervisor before the previous engine died. Sets
- * close-on-exec for the other descriptors. */
+/* Frees each place whose descriptor never reached the supervisor, because the previous engine died
+ * before. Sets close-on-exec for all other descriptors. */
 static void tidy(void)
 {
 	for (uint32_t i = 0; i < KEPT_DESCRIPTORS; i++) {
@@ -263,8 +263,8 @@ static atomic_int *file_place(int backing, uint32_t i)
 	return &page->files[((uint32_t)backing + i) % KEPT_FILES];
 }
 
-/* Adds a file that the kernel reads to the list from which the next engine removes such files. If
- * the list is full, the file stays until the mount ends. */
+/* Adds a file that the kernel reads to kept.files. The next engine makes the kernel forget the
+ * files in this list. If the list is full, the kernel keeps the file until the mount ends. */
 void kept_file_add(int backing)
 {
 	atomic_store(&page->last_backing, backing);
@@ -291,7 +291,7 @@ static atomic_uint n_noting;
 static _Thread_local struct kept_note *own;
 static _Thread_local bool noting;
 
-/* Notes the sample that the thread prepares. Only the first KEPT_WORKERS threads can have a
+/* Notes the sample that the calling thread prepares. Only the first KEPT_WORKERS threads can have a
  * note. */
 void kept_note_begin(const char *dataset, uint32_t sample)
 {

@@ -29,7 +29,7 @@
 #define KEPT_DESCRIPTORS 512
 #define KEPT_OPENS 65536 /* most open files that the next engine takes over */
 #define KEPT_CLOSES 4096 /* most closes that no engine has handled yet */
-/* Most files that the kernel reads (backing.h). */
+/* most files that the kernel reads itself (backing.h) */
 #define KEPT_FILES ((1u << 20) + 32768)
 #define KEPT_WORKERS 512
 /* bytes for the kernel's first message, which has 104 bytes today */
@@ -39,7 +39,7 @@
 enum kept_kind { KEPT_FREE, KEPT_RESERVED, KEPT_MOUNT, KEPT_LISTENER, KEPT_LOCK };
 
 struct kept_mount {
-	uint64_t root; /* inode number of the mount's root, packed by inode_pack */
+	uint64_t root; /* inode number of the mount's root, as inode_pack makes it */
 	bool other_pids;
 	/* rights that the kernel granted when the mount began */
 	bool maps_direct, passes_through, omits_opendir;
@@ -56,7 +56,7 @@ struct kept_descriptor {
 	/* Number of the descriptor, the same in each engine; 0: none. Written by the supervisor. */
 	atomic_int fd;
 	struct kept_mount mount;
-	char path[KEPT_PATH]; /* for a listener: path of its socket */
+	char path[KEPT_PATH]; /* path of a listener's socket */
 	bool unlimited;	      /* the listener accepts all commands */
 };
 
@@ -72,7 +72,8 @@ struct kept_open {
 	uint64_t since_ns; /* time of the open, of CLOCK_MONOTONIC */
 	uint32_t mount;	   /* index of the mount in kept.descriptors */
 	uint32_t epoch;	   /* epoch, as handles store it */
-	int32_t backing;   /* number of the file that the kernel reads instead; 0: none */
+	/* the kernel's number of the file in memory that it reads itself (backing.h); 0: none */
+	int32_t backing;
 };
 
 /* A file that was closed while an engine answered all requests with EIO. */
@@ -95,7 +96,7 @@ struct kept {
 	uint32_t bytes;
 	/* The members from here on are written by the supervisor. */
 	atomic_uint lives; /* number of engines started so far */
-	/* Status of the last engine's end, as in wait(2); 0: none has ended. */
+	/* Exit status of the last engine, as wait(2) sets it; 0: no engine has ended. */
 	atomic_int died;
 	_Atomic int64_t died_ns; /* time of the last engine's end, of CLOCK_MONOTONIC */
 	atomic_bool sick;   /* set after too many deaths: this engine only answers EIO */
@@ -109,7 +110,8 @@ struct kept {
 	atomic_bool hands_over;
 	/* heartbeat: changes every second; 0: the engine sends none */
 	_Atomic uint64_t beats;
-	atomic_bool blamed; /* a worker caused the death; its note has `crashed` */
+	/* a worker caused the death of the last engine; `crashed` is set in the worker's note */
+	atomic_bool blamed;
 	_Atomic uint64_t handles;
 	/* The kernel's count of out-of-memory kills when the engine began (machine.h). */
 	_Atomic uint64_t oom_kills;
@@ -123,7 +125,8 @@ struct kept {
 	struct kept_note notes[KEPT_WORKERS];
 	struct kept_open opens[KEPT_OPENS];
 	struct kept_close closes[KEPT_CLOSES];
-	/* the kernel's numbers of the files; 0: a free place */
+	/* kernel's numbers of the files in memory that it reads itself (backing.h); 0: a free
+	 * place */
 	atomic_int files[KEPT_FILES];
 };
 
@@ -139,11 +142,11 @@ bool kept_is_again(void);
 /* Tells the supervisor that this engine has started completely. */
 void kept_ready(void);
 
-/* kept_beat sends a heartbeat to the supervisor. One thread must call it at least once a second:
- * the supervisor kills an engine whose heartbeats have stopped for a minute. kept_beat_none ends
- * this supervision until the next heartbeat. It is called before work that may take any time: when
- * the engine waits for a disk, and when it ends. */
+/* Sends a heartbeat to the supervisor. One thread must call the function at least once a second:
+ * the supervisor kills an engine whose heartbeats have stopped for a minute. */
 void kept_beat(void);
+/* Ends the supervision until the next kept_beat. Called before work that may take any time: when
+ * the engine waits for a disk, and when it ends. */
 void kept_beat_none(void);
 
 /* Stores an error that was logged, because it may explain the end of this engine. */
@@ -179,7 +182,7 @@ void kept_open_remove(struct kept_open *open); /* may be NULL */
 /* Notes that a file was closed while no engine serves. Only one thread may call it. If there is no
  * room, the close is lost, and the file's position counts as open until the next start. */
 void kept_close_add(uint32_t mount, uint64_t inode, uint64_t handle);
-/* Takes the note of one close in the mount. Returns false if there is none. */
+/* Takes the next noted close of a file in the mount. Returns false if there is none. */
 bool kept_close_take(uint32_t mount, uint64_t *ret_inode, uint64_t *ret_handle);
 
 /* --- files that the kernel reads --------------------------------------------------- */

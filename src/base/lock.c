@@ -27,7 +27,7 @@ static _Thread_local bool prepared; /* this thread has called prepare_thread */
 
 /* The hold times of all locks with one name. Entries are used in order, and never freed. */
 struct lock_holds {
-	_Atomic(const char *) name; /* NULL: free */
+	_Atomic(const char *) name; /* NULL: the entry is free */
 	struct {
 		_Alignas(64) struct histogram holds;
 	} part[PARTS];
@@ -139,7 +139,7 @@ void lock_release(struct lock *lock)
 	pop_held(lock);
 	uint64_t ns = end_hold(lock);
 	ensure(pthread_mutex_unlock(&lock->mutex) == 0);
-	/* not lock->holds, because after the release the lock may be freed */
+	/* Uses the saved `holds`, because another thread may have freed the lock by now. */
 	count_hold(holds, ns);
 }
 
@@ -189,6 +189,15 @@ void lock_assert_held_below(const struct lock *lock)
 {
 	if (!is_held(lock))
 		ensure(!"the lock that this function needs is not held");
+}
+
+void condition_init(pthread_cond_t *cond)
+{
+	pthread_condattr_t attributes;
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(cond, &attributes);
+	pthread_condattr_destroy(&attributes);
 }
 
 void lock_wait(struct lock *lock, pthread_cond_t *cond)

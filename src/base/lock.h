@@ -26,10 +26,10 @@ enum lock_rank {
 	LOCK_RANK_SCHED = 30, /* sched: sampler, streams, entries of the cache */
 	LOCK_RANK_JOURNAL = 35,	  /* epoch: records that are not written yet */
 	LOCK_RANK_HOMES = 37,	  /* group: which nodes have which samples */
-	LOCK_RANK_LOAD = 40,	  /* load: the pool's wake-up */
+	LOCK_RANK_LOAD = 40,	  /* load: queues of work, and waiting threads */
 	LOCK_RANK_PREPARE = 42,	  /* prepare: processes of programs */
 	LOCK_RANK_TIER = 43,	  /* tier: samples that the tier has or should keep */
-	LOCK_RANK_PEER = 45,	  /* cluster: messages to other daemons */
+	LOCK_RANK_PEER = 45,	  /* peer: connections to other daemons */
 	LOCK_RANK_DATASET = 50,	  /* dataset: pool of connections */
 	LOCK_RANK_FAR = 52,	  /* far: idle connections */
 	LOCK_RANK_BACKING = 55,	  /* base: files that the kernel reads */
@@ -83,9 +83,9 @@ static inline void lock_assert_held(const struct lock *lock)
 }
 
 /*
- * Takes the lock to report a bug before the process ends, whatever locks the calling thread holds.
- * false: another thread kept the lock for a second. After true, no other thread gets the lock any
- * more.
+ * Takes the lock to report a bug just before the process ends. The ranks of other locks that the
+ * calling thread holds do not matter. Returns false if another thread held the lock for a whole
+ * second. If true, the lock is never released.
  */
 bool lock_seize(struct lock *lock);
 
@@ -93,6 +93,8 @@ bool lock_seize(struct lock *lock);
  * called by a signal handler. */
 void lock_each_held(void (*put)(int fd, const char *text), int fd);
 
+/* Makes a condition whose deadlines are on the clock of clock_now_ns. */
+void condition_init(pthread_cond_t *cond);
 /* Waits like pthread_cond_wait. */
 void lock_wait(struct lock *lock, pthread_cond_t *cond);
 int lock_wait_until(

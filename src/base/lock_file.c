@@ -25,8 +25,8 @@ int lock_file_open(const char *path)
 	return err;
 }
 
-/* Waits for a while, because an engine whose supervisor was killed holds the lock until it has
- * ended. */
+/* Waits up to two seconds. If a supervisor was killed, its engine holds the lock until the engine
+ * has ended, too. */
 int lock_file_take(int fd)
 {
 	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};

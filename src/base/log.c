@@ -16,7 +16,7 @@
 #define MAX_MESSAGE 4096
 
 static atomic_int log_fd = -1; /* -1: standard error */
-/* a file in memory with the messages that log_to_file will write to its file; -1: none */
+/* a file in memory with messages that log_to_file will write to the log file; -1: none */
 static atomic_int kept_fd = -1;
 
 static _Thread_local FILE *also;
@@ -99,8 +99,8 @@ void log_keep(void)
 	atomic_store(&kept_fd, memfd_create("joaderfs log", MFD_CLOEXEC));
 }
 
-/* Writes the saved messages to fd. Does not close the descriptor of their file in memory, because
- * another thread may be writing to it. */
+/* Writes the saved messages to fd. Leaves kept_fd open, because another thread may be writing to
+ * it. */
 static void write_kept(int fd)
 {
 	char part[4096];

@@ -36,8 +36,8 @@ static FILE *open_file(const char *format, ...)
 	return n > 0 && (size_t)n < sizeof(path) ? fopen(path, "re") : NULL;
 }
 
-/* Reads a number from a file of the group. Returns false if there is no such file, or if it has no
- * number, for instance "max". */
+/* Reads a number from a file of the control group. Returns false if there is no such file, or no
+ * number in it (for instance "max"). */
 static bool read_number(const struct group *group, const char *name, uint64_t *ret)
 {
 	auto_fclose FILE *in = open_file("%s/%s", group->directory, name);
@@ -69,8 +69,8 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* Finds the path of the process's group: of the group of cgroup v1 that has the controller, or else
- * of the group of v2. */
+/* Finds the path of the process's control group: the cgroup v1 group that has the controller, or,
+ * without such a group, the v2 group. */
 static bool find_path(const char *root, const char *controller, bool *ret_old,
 	char ret[static PATH_MAX])
 {
@@ -97,9 +97,9 @@ static bool find_path(const char *root, const char *controller, bool *ret_old,
 	return found;
 }
 
-/* Tells whether the line of mountinfo is a mount of the hierarchy: of the controller's hierarchy of
- * cgroup v1 (old), or of v2. *ret_top: the mount's root within the hierarchy; *ret_point: the mount
- * point. */
+/* Tells whether a line of mountinfo describes the mount of the hierarchy that has the group. old:
+ * the controller's hierarchy of cgroup v1; otherwise v2. *ret_top: the mount's root within the
+ * hierarchy; *ret_point: the mount point. */
 static bool is_mount_of(
 	char *line, bool old, const char *controller, char **ret_top, char **ret_point)
 {
@@ -119,9 +119,9 @@ static bool is_mount_of(
 	return *ret_point != NULL;
 }
 
-/* Returns the path of the group below the mount. top: the mount's root in the hierarchy. If the
- * group is not below `top`, it is not visible; then returns "", so that the mount's root takes the
- * place of the group. */
+/* Returns the path of the group below the mount. top: the mount's root in the hierarchy. A group
+ * outside of `top` is not visible; then returns "", so that the caller uses the group at the
+ * mount's root instead. */
 static const char *below(const char *path, const char *top)
 {
 	size_t n = strcmp(top, "/") == 0 ? 0 : strlen(top);
@@ -163,8 +163,8 @@ static bool go_up(struct group *group)
 
 /* --- memory --------------------------------------------------------------------------- */
 
-/* Lowers the memory to the limit of the group. The group's page cache counts as unused, because the
- * kernel frees it when processes need memory. */
+/* Lowers memory->most to the limit of the group. The group's page cache counts as unused, because
+ * the kernel frees it when processes need memory. */
 static void limit_memory(
 	const struct group *group, size_t root, struct machine_memory *memory)
 {
@@ -258,7 +258,7 @@ static uint64_t quota_of(const struct group *group)
 		if (!in || fscanf(in, "%" SCNu64 " %" SCNu64, &quota, &period) != 2)
 			return UINT64_MAX;
 	}
-	/* v1 uses -1 for "no limit", which is read as the largest number. */
+	/* cgroup v1 writes -1 for "no limit", and read_number reads -1 as the largest number. */
 	if (quota == 0 || period == 0 || quota > INT64_MAX)
 		return UINT64_MAX;
 	return (quota + period - 1) / period;

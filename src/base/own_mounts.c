@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/own_mounts.h"
+#include "base/array_grow.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +19,8 @@ static int look(
 {
 	struct statx st = {0};
 	flags |= AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
-	/* statx returns only the device of another user's FUSE mount, and only if it is asked for
-	 * no other field. */
+	/* Asks again for the device alone: for another user's FUSE mount, statx fails when asked
+	 * for more. */
 	if (statx(directory, path, flags, STATX_TYPE | STATX_INO, &st) != 0 &&
 		(errno != EACCES || statx(directory, path, flags, 0, &st) != 0))
 		return -errno;
@@ -54,15 +55,11 @@ bool own_mounts_cover(const char *path)
 
 static int add(struct own_mounts *mounts, dev_t device)
 {
-	if (mounts->n == mounts->capacity) {
-		size_t capacity = mounts->capacity * 2 + 8;
-		dev_t *grown =
-			reallocarray(mounts->devices, capacity, sizeof(*mounts->devices));
-		if (!grown)
-			return -ENOMEM;
-		mounts->devices = grown;
-		mounts->capacity = capacity;
-	}
+	dev_t *devices = array_grow(
+		mounts->devices, mounts->n, &mounts->capacity, sizeof(*devices));
+	if (!devices)
+		return -ENOMEM;
+	mounts->devices = devices;
 	mounts->devices[mounts->n++] = device;
 	return 0;
 }

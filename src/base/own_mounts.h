@@ -42,8 +42,8 @@ struct own_mounts {
 must_check int own_mounts_read(struct own_mounts *ret);
 void own_mounts_free(struct own_mounts *mounts);
 
-/* Identifies the file at a path, without asking the file's server for changes. So it succeeds even
- * for the root of a mount that no process serves. flags: those of fstatat. */
+/* Identifies the file at a path by what the kernel knows, without asking a file server. So the call
+ * succeeds even for the root of a mount that no process serves. flags: those of fstatat. */
 must_check int looked_at(int directory, const char *path, int flags, struct looked *ret);
 
 bool own_mounts_have(const struct own_mounts *mounts, dev_t device);

@@ -54,7 +54,7 @@ static void mask_wake(int how)
 void signals_begin(void)
 {
 	struct sigaction action = {
-		/* without SA_RESTART, so that system calls are interrupted */
+		/* no SA_RESTART: the signal shall interrupt system calls */
 		.sa_handler = do_nothing};
 	signals_begin_supervisor();
 	mask_wake(SIG_BLOCK);

@@ -6,8 +6,11 @@
 #include <stdint.h>
 
 /*
- * Prints a number of bytes as in inis: 900T, 4G, 64K. If no unit divides the number, rounds it down
- * to a multiple of the largest unit that it contains at least 10 times.   Threads: any.
+ * Prints a number of bytes as users write it in inis: 900T, 4G, 64K. The unit is the largest that
+ * divides the number or is at most a tenth of the number; if it does not divide the number, the
+ * text is rounded down.
+ *
+ *   Threads: any.
  */
 
 struct size_text {

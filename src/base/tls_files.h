@@ -11,7 +11,7 @@
 
 /*
  * Loads the files of TLS into a context: trusted authorities, and a certificate with its key. Used
- * for connections to the engine and between nodes.
+ * for connections to the group's Redis server and between nodes.
  *
  *   Threads: any.   Locks: none.
  *   Errors: -errno, with a message that begins with the option's name and the path; -ENOMEM has

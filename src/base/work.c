@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 
-#define SECOND_NS UINT64_C(1000000000)
 
 static LIST_HEAD(, work) all = LIST_HEAD_INITIALIZER(all); /* (lock) */
 static struct lock lock = {

@@ -68,7 +68,7 @@ static void forbid_eviction(struct cache *cache, struct entry *entry)
 		cache->ops->forbid(cache, entry);
 }
 
-/* Counts a ready tensor as dying. Its entry must be in no space. */
+/* Counts a ready tensor as dying: evicted, but not freed yet. Its entry must be in no space. */
 static void count_dying(struct cache *cache, struct entry *entry)
 {
 	cache->n_live--;
@@ -189,7 +189,8 @@ void cache_abandon(struct cache_space *space, sample_id id)
 	tell_gone(cache, space, id);
 }
 
-/* Makes the entry absent, with the same pins. A new, dying entry takes over the tensor. */
+/* Makes the entry absent, with the same pins. A new entry in cache->dying takes over the tensor,
+ * until the caller frees the tensor. */
 void cache_force_out(struct cache_space *space, sample_id id)
 {
 	struct cache *cache = space->cache;
@@ -377,7 +378,7 @@ void cache_need_drop(struct cache_space *space, sample_id id)
 	need_changed(space, id);
 }
 
-/* Counts a change of most ids in `common`. Then only the remaining ids have to be changed, in the
+/* Makes a change of most ids in `common`. The steps then change only the remaining ids, in the
  * opposite direction. Does nothing if there is no memory for the set of the remaining ids, or if
  * `common` would fall below 0. */
 static void change_common(struct cache_space *space, struct change *change)
@@ -434,6 +435,7 @@ static void count_some(struct cache *cache, uint32_t n)
 	}
 }
 
+/* A step of a change of need updates n ids, or only n / IDS_PER_ENTRY entries. */
 #define IDS_PER_ENTRY 16
 
 bool cache_need_step(struct cache *cache, uint32_t n)

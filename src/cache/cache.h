@@ -12,7 +12,7 @@
 
 /*
  * The shared cache of prepared tensors. It evicts by RefCnt (JOADER, section 3 and
- * appendix E.3), or by lru, fifo or random.
+ * appendix E.3: first what the fewest streams need), or by lru, fifo or random.
  *
  * A *space* holds the tensors of one dataset in one preparation. The states of a sample in a
  * space are
@@ -22,7 +22,8 @@
  *      ^                  |
  *      +--- cache_abandon-+
  *
- * need(space, id): the number of streams that have yet to draw the sample.
+ * need(space, id): the number of streams that have yet to draw the sample. A stream is one
+ * epoch of one job.
  * pins(space, id): the number of draws of the sample that are not consumed yet, plus the
  * number of times that readers have it open. Only cache_force_out evicts a pinned entry. An
  * absent sample can be pinned, too.
@@ -34,8 +35,9 @@
  *   Threads: the caller serialises, by sched's lock. Tensors themselves are immutable.
  *   Errors: -ENOMEM; -ENOSPC from cache_reserve if there is not enough room even after all
  *         unpinned tensors are evicted.
- *   Capacity: the limit for the bytes of loading and ready entries. Only a forced reservation
- *         exceeds it; cache_trim then evicts unpinned entries until the limit is kept again.
+ *   Capacity: the limit for the bytes of loading and ready entries. Only a reservation with
+ *         `force` exceeds the limit. Later cache_trim evicts unpinned entries until the limit
+ *         is kept again.
  *         Dying entries do not count, so the caller must reap them before it releases the
  *         lock: otherwise a worker could fill memory that is not free yet.
  *   Recency: an entry was last used when it was published or when its last pin was removed,
@@ -114,8 +116,8 @@ must_check int cache_pin(struct cache_space *space, sample_id id);
 void cache_unpin(struct cache_space *space, sample_id id);
 uint32_t cache_pins(const struct cache_space *space, sample_id id);
 
-/* Pins a ready entry for a reader. Until cache_close its tensor is not forced out. false: the entry
- * is not ready. */
+/* Pins a ready entry for a reader. Its tensor stays until cache_close, because cache_force_out must
+ * not evict it either. false: the entry is not ready. */
 must_check bool cache_open(struct cache_space *space, sample_id id);
 void cache_close(struct cache_space *space, sample_id id);
 uint32_t cache_opens(const struct cache_space *space, sample_id id);
@@ -136,7 +138,7 @@ void cache_prefetch_entry(const struct cache_space *space, sample_id id);
 must_check int cache_reserve(
 	struct cache_space *space, sample_id id, uint64_t bytes, bool force);
 
-/* Tells whether cache_reserve would succeed now without `force`, unless there is no memory. */
+/* Tells whether there is room for cache_reserve without `force`. */
 bool cache_fits(const struct cache *cache, uint64_t bytes);
 /* Returns the bytes that would remain loading or ready if all unpinned entries were evicted. */
 uint64_t cache_least_bytes(const struct cache *cache);
@@ -187,9 +189,9 @@ struct cache_usage {
 	uint64_t pins, need;	  /* sums over all samples */
 	uint64_t evictions;
 	uint64_t evictions_needed; /* evictions of samples whose need was not 0 */
-	/* policy refcnt: bytes of unpinned ready entries, by their need; the last element is for
-	 * all higher needs, too. While needs change in steps, some entries are still counted under
-	 * their old need. */
+	/* policy refcnt: bytes of unpinned ready entries with need 0, 1, 2 and so on; the last
+	 * element also counts all higher needs. While needs change in steps, some entries are
+	 * still counted under their old need. */
 	uint64_t needed_bytes[CACHE_NEEDS];
 };
 struct cache_usage cache_usage(const struct cache *cache);

@@ -23,14 +23,15 @@
  */
 
 struct entry {
-	struct cache_space *space; /* NULL if the entry is dying */
-	struct tensor *tensor;	   /* NULL unless READY or dying */
-	uint64_t bytes;		   /* 0 while absent */
+	/* NULL: the entry is dying (evicted, but not freed yet) */
+	struct cache_space *space;
+	struct tensor *tensor; /* NULL while absent or loading */
+	uint64_t bytes;	       /* 0 while absent */
 	sample_id id;
 	enum cache_state state;
 	uint32_t pins;
-	uint32_t opens;	   /* pins of readers that have the tensor open (cache_open) */
-	uint32_t filed;	   /* policy refcnt: index of the entry's bucket */
+	uint32_t opens; /* pins of readers that have the tensor open (cache_open) */
+	uint32_t filed; /* policy refcnt: index of the bucket (list) that has the entry */
 	uint32_t made_for; /* copy of tensor->made_for */
 	bool spare;	   /* the tensor is a copy of one in another daemon's cache */
 	TAILQ_ENTRY(entry) link;     /* in the order of eviction, or in cache->dying */
@@ -47,13 +48,14 @@ struct cache_space {
 	uint32_t n_ids;
 	struct entry **by_id; /* indexed by id; NULL: absent, and not pinned */
 	/* The need of an id is `common` + `differs[id]`. A stream that needs most ids is counted in
-	 * `common`, so that only the elements of the remaining ids have to be changed. */
+	 * `common`; then `differs` has to be changed only for the remaining ids. */
 	uint32_t common;
 	int16_t *differs;
 	uint64_t need_sum;
 };
 
-/* The state of the eviction policies. Each policy uses only some of the members. */
+/* The state of the eviction policies. Each policy uses only some of the members. When the needs of
+ * many ids have changed, the sweep goes through all entries and moves them to the right buckets. */
 struct evict {
 	/* policy lru: all unpinned ready entries; policy fifo: all ready entries. The first entry
 	 * is the next one to be evicted. */
@@ -61,11 +63,11 @@ struct evict {
 	/* policy refcnt: a bucket for each need; in a bucket the least recently used entry comes
 	 * first */
 	struct entry_list *buckets;
-	uint32_t n_buckets;		    /* number of buckets that were ever used */
-	uint32_t lowest;		    /* all buckets below this one are empty */
-	uint32_t sweep;			    /* index of the bucket that is being swept */
+	uint32_t n_buckets; /* number of buckets that were ever used */
+	uint32_t lowest;    /* all buckets below this one are empty */
+	uint32_t sweep;	    /* index of the bucket that the sweep has reached */
 	uint64_t needed_bytes[CACHE_NEEDS]; /* as in struct cache_usage */
-	/* markers in the bucket that is being swept: the entries between them are not swept yet */
+	/* markers in this bucket: the sweep has still to move the entries between them */
 	struct entry begin, end;
 	struct entry **slots; /* policy random: unpinned ready entries, in any order */
 	size_t n_slots, max_slots;
@@ -73,19 +75,19 @@ struct evict {
 };
 
 /*
- * A change of the need of many ids that is under way. Its steps first add `step` to `differs` of
- * each of `ids`. Then the sweep updates the order of eviction.
+ * A change of the need of many ids that is under way. Its steps first add `step` to differs[id] for
+ * each id in `ids`. Then the sweep updates the order of eviction.
  */
 struct change {
 	const struct cache_space *space; /* NULL: no change is under way */
 	const roaring_bitmap_t *ids;
-	/* NULL; or, after `common` was changed, the set of all ids except the caller's, to which
-	 * `ids` then points */
+	/* If `common` was changed instead: the set of all ids except the caller's, to which `ids`
+	 * then points. Otherwise NULL. */
 	roaring_bitmap_t *others;
 	roaring_uint32_iterator_t next;
 	int step;     /* 1 or -1 */
 	bool up;      /* the needs become higher */
-	bool counted; /* all `ids` are counted, and the sweep has begun */
+	bool counted; /* `differs` is up to date, and the sweep has begun */
 };
 
 struct cache {
@@ -95,7 +97,7 @@ struct cache {
 	LIST_HEAD(, cache_space) spaces;
 	struct entry_list dying;
 	struct change change;
-	cache_gone *gone; /* NULL: nobody is told */
+	cache_gone *gone; /* the function set by cache_on_gone; NULL: none */
 	void *gone_context;
 
 	/* bytes of loading and ready entries; only forced reservations exceed the capacity */
@@ -136,7 +138,7 @@ struct evict_ops {
 
 const struct evict_ops *evict_ops_of(enum eviction_policy policy);
 
-/* Tells whether the need of the id is being changed, and the change is not in `differs` yet. */
+/* Tells whether the id's need is being changed, and no step has changed differs[id] yet. */
 static inline bool change_pending(const struct cache_space *space, sample_id id)
 {
 	const struct change *change = &space->cache->change;
@@ -162,9 +164,9 @@ static inline bool entry_evictable(const struct entry *entry)
 	return entry->state == CACHE_READY && entry->pins == 0;
 }
 
-/* Evicts an entry: an unpinned ready entry becomes a dying one. */
+/* Evicts an unpinned ready entry: the entry moves to cache->dying until its tensor is freed. */
 void entry_die(struct cache *cache, struct entry *entry);
 
-/* Allocates zeroed memory for the cache's own structures, not for tensors. NULL: no memory. Fault:
- * cache.memory. */
+/* Allocates zeroed memory for the cache's own structures, not for tensors. NULL: no memory, or
+ * --fault cache.memory. */
 void *cache_alloc(size_t bytes);

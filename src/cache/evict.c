@@ -15,9 +15,10 @@
  *     -        a        c          head: least recently used
  *              b                   tail: most recently used
  *
- * When its last pin is removed, and when its need changes, an entry is put at the tail of a
- * bucket. So each bucket is in the order of recency without being sorted. A copy of a tensor in
- * another daemon's cache is put at the head if no stream needs it.
+ * A bucket is the list of the entries with one need. An entry is put at the tail of a bucket
+ * when its last pin is removed, and when its need changes. So each bucket is in the order of
+ * recency without being sorted. A copy of a tensor in another daemon's cache is put at the head
+ * of bucket 0 if no stream needs the copy.
  */
 
 static int refcnt_init(struct cache *cache)
@@ -64,15 +65,14 @@ static void refcnt_need_changed(struct cache *cache, struct entry *entry)
 }
 
 /*
- * Puts markers at both ends of a bucket, which the sweep then goes through.
+ * Begins the sweep of a bucket: puts markers at both ends of it.
  *
- * After the needs of many entries have changed, the sweep goes through all buckets, and through
- * each bucket from its head. So entries that move to the same bucket keep their order. If needs
- * have become higher, the sweep begins at the last bucket, otherwise at the first; so it meets no
- * entry twice. Between two steps of the sweep, other calls may add entries at the tail of a bucket,
- * where these entries belong. Therefore two markers enclose the entries that are not swept yet:
- * `begin` moves through the bucket, and `end` stays where the tail was when the sweep of the bucket
- * began.
+ * After the needs of many entries have changed, the sweep moves entries to the right buckets. It
+ * goes through each bucket from the head, so entries that move to the same bucket keep their order.
+ * If needs have become higher, the sweep begins at the last bucket, otherwise at the first; so it
+ * meets no entry twice. Between two steps of the sweep, other calls may add entries at the tail of
+ * the bucket, which are in the right place. Therefore two markers enclose the entries that are not
+ * swept yet: `begin` moves through the bucket, and `end` stays where the tail was at the beginning.
  */
 static void sweep_bucket(struct evict *evict, uint32_t need)
 {
@@ -88,7 +88,8 @@ static void refcnt_sweep_begin(struct cache *cache)
 		sweep_bucket(evict, cache->change.up ? evict->n_buckets - 1 : 0);
 }
 
-/* Moves the sweep to the next bucket. Returns false if the last bucket is done. */
+/* Lets the sweep, which moves entries to the right buckets, go on with the next bucket. Returns
+ * false if the last bucket is done. */
 static bool next_bucket(struct cache *cache)
 {
 	struct evict *evict = &cache->evict;
@@ -134,9 +135,9 @@ static struct entry *first_filed(const struct evict *evict, uint32_t need)
 	return entry;
 }
 
-/* Some entries are still in the bucket of their old need while needs change. The search for a
- * victim moves at most this many such entries to the right bucket. It then takes the next entry in
- * any case. */
+/* Some entries are in the bucket of their old need while needs change in steps. The search for an
+ * entry to evict moves at most this many of them to the right bucket. Then it takes the next entry
+ * in any case. */
 #define TRIES 32
 
 static struct entry *refcnt_victim(struct cache *cache)
@@ -206,8 +207,8 @@ static void lru_validate(const struct cache *cache)
 
 /* --- fifo -----------------------------------------------------------------------------
  *
- * Pinned entries keep their place in the list. The search for a victim passes over them,
- * which takes little time: they are few, and most of them are near the end of the list.
+ * Pinned entries keep their place in the list. The search for an entry to evict skips them.
+ * This takes little time, because few entries are pinned, most of them near the end of the list.
  */
 
 static struct entry *fifo_victim(struct cache *cache)

@@ -43,8 +43,8 @@ enum sample_format {
 };
 enum view_size { SIZE_PADDED, SIZE_EXACT };
 enum view_layout { LAYOUT_FLAT, LAYOUT_CLASSES, LAYOUT_MIRROR, LAYOUT_TAR, LAYOUT_BATCH };
-/* The sample of a file of layout = classes in later epochs. FRESH: another one; FIXED: the same;
- * AUTO: the same if the cache has room for all samples. */
+/* Tells which sample a file of layout = classes has in later epochs. FRESH: another one; FIXED: the
+ * same; AUTO: the same if the cache has room for all samples. */
 enum view_mapping { MAPPING_FRESH, MAPPING_AUTO, MAPPING_FIXED };
 enum view_io { IO_AUTO, IO_DIRECT, IO_CACHED };
 
@@ -196,7 +196,8 @@ struct job_config {
 	char *file;    /* the ini, for messages */
 	char *name;    /* [A-Za-z0-9._-]{1,64}, not starting with a dot */
 	char *dataset; /* name of a dataset; or a mixture: see config_next_mixed */
-	/* File that maps the labels of a mixture. NULL: classes with equal names are one label. */
+	/* File that gives the classes of a mixture their labels. NULL: classes with equal names are
+	 * one label. */
 	char *label_table;
 	uint32_t owner, group; /* CONFIG_NO_OWNER: not given; see config_job_owner */
 	uint32_t mode;	       /* mode of the job's directory; 0: not given */
@@ -208,16 +209,15 @@ struct job_config {
 	char *where; /* predicate that selects samples; NULL: none */
 	/* Seconds without reads after which the job is parked. */
 	uint32_t idle_s;
-	/* Refuses a second script that reads current/ and is more than an epoch away from the
-	 * first. */
+	/* refuses a second script that reads current/ more than an epoch away from the first */
 	bool refuses_second;
 	/* Refuses a script with ranks on other machines. */
 	bool refuses_machines;
 	bool one_script;      /* all readers of current/ are ranks of a single training */
 	bool skips_bad;	      /* leaves bad samples out of later epochs */
 	uint32_t keep_epochs; /* number of ended epochs whose orders are kept */
-	/* A training on several nodes: the job is rank `rank` of `ranks`; ranks 0: the job is no
-	 * rank. `training` is the name that all nodes use, by default the job's name. */
+	/* A training on several nodes: the job is rank number `rank` of `ranks`. ranks 0: the job
+	 * is no rank. `training` is the training's name on all nodes, by default the job's name. */
 	char *training;
 	uint32_t ranks, rank;
 	/* The keys of the ini that determine `ranks` and `rank` above. `ranks` counts the
@@ -428,9 +428,14 @@ void config_print_keys(FILE *out);
  * absolute. The caller frees the result; NULL: no memory. */
 char *config_path_absolute(const char *dir, const char *path);
 
-/* Returns the name with the smallest edit distance to `word`. NULL: no distance is at most 3 and
- * less than the lengths of both `word` and the name. */
+/* Returns the name with the smallest edit distance to `word`. NULL: every name has a distance above
+ * 3, or a distance that is not less than the length of `word` or of the name. */
 const char *config_nearest(const char *word, const char *const *names, size_t n);
+
+/* Calls `visit` for each file *.ini in the directory, in the order of their names, until it returns
+ * another value than 0, which is returned. -errno: the directory can't be read. */
+must_check int config_each_ini(const char *directory,
+	int (*visit)(void *context, const char *path), void *context);
 
 /*
  * Default paths of the control socket and the state directory. For root: /run/joaderfs.sock and

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/size_text.h"
 #include "config/config_internal.h"
 
@@ -62,9 +63,7 @@ static void check_tiers(struct ini *ini, const struct daemon_config *daemon)
 					0 ||
 				other->tier.bytes == dataset->tier.bytes)
 				continue;
-			auto_free char *label = NULL;
-			if (asprintf(&label, "dataset %s", dataset->name) < 0)
-				label = NULL;
+			auto_free char *label = aprintf("dataset %s", dataset->name);
 			ini_mistake(ini, 0, label, "tier",
 				"found %s for %s, allowed: %s, as [dataset %s] has it",
 				size_text(dataset->tier.bytes).text,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/ensure.h"
 #include "config/config_internal.h"
 #include "image/sections.h"
@@ -11,8 +12,8 @@
 #include <string.h>
 
 /*
- * Passes the ini to inih line by line. With the whole ini, inih would report only the first bad
- * line, cut long lines and long section names, and not report the line where a section begins.
+ * Passes the ini to inih line by line. If inih got the whole ini, it would report only the first
+ * bad line, cut long lines and long section names, and not report the line where a section begins.
  */
 
 #define MAX_LINE (INI_MAX_LINE - 3) /* the longest line that inih accepts */
@@ -122,8 +123,8 @@ static struct ini_section *add_section(
 	return section;
 }
 
-/* Begins a known section. If the section occurs a second time, this is reported, and its keys are
- * taken as keys of the first one, so that contradictions are reported, too. */
+/* Begins a known section. If the section occurs a second time, this is reported, and its keys count
+ * as keys of the first one, so that contradictions are reported, too. */
 static void begin_section(
 	struct reader *reader, enum section_id id, const char *label, const char *name)
 {
@@ -150,11 +151,11 @@ static void take_section(struct reader *reader, const char *text)
 	size_t n = strcspn(text, " \t");
 	auto_free char *word = strndup(text, n);
 	const char *name = text + n + strspn(text + n, " \t");
-	auto_free char *label = NULL;
+	auto_free char *label =
+		word ? aprintf("%s%s%s", word, *name ? " " : "", name) : NULL;
 	reader->began = true;
 	reader->section = NULL;
-	if (!word || asprintf(&label, "%s%s%s", word, *name ? " " : "", name) < 0) {
-		label = NULL;
+	if (!label) {
 		reader->ini->err = -ENOMEM;
 		return;
 	}
@@ -184,8 +185,8 @@ static int find_option(enum section_id id, const char *key)
 	return -1;
 }
 
-/* Returns the name of the section that has this key, among the sections of this kind of ini; or
- * NULL. */
+/* Returns the name of the section to which the key belongs, among the sections of this kind of ini
+ * (a daemon's or a job's). NULL: the key is unknown. */
 static const char *home_of_key(enum ini_kind kind, const char *key)
 {
 	for (int id = 0; id < SECTION_COUNT; id++)

@@ -77,10 +77,14 @@ extern const struct value_type value_u32, value_u64, value_size, value_cache,
 	value_array_dtype, value_user, value_group, value_mode, value_endings,
 	value_column, value_labels;
 
-/* Parses a number of digits only. strtoull would also accept signs and spaces. */
+/* Parses a number that consists of digits only. strtoull would also accept signs and spaces. */
 bool value_digits(const char **text, uint64_t *ret);
 bool value_in_range(const struct option *option, uint64_t number);
 void value_allowed_range(const struct option *option, FILE *out);
+/* Sets the field, a char *, to a copy of the text. */
+must_check int value_keep(const char *text, void *field);
+/* Prints the field, a char *, unless it is NULL. */
+void value_print_text(const struct option *option, const void *field, FILE *out);
 
 extern const struct section_spec config_sections[SECTION_COUNT];
 /* Tells whether a section may occur both with and without a name, like [tensor NAME]. */
@@ -149,8 +153,8 @@ must_check int ini_read_file(struct ini *ini);
 void ini_set(struct ini *ini, const char *setting, unsigned line);
 void ini_free(struct ini *ini);
 
-/* Returns the first section with the id, or NULL. If such a section may have a name, returns the
- * one without a name. */
+/* Returns the first section with the id, or NULL. If sections with the id may have a name, returns
+ * the one without a name. */
 const struct ini_section *ini_section(const struct ini *ini, enum section_id id);
 
 /* Sets the fields of the object from values and defaults. section NULL: only defaults. dir: the

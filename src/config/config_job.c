@@ -52,8 +52,8 @@ static void check_fill(struct ini *ini, const struct preparation *preparation)
 			fill[0], fill[1], fill[2]);
 }
 
-/* Checks the pixel type: only arrays can hold floats or planes. Image files hold bytes, pixel by
- * pixel. */
+/* Checks the pixel type: only arrays can hold floats, or the channels one after the other. Image
+ * files hold bytes, pixel by pixel. */
 static void check_pixels(struct ini *ini, const struct job_config *job)
 {
 	bool array = config_holds_arrays(job->format);
@@ -87,7 +87,7 @@ static void check_pixels(struct ini *ini, const struct job_config *job)
 }
 
 /* Tells whether the crop is larger than every image. If only the shorter side of images is known,
- * this is certain only if both sides of the crop exceed it. */
+ * the crop is certainly larger only if both its sides exceed that side. */
 static bool never_fits(const struct preparation *preparation, struct tensor_shape crop)
 {
 	if (preparation_fixed_size(preparation)) {
@@ -406,7 +406,7 @@ const char *config_extension_of(enum sample_format format)
 	return endings[format];
 }
 
-/* Gives files the usual extension of their format, unless the ini sets one. */
+/* Sets the usual extension of the format, unless the ini gives an extension. */
 static void default_extension(struct ini *ini, struct job_config *job)
 {
 	if (job->extension)
@@ -519,7 +519,7 @@ int config_finish_job(struct ini *ini, struct job_config *ret)
 		for (int id = SECTION_JOB; id <= SECTION_VIEW; id++)
 			ini_fill(ini, ini_section(ini, (enum section_id)id),
 				(enum section_id)id, NULL, &job);
-		/* If memory ran out, texts that finish_fields needs may be missing. */
+		/* If memory ran out, texts that finish_fields needs are perhaps missing. */
 		if (!ini->err)
 			finish_fields(ini, mistakes, &job);
 	}

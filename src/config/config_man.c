@@ -68,7 +68,7 @@ static void print_section(FILE *out, enum section_id id)
 	fprintf(out, ".Ss Section Bq %s%s\n", spec->name, spec->named ? " NAME" : "");
 	print_help(out, NULL, spec->help);
 	if (id == SECTION_TEMPLATE)
-		return; /* a template has the keys of a job's sections */
+		return; /* a template has no keys of its own, but those of a job's sections */
 	fputs(".Bl -tag -width Ds\n", out);
 	for (size_t i = 0; i < config_n_options(); i++)
 		if (config_option(i)->section == id)

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "config/config.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
 #include <pwd.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Returns the directory that an environment variable names. NULL: there is none, or it is not
@@ -25,29 +30,44 @@ static const char *home_directory(void)
 	return ""; /* the user is unknown, so the path begins at the root directory */
 }
 
-static char *join(const char *directory, const char *name)
-{
-	char *path;
-	return asprintf(&path, "%s/%s", directory, name) < 0 ? NULL : path;
-}
-
 char *config_default_state(void)
 {
 	if (geteuid() == 0)
-		return join("/var/lib", "joaderfs");
+		return strdup("/var/lib/joaderfs");
 	const char *state = environment_directory("XDG_STATE_HOME");
 	if (state)
-		return join(state, "joaderfs");
-	return join(home_directory(), ".local/state/joaderfs");
+		return aprintf("%s/joaderfs", state);
+	return aprintf("%s/.local/state/joaderfs", home_directory());
 }
 
 char *config_default_socket(void)
 {
 	if (geteuid() == 0)
-		return join("/run", "joaderfs.sock");
+		return strdup("/run/joaderfs.sock");
 	const char *runtime = environment_directory("XDG_RUNTIME_DIR");
 	if (runtime)
-		return join(runtime, "joaderfs.sock");
+		return aprintf("%s/joaderfs.sock", runtime);
 	auto_free char *state = config_default_state();
-	return state ? join(state, "joaderfs.sock") : NULL;
+	return state ? aprintf("%s/joaderfs.sock", state) : NULL;
+}
+
+static int is_ini(const struct dirent *entry)
+{
+	return fnmatch("*.ini", entry->d_name, FNM_PERIOD) == 0;
+}
+
+int config_each_ini(const char *directory, int (*visit)(void *context, const char *path),
+	void *context)
+{
+	struct dirent **entries = NULL;
+	int n = scandir(directory, &entries, is_ini, alphasort);
+	int err = n < 0 ? -errno : 0;
+	for (int i = 0; i < n; i++) {
+		auto_free char *path = aprintf("%s/%s", directory, entries[i]->d_name);
+		if (!err)
+			err = path ? visit(context, path) : -ENOMEM;
+		free(entries[i]);
+	}
+	free(entries);
+	return err;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "config/config_internal.h"
 #include "image/sections.h"
 
@@ -16,8 +17,8 @@ static bool is_of_files(const char *key)
 	       strcmp(key, "dtype") == 0 || strcmp(key, "axes") == 0;
 }
 
-/* Merges the section with the keys that it inherits from [tensor]. The ini remains the owner of the
- * texts. */
+/* Merges the section with the keys that it inherits from [tensor]. The texts still belong to the
+ * ini. */
 static int merge(
 	const struct ini *ini, const struct ini_section *own, struct ini_section *ret)
 {
@@ -46,7 +47,7 @@ static const char *value_of(const struct ini_section *section, const char *key)
 	return NULL;
 }
 
-/* Drops the inherited keys, because format = source does not use them. */
+/* Drops the inherited keys, because a section with format = source does not use them. */
 static void drop_inherited(const struct ini_section *own, struct ini_section *merged)
 {
 	for (size_t i = 0; i < config_n_options(); i++)
@@ -54,8 +55,8 @@ static void drop_inherited(const struct ini_section *own, struct ini_section *me
 			merged->values[i] = (struct ini_value){0};
 }
 
-/* Returns the default format of a section: the job's format, or PNG if that can't hold palette
- * indices. */
+/* Returns the default format of a section: the job's format, or PNG if the job's format can't hold
+ * palette indices. */
 static enum sample_format default_format(const struct job_config *job)
 {
 	return job->format == FORMAT_PPM || job->format == FORMAT_BMP ? FORMAT_PNG
@@ -83,10 +84,8 @@ static int keep(const struct ini_section *own, const struct job_config *as,
 	struct job_section *ret)
 {
 	const char *ending = config_extension_of(as->format);
-	char *extension = NULL;
-	if (asprintf(&extension, "%s%s%s", as->from ? own->name : "", as->from ? "." : "",
-		    ending) < 0)
-		extension = NULL;
+	char *extension =
+		aprintf("%s%s%s", as->from ? own->name : "", as->from ? "." : "", ending);
 	*ret = (struct job_section){.name = strdup(own->name),
 		.text = text_of(own),
 		.extension = extension,
@@ -261,7 +260,7 @@ static size_t count(const struct ini *ini)
 	return n;
 }
 
-/* Stores the sections in the preparation, for code that does not know the job. */
+/* Copies what code without access to the job needs of the sections into the preparation. */
 static int give_to_preparation(struct job_config *job, const char *from)
 {
 	struct tensor_sections sections = {.n = job->n_sections};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "config/config_internal.h"
 
 #include <errno.h>
@@ -33,8 +34,8 @@ int template_option(const char *key)
 	return -1;
 }
 
-/* Finds the option of a key that was given without its section; otherwise the most similar option.
- * false: none is similar. */
+/* Finds the option of a key that was given without its section, or else the most similar option.
+ * Returns false if no option is similar. */
 static bool find_nearest(const char *key, char ret[static MAX_KEY])
 {
 	char(*names)[MAX_KEY] = calloc(config_n_options(), sizeof(*names));
@@ -90,10 +91,9 @@ static int take(const struct ini_section *section, struct template_config *ret)
 			continue;
 		struct template_setting *setting = &ret->settings[ret->n];
 		full_name(config_option(i), name);
-		if (asprintf(&setting->text, "%s=%s", name, value->text) < 0) {
-			setting->text = NULL;
+		setting->text = aprintf("%s=%s", name, value->text);
+		if (!setting->text)
 			return -ENOMEM;
-		}
 		setting->line = value->line;
 		ret->n++;
 	}
@@ -168,8 +168,8 @@ int config_parse_template(const char *file, const struct template_config *templa
 {
 	struct ini ini = {
 		.file = file, .kind = INI_JOB, .report = report, .context = context};
-	auto_free char *name = NULL;
-	if (asprintf(&name, "job.name=%s", template->name) < 0)
+	auto_free char *name = aprintf("job.name=%s", template->name);
+	if (!name)
 		return -ENOMEM;
 	ini_set(&ini, name, LINE_OF_SETTING);
 	for (size_t i = 0; i < template->n; i++)

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "config/config_try.h"
+#include "base/aprintf.h"
 #include "config/config_internal.h"
 
 #include <errno.h>
@@ -50,8 +51,7 @@ static int take_places(struct daemon_config *config, const char *directory)
 	free(dataset->path);
 	dataset->path = strstr(directory, "://") ? strdup(directory)
 						 : config_path_absolute(here, directory);
-	if (asprintf(&config->state, "%s/try/%s", state, dataset->name) < 0)
-		config->state = NULL;
+	config->state = aprintf("%s/try/%s", state, dataset->name);
 	return dataset->path && config->state ? 0 : -ENOMEM;
 }
 
@@ -59,12 +59,10 @@ int config_try_daemon(const char *directory, config_report *report, void *contex
 	struct daemon_config *ret)
 {
 	char name[33];
-	auto_free char *text = NULL;
 	find_name(directory, name);
-	if (asprintf(&text, "[dataset %s]\npath = /\n", name) < 0) {
-		text = NULL;
+	auto_free char *text = aprintf("[dataset %s]\npath = /\n", name);
+	if (!text)
 		return -ENOMEM;
-	}
 	int err = config_parse_daemon(FILE_NAME, text, report, context, ret);
 	if (!err && (err = take_places(ret, directory)) != 0)
 		config_daemon_free(ret);
@@ -74,16 +72,13 @@ int config_try_daemon(const char *directory, config_report *report, void *contex
 int config_try_job(size_t i, const char *dataset, config_report *report, void *context,
 	struct job_config *ret)
 {
-	auto_free char *text = NULL;
 	if (i >= sizeof(jobs) / sizeof(jobs[0]))
 		return -ENOENT;
-	if (asprintf(&text,
-		    "[job]\nname = %s\ndataset = %s\n"
-		    "[tensor]\nresize = 256\n%s[view]\n%s",
-		    jobs[i].name, dataset, jobs[i].crop, jobs[i].settings) < 0) {
-		text = NULL;
+	auto_free char *text = aprintf("[job]\nname = %s\ndataset = %s\n"
+				       "[tensor]\nresize = 256\n%s[view]\n%s",
+		jobs[i].name, dataset, jobs[i].crop, jobs[i].settings);
+	if (!text)
 		return -ENOMEM;
-	}
 	return config_parse_job(FILE_NAME, text, report, context, ret);
 }
 

@@ -255,7 +255,7 @@ const struct value_type value_flag = {
 
 /* --- texts ------------------------------------------------------------------------- */
 
-static int keep(const char *text, void *field)
+int value_keep(const char *text, void *field)
 {
 	char *copy = strdup(text);
 	if (!copy)
@@ -264,7 +264,7 @@ static int keep(const char *text, void *field)
 	return 0;
 }
 
-static void print_text(const struct option *option, const void *field, FILE *out)
+void value_print_text(const struct option *option, const void *field, FILE *out)
 {
 	const char *text = *(char *const *)field;
 	if (text)
@@ -282,7 +282,7 @@ static int parse_order(
 		(strncmp(text, replay, strlen(replay)) != 0 ||
 			text[strlen(replay)] != '/'))
 		return -EINVAL;
-	return keep(text, field);
+	return value_keep(text, field);
 }
 
 static void allowed_order(const struct option *option, FILE *out)
@@ -304,7 +304,7 @@ const char *config_replay(const struct job_config *config)
 }
 
 const struct value_type value_order = {
-	"choice", true, parse_order, print_text, allowed_order};
+	"choice", true, parse_order, value_print_text, allowed_order};
 
 bool config_name_valid(const char *name)
 {
@@ -320,7 +320,7 @@ static int parse_name(
 {
 	(void)option;
 	(void)dir;
-	return config_name_valid(text) ? keep(text, field) : -EINVAL;
+	return config_name_valid(text) ? value_keep(text, field) : -EINVAL;
 }
 
 static void allowed_name(const struct option *option, FILE *out)
@@ -329,7 +329,8 @@ static void allowed_name(const struct option *option, FILE *out)
 	fputs(NAME_RULE, out);
 }
 
-const struct value_type value_name = {"name", true, parse_name, print_text, allowed_name};
+const struct value_type value_name = {
+	"name", true, parse_name, value_print_text, allowed_name};
 
 /* Parses a text. Refuses a text that begins with ;, since it would be a comment when the printed
  * ini is parsed again. */
@@ -339,7 +340,7 @@ static int parse_text(
 	(void)dir;
 	if (!value_in_range(option, strlen(text)) || *text == ';')
 		return -EINVAL;
-	return keep(text, field);
+	return value_keep(text, field);
 }
 
 static void allowed_text(const struct option *option, FILE *out)
@@ -349,7 +350,7 @@ static void allowed_text(const struct option *option, FILE *out)
 }
 
 const struct value_type value_text = {
-	"expression", true, parse_text, print_text, allowed_text};
+	"expression", true, parse_text, value_print_text, allowed_text};
 
 static int parse_path(
 	const struct option *option, const char *text, const char *dir, void *field)
@@ -379,7 +380,7 @@ static int parse_extension(
 	size_t n = strspn(text, letters_digits);
 	if (text[n] || !value_in_range(option, n) || strcmp(text, "cls") == 0)
 		return -EINVAL;
-	return keep(text, field);
+	return value_keep(text, field);
 }
 
 static void allowed_extension(const struct option *option, FILE *out)
@@ -389,7 +390,7 @@ static void allowed_extension(const struct option *option, FILE *out)
 }
 
 const struct value_type value_extension = {
-	"ending", true, parse_extension, print_text, allowed_extension};
+	"ending", true, parse_extension, value_print_text, allowed_extension};
 
 /* Parses extensions: converts them to lower case, separated by one space. Refuses an empty list,
  * and "*" together with others. */
@@ -398,7 +399,7 @@ static int parse_extensions(
 {
 	(void)dir;
 	if (strcmp(text, "*") == 0)
-		return keep(text, field);
+		return value_keep(text, field);
 	auto_free char *list = calloc(strlen(text) + 2, 1);
 	if (!list)
 		return -ENOMEM;
@@ -414,7 +415,7 @@ static int parse_extensions(
 	}
 	if (end == list || (size_t)(end - list) > option->max)
 		return -EINVAL;
-	return keep(list, field);
+	return value_keep(list, field);
 }
 
 static void allowed_extensions(const struct option *option, FILE *out)

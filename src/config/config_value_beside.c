@@ -91,28 +91,12 @@ static bool is_column(const char *text, size_t n)
 	return true;
 }
 
-static int keep(const char *text, void *field)
-{
-	char *copy = strdup(text);
-	if (!copy)
-		return -ENOMEM;
-	*(char **)field = copy;
-	return 0;
-}
-
-static void print_owned(const struct option *option, const void *field, FILE *out)
-{
-	const char *text = *(char *const *)field;
-	if (text)
-		fprintf(out, "%s = %s\n", option->key, text);
-}
-
 static int parse_column(
 	const struct option *option, const char *text, const char *dir, void *field)
 {
 	(void)option;
 	(void)dir;
-	return is_column(text, strlen(text)) ? keep(text, field) : -EINVAL;
+	return is_column(text, strlen(text)) ? value_keep(text, field) : -EINVAL;
 }
 
 #define COLUMN_RULE "1 to 64 letters, digits and _, not beginning with a digit"
@@ -124,7 +108,7 @@ static void allowed_column(const struct option *option, FILE *out)
 }
 
 const struct value_type value_column = {
-	"column", true, parse_column, print_owned, allowed_column};
+	"column", true, parse_column, value_print_text, allowed_column};
 
 /* --- labels ----------------------------------------------------------------------------- */
 
@@ -157,13 +141,13 @@ static int parse_labels(
 	(void)option;
 	(void)dir;
 	if (strcmp(text, "drawn") == 0 || strcmp(text, "fixed") == 0)
-		return keep(text, field);
+		return value_keep(text, field);
 	if (strncmp(text, columns_prefix, n) != 0)
 		return -EINVAL;
 	for (const char *at = text + n; (n = word(&at)) > 0; at += n, columns++)
 		if (!is_column(at, n))
 			return -EINVAL;
-	return columns > 0 && columns <= CONFIG_MOST_TARGETS ? keep(text, field)
+	return columns > 0 && columns <= CONFIG_MOST_TARGETS ? value_keep(text, field)
 							     : -EINVAL;
 }
 
@@ -177,4 +161,4 @@ static void allowed_labels(const struct option *option, FILE *out)
 }
 
 const struct value_type value_labels = {
-	"labels", true, parse_labels, print_owned, allowed_labels};
+	"labels", true, parse_labels, value_print_text, allowed_labels};

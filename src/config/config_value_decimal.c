@@ -3,7 +3,6 @@
 
 #include "config/config_internal.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -15,23 +14,15 @@
 
 #define DIGITS 15
 
-static size_t count_digits(const char *text)
-{
-	size_t n = 0;
-	while (isdigit((unsigned char)text[n]))
-		n++;
-	return n;
-}
-
 /* Checks the digits first, since strtod would also accept "nan" and "0x1". */
 bool config_decimal(const char **text, double *ret)
 {
 	char number[DIGITS + 3] = "";
 	size_t sign = **text == '-';
 	const char *first = *text + sign;
-	size_t whole = count_digits(first);
+	size_t whole = strspn(first, "0123456789");
 	size_t point = first[whole] == '.';
-	size_t fraction = point ? count_digits(first + whole + 1) : 0;
+	size_t fraction = point ? strspn(first + whole + 1, "0123456789") : 0;
 	if (whole + fraction == 0)
 		return false;
 	*text = first + whole + point + fraction;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/fault.h"
 #include "base/kept.h"
 #include "base/log.h"
@@ -8,8 +9,8 @@
 #include "control/control_datasets.h"
 #include "control/control_internal.h"
 #include "epoch/disk.h"
-#include "group/group.h"
 #include "files/sizes.h"
+#include "group/group.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -58,15 +59,12 @@ static int print_ini(const struct dataset_config *config, char **ret)
  * password for its source. */
 static int keep(const struct command *command, const struct dataset_config *config)
 {
-	auto_free char *directory = NULL;
-	auto_free char *name = NULL;
 	auto_free char *text = NULL;
-	if (asprintf(&directory, "%s/datasets", command->context->config->state) < 0)
-		directory = NULL;
-	if (!directory || asprintf(&name, "%s.ini", config->name) < 0) {
-		name = NULL;
+	auto_free char *directory =
+		aprintf("%s/datasets", command->context->config->state);
+	auto_free char *name = aprintf("%s.ini", config->name);
+	if (!directory || !name)
 		return -ENOMEM;
-	}
 	int err = print_ini(config, &text);
 	return err ? err : disk_replace(directory, name, text, 0600);
 }
@@ -74,12 +72,10 @@ static int keep(const struct command *command, const struct dataset_config *conf
 /* Removes the saved ini. false: there was none. */
 static bool forget(const struct command *command, const char *name)
 {
-	auto_free char *path = NULL;
-	if (asprintf(&path, "%s/datasets/%s.ini", command->context->config->state, name) <
-		0) {
-		path = NULL;
+	auto_free char *path =
+		aprintf("%s/datasets/%s.ini", command->context->config->state, name);
+	if (!path)
 		return false;
-	}
 	return unlink(path) == 0;
 }
 
@@ -319,14 +315,12 @@ static bool scan_behind(
 
 static unsigned tries_left_behind(const char *state, const char *name)
 {
-	auto_free char *path = NULL;
 	unsigned tries = 0;
 	if (!kept_is_again())
 		return 0;
-	if (asprintf(&path, LOOKING, state, name) < 0) {
-		path = NULL;
+	auto_free char *path = aprintf(LOOKING, state, name);
+	if (!path)
 		return 0;
-	}
 	auto_fclose FILE *in = fopen(path, "re");
 	return in && fscanf(in, "%u", &tries) == 1 ? tries : 0;
 }
@@ -334,13 +328,9 @@ static unsigned tries_left_behind(const char *state, const char *name)
 /* Writes the number of tries to the file. forget_tries removes the file after the scan. */
 static void note_tries(const char *state, const char *name, unsigned tries)
 {
-	auto_free char *directory = NULL;
-	auto_free char *file = NULL;
 	char text[16];
-	if (asprintf(&directory, "%s/datasets", state) < 0)
-		directory = NULL;
-	if (asprintf(&file, "%s.looking", name) < 0)
-		file = NULL;
+	auto_free char *directory = aprintf("%s/datasets", state);
+	auto_free char *file = aprintf("%s.looking", name);
 	snprintf(text, sizeof(text), "%u\n", tries);
 	int err = directory && file ? disk_replace(directory, file, text, 0600) : -ENOMEM;
 	if (err)
@@ -349,10 +339,8 @@ static void note_tries(const char *state, const char *name, unsigned tries)
 
 static void forget_tries(const char *state, const char *name)
 {
-	auto_free char *path = NULL;
-	if (asprintf(&path, LOOKING, state, name) < 0)
-		path = NULL;
-	else if (unlink(path) != 0 && errno != ENOENT)
+	auto_free char *path = aprintf(LOOKING, state, name);
+	if (path && unlink(path) != 0 && errno != ENOENT)
 		log_warn("%s: %s", path, strerror(errno));
 }
 

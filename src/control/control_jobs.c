@@ -2,12 +2,11 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "control/control_jobs.h"
+#include "base/aprintf.h"
 #include "control/control_request.h"
 #include "sched/jobs.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fnmatch.h>
 #include <string.h>
 
 struct addition {
@@ -116,8 +115,8 @@ static int find_own_name(struct additions *all)
 		memcpy(settings, all->settings, all->n_settings * sizeof(*settings));
 	for (int i = 2; i < OWN_NAMES && is_taken(all->sched, all->of->config.name);
 		i++) {
-		auto_free char *setting = NULL;
-		if (asprintf(&setting, "job.name=%s-%d", name, i) < 0)
+		auto_free char *setting = aprintf("job.name=%s-%d", name, i);
+		if (!setting)
 			return -ENOMEM;
 		settings[all->n_settings] = setting;
 		config_job_free(&all->of->config);
@@ -428,37 +427,27 @@ bool control_add(const struct files_context *context, struct session *session,
 
 /* --- the directory of inis ---------------------------------------------------------- */
 
-static int is_ini(const struct dirent *entry)
-{
-	return fnmatch("*.ini", entry->d_name, FNM_PERIOD) == 0;
-}
+struct wanted_ini {
+	const char *name; /* the job's */
+	char *path;	  /* NULL: not found */
+};
 
-static bool is_of(const char *path, const char *name)
+static int look_at_ini(void *context, const char *path)
 {
+	struct wanted_ini *wanted = context;
 	struct job_config config;
 	if (config_load_job(path, NULL, NULL, &config) != 0)
-		return false;
-	bool same = strcmp(config.name, name) == 0;
+		return 0;
+	if (strcmp(config.name, wanted->name) == 0)
+		wanted->path = strdup(path);
 	config_job_free(&config);
-	return same;
+	return wanted->path != NULL;
 }
 
 char *control_ini_of(const char *directory, const char *name)
 {
-	struct dirent **entries = NULL;
-	char *found = NULL;
-	int n = directory ? scandir(directory, &entries, is_ini, alphasort) : 0;
-	for (int i = 0; i < n; i++) {
-		char *path = NULL;
-		if (!found &&
-			asprintf(&path, "%s/%s", directory, entries[i]->d_name) >= 0) {
-			if (is_of(path, name))
-				found = path;
-			else
-				free(path);
-		}
-		free(entries[i]);
-	}
-	free(entries);
-	return found;
+	struct wanted_ini wanted = {.name = name};
+	if (directory)
+		(void)!config_each_ini(directory, look_at_ini, &wanted);
+	return wanted.path;
 }

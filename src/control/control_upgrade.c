@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "control/control_upgrade.h"
+#include "base/aprintf.h"
 #include "base/kept.h"
 #include "base/log.h"
 #include "fuse/fuse.h"
@@ -60,11 +61,9 @@ static void copy(int from, FILE *out)
  * memory that the supervisor keeps. */
 static bool can_follow(const char *state, char *program, FILE *out)
 {
-	auto_free char *question = NULL;
 	int ends[2], status = -1;
-	if (asprintf(&question, "--can-follow=%u,%zu,%s", KEPT_VERSION,
-		    sizeof(struct kept), state) < 0)
-		question = NULL;
+	auto_free char *question = aprintf(
+		"--can-follow=%u,%zu,%s", KEPT_VERSION, sizeof(struct kept), state);
 	if (!question || pipe2(ends, O_CLOEXEC) != 0) {
 		fprintf(out, "%s\n", strerror(errno));
 		return false;

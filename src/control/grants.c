@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/log.h"
 #include "control/control_internal.h"
 #include "sched/jobs.h"
@@ -22,10 +23,8 @@ static const struct listener_rights job_rights = {
 
 static char *path_of(const struct control *control, const char *job, const char *file)
 {
-	char *path;
-	int n = asprintf(&path, "%s/grants%s%s%s", control->context->config->state,
-		job ? "/" : "", job ? job : "", file);
-	return n < 0 ? NULL : path;
+	return aprintf("%s/grants%s%s%s", control->context->config->state, job ? "/" : "",
+		job ? job : "", file);
 }
 
 #define MOST_ASIDE 1000
@@ -101,10 +100,8 @@ static int put_aside(const struct control *control, const char *job)
 {
 	auto_free char *from = path_of(control, job, "");
 	for (unsigned i = 0; from && i < MOST_ASIDE; i++) {
-		auto_free char *to = NULL;
-		if (asprintf(&to, "%s/grants/.%s.%u", control->context->config->state,
-			    job, i) < 0)
-			to = NULL;
+		auto_free char *to = aprintf(
+			"%s/grants/.%s.%u", control->context->config->state, job, i);
 		if (!to)
 			return -ENOMEM;
 		if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) {

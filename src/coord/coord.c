@@ -8,7 +8,6 @@
 #include "base/ensure.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,10 +18,10 @@ unsigned coord_mutants;
 /* Functions for the daemon's requests. Most requests are only noted here; coord_step carries them
  * out later. */
 
-/* Limits pace_ns, the unit of the pauses between calls of the engine: however long leases are,
+/* Most for pace_ns, the unit of the pauses between calls of the engine. Leases may last longer, but
  * readers wait for these calls. */
 #define MOST_PACE_NS UINT64_C(1000000000)
-#define MOST_IDS (UINT64_C(1) << 33)
+#define USUAL_MOST_IDS (UINT64_C(1) << 33)
 
 int coord_new(const struct coord_options *options, const struct coord_engine *engine,
 	struct coord **ret)
@@ -37,7 +36,7 @@ int coord_new(const struct coord_options *options, const struct coord_engine *en
 	coord->ttl_ns = options->ttl_ns;
 	coord->pace_ns = options->ttl_ns < MOST_PACE_NS ? options->ttl_ns : MOST_PACE_NS;
 	coord->mini_batches = options->mini_batches ? options->mini_batches : 4;
-	coord->most_ids = options->most_ids ? options->most_ids : MOST_IDS;
+	coord->most_ids = options->most_ids ? options->most_ids : USUAL_MOST_IDS;
 	coord->calls = options->calls;
 	coord->engine = engine;
 	coord->seed = options->seed;
@@ -116,7 +115,7 @@ void coord_leave(struct coord *coord)
 {
 	const struct coord_engine *engine = coord->engine;
 	struct held_job *job;
-	/* send the last cursors, if the engine can be reached */
+	/* tell the engine the consumed positions a last time, if the engine can be reached */
 	if (coord->joined && !coord->refused && !coord->away_since_ns)
 		(void)!coord_beat(coord);
 	LIST_FOREACH (job, &coord->jobs, link)
@@ -130,8 +129,8 @@ void coord_leave(struct coord *coord)
 
 /* --- jobs ------------------------------------------------------------------------------- */
 
-/* Tells whether the job of `facts` continues at a later place than both the start of `held` and the
- * end of the group's log. */
+/* Tells whether the new job `facts` continues at a later position (epoch, n_log) than both the
+ * start of the job `held` and the end of the group's log. */
 static bool goes_on_later(const struct coord_job *facts, const struct held_job *held)
 {
 	struct coord_position to = {facts->epoch, facts->n_log};

@@ -29,6 +29,10 @@
  * leads. The engine appends only if two fences hold: the token is that of the newest leader, and
  * the leader knows the number of samples in the log (next).
  *
+ * A lease is a right that ends after a ttl unless its node renews it by a heartbeat: the right to
+ * lead, to serve a rank, or to count as alive. A rank's cursor is the position before which its
+ * readers have consumed all samples.
+ *
  * An engine that restarts may have lost the end of its log, so it begins a new life
  * (coord_engine.h). In a new life no node may append until the leader has repaired the log from the
  * journals of the nodes that read it (tail()).
@@ -66,8 +70,8 @@ struct coord_node {
 	/* address of the server from which other nodes fetch tensors; "": none */
 	char address[COORD_ADDRESS];
 	double capacity;
-	/* incarnation of the daemon that used the same state directory before, whose leases this
-	 * one may take over; 0: none */
+	/* incarnation of the daemon that used the same state directory before; this node may take
+	 * over its leases; 0: none */
 	uint64_t before;
 	/* The time when the node was last seen alive, for coord_members and coord_silent; 0:
 	 * never. */
@@ -77,7 +81,7 @@ struct coord_node {
 /* Facts about a job. They must be equal on all nodes that run it. */
 struct coord_job {
 	const char *name;
-	const char *dataset; /* its jobs are drawn together */
+	const char *dataset; /* jobs of one dataset are drawn together */
 	/* fingerprint of the job's samples (dataset_group_fingerprint) */
 	uint64_t fingerprint;
 	/* the fingerprint as earlier versions of joaderfs compute it; 0: not known */
@@ -87,15 +91,16 @@ struct coord_job {
 	uint32_t batch;		/* samples in a global mini-batch, at least `ranks` */
 	enum sampler_kind kind; /* the sampler of the job's dataset */
 	/*
-	 * The samples after which a job that is new to the group continues: the first n_log samples
-	 * in the log of `epoch`, in order, which were consumed before. If the group already has the
-	 * job, and its log is shorter, the group refuses this job. These fields are not facts:
+	 * The place at which a job that is new to the group begins: after the first n_log samples
+	 * in the log of `epoch`, in order, which were consumed before (an import). If the group
+	 * already has the job with a shorter log, it refuses this job. These fields are not facts:
 	 * nodes may set them differently, or not at all (NULL, 0).
 	 */
 	uint32_t epoch;
 	const sample_id *log;
 	uint32_t n_log;
-	/* Number of processes that read each rank; 0 means one. Not a fact, so nodes may differ. */
+	/* Number of processes that read each rank; 0 means one. Nodes may have different
+	 * numbers. */
 	uint32_t local_ranks;
 };
 
@@ -166,7 +171,7 @@ struct coord_calls {
 	 */
 	bool (*place)(void *context, const struct coord_batch *batch, uint32_t *rank_of);
 	/* Adds to `ids` the dataset's samples in this node's cache, for the sampler `exchange`. If
-	 * the function is NULL, every drawn sample counts as resident for ever. */
+	 * the function is NULL, every drawn sample counts as cached for ever. */
 	void (*resident)(void *context, const char *dataset, roaring_bitmap_t *ids);
 	/* Adds to `ids` the dataset's samples whose home is this node, that trainings still need,
 	 * and that are not in this node's cache. If the function is NULL, no such samples are
@@ -194,16 +199,16 @@ void coord_free(struct coord **coord);
 /* Does all work that is due. Returns the time at which it must be called again. */
 uint64_t coord_step(struct coord *coord, uint64_t now_ns);
 
-/* Sends the cursors a last time, and gives all leases back, so that other nodes need not wait until
- * the leases expire. The caller then calls coord_free. */
+/* Sends the consumed positions a last time, and gives all leases back, so that other nodes need not
+ * wait until the leases expire. The caller then calls coord_free. */
 void coord_leave(struct coord *coord);
 
 /*
  * Adds a job that this node runs. A later step compares it with the group's job; see
- * coord_job_status. -EEXIST: a job of this name was added before. -EALREADY: the same, but the new
- * job continues at a later place than both the start of the added job and the end of the group's
- * log. -EINVAL: there are no samples, or fewer samples in a batch than ranks, or a log longer than
- * the job, or a name is not allowed; -ENOMEM.
+ * coord_job_status. -EEXIST: a job of this name was added before. -EALREADY: a job of this name was
+ * added before, but the new one continues at a later position than both the start of the added job
+ * and the end of the group's log. -EINVAL: there are no samples, or fewer samples in a batch than
+ * ranks, or a log longer than the job, or a name is not allowed; -ENOMEM.
  */
 must_check int coord_add_job(struct coord *coord, const struct coord_job *job);
 /*
@@ -215,7 +220,7 @@ must_check int coord_remove_job(struct coord *coord, const char *job);
 
 /*
  * Makes this node serve the rank, from this position on, as soon as no other node does. If the
- * position is COORD_AT_CURSOR, the rank begins at the group's cursor, and `epoch` is ignored.
+ * position is COORD_AT_CURSOR, the rank begins at its cursor in the engine, and `epoch` is ignored.
  * -ENOENT: no such job; -EINVAL: no such rank or position; -EALREADY: this node has already taken
  * the rank.
  */
@@ -226,8 +231,8 @@ must_check int coord_take_rank(struct coord *coord, const char *job, uint32_t ra
 int coord_drop_rank(struct coord *coord, const char *job, uint32_t rank);
 
 /* Notes that a reader wants the epoch. The epoch begins when all samples of the previous epoch have
- * been drawn, and all ranks, served or not, have read the epoch before the previous one to its end
- * (coord_behind). -ENOENT: no such job. */
+ * been drawn, and all ranks, served or not, have read the epoch before the previous one to its end.
+ * -ENOENT: no such job. */
 int coord_want(struct coord *coord, const char *job, uint32_t epoch);
 
 /* Notes that all positions of the rank before this one were consumed. A later heartbeat tells the
@@ -255,10 +260,11 @@ struct coord_status {
 	char leader[COORD_NAME]; /* "": none, or not known */
 	uint64_t term;
 	uint64_t leader_changes; /* number of times that this node saw a new leader */
-	uint64_t lives;	  /* number of lives of the engine that this node has seen */
+	/* number of lives of the engine (coord_engine.h) that this node has seen */
+	uint64_t lives;
 	uint64_t repairs; /* number of repairs that this node made as leader */
-	/* number of times that this node led, and then found that another node leads or none
-	 * does */
+	/* number of times that this node was leader, and then found that another node leads, or
+	 * none */
 	uint64_t fenced;
 	uint64_t drawn; /* samples that this node appended as the leader */
 	uint64_t skips; /* number of calls of coord_calls.skipped */
@@ -286,11 +292,11 @@ must_check int coord_job_status(
 struct coord_rank_status {
 	bool held;		  /* this node has the rank's lease */
 	uint32_t epoch, position; /* the next position for fed(), and its epoch */
-	/* the cursor that the engine has confirmed */
+	/* the rank's cursor that the engine has confirmed */
 	uint32_t committed_epoch, committed;
 	/* Node that served the rank when the engine was last asked; "": none, or not known. */
 	char owner[COORD_NAME];
-	bool behind; /* the rank is one of coord_behind */
+	bool behind; /* the rank holds back the next epoch (coord_behind) */
 };
 
 must_check int coord_rank_status(const struct coord *coord, const char *job,
@@ -305,6 +311,6 @@ const struct coord_node *coord_silent(const struct coord *coord, size_t *ret_n);
 /* Prints the job's ranks that no node served when the engine was last asked, such as "2, 5 to 7";
  * "": there are none. */
 void coord_unserved(const struct coord *coord, const char *job, char text[COORD_TEXT]);
-/* Prints the job's ranks that hold back the epoch after the running one, which a rank waits for:
- * they had not read the epoch before the running one to its end at the last look. "": none. */
+/* Prints the job's ranks that hold back the next epoch while another rank waits for it: at the last
+ * look, these ranks had not read the epoch before the running one to its end. "": none. */
 void coord_behind(const struct coord *coord, const char *job, char text[COORD_TEXT]);

@@ -3,8 +3,8 @@
 -- Copyright (c) 2026 The joaderfs authors
 --
 -- The coordinator's functions in an engine that speaks the Redis protocol; coord_engine.h
--- describes each. The comment above a function lists its arguments. KEYS[1] is {group}: all keys
--- begin with it, so they lie in one slot of a cluster. PX: the key has a time to live.
+-- describes each. KEYS[1] is {group}: all keys begin with it, so they lie in one slot of a Redis
+-- cluster. PX: the key has a time to live.
 --
 --   :version                      :lead "<incarnation> <node>" PX   :termno  :token "<term>:<random>"
 --   :nodes set of names           :node:<node> "<incarnation> <capacity> <address>" PX
@@ -17,12 +17,12 @@
 --   :news number of changes that the leader has to know
 --   :ready run                    :offers:<run> hash, :rep:<run> set: until the log is whole
 
--- Grows by one with each change of the functions: a node replaces a library with a smaller one.
+-- Grows by one with each change of the functions: a node replaces a library of a smaller revision.
 local REVISION = 7
 
 local DAY = 24 * 60 * 60 * 1000
--- Stands for a node in :with:<job> of a training that was resized, until a node runs the training
--- with its new ranks.
+-- A name in :with:<job>, the set of nodes that run the training. It keeps a resized training until
+-- a node runs the training with its new ranks.
 local RESIZED = ':resized'
 
 local function key(keys, name, ...)
@@ -41,8 +41,8 @@ local function is_token(keys, token)
 	return redis.call('GET', key(keys, 'token')) == token
 end
 
--- Shortens a lease of another node. A lease that lasts longer than any node asks for means that the
--- server's clock was set back.
+-- Shortens another node's lease if it lasts longer than any node asks for, because the server's
+-- clock was set back.
 local function bound_lease(lease, ttl)
 	local most = 3 * tonumber(ttl)
 	if redis.call('PTTL', lease) > most then
@@ -70,21 +70,21 @@ local function begin_epoch(keys, job, from, to, ranks, batch)
 			drop_log(keys, job, epoch, ranks, batch)
 		end
 	end
-	drop_log(keys, job, to, ranks, batch) -- a log that an engine which lost its data left behind
+	drop_log(keys, job, to, ranks, batch) -- one may be left if the engine has lost data
 	redis.call('HSET', key(keys, 'job', job), 'epoch', to, 'next', 0)
 	note_news(keys)
 end
 
--- Returns how many positions before the global one the rank has. In each mini-batch the first ranks
--- have one position more than the others.
+-- Returns the number of the rank's samples among the first `global` samples of the epoch. In a
+-- mini-batch the first ranks may have one sample more than the others.
 local function position_of(global, batch, ranks, rank)
 	local before, rest = math.floor(global / batch), global % batch
 	return before * (math.floor(batch / ranks) + (rank < batch % ranks and 1 or 0)) +
 		math.floor(rest / ranks) + (rank < rest % ranks and 1 or 0)
 end
 
--- Appends a chunk. ids: the samples of all ranks, rank by rank. The key of a chunk has its shape,
--- so that a reader never takes a chunk of another shape for it.
+-- Appends a chunk to the log. ids: the samples of all ranks, rank by rank. The chunk's key contains
+-- count, ranks and batch, so that no reader divides the samples in another way.
 local function add(keys, job, epoch, base, count, batch, ranks, ids)
 	local log = key(keys, 'log', job, epoch)
 	redis.call('XADD', log, base .. '-1', '', count)
@@ -93,7 +93,7 @@ local function add(keys, job, epoch, base, count, batch, ranks, ids)
 	note_news(keys)
 end
 
--- node incarnation [job rank]
+-- Arguments: node incarnation [job rank]
 local function release(keys, args)
 	if args[3] then
 		local own = key(keys, 'own', args[3], args[4])
@@ -123,7 +123,7 @@ local function members(keys)
 	return result
 end
 
--- node job
+-- Arguments: node job
 local function leave(keys, args)
 	local job, with = args[2], key(keys, 'with', args[2])
 	redis.call('SREM', with, args[1])
@@ -146,8 +146,8 @@ end
 local FACTS = {'dataset', 'n', 'fingerprint', 'ranks', 'batch', 'kind'}
 local STATE = {'dataset', 'n', 'fingerprint', 'ranks', 'batch', 'kind', 'epoch', 'next'}
 
--- Tells whether the group has these facts, and its log has come at least to the place where the
--- node goes on.
+-- Tells whether the group's job has the facts that the node gives, and whether its log is at least
+-- as long as the log with which the node continues.
 local function is_same(there, args)
 	for i in ipairs(FACTS) do
 		if there[i] ~= args[2 + i] then
@@ -158,8 +158,8 @@ local function is_same(there, args)
 	return epoch > to or (epoch == to and tonumber(there[8]) >= tonumber(args[11]))
 end
 
--- Begins a job at the place where the first `count` samples of the epoch were consumed, and sets
--- the cursors of all ranks to it.
+-- Begins a job with a log of `count` samples of the epoch, which were consumed before, and sets the
+-- cursors of all ranks to the end of this log.
 local function begin_there(keys, job, epoch, count, batch, ranks, ids)
 	if count > 0 then
 		add(keys, job, epoch, 0, count, batch, ranks, ids)
@@ -170,8 +170,8 @@ local function begin_there(keys, job, epoch, count, batch, ranks, ids)
 	end
 end
 
--- Handles a job whose facts were evicted while its other keys were not: the log is dropped, and the
--- nodes repair it from their journals, as if the engine had lost all data.
+-- Handles a job whose facts were evicted, but whose other keys were not: drops the log, so that the
+-- nodes repair it from their journals as if the engine had lost all data.
 local function begin_after_loss(keys, job, batch, ranks)
 	if redis.call('EXISTS', key(keys, 'with', job)) == 0 then
 		return
@@ -214,14 +214,14 @@ local function end_memberships(keys, job)
 	end
 end
 
--- node job dataset n fingerprint ranks batch kind ids epoch count log [local]
--- local: processes that read each rank, for resize.
+-- Arguments: node job dataset n fingerprint ranks batch kind ids epoch count log [local]
+-- local: number of processes that read each rank, for resize.
 -- Returns the group's facts if they differ.
 local function enter(keys, args)
 	local job = key(keys, 'job', args[2])
 	local there = redis.call('HMGET', job, unpack(STATE))
 	if there[1] and not is_same(there, args) then
-		-- The node does not run the job with the group's facts any more.
+		-- If the node ran the job with the group's facts, it no longer does.
 		leave(keys, args)
 		end_memberships(keys, args[2])
 		there = redis.call('HMGET', job, unpack(STATE))
@@ -248,8 +248,9 @@ local function enter(keys, args)
 	return {}
 end
 
--- name (of a node or a training)
--- Returns the live nodes that prevent the drop; an empty list: the node or training is gone now.
+-- Arguments: name (of a node or a training)
+-- Forgets the node or training. Returns the live nodes that prevent this; an empty list: it is
+-- forgotten.
 local function drop(keys, args)
 	local name, live, found = args[1], {}, false
 	local with = key(keys, 'with', name)
@@ -276,7 +277,7 @@ local function drop(keys, args)
 	return found and {} or fail('ENOENT')
 end
 
--- Returns the ids of the samples that the rank has consumed of the epoch.
+-- Returns the ids of the epoch's samples that the rank has consumed.
 local function consumed_of(keys, job, epoch, rank, position, ranks, batch)
 	local log, parts = key(keys, 'log', job, epoch), {}
 	for _, chunk in ipairs(redis.call('XRANGE', log, '-', '+')) do
@@ -296,9 +297,10 @@ local function consumed_of(keys, job, epoch, rank, position, ranks, batch)
 	return table.concat(parts)
 end
 
--- run job processes [local]
--- Lets the training go on where it is with so many processes, `local` of them for each rank, as soon
--- as nodes run it with these. Without `local`, or with 0, there are as many for each rank as before.
+-- Arguments: run job processes [local]
+-- Lets the training continue with another number of processes, `local` of them for each rank, as
+-- soon as nodes run it with these numbers. Without `local`, or with 0, each rank has as many as
+-- before.
 -- Returns the obstacle; an empty list: there was none.
 local function resize(keys, args)
 	local job, processes = args[2], tonumber(args[3])
@@ -372,8 +374,8 @@ local function jobs(keys)
 	return result
 end
 
--- version node incarnation value ttl run before (job rank epoch position)* [token looks]
--- Nodes of revision 5 and before send no token: they call renew, members and jobs.
+-- Arguments: version node incarnation value ttl run before (job rank epoch position)* [token looks]
+-- Nodes whose library has revision 5 or less send no token: they call renew, members and jobs.
 local function beat(keys, args)
 	local version = redis.call('GET', key(keys, 'version'))
 	if version and version ~= args[1] then
@@ -424,7 +426,7 @@ local function beat(keys, args)
 				note_news(keys)
 			end
 			redis.call('SET', own, incarnation, 'PX', ttl)
-			-- Adds both again, because each of them may have been evicted.
+			-- Adds the job and the node again, because each set may have been evicted.
 			redis.call('SADD', key(keys, 'jobs'), job)
 			redis.call('SADD', with, node)
 			local e, p = string.match(cursor, '(%d+):(%d+)')
@@ -448,8 +450,8 @@ local function beat(keys, args)
 		looks == '1' and {members(keys), jobs(keys)} or {}}
 end
 
--- Tells whether a rank has not yet come to the end of the epoch, which was drawn to its end.
-local function is_read_yet(keys, job, epoch, n, ranks, batch)
+-- Tells whether some rank has not read the epoch to its end. The epoch is drawn to its end.
+local function is_still_read(keys, job, epoch, n, ranks, batch)
 	local list, cursors = redis.call('HGETALL', key(keys, 'cur', job)), {}
 	for i = 1, #list, 2 do
 		cursors[list[i]] = list[i + 1]
@@ -464,8 +466,8 @@ local function is_read_yet(keys, job, epoch, n, ranks, batch)
 	return false
 end
 
--- run job
--- Checks whether a part of the log was evicted. If so, drops the log from the beginning of the epoch
+-- Arguments: run job
+-- Checks whether a part of the log was evicted. If so, drops the log from the start of that epoch
 -- on, so that the nodes repair it from their journals.
 local function mend(keys, args)
 	local run, job = args[1], args[2]
@@ -476,7 +478,7 @@ local function mend(keys, args)
 	local epoch, next, n = tonumber(state[1]), tonumber(state[2]), tonumber(state[5])
 	local ranks, batch = tonumber(state[3]), tonumber(state[4])
 	local from
-	if epoch > 0 and is_read_yet(keys, job, epoch - 1, n, ranks, batch) and
+	if epoch > 0 and is_still_read(keys, job, epoch - 1, n, ranks, batch) and
 		not is_whole(keys, job, epoch - 1, n, ranks, batch) then
 		from = epoch - 1
 	elseif not is_whole(keys, job, epoch, next, ranks, batch) then
@@ -493,14 +495,14 @@ local function mend(keys, args)
 	return fail('ESTALE')
 end
 
--- job
+-- Arguments: job
 local function facts(keys, args)
 	local there = redis.call('HMGET', key(keys, 'job', args[1]), 'dataset', 'fingerprint',
 		'ranks', 'batch', 'kind', 'ids')
 	return there[1] and there or fail('ENOENT')
 end
 
--- node incarnation random ttl
+-- Arguments: node incarnation random ttl
 local function elect(keys, args)
 	local lead = redis.call('GET', key(keys, 'lead'))
 	if lead and string.match(lead, '^%S+') ~= args[2] then
@@ -512,7 +514,7 @@ local function elect(keys, args)
 	return term
 end
 
--- incarnation token ttl
+-- Arguments: incarnation token ttl
 local function renew(keys, args)
 	local lead = redis.call('GET', key(keys, 'lead'))
 	if not lead or string.match(lead, '^%S+') ~= args[1] or not is_token(keys, args[2]) then
@@ -522,7 +524,7 @@ local function renew(keys, args)
 	return 0
 end
 
--- run job epoch
+-- Arguments: run job epoch
 local function open(keys, args)
 	local state = redis.call('HMGET', key(keys, 'job', args[2]), 'epoch', 'next', 'n', 'ranks',
 		'batch')
@@ -535,15 +537,15 @@ local function open(keys, args)
 		return 0
 	elseif to ~= epoch + 1 or state[2] ~= state[3] then
 		return fail('EAGAIN')
-	elseif epoch > 0 and is_read_yet(keys, args[2], epoch - 1, tonumber(state[3]),
+	elseif epoch > 0 and is_still_read(keys, args[2], epoch - 1, tonumber(state[3]),
 		tonumber(state[4]), tonumber(state[5])) then
-		return fail('EAGAIN') -- the log of this epoch would be dropped
+		return fail('EAGAIN') -- a rank still reads the log that would be dropped
 	end
 	begin_epoch(keys, args[2], epoch, to, state[4], state[5])
 	return 0
 end
 
--- run token job epoch base count ids
+-- Arguments: run token job epoch base count ids
 local function append(keys, args)
 	local job = args[3]
 	local state = redis.call('HMGET', key(keys, 'job', job), 'epoch', 'next', 'batch', 'ranks')
@@ -557,7 +559,7 @@ local function append(keys, args)
 	return 0
 end
 
--- token job epoch
+-- Arguments: token job epoch
 local function forget(keys, args)
 	local state = redis.call('HMGET', key(keys, 'job', args[2]), 'epoch', 'ranks', 'batch')
 	if not state[1] then
@@ -569,7 +571,7 @@ local function forget(keys, args)
 	return 0
 end
 
--- run job epoch rank base ids
+-- Arguments: run job epoch rank base ids
 local function repair(keys, args)
 	if is_ready(keys, args[1]) then
 		return fail('ESTALE')
@@ -579,7 +581,7 @@ local function repair(keys, args)
 	return 0
 end
 
--- run node
+-- Arguments: run node
 local function repaired(keys, args)
 	if is_ready(keys, args[1]) then
 		return fail('ESTALE')
@@ -588,7 +590,7 @@ local function repaired(keys, args)
 	return 0
 end
 
--- run
+-- Arguments: run
 local function offers(keys, args)
 	if is_ready(keys, args[1]) then
 		return fail('ESTALE')
@@ -596,7 +598,7 @@ local function offers(keys, args)
 	return redis.call('HGETALL', key(keys, 'offers', args[1]))
 end
 
--- run node*
+-- Arguments: run node*
 local function reported(keys, args)
 	if is_ready(keys, args[1]) then
 		return fail('ESTALE')
@@ -608,7 +610,7 @@ local function reported(keys, args)
 	return result
 end
 
--- run token job was_epoch was_next epoch base count ids
+-- Arguments: run token job was_epoch was_next epoch base count ids
 local function fill(keys, args)
 	local job = args[3]
 	local state = redis.call('HMGET', key(keys, 'job', job), 'epoch', 'next', 'batch', 'ranks', 'n')
@@ -630,7 +632,7 @@ local function fill(keys, args)
 	return 0
 end
 
--- run token
+-- Arguments: run token
 local function ready(keys, args)
 	if not is_token(keys, args[2]) then
 		return fail('ESTALE')
@@ -651,13 +653,13 @@ local function ready(keys, args)
 	return 0
 end
 
--- node dataset ttl ids
+-- Arguments: node dataset ttl ids
 local function tell(keys, args)
 	redis.call('SET', key(keys, 'has', args[2], args[1]), args[4], 'PX', args[3])
 	return 0
 end
 
--- dataset
+-- Arguments: dataset
 local function told(keys, args)
 	local result = {}
 	for _, node in ipairs(redis.call('SMEMBERS', key(keys, 'nodes'))) do

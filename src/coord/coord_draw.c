@@ -11,8 +11,8 @@
 /*
  * The leader's drawing. A job's window is the number of samples that should be drawn ahead of its
  * readers. When half of a window or less is left, the leader draws rounds for all jobs of the pool
- * whose windows are not full, because jobs share only samples of the same round. It appends the
- * samples in whole mini-batches.
+ * (the jobs of one dataset) whose windows are not full, because jobs share only samples of the same
+ * round. It appends the samples in whole mini-batches.
  */
 
 #define DRAW_MOST 8192 /* most samples drawn for a job at once */
@@ -25,7 +25,7 @@ static uint32_t room_of(const struct drawn_job *job)
 	room = (room + batch - 1) / batch * batch;
 	if (room > most)
 		room = most;
-	/* draw up to the end of a mini-batch, even if the log ends within one */
+	/* ends the draw at the end of a mini-batch, even if the log now ends within one */
 	if (room > 0)
 		room -= job->next % batch;
 	return room < left ? room : left;
@@ -50,8 +50,8 @@ static bool is_low(const struct coord *coord, const struct drawn_job *job)
 	       !waits_for_ranks(coord, job);
 }
 
-/* Decides the number of samples to draw for each job of the pool. Returns false if there is nothing
- * to draw. */
+/* Decides how many samples to draw for each job of the pool (the jobs of one dataset). Returns
+ * false if there is nothing to draw. */
 static bool plan(struct coord *coord, const struct pool *pool)
 {
 	struct drawn_job *job;
@@ -267,7 +267,8 @@ int coord_draw(struct coord *coord)
 		coord_drop_streams(coord);
 		return err;
 	}
-	/* An idle leader draws again when the answer to a heartbeat has a new value of `news`. */
+	/* The pause of an idle leader may be long: coord_beat ends it when the engine reports
+	 * changes (`news`). */
 	uint64_t in = coord_is_quiet(coord) ? QUIET_NS : pause_ns(coord, coord->pace_ns);
 	coord->draw_ns = coord->now_ns + (more ? 0 : in);
 	due_at(coord, coord->draw_ns);

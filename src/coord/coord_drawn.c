@@ -226,14 +226,14 @@ static void measure(
 		return;
 	if (job->measured_ns && consumed >= job->consumed)
 		job->rate = job->rate / 2 + (double)(consumed - job->consumed) *
-						    (double)NS_PER_S / (double)ns / 2;
+						    (double)SECOND_NS / (double)ns / 2;
 	if (consumed != job->consumed)
 		coord_moved(coord);
 	job->consumed = consumed;
 	job->measured_ns = coord->now_ns;
 }
 
-/* Returns how far the log is ahead of the fastest reader, in samples of all ranks. */
+/* Returns the number of samples, of all ranks, by which the log is ahead of the fastest reader. */
 static uint32_t find_ahead(
 	const struct drawn_job *job, const struct coord_engine_job *log)
 {
@@ -255,10 +255,10 @@ static uint32_t find_ahead(
 }
 
 /* Sets the window to the number of samples that readers consume in 3 ttl, the time in which a dead
- * leader is replaced. */
+ * leader is replaced, but at least to mini_batches mini-batches. */
 static void set_window(struct coord *coord, struct drawn_job *job)
 {
-	double seconds = 3.0 * (double)coord->ttl_ns / (double)NS_PER_S;
+	double seconds = 3.0 * (double)coord->ttl_ns / (double)SECOND_NS;
 	double need = job->rate * seconds;
 	uint64_t least = (uint64_t)coord->mini_batches * job->facts.batch;
 	uint64_t window = need < 1e9 ? (uint64_t)need : 1000000000;

@@ -35,9 +35,9 @@
  *         -ECONNRESET, the engine may or may not have done the work, or may do it later.
  */
 
-/* bytes of the name of a set that `tell` keeps, including the \0 */
+/* bytes of the name of a set that `tell` stores, including the \0 */
 #define COORD_TOLD (COORD_NAME + 8)
-#define COORD_RUN 48 /* bytes of the name of a life, including the \0 */
+#define COORD_RUN 48 /* bytes of the name of a life (see above), including the \0 */
 
 struct coord_token {
 	uint64_t term;
@@ -51,6 +51,11 @@ struct coord_position {
 	uint32_t position;
 };
 
+static inline bool position_before(struct coord_position a, struct coord_position b)
+{
+	return a.epoch < b.epoch || (a.epoch == b.epoch && a.position < b.position);
+}
+
 /* A rank that a node serves or wants to serve. */
 struct coord_lease {
 	const char *job;
@@ -61,7 +66,7 @@ struct coord_lease {
 	/* Set by `beat`. -EBUSY: another node has the rank; -ENOENT: there is no such job, or the
 	 * node does not run it. */
 	int error;
-	struct coord_position ret_cursor; /* the engine's cursor */
+	struct coord_position ret_cursor; /* the rank's cursor in the engine */
 };
 
 /* The engine's answer to a heartbeat. */
@@ -73,8 +78,8 @@ struct coord_view {
 	char leader_name[COORD_NAME];
 	uint64_t term;
 	bool renewed; /* the heartbeat has renewed the leader's lease */
-	/* A number that changes whenever the answer of `jobs` may have changed, except when only
-	 * leases of ranks have expired. */
+	/* A number that changes when the answer of `jobs` may have changed. Exception: when only
+	 * leases of ranks have expired, the number stays the same. */
 	uint64_t news;
 };
 
@@ -96,6 +101,8 @@ struct coord_engine_jobs {
 	size_t n;
 };
 void coord_engine_jobs_free(struct coord_engine_jobs *jobs);
+/* Compares two struct coord_engine_job, for qsort. */
+int coord_jobs_by_name(const void *a, const void *b);
 
 /* The nodes and jobs of the group. */
 struct coord_look {
@@ -192,7 +199,8 @@ struct coord_engine {
 	 * one. -EAGAIN: not all samples of the previous epoch have been drawn, or the cursor of a
 	 * rank, served or not, is before the end of the log that would be dropped. */
 	int (*open)(void *context, const char *run, const char *job, uint32_t epoch);
-	/* Appends samples to the log, if both fences hold: `token` and append->base. */
+	/* Appends samples to the log, if `token` is that of the newest leader and append->base is
+	 * the length of the log. */
 	int (*append)(void *context, const char *run, const struct coord_token *token,
 		const struct coord_append *append);
 	/* Carries out n reads at once. -ESTALE: the life has changed. */
@@ -203,9 +211,9 @@ struct coord_engine {
 	/* Checks a log that seems to lack a part. -ESTALE: the part was lost; the engine drops the
 	 * log from there on, and the log has to be repaired. */
 	int (*mend)(void *context, const char *run, const char *job);
-	/* Repair: offers consecutive positions from a journal. */
+	/* Repair: gives the engine the samples at consecutive positions in this node's journal. */
 	int (*repair)(void *context, const char *run, const struct coord_offer *offer);
-	/* Repair: reports that the node has offered everything that it has. */
+	/* Repair: reports that the node has given all samples of its journals by `repair`. */
 	int (*repaired)(void *context, const char *run, const char *node);
 	/* Repair: lists all offers. The caller frees them with coord_offers_free. */
 	int (*offers)(void *context, const char *run, struct coord_offers *ret);
@@ -213,16 +221,16 @@ struct coord_engine {
 	int (*reported)(void *context, const char *run, const struct coord_node *nodes,
 		size_t n, bool *ret);
 	/* Repair: appends samples to the log of a job before `ready` is called. The samples may
-	 * belong to a later epoch than the log. */
+	 * belong to an epoch after that of the log. */
 	int (*fill)(void *context, const char *run, const struct coord_token *token,
 		const struct coord_append *append);
 	/* Ends the repair, because the log is complete. Forgets dead nodes that did not report. */
 	int (*ready)(void *context, const char *run, const struct coord_token *token);
-	/* Keeps a set of the node's samples under the name `what` (COORD_TOLD bytes). The set
-	 * expires after ttl_ms. */
+	/* Stores a set of the node's samples under the name `what` (COORD_TOLD bytes). The engine
+	 * deletes the set after ttl_ms. */
 	int (*tell)(void *context, const char *node, const char *what,
 		const roaring_bitmap_t *ids, uint32_t ttl_ms);
-	/* Adds to *ret the samples in the sets of this name that live nodes have told. */
+	/* Adds to *ret the samples of all sets that live nodes have stored under this name. */
 	int (*told)(void *context, const char *what, roaring_bitmap_t *ret);
 	/* Returns the name of the last request, for messages. The function is NULL for an engine in
 	 * this process. */

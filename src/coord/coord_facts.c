@@ -157,6 +157,12 @@ void coord_facts_free(struct coord_job *facts)
 	*facts = (struct coord_job){0};
 }
 
+int coord_jobs_by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct coord_engine_job *)a)->name,
+		((const struct coord_engine_job *)b)->name);
+}
+
 void coord_engine_jobs_free(struct coord_engine_jobs *jobs)
 {
 	for (size_t i = 0; i < jobs->n; i++) {

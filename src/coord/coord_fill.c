@@ -12,7 +12,8 @@
 
 /*
  * Extends the log of a job to the end of its longest journal. Samples in journals keep their
- * positions. Positions that are in no journal are filled with remaining samples.
+ * positions. All other positions are filled with samples of the epoch that the log does not have
+ * yet.
  */
 
 struct filling {
@@ -23,7 +24,8 @@ struct filling {
 	 * ranks */
 	uint32_t epoch, base, end;
 	roaring_bitmap_t *remaining;
-	sample_id **ids; /* [ranks]: the samples in [base, end); SAMPLE_NONE: a hole */
+	/* [ranks]: the samples in [base, end); SAMPLE_NONE: not filled yet */
+	sample_id **ids;
 };
 
 static uint32_t position(const struct filling *filling, uint32_t global, uint32_t rank)
@@ -72,7 +74,7 @@ static void place_offer(struct filling *filling, const struct coord_offer *offer
 	}
 }
 
-/* Fills the holes with remaining samples, chosen at random. */
+/* Fills the positions that no journal has with remaining samples, chosen at random. */
 static int fill_holes(struct coord *coord, struct filling *filling)
 {
 	size_t n = roaring_bitmap_get_cardinality(filling->remaining);
@@ -148,7 +150,7 @@ static int fill(
 }
 
 /* Fills the log of one epoch by whole mini-batches, until it contains all offered positions. whole:
- * up to the end of the epoch, because all of its samples had been drawn. */
+ * fills it to the end of the epoch, because all samples of the epoch had been drawn. */
 static int fill_epoch(struct coord *coord, const struct coord_job *facts,
 	struct coord_engine_job *log, const struct coord_offers *offers, uint32_t epoch,
 	bool whole)

@@ -11,7 +11,7 @@
 /* The work that each node does for the ranks that it serves. */
 
 #define READ_MOST 1024		/* most samples of a rank per read */
-#define ENTER_NS (2 * NS_PER_S) /* pause before a refused job is entered again */
+#define ENTER_NS (2 * SECOND_NS) /* pause before a refused job is entered again */
 
 /* If the group's job has the fingerprint that earlier versions computed (facts->older), uses this
  * fingerprint, so that the training can continue. */
@@ -176,9 +176,9 @@ int coord_open_wanted(struct coord *coord)
 
 /* --- feeds ------------------------------------------------------------------------------ */
 
-/* Moves the rank to the first epoch that has a feed. No epoch begins while a rank needs an older
- * feed. So either another node has served the rank further, as coord_rank_status tells, or the
- * engine and this node have lost the rank's position. */
+/* Moves the rank to the first epoch that has a feed. The engine drops a feed only after the cursors
+ * of all ranks have passed it. So either another node has served this rank further (rank->acked is
+ * later), or the engine and this node have lost the rank's position. */
 static void skip_epochs(struct coord *coord, const struct held_job *job, uint32_t number)
 {
 	const struct coord_calls *calls = &coord->calls;
@@ -238,8 +238,8 @@ void coord_forget_came(struct held_job *job, uint32_t number)
 	came->ids = NULL;
 }
 
-/* Returns -EBADE if a sample of the read came to the rank earlier in this epoch. *ret: all samples
- * that have come to the rank, including those of the read. The caller frees it. */
+/* Returns -EBADE if the rank has already received a sample of the read in this epoch. *ret: all
+ * samples that the rank has received, including those of the read; the caller frees it. */
 static int check_came(struct held_job *job, const struct coord_read *read, uint32_t n,
 	roaring_bitmap_t **ret)
 {
@@ -305,7 +305,8 @@ static void read_again(struct coord *coord, bool any, bool more, bool failed)
 	uint64_t most = 4 * coord->pace_ns;
 	if (most > coord->ttl_ns)
 		most = coord->ttl_ns;
-	/* An idle node reads again when a look finds unread samples (coord_take_look). */
+	/* The pause of an idle node may be long: coord_take_look ends it when there are unread
+	 * samples. */
 	uint64_t in = coord_is_quiet(coord) ? QUIET_NS : pause_ns(coord, most);
 	if (failed) {
 		in = coord->pace_ns / 16;

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "base/clock.h"
 #include "base/rng.h"
 #include "coord/coord.h"
 #include "coord/coord_engine.h"
@@ -11,16 +12,25 @@
 
 #include <sys/queue.h>
 
+/*
+ * Shared by the coordinator's files. coord.h explains the log, feeds, leases and cursors.
+ *
+ *   heartbeat   the call engine->beat, which renews the node's leases and sends its ranks' cursors
+ *   look        a heartbeat whose answer also has the nodes and jobs of the group
+ *   life        of the engine: from a start of its server to the next (coord_engine.h)
+ *   progress    readers consumed samples, or the log changed; a node without progress for a ttl is
+ *               quiet, and calls the engine less often
+ */
+
 #define NS_PER_MS UINT64_C(1000000)
-#define NS_PER_S UINT64_C(1000000000)
 /* pause of an idle node before its next draw or read; news in a heartbeat's answer end the pause */
-#define QUIET_NS (3600 * NS_PER_S)
+#define QUIET_NS (3600 * SECOND_NS)
 /* number of consumed positions after which a heartbeat is sent soon */
 #define COMMIT_EVERY 32
 
 struct held_rank {
 	bool taken; /* coord_take_rank was called */
-	bool held;  /* this node has the lease */
+	bool held;  /* this node has the rank's lease */
 	/* the rank will begin at the engine's cursor, which is not known yet */
 	bool at_cursor;
 	struct coord_position head; /* position of the next sample that fed() gets */
@@ -42,7 +52,7 @@ struct held_job {
 	LIST_ENTRY(held_job) link;
 	struct coord_job facts;
 	uint32_t n;
-	/* in its present life the engine has the job, and knows that this node runs it */
+	/* the engine knows in its present life that this node runs the job */
 	bool entered;
 	uint64_t enter_ns; /* time at which a refused job is tried again */
 	char refused[COORD_TEXT];
@@ -53,7 +63,8 @@ struct held_job {
 	uint64_t open_ns; /* earliest time of the next call of engine->open */
 	struct held_rank *ranks;
 	struct came *came; /* [ranks] */
-	/* [ranks], as the engine last told them; NULL: not known */
+	/* [ranks]: incarnations of the nodes that serve the ranks, and cursors, as the engine last
+	 * told; NULL: not known */
 	uint64_t *owners;
 	struct coord_position *cursors;
 };
@@ -92,7 +103,8 @@ struct pool {
 	char dataset[COORD_NAME];
 	enum sampler_kind kind;
 	struct sampler *sampler;
-	/* samples that any node holds, as the sampler `exchange` was told; NULL: not known yet */
+	/* samples that were in the cache of any node when the sampler `exchange` was last told;
+	 * NULL: not known yet */
 	roaring_bitmap_t *resident;
 	/* samples drawn since fresh_ns, and in the interval before it; NULL: not made yet */
 	roaring_bitmap_t *fresh, *older;
@@ -116,8 +128,8 @@ struct coord {
 	uint64_t seed;
 
 	uint64_t now_ns, due_ns;
-	/* Times at which a heartbeat, a look (see coord_beat), a read of feeds and a draw are due.
-	 * tell_ns: time of the last report to the engine. */
+	/* Times at which a heartbeat, a look (a heartbeat that also asks for nodes and jobs), a
+	 * read of feeds and a draw are due. tell_ns: time of the last report of cached samples. */
 	uint64_t beat_ns, look_ns, read_ns, draw_ns, tell_ns;
 	uint64_t mend_ns;     /* earliest time of the next call of engine->mend */
 	uint64_t beaten_ns;   /* time of the last answered heartbeat */
@@ -126,7 +138,7 @@ struct coord {
 	uint64_t patience_ns; /* pause between attempts to reach the engine */
 
 	struct coord_view view;
-	bool joined; /* the view is valid */
+	bool joined; /* the engine has answered, so `view` is valid */
 	bool refused, compared;
 	char message[COORD_TEXT];
 	uint64_t away_since_ns;
@@ -154,11 +166,6 @@ struct coord {
 	stream_id next_stream;
 };
 
-static inline bool position_before(struct coord_position a, struct coord_position b)
-{
-	return a.epoch < b.epoch || (a.epoch == b.epoch && a.position < b.position);
-}
-
 /* Returns the number of positions that a rank has in an epoch. */
 static inline uint32_t rank_length(
 	const struct coord_job *facts, uint32_t n, uint32_t rank)
@@ -177,8 +184,8 @@ static inline uint64_t quiet_ns(const struct coord *coord)
 	return coord->now_ns - coord->moved_ns;
 }
 
-/* Returns the pause before the engine is next asked for changes by other nodes: the longer there
- * was no progress, the longer, but at most most_ns. coord_moved ends the pause. */
+/* Returns the pause before the engine is next asked for changes by other nodes. The pause grows
+ * with the time without progress, up to most_ns. coord_moved ends it. */
 static inline uint64_t pause_ns(const struct coord *coord, uint64_t most_ns)
 {
 	uint64_t in = quiet_ns(coord) / 4, least_ns = coord->pace_ns / 32;
@@ -200,8 +207,8 @@ void coord_beat_soon(struct coord *coord);
 /* Notes progress of readers or of the log. If there was none for pace_ns, all calls of the engine
  * become due. */
 void coord_moved(struct coord *coord);
-/* Tells whether the node is idle: there was no progress for a ttl, and the node waits neither for
- * the group to accept a job nor for the lease of a rank. An idle node calls the engine less
+/* Tells whether the node is idle: there was no progress for a ttl, the group has accepted all jobs
+ * of the node, and the node has the leases of all its ranks. An idle node calls the engine less
  * often. */
 bool coord_is_quiet(const struct coord *coord);
 /* Notes that this node no longer serves the rank, and calls lost(). */
@@ -217,12 +224,13 @@ static inline void coord_note_begun(struct held_job *job, struct coord_position 
 
 /* --- coord_ranks.c ---------------------------------------------------------------------- */
 
-/* Tells whether the rank is one of coord_behind. */
+/* Tells whether the rank holds back the next epoch (coord_behind). */
 bool coord_is_behind_others(const struct held_job *job, uint32_t number);
 
 /* --- coord_step.c ----------------------------------------------------------------------- */
 
-/* Makes a heartbeat, a look and a draw due, because the engine gave an unexpected answer. */
+/* Makes a heartbeat, a look and a draw due, because the engine gave an unexpected answer. (A look
+ * is a heartbeat that also asks for nodes and jobs.) */
 void coord_doubt(struct coord *coord);
 /* Sends a heartbeat: renews all leases of the node, and sends its cursors. If a look is due, the
  * answer also has the nodes and jobs of the group. */
@@ -254,8 +262,8 @@ must_check int coord_repair(struct coord *coord);
 /* Lets the engine check a job's log that seems to lack a part. -ESTALE: the part was lost, and will
  * be repaired. */
 must_check int coord_mend(struct coord *coord, const char *job);
-/* Compares the samples that readers here got with the repaired log. Calls forget() for positions
- * that differ. */
+/* Compares the samples that readers of this node got with the repaired log. Calls forget() for
+ * positions that differ. */
 must_check int coord_compare(struct coord *coord);
 
 /* --- coord_fill.c ----------------------------------------------------------------------- */
@@ -277,7 +285,8 @@ void coord_resign(struct coord *coord);
 /* Updates the leader's list of jobs from the engine. Rebuilds the samples that each job has yet to
  * draw, remaining_j = D_j - log_j, where they are not known. */
 must_check int coord_survey(struct coord *coord);
-/* Drops the set remaining_j of each job. The next survey rebuilds the sets. */
+/* Forgets which samples each job has yet to draw (remaining_j). The next coord_survey finds this
+ * out again. */
 void coord_drop_streams(struct coord *coord);
 /* Frees all jobs and pools of the leader. */
 void coord_drop_drawn(struct coord *coord);
@@ -293,12 +302,13 @@ must_check int coord_draw(struct coord *coord);
 
 /* --- coord_resident.c ------------------------------------------------------------------- */
 
-/* Tells the engine from time to time which samples this node holds, for the sampler `exchange`, and
- * which samples are at home here but not held, for the assignment of samples to ranks. */
+/* Tells the engine from time to time which samples are in this node's cache, for the sampler
+ * `exchange`, and which samples have their home here but are not in the cache, for the assignment
+ * of samples to ranks. */
 must_check int coord_tell_resident(struct coord *coord);
-/* Updates the pool's sampler with the samples that any node holds. */
+/* Tells the pool's sampler which samples are in the cache of any node. */
 must_check int coord_update_resident(struct coord *coord, struct pool *pool);
-/* Updates pool->lacked, the samples that their homes do not hold. */
+/* Updates pool->lacked, the samples that are not in the caches of their homes. */
 must_check int coord_update_lacked(struct coord *coord, struct pool *pool);
 /* Notes samples as recently drawn, since they are on their way to a cache. */
 void coord_note_drawn(struct pool *pool, const sample_id *ids, size_t n);

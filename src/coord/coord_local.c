@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keeps the leases: of nodes, of the leader, and of ranks. */
+/* The engine's functions for leases: of nodes, of the leader, and of ranks. */
 
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -105,11 +105,6 @@ static int members(struct coord_local *local, struct coord_look *ret)
 
 /* --- leases of ranks -------------------------------------------------------------------- */
 
-static bool is_before(struct coord_position a, struct coord_position b)
-{
-	return a.epoch < b.epoch || (a.epoch == b.epoch && a.position < b.position);
-}
-
 static int beat_rank(struct coord_local *local, const struct coord_node *self,
 	uint32_t ttl_ms, struct coord_lease *lease)
 {
@@ -122,11 +117,11 @@ static int beat_rank(struct coord_local *local, const struct coord_node *self,
 		rank->until_ns > now(local))
 		return -EBUSY;
 	if (rank->owner != self->incarnation || rank->until_ns <= now(local) ||
-		is_before(rank->cursor, lease->cursor))
+		position_before(rank->cursor, lease->cursor))
 		local->news++;
 	rank->owner = self->incarnation;
 	rank->until_ns = end_of(local, ttl_ms);
-	if (is_before(rank->cursor, lease->cursor))
+	if (position_before(rank->cursor, lease->cursor))
 		rank->cursor = lease->cursor;
 	lease->ret_cursor = rank->cursor;
 	return 0;

@@ -23,5 +23,5 @@ void coord_local_free(struct coord_local **local);
 /* Returns the engine's functions. They are valid until coord_local_free. */
 const struct coord_engine *coord_local_engine(struct coord_local *local);
 
-/* Begins a new life of the engine without a loss of data. */
+/* Begins a new life of the engine (coord_engine.h), as after a restart, but loses no data. */
 void coord_local_restart(struct coord_local *local);

@@ -73,7 +73,7 @@ struct coord_local {
 	LIST_HEAD(, local_node) nodes;
 	LIST_HEAD(, local_job) jobs;
 	LIST_HEAD(, local_told) told;
-	/* Offers and reports of the present life. */
+	/* Offers and reports in the engine's present life (coord_engine.h). */
 	LIST_HEAD(, local_offer) offers;
 	LIST_HEAD(, local_runner) reported;
 };
@@ -85,7 +85,7 @@ bool local_is_live(struct coord_local *local, const char *node);
 bool local_token_is(const struct coord_local *local, const struct coord_token *token);
 /* Forgets dead nodes that have not reported, so that no repair waits for them again. */
 void local_forget_dead(struct coord_local *local);
-/* Forgets the offers and reports of the present life. */
+/* Forgets the offers and reports of the engine's present life. */
 void local_forget_life(struct coord_local *local);
 
 /* --- coord_local_jobs.c ----------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keeps the jobs of the group, and the nodes that run them. */
+/* The engine's functions for the jobs of the group, and for the nodes that run them. */
 
 void local_job_free(struct local_job *job)
 {
@@ -26,8 +26,8 @@ void local_job_free(struct local_job *job)
 	free(job);
 }
 
-/* Begins a job after the log that `facts` brings, and sets the cursors of all ranks to the end of
- * this log. */
+/* Begins a job with the log of `facts` (facts->log), and sets the cursors of all ranks to the end
+ * of this log. */
 static int begin_there(struct local_job *job, const struct coord_job *facts)
 {
 	struct coord_append log;
@@ -99,7 +99,7 @@ int local_enter(
 	struct coord_local *local = context;
 	struct local_job *job = local_find(local, facts->name);
 	if (job && is_another(facts, job, differs)) {
-		/* The node no longer runs the job with its earlier facts. */
+		/* If the node ran the job with the group's facts, it no longer does. */
 		(void)local_leave(local, node, facts->name);
 		job = local_find(local, facts->name);
 		if (job)
@@ -129,12 +129,6 @@ int local_leave(void *context, const char *node, const char *name)
 		local->news++;
 	}
 	return 0;
-}
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct coord_engine_job *)a)->name,
-		((const struct coord_engine_job *)b)->name);
 }
 
 static int show_job(const struct coord_local *local, const struct local_job *job,
@@ -183,7 +177,7 @@ int local_jobs(void *context, const char *run, struct coord_engine_jobs *ret)
 		}
 		ret->n++;
 	}
-	qsort(ret->jobs, ret->n, sizeof(*ret->jobs), by_name);
+	qsort(ret->jobs, ret->n, sizeof(*ret->jobs), coord_jobs_by_name);
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keeps the log: checks fences, appends, reads and repairs. */
+/* The engine's functions for the log: append, read and repair, with their fences. */
 
 static bool is_ready(const struct coord_local *local, const char *run)
 {
@@ -113,8 +113,8 @@ int local_append_to(struct local_job *job, const struct coord_append *append)
 
 /* --- the functions ---------------------------------------------------------------------- */
 
-/* Tells whether a rank has not yet read the epoch to its end. */
-static bool is_read_yet(const struct local_job *job, uint32_t epoch)
+/* Tells whether some rank has not read the epoch to its end. */
+static bool is_still_read(const struct local_job *job, uint32_t epoch)
 {
 	for (uint32_t r = 0; r < job->facts.ranks; r++) {
 		struct coord_position cursor = job->ranks[r].cursor;
@@ -139,8 +139,8 @@ int local_open(void *context, const char *run, const char *name, uint32_t epoch)
 		return 0;
 	if (epoch != job->epoch + 1 || job->next != job->n)
 		return -EAGAIN;
-	/* The log of this epoch would be dropped. */
-	if (job->epoch > 0 && is_read_yet(job, job->epoch - 1))
+	/* The log of the previous epoch would be dropped, but a rank still reads it. */
+	if (job->epoch > 0 && is_still_read(job, job->epoch - 1))
 		return -EAGAIN;
 	begin_epoch(job, epoch);
 	local->news++;
@@ -291,8 +291,8 @@ static bool is_whole(struct local_job *job, uint32_t epoch)
 	return feed != NULL;
 }
 
-/* A repair that lacked a rank's journal may have begun with an epoch after the one that the rank
- * reads. Then a part of the previous epoch is missing, and some rank has not read that epoch to its
+/* If a repair lacked the journal of a rank, its log may begin with an epoch after the one that the
+ * rank reads. Then a part of the previous epoch is missing, which some rank has not read to its
  * end. The job goes back to the previous epoch, and the log is repaired again. */
 int local_mend(void *context, const char *run, const char *name)
 {
@@ -301,7 +301,7 @@ int local_mend(void *context, const char *run, const char *name)
 	if (!job)
 		return -ENOENT;
 	if (!is_ready(local, run) || job->epoch == 0 ||
-		!is_read_yet(job, job->epoch - 1) || is_whole(job, job->epoch - 1))
+		!is_still_read(job, job->epoch - 1) || is_whole(job, job->epoch - 1))
 		return 0;
 	while (!LIST_EMPTY(&job->feeds))
 		local_feed_free(LIST_FIRST(&job->feeds));

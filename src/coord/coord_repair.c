@@ -32,8 +32,8 @@ static const struct coord_engine_job *find(
 
 /* --- journals --------------------------------------------------------------------------- */
 
-/* Receives a sequence of consecutive positions in the journal. If it returns an error, no other
- * sequence is visited. */
+/* Receives a sequence of consecutive positions in the journal. After an error, no more sequences
+ * are visited. */
 typedef int visit(struct coord *coord, const struct coord_offer *run);
 
 static int visit_rank(struct coord *coord, const struct held_job *job, uint32_t epoch,
@@ -56,8 +56,8 @@ static int visit_rank(struct coord *coord, const struct held_job *job, uint32_t 
 	return err;
 }
 
-/* Visits the positions of a job in the local journal: those beyond the end of the log (from_end),
- * or all from the start of the epoch before the running one. */
+/* Visits the positions of a job in the local journal: only those beyond the end of the log
+ * (from_end), or all since the start of the epoch before the running one. */
 static int visit_job(struct coord *coord, const struct held_job *job,
 	const struct coord_engine_job *log, bool from_end, sample_id *ids, visit *each)
 {
@@ -125,8 +125,8 @@ int coord_mend(struct coord *coord, const char *job)
 
 /* --- comparison ------------------------------------------------------------------------- */
 
-/* Reads the log at the positions of `run`. *ret_n: number of samples read, less than run->n if the
- * log ends before. One call of the engine may return only a part. */
+/* Reads the log at the positions of `run`, by several calls of the engine if needed. *ret_n: number
+ * of samples read; less than run->n if the log ends earlier. */
 static int read_log(struct coord *coord, const struct held_job *job,
 	const struct coord_offer *run, sample_id *ids, uint32_t *ret_n)
 {
@@ -197,8 +197,8 @@ int coord_compare(struct coord *coord)
 
 /* --- the leader ------------------------------------------------------------------------- */
 
-/* Finds a node that is in the group, or was in earlier lives of the engine, and has not reported.
- * If there is no such node, ret->name is "". */
+/* Finds a node that has not reported. Nodes of earlier lives of the engine count, too. If all nodes
+ * have reported, ret->name is "". */
 static int find_silent(struct coord *coord, struct coord_node *ret)
 {
 	const struct coord_engine *engine = coord->engine;
@@ -225,10 +225,10 @@ static int find_silent(struct coord *coord, struct coord_node *ret)
 }
 
 /*
- * Sets *ret: whether the log may be repaired now. It may when all known nodes have reported, and
- * one ttl has passed, in which unknown nodes could appear (not if the engine is `alone`); or when
- * three ttl have passed. If the clock jumps, at most ttl / 8 count as waiting. *silent: a node that
- * has not reported.
+ * Sets *ret to true if the log may be repaired now: after one ttl, in which unknown nodes can
+ * appear, if all known nodes have reported (without this pause if the engine is `alone`); otherwise
+ * after three ttl. The time since the last step counts as at most ttl / 8, because the clock may
+ * jump. *silent: a node that has not reported.
  */
 static int waited_enough(struct coord *coord, bool *ret, struct coord_node *silent)
 {

@@ -9,10 +9,10 @@
 
 /*
  * Finds the samples that any node of the group holds in its cache, for the sampler `exchange`. From
- * time to time each node reports the samples that it holds. The leader's sampler gets the union of
+ * time to time each node reports the samples in its cache. The leader's sampler gets the union of
  * these reports and of the recently drawn samples, which are on their way to a cache.
  *
- * Each node also reports the samples that are at home there, but not in its cache. The leader
+ * Each node also reports the samples whose home it is, but that are not in its cache. The leader
  * assigns such samples to any rank that has room.
  *
  * The sets influence only which samples are drawn together, and which rank reads a sample. If a
@@ -21,7 +21,7 @@
  */
 
 #define TELL_MOST 65536 /* most bytes that a node reports about a dataset */
-#define TELL_EVERY_NS (2 * NS_PER_S)
+#define TELL_EVERY_NS (2 * SECOND_NS)
 /* number of ttl between two reports of an idle node, whose cache does not change */
 #define TELL_TTLS 8
 
@@ -88,8 +88,8 @@ static int tell_lacked(struct coord *coord, const char *dataset, uint64_t often_
 	return err;
 }
 
-/* Tells whether samples move between nodes, and the node is not idle. Only then do nodes report the
- * samples that they lack. */
+/* Tells whether samples move between nodes, and this node is not idle. Otherwise nodes do not
+ * report the samples that they lack. */
 static bool is_placed(const struct coord *coord)
 {
 	return coord->calls.lacked && coord->self.address[0] && coord->n_live > 1 &&
@@ -152,7 +152,7 @@ static void forget_fresh(struct coord *coord, struct pool *pool)
 	pool->fresh_ns = coord->now_ns;
 }
 
-/* Tells the sampler which samples became resident since the last update, and which samples were
+/* Tells the sampler which samples have come into a cache since the last update, and which were
  * evicted. */
 static void update(struct pool *pool, const roaring_bitmap_t *now)
 {

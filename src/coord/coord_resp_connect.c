@@ -308,8 +308,8 @@ static int connect_anywhere(struct coord_resp *resp)
 	resp->refused[0] = '\0';
 	if (resp->moved.port) {
 		struct coord_host moved = resp->moved;
-		/* If this connection fails, the next call tries the servers of the URL, because the
-		 * slot may be back at one of them. */
+		/* If this connection fails, the next call tries the servers of the URL again,
+		 * because one of them may have the group's keys again. */
 		resp->moved.port = 0;
 		err = try_host(resp, &moved);
 		if (!err)
@@ -327,8 +327,8 @@ static int connect_anywhere(struct coord_resp *resp)
 	return err;
 }
 
-/* Replaces errors that have a meaning in coord_engine.h, about jobs, leases and fences, since the
- * failure of a connection says nothing about jobs, leases and fences. */
+/* Replaces each errno to which coord_engine.h gives a meaning: a failed connection says nothing
+ * about jobs, leases and fences. */
 static int as_no_fence(int err)
 {
 	static const int fences[] = {
@@ -344,7 +344,7 @@ int resp_connect(struct coord_resp *resp)
 	return resp->link ? 0 : as_no_fence(connect_anywhere(resp));
 }
 
-/* --- for doctor ------------------------------------------------------------------------- */
+/* --- for joaderctl doctor --------------------------------------------------------------- */
 
 bool coord_policy_evicts(const char *policy)
 {

@@ -10,8 +10,8 @@
 
 #include <hiredis/hiredis.h>
 
-/* The chunks of an epoch's log that this node knows, in order. coord_resp_read.c explains
- * chunks. */
+/* The chunks of an epoch's log that this node knows, in order. A chunk has the samples of one
+ * append (coord_resp_read.c). */
 struct resp_chunks {
 	char job[COORD_NAME];
 	uint32_t epoch;
@@ -24,7 +24,7 @@ struct coord_resp {
 	struct coord_engine engine;
 	struct coord_url url;
 	size_t host; /* index of the host to try first */
-	/* server to which the group's slot has moved; port 0: none */
+	/* server of a cluster to which the group's keys have moved; port 0: none */
 	struct coord_host moved;
 	char *password_file; /* NULL: none */
 	char group[COORD_NAME + 2];

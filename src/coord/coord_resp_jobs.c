@@ -28,8 +28,8 @@ static bool take_shape(const redisReply *ranks, const redisReply *batch, uint32_
 }
 
 /* Describes the difference between the job and the group's job. The reply is an array of dataset,
- * n, fingerprint, ranks, batch, kind, epoch and next. -EINVAL: the jobs differ; -EBADE: they do
- * not, or the reply is invalid. */
+ * n, fingerprint, ranks, batch, kind, epoch and next. -EINVAL: the jobs differ. -EBADE: the reply
+ * is invalid, or shows no difference. */
 static int tell_difference(
 	const redisReply *reply, const struct coord_job *job, char differs[COORD_TEXT])
 {
@@ -156,12 +156,6 @@ static int take_job(const redisReply *reply, struct coord_engine_job *ret)
 		       : -EBADE;
 }
 
-static int jobs_by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct coord_engine_job *)a)->name,
-		((const struct coord_engine_job *)b)->name);
-}
-
 int resp_take_jobs(const redisReply *reply, struct coord_engine_jobs *ret)
 {
 	int err = 0;
@@ -174,9 +168,9 @@ int resp_take_jobs(const redisReply *reply, struct coord_engine_jobs *ret)
 		err = take_job(reply->element[ret->n], &ret->jobs[ret->n]);
 	if (err)
 		return err;
-	qsort(ret->jobs, ret->n, sizeof(*ret->jobs), jobs_by_name);
+	qsort(ret->jobs, ret->n, sizeof(*ret->jobs), coord_jobs_by_name);
 	for (size_t i = 1; i < ret->n; i++)
-		if (jobs_by_name(&ret->jobs[i - 1], &ret->jobs[i]) == 0)
+		if (coord_jobs_by_name(&ret->jobs[i - 1], &ret->jobs[i]) == 0)
 			return -EBADE; /* the reply has a job twice */
 	return 0;
 }

@@ -15,7 +15,7 @@
 
 /* Sends commands over the connection, and converts errors to errno values. */
 
-#define NUMBER_SIZE 48 /* bytes of a number or a token as a word, including the \0 */
+#define NUMBER_SIZE 48 /* bytes of a number or a token in a command, including the \0 */
 
 /* --- words of a command ----------------------------------------------------------------- */
 
@@ -120,8 +120,8 @@ int resp_network_error(const redisContext *link)
 	}
 }
 
-/* Stores the server of the group's slot, from the error "MOVED SLOT HOST:PORT". HOST may contain
- * colons. */
+/* Stores which server has the group's keys now, from the error "MOVED SLOT HOST:PORT". HOST may
+ * contain colons. */
 static bool note_moved(struct coord_resp *resp, const char *text)
 {
 	struct coord_host to = {.port = 0};
@@ -189,8 +189,9 @@ static bool is_about_rights(const char *text)
 	return false;
 }
 
-/* Converts an error reply to an errno value. Unless the error is a failed fence, stores the refusal
- * and closes the connection, since the next connection may succeed. */
+/* Converts an error reply to an errno value. If the error has a meaning in coord_engine.h, returns
+ * it; otherwise also stores the refusal and closes the connection, because the next connection may
+ * succeed. */
 static int refusal(struct coord_resp *resp, const char *text)
 {
 	int fence = fence_error(text);

@@ -3,6 +3,7 @@
 
 #ifdef HAVE_HIREDIS
 
+#include "base/array_grow.h"
 #include "coord/coord_resp_internal.h"
 
 #include <errno.h>
@@ -81,14 +82,10 @@ static void name_log(
 
 static int add_chunk(struct resp_chunks *log, uint32_t end)
 {
-	if (log->n == log->room) {
-		size_t room = log->room ? 2 * log->room : 64;
-		uint32_t *ends = reallocarray(log->ends, room, sizeof(*ends));
-		if (!ends)
-			return -ENOMEM;
-		log->ends = ends;
-		log->room = room;
-	}
+	uint32_t *ends = array_grow(log->ends, log->n, &log->room, sizeof(*ends));
+	if (!ends)
+		return -ENOMEM;
+	log->ends = ends;
 	log->ends[log->n++] = end;
 	return 0;
 }
@@ -156,8 +153,8 @@ static int ask_for_chunks(
 	return resp_end(resp, reply, err);
 }
 
-/* Extends the lists of logs that are read beyond their known chunks. Successive reads of the same
- * log share a command. */
+/* Extends the list of chunks of each log that a read needs beyond the known chunks. Consecutive
+ * reads of one log share a command. */
 static int find_chunks(struct coord_resp *resp, struct coord_read *reads, size_t n)
 {
 	const char *asked = NULL;

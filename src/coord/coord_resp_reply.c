@@ -3,7 +3,7 @@
 
 #ifdef HAVE_HIREDIS
 
-#include "base/little_endian.h"
+#include "base/byte_order.h"
 #include "coord/coord_facts.h"
 #include "coord/coord_resp_internal.h"
 

@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Reads a reply within two limits: of memory, against which the announced length of a value counts
- * before its bytes arrive; and of time, which is long enough for a slow network. */
+/* Reads a reply, but limits its memory and its time. The announced length of a value counts as
+ * memory before its bytes arrive. The time suffices for a slow network. */
 
 /* memory that is counted for each value, in addition to its bytes */
 #define OBJECT_BYTES 96

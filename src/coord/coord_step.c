@@ -20,7 +20,7 @@ void coord_doubt(struct coord *coord)
 	due_at(coord, coord->now_ns + coord->pace_ns / 256);
 }
 
-/* --- the beat --------------------------------------------------------------------------- */
+/* --- the heartbeat ---------------------------------------------------------------------- */
 
 static size_t count_taken(const struct coord *coord)
 {
@@ -63,8 +63,8 @@ static void granted(struct coord *coord, struct held_job *job, uint32_t number,
 		job->entered = false; /* the engine has lost the job */
 		return;
 	}
-	/* The cursor moved although this node sent nothing: another node had the rank for a
-	 * while. */
+	/* The engine's cursor is later than all that this node has sent, so another node had the
+	 * rank for a while. */
 	bool served = rank->held && position_before(rank->consumed, lease->ret_cursor) &&
 		      position_before(rank->acked, lease->ret_cursor);
 	if (lease->error || served) {
@@ -87,7 +87,7 @@ static void granted(struct coord *coord, struct held_job *job, uint32_t number,
 		rank->sent = lease->cursor;
 }
 
-/* Tells whether none of the engine's cursors is beyond the end of its epoch. */
+/* Checks the cursors in the engine's answer: none may be beyond the end of its epoch. */
 static bool are_possible(
 	const struct coord *coord, const struct coord_lease *leases, size_t n)
 {
@@ -177,8 +177,8 @@ static void refuse(struct coord *coord, int err)
 
 /*
  * Returns the pause after a heartbeat: a quarter of a ttl, but at most a second. An idle node waits
- * a third of a ttl. An idle leader waits at most a second, because it hears of changes only by its
- * heartbeats.
+ * a third of a ttl. An idle leader waits at most a second, because only the answers to its
+ * heartbeats report changes.
  *
  * A leader's lease lasts for a ttl from the moment when the engine gets the heartbeat. The leader
  * counts from the earlier moment when it sent the heartbeat, and stops leading at .8 ttl (step). So
@@ -190,8 +190,8 @@ static uint64_t pause_between_beats(const struct coord *coord)
 {
 	bool quiet = coord_is_quiet(coord);
 	uint64_t pause = coord->ttl_ns / (quiet ? 3 : 4);
-	if ((!quiet || coord->leads) && pause > NS_PER_S)
-		pause = NS_PER_S;
+	if ((!quiet || coord->leads) && pause > SECOND_NS)
+		pause = SECOND_NS;
 	return pause;
 }
 
@@ -253,7 +253,7 @@ static bool any_not_entered(const struct coord *coord)
 static int step(struct coord *coord)
 {
 	int err = 0;
-	/* the lease may be over soon, and another node may lead then */
+	/* the leader's lease may end soon, and then another node may lead */
 	if (coord->leads && coord->now_ns - coord->renewed_ns > coord->ttl_ns / 10 * 8)
 		coord_resign(coord);
 	if (coord->now_ns >= coord->beat_ns)
@@ -270,7 +270,8 @@ static int step(struct coord *coord)
 		return err;
 	due_at(coord, coord->beat_ns);
 	if (any_not_entered(coord)) {
-		/* The engine has lost jobs in the meantime. A report would lack their samples. */
+		/* The engine has lost jobs in the meantime, and a report to it would lack the
+		 * samples of these jobs. */
 		due_at(coord, coord->now_ns + coord->pace_ns / 64);
 		return 0;
 	}

@@ -90,3 +90,10 @@ int catalogue_read_errno(sqlite3 *db)
 {
 	return content_error(db) ? -EILSEQ : catalogue_errno(db);
 }
+
+int catalogue_unreadable(const char *file, sqlite3 *db)
+{
+	int err = catalogue_errno(db);
+	log_error("catalogue %s: can't be read: %s", file, sqlite3_errmsg(db));
+	return err ? err : -EIO;
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/ensure.h"
 #include "base/log.h"
 #include "dataset/dataset_map.h"
@@ -138,6 +139,13 @@ uint8_t dataset_orientation(const struct dataset *dataset, sample_id id)
 	ensure(id < dataset->n_ids);
 	const struct catalogue_map *map = dataset_of(dataset, id, &id)->map;
 	return (uint8_t)map_value(map, MAP_ORIENTATIONS, id);
+}
+
+struct tensor_shape dataset_turned_shape(const struct dataset *dataset,
+	const struct preparation *preparation, sample_id id)
+{
+	return preparation_image(preparation, dataset_image_shape(dataset, id),
+		dataset_orientation(dataset, id));
 }
 
 const struct preparation *dataset_preparation(const struct dataset *dataset,
@@ -281,10 +289,9 @@ static int make_path(
 	const char *root = ret->container ? ret->container : dataset->root;
 	if (!ret->container && far_is(root))
 		return make_far_path(dataset, relative, ret);
-	if (asprintf(&ret->path, "%s/%s", root, relative) < 0) {
-		ret->path = NULL;
+	ret->path = aprintf("%s/%s", root, relative);
+	if (!ret->path)
 		return -ENOMEM;
-	}
 	ret->relative = ret->path + strlen(root) + 1;
 	return 0;
 }

@@ -167,6 +167,10 @@ uint32_t dataset_find_class(const struct dataset *dataset, const char *name);
 uint32_t dataset_label(const struct dataset *dataset, sample_id id);
 struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id id);
 uint8_t dataset_orientation(const struct dataset *dataset, sample_id id);
+/* Returns the size of the image, turned by its EXIF orientation if the preparation says so. 0x0:
+ * the header can't be read. */
+struct tensor_shape dataset_turned_shape(const struct dataset *dataset,
+	const struct preparation *preparation, sample_id id);
 uint64_t dataset_file_bytes(const struct dataset *dataset, sample_id id);
 /* Returns the preparation of a sample: if the job has a section [tensor GLOB] that matches the
  * sample's path, that of this section; otherwise `preparation`. */

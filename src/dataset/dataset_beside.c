@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/log.h"
+#include "base/aprintf.h"
 #include "dataset/dataset_internal.h"
 
 #include <errno.h>
@@ -12,13 +12,6 @@
 
 /* Reads from the catalogue the files beside samples (such as 7.txt beside 7.jpg), and columns of
  * metadata. */
-
-static int unreadable(const struct dataset *dataset, sqlite3 *db)
-{
-	int err = catalogue_errno(db);
-	log_error("catalogue %s: can't be read: %s", dataset->file, sqlite3_errmsg(db));
-	return err ? err : -EIO;
-}
 
 /* A query. Its parameters are ?1, a number, and ?2, a text. `row` is called for each row of the
  * result. */
@@ -39,7 +32,7 @@ static int run(struct dataset *dataset, const struct query *query)
 		return err;
 	sqlite3 *db = connection->db;
 	if (sqlite3_prepare_v2(db, query->sql, -1, &statement, NULL) != SQLITE_OK)
-		err = unreadable(dataset, db);
+		err = catalogue_unreadable(dataset->file, db);
 	if (!err) {
 		sqlite3_bind_int64(statement, 1, query->number);
 		sqlite3_bind_text(statement, 2, query->text, -1, SQLITE_STATIC);
@@ -47,7 +40,7 @@ static int run(struct dataset *dataset, const struct query *query)
 	while (!err && (code = sqlite3_step(statement)) == SQLITE_ROW)
 		err = query->row(query->context, statement);
 	if (!err && code != SQLITE_DONE)
-		err = unreadable(dataset, db);
+		err = catalogue_unreadable(dataset->file, db);
 	sqlite3_finalize(statement);
 	connection_give(dataset, connection);
 	return err;
@@ -183,11 +176,7 @@ static int take_text(void *context, sqlite3_stmt *row)
  * column; end: the condition. NULL: no memory. */
 static char *column_query(const char *begin, const char *column, const char *end)
 {
-	char *sql;
-	return asprintf(&sql, "SELECT %s\"%s\" FROM samples WHERE %s", begin, column,
-		       end) < 0
-		       ? NULL
-		       : sql;
+	return aprintf("SELECT %s\"%s\" FROM samples WHERE %s", begin, column, end);
 }
 
 int dataset_text(struct dataset *dataset, sample_id id, const char *column, char **ret)
@@ -346,8 +335,8 @@ int dataset_besides(struct dataset *dataset, const roaring_bitmap_t *selection,
 int dataset_texts(struct dataset *dataset, const roaring_bitmap_t *selection,
 	const char *column, struct dataset_besides *ret)
 {
-	auto_free char *end = NULL;
-	if (asprintf(&end, "\"%s\" IS NOT NULL ORDER BY id", column) < 0)
+	auto_free char *end = aprintf("\"%s\" IS NOT NULL ORDER BY id", column);
+	if (!end)
 		return -ENOMEM;
 	auto_free char *sql = column_query("id, ", column, end);
 	return sql ? count_all(dataset, selection, sql, NULL, ret) : -ENOMEM;

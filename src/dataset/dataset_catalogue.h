@@ -106,6 +106,8 @@ must_check int catalogue_write(const char *file, const struct scan *scan,
 
 /* Returns SQLite's last error as -errno. */
 int catalogue_errno(sqlite3 *db);
+/* Logs that the catalogue can't be read, and returns SQLite's last error as -errno. */
+int catalogue_unreadable(const char *file, sqlite3 *db);
 /* Returns SQLite's last read error as -errno; -EILSEQ: the file is damaged. */
 int catalogue_read_errno(sqlite3 *db);
 must_check int catalogue_open_read(const char *file, sqlite3 **ret);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
+#include "base/compare.h"
 #include "base/fault.h"
 #include "base/log.h"
 #include "dataset/dataset_map.h"
@@ -29,9 +31,7 @@
 
 char *catalogue_file(const char *state_dir, const char *name, const char *ending)
 {
-	char *file;
-	int n = asprintf(&file, "%s/datasets/%s.sqlite%s", state_dir, name, ending);
-	return n < 0 ? NULL : file;
+	return aprintf("%s/datasets/%s.sqlite%s", state_dir, name, ending);
 }
 
 char *catalogue_kept_file(const char *state_dir, const char *name, uint32_t number)
@@ -55,12 +55,6 @@ uint32_t dataset_edition(const struct dataset *dataset)
 	return dataset->edition;
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return (x > y) - (x < y);
-}
-
 /* Tells whether the name of a file is <name>.sqlite.<number>, with nothing before or after. */
 static bool is_kept(const char *file, const char *name, uint32_t *ret)
 {
@@ -81,14 +75,12 @@ static bool is_kept(const char *file, const char *name, uint32_t *ret)
 
 int dataset_kept(const char *state_dir, const char *name, uint32_t **ret, size_t *ret_n)
 {
-	auto_free char *directory = NULL;
 	struct dirent **entries = NULL;
 	*ret = NULL;
 	*ret_n = 0;
-	if (asprintf(&directory, "%s/datasets", state_dir) < 0) {
-		directory = NULL;
+	auto_free char *directory = aprintf("%s/datasets", state_dir);
+	if (!directory)
 		return -ENOMEM;
-	}
 	int n = scandir(directory, &entries, NULL, NULL);
 	if (n < 0)
 		return errno == ENOENT ? 0 : -errno;
@@ -101,7 +93,7 @@ int dataset_kept(const char *state_dir, const char *name, uint32_t **ret, size_t
 	free(entries);
 	if (!numbers)
 		return -ENOMEM;
-	qsort(numbers, *ret_n, sizeof(*numbers), compare);
+	qsort(numbers, *ret_n, sizeof(*numbers), compare_u32);
 	*ret = numbers;
 	return 0;
 }

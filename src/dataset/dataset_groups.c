@@ -8,7 +8,6 @@
 #include "dataset/dataset_map.h"
 #include "dataset/dataset_pairs.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,20 +25,6 @@ struct dataset_groups {
 
 /* --- the order of names ------------------------------------------------------------------- */
 
-static size_t directory_bytes(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? (size_t)(slash - path) : 0;
-}
-
-static size_t digits_of(const char *text)
-{
-	size_t n = 0;
-	while (isdigit((unsigned char)text[n]))
-		n++;
-	return n;
-}
-
 static int compare_numbers(const char *a, size_t n_a, const char *b, size_t n_b)
 {
 	for (; n_a > 1 && *a == '0'; a++)
@@ -53,7 +38,7 @@ static int compare_names(const char *a, const char *b)
 {
 	const char *all_a = a, *all_b = b;
 	while (*a && *b) {
-		size_t n_a = digits_of(a), n_b = digits_of(b);
+		size_t n_a = strspn(a, "0123456789"), n_b = strspn(b, "0123456789");
 		int order = n_a && n_b ? compare_numbers(a, n_a, b, n_b)
 				       : (unsigned char)*a - (unsigned char)*b;
 		if (order)
@@ -81,10 +66,8 @@ static int compare(const void *a, const void *b)
 	const char *x = ((const struct named *)a)->path;
 	const char *y = ((const struct named *)b)->path;
 	size_t n_x = directory_bytes(x), n_y = directory_bytes(y);
-	int order = memcmp(x, y, n_x < n_y ? n_x : n_y);
-	if (order || n_x != n_y)
-		return order ? order : n_x < n_y ? -1 : 1;
-	return compare_names(x + n_x, y + n_y);
+	int order = compare_spans(x, n_x, y, n_y);
+	return order ? order : compare_names(x + n_x, y + n_y);
 }
 
 /* --- all groups of a dataset -------------------------------------------------------------- */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/escape.h"
-#include "base/log.h"
 #include "dataset/dataset_internal.h"
 
 #include <errno.h>
@@ -92,14 +92,12 @@ struct shown {
 static void print_shown(
 	FILE *out, sqlite3_stmt *row, int column, const struct shown *shown)
 {
-	auto_free char *path = NULL;
 	if (column == 0) {
 		fprintf(out, "%" PRIu32, shown->label);
 	} else if (column == 2) {
 		const unsigned char *text = sqlite3_column_text(row, column);
-		if (asprintf(&path, "%s/%s", shown->dataset,
-			    text ? (const char *)text : "") < 0)
-			path = NULL;
+		auto_free char *path =
+			aprintf("%s/%s", shown->dataset, text ? (const char *)text : "");
 		print_text(out, path ? path : "");
 	} else {
 		print_value(out, row, column);
@@ -128,20 +126,13 @@ static void print_row(FILE *out, sqlite3_stmt *row, const struct shown *shown)
 	putc('}', out);
 }
 
-static int unreadable(const struct dataset *dataset, sqlite3 *db)
-{
-	int err = catalogue_errno(db);
-	log_error("catalogue %s: can't be read: %s", dataset->file, sqlite3_errmsg(db));
-	return err ? err : -EIO;
-}
-
 static int prepare_row(const struct dataset *dataset, struct connection *connection)
 {
 	if (connection->row || sqlite3_prepare_v2(connection->db,
 				       "SELECT " SHOWN ", * FROM samples WHERE id = ?",
 				       -1, &connection->row, NULL) == SQLITE_OK)
 		return 0;
-	return unreadable(dataset, connection->db);
+	return catalogue_unreadable(dataset->file, connection->db);
 }
 
 static int print_sample(const struct dataset *dataset, struct connection *connection,
@@ -154,7 +145,7 @@ static int print_sample(const struct dataset *dataset, struct connection *connec
 	if (sqlite3_step(connection->row) == SQLITE_ROW)
 		print_row(out, connection->row, shown);
 	else
-		err = unreadable(dataset, connection->db);
+		err = catalogue_unreadable(dataset->file, connection->db);
 	sqlite3_reset(connection->row);
 	return err;
 }
@@ -207,7 +198,9 @@ static int measure_rows(
 		if ((uint32_t)bytes > *longest)
 			*longest = (uint32_t)bytes;
 	}
-	return code == SQLITE_DONE ? 0 : unreadable(dataset, sqlite3_db_handle(row));
+	return code == SQLITE_DONE
+		       ? 0
+		       : catalogue_unreadable(dataset->file, sqlite3_db_handle(row));
 }
 
 static int measure(struct dataset *dataset, sqlite3 *db, uint32_t *longest)
@@ -221,7 +214,7 @@ static int measure(struct dataset *dataset, sqlite3 *db, uint32_t *longest)
 	int err = 0;
 	if (sqlite3_prepare_v2(db, "SELECT " SHOWN ", * FROM samples WHERE NOT gone", -1,
 		    &row, NULL) != SQLITE_OK)
-		err = unreadable(dataset, db);
+		err = catalogue_unreadable(dataset->file, db);
 	else
 		err = measure_rows(dataset, row, out, longest);
 	sqlite3_finalize(row);

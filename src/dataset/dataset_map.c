@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "dataset/dataset_map.h"
+#include "base/aprintf.h"
+#include "base/clock.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -25,8 +27,7 @@ enum map_kind map_kind(enum map_section section)
 
 char *catalogue_map_file(const char *file)
 {
-	char *path;
-	return asprintf(&path, "%s.map", file) < 0 ? NULL : path;
+	return aprintf("%s.map", file);
 }
 
 int map_pair_of(const char *file, struct map_pair *ret)
@@ -36,8 +37,7 @@ int map_pair_of(const char *file, struct map_pair *ret)
 		return -errno;
 	*ret = (struct map_pair){.inode = status.st_ino,
 		.bytes = (uint64_t)status.st_size,
-		.mtime_ns = (int64_t)status.st_mtim.tv_sec * 1000000000 +
-			    status.st_mtim.tv_nsec};
+		.mtime_ns = timespec_ns(status.st_mtim)};
 	return 0;
 }
 

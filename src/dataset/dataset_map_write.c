@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/escape.h"
 #include "base/fault.h"
 #include "base/log.h"
@@ -327,11 +328,9 @@ static int write_sections(struct map_writer *writer)
 /* Writes the map to a temporary file, syncs the file, and renames it. */
 static int write_file(struct map_writer *writer, const char *name)
 {
-	auto_free char *beside = NULL;
-	if (asprintf(&beside, "%s.new", name) < 0) {
-		beside = NULL;
+	auto_free char *beside = aprintf("%s.new", name);
+	if (!beside)
 		return -ENOMEM;
-	}
 	writer->fd = open(beside, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (writer->fd < 0)
 		return -errno;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/ensure.h"
 #include "dataset/dataset_internal.h"
 #include "dataset/label_table.h"
@@ -135,11 +136,10 @@ static int refuse_class(
 	const struct mixing *mixing, const struct dataset *dataset, const char *class)
 {
 	struct quoted quoted;
-	if (asprintf(mixing->ret_message,
-		    "has no label for %s/%s, allowed: a line for each class with samples "
-		    "of the job",
-		    dataset->name, quote_name(&quoted, class)) < 0)
-		*mixing->ret_message = NULL;
+	*mixing->ret_message = aprintf(
+		"has no label for %s/%s, allowed: a line for each class with samples "
+		"of the job",
+		dataset->name, quote_name(&quoted, class));
 	return -EINVAL;
 }
 

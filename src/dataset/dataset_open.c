@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/ensure.h"
 #include "base/kept.h"
 #include "base/log.h"
@@ -160,14 +161,12 @@ static int find_root(struct scan *scan)
 		scan->settings = strdup("");
 		return err ? err : scan->settings ? 0 : -ENOMEM;
 	}
-	if (!err && asprintf(&scan->settings, LISTING " %s%s %d %s %s",
-			    scan->source->name, scan->sharded ? "s" : "",
-			    (int)scan->label, scan->label_field ? scan->label_field : "",
-			    scan->extensions) < 0) {
-		scan->settings = NULL;
-		return -ENOMEM;
-	}
-	return err;
+	if (err)
+		return err;
+	scan->settings = aprintf(LISTING " %s%s %d %s %s", scan->source->name,
+		scan->sharded ? "s" : "", (int)scan->label,
+		scan->label_field ? scan->label_field : "", scan->extensions);
+	return scan->settings ? 0 : -ENOMEM;
 }
 
 static void scan_end(struct scan *scan)
@@ -339,11 +338,9 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
  * NULL: no memory. */
 static char *scan_rule(const struct scan *scan)
 {
-	char *rule;
-	int n = asprintf(&rule, "beside %d %d %d %s %s", scan->follow_outside,
-		scan->shows_others, (int)scan->label,
-		scan->label_field ? scan->label_field : "", scan->extensions);
-	return n < 0 ? NULL : rule;
+	return aprintf("beside %d %d %d %s %s", scan->follow_outside, scan->shows_others,
+		(int)scan->label, scan->label_field ? scan->label_field : "",
+		scan->extensions);
 }
 
 /* Opens the map of the catalogue, or makes it, and fills in the dataset from the map. */

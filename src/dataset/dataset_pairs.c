@@ -227,13 +227,6 @@ bool dataset_is_second(const struct dataset *dataset,
 	return pairs && roaring_bitmap_contains(pairs->seconds, id);
 }
 
-static struct tensor_shape shape_of(const struct dataset *dataset,
-	const struct preparation *preparation, sample_id id)
-{
-	return preparation_image(preparation, dataset_image_shape(dataset, id),
-		dataset_orientation(dataset, id));
-}
-
 static bool same_size(struct tensor_shape a, struct tensor_shape b)
 {
 	return a.width == b.width && a.height == b.height;
@@ -254,8 +247,8 @@ struct preparation dataset_preparation_behind(const struct dataset *dataset,
 	sample_id file = dataset_second(dataset, preparation, id);
 	if (!section || file == SAMPLE_NONE)
 		return second;
-	struct tensor_shape first = shape_of(dataset, preparation, id);
-	if (same_size(first, shape_of(dataset, &second, file)))
+	struct tensor_shape first = dataset_turned_shape(dataset, preparation, id);
+	if (same_size(first, dataset_turned_shape(dataset, &second, file)))
 		return second;
 	struct tensor_shape resized = preparation_resized(preparation, first);
 	second.resize_short = second.resize_long = 0;
@@ -302,8 +295,9 @@ bool dataset_pair_fails(const struct dataset *dataset,
 	sample_id second = dataset_second(dataset, preparation, id);
 	if (second == SAMPLE_NONE)
 		return fails_missing(dataset, preparation, id, message);
-	struct tensor_shape a = shape_of(dataset, preparation, id);
-	struct tensor_shape b = shape_of(dataset, &section->preparation, second);
+	struct tensor_shape a = dataset_turned_shape(dataset, preparation, id);
+	struct tensor_shape b =
+		dataset_turned_shape(dataset, &section->preparation, second);
 	bool mixes = mixes_indices(dataset, &section->preparation, second);
 	if (b.width && (same_size(a, b) || (same_form(a, b) && !mixes)))
 		return false;

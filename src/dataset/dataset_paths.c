@@ -45,12 +45,6 @@ struct dataset_paths {
 
 /* --- making the tree ---------------------------------------------------------------- */
 
-static size_t directory_bytes(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? (size_t)(slash - path) : 0;
-}
-
 /* Compares the paths of directories in preorder: a directory comes directly before those below
  * it. */
 static int compare_directories(const char *a, size_t n_a, const char *b, size_t n_b)

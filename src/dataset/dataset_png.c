@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/byte_order.h"
 #include "base/escape.h"
 #include "dataset/dataset_internal.h"
 
@@ -128,19 +129,12 @@ static bool is_wanted(const char *type)
 	       memcmp(type, "zTXt", 4) == 0 || memcmp(type, "iTXt", 4) == 0;
 }
 
-static uint32_t big_endian(const char *text)
-{
-	const unsigned char *bytes = (const unsigned char *)text;
-	return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 |
-	       (uint32_t)bytes[2] << 8 | bytes[3];
-}
-
 static void read_chunks(FILE *file, struct profiles *found)
 {
 	char head[8];
 	while (fread(head, 1, sizeof(head), file) == sizeof(head) &&
 		memcmp(head + 4, "IDAT", 4) != 0 && memcmp(head + 4, "IEND", 4) != 0) {
-		uint32_t bytes = big_endian(head), skip = bytes;
+		uint32_t bytes = get_be32((const uint8_t *)head), skip = bytes;
 		if (bytes > INT32_MAX)
 			break;
 		if (is_wanted(head + 4) && bytes <= MOST_CHUNK) {

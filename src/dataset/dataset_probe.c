@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/byte_order.h"
 #include "dataset/dataset_internal.h"
 #include "image/image.h"
 
@@ -85,12 +86,6 @@ static void probe_jpeg(FILE *file, struct tensor_shape *ret, uint8_t *ret_orient
 	jpeg_destroy_decompress(&info);
 }
 
-static uint32_t big_endian(const unsigned char *bytes)
-{
-	return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 |
-	       (uint32_t)bytes[2] << 8 | bytes[3];
-}
-
 /* Reads width and height from a PNG's first chunk, and finds the orientation. The other chunks
  * matter only for decoding. */
 static void probe_png(FILE *file, struct tensor_shape *ret, uint8_t *ret_orientation)
@@ -98,10 +93,10 @@ static void probe_png(FILE *file, struct tensor_shape *ret, uint8_t *ret_orienta
 	unsigned char start[PNG_START];
 	if (fread(start, 1, sizeof(start), file) != sizeof(start) ||
 		memcmp(start + 8, "\0\0\0\rIHDR", 8) != 0 ||
-		crc32(0, start + 12, 4 + 13) != big_endian(start + 29))
+		crc32(0, start + 12, 4 + 13) != get_be32(start + 29))
 		return;
-	struct tensor_shape shape = {.height = big_endian(start + 20),
-		.width = big_endian(start + 16),
+	struct tensor_shape shape = {.height = get_be32(start + 20),
+		.width = get_be32(start + 16),
 		.mode = image_png_mode(start[24], start[25])};
 	if (shape.width <= INT32_MAX && shape.height <= INT32_MAX && shape.width &&
 		shape.height) {

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "dataset/dataset_samples.h"
+#include "base/aprintf.h"
 #include "dataset/dataset_map.h"
 
 #include <errno.h>
@@ -59,11 +60,9 @@ static int list_columns(
 	sqlite3 *db, const char *table, FILE *declaration, FILE *query, size_t *ret_n)
 {
 	sqlite3_stmt *statement = NULL;
-	auto_free char *sql = NULL;
-	if (asprintf(&sql, "PRAGMA main.table_info(%s)", table) < 0) {
-		sql = NULL;
+	auto_free char *sql = aprintf("PRAGMA main.table_info(%s)", table);
+	if (!sql)
 		return SQLITE_NOMEM;
-	}
 	int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
 	while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
 		const char *name = (const char *)sqlite3_column_text(statement, 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/log.h"
 #include "dataset/dataset_samples.h"
 
@@ -213,9 +214,7 @@ static int statement_error(sqlite3 *db, const struct dataset *dataset,
 		auto_free char *problem = strdup(sqlite3_errmsg(db));
 		return problem ? bad_predicate(db, where, problem, ret_message) : -ENOMEM;
 	}
-	int err = catalogue_errno(db);
-	log_error("catalogue %s: can't be read: %s", dataset->file, sqlite3_errmsg(db));
-	return err;
+	return catalogue_unreadable(dataset->file, db);
 }
 
 #define HASH_BITS INT64_MAX /* a hash has 63 bits, because SQLite's integers are signed */
@@ -296,15 +295,13 @@ static int select_where(struct dataset *dataset, sqlite3 *db, struct guard *guar
 	const char *where, roaring_bitmap_t *into, char **ret_message)
 {
 	sqlite3_stmt *statement = NULL;
-	auto_free char *sql = NULL;
 	const char *tail = "";
 	const char *problem = text_problem(where);
 	if (problem)
 		return bad_predicate(db, where, problem, ret_message);
-	if (asprintf(&sql, "SELECT id FROM samples WHERE (%s\n)", where) < 0) {
-		sql = NULL;
+	auto_free char *sql = aprintf("SELECT id FROM samples WHERE (%s\n)", where);
+	if (!sql)
 		return -ENOMEM;
-	}
 	int err = 0;
 	if (sqlite3_prepare_v2(db, sql, -1, &statement, &tail) != SQLITE_OK)
 		err = statement_error(db, dataset, guard, where, ret_message);

@@ -35,12 +35,6 @@ struct sorting {
 
 /* --- comparing ---------------------------------------------------------------------------- */
 
-static int compare_spans(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-	int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
-	return order ? order : (a_length > b_length) - (a_length < b_length);
-}
-
 /* Returns the length of the path's first component. */
 static size_t first_part(const char *path)
 {

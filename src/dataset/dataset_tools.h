@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "base/array_grow.h"
 #include "base/cleanup.h"
 #include "base/work.h"
 
@@ -30,9 +31,6 @@ char *arena_text(struct arena *arena, const char *text);
 void arena_join(struct arena *into, struct arena *from);
 void arena_free(struct arena *arena);
 
-/* Makes room for one more item in a growing array. Returns the array, which may have moved; NULL:
- * no memory. */
-void *array_grow(void *items, size_t n, size_t *capacity, size_t item_bytes);
 /* Frees the memory behind the array's first n items, each time n is a multiple of SHRINK_AT.
  * Returns the array. A caller that removes items from the end calls this after each one. */
 void *array_shrink(void *items, size_t n, size_t item_bytes);
@@ -45,6 +43,10 @@ const char *quote_name(struct quoted *quoted, const char *name);
 
 /* Returns the path without slashes at its end. The caller frees it; NULL: no memory. */
 char *root_of_path(const char *path);
+/* Returns the length of the directory in a path, without the slash; 0: there is none. */
+size_t directory_bytes(const char *path);
+/* Compares like strcmp. */
+int compare_spans(const char *a, size_t a_length, const char *b, size_t b_length);
 
 /* A number as text with commas: "1,234,567". */
 struct grouped {

@@ -4,7 +4,6 @@
 #include "base/escape.h"
 #include "dataset/dataset_internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -68,17 +67,6 @@ void arena_free(struct arena *arena)
 		free(block);
 	}
 	arena->left = 0;
-}
-
-void *array_grow(void *items, size_t n, size_t *capacity, size_t item_bytes)
-{
-	if (n < *capacity)
-		return items;
-	size_t wanted = *capacity ? *capacity * 2 : 64;
-	void *grown = reallocarray(items, wanted, item_bytes);
-	if (grown)
-		*capacity = wanted;
-	return grown;
 }
 
 #define SHRINK_AT (1 << 16)
@@ -223,4 +211,16 @@ char *root_of_path(const char *path)
 	while (n && path[n - 1] == '/')
 		n--;
 	return strndup(path, n);
+}
+
+size_t directory_bytes(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? (size_t)(slash - path) : 0;
+}
+
+int compare_spans(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
+	return order ? order : (a_length > b_length) - (a_length < b_length);
 }

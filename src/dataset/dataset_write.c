@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/ensure.h"
 #include "base/log.h"
 #include "base/own_directory.h"
@@ -378,11 +379,9 @@ static int make_directories(const char *file)
 
 static int remove_ending(const char *file, const char *ending)
 {
-	auto_free char *path = NULL;
-	if (asprintf(&path, "%s%s", file, ending) < 0) {
-		path = NULL;
+	auto_free char *path = aprintf("%s%s", file, ending);
+	if (!path)
 		return -ENOMEM;
-	}
 	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
@@ -390,11 +389,9 @@ static int remove_ending(const char *file, const char *ending)
  * replaced, because saved states of trainings refer to its ids. */
 static int keep_unusable(const char *file)
 {
-	auto_free char *kept = NULL;
-	if (asprintf(&kept, "%s.unusable", file) < 0) {
-		kept = NULL;
+	auto_free char *kept = aprintf("%s.unusable", file);
+	if (!kept)
 		return -ENOMEM;
-	}
 	if (rename(file, kept) == 0)
 		return 0;
 	int err = -errno;
@@ -431,11 +428,9 @@ int catalogue_write(const char *file, const struct scan *scan,
 	struct writer writer = {.scan = scan, .catalogue = catalogue};
 	writer.metadata = metadata;
 	writer.tree = tree;
-	auto_free char *new_file = NULL;
-	if (asprintf(&new_file, "%s.new", file) < 0) {
-		new_file = NULL;
+	auto_free char *new_file = aprintf("%s.new", file);
+	if (!new_file)
 		return -ENOMEM;
-	}
 	int err = make_directories(file);
 	if (!err)
 		err = remove_ending(file, ".new");

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "dataset/dataset.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fnmatch.h>
 #include <string.h>
 
 /* Opens the datasets that exist when the daemon starts. */
-
-static int is_ini(const struct dirent *entry)
-{
-	return fnmatch("*.ini", entry->d_name, FNM_PERIOD) == 0;
-}
 
 /* Tells whether the configuration lacks a dataset of this name. Otherwise the dataset of this name
  * that joaderctl has added is ignored. */
@@ -27,18 +21,24 @@ static bool is_new(const struct daemon_config *config, const char *name)
 
 static void choose_look(struct dataset_config *config, const char *stay)
 {
-	auto_free char *line = NULL;
-	if (asprintf(&line, "\n%s\n", config->name) < 0)
-		line = NULL;
+	auto_free char *line = aprintf("\n%s\n", config->name);
 	if (config->look == LOOK_BEHIND && (!line || strstr(stay, line)))
 		config->look = LOOK_BEFORE;
 }
 
+struct opening {
+	struct daemon_config *config;
+	const char *stay;
+	struct dataset ***datasets;
+};
+
 /* Opens the datasets in an ini that joaderctl has written. A dataset that can't be opened is logged
  * and left out; the only error is -ENOMEM. */
-static int open_added(struct daemon_config *config, const char *stay,
-	struct dataset ***datasets, const char *file)
+static int open_added(void *context, const char *file)
 {
+	struct opening *opening = context;
+	struct daemon_config *config = opening->config;
+	struct dataset ***datasets = opening->datasets;
 	struct dataset_config *added = NULL;
 	size_t n = 0;
 	int err = config_load_datasets(
@@ -47,7 +47,7 @@ static int open_added(struct daemon_config *config, const char *stay,
 		struct dataset **more =
 			reallocarray(*datasets, config->n_datasets + 1, sizeof(*more));
 		*datasets = more ? more : *datasets;
-		choose_look(&added[i], stay);
+		choose_look(&added[i], opening->stay);
 		if (!more || err == -ENOMEM || !is_new(config, added[i].name) ||
 			dataset_open(&added[i], config->state, NULL,
 				&more[config->n_datasets]) != 0)
@@ -63,24 +63,12 @@ static int open_added(struct daemon_config *config, const char *stay,
 static int open_all_added(
 	struct daemon_config *config, const char *stay, struct dataset ***datasets)
 {
-	auto_free char *directory = NULL;
-	struct dirent **entries = NULL;
-	int err = 0;
-	if (asprintf(&directory, "%s/datasets", config->state) < 0) {
-		directory = NULL;
+	struct opening opening = {.config = config, .stay = stay, .datasets = datasets};
+	auto_free char *directory = aprintf("%s/datasets", config->state);
+	if (!directory)
 		return -ENOMEM;
-	}
-	int n = scandir(directory, &entries, is_ini, alphasort);
-	for (int i = 0; i < n; i++) {
-		auto_free char *file = NULL;
-		if (asprintf(&file, "%s/%s", directory, entries[i]->d_name) < 0)
-			file = NULL;
-		if (!err)
-			err = file ? open_added(config, stay, datasets, file) : -ENOMEM;
-		free(entries[i]);
-	}
-	free(entries);
-	return err;
+	int err = config_each_ini(directory, open_added, &opening);
+	return err == -ENOMEM ? err : 0;
 }
 
 int datasets_open(struct daemon_config *config, const char *stay, struct dataset ***ret)

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "dataset/label_table.h"
+#include "base/aprintf.h"
 #include "dataset/dataset_internal.h"
 
 #include <errno.h>
@@ -33,9 +34,8 @@ struct reading {
 static int refuse(const struct reading *reading, const char *text)
 {
 	struct quoted quoted;
-	if (asprintf(reading->ret_message, "found \"%s\" in line %u, " ALLOWED,
-		    quote_name(&quoted, text), reading->line) < 0)
-		*reading->ret_message = NULL;
+	*reading->ret_message = aprintf("found \"%s\" in line %u, " ALLOWED,
+		quote_name(&quoted, text), reading->line);
 	return -EINVAL;
 }
 
@@ -168,7 +168,8 @@ uint32_t label_table_find(
 {
 	struct entry key = {0};
 	const struct entry *found = NULL;
-	if (asprintf(&key.name, "%s/%s", dataset, class) < 0)
+	key.name = aprintf("%s/%s", dataset, class);
+	if (!key.name)
 		return LABEL_NONE;
 	if (table->n > 0)
 		found = bsearch(&key, table->entries, table->n, sizeof(key), compare);

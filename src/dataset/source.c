@@ -4,7 +4,6 @@
 #include "dataset/source.h"
 
 #include <dirent.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 /* Decides which source reads the path of a dataset. For a URL, a file or a path that does not exist

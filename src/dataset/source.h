@@ -93,6 +93,7 @@ struct container_scan {
 };
 
 int containers_find_file(struct scan *scan);
+void containers_sort(struct scan *scan); /* by their names */
 int containers_find_beside(struct scan *scan, const char *name);
 int containers_find_directory(struct scan *scan, bool (*wanted)(const char *name));
 bool containers_is_pattern(const struct scan *scan);

@@ -74,18 +74,12 @@ int beside_add(struct beside_files *files, struct arena *arena, const char *path
 	return 0;
 }
 
-static int compare_stems(const char *a, size_t n_a, const char *b, size_t n_b)
-{
-	int order = memcmp(a, b, n_a < n_b ? n_a : n_b);
-	return order ? order : (n_a > n_b) - (n_a < n_b);
-}
-
 /* Compares by stem, then by ending. If endings differ only in case, the one in lower case comes
  * last. If paths are equal, the file that was found last comes last. */
 static int compare_files(const void *a, const void *b)
 {
 	const struct beside_file *x = a, *y = b;
-	int order = compare_stems(x->path, x->stem, y->path, y->stem);
+	int order = compare_spans(x->path, x->stem, y->path, y->stem);
 	if (!order)
 		order = strcmp(x->is.ending, y->is.ending);
 	if (!order)
@@ -101,7 +95,7 @@ static size_t find_stem(const struct beside_files *files, const char *path, size
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		const struct beside_file *file = &files->of[middle];
-		if (compare_stems(file->path, file->stem, path, stem) < 0)
+		if (compare_spans(file->path, file->stem, path, stem) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -131,11 +125,11 @@ static int add_stem(const struct beside_files *files, struct arena *arena,
 	unsigned kept = 0;
 	for (size_t i = find_stem(files, path, stem); i < files->n; i++) {
 		const struct beside_file *file = &files->of[i], *next = file + 1;
-		if (compare_stems(file->path, file->stem, path, stem) != 0 ||
+		if (compare_spans(file->path, file->stem, path, stem) != 0 ||
 			kept == MOST_OF_STEM)
 			break;
 		bool last = i + 1 == files->n ||
-			    compare_stems(next->path, next->stem, path, stem) != 0 ||
+			    compare_spans(next->path, next->stem, path, stem) != 0 ||
 			    strcmp(next->is.ending, file->is.ending) != 0;
 		struct beside *beside = last ? arena_alloc(arena, sizeof(*beside)) : NULL;
 		if (last && !beside)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
+#include "base/clock.h"
 #include "base/ensure.h"
 #include "base/fault.h"
 #include "dataset/source.h"
@@ -12,7 +14,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 /*
@@ -221,8 +222,8 @@ static int add_other(struct walk *walk, struct tree *part, const struct dir *dir
 		issue_add(&part->issues, ISSUE_UNREADABLE, entry->path, err);
 		return 0;
 	}
-	const struct beside facts = {.bytes = (uint64_t)st.st_size,
-		.mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec};
+	const struct beside facts = {
+		.bytes = (uint64_t)st.st_size, .mtime_ns = timespec_ns(st.st_mtim)};
 	if (shown)
 		err = list_other(part, entry->path, facts.bytes, facts.mtime_ns);
 	if (!err && beside)
@@ -488,11 +489,10 @@ static int note_others(struct scan *scan, const struct tree *tree)
 	if (fclose(out) != 0)
 		return -ENOMEM;
 	free(scan->settings);
-	if (asprintf(&scan->settings, "others %zu %016" PRIx64, tree->n_others,
-		    text_hash(text, size)) < 0) {
-		scan->settings = NULL;
+	scan->settings =
+		aprintf("others %zu %016" PRIx64, tree->n_others, text_hash(text, size));
+	if (!scan->settings)
 		return -ENOMEM;
-	}
 	return 0;
 }
 
@@ -503,14 +503,6 @@ static int list(struct scan *scan, const struct catalogue *catalogue, struct tre
 	return !err && scan->shows_others ? note_others(scan, ret) : err;
 }
 
-static char *without_slashes(const char *path)
-{
-	size_t n = strlen(path);
-	while (n && path[n - 1] == '/')
-		n--;
-	return strndup(path, n);
-}
-
 static int find(struct scan *scan)
 {
 	const char *root = scan->root[0] ? scan->root : "/";
@@ -518,7 +510,7 @@ static int find(struct scan *scan)
 	auto_free char *real = fd < 0 ? NULL : realpath(root, NULL);
 	if (!real)
 		return -errno;
-	scan->real = without_slashes(real);
+	scan->real = root_of_path(real);
 	return scan->real ? 0 : -ENOMEM;
 }
 

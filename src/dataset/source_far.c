@@ -107,18 +107,11 @@ int far_add_container(
 	return 0;
 }
 
-static int compare_containers(const void *a, const void *b)
-{
-	return strcmp(
-		((const struct container *)a)->name, ((const struct container *)b)->name);
-}
-
 void far_sort_containers(struct scan *scan)
 {
 	struct container *of = scan->containers;
 	size_t n = 0;
-	if (scan->n_containers)
-		qsort(of, scan->n_containers, sizeof(*of), compare_containers);
+	containers_sort(scan);
 	for (size_t i = 0; i < scan->n_containers; i++)
 		if (n == 0 || strcmp(of[n - 1].name, of[i].name) != 0)
 			of[n++] = of[i];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "dataset/source.h"
 
@@ -43,7 +44,7 @@ static int add_container(struct scan *scan, const char *name)
 	}
 	containers[scan->n_containers++] = (struct container){.name = copy,
 		.bytes = (uint64_t)st.st_size,
-		.mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec};
+		.mtime_ns = timespec_ns(st.st_mtim)};
 	return 0;
 }
 
@@ -71,7 +72,7 @@ static int compare_containers(const void *a, const void *b)
 		((const struct container *)a)->name, ((const struct container *)b)->name);
 }
 
-static void sort_containers(struct scan *scan)
+void containers_sort(struct scan *scan)
 {
 	if (scan->n_containers)
 		qsort(scan->containers, scan->n_containers, sizeof(*scan->containers),
@@ -104,7 +105,7 @@ int containers_find_directory(struct scan *scan, bool (*wanted)(const char *name
 	if (!err && errno)
 		err = -errno;
 	closedir(stream);
-	sort_containers(scan);
+	containers_sort(scan);
 	return err;
 }
 
@@ -170,7 +171,7 @@ int containers_find_pattern(struct scan *scan)
 		if (!err)
 			err = add_container(scan, shard);
 	}
-	sort_containers(scan);
+	containers_sort(scan);
 	return err;
 }
 

@@ -3,7 +3,7 @@
 
 #include "dataset/source.h"
 
-#include "base/little_endian.h"
+#include "base/byte_order.h"
 
 #include <errno.h>
 #include <inttypes.h>

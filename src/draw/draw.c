@@ -7,11 +7,15 @@
 #include <stdlib.h>
 
 /*
- * Begins and ends streams. After a stream was inserted or removed, the candidates of exchange are
- * out of date, until sampler_settle has returned true.
+ * Begins and ends streams:
  *
- *     draw_count         draw_enter       draw_end         draw_left
- *      -> counted, draws not yet -> draws -> counted, leaves -> gone
+ *     draw_count   the samples of the stream count as needed; the stream does not draw yet
+ *     draw_enter   the stream is in its samplers, and may draw when draw_ready has been called
+ *     draw_end     the stream draws no more; its remaining samples still count as needed
+ *     draw_left    the engine has forgotten the stream
+ *
+ * After a stream was inserted or removed, the candidates of the sampler `exchange` are out of date,
+ * until sampler_settle has returned true.
  */
 
 void draw_init(struct draw *draw)
@@ -74,7 +78,7 @@ void draw_count(struct draw *draw, struct stream *stream)
 	TAILQ_INSERT_TAIL(&draw->counted, stream, link);
 }
 
-/* Makes room for an event of n streams, which has at most one effect per stream. -ENOMEM */
+/* Makes room for an event that concerns n streams, and has at most one effect for each. -ENOMEM */
 static int reserve(struct draw *draw, size_t n)
 {
 	stream_id *ids = reallocarray(draw->round_ids, n, sizeof(*ids));
@@ -90,9 +94,9 @@ static int reserve(struct draw *draw, size_t n)
 }
 
 /*
- * A job can have only one stream in a sampler. While the previous epoch drains beside the running
- * one, the stream that enters second joins under another job id, the stand-in, with the same
- * selection.
+ * A job can have only one stream in a sampler. While the previous epoch still draws beside the
+ * running one, the job has two streams. The second one joins the sampler under another job id, the
+ * stand-in, with the same selection.
  */
 #define STAND_IN (UINT32_C(1) << 31)
 
@@ -182,7 +186,8 @@ void draw_give_up(struct stream *stream)
 	stream->leaves = true;
 }
 
-/* Removes the stream from its samplers. Returns true if the need of samples has to be removed. */
+/* Removes the stream from its samplers. Returns true if the cache still counts samples as needed
+ * for this stream. */
 static bool remove_from_samplers(struct draw *draw, struct stream *stream)
 {
 	bool remains = stream->unbound > 0;

@@ -15,6 +15,12 @@
  * engine has no clock, locks, threads or files, and calls only its samplers. The same events give
  * the same effects.
  *
+ *   stream       the samples that a job draws for one epoch
+ *   strand       the part of a stream that comes from one dataset
+ *   round        one draw of a sampler for several streams, which share samples as far as possible
+ *   look-ahead   the samples of a stream that are drawn and not bound yet
+ *   need         the number of epochs that have yet to draw a sample; the cache counts it
+ *
  *   draw.c             streams begin and end
  *   rounds.c           draws ahead, as far as the cache has room
  *   mixture_strand.c   divides the streams of a mixture by dataset
@@ -22,32 +28,32 @@
  *   feed.c             keeps the samples of a rank, which are drawn elsewhere
  *   validate.c         checks the engine, for tests
  *
- *   Flow: the need of a stream's samples is counted; the stream enters, is made ready, draws, and
- *         ends; its remaining need is removed. After each event the caller executes the effects, in
- *         their order.
+ *   Flow: for each stream draw_count -> draw_enter -> draw_ready -> draws -> draw_end -> draw_left.
+ *         After each event the caller executes the effects, in their order.
  *   Owns: the streams' ids and sets. The caller owns samplers, selections and streams.
  *   Threads: the caller serialises the calls.
  *   Errors: -ENOMEM from draw_enter; the other events can't fail.
  */
 
 struct edition; /* opaque here: the samples of an epoch */
-struct space;	/* opaque here: the tensors of a dataset */
+struct space;	/* opaque here: the tensors of a dataset with one preparation */
 
-/* The part of a stream's samples that comes from one dataset. Its ids are those of its sampler. */
+/* The part of a stream's samples that comes from one dataset. The samples are numbered as in the
+ * dataset's sampler. */
 struct strand {
 	struct space *space;
-	struct sampler *sampler;	   /* NULL: the samples are not drawn here */
-	uint32_t number;		   /* the space's number in the sampler */
+	struct sampler *sampler; /* NULL: the samples are not drawn here */
+	uint32_t number;	 /* the number by which the sampler knows the space */
 	const roaring_bitmap_t *selection; /* ids of the job's samples */
-	sample_id first; /* the stream's id of the sample that is 0 in the sampler */
+	sample_id first; /* the id, in the stream, of the sampler's sample 0 */
 	/* The number of positions that one open binds, if the sampler is dsa. For other samplers 1:
 	 * exchange draws as late as possible, because it gives cached samples, and isa shares no
 	 * draws. */
 	uint32_t at_once;
 	/* The most samples to draw ahead. The caller may change this number before each event. */
 	uint32_t lookahead;
-	/* The remaining samples while these are not in a sampler: in one of these two members, or
-	 * in both. */
+	/* The remaining samples while the strand is not in its sampler: in `set`, in `ids`, or in
+	 * both. */
 	struct sampler_set *set;
 	roaring_bitmap_t *ids;
 };
@@ -59,8 +65,8 @@ struct stream {
 	job_id job;
 	uint32_t epoch;
 	struct edition *edition;
-	/* The training that this rank belongs to, if its samples are drawn elsewhere; NULL: the job
-	 * is no such rank. */
+	/* The name of the training, if the job is a rank whose samples the coordinator draws;
+	 * otherwise NULL. */
 	const char *training;
 	bool at_open;	       /* a sample is drawn only when its position is opened */
 	uint64_t tensor_bytes; /* bytes of a large tensor of the job; at least 1 */
@@ -72,8 +78,8 @@ struct stream {
 	stream_id id;	  /* the stream's number in all its samplers */
 	job_id joined_as; /* the job's id, or the id of its stand-in (draw.c) */
 	bool ready;	  /* the stream may draw */
-	bool leaves;	  /* the need of its samples has yet to be removed */
-	uint32_t ahead;	  /* number of samples drawn and not bound */
+	bool leaves; /* the cache still has to be told that the stream needs no samples */
+	uint32_t ahead; /* number of samples drawn and not bound */
 	/* number of unbound positions for which no sample is drawn either */
 	uint32_t unbound;
 	/* value of `ahead` after the last draw or refill; half of this counts as low */
@@ -82,7 +88,7 @@ struct stream {
 	struct rng rng;
 };
 
-/* The task of the caller. */
+/* Kinds of effects: each one is a task for the caller. */
 enum draw_effect_kind {
 	/* Reduce the number of epochs that need the sample `id` of `space` by one. */
 	DRAW_DROP,
@@ -91,7 +97,7 @@ enum draw_effect_kind {
 	DRAW_DRAWN,
 	/* Refill the look-ahead of `stream` soon, because at most half of it is left. */
 	DRAW_LOW,
-	/* `stream` has ended: remove the need of its remaining samples, in steps. */
+	/* `stream` has ended: reduce the need of each of its remaining samples by one, in steps. */
 	DRAW_LEAVE,
 	DRAW_GONE, /* `stream` has ended and has no samples left: free it. */
 	DRAW_EFFECT_KINDS
@@ -119,7 +125,7 @@ struct ahead_cache {
 
 struct draw {
 	struct draw_streams streams; /* streams that draw, the oldest first */
-	/* streams that do not draw, but whose need is counted */
+	/* streams that do not draw, but whose samples count as needed */
 	struct draw_streams counted;
 	uint32_t n_streams; /* number of streams in `streams` */
 	uint64_t seed;	    /* seed for choosing the datasets of mixtures */
@@ -135,28 +141,31 @@ struct draw {
 
 void draw_init(struct draw *draw);
 void draw_free(struct draw *draw);
-/* Frees the ids and sets of a stream, which must be in no list. */
+/* Frees the remaining samples (ids and sets) of a stream. The stream must be in no list. */
 void draw_drop_samples(struct stream *stream);
 
 /* --- events: streams begin and end -------------------------------------------------------- */
 
-/* Event: from now on the need of the stream's remaining samples is counted. */
+/* Event: the cache begins to count the stream's remaining samples as needed. */
 void draw_count(struct draw *draw, struct stream *stream);
 /* Event: the epoch begins to draw. Inserts the stream into its samplers, but does not make it
- * ready. ahead, unbound: as for draw_bound. After -ENOMEM the stream is still only counted. */
+ * ready. ahead, unbound: as for draw_bound. After -ENOMEM the stream is as it was after
+ * draw_count. */
 must_check int draw_enter(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
 /* Event: from now on the stream may draw (true), or may not (false). */
 void draw_ready(struct stream *stream, bool ready);
 /* Event: the epoch draws no more. Effect: LEAVE or GONE. */
 void draw_end(struct draw *draw, struct stream *stream);
-/* Event: a counted stream will never draw. From now on draw_take_leaving may return it. */
+/* Event: a stream will never draw, although its samples count as needed. From now on
+ * draw_take_leaving may return it. */
 void draw_give_up(struct stream *stream);
-/* Returns a stream that draws no more and whose need has to be removed, or NULL. Returns each such
- * stream only once. */
+/* Returns a stream that will not draw, but whose samples count as needed; NULL: there is none.
+ * Returns each such stream only once; the caller then tells the cache that the stream needs no
+ * samples. */
 struct stream *draw_take_leaving(struct draw *draw);
-/* Event: the caller has begun to remove the need of the stream's samples, so the stream is not
- * counted any more. */
+/* Event: the caller has begun to tell the cache that the stream needs no samples. The engine
+ * forgets the stream. */
 void draw_left(struct draw *draw, struct stream *stream);
 
 /* --- events: drawing ---------------------------------------------------------------------- */
@@ -171,8 +180,8 @@ void draw_asked(struct draw *draw, struct stream *stream, uint32_t label, sample
 must_check bool draw_go_on(
 	struct draw *draw, struct stream *stream, const struct ahead_cache *cache);
 struct feed;
-/* Event: the rank may take a sample from its feed. Moves the sample to the look-ahead. Effect:
- * DRAWN. Returns false if the feed is empty or the cache has no room. */
+/* Event: there may be room for a sample of the rank's feed. Moves the sample to the look-ahead.
+ * Effect: DRAWN. Returns false if the feed is empty or the cache has no room. */
 must_check bool draw_fed(struct draw *draw, struct stream *stream, struct feed *feed,
 	const struct ahead_cache *cache);
 /* Event: positions were bound. ahead: number of samples that are drawn and not bound; unbound:
@@ -180,7 +189,7 @@ must_check bool draw_fed(struct draw *draw, struct stream *stream, struct feed *
 void draw_bound(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
 /* Event: another daemon asks for the sample. Effect: DROP, for the oldest epoch of a training that
- * needs the sample. Returns false if no training needs it. */
+ * needs the sample. Returns false if no training needs the sample. */
 bool draw_fetched(struct draw *draw, const struct space *space, sample_id id);
 
 /* --- questions ---------------------------------------------------------------------------- */
@@ -191,14 +200,15 @@ struct stream *draw_find(const struct draw *draw, job_id job, uint32_t epoch);
 bool draw_draws_for(const struct draw *draw, job_id job);
 /* Tells whether draw_take_leaving would return a stream now. */
 bool draw_any_leaves(const struct draw *draw);
-/* Tells whether a stream of the rank's training already counts the remaining samples of this
- * epoch. */
+/* Tells whether a stream of the rank's training and epoch already keeps the ids of the samples that
+ * the training still needs. */
 bool draw_is_borne(const struct draw *draw, const struct stream *stream);
 /* Counts the samples that the stream has yet to draw: stream->unbound. For tests. */
 uint32_t stream_remaining(const struct stream *stream);
 /* Returns the strand from which the stream's sample comes. */
 struct strand *strand_of(const struct stream *stream, sample_id sample);
-/* Returns the strand whose tensors are in the space, or NULL. */
+/* Returns the strand whose tensors are in the space (which has a dataset and a preparation), or
+ * NULL. */
 const struct strand *strand_in(const struct stream *stream, const struct space *space);
 /* Tells whether the strand still has to draw the sample. */
 bool strand_needs(const struct stream *stream, const struct strand *strand, sample_id id);

@@ -101,7 +101,8 @@ sample_id feed_at(const struct feed *feed, uint32_t k)
 	return feed->ids[feed->head + feed->n - (feed->next - k)];
 }
 
-/* report after so many positions; in any case a report is made once a second */
+/* number of consumed positions after which the coordinator gets a report; it also gets one every
+ * second */
 #define NEWS_EVERY 16
 
 bool feed_has_news(struct feeds *feeds)

@@ -4,15 +4,15 @@
 #include "base/ensure.h"
 #include "draw/draw_internal.h"
 
-/* Draws ahead, in rounds. When an open leaves the stream low (DRAW_LOW), the caller draws rounds as
- * long as the stream wants one. All streams of the sampler that may join a round take part. */
+/* Draws ahead, in rounds: a round draws one sample for each stream that takes part. When a stream
+ * has only half of its drawn samples left (DRAW_LOW), the caller draws rounds as long as the stream
+ * wants one. All streams of the sampler that may join a round take part. */
 
 /* --- how far ahead ------------------------------------------------------------------------ */
 
 /*
- * Samples drawn ahead take half of the cache at most; a sample that several streams have drawn
- * counts once. If nothing is left of that half, each stream may use its own part of another
- * quarter.
+ * Samples drawn ahead take half of the cache at most. A sample that several streams have drawn
+ * counts once. If this half is full, each stream may use its own part of another quarter.
  */
 static bool cache_has_room(const struct stream *stream, const struct ahead_cache *cache)
 {
@@ -42,13 +42,13 @@ static bool has_room(const struct draw *draw, const struct stream *stream,
 }
 
 /*
- * Tells whether the stream takes part in a round of another stream, or of an open that found
- * the look-ahead empty. An open of a batch takes the samples of the whole batch, however
- * little room there is. Jobs of equal speed open their batches shortly after each other. If a
- * round of the first job left out the other jobs for want of room, these would later draw other
- * samples. And a sample that a round gives to several streams is loaded for the drawing stream
- * in any case. So each stream takes part until it has as many samples ahead as its next open
- * takes.
+ * Tells whether the stream takes part in a round that another stream or an open has begun. It does
+ * if it has room for a sample, or if it has fewer samples ahead than its next open takes. The
+ * second rule is for batches. An open of a batch takes the samples of the whole batch, even without
+ * room for them, and jobs of equal speed open their batches shortly after each other. If the rounds
+ * of the first job left out the other jobs for want of room, these would later draw different
+ * samples. And a sample that a round gives to several streams is loaded for the first of them in
+ * any case.
  */
 static bool may_join(const struct draw *draw, const struct stream *stream,
 	const struct ahead_cache *cache)
@@ -69,9 +69,9 @@ static bool another_is_full(const struct draw *draw, const struct sampler *sampl
 }
 
 /* Tells whether the stream wants another round. Streams that a round leaves out have to draw its
- * samples later, and if the cache is small, to load these again. So a stream that is ahead of
- * others draws the second half of its look-ahead only in rounds in which all can take part. This
- * keeps streams of equal speed together. */
+ * samples later, and to load them again if the cache is small. So a stream that is ahead of others
+ * draws the second half of its look-ahead only in rounds in which all can take part. This keeps
+ * streams of equal speed together. */
 static bool wants_round(const struct draw *draw, const struct stream *stream,
 	const struct ahead_cache *cache)
 {
@@ -124,9 +124,10 @@ static bool draw_round(
 	return true;
 }
 
-/* Returns the sampler from which the next round is to be drawn: that of the stream's next sample.
- * But if another stream wants a round, and could join if its next sample did not come from another
- * sampler, returns that other sampler first, because rounds with more streams share more. */
+/* Returns the sampler of the next round. Usually the stream's next sample comes from this sampler.
+ * But another stream that has samples of this sampler may first have to draw from another one. If
+ * that stream wants a round, returns that other sampler, so that the stream can join a later round
+ * of this sampler. Rounds with more streams share more. */
 static struct sampler *choose_sampler(const struct draw *draw,
 	const struct stream *stream, const struct ahead_cache *cache)
 {
@@ -148,14 +149,15 @@ bool draw_go_on(struct draw *draw, struct stream *stream, const struct ahead_cac
 	if (wants_round(draw, stream, cache) &&
 		draw_round(draw, choose_sampler(draw, stream, cache), cache))
 		return true;
-	/* A stream that still has room stopped only in order not to leave out other streams. */
+	/* If the stream still has room, it has stopped only in order not to leave out other
+	 * streams. */
 	stream->filled =
 		has_room(draw, stream, cache) ? stream->next->lookahead : stream->ahead;
 	return false;
 }
 
-/* Can't fail: the position is not bound, so at least one sample is left, and also one with the
- * position's label. */
+/* Always finds a sample: the position is not bound, so at least one sample is left, and also one
+ * with the position's label. */
 void draw_asked(struct draw *draw, struct stream *stream, uint32_t label, sample_id fixed,
 	const struct ahead_cache *cache)
 {

@@ -4,8 +4,8 @@
 #include "base/ensure.h"
 #include "draw/draw_internal.h"
 
-/* Checks that the strands' samples are in the samplers if the stream draws, and outside of them if
- * it does not. */
+/* Checks that the samples of the strands are in the samplers while the stream draws, and outside of
+ * the samplers otherwise. */
 static void validate_strands(const struct stream *stream, bool draws)
 {
 	for (size_t i = 0; i < stream->n_strands; i++) {

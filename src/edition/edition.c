@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/array_grow.h"
 #include "base/ensure.h"
 #include "edition/edition_internal.h"
 
@@ -163,8 +164,8 @@ struct order_set *edition_order_sets(struct job *job, size_t *ret_n)
 	return sets;
 }
 
-/* Removes from the job an edition that can be freed, and returns this edition. NULL: there is
- * none. */
+/* Removes from the job one edition that no epoch has and to which nobody has a reference, and
+ * returns it. NULL: there is none. */
 static struct edition *take_dropped(struct job *job)
 {
 	struct epoch_set *set;
@@ -196,7 +197,8 @@ bool editions_sweep(struct job *job)
 
 /* --- after a restart ------------------------------------------------------------------ */
 
-/* The sets of epochs that the journal and the orders name, sorted by the number of the epoch. */
+/* The set of samples of each epoch, as named by the journal and by saved orders, sorted by the
+ * number of the epoch. */
 struct facts {
 	struct order_found *list;
 	size_t n, room;
@@ -211,23 +213,19 @@ static int facts_put(struct facts *facts, const struct order_found *found)
 		facts->list[i].set = found->set;
 		return 0;
 	}
-	if (facts->n == facts->room) {
-		size_t room = 2 * facts->room + 8;
-		struct order_found *grown =
-			reallocarray(facts->list, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		facts->list = grown;
-		facts->room = room;
-	}
+	struct order_found *list =
+		array_grow(facts->list, facts->n, &facts->room, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	facts->list = list;
 	memmove(&facts->list[i + 1], &facts->list[i],
 		(facts->n++ - i) * sizeof(*facts->list));
 	facts->list[i] = *found;
 	return 0;
 }
 
-/* Adds the sets that are in the journal's segments. If the job went back to an earlier epoch, adds
- * only the sets of segments since then; later epochs have the sets of their saved orders. */
+/* Adds the sets that the journal's segments name. If the job was restored to an earlier epoch,
+ * ignores segments from before the restore; their epochs have the sets of their saved orders. */
 static int take_segments(
 	struct facts *facts, const struct order_found *segments, size_t n)
 {
@@ -334,7 +332,8 @@ int editions_restore(struct job *job, const struct editions_found *found)
 {
 	struct facts facts = {0};
 	int err = 0;
-	/* The journal belongs to other samples, so keep_restore will set the journal aside. */
+	/* If the journal belongs to other samples, keep_restore will not use the journal, so
+	 * earlier editions are not needed. */
 	if (!knows_all(job, found->segments, found->n_segments)) {
 		free_but_now(job);
 	} else {

@@ -26,7 +26,7 @@
  *   Flow: edition_new -> join -> epochs begin with it -> editions_sweep, or edition_free.
  *   Owns: its selection, and the tables made from it. A job owns its editions; the supply owns
  *         sources and spaces.
- *   Threads: any thread that holds the edition or the lock.
+ *   Threads: any thread that has a reference to the edition, or holds the lock.
  *   Locks: job->lock; the caller of a function whose name ends in _locked holds it.
  *   Errors: -errno; errors of the ini are reported.
  */
@@ -41,20 +41,21 @@ struct part {
 	struct space *space;
 	struct sampler *sampler; /* NULL: the samples are not drawn */
 	bool joined;		 /* (lock) the job has joined the sampler */
-	sample_id first; /* the edition's id of the sample that is 0 in the source */
-	/* the selection, if the part is of a mixture; otherwise NULL */
+	sample_id first;	 /* the id, in the edition, of the source's sample 0 */
+	/* owned selection, if the part is of a mixture; otherwise NULL */
 	roaring_bitmap_t *own;
 	/* selected samples, by their ids in the source */
 	const roaring_bitmap_t *selection;
 	uint64_t all_bytes; /* bytes of all tensors of the part */
 	/* number of the part's samples in each epoch */
 	uint32_t in_epoch;
-	uint64_t seed; /* seed of the part's passes in a mixture */
+	uint64_t seed; /* seed of the part's passes in a mixture (epoch/passes.h) */
 };
 
 /* The samples of the epochs of a job, from the first epoch after a scan of its dataset to the last
- * one before the next scan. Constant, except for the members marked (lock). An edition is freed, by
- * the clerk or with its job, when none of these epochs is kept and nobody holds the edition. */
+ * one before the next scan. Constant, except for the members marked (lock). When none of these
+ * epochs is kept and nobody has a reference, the clerk frees the edition, or it is freed with its
+ * job. */
 struct edition {
 	struct sched_edition is;   /* the members that other modules see */
 	TAILQ_ENTRY(edition) link; /* (lock) the job's editions, the oldest first */
@@ -66,16 +67,17 @@ struct edition {
 	/* The mixture that is.dataset refers to, and that the edition owns; NULL: is.dataset is no
 	 * mixture. */
 	struct dataset *mixed;
-	struct epoch_set set;	     /* the samples of the epochs, for the engine */
-	uint64_t fingerprint;	     /* hash of `content`, job_kind, mixture and rank */
-	uint64_t content;	     /* dataset_fingerprint of the selected samples */
-	bool noted;		     /* measured_load has found a note of the selection */
+	struct epoch_set set; /* the samples of the epochs, for the engine */
+	uint64_t fingerprint; /* hash of `content`, job_kind, mixture and rank */
+	uint64_t content;     /* dataset_fingerprint of the selected samples */
+	/* the selection was loaded from a file of the job's directory (measured_load) */
+	bool noted;
 	roaring_bitmap_t *selection; /* ids of the selected samples */
 	roaring_bitmap_t *readable;  /* selection without refused or unreadable samples */
 	uint64_t largest_bytes;	     /* bytes of the largest tensor */
 	uint64_t all_bytes;	     /* bytes of all tensors together */
 	uint64_t sample_bytes;	     /* mean of the tensors' bytes */
-	/* three of four tensors have at most so many bytes */
+	/* three quarters of the tensors have at most this number of bytes */
 	uint64_t typical_bytes;
 	/* is.label_begin, for layout = classes; otherwise NULL */
 	uint32_t *label_begin;
@@ -95,7 +97,7 @@ struct edition {
 bool edition_fixes_labels(const struct edition *edition);
 uint32_t edition_label_of(const struct edition *edition, uint32_t position);
 /* Sets *ret to the label of a position, if the label does not depend on the order of the epoch.
- * Returns false if it does, or if there is no such position. */
+ * Returns false if the label depends on it, or if there is no such position. */
 bool edition_label(const struct edition *edition, uint32_t position, uint32_t *ret);
 
 /* --- mixture.c: editions of several datasets --- */
@@ -108,20 +110,21 @@ must_check int part_samples(
 /* --- measured.c --- */
 
 #define MEASURED_FILE "selection" /* name of a file in the job's directory */
-/* Writes the note about the selection. An error is logged; then a restart looks at all samples
- * again. */
+/* Saves the selection and its measurements in the job's directory, for measured_load. An error is
+ * logged, and then a restart looks at all samples again. */
 void measured_save(const struct edition *edition);
 
 /* --- sampler_join.c: adds a job to its sampler --- */
 
-/* Gives the part its space, and begins to join its sampler: sets *ret, or leaves *ret unchanged if
- * the part has no sampler. The caller must not hold the lock. */
+/* Gives the part its space (the tensors of its preparation), and prepares what the job needs to
+ * join the part's sampler: *ret, which is left unchanged if the part has no sampler. The caller
+ * must not hold the lock. */
 must_check int join_begin(struct part *part, struct sampler_joining **ret);
 /* Makes the job join the part's sampler. -EAGAIN: another job came or went meanwhile; the caller
  * has to call join_begin again. */
 must_check int join_finish_locked(struct part *part, struct sampler_joining *joining);
-/* Makes the job join the samplers of the edition's parts, from index `from` on. No other thread may
- * have the edition yet, though it may know the job. The caller must not hold the lock. */
+/* Makes the job join the samplers of the edition's parts, from index `from` on. Other threads must
+ * not have the edition yet, though they may know the job. The caller must not hold the lock. */
 must_check int join(struct edition *edition, size_t from);
 
 /* --- parts.c --- */
@@ -135,7 +138,8 @@ const struct part *edition_part_of(
 /* Returns the part that comes from the source, or NULL. */
 const struct part *edition_part_of_source(
 	const struct edition *edition, const struct source *source);
-/* Returns the part whose tensors are in the space, or NULL. */
+/* Returns the part whose tensors are in the space (which has a dataset and a preparation), or
+ * NULL. */
 const struct part *edition_part_in(
 	const struct edition *edition, const struct space *space);
 
@@ -145,19 +149,19 @@ const struct part *edition_part_in(
  * the configuration are reported. */
 must_check int edition_new(struct job *job, struct source *const *sources, size_t n,
 	config_report *report, void *context, struct edition **ret);
-/* Frees an edition that no epoch has and nobody holds. The caller must not hold the lock.
- * spaces_leave frees the edition's spaces later. */
+/* Frees an edition that no epoch has and to which nobody has a reference. The caller must not hold
+ * the lock. spaces_leave frees the tensors later. */
 void edition_free(struct edition *edition);
 void edition_leave_samplers_locked(struct edition *edition);
 /* Returns the edition of an epoch or of EPOCH_CURRENT, as epochs_set defines it. */
 struct edition *edition_of_locked(const struct job *job, uint32_t epoch);
-/* Returns the edition of an epoch or of EPOCH_CURRENT, and holds the edition until edition_let_go.
- * The caller must not hold the lock. */
+/* Returns a reference to the edition of an epoch or of EPOCH_CURRENT, which edition_let_go gives
+ * back. The caller must not hold the lock. */
 struct edition *edition_hold(struct job *job, uint32_t epoch);
 void edition_let_go(struct edition *edition);
 struct order_set edition_order_set(const struct edition *edition);
-/* Returns a list of the sets of all editions of the job, which the caller frees. NULL: no
- * memory. */
+/* Returns a list with the set of samples of each edition of the job. The caller frees the list.
+ * NULL: no memory. */
 struct order_set *edition_order_sets(struct job *job, size_t *ret_n);
 /* Frees the editions that no epoch has any more. Returns true if there was such an edition. The
  * clerk calls this function. */

@@ -40,8 +40,8 @@ uint64_t mixture_fingerprint(const struct edition *edition);
 
 /* --- measured.c --- */
 
-/* Loads the note about the result of edition_select, a file in the job's directory, so that a
- * restart need not look at each sample again. -ENOENT: there is no note about these samples. */
+/* Loads the result of an earlier edition_select from a file in the job's directory, so that a
+ * restart need not look at each sample again. -ENOENT: there is no file about these samples. */
 must_check int measured_load(struct edition *edition);
 
 /* --- sampler_join.c --- */

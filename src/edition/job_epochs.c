@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/clock.h"
 #include "base/rank_parts.h"
 #include "base/rng.h"
 #include "edition/edition_internal.h"
@@ -9,7 +10,6 @@
 
 /* Derives the settings of a job's epochs from its configuration. */
 
-#define SECOND_NS UINT64_C(1000000000)
 
 int feed_divide(struct edition *edition, config_report *report, void *context)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/log.h"
 #include "edition/edition_internal.h"
 #include "epoch/disk.h"
@@ -11,14 +12,13 @@
 #include <unistd.h>
 
 /*
- * Decides whether a file of layout = classes holds the same sample in every epoch (fixed), or
- * another sample of its label in each epoch (fresh).
+ * Decides whether a file of layout = classes holds the same sample in every epoch (mapping =
+ * fixed), or another sample of its label in each epoch (fresh).
  *
- * A script that reads classes shuffles by itself, so it loses nothing with a fixed
- * mapping, and each file keeps its meaning whichever files are opened, in whatever order
- * and by however many processes. With a fresh mapping a job can take, within a label, a
- * sample that the cache holds. This pays off if the prepared samples do not fit into
- * the cache.
+ * A script that reads classes shuffles by itself, so it loses nothing with mapping = fixed, and
+ * each file keeps its meaning whichever files are opened, in whatever order and by however many
+ * processes. With mapping = fresh a job can take, within a label, a sample that is in the cache.
+ * This pays off if the prepared samples do not fit into the cache.
  *
  * The choice of `auto` is saved in the job's directory when the job is added for the first time,
  * and is kept as long as the directory, because all orders of a job must have one mapping.
@@ -32,13 +32,11 @@ static const char fixed[] = "fixed\n", fresh[] = "fresh\n";
  * another text. Errors are logged. */
 static int read_choice(const struct job *job, char text[static 16])
 {
-	auto_free char *path = NULL;
 	size_t bytes = 0;
 	text[0] = '\0';
-	if (asprintf(&path, "%s/" MAPPING_FILE, job->directory) < 0) {
-		path = NULL;
+	auto_free char *path = aprintf("%s/" MAPPING_FILE, job->directory);
+	if (!path)
 		return -ENOMEM;
-	}
 	auto_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	int err = fd < 0 ? (errno == ENOENT || errno == ENOTDIR ? 0 : -errno)
 			 : disk_read(fd, text, 15, 0, &bytes);
@@ -53,8 +51,8 @@ static int read_choice(const struct job *job, char text[static 16])
 	return err;
 }
 
-/* Sets *ret to whether the job has a journal. If there is no saved choice, an earlier version of
- * joaderfs has made the journal, with a fresh mapping. */
+/* Sets *ret to whether the job has a journal. A journal without a saved choice comes from an
+ * earlier version of joaderfs, in which the mapping was always fresh. */
 static int has_orders(const struct job *job, bool *ret)
 {
 	struct order_found *found = NULL;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/compare.h"
 #include "edition/edition_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 /*
- * Measures the tensors of an edition's samples. If all samples of a dataset are selected, it is
- * enough to look at one sample of each shape, so that the time does not grow with the number of
- * samples. typical_bytes is a quantile, since a few huge images say nothing about how many samples
- * fit into the cache.
+ * Measures the tensors of an edition's samples. If all samples of a dataset are selected, one
+ * sample of each shape is enough, so that the time does not grow with the number of samples.
+ * typical_bytes is a quantile and not the mean, because a few huge images would change the mean,
+ * but hardly change how many samples fit into the cache.
  */
 
 /* --- by samples --------------------------------------------------------------------------- */
@@ -34,8 +35,8 @@ struct measuring {
 };
 
 /* Returns the bytes of a sample's tensor. Remembers them for the image's shape, because datasets
- * have far fewer shapes than images, and of two files with the same shape the smaller one needs no
- * more memory. */
+ * have far fewer shapes than images. If a file with this shape was accepted, a smaller file with
+ * the same shape is accepted, too, because it needs no more memory. */
 static uint64_t bytes_of(struct measuring *measuring, uint32_t id)
 {
 	const struct edition *edition = measuring->edition;
@@ -75,12 +76,6 @@ static bool measure_one(uint32_t id, void *context)
 	return true;
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
-
 /* Measures the tensor of each sample. */
 static int measure_each(struct edition *edition)
 {
@@ -91,7 +86,7 @@ static int measure_each(struct edition *edition)
 	measuring->edition = edition;
 	measuring->step = (uint32_t)((n + MOST_MEASURED - 1) / MOST_MEASURED);
 	roaring_iterate(edition->selection, measure_one, measuring);
-	qsort(measuring->bytes, measuring->n, sizeof(measuring->bytes[0]), compare);
+	qsort(measuring->bytes, measuring->n, sizeof(measuring->bytes[0]), compare_u64);
 	edition->typical_bytes = measuring->bytes[measuring->n * 3 / 4];
 	return 0;
 }
@@ -185,13 +180,14 @@ static int typical_file(struct edition *edition)
 	for (uint32_t i = 0; i < positions; i += step)
 		if (roaring_bitmap_select(edition->selection, i, &id))
 			bytes[n++] = dataset_file_bytes(edition->is.dataset, id);
-	qsort(bytes, n, sizeof(*bytes), compare);
+	qsort(bytes, n, sizeof(*bytes), compare_u64);
 	edition->typical_bytes = bytes[n * 3 / 4];
 	return 0;
 }
 
 /* Measures encoded tensors, which are as large as their files. -EAGAIN: each sample has to be
- * measured, because some are refused, or have no image header, so that their files may be empty. */
+ * measured, because some samples are refused, or have no image header, so that even their file may
+ * be empty. */
 static int measure_encoded(
 	struct edition *edition, const struct dataset_shape *shapes, size_t n)
 {

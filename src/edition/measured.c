@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/log.h"
 #include "base/rng.h"
 #include "edition/edition_internal.h"
@@ -29,7 +30,7 @@
 struct measured_head {
 	uint64_t magic;
 	uint64_t sum; /* hash of all bytes after this member */
-	uint64_t key; /* hash of all on which the note depends (key_of) */
+	uint64_t key; /* hash of everything on which the note depends (key_of) */
 	uint64_t content;
 	uint64_t all_bytes, largest_bytes, sample_bytes, typical_bytes;
 	/* size of the bitmap of selected samples; 0: all samples are selected */
@@ -59,9 +60,9 @@ static uint64_t sum_of_file(const void *file, size_t n)
 	return sum_of((const char *)file + before, n - before);
 }
 
-/* Hashes all on which the note depends. 0: the edition can have no note. An edition of arrays has
- * none, because a program of the daemon's ini decides how large they are; one of pairs or groups
- * has none, because these have to be assembled in any case. */
+/* Hashes everything on which the note depends. 0: the edition can have no note. An edition of
+ * arrays has none, because a program of the daemon's ini decides how large the arrays are. An
+ * edition of pairs or groups has none, because these have to be assembled anyway. */
 static uint64_t key_of(const struct edition *edition)
 {
 	const struct job *job = edition->job;
@@ -97,8 +98,8 @@ static int read_file(const char *path, uint8_t **ret, size_t *ret_n)
 	return err || done == *ret_n ? err : -EILSEQ;
 }
 
-/* Checks the head and the sizes of a note. -ENOENT: the note is about other samples; -EILSEQ: it is
- * damaged. */
+/* Checks the head and the sizes of a note. -ENOENT: the note is about other samples; -EILSEQ: the
+ * note is damaged. */
 static int check(const struct edition *edition, const uint8_t *file, size_t n)
 {
 	struct measured_head head;
@@ -116,7 +117,7 @@ static int check(const struct edition *edition, const uint8_t *file, size_t n)
 	return head.n_begins == begins && left == begins * sizeof(uint32_t) ? 0 : -EILSEQ;
 }
 
-/* Reads a bitmap, whose ids must be those of the dataset. -EILSEQ: it is damaged. */
+/* Reads a bitmap, whose ids must be those of the dataset. -EILSEQ: the bitmap is damaged. */
 static int take_bitmap(const struct edition *edition, const uint8_t *bytes, size_t n,
 	roaring_bitmap_t **ret)
 {
@@ -219,15 +220,13 @@ static int take(struct edition *edition, const uint8_t *file, size_t n)
 
 int measured_load(struct edition *edition)
 {
-	auto_free char *path = NULL;
 	auto_free uint8_t *file = NULL;
 	size_t n = 0;
 	if (key_of(edition) == 0)
 		return -ENOENT;
-	if (asprintf(&path, "%s/" MEASURED_FILE, edition->job->directory) < 0) {
-		path = NULL;
+	auto_free char *path = aprintf("%s/" MEASURED_FILE, edition->job->directory);
+	if (!path)
 		return -ENOMEM;
-	}
 	int err = read_file(path, &file, &n);
 	if (!err)
 		err = take(edition, file, n);

@@ -7,8 +7,8 @@
 
 #include <errno.h>
 
-/* Adds a job to its sampler. sampler_joining_prepare runs between join_begin and
- * join_finish_locked, without the lock. */
+/* Adds a job to its sampler in three steps: join_begin, sampler_joining_prepare,
+ * join_finish_locked. The second step takes long, and needs no lock. */
 
 static struct sampler *sampler_of(const struct part *part)
 {
@@ -90,7 +90,7 @@ static int finish(struct part *part, struct sampler_joining *joining)
 	return join_finish_locked(part, joining);
 }
 
-/* Makes the job join the part's sampler. Begins again if another job came or went meanwhile. */
+/* Makes the job join the part's sampler. Starts again if another job came or went meanwhile. */
 static int join_part(struct part *part)
 {
 	int err;

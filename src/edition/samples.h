@@ -21,14 +21,14 @@ struct sched_edition {
 	 */
 	const uint32_t *label_begin;
 	/* A number that changes when positions get other names in the directories of layout =
-	 * classes; 0 if the dataset was never scanned again. Some scans later a number may be used
+	 * classes; 0 if the dataset was never scanned again. After some scans a number may be used
 	 * again. */
 	uint32_t names;
 	/* The largest number of bytes of a file beside a sample, for each kind of such files
 	 * (files/beside.h). */
 	uint64_t beside_bytes[CONFIG_MOST_ENDINGS + 1];
 	bool beside_waits; /* the files beside samples are on a server */
-	/* If `labels` names columns of numbers: those of sample i begin at [i * n_targets].
-	 * Otherwise NULL. */
+	/* The numbers in the columns that `labels` names: those of sample i begin at [i *
+	 * n_targets]. NULL if `labels` names no columns. */
 	const float *targets;
 };

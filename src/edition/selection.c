@@ -37,7 +37,8 @@ static int pair_samples(struct edition *edition)
 
 struct unpaired {
 	const struct edition *edition;
-	/* n: number of samples that can't be prepared. first: id of the first one. */
+	/* n: number of samples that can't be prepared, because they lack a file. first: id of the
+	 * first of these samples. */
 	uint32_t n, first;
 };
 
@@ -52,8 +53,8 @@ static bool count_unpaired(uint32_t id, void *context)
 	return true;
 }
 
-/* Warns about samples that lack their second file, or frames. -EINVAL, reported: all samples lack
- * them, so the ini must be wrong. */
+/* Warns about samples that lack their second file, or some of their frames. -EINVAL, reported: this
+ * is so for all samples, so the ini must be wrong. */
 static int check_pairs(
 	const struct edition *edition, config_report *report, void *context)
 {
@@ -164,7 +165,7 @@ static int find_labels(struct edition *edition)
 }
 
 /* Sets by_position to the samples sorted by label. Jobs that select all samples of a dataset share
- * the array of the dataset. */
+ * one array, which belongs to the dataset. */
 static int sort_by_label(struct edition *edition)
 {
 	struct dataset *dataset = edition->is.dataset;
@@ -192,7 +193,7 @@ static bool list_label(uint32_t id, void *context)
 }
 
 /* Gives each position a label. The labels are shuffled, because a script may read the positions in
- * order. Their order does not depend on the seed of the daemon. */
+ * order. The result does not depend on the daemon's seed. */
 static int mix_labels(struct edition *edition)
 {
 	struct listing listing = {.edition = edition};
@@ -221,8 +222,8 @@ static int list_selection(struct edition *edition)
 	return 0;
 }
 
-/* Assigns samples or labels to positions. Not for layout = classes, whose directories are the
- * labels. */
+/* Assigns samples or labels to positions, except for layout = classes, where the directories give
+ * the labels. */
 static int place_samples(struct edition *edition)
 {
 	if (job_kind(edition->job) == EPOCHS_FIXED)

@@ -2,7 +2,10 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "epoch/disk.h"
+#include "base/aprintf.h"
+#include "base/compare.h"
 #include "base/fault.h"
+#include "base/log.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,6 +22,21 @@ static ssize_t write_some(
 		return -1;
 	}
 	return pwrite(fd, bytes, n, (off_t)offset);
+}
+
+int disk_cant(const char *path, const char *what, int err)
+{
+	log_error("%s: can't be %s: %s", path, what, strerror(-err));
+	return err;
+}
+
+FILE *disk_fopen(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!in && fd >= 0)
+		close(fd);
+	return in;
 }
 
 int disk_write(int fd, const void *bytes, size_t n, uint64_t offset, const char *place,
@@ -101,12 +119,6 @@ static bool parse_name(
 	return (size_t)length == n_digits && memcmp(digits, name + n, n_digits) == 0;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return (x > y) - (x < y);
-}
-
 static int add_number(uint32_t number, uint32_t **numbers, size_t *n)
 {
 	if ((*n & (*n - 1)) == 0) { /* the array is full when *n is 0 or a power of two */
@@ -147,7 +159,7 @@ int disk_list(const char *directory, const char *prefix, const char *suffix,
 		return err;
 	}
 	if (n > 1)
-		qsort(numbers, n, sizeof(*numbers), compare_numbers);
+		qsort(numbers, n, sizeof(*numbers), compare_u32);
 	*ret = numbers;
 	*ret_n = n;
 	return 0;
@@ -172,14 +184,10 @@ int disk_replace(const char *directory, const char *name, const char *text, mode
 int disk_replace_bytes(
 	const char *directory, const char *name, const void *bytes, size_t n, mode_t mode)
 {
-	auto_free char *path = NULL;
-	auto_free char *beside = NULL;
-	if (asprintf(&path, "%s/%s", directory, name) < 0)
-		path = NULL;
-	if (!path || asprintf(&beside, "%s.new", path) < 0) {
-		beside = NULL;
+	auto_free char *path = aprintf("%s/%s", directory, name);
+	auto_free char *beside = aprintf("%s/%s.new", directory, name);
+	if (!path || !beside)
 		return -ENOMEM;
-	}
 	int err = write_file(beside, bytes, n, mode);
 	if (!err && rename(beside, path) != 0)
 		err = -errno;

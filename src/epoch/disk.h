@@ -12,18 +12,26 @@
 /*
  * File operations of the journal and of the orders of epochs.
  *
- *   Threads: any.   Errors: -errno, not logged; the callers log what has failed.
+ *   Threads: any.   Errors: -errno, not logged; the callers log what has failed (disk_cant).
  */
 
+/* Logs "PATH: can't be WHAT" with the reason err; returns err. */
+int disk_cant(const char *path, const char *what, int err);
+
+/* Opens a file for reading, but follows no link. NULL: errno tells the reason. */
+FILE *disk_fopen(const char *path);
+
 /* Writes all n bytes at the offset, in as many system calls as necessary. *ret_done: number of
- * bytes that were written, also after a failure. place: name for fault injection. */
+ * bytes that were written, also after a failure. place: name of the place for fault injection
+ * (base/fault.h). */
 must_check int disk_write(int fd, const void *bytes, size_t n, uint64_t offset,
 	const char *place, size_t *ret_done);
 
 /* Reads up to n bytes at the offset; *ret_n is less than n only at the end of the file. */
 must_check int disk_read(int fd, void *bytes, size_t n, uint64_t offset, size_t *ret_n);
 
-/* Brings the file's data to the disk (fdatasync). place: name for fault injection. */
+/* Brings the file's data to the disk (fdatasync). place: name of the place for fault injection
+ * (base/fault.h). */
 must_check int disk_sync(int fd, const char *place);
 must_check int disk_sync_directory(const char *directory, const char *place);
 

@@ -34,7 +34,8 @@ struct pin *epoch_pin(const struct epoch *epoch, uint32_t position)
 	return NULL;
 }
 
-/* Doubles the number of chains. Without memory they become longer. */
+/* Doubles the number of hash chains. If there is no memory, the number stays, and the chains become
+ * longer. */
 static void add_chains(struct epoch *epoch)
 {
 	struct pin *pin;
@@ -292,7 +293,8 @@ void epoch_begun(struct epochs *epochs, struct epoch *epoch, int status)
 	epochs->needed += epoch->set->positions - epoch->bound;
 }
 
-/* Requests that wait for the stream are handled again, and choose their epochs again. */
+/* Ends the epoch's stream. epochs_resume then handles the requests that wait for the stream, and
+ * they choose their epochs again. */
 void epoch_end_stream(struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {
 	if (epoch->stream == STREAM_ABSENT)
@@ -312,7 +314,8 @@ void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effe
 	if (!epoch->over || epoch->saving || epoch == epochs->running ||
 		epoch == epochs->draining)
 		return;
-	/* the order in the file is complete, as nothing was bound since */
+	/* the order was to be loaded again; the order in the file is complete, because nothing was
+	 * bound since */
 	if (epoch->load != LOAD_DONE) {
 		known_remove(epochs, epoch->number);
 		resume_waiting(epochs, epoch->number, 0);

@@ -18,6 +18,15 @@
  * pinned; it records what is bound, read and consumed. The engine is pure: events go in,
  * effects come out. It has no locks, threads, clock or files, and calls nothing back.
  *
+ *   binding    a position gets its sample for ever, when a reader opens it for the first time
+ *   consumed   a position that a reader has opened, read and released
+ *   running    the last epoch that has begun
+ *   draining   the epoch before the running one, while slow readers still read it
+ *   over       an epoch in which nothing more is bound
+ *   live       an epoch whose order is in memory
+ *   known      an epoch that has not begun (again), but has an order in a file (go_back.c)
+ *   parked     a job without reads for config.idle_ns: it has neither streams nor unused pins
+ *
  *   Flow: an event is one call. It returns a list of effects, which the caller executes
  *         before the next event. The result of an effect comes back as an event:
  *
@@ -41,10 +50,10 @@ struct epochs;
 #define EPOCH_CURRENT UINT32_MAX
 
 enum epochs_kind {
-	EPOCHS_DRAWN,	      /* an open binds the head of the queue of drawn samples */
+	EPOCHS_DRAWN,	      /* an open binds the first of the queued samples */
 	EPOCHS_DRAWN_AT_OPEN, /* an open draws a sample with the position's label */
 	EPOCHS_FIXED,	      /* the position decides the sample */
-	/* like FIXED, and all epochs are equal: nothing is bound or consumed */
+	/* like EPOCHS_FIXED, but all epochs are equal: nothing is bound or consumed */
 	EPOCHS_MIRRORED,
 };
 
@@ -55,8 +64,8 @@ struct epoch_set {
 	/* sample of each position; NULL: the selection, ascending */
 	const sample_id *fixed;
 	uint32_t positions; /* number of positions of an epoch: |D_j| */
-	/* Sets with different numbers give different names to positions. A request has the number
-	 * of the set in which its position was found by name. */
+	/* Sets have the same number if their files have the same names. A request has the number of
+	 * the set in which its file name was looked up. */
 	uint32_t names;
 	void *owner; /* belongs to the caller */
 	/* private to the engine */
@@ -73,19 +82,23 @@ struct epochs_config {
 	/* room of an epoch's queue of drawn samples; 0: `lookahead` */
 	uint32_t most_ahead;
 	uint32_t file; /* number of positions per file; above 1 for batches and shards */
-	bool replays; /* the job repeats saved orders, which epochs have before they begin */
-	/* The caller passes samples to the engine without an EFFECT_DRAW; kind is EPOCHS_DRAWN. */
+	/* the job repeats saved orders: its epochs have orders before they begin */
+	bool replays;
+	/* Other processes decide the samples (a rank gets those of its group), so the caller passes
+	 * samples to the engine without an EFFECT_DRAW; kind is EPOCHS_DRAWN. */
 	bool fed;
-	bool refuses_second; /* a second script gets -EBUSY if it is too far from the first */
-	uint64_t idle_ns; /* time without reads after which the job is parked */
+	/* a second script gets -EBUSY if it reads at a point too far from the first */
+	bool refuses_second;
+	/* time without reads after which the job is parked: it gives up streams and unused pins */
+	uint64_t idle_ns;
 };
 
 must_check int epochs_new(const struct epochs_config *config, struct epochs **ret);
 /* Frees the engine. The caller has called epochs_leave before, so that the engine has no pins. */
 void epochs_free(struct epochs **epochs);
 
-/* Sets the set of the epochs from `first` on, none of which has begun. The caller keeps the set
- * valid until epochs_drop_set returns it. */
+/* Gives the epochs from `first` on another set of samples. None of these epochs has begun. The
+ * caller keeps the set valid until epochs_drop_set returns it. */
 void epochs_use_set(struct epochs *epochs, uint32_t first, struct epoch_set *set);
 /* Returns the first epoch after all epochs that have begun or have an order in a file. */
 uint32_t epochs_first_new(const struct epochs *epochs);
@@ -95,11 +108,11 @@ struct epoch_set *epochs_drop_set(struct epochs *epochs);
 /* Returns the set of the epoch. For EPOCH_CURRENT, returns the set of the epoch that a new script
  * would read. */
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t epoch);
-/* Tells whether a script has opened a file of current/ in the last minute. This may be a script
- * that has ended, because another script may go on with names that the ended one has listed. */
+/* Tells whether a script has opened a file of current/ in the last minute. The script may have
+ * ended: another script may still open files whose names the ended script has listed. */
 bool epochs_current_is_read(const struct epochs *epochs, uint64_t now_ns);
-/* Tells the engine that all processes of the script have ended, so that the script is in no pass
- * any more. */
+/* Tells the engine that all processes of the script have ended, so that the script opens no more
+ * files. */
 void epochs_script_ended(struct epochs *epochs, uint64_t id);
 /* The script that opened a file of current/ last. */
 struct epochs_script {
@@ -142,12 +155,12 @@ struct open_request {
 	/* The request was sent again after a restart. The engine before the restart may have chosen
 	 * its epoch. */
 	bool resent;
-	/* the file contains images; such an open counts as one of an image */
+	/* the file contains images, so its open counts as one of an image even if `label` is set */
 	bool images;
 	bool done;  /* the thread has read the file that it opened before to the end */
 	bool looks; /* worker processes of the opening process read files for it */
-	bool lost;  /* an earlier EFFECT_LOOK_UP of the request has found no sample */
-	bool label; /* only the label is wanted; the open is not released */
+	bool lost;  /* an EFFECT_LOOK_UP of this request has found no sample before */
+	bool label; /* only the label is wanted; epochs_released is not called */
 	/* set by the engine */
 	/* 0, -ENOENT, -ESTALE (the epoch is over, or has other names), -EAGAIN, -EBUSY,
 	 * -ENODEV, -ENOMEM, or a status of epochs_begun, epochs_starve or epochs_loaded */
@@ -255,9 +268,9 @@ bool epochs_cancel(struct epochs *epochs, struct open_request *request);
 /* Tells the engine that the epoch's stream was made (status 0), or could not be made (-errno). Does
  * nothing if the engine has ended the stream meanwhile (EFFECT_END). */
 void epochs_begun(struct epochs *epochs, uint32_t epoch, int status, uint64_t now_ns);
-/* Handles one request whose stream was made, has failed or has ended, or lets a new epoch keep more
- * samples of the previous one. After each event and its effects, the caller calls this function,
- * and executes the effects that it adds, until it returns false. */
+/* Handles one request whose stream was made, has failed or has ended; or continues to copy samples
+ * of the previous epoch to a new epoch (adopt.c). After each event and its effects, the caller
+ * calls this function, and executes the effects that it adds, until it returns false. */
 must_check bool epochs_resume(
 	struct epochs *epochs, uint64_t now_ns, struct effects *effects);
 
@@ -268,29 +281,30 @@ void epochs_drawn(struct epochs *epochs, uint32_t epoch, const struct drawn *dra
 /* Sets the status with which a fed job's requests are answered if no sample is queued for them.
  * epochs_resume then answers those that wait. Status 0: such requests wait. */
 void epochs_starve(struct epochs *epochs, int status);
-/* lent = true: from now on another process binds the positions of a fed job, and this engine
- * answers only for positions that are bound. The caller reports the other process's bindings by
- * epochs_had. lent = false: this engine binds positions again. */
+/* Tells a fed job whether another process binds its positions. While lent is true, this engine
+ * answers only opens of bound positions, and the caller reports the bindings of the other process
+ * by epochs_had. */
 void epochs_lend(struct epochs *epochs, bool lent);
-/* Tells a fed job whether other processes wait until it has left its draining epoch. If so, it
- * leaves that epoch as soon as no script reads it (epochs_time). */
+/* Tells a fed job whether other ranks wait until it has left its draining epoch. If they wait,
+ * epochs_time ends the draining epoch as soon as no script reads it. */
 void epochs_hurry(struct epochs *epochs, bool hurries);
-/* Binds the head of the queue to the position of the request of EFFECT_DRAW, and answers the
- * request. */
+/* Binds the first sample of the queue to the position of the request of EFFECT_DRAW, and answers
+ * the request. */
 void epochs_take_drawn(struct epochs *epochs, struct effects *effects);
 
-/* Tells a fed job that another process reads the epoch, or that epochs before get no more samples.
- * The epochs before it are over. If the epoch has not begun, it runs from now on. -ENOMEM */
+/* Makes a fed job continue with the epoch, because another process reads it, or because earlier
+ * epochs get no more samples. Earlier epochs end. If the epoch has not begun, it begins. -ENOMEM */
 must_check int epochs_go_on(
 	struct epochs *epochs, uint32_t epoch, struct effects *effects);
 /* Tells a fed job that another process consumed the next sample of the epoch. The first unbound
- * position gets the head of the queue, or `next` if the queue is empty. -ENOMEM */
+ * position gets the first sample of the queue, or `next` if the queue is empty. -ENOMEM */
 must_check int epochs_had(
 	struct epochs *epochs, uint32_t epoch, sample_id next, struct effects *effects);
 
 /* Makes an epoch leave out a sample: the position holds the sample and counts as read. The epoch
- * must have just begun, have no stream, and not be a mirror's. -ENOMEM; -EEXIST: the epoch has kept
- * the sample or the position from the previous epoch, and does not leave it out. */
+ * must have just begun, without a stream, and the kind not be EPOCHS_MIRRORED. -ENOMEM; -EEXIST:
+ * the epoch has kept the sample or the position from the previous epoch, and does not leave it
+ * out. */
 must_check int epochs_skip(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	sample_id sample, struct effects *effects);
 /* Notes a position that an epoch leaves out, according to its saved order. If there is no memory,
@@ -298,7 +312,7 @@ must_check int epochs_skip(struct epochs *epochs, uint32_t epoch, uint32_t posit
 void epochs_was_skipped(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
 /* Notes that a reader has got the bytes of the position. Returns true for the first such reader of
- * a pinned position, and always for a mirror. */
+ * a pinned position, and always if the kind is EPOCHS_MIRRORED. */
 bool epochs_given(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
 /* Ends a request that was answered with 0 and is not only for a label. read: the reader has read
@@ -325,8 +339,8 @@ void epochs_saved(struct epochs *epochs, uint32_t epoch);
 struct epoch *epochs_reap(struct epochs *epochs);
 void epoch_reaped_free(struct epoch *epoch); /* does nothing for NULL */
 
-/* Tells the engine that the orders of epochs before this one were removed. These epochs stay
- * over. */
+/* Tells the engine that the orders of epochs before this one were removed. Opens of these epochs
+ * fail with -ESTALE from now on. */
 void epochs_forget_before(struct epochs *epochs, uint32_t epoch);
 
 /* Tells the engine the time. A job that has read nothing for config.idle_ns is parked: its streams
@@ -385,14 +399,14 @@ void epochs_unhold(struct epochs *epochs);
 uint32_t epochs_next_live(const struct epochs *epochs, uint32_t after);
 
 /* Makes an epoch from the first `bound` bindings and `consumed` reads of an order. Takes over
- * `data`. set: the set of the epoch. This is no event: it only reads the engine's configuration.
- * -EINVAL: the order is impossible, and *ret_reason says why; -ENOMEM. */
+ * `data`. set: the set of the epoch. The function only reads the engine's configuration, and is no
+ * event. -EINVAL: the order is impossible, and *ret_reason says why; -ENOMEM. */
 must_check int epochs_prepare(const struct epochs *epochs, const struct epoch_set *set,
 	uint32_t number, struct order_data *data, uint32_t bound, uint32_t consumed,
 	const char **ret_reason, struct epoch **ret);
 
-/* Makes the job go back: from now on these two epochs run and drain. Takes over both; draining may
- * be NULL. */
+/* Makes the job go back: from now on `running` runs, and `draining` drains beside it. Takes over
+ * both; draining may be NULL. */
 void epochs_restored(struct epochs *epochs, struct epoch *running, struct epoch *draining,
 	struct effects *effects);
 
@@ -405,5 +419,5 @@ void epochs_loaded(
 bool epochs_wants_load(
 	const struct epochs *epochs, uint32_t *ret_epoch, uint32_t *ret_bound);
 
-/* Returns how many times the job has gone back. */
+/* Returns how many times the job has gone back to an earlier point. */
 uint32_t epochs_era(const struct epochs *epochs);

@@ -251,7 +251,7 @@ void epoch_bind(
 	struct epoch *epoch, uint32_t position, sample_id sample, enum served served);
 void epoch_mark_consumed(struct epoch *epoch, uint32_t position);
 /* Requests the order of an epoch that has begun again (EFFECT_LOAD). */
-void epoch_load(struct epochs *epochs, struct epoch *epoch, struct effects *effects);
+void epoch_load(struct epoch *epoch, struct effects *effects);
 /* Makes the epoch the running one. drains: the previous epoch drains; false: the previous epoch
  * must be over. */
 void epoch_run(struct epochs *epochs, struct epoch *epoch, bool drains);

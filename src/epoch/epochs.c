@@ -75,7 +75,7 @@ void epochs_free(struct epochs **epochs_pointer)
 
 /* --- how epochs follow one another --------------------------------------------------- */
 
-/* Called when no worker is expected to come back to the draining epoch any more. */
+/* Ends the draining epoch. Called when no worker is expected to come back to this epoch. */
 void let_go_of_draining(struct epochs *epochs, struct effects *effects)
 {
 	struct epoch *draining = epochs->draining;
@@ -89,8 +89,8 @@ void let_go_of_draining(struct epochs *epochs, struct effects *effects)
 	epoch_save(epochs, draining, effects);
 }
 
-/* The stream of the previous epoch ends. A new stream is made for it only if a slow worker comes
- * back to this epoch. */
+/* Begins an epoch. The stream of the previous epoch ends, and is made again only if a slow worker
+ * comes back to the previous epoch. */
 int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	struct effects *effects, struct epoch **ret)
 {
@@ -111,7 +111,7 @@ int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	if (before && !drains)
 		epoch_save(epochs, before, effects);
 	if (bound > 0)
-		epoch_load(epochs, *ret, effects);
+		epoch_load(*ret, effects);
 	return 0;
 }
 
@@ -122,7 +122,7 @@ bool epochs_given(struct epochs *epochs, uint32_t number, uint32_t position)
 	const struct epoch *epoch = find_epoch(epochs, number);
 	struct pin *pin = epoch ? epoch_pin(epoch, position) : NULL;
 	if (epochs->config.kind == EPOCHS_MIRRORED)
-		return true; /* each read of a mirror counts */
+		return true; /* each read of a mirrored job counts */
 	if (!pin || pin->given)
 		return false;
 	pin->given = true;
@@ -162,7 +162,7 @@ static uint32_t first_unbound(struct epoch *epoch)
 	return epoch->first_unbound;
 }
 
-/* Removes the head of the queue, and unpins its sample. */
+/* Removes the first sample of the queue, and unpins it. */
 static sample_id drop_drawn(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {
@@ -195,8 +195,8 @@ int epochs_had(
 	return 0;
 }
 
-/* Counts one open of the pin less. Drops a pin that has no opens left if the epoch is over or the
- * job is parked, because then no reader comes back for it. */
+/* Counts one open of the pin less. If no open is left, and the epoch is over or the job is parked,
+ * drops the pin, because no reader comes back for it. */
 static void close_pin(struct epochs *epochs, struct epoch *epoch, uint32_t position,
 	struct effects *effects)
 {
@@ -269,7 +269,7 @@ static void end_streams(struct epochs *epochs, bool all_pins, struct effects *ef
 }
 
 /* Tells whether the epoch has a stream, or pins of samples that are not open. A job that is parked
- * gives both back. */
+ * gives up both. */
 static bool holds(const struct epoch *epoch)
 {
 	const struct pin *pin;
@@ -290,11 +290,11 @@ static bool is_waited_for(const struct epochs *epochs, const struct epoch *epoch
 	return false;
 }
 
-/* Tells whether a fed job's draining epoch must end. Samples are fed in order, so the running epoch
- * gets only few until the draining epoch is consumed. So the draining epoch ends if an open of the
- * running epoch waits, and either no script reads the draining epoch, or none of its samples was
- * consumed for a minute. It also ends if other ranks wait for it, and scripts read the running
- * epoch. */
+/* Tells whether a fed job's draining epoch must end before all its samples are consumed. It may end
+ * if no script reads it, or if none of its samples was consumed for a minute. Then it must end if
+ * an open of the running epoch waits, because samples are fed in order, and few come for the
+ * running epoch before the draining one is consumed; or if other ranks wait for its end while
+ * scripts read current/. */
 static bool is_stranded(struct epochs *epochs, uint64_t now_ns)
 {
 	const struct epoch *draining = epochs->draining;

@@ -68,9 +68,8 @@ void epochs_has_orders(struct epochs *epochs, struct epochs_order_file *orders, 
 			orders[epochs->n_known++] = orders[i];
 }
 
-void epoch_load(struct epochs *epochs, struct epoch *epoch, struct effects *effects)
+void epoch_load(struct epoch *epoch, struct effects *effects)
 {
-	(void)epochs;
 	epoch->load = LOAD_WANTED;
 	effect_add(effects, EFFECT_LOAD)->epoch = epoch->number;
 }
@@ -231,7 +230,7 @@ static int read_all(
 	return 0;
 }
 
-/* Finds the files whose positions were all read. */
+/* Finds the files (of one or more positions) whose positions were all read. */
 static int find_files_read(const struct epochs *epochs, struct epoch *epoch)
 {
 	uint32_t n = epoch->set->positions, per_file = epochs->config.file;
@@ -293,7 +292,7 @@ void epochs_hold(struct epochs *epochs, struct effects *effects)
 		epoch_end_stream(epochs, epoch, effects);
 }
 
-/* Passes all waiting requests to epochs_resume. They choose their epochs anew. */
+/* Passes all waiting requests to epochs_resume. They choose their epochs again. */
 void epochs_unhold(struct epochs *epochs)
 {
 	struct open_request *request;
@@ -405,8 +404,8 @@ void epochs_place(const struct epochs *epochs, struct epochs_place *ret)
 		ret->draining = point_of(epochs->draining);
 }
 
-/* The search for runs ends after so many positions. Mostly it is short: a script that reads in
- * order leaves one run, and a few read positions beyond the run. */
+/* The search for read positions ends after so many positions. Most searches are shorter: a script
+ * that reads in order leaves one run of read positions, and a few beyond. */
 #define MOST_SEARCHED 65536 /* positions */
 
 uint32_t epochs_read_runs(const struct epochs *epochs, uint32_t number, struct run *ret,

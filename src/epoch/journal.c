@@ -14,6 +14,8 @@
 #include <sys/random.h>
 
 /*
+ * The way of a record through two buffers in memory, `filling` and `writing`, to the file:
+ *
  *   append   record -> filling             under the caller's lock, and no other
  *   flush    filling <-> writing -> file   one thread at a time writes; others wait, and then one
  *                                          of them writes the records that came meanwhile
@@ -73,8 +75,8 @@ static int sync_names(struct journal *journal)
 	return 0;
 }
 
-/* Brings the previous segment and its name to the disk before the next segment exists, so that
- * only the last segment can be torn. */
+/* Brings the previous segment and its name to the disk before the next segment exists. So only the
+ * last segment can be incomplete after a power failure. */
 static void sync_before(struct journal *journal)
 {
 	if (journal->fd < 0 || failed_to_sync(journal))
@@ -88,7 +90,7 @@ static void sync_before(struct journal *journal)
 
 /* Creates the file of a segment under another name, and renames it, so that the file never appears
  * with the content of an older file of its name. *ret_unsynced: -errno if the segment could not be
- * synced, so that the disk can't be trusted with it; else 0. */
+ * synced, so that it may not be on the disk; else 0. */
 static int create_segment(const char *path, const char *beside, const void *bytes,
 	size_t n, int *ret, int *ret_unsynced)
 {
@@ -109,7 +111,8 @@ static int create_segment(const char *path, const char *beside, const void *byte
 	return 0;
 }
 
-/* Begins a segment: its file appears with its head and its BEGUN. */
+/* Begins a segment: creates its file with the segment's head and first record (BEGUN or
+ * RESTORED). */
 static int begin_segment(struct journal *journal, const uint8_t *bytes)
 {
 	const size_t n = BUFFER_SEGMENT - sizeof(struct disk_record);
@@ -183,8 +186,8 @@ static void log_write(struct journal *journal, int err)
 			journal->directory);
 }
 
-/* Exchanges the empty buffer for the one with the waiting records. A thread that appends may have
- * taken that buffer for a moment. */
+/* Exchanges the empty buffer for the one with the waiting records. journal->filling is NULL for a
+ * moment while another thread appends to the buffer. */
 static void take_records(struct journal *journal)
 {
 	struct record_buffer *filling;
@@ -325,8 +328,8 @@ static int remove_segment_file(
 	return err;
 }
 
-/* Removes a segment. others: newer segments will be removed after it. Then this removal is synced
- * first, because a journal that has this segment but not the newer ones would have a gap. */
+/* Removes a segment. others: newer segments will be removed after it. Then syncs this removal
+ * first, because a journal with this segment, but without the newer ones, would have a gap. */
 static int remove_segment(const struct journal *journal, uint32_t number, bool others)
 {
 	int err = remove_segment_file(journal, number, ".new");
@@ -389,7 +392,7 @@ static int go_on(struct journal *journal, const struct journal_end *end)
 	journal->first = end->first;
 	journal->offset = end->offset;
 	journal->appended = end->offset;
-	/* they are in the file, though perhaps not on the disk yet */
+	/* the records are in the file, though perhaps not on the disk yet */
 	journal->written = end->offset;
 	journal->created = 1;
 	journal->checksum = end->checksum;

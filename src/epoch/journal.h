@@ -59,8 +59,8 @@ enum journal_found {
 	JOURNAL_OTHER,
 };
 
-/* Opens the journal in an existing directory, and replays it. A torn or damaged tail of the newest
- * segment is cut off, kept beside the segment under another name, and logged. Records of epochs
+/* Opens the journal in an existing directory, and replays it. An incomplete or damaged end of the
+ * newest segment is cut off, moved to a file beside the segment, and logged. Records of epochs
  * before the oldest segment are skipped. If *ret_found is JOURNAL_OTHER, only heads were read, the
  * difference was logged, *ret is NULL, and the caller decides whether to call journal_set_aside.
  * -EINVAL, logged: a record is impossible, or a segment is missing, damaged or of another version;
@@ -87,26 +87,26 @@ must_check int journal_remove_all(int directory);
  * the same job; 0: the journal has no segment yet. */
 uint64_t journal_id(const struct journal *journal);
 
-/* Returns the path of the file for the order that a RESTORED continues, if this will be the next
- * record that begins a segment. drains: the RESTORED has `drains`. The caller frees the path; NULL:
- * no memory. */
+/* Returns the path of the order file for the next RESTORED record (record.h), which continues this
+ * order. The record must be the next one that begins a segment. drains: `drains` of this record.
+ * The caller frees the path; NULL: no memory. */
 char *journal_next_order(
 	const struct journal *journal, const char *directory, bool drains);
-/* Works like journal_next_order, but for the RESTORED of an existing segment. */
+/* Works like journal_next_order, but for the RESTORED of a segment that exists. */
 char *journal_order_of(const char *directory, uint32_t segment, bool drains);
 
 /* Makes room in memory for a few records, so that appending these can't fail. -ENOMEM */
 must_check int journal_reserve(struct journal *journal);
 
-/* Sets the set of samples to which segments belong that begin from now on. */
+/* Tells the journal which set of samples the next segments belong to. */
 void journal_use(struct journal *journal, const struct order_set *set);
 
 /* Appends a record in memory, without a system call, in some tens of ns. A record that begins an
  * epoch begins a segment; the epoch must be later than all that have begun. A RESTORED that does
- * not drain also begins a segment, whatever its epoch; before it, the caller must write the files
- * of journal_next_order and call journal_reserve. If there is no memory, records of positions of
- * the epochs begun so far are omitted from then on, which is logged; the journal can still be
- * replayed. The next BEGUN ends this. */
+ * not drain also begins a segment, whatever its epoch; before that, the caller must write the files
+ * of journal_next_order and call journal_reserve. If there is no memory, this is logged, and from
+ * then on records of positions are omitted, until a record that begins an epoch can be appended.
+ * The journal can still be replayed. */
 void journal_append(struct journal *journal, const struct record *record);
 
 /* Passes all appended records to the kernel. If the disk has no room, they stay in memory, and a
@@ -121,12 +121,12 @@ must_check int journal_sync(struct journal *journal);
 
 /* Compacts the last segment if it has far more records than positions, because scripts keep opening
  * files of current/ in one epoch: only their last opens stay. A replay then gives the same epochs,
- * and the scripts' last opens. One thread at a time may call the function. It may take long; others
- * flush meanwhile. A failure is logged, and changes nothing. */
+ * and the scripts' last opens. One thread at a time may call the function. It may take long;
+ * meanwhile other threads can call journal_flush. A failure is logged, and changes nothing. */
 void journal_compact(struct journal *journal);
 
 /* Removes segments that only have records of epochs before this one, but never the newest segment.
- * First brings the records of the other segments to the disk; if that fails, removes nothing. */
+ * First brings the records of all other segments to the disk; if this fails, removes nothing. */
 void journal_forget(struct journal *journal, uint32_t epoch);
 
 /* Abandons the journal of a removed job: when the function returns, no thread writes to the

@@ -42,7 +42,8 @@ uint32_t reader_give_number(struct reader_numbers *readers, const struct reader 
 
 /* --- memory --- */
 
-/* Takes the buffer for a moment, so that the writing thread can't take it meanwhile. */
+/* Takes the buffer for a moment, so that the thread that writes the file can't take it
+ * meanwhile. */
 static struct record_buffer *take_filling(struct journal *journal)
 {
 	struct record_buffer *filling = atomic_exchange(&journal->filling, NULL);
@@ -58,7 +59,7 @@ static void put_filling(struct journal *journal, struct record_buffer *filling)
 
 /* Appends bytes. Returns false if there is no memory. Only this thread changes `appended`, after
  * the bytes are in the buffer. So a thread that has read `appended` finds all these bytes in the
- * buffer, unless they are written. */
+ * buffer or, if they are already written, in the file. */
 static bool push(struct journal *journal, const void *bytes, size_t n)
 {
 	struct record_buffer *filling = take_filling(journal);
@@ -75,8 +76,8 @@ static bool push(struct journal *journal, const void *bytes, size_t n)
 	return pushed;
 }
 
-/* Begins a loss: no more records of positions of the begun epochs are written, because a replay
- * can't leave out a record in the middle of an epoch. */
+/* Begins a loss (there was no memory for a record): no more records of positions of the begun
+ * epochs are written, because a replay can't leave out a record in the middle of an epoch. */
 static void lose(struct journal *journal, uint32_t epoch)
 {
 	struct loss *loss = &journal->loss;
@@ -89,19 +90,20 @@ static void lose(struct journal *journal, uint32_t epoch)
 		journal->directory, epoch);
 }
 
-/* Tells whether the record ends an epoch, and can be written though the journal lacks the next
- * epoch. */
+/* Tells whether the record ends an epoch, and may be written although the journal lacks the BEGUN
+ * of the next epoch. */
 static bool is_end(const struct loss *loss, const struct record *record)
 {
 	bool last = record->epoch + 1 == loss->known_below;
 	if (record->kind == RECORD_LET_GO)
-		/* in the journal the epoch does not drain, because the next one is missing */
+		/* in the journal this epoch does not drain, because the BEGUN of the next epoch is
+		 * missing */
 		return !(loss->begun && last);
 	return record->kind == RECORD_ENDED;
 }
 
-/* Tells whether the record can be appended after or during a loss. A record that must be appended
- * after the loss is added to `owed`. */
+/* Tells whether the record can be appended now, during or after a loss. A record that can only be
+ * appended after the loss is added to `owed`. */
 static bool survives(struct loss *loss, const struct record *record)
 {
 	if (record->epoch >= loss->whole_from)
@@ -133,8 +135,8 @@ static size_t encode_owed(const struct journal *journal, struct disk_record *ret
 	return n * sizeof(*ret);
 }
 
-/* Returns the least number that the next segment may have. Numbers ascend even if the job goes
- * back. */
+/* Returns the least number that the next segment may have. The numbers of segments ascend even if
+ * the job goes back to an earlier epoch. */
 static uint32_t number_after(const struct journal *journal)
 {
 	return journal->begun ? journal->epoch + journal->lag + 1 : 0;
@@ -184,7 +186,8 @@ static void append_segment(struct journal *journal, const struct record *record)
 	ensure(!journal->begun || restored || record->epoch > journal->epoch);
 	if (restored) /* a replay of RESTORED needs no earlier record */
 		*loss = (struct loss){.now = false};
-	if (loss->begun) /* the journal lacks the previous epoch, so it can't drain */
+	/* the journal lacks the BEGUN of the previous epoch, which therefore can't drain */
+	if (loss->begun)
 		begun.rolls = false;
 	all.head = head_encode(&journal->identity, &segment);
 	all.begun = record_encode(&begun, record->epoch, 0);

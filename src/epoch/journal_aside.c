@@ -51,8 +51,8 @@ static int remove_file(int from, const char *name, int unused)
 	return unlinkat(from, name, 0) == 0 || errno == EISDIR ? 0 : -errno;
 }
 
-/* Calls `what` for each file of ours in the directory. If `what` leaves a file in the directory, it
- * may be called for this file again. */
+/* Calls `what` for each journal and order in the directory. If `what` leaves a file in the
+ * directory, it may be called for this file again. */
 static int for_each(
 	int directory, int (*what)(int from, const char *name, int to), int to)
 {
@@ -78,7 +78,8 @@ static int open_directory(int parent, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Removes a directory that has only files of ours. Returns 0 also if there is no such directory. */
+/* Removes a directory that has only journals and orders. Returns 0 also if there is no such
+ * directory. */
 static int remove_directory(int parent, const char *name)
 {
 	auto_close int fd = open_directory(parent, name);
@@ -168,7 +169,7 @@ static int is_our_entry(const struct dirent *entry)
 	return is_ours(entry->d_name);
 }
 
-/* Sorts orders before journals, and newer files before older ones. */
+/* Sorts orders before journals, and newer files before older ones, for remove_in_order. */
 static int compare_removals(const struct dirent **a, const struct dirent **b)
 {
 	bool a_journal = (*a)->d_name[0] == JOURNAL_PREFIX[0];
@@ -176,9 +177,9 @@ static int compare_removals(const struct dirent **a, const struct dirent **b)
 	return a_journal != b_journal ? a_journal - b_journal : versionsort(b, a);
 }
 
-/* Removes our files, so that at any moment the remaining files are those of some earlier moment. If
- * the process or the machine dies, the journal then has all epochs whose orders remain; an order
- * without its epoch in the journal would contradict the next epochs. */
+/* Removes journals and orders in such a sequence that the remaining files are always those of some
+ * earlier moment. If the process or the machine dies in between, the journal still has all epochs
+ * whose orders remain. An order whose epoch the journal lacks would contradict the next epochs. */
 static int remove_in_order(int directory)
 {
 	struct dirent **entries = NULL;

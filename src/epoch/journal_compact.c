@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/array_grow.h"
 #include "epoch/journal_internal.h"
 #include "base/log.h"
 
@@ -43,7 +44,7 @@ struct script_opens {
 	UT_hash_handle hh;
 };
 
-/* A reader that has a number in the segment. */
+/* A reader (thread) that has a number in the segment. */
 struct told {
 	uint32_t number;
 	bool needed;
@@ -58,7 +59,7 @@ struct compaction {
 	int from, to;
 	/* offset of the end of the records that are compacted; later ones are copied */
 	uint64_t end;
-	uint64_t kept; /* number of opens that stay of each script */
+	uint64_t kept; /* number of last opens that stay of each script */
 	struct disk_head head;
 	struct journal_path beside;
 
@@ -66,7 +67,7 @@ struct compaction {
 	uint64_t opens;
 	struct told *told;
 	size_t n_told, room;
-	/* all readers that the appending thread may still know by number */
+	/* readers to which the appending thread may still refer by their numbers */
 	struct reader_numbers numbers;
 
 	/* state of the record that is being read */
@@ -156,14 +157,11 @@ static struct script_opens *script_of(
 
 static int add_told(struct compaction *compaction)
 {
-	if (compaction->n_told == compaction->room) {
-		size_t room = compaction->room ? 2 * compaction->room : 64;
-		struct told *grown = reallocarray(compaction->told, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		compaction->told = grown;
-		compaction->room = room;
-	}
+	struct told *told = array_grow(
+		compaction->told, compaction->n_told, &compaction->room, sizeof(*told));
+	if (!told)
+		return -ENOMEM;
+	compaction->told = told;
 	struct script_opens *script = get_script(compaction, compaction->next.script);
 	if (!script)
 		return -ENOMEM;
@@ -211,8 +209,8 @@ static int count(struct compaction *compaction, const struct disk_record *record
 	return 0;
 }
 
-/* Returns how long an engine would remember the script, for comparison with other scripts. Engines
- * first forget scripts that have opened little, or have opened nothing for long. */
+/* Returns a value to compare scripts: the larger, the longer an engine would remember the script.
+ * Engines first forget scripts that have opened few files, or none for long. */
 static uint64_t known_until(
 	const struct compaction *compaction, const struct script_opens *script)
 {
@@ -248,8 +246,8 @@ static bool is_kept(const struct compaction *compaction,
 	return script->kept && nth > 0 && nth + compaction->kept > script->opens;
 }
 
-/* Chooses the readers that stay: those with opens that stay, and those that may open more files
- * under their numbers. */
+/* Chooses the readers that stay in the segment: readers of opens that stay, and readers whose
+ * numbers may occur in later opens. */
 static void choose_readers(struct compaction *compaction)
 {
 	for (size_t i = 0; i < compaction->n_told; i++) {
@@ -330,8 +328,8 @@ static int put_kept(struct compaction *compaction, const struct disk_record *rec
 	return put(compaction, record);
 }
 
-/* Writes the SEAM. The last four bytes of a record decide its checksum, and can give it any
- * value. */
+/* Writes the SEAM. The value of this record is chosen so that its checksum becomes the wanted one:
+ * the last four bytes of a record can give its checksum any value. */
 static int put_seam(struct compaction *compaction)
 {
 	const uint32_t polynomial = UINT32_C(0xedb88320);
@@ -408,8 +406,8 @@ static int replace(struct compaction *compaction)
 	int old = journal->fd;
 	journal->fd = compaction->to;
 	journal->offset = compaction->offset;
-	/* The name now leads to another file. The next journal_sync must bring this name to the
-	 * disk. */
+	/* The segment's name now leads to another file. The next journal_sync must bring this name
+	 * to the disk. */
 	journal->created++;
 	compaction->to = -1;
 	compaction->replaced = true;
@@ -417,8 +415,9 @@ static int replace(struct compaction *compaction)
 	return 0;
 }
 
-/* Waits until no thread writes, and makes this thread the busy one. Returns false if the segment is
- * not the last one any more, a sync of it has failed, or the journal is abandoned. */
+/* Waits until no thread writes, and sets journal->busy, so that this thread alone may write.
+ * Returns false if the segment is not the last one any more, a sync of the segment has failed, or
+ * the journal is abandoned. */
 static bool take_turn(struct compaction *compaction)
 {
 	struct journal *journal = compaction->journal;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "epoch/journal_internal.h"
+#include "base/clock.h"
 #include "base/ensure.h"
 #include "base/log.h"
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 #include <zlib.h>
 
 uint32_t record_checksum(const struct disk_record *record, uint32_t before)
@@ -85,13 +86,6 @@ uint64_t record_reader(const struct disk_record *record)
 	return (uint64_t)le32toh(record->value) << 32 | le32toh(record->position);
 }
 
-static uint64_t wall_clock_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 uint32_t head_checksum(const struct disk_head *head)
 {
 	return (uint32_t)crc32_z(
@@ -112,7 +106,7 @@ struct disk_head head_encode(
 		.positions = htole32(identity->positions),
 		.samples = htole32(identity->samples),
 		.fingerprint = htole64(identity->fingerprint),
-		.begun_ns = htole64(wall_clock_ns()),
+		.begun_ns = htole64(clock_ns(CLOCK_REALTIME)),
 		.epoch = htole32(segment->number),
 		.before = htole32(segment->before),
 		.lag = htole32(segment->lag),
@@ -128,10 +122,8 @@ const char *const journal_order_endings[2] = {".running", ".draining"};
 
 char *journal_order_of(const char *directory, uint32_t segment, bool drains)
 {
-	char *path;
-	int n = asprintf(&path, "%s/" JOURNAL_PREFIX "%04u%s", directory, segment,
+	return aprintf("%s/" JOURNAL_PREFIX "%04u%s", directory, segment,
 		journal_order_endings[drains]);
-	return n < 0 ? NULL : path;
 }
 
 int journal_path(const char *directory, uint32_t epoch, const char *ending,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "epoch/disk.h"
 #include "epoch/journal_internal.h"
 #include "base/log.h"
 
@@ -55,7 +56,7 @@ int head_read(int fd, const char *path, uint32_t epoch, struct disk_head *ret,
 	memset(ret, 0, sizeof(*ret));
 	int err = disk_read(fd, ret, sizeof(*ret), 0, &n);
 	if (err)
-		return journal_cant(path, "read", err);
+		return disk_cant(path, "read", err);
 	*ret_found = judge_head(ret, n, path, epoch);
 	return 0;
 }
@@ -67,7 +68,7 @@ int journal_open_segment(const char *directory, uint32_t epoch, int flags,
 	if (err)
 		return err;
 	*ret_fd = open(ret_path->text, flags | O_NOFOLLOW | O_CLOEXEC);
-	return *ret_fd < 0 ? journal_cant(ret_path->text, "opened", -errno) : 0;
+	return *ret_fd < 0 ? disk_cant(ret_path->text, "opened", -errno) : 0;
 }
 
 uint32_t journal_most_positions(const struct journal_identity *identity)

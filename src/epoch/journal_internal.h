@@ -17,7 +17,7 @@
  *   journal_format.c   records and heads <-> bytes
  *   journal_heads.c    checks the heads of segments
  *   journal_replay.c   files -> records
- *   journal_torn.c     cuts a torn tail off
+ *   journal_torn.c     cuts an incomplete end off
  *   journal_aside.c    the directory before/
  *   journal_buffer.c   records -> bytes in memory
  *   journal.c          bytes in memory -> files
@@ -74,8 +74,7 @@ _Static_assert(sizeof(struct disk_record) == 16, "no holes");
  * refers to such a number. A SEGMENT occurs only in memory, before a head and its BEGUN. */
 enum { RECORD_READER = 64, RECORD_SEGMENT = 255 };
 enum { READER_THREAD, READER_RANK, READER_SCRIPT, READER_PARTS };
-/* SKIPPED: the next `value` numbers of readers are not used. SEAM: journal_compact.c explains
- * it. */
+/* SKIPPED: the next `value` numbers of readers are not used. SEAM: see journal_compact.c. */
 enum { READER_SKIPPED = 64, READER_SEAM };
 
 #define DETAIL_LABEL 0x80
@@ -110,7 +109,7 @@ must_check int journal_path(const char *directory, uint32_t epoch, const char *e
 
 /* --- what was there --- */
 
-/* The place where the newest segment ends, after which records are appended. */
+/* The end of the newest segment, after which records are appended. */
 struct journal_end {
 	uint32_t first, last; /* numbers of the oldest and the newest segment */
 	uint64_t offset;
@@ -153,10 +152,8 @@ must_check int journal_replay(const char *directory,
 must_check int journal_open_segment(const char *directory, uint32_t epoch, int flags,
 	struct journal_path *ret_path, int *ret_fd);
 
-/* Logs "PATH: can't be WHAT" with the reason err; returns err. */
-int journal_cant(const char *path, const char *what, int err);
-/* Ends the segment's file at the offset. Removes the file if no record is left. Appends the bytes
- * that are cut off to the file journal-NNNN.damaged. */
+/* Cuts the segment's file off at the offset. Removes the file if no record is left. Appends the
+ * bytes that are cut off to the file journal-NNNN.damaged. */
 must_check int journal_cut(
 	const char *directory, uint32_t epoch, uint64_t offset, uint64_t size);
 must_check int journal_file_size(const char *directory, uint32_t epoch, uint64_t *ret);
@@ -176,7 +173,7 @@ struct record_buffer {
 #define READER_WAYS 4
 
 /* The readers that the segment has numbered lately: READER_SETS sets of READER_WAYS readers. A
- * reader that was replaced by another one in its set gets a new number at its next open. */
+ * reader that another one has replaced in its set gets a new number at its next open. */
 struct reader_numbers {
 	struct {
 		struct reader id;
@@ -190,8 +187,8 @@ struct reader_numbers {
 uint32_t reader_give_number(struct reader_numbers *readers, const struct reader *id);
 
 /*
- * The state after memory ran out. Records of positions of the epochs that had begun by then are
- * lost; the ends of these epochs are recorded, so that the next epoch can begin.
+ * A loss of records after memory ran out. Records of positions of the epochs that had begun by then
+ * are omitted; the ends of these epochs are recorded, so that the next epoch can begin.
  *
  *   ... BOUND BOUND | BOUND CONSUMED ENDED          | BEGUN ...
  *                   ^ no memory      ^ owed: written before the next BEGUN
@@ -201,7 +198,7 @@ uint32_t reader_give_number(struct reader_numbers *readers, const struct reader 
 struct loss {
 	bool now;   /* records are lost, until a BEGUN can be appended */
 	bool begun; /* another epoch has begun meanwhile, and its BEGUN was lost, too */
-	/* the journal has no BEGUN of this epoch or a later one */
+	/* the journal has no BEGUN of this epoch, nor of later ones */
 	uint32_t known_below;
 	/* All records of this epoch and of later epochs are appended again; 0: no record was
 	 * lost. */
@@ -236,7 +233,7 @@ struct journal {
 	/* (lock) number of files created so far, and of files whose names are on the disk */
 	uint32_t created, entered;
 	uint32_t first;	   /* (lock) number of the oldest segment */
-	uint32_t file_lag; /* (lock) lag of the segment `file` */
+	uint32_t file_lag; /* (lock) lag of the segment `file` (disk_head.lag) */
 	bool busy;	   /* (lock) a thread writes */
 	bool compacting;   /* (lock) a thread compacts the last segment */
 	/* A segment counts as long if it has at least so many bytes besides those of its
@@ -252,8 +249,8 @@ struct journal {
 	/* (lock) earliest time of the next attempt to write; 0: any time */
 	uint64_t retry_ns;
 
-	/* Members of the busy thread. Other threads read only fd and file, while they hold the
-	 * lock; so the busy thread holds the lock while it changes these two. */
+	/* Members of the thread that writes (`busy`). Other threads read only fd and file, while
+	 * they hold the lock. So the writing thread holds the lock while it changes these two. */
 	struct record_buffer *writing;
 	uint32_t checksum; /* checksum of the last record */
 	int fd;
@@ -268,13 +265,13 @@ struct journal {
 
 bool buffer_make_room(struct record_buffer *buffer, size_t n);
 bool buffer_push(struct record_buffer *buffer, const void *bytes, size_t n);
-/* Tells whether a SEGMENT is the next record to write. */
+/* Tells whether the next record to write is a SEGMENT, which begins another file. */
 bool buffer_at_segment(const struct record_buffer *buffer);
 /* Returns the end of the records that can be written next to the same file: the offset of the next
  * SEGMENT, or the end of the buffer. */
 size_t buffer_run_end(const struct record_buffer *buffer);
 /* Sets the checksums of the records in the buffer; each one continues the previous one. *checksum:
- * that of the record before the buffer; on return, of the last one in the buffer. */
+ * that of the record before the buffer; on return, that of the last record in the buffer. */
 void buffer_seal(struct record_buffer *buffer, uint32_t *checksum);
 /* Empties the buffer, and frees its memory if this is large. */
 void buffer_reset(struct record_buffer *buffer);

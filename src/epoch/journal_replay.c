@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/array_grow.h"
+#include "epoch/disk.h"
 #include "epoch/journal_internal.h"
 #include "base/log.h"
 
@@ -42,7 +44,7 @@ struct reading {
 	struct numbered *readers; /* ordered by number */
 	struct reader next;	  /* rank and script of the next reader to be added */
 	uint32_t n_readers;
-	uint32_t numbers; /* how many numbers the segment has given so far */
+	uint32_t numbers; /* how many numbers the segment has given to readers so far */
 	size_t readers_capacity;
 };
 
@@ -91,16 +93,11 @@ static int add_reader(struct reading *reading, const struct disk_record *disk)
 		*(part == READER_RANK ? &reading->next.rank : &reading->next.script) = id;
 		return 0;
 	}
-	if (reading->n_readers == reading->readers_capacity) {
-		size_t capacity =
-			reading->readers_capacity ? 2 * reading->readers_capacity : 64;
-		struct numbered *grown =
-			reallocarray(reading->readers, capacity, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		reading->readers = grown;
-		reading->readers_capacity = capacity;
-	}
+	struct numbered *readers = array_grow(reading->readers, reading->n_readers,
+		&reading->readers_capacity, sizeof(*readers));
+	if (!readers)
+		return -ENOMEM;
+	reading->readers = readers;
 	reading->next.thread = id;
 	reading->readers[reading->n_readers++] =
 		(struct numbered){++reading->numbers, reading->next};
@@ -237,7 +234,7 @@ static int replay_record(struct reading *reading, const struct disk_record *disk
 	if (disk->kind == RECORD_READER)
 		return add_reader(reading, disk);
 	struct record record = decode(reading, disk);
-	if (record.kind == RECORD_RESTORED) /* all earlier records are void */
+	if (record.kind == RECORD_RESTORED) /* RESTORED makes all earlier records void */
 		reading->oldest = record.epoch;
 	if (record.epoch < reading->oldest && record.kind != RECORD_BEGUN)
 		return 0;
@@ -261,7 +258,7 @@ static int replay_records(struct reading *reading)
 		int err = disk_read(reading->fd, block, BLOCK_RECORDS * unit,
 			reading->offset, &bytes);
 		if (err)
-			return journal_cant(reading->path.text, "read", err);
+			return disk_cant(reading->path.text, "read", err);
 		for (size_t i = 0; i < bytes / unit; i++) {
 			uint32_t sum = record_checksum(&block[i], reading->checksum);
 			if (sum != le32toh(block[i].checksum))
@@ -289,7 +286,7 @@ static int replay_segment(struct reading *reading, const char *directory, uint32
 	if (err)
 		return err;
 	if (fstat(reading->fd, &st) != 0)
-		err = journal_cant(reading->path.text, "read", -errno);
+		err = disk_cant(reading->path.text, "read", -errno);
 	if (!err)
 		err = head_read(reading->fd, reading->path.text, epoch, &head, &found);
 	if (!err && found != HEAD_GOOD)
@@ -323,7 +320,7 @@ static void note_end(const struct reading *reading, struct journal_end *ret)
 	ret->readers = reading->numbers;
 }
 
-/* Replays n segments with good heads. torn: one more segment follows, with a torn head. */
+/* Replays n segments with good heads. torn: one more segment follows, with an incomplete head. */
 static int replay_segments(struct reading *reading, const char *directory,
 	const uint32_t *segments, size_t n, bool torn, enum journal_found *ret_found,
 	struct journal_end *ret)
@@ -365,7 +362,7 @@ int journal_replay(const char *directory, const struct journal_identity *identit
 	*ret_found = JOURNAL_NEW;
 	int err = disk_list(directory, JOURNAL_PREFIX, "", &segments, &n);
 	if (err)
-		return journal_cant(directory, "read", err);
+		return disk_cant(directory, "read", err);
 	if (n == 0)
 		return 0;
 	err = journal_read_heads(directory, identity, segments, n, ret_found, &torn);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "epoch/disk.h"
 #include "epoch/journal_internal.h"
 #include "base/log.h"
 
@@ -11,12 +12,6 @@
 #include <sys/stat.h>
 
 /* Cuts off the incomplete end of a segment, and keeps the removed bytes beside it. */
-
-int journal_cant(const char *path, const char *what, int err)
-{
-	log_error("%s: can't be %s: %s", path, what, strerror(-err));
-	return err;
-}
 
 static int copy_tail(int from, uint64_t offset, int to)
 {
@@ -46,7 +41,7 @@ static int save_tail(const char *directory, int fd, uint64_t offset,
 	int err = to < 0 ? -errno : copy_tail(fd, offset, to);
 	if (!err)
 		err = disk_sync_directory(directory, "journal.sync");
-	return err ? journal_cant(damaged->text, "written", err) : 0;
+	return err ? disk_cant(damaged->text, "written", err) : 0;
 }
 
 /* Ends the file at the offset, and syncs it. Without the sync, the removed part could reappear
@@ -75,7 +70,7 @@ int journal_cut(const char *directory, uint32_t epoch, uint64_t offset, uint64_t
 		return err;
 	err = end_at(directory, path.text, fd, offset);
 	if (err)
-		return journal_cant(path.text, "cut off", err);
+		return disk_cant(path.text, "cut off", err);
 	log_warn(
 		"%s: byte %" PRIu64 ": incomplete or damaged: the last %" PRIu64
 		" bytes are cut off and kept in %s; their part of epoch %u is drawn anew",
@@ -89,7 +84,7 @@ int journal_file_size(const char *directory, uint32_t epoch, uint64_t *ret)
 	struct stat st;
 	int err = journal_path(directory, epoch, "", &path);
 	if (!err && stat(path.text, &st) != 0)
-		err = journal_cant(path.text, "read", -errno);
+		err = disk_cant(path.text, "read", -errno);
 	*ret = err ? 0 : (uint64_t)st.st_size;
 	return err;
 }

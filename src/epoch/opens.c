@@ -61,7 +61,7 @@ static void look_up(struct open_request *request, uint32_t epoch, struct effects
 	effect_add(effects, EFFECT_LOOK_UP)->request = request;
 }
 
-/* Binds the head of the queue to the position. */
+/* Binds the first sample of the queue to the position. */
 static void bind(struct epochs *epochs, struct open_request *request, struct epoch *epoch,
 	struct effects *effects)
 {
@@ -72,7 +72,7 @@ static void bind(struct epochs *epochs, struct open_request *request, struct epo
 	if (drawn.pinned)
 		epoch_keep_pin(epochs, epoch, request->position, drawn.sample, effects);
 	epoch_drop_far_pins(epochs, epoch, effects);
-	/* This may end `epoch` itself, if it is the draining one. */
+	/* let_go_of_draining may end `epoch` itself, if it is the draining one. */
 	if (epochs->draining && !epochs->drains_on &&
 		epochs->running->bound - epochs->draining->read_at >
 			epochs->running->set->positions / 2)
@@ -214,7 +214,7 @@ static void take_known(struct epochs *epochs, struct open_request *request,
 	struct epoch *epoch, struct effects *effects)
 {
 	if (epoch->load == LOAD_FAILED)
-		epoch_load(epochs, epoch, effects);
+		epoch_load(epoch, effects);
 	wait(epochs, request, epoch->number);
 }
 
@@ -231,8 +231,8 @@ static void take_up(struct epochs *epochs, struct open_request *request, uint64_
 	int err = request->epoch == EPOCH_CURRENT
 			  ? choose_epoch(epochs, request, effects)
 			  : find_or_begin(epochs, request, effects);
-	/* The request waits until the new epoch has all samples that it keeps; it is the first one
-	 * to be handled then. */
+	/* The new epoch first copies samples of the previous epoch (adopt.c). The request waits
+	 * until this is done, and is handled first then. */
 	if (epochs->adopting.active) {
 		request->waits = true;
 		request->status = 0;
@@ -268,7 +268,8 @@ void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t n
 	ensure(!epochs->adopting.active);
 	if (epochs->left)
 		answer(request, -ENODEV, NULL, effects);
-	else if (request->names != set->names) /* the caller looks up the file again */
+	/* the caller looks up the file name again */
+	else if (request->names != set->names)
 		answer(request, -ESTALE, NULL, effects);
 	else if (!exists)
 		answer(request, -ENOENT, NULL, effects);
@@ -294,7 +295,7 @@ bool epochs_cancel(struct epochs *epochs, struct open_request *request)
 void epochs_begun(struct epochs *epochs, uint32_t number, int status, uint64_t now_ns)
 {
 	struct epoch *epoch = find_epoch(epochs, number);
-	/* the job is not idle: making the stream may have taken long */
+	/* a job whose stream takes long to make is not idle */
 	epochs->last_read_ns = now_ns;
 	if (!epoch || epoch->stream != STREAM_BEGINNING)
 		return; /* the engine has ended the stream meanwhile */

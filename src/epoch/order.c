@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -58,7 +57,7 @@ static int read_head(int fd, const char *path, uint32_t epoch, struct order_head
 {
 	struct stat st;
 	if (fstat(fd, &st) != 0)
-		return order_cant(path, "read", -errno);
+		return disk_cant(path, "read", -errno);
 	int err = order_read_head(fd, path, 0, ret);
 	if (err)
 		return err;
@@ -74,12 +73,12 @@ static int open_order(
 {
 	int err = make_path(directory, epoch, SUFFIX, ret_path);
 	if (err)
-		return order_cant(directory, "read", err);
+		return disk_cant(directory, "read", err);
 	*ret_fd = open(ret_path->text, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (*ret_fd >= 0)
 		return 0;
 	err = -errno;
-	return err == -ENOENT ? err : order_cant(ret_path->text, "opened", err);
+	return err == -ENOENT ? err : disk_cant(ret_path->text, "opened", err);
 }
 
 int order_look_up(
@@ -219,7 +218,7 @@ int order_list(const char *directory, const struct order_set *sets, size_t n_set
 	*ret_n = 0;
 	int err = disk_list(directory, PREFIX, SUFFIX, &epochs, &n);
 	if (err)
-		return order_cant(directory, "read", err);
+		return disk_cant(directory, "read", err);
 	for (size_t i = 0; i < n; i++) {
 		int status = judge(directory, epochs[i], sets, n_sets, &others);
 		if (status < 0) {
@@ -266,7 +265,7 @@ static void remove_before(const char *directory, uint32_t epoch, const char *suf
 	size_t n;
 	int err = disk_list(directory, PREFIX, suffix, &epochs, &n);
 	if (err) {
-		(void)order_cant(directory, "read", err);
+		(void)disk_cant(directory, "read", err);
 		return;
 	}
 	for (size_t i = 0; i < n && epochs[i] < epoch; i++)

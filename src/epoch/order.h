@@ -59,7 +59,7 @@ struct order order_of(const struct order_data *data);
 
 static inline sample_id order_sample_at(const struct order *order, uint32_t position)
 {
-	/* SAMPLE_NONE is the largest number, and so 0 - 1: the result for an unbound position. */
+	/* An unbound position has 0, and 0 - 1 is SAMPLE_NONE, the largest number. */
 	return order->samples[position] - 1;
 }
 

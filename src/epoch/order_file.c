@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/ensure.h"
 #include "base/log.h"
 #include "base/rng.h"
@@ -21,12 +22,6 @@
 #define VERSION 2
 
 #define BLOCK (16 * 1024) /* in words */
-
-int order_cant(const char *name, const char *what, int err)
-{
-	log_error("%s: can't be %s: %s", name, what, strerror(-err));
-	return err;
-}
 
 int order_refuse(const char *name, const char *what)
 {
@@ -127,12 +122,10 @@ static int sync_directory_of(const char *path)
 int order_save_at(
 	const char *path, uint32_t epoch, uint64_t fingerprint, const struct order *order)
 {
-	auto_free char *beside = NULL;
 	uint64_t offset = 0;
-	if (asprintf(&beside, "%s.new", path) < 0) {
-		beside = NULL;
+	auto_free char *beside = aprintf("%s.new", path);
+	if (!beside)
 		return -ENOMEM;
-	}
 	auto_close int fd =
 		open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
 	int err =
@@ -154,7 +147,7 @@ int order_read_head(int fd, const char *name, uint64_t offset, struct order_head
 	size_t n;
 	int err = disk_read(fd, ret, sizeof(*ret), offset, &n);
 	if (err)
-		return order_cant(name, "read", err);
+		return disk_cant(name, "read", err);
 	if (n < sizeof(*ret) || memcmp(ret->magic, MAGIC, sizeof(ret->magic)) != 0)
 		return order_refuse(name, "byte 0: found no order, allowed: one");
 	if (le32toh(ret->version) < 1 || le32toh(ret->version) > VERSION)
@@ -177,7 +170,7 @@ int order_read_words(
 	size_t got;
 	int err = disk_read(fd, words, n * sizeof(*words), offset, &got);
 	if (err)
-		return order_cant(name, "read", err);
+		return disk_cant(name, "read", err);
 	if (got < n * sizeof(*words))
 		return order_refuse(name, "it is shorter than the size in its head");
 	for (uint32_t i = 0; i < n; i++)
@@ -198,7 +191,7 @@ int order_check_content(
 		size_t n, most = end - offset < BLOCK ? (size_t)(end - offset) : BLOCK;
 		int err = disk_read(fd, block, most, offset, &n);
 		if (err)
-			return order_cant(name, "read", err);
+			return disk_cant(name, "read", err);
 		if (n == 0)
 			break;
 		checksum = (uint32_t)crc32_z(checksum, block, n);
@@ -299,7 +292,7 @@ int order_load_at(const char *path, uint32_t epoch, uint32_t positions,
 	*ret = (struct order_data){0};
 	auto_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return errno == ENOENT ? -ENOENT : order_cant(path, "opened", -errno);
+		return errno == ENOENT ? -ENOENT : disk_cant(path, "opened", -errno);
 	int err = order_read_from(fd, path, positions, fingerprint, &offset, &found, ret);
 	if (!err && found != epoch) {
 		order_data_free(ret);

@@ -34,8 +34,6 @@ struct order_head {
 };
 _Static_assert(sizeof(struct order_head) == 64, "no holes");
 
-/* Logs "NAME: can't be WHAT" with the reason err; returns err. */
-int order_cant(const char *name, const char *what, int err);
 /* Logs "NAME: WHAT", and that the file is not used; returns -EINVAL. */
 int order_refuse(const char *name, const char *what);
 

@@ -14,7 +14,7 @@
 struct epochs_status {
 	bool started;	/* an epoch has begun */
 	bool running;	/* the last epoch that has begun has not ended */
-	bool idle;	/* the job is parked */
+	bool idle;	/* the job is parked (epochs_time) */
 	uint32_t epoch; /* the last epoch that has begun */
 	uint32_t bound, consumed;
 	uint32_t ahead; /* number of samples that are drawn and not bound */
@@ -54,7 +54,7 @@ struct epochs_place {
 };
 void epochs_place(const struct epochs *epochs, struct epochs_place *ret);
 
-/* The positions from `first` to `last`, including `last`. */
+/* A run of positions: all from `first` to `last`, including `last`. */
 struct run {
 	uint32_t first, last;
 };

@@ -55,22 +55,25 @@ struct reader {
 enum opened_how {
 	OPENED_GIVEN = 0, /* the file holds the sample of the script's epoch */
 	OPENED_AGAIN = 1, /* the thread opens its last file again */
-	/* The file is of the previous epoch, which this worker or rank has not left. */
+	/* The file is of the previous epoch, which this worker or rank still reads. */
 	OPENED_LATE = 3,
 	OPENED_ANEW = 6, /* the open begins a new pass over the same epoch */
 	OPENED_NEXT = 7, /* the open begins a pass over the next epoch */
-	/* The open begins a pass over the running epoch, because the script's epoch is over. */
+	/* The open begins a pass over the running epoch, because the epoch that the script read is
+	 * over. */
 	OPENED_BEHIND = 8,
-	/* The script turns to the next epoch, which keeps the files of the run. */
+	/* The script goes on to the next epoch, which keeps the samples of the run: of the files in
+	 * the script's last row of opens of different files (current.c). */
 	OPENED_KEEPS = 9,
-	/* The open begins a pass over an epoch in which all files get new samples, also those that
-	 * the script has opened in its last pass. */
+	/* The open begins a pass over an epoch in which all files get new samples, even files that
+	 * the script has already opened in the pass that ends. */
 	OPENED_JOINS = 10,
-	/* A rank had opened the file beyond its part, before the turn that follows; the file
-	 * belongs to the pass over the epoch. */
+	/* One of the script's ranks had opened this file after all files of the rank's part, before
+	 * the script went on to this epoch. So the file belongs to the rank's pass over this
+	 * epoch. */
 	OPENED_BEYOND = 11,
-	/* A process with reading workers looks at a file that they have not opened yet. If it
-	 * opens another such file in this epoch, both files belong to the pass. */
+	/* A process whose workers read files opens a file that its workers have not opened yet. If
+	 * the process opens another such file in this epoch, both files belong to its pass. */
 	OPENED_LOOKED = 12,
 	OPENED_HOWS,
 };

@@ -6,15 +6,14 @@
 /*
  * Finds opens that need not be recorded, because a thread opens one file of current/ again and
  * again. After ROW_MOST opens in a row, further opens are recorded neither in memory nor in the
- * journal, so that a replay gives the same state. But after each NOTED_BETWEEN opens by other
- * threads one open is recorded. Otherwise the script would be forgotten, because its last recorded
- * open would seem to be the oldest.
+ * journal; so a replay gives the same state. But one open is recorded after each NOTED_BETWEEN
+ * opens by other threads. Otherwise its script would seem to have stopped, and would be forgotten.
  */
 
 #define NOTED_BETWEEN 32
 
-/* Tells whether a look tells nothing new: the script has opened the file in the epoch, or the
- * worker looked at the same file last. */
+/* Tells whether an OPENED_LOOKED (record.h) tells nothing new: the script has already opened the
+ * file in the epoch, or this worker has looked at the same file last. */
 static bool looks_again(const struct script *script, const struct worker *worker,
 	const struct record *opened, uint32_t file)
 {

@@ -14,8 +14,8 @@ static int refuse(const char *reason, const char **ret_reason)
 	return -EINVAL;
 }
 
-/* Replays a BEGUN. loaded: the epoch, made from its order; taken over. NULL: the epoch begins
- * without an order. */
+/* Replays a BEGUN. loaded: the epoch, which epochs_prepare has made from its order, and which the
+ * engine takes over; NULL: the epoch begins without an order. */
 static int replay_begun(struct epochs *epochs, const struct record *record,
 	struct epoch *loaded, const char **ret_reason)
 {
@@ -47,7 +47,7 @@ static int note_sample(struct epoch *epoch, sample_id sample, const char **ret_r
 		epoch->replayed = roaring_bitmap_create();
 		if (!epoch->replayed)
 			return -ENOMEM;
-		/* the bindings of the order in a file */
+		/* begin with the bindings of the epoch's order file */
 		for (uint32_t k = 0; k < epoch->bound; k++)
 			roaring_bitmap_add(epoch->replayed,
 				epoch->samples[order_log_entry_position(epoch->log[k])] -

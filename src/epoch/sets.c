@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/ensure.h"
 #include "epoch/epoch_internal.h"
 
 /*
@@ -54,7 +53,8 @@ void epochs_use_set(struct epochs *epochs, uint32_t first, struct epoch_set *set
 	TAILQ_INSERT_TAIL(&epochs->sets, set, link);
 }
 
-/* Returns the first epoch that a request can still name. */
+/* Returns the first epoch that is in memory, or has an order in a file; if there is none, the first
+ * that has not begun. */
 static uint32_t first_kept(const struct epochs *epochs)
 {
 	const struct epoch *epoch;
@@ -69,8 +69,8 @@ static uint32_t first_kept(const struct epochs *epochs)
 	return first;
 }
 
-/* A set is not needed if the next set begins with the same epoch, or not after the first epoch that
- * is kept. */
+/* Looks for a set of which no epoch is kept: the next set begins with the same epoch or an earlier
+ * one, or not after the first kept epoch. */
 struct epoch_set *epochs_drop_set(struct epochs *epochs)
 {
 	struct epoch_set *set, *next;
@@ -83,9 +83,9 @@ struct epoch_set *epochs_drop_set(struct epochs *epochs)
 	return NULL;
 }
 
-/* If sets have different names, current/ has the names of the last set, so that the names in
- * current/ change only one time. Epochs with other names are read in the directories of their
- * numbers. */
+/* Returns the last set for current/ if sets have different names, even while an epoch of an older
+ * set runs. So the names in current/ change only once. Epochs with other names are read in the
+ * directories of their numbers. */
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t number)
 {
 	const struct epoch *running = epochs->running;

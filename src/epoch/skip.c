@@ -6,10 +6,10 @@
 
 #include <errno.h>
 
-/* Samples that an epoch leaves out. They are the first bindings of the epoch, after the samples
- * that it keeps of the previous epoch. Each is bound to a position that no reader sees, and counts
- * as read. So the remaining positions get the remaining samples, each once, and a replay needs no
- * special rules. */
+/* Samples that an epoch leaves out. They are bound first in the epoch, after the samples that the
+ * epoch keeps of the previous one. Each is bound to a position that no reader sees, and counts as
+ * read. So the other positions get the other samples, each once, and a replay needs no special
+ * rules. */
 
 static struct skipped *find(const struct epochs *epochs, uint32_t number)
 {

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "epoch/state_version.h"
+#include "base/aprintf.h"
 #include "base/escape.h"
 #include "base/log.h"
 #include "epoch/disk.h"
@@ -25,12 +26,6 @@ static const char older[] = TEXT_OF(1);
 	"no file was changed; please set another state = in [joaderfs], or move this "   \
 	"directory away"
 
-static int cant(const char *path, const char *what, int err)
-{
-	log_error("%s: can't be %s: %s", path, what, strerror(-err));
-	return err;
-}
-
 /* Sets ret to the first line of a file with unknown content, quoted for a message. */
 static void quote_line(const char *bytes, size_t n, char *ret, size_t size)
 {
@@ -53,10 +48,10 @@ static int check_file(const char *path)
 	size_t n;
 	auto_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return errno == ENOENT ? -ENOENT : cant(path, "read", -errno);
+		return errno == ENOENT ? -ENOENT : disk_cant(path, "read", -errno);
 	int err = disk_read(fd, found, sizeof(found), 0, &n);
 	if (err)
-		return cant(path, "read", err);
+		return disk_cant(path, "read", err);
 	if (n == strlen(text) && memcmp(found, text, n) == 0)
 		return 0;
 	if (n == strlen(older) && memcmp(found, older, n) == 0)
@@ -84,7 +79,7 @@ static int check_job(DIR *jobs, const char *path, const char *job)
 		err = -errno;
 		if (fd >= 0)
 			close(fd);
-		return err == -ENOTDIR ? 0 : cant(path, "read", err);
+		return err == -ENOTDIR ? 0 : disk_cant(path, "read", err);
 	}
 	for (const struct dirent *entry; !err && (entry = readdir(dir));)
 		if (is_old(entry->d_name)) {
@@ -99,14 +94,12 @@ static int check_job(DIR *jobs, const char *path, const char *job)
 
 static int check_jobs(const char *state)
 {
-	auto_free char *path = NULL;
-	if (asprintf(&path, "%s/jobs", state) < 0) {
-		path = NULL;
+	auto_free char *path = aprintf("%s/jobs", state);
+	if (!path)
 		return -ENOMEM;
-	}
 	DIR *jobs = opendir(path);
 	if (!jobs)
-		return errno == ENOENT ? 0 : cant(path, "read", -errno);
+		return errno == ENOENT ? 0 : disk_cant(path, "read", -errno);
 	int err = 0;
 	for (const struct dirent *entry; !err && (entry = readdir(jobs));)
 		if (entry->d_name[0] != '.')
@@ -117,41 +110,17 @@ static int check_jobs(const char *state)
 
 /* --- a new one --- */
 
-static int write_file(const char *path)
-{
-	size_t done;
-	auto_close int fd =
-		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
-	if (fd < 0)
-		return -errno;
-	int err = disk_write(fd, text, strlen(text), 0, "state.write", &done);
-	return err ? err : disk_sync(fd, "state.write");
-}
-
 static int create(const char *state, const char *path)
 {
-	auto_free char *beside = NULL;
-	if (asprintf(&beside, "%s.new", path) < 0) {
-		beside = NULL;
-		return -ENOMEM;
-	}
-	int err = write_file(beside);
-	if (!err && rename(beside, path) != 0)
-		err = -errno;
-	if (!err)
-		err = disk_sync_directory(state, "state.write");
-	if (err)
-		unlink(beside);
-	return err ? cant(path, "written", err) : 0;
+	int err = disk_replace(state, "version", text, 0644);
+	return err ? disk_cant(path, "written", err) : 0;
 }
 
 int state_version_take(const char *state)
 {
-	auto_free char *path = NULL;
-	if (asprintf(&path, "%s/version", state) < 0) {
-		path = NULL;
+	auto_free char *path = aprintf("%s/version", state);
+	if (!path)
 		return -ENOMEM;
-	}
 	int err = check_file(path);
 	if (err == OLDER) {
 		log_info("%s: this version takes over the state of an older joaderfs, "

@@ -92,8 +92,9 @@ static void validate_stream(const struct epochs *epochs, const struct epoch *epo
 	ensure(epoch->bound + epoch->queue.length <= epoch->set->positions);
 }
 
-/* Checks that the run lies within the epoch, so that all its files hold samples of one epoch, each
- * bound to one file. */
+/* Checks that the script's run (its last row of opens of different files) began within the epoch,
+ * and recounts the opened files. So all files of the run hold samples of one epoch, each bound to
+ * one file. */
 static void validate_script(const struct epochs *epochs, const struct script *script)
 {
 	const struct epoch *epoch = find_epoch(epochs, script->epoch);

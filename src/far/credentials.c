@@ -14,20 +14,20 @@
 #include <time.h>
 
 /*
- * Keeps the credentials of a place (struct far_place). Some time before these expire, one thread
- * fetches new credentials, without holding the lock. Meanwhile other threads use the old
- * credentials, and wait only if there are none.
+ * A keyring has the present credentials of a place (struct far_place). Some time before they
+ * expire, one thread fetches new credentials, without holding the lock. Meanwhile other threads use
+ * the old credentials, and wait only if there are none.
  *
  *     none, or expired --> fetched --> due for renewal --> fetched ...
  *                            |  refused by a server  ^
  */
 
-#define SECOND_NS UINT64_C(1000000000)
 /* least time from the end of a fetch (also of a failed one) to the next fetch */
 #define FIRST_AGAIN_NS SECOND_NS
-/* interval of fetches from sources that set read_anew */
+/* interval at which credentials from files and programs (read_anew) are fetched again */
 #define READ_ANEW_NS (60 * SECOND_NS)
-#define SLICE_NS 200000000 /* interval of checks for far_stop */
+/* interval at which waiting threads check whether far_stop was called */
+#define SLICE_NS 200000000
 
 struct keyring {
 	struct lock lock;

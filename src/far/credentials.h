@@ -8,9 +8,9 @@
 /*
  * Finds credentials for requests to a place (struct far_place), in the sources that Amazon's tools
  * use: the environment, a web identity, a profile, the service of the container, the service of the
- * machine.
+ * machine. A *keyring* has the present credentials of one place.
  *
- *   credentials.c          keeps credentials, and renews them before they expire
+ *   credentials.c          the keyring: stores credentials, and renews them before they expire
  *   credentials_chain.c    tries the sources in order
  *   credentials_file.c     reads files of keys and profiles
  *   credentials_http.c     asks services by HTTP
@@ -29,7 +29,7 @@ struct credentials {
 	char *bearer;
 	/* seconds since 1970; 0: they do not expire, or it is not known when */
 	int64_t expires;
-	/* the source is a file or a program, which may give other credentials at any time */
+	/* the credentials come from a file or a program, and must be read again at times */
 	bool read_anew;
 };
 
@@ -51,8 +51,8 @@ struct profile {
 };
 
 void profile_free(struct profile *profile);
-/* Adds the fields of the section to the profile, except fields that the profile already has.
- * Changes `text`. -ENOMEM. */
+/* Adds the fields in a section of the text to the profile, except fields that the profile already
+ * has. Changes `text`. -ENOMEM. */
 must_check int profile_read(struct profile *profile, char *text, const char *section);
 
 /* A user's settings for the credentials of a place. */
@@ -61,7 +61,7 @@ struct key_settings {
 	const char *file;
 	const char *profile; /* name of the profile; NULL: the environment decides */
 	const char *region;  /* region of the service STS, for a web identity */
-	/* for Google: HMAC keys, or the token of the machine's service account */
+	/* credentials for Google: HMAC keys, or the token of the machine's service account */
 	bool google;
 };
 
@@ -74,8 +74,8 @@ must_check int credentials_line(
  * profile. */
 must_check int chain_profile(const struct key_settings *settings, struct profile *ret,
 	struct far_error *ret_error);
-/* Fetches credentials. only_look: check the files and settings, but ask no service and run no
- * program. */
+/* Fetches credentials from the first source that is configured. only_look: only checks the files
+ * and settings, but asks no service and runs no program. */
 must_check int chain_fetch(const struct key_settings *settings, bool only_look,
 	struct credentials *ret, struct far_error *ret_error);
 
@@ -84,6 +84,7 @@ must_check int container_credentials(
 must_check int machine_credentials(struct credentials *ret, struct far_error *ret_error);
 must_check int google_credentials(struct credentials *ret, struct far_error *ret_error);
 
+/* A web identity: Amazon's service STS gives credentials for the token in a file. */
 struct identity {
 	const char *role, *session, *file;
 };
@@ -93,6 +94,8 @@ must_check int identity_credentials(const struct identity *identity, const char 
 must_check int process_credentials(
 	const char *command, struct credentials *ret, struct far_error *ret_error);
 
+/* Returns the environment variable; NULL: it is not set, or empty. */
+char *variable(const char *name);
 /* Reads the credentials from a JSON object with AccessKeyId and related members. token_name: name
  * of the member with the token. from: name of the source, for messages. */
 must_check int credentials_of_json(const char *text, const char *token_name,
@@ -104,13 +107,12 @@ struct keyring;
 
 /* Creates a keyring with a copy of the settings. -ENOMEM. */
 must_check int keyring_new(const struct key_settings *settings, struct keyring **ret);
-/* Returns a copy of the present credentials for one request, and their number (edition). If a fetch
- * is due, fetches new credentials first, which may wait for a service. */
+/* Returns a copy of the present credentials for one request, and their number, *ret_edition. First
+ * fetches new ones if these are about to expire or were refused; this may wait for a service. */
 must_check int keyring_take(struct keyring *keyring, struct credentials *ret,
 	uint64_t *ret_edition, struct far_error *ret_error);
-/* Notes that a server refused the credentials whose number is `edition`. One of the next requests
- * will fetch new ones. */
+/* Stores that a server refused the credentials with the number `edition`. One of the next calls of
+ * keyring_take then fetches new ones. */
 void keyring_refused(struct keyring *keyring, uint64_t edition);
-/* Returns the number of seconds after which credentials must be renewed that expire in left_s
- * seconds. */
+/* Returns in how many seconds credentials must be renewed that expire in left_s seconds. */
 int64_t renewal_s(int64_t left_s);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "far/credentials.h"
 #include "far/far_internal.h"
 
@@ -18,7 +19,7 @@
 
 #define MOST_FILE 65536
 
-static char *variable(const char *name)
+char *variable(const char *name)
 {
 	char *value = getenv(name);
 	return value && value[0] ? value : NULL;
@@ -63,19 +64,15 @@ int credentials_line(const char *path, bool private, char **ret, struct far_erro
 	return err;
 }
 
-/* Returns the path in the environment variable; if it is not set, ~/.aws/NAME. */
+/* Copies the path that the environment variable has; if it is not set, ~/.aws/NAME. */
 static int find_file(const char *name, const char *from_variable, char **ret)
 {
 	const char *home = variable("HOME");
 	const struct passwd *user = home ? NULL : getpwuid(getuid());
-	if (variable(from_variable))
-		*ret = strdup(variable(from_variable));
-	else if (asprintf(ret, "%s/.aws/%s",
-			 home	? home
-			 : user ? user->pw_dir
-				: "",
-			 name) < 0)
-		*ret = NULL;
+	if (user)
+		home = user->pw_dir;
+	*ret = variable(from_variable) ? strdup(variable(from_variable))
+				       : aprintf("%s/.aws/%s", home ? home : "", name);
 	return *ret ? 0 : -ENOMEM;
 }
 
@@ -101,17 +98,15 @@ int chain_profile(
 	const struct key_settings *settings, struct profile *ret, struct far_error *error)
 {
 	const char *name = profile_name(settings);
-	auto_free char *keys = NULL, *config = NULL, *section = NULL;
+	auto_free char *keys = NULL, *config = NULL;
+	auto_free char *section =
+		aprintf("%s%s", strcmp(name, "default") == 0 ? "" : "profile ", name);
 	*ret = (struct profile){0};
 	if (settings->file)
 		return add_file(ret, settings->file, true, name, error);
 	if (find_file("credentials", "AWS_SHARED_CREDENTIALS_FILE", &keys) != 0 ||
-		find_file("config", "AWS_CONFIG_FILE", &config) != 0 ||
-		asprintf(&section, "%s%s", strcmp(name, "default") == 0 ? "" : "profile ",
-			name) < 0) {
-		section = NULL;
+		find_file("config", "AWS_CONFIG_FILE", &config) != 0 || !section)
 		return no_memory(error);
-	}
 	int err = add_file(ret, keys, false, name, error);
 	if (!err)
 		err = add_file(ret, config, false, section, error);
@@ -164,8 +159,8 @@ static int profile_credentials(const struct key_settings *settings, bool only_lo
 	return -ENOENT;
 }
 
-/* Reads the profile and makes credentials from it. -ENOENT: the profile has none, and the next
- * source has to be tried. -EINVAL: it has none, but the user has named the file or the profile. */
+/* Reads the profile and makes credentials from it. If the profile has none: -EINVAL if the user has
+ * named the file or the profile, otherwise -ENOENT, and the caller tries the next source. */
 static int named_credentials(const struct key_settings *settings, bool only_look,
 	struct credentials *ret, struct far_error *error)
 {

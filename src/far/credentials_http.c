@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "far/credentials.h"
 #include "far/far_internal.h"
 
@@ -17,12 +18,6 @@
 #define MACHINE "http://169.254.169.254"
 #define MACHINE_PATH "/latest/meta-data/iam/security-credentials/"
 #define CONTAINER "http://169.254.170.2"
-
-static const char *variable(const char *name)
-{
-	const char *value = getenv(name);
-	return value && value[0] ? value : NULL;
-}
 
 static int no_memory(struct far_error *error)
 {
@@ -96,8 +91,8 @@ static int ask(struct call *call, const char *from, char **ret, struct far_error
 
 /* --- a container ---------------------------------------------------------------------------- */
 
-/* Tells whether credentials may be asked for at this URL: https is always accepted, http only from
- * this machine and its services, because tokens and credentials travel unencrypted. */
+/* Tells whether credentials may be fetched from this URL. https is always accepted. http is not
+ * encrypted, so only the addresses of this machine and of its services are accepted. */
 static bool is_near(const char *url)
 {
 	static const char *const hosts[] = {"127.0.0.1", "localhost", "[::1]",
@@ -139,10 +134,9 @@ static int authorize(struct call *call, char **ret, struct far_error *error)
 		return far_fail(error, -EIO, "credentials: %.100s can't be read", path);
 	if (!read && !given)
 		return 0;
-	if (asprintf(ret, "Authorization: %s", read ? read : given) < 0) {
-		*ret = NULL;
+	*ret = aprintf("Authorization: %s", read ? read : given);
+	if (!*ret)
 		return no_memory(error);
-	}
 	call->heads[0] = *ret;
 	return 0;
 }
@@ -152,11 +146,9 @@ int container_credentials(struct credentials *ret, struct far_error *error)
 	const char *relative = variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
 	const char *full = variable("AWS_CONTAINER_CREDENTIALS_FULL_URI");
 	auto_free char *url = NULL, *head = NULL, *text = NULL;
-	if (asprintf(&url, "%s%s", relative ? CONTAINER : "",
-		    relative ? relative : full) < 0) {
-		url = NULL;
+	url = aprintf("%s%s", relative ? CONTAINER : "", relative ? relative : full);
+	if (!url)
 		return no_memory(error);
-	}
 	if (!is_near(url))
 		return far_fail(error, -EINVAL,
 			"AWS_CONTAINER_CREDENTIALS_FULL_URI: allowed: https, or http of "
@@ -180,12 +172,10 @@ static int line_bytes(const char *text)
 static int ask_machine(const char *base, const char *path, const char *head,
 	const char *method, char **ret, struct far_error *error)
 {
-	auto_free char *url = NULL;
 	*ret = NULL;
-	if (asprintf(&url, "%s%s", base, path) < 0) {
-		url = NULL;
+	auto_free char *url = aprintf("%s%s", base, path);
+	if (!url)
 		return no_memory(error);
-	}
 	struct call call = {
 		.url = url, .method = method, .heads = {head}, .connect_ms = 1000};
 	return ask(&call, "the machine's service", ret, error);
@@ -194,14 +184,13 @@ static int ask_machine(const char *base, const char *path, const char *head,
 static int fetch_role(
 	const char *base, const char *head, char **ret, struct far_error *error)
 {
-	auto_free char *role = NULL, *path = NULL;
+	auto_free char *role = NULL;
 	int err = ask_machine(base, MACHINE_PATH, head, NULL, &role, error);
 	if (err)
 		return err;
-	if (asprintf(&path, "%s%.*s", MACHINE_PATH, line_bytes(role), role) < 0) {
-		path = NULL;
+	auto_free char *path = aprintf("%s%.*s", MACHINE_PATH, line_bytes(role), role);
+	if (!path)
 		return no_memory(error);
-	}
 	return ask_machine(base, path, head, NULL, ret, error);
 }
 
@@ -209,7 +198,7 @@ int machine_credentials(struct credentials *ret, struct far_error *error)
 {
 	const char *given = variable("AWS_EC2_METADATA_SERVICE_ENDPOINT");
 	auto_free char *base = strdup(given ? given : MACHINE);
-	auto_free char *token = NULL, *head = NULL, *text = NULL;
+	auto_free char *token = NULL, *text = NULL;
 	if (!base)
 		return no_memory(error);
 	for (size_t n = strlen(base); n > 0 && base[n - 1] == '/';)
@@ -223,30 +212,28 @@ int machine_credentials(struct credentials *ret, struct far_error *error)
 			"credentials");
 	if (err)
 		return err;
-	if (asprintf(&head, "X-aws-ec2-metadata-token: %.*s", line_bytes(token), token) <
-		0) {
-		head = NULL;
+	auto_free char *head =
+		aprintf("X-aws-ec2-metadata-token: %.*s", line_bytes(token), token);
+	if (!head)
 		return no_memory(error);
-	}
 	err = fetch_role(base, head, &text, error);
 	return err ? err
 		   : credentials_of_json(
 			     text, "Token", "the machine's service", ret, error);
 }
 
-/* Asks the metadata service of Google's machines. $GCE_METADATA_HOST may name its host, as for
- * Google's tools. */
+/* Asks the metadata service of Google's machines for a token. Like Google's tools, uses the host in
+ * $GCE_METADATA_HOST if it is set. */
 int google_credentials(struct credentials *ret, struct far_error *error)
 {
 	const char *host = variable("GCE_METADATA_HOST");
-	auto_free char *url = NULL, *text = NULL;
-	if (asprintf(&url,
-		    "http://%s/computeMetadata/v1/instance/service-accounts/default/"
-		    "token",
-		    host ? host : "metadata.google.internal") < 0) {
-		url = NULL;
+	auto_free char *text = NULL;
+	auto_free char *url =
+		aprintf("http://%s/computeMetadata/v1/instance/service-accounts/default/"
+			"token",
+			host ? host : "metadata.google.internal");
+	if (!url)
 		return no_memory(error);
-	}
 	struct call call = {
 		.url = url, .heads = {"Metadata-Flavor: Google"}, .connect_ms = 1000};
 	int err = ask(&call, "Google's machine", &text, error);
@@ -286,14 +273,11 @@ static char *identity_body(const struct identity *identity, const char *token)
 static char *sts_url(const char *region)
 {
 	const char *given = variable("AWS_ENDPOINT_URL_STS");
-	char *url = NULL;
 	if (!given)
 		given = variable("AWS_ENDPOINT_URL");
-	int n = given ? asprintf(&url, "%s%s", given,
-				given[strlen(given) - 1] == '/' ? "" : "/")
-		      : asprintf(&url, "https://sts.%s.amazonaws.com%s/", region,
-				strncmp(region, "cn-", 3) == 0 ? ".cn" : "");
-	return n < 0 ? NULL : url;
+	return given ? aprintf("%s%s", given, given[strlen(given) - 1] == '/' ? "" : "/")
+		     : aprintf("https://sts.%s.amazonaws.com%s/", region,
+			       strncmp(region, "cn-", 3) == 0 ? ".cn" : "");
 }
 
 static char *element(const char *text, const char *name)

@@ -13,12 +13,12 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Runs the command in the setting credential_process, which prints credentials, as the daemon's
- * user. */
+/* Runs the command that the setting credential_process of a profile names, as the daemon's user.
+ * The command prints credentials. */
 
 #define MOST_OUTPUT 65536
 #define TIMEOUT_NS UINT64_C(30000000000)
-#define POLL_MS 200 /* interval of checks for far_stop */
+#define POLL_MS 200 /* how often the thread checks whether far_stop was called */
 
 extern char **environ;
 

@@ -219,8 +219,8 @@ static int read_once(const struct far_object *object, uint64_t offset, uint64_t 
 	return err;
 }
 
-/* Tells whether another URL of the source, which was readable before, is still readable. If so, the
- * refusal does not concern the whole source. */
+/* Tells whether a URL of the source that was readable before is still readable. If it is, then the
+ * refusal concerns a single object, not the whole source. */
 static bool others_are_allowed(const struct place *place, struct health *health)
 {
 	uint8_t byte[1];
@@ -260,6 +260,7 @@ int far_read(const struct far_object *object, uint64_t offset, uint64_t bytes,
 
 /* --- size and version --------------------------------------------------------------------- */
 
+/* Finds the object's size and version in the answer. */
 static int take_look(const struct transfer *transfer, struct far_object *object,
 	struct far_error *error)
 {

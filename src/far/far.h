@@ -13,10 +13,10 @@
  * Reads ranges of remote objects. Their URLs begin with http, https, s3, gs, az or hf.
  *
  *   Flow: far_configure for each dataset; far_look finds an object's size and version when the
- *         dataset is scanned; far_read reads a range of the object in the reading stage.
- *   Owns: connections, which stay open between reads, and the settings of places.
- *   Threads: any that may wait. A call fails if the server sends nothing for the timeout of the
- *         place. far_stop ends all calls within half a second.
+ *         dataset is scanned; far_read reads a range of the object when a sample is read.
+ *   Owns: connections, which stay open between reads, and settings (struct far_place).
+ *   Threads: any that may wait. A call fails if the server sends nothing for far_place.timeout_s.
+ *         far_stop ends all calls within half a second.
  *   Locks: one for unused connections, one for credentials, one for sources that refuse their
  *         credentials; none is held while a call waits for a server.
  *   Errors: 0 or -errno, with a message that names the cause, and neither the URL nor any
@@ -44,15 +44,15 @@ struct far_object {
 
 struct far_error {
 	bool passing; /* the error is transient: the next try may succeed */
-	/* the source refuses all requests; such an error may be transient, too */
+	/* the source refuses all requests, because of their credentials */
 	bool denied;
-	/* pause before the next try that the server requests; 0: none */
+	/* pause before the next try that the server asks for; 0: none */
 	uint64_t retry_ns;
 	char message[FAR_MESSAGE];
 };
 
-/* Settings for objects whose URLs begin with `url`. A member that is NULL is taken from the
- * environment. */
+/* Settings for objects whose URLs begin with `url`. Where a member is NULL, the environment decides
+ * instead. */
 struct far_place {
 	const char *url;
 	/* time without data from the server after which a call fails; 0: 20 s */
@@ -83,16 +83,16 @@ bool far_is(const char *path);
 /* Returns a hash of the server: the endpoint for s3, otherwise the host in the URL. */
 uint64_t far_server(const char *url);
 
-/* Adds the settings of a place, which replace earlier settings for the same URL. -EINVAL: a setting
- * is wrong; -ENOTSUP: this build does not support it; -ENOMEM. Each error has a message. */
+/* Adds the settings, which replace earlier settings for the same URL. -EINVAL: a setting is wrong;
+ * -ENOTSUP: this build does not support the setting; -ENOMEM. Each error has a message. */
 must_check int far_configure(const struct far_place *place, struct far_error *ret_error);
 
-/* Reads exactly `bytes` bytes from `offset` on, of the version object->mtime_ns. Leaves retries to
- * the caller. */
+/* Reads exactly `bytes` bytes from `offset` on, of the version object->mtime_ns. Does not try again
+ * after an error. */
 must_check int far_read(const struct far_object *object, uint64_t offset, uint64_t bytes,
 	uint8_t *ret, struct far_error *ret_error);
 
-/* Reads like far_read, but tries again after transient errors. For scans. */
+/* Reads like far_read, but tries again after transient errors, as a scan of a dataset needs. */
 must_check int far_read_again(const struct far_object *object, uint64_t offset,
 	uint64_t bytes, uint8_t *ret, struct far_error *ret_error);
 
@@ -111,8 +111,8 @@ must_check int far_text(
 typedef int far_listed(void *context, const char *name, uint64_t bytes, int64_t mtime_ns);
 
 /* Calls `listed` for each object below the URL (s3://BUCKET/PREFIX, or another URL for which
- * far_lists is true), sorted by the bytes of names. Tries again like far_read_again. Returns the
- * first error. */
+ * far_lists is true), in the order of the bytes of their names. Tries again like far_read_again.
+ * Returns the first error. */
 must_check int far_list(
 	const char *url, far_listed *listed, void *context, struct far_error *ret_error);
 

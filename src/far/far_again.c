@@ -10,15 +10,18 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Repeats reads that failed, for scans. Callers that read samples repeat reads themselves. */
+/* Repeats failed reads while a dataset is scanned. When a sample is read, the caller repeats failed
+ * reads itself. */
 
 #define MOST_TRIES 6
 #define DENIED_TRIES 2 /* the second try uses new credentials */
 #define FIRST_WAIT_NS UINT64_C(100000000)
+/* interval at which a waiting thread checks whether far_stop was called */
 #define SLICE_NS UINT64_C(100000000)
 
-/* Returns the time to wait, a random time between half the backoff and all of it, so that many
- * threads do not try at the same time. It is at least the pause that the server requested. */
+/* Returns the time to wait before the next try: a random time between half of `wait` and all of it,
+ * so that many threads do not try at the same time, but at least the pause that the server asks
+ * for. */
 static uint64_t wait_ns(unsigned tried, const struct far_error *error)
 {
 	struct rng rng;

@@ -13,7 +13,7 @@
 
 /* Parses the header lines of an answer: the range, and the object's version. */
 
-/* longest pause before the next try; if a server requests a longer pause, several tries may fail */
+/* Longest pause before the next try, even if the server asks for a longer one. */
 #define MOST_WAIT_S 60
 
 void answer_begin(struct answer *answer)
@@ -49,7 +49,8 @@ static bool read_number(const char **at, uint64_t *ret)
 	return errno == 0 && number <= INT64_MAX;
 }
 
-/* Parses "bytes FIRST-LAST/TOTAL", where FIRST-LAST or TOTAL may be a star. */
+/* Parses the value of Content-Range: "bytes FIRST-LAST/TOTAL", where FIRST-LAST or TOTAL may be a
+ * star. */
 static void read_range(struct answer *answer, const char *text)
 {
 	answer->has_range = false;
@@ -97,8 +98,8 @@ static void read_head(struct answer *answer, const char *name, const char *value
 		snprintf(answer->etag, sizeof(answer->etag), "%s", value);
 }
 
-/* Parses a header line. A status line resets the answer, because after redirections only the last
- * answer counts. */
+/* Parses a header line. A status line begins a new answer: after redirections there are several
+ * answers, of which only the last one counts. */
 void answer_line(struct answer *answer, const char *line, size_t bytes)
 {
 	char text[1024];
@@ -145,8 +146,8 @@ int64_t answer_version(const char *etag, int64_t modified)
 	return seconds * SECOND_NS + (etag[0] ? hash_etag(etag) : 0);
 }
 
-/* Compares only the ETags if both versions have one. Times are less reliable: servers round them,
- * and several servers may report different times for one object. */
+/* Compares only the hashes of the ETags if both versions have one. Times are less reliable: servers
+ * round them, and several servers may report different times for one object. */
 bool versions_differ(int64_t expected, int64_t found)
 {
 	if (expected == FAR_ANY_VERSION)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "far/far_internal.h"
 
 #include <errno.h>
@@ -87,12 +88,6 @@ void print_cloud(FILE *out, const struct place *place, const char *url)
 
 /* --- settings --------------------------------------------------------------------------------- */
 
-static const char *variable(const char *name)
-{
-	const char *value = getenv(name);
-	return value && value[0] ? value : NULL;
-}
-
 static int set_endpoint(struct place *place, const char *given, const char *otherwise,
 	struct far_error *error)
 {
@@ -143,15 +138,13 @@ static int hugging_face_token(
 	struct place *place, const struct far_place *from, struct far_error *error)
 {
 	const char *home = variable("HF_HOME"), *user = variable("HOME");
-	auto_free char *path = NULL;
 	int err = read_token(from->credentials, "HF_TOKEN", &place->bearer, error);
 	if (err || place->bearer || (!home && !user))
 		return err;
-	if (asprintf(&path, "%s%s/token", home ? home : user,
-		    home ? "" : "/.cache/huggingface") < 0) {
-		path = NULL;
+	auto_free char *path = aprintf(
+		"%s%s/token", home ? home : user, home ? "" : "/.cache/huggingface");
+	if (!path)
 		return far_fail(error, -ENOMEM, "no memory");
-	}
 	return credentials_line(path, false, &place->bearer, error);
 }
 

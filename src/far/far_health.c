@@ -11,9 +11,9 @@
 #include <string.h>
 
 /*
- * Knows for each source whether it refuses its credentials at present, and a URL that could be
- * read. A source is a place; URLs that belong to no place form a source for each server. Sources
- * are few, and are never freed.
+ * Stores for each source whether it refuses its credentials at present, and a URL that could be
+ * read. A source has all URLs of one place (struct far_place), or, without a place, all URLs of one
+ * server. There are few sources, and they are never freed.
  */
 
 struct health {
@@ -73,8 +73,7 @@ static bool note_good(struct health *health, const char *url, uint64_t begun_ns)
 			health->known_ns = now_ns;
 		}
 	}
-	/* A request that began before the refusal does not show that the source can be read
-	 * again. */
+	/* The refusal ends only if the successful read began after it. */
 	bool ends = health->denied_ns != 0 && begun_ns > health->denied_ns;
 	if (ends)
 		health->denied_ns = 0;

@@ -14,11 +14,12 @@
 #endif
 
 /*
- * Internals of the far module.
+ * Internals of the far module. A *place* is the settings for all URLs with one beginning. A
+ * *source* is what can be refused as a whole: the objects of a place, or of a server.
  *
- *   far.c            reads a range, and judges the answer
- *   far_again.c      tries again
- *   far_health.c     notes sources that refuse their credentials
+ *   far.c            reads a range, and checks the answer
+ *   far_again.c      tries again after transient errors
+ *   far_health.c     knows the sources that refuse their credentials
  *   far_list.c       reads listings of s3 and Azure
  *   far_answer.c     reads the header lines of an answer
  *   far_place.c      finds the place of a URL: server, credentials, settings
@@ -32,15 +33,15 @@ struct place {
 	struct place *next;
 	char *url;
 	unsigned timeout_s;
-	/* URL of the server, without a slash at the end; NULL: Amazon's server for the region */
+	/* URL of the server, without a slash at the end; NULL: the cloud's own server */
 	char *endpoint;
-	char *region; /* NULL: the place is neither s3 nor Google */
-	struct learned *learned;
+	char *region;		 /* NULL: the place is neither s3 nor Google */
+	struct learned *learned; /* NULL: `url` does not begin with s3 */
 	enum far_bucket_names bucket_names;
 	bool requester_pays;
-	struct keyring *keyring; /* NULL: requests are not signed */
-	char *query;		 /* query with a signature that each URL gets, or NULL */
-	char *bearer;		 /* token that each request sends, or NULL */
+	struct keyring *keyring; /* has the credentials; NULL: requests need no keyring */
+	char *query;  /* signature that is added to each URL as its query, or NULL */
+	char *bearer; /* token that each request sends, or NULL */
 };
 
 enum cloud { CLOUD_NONE, CLOUD_S3, CLOUD_GOOGLE, CLOUD_AZURE, CLOUD_HUGGING_FACE };
@@ -51,14 +52,15 @@ enum cloud cloud_of(const char *url);
 size_t bucket_bytes(const char *url);
 /* Prints the https URL of the bucket, or for Hugging Face of the object. */
 void print_cloud(FILE *out, const struct place *place, const char *url);
-/* Fills in the settings of a place that is not Amazon's s3. */
+/* Fills in the settings of a place (struct place) that is not Amazon's s3. */
 must_check int place_fill_cloud(
 	struct place *place, const struct far_place *from, struct far_error *ret_error);
-/* Checks the files and settings from which credentials come, and gives the place a keyring. */
+/* Checks the files and settings from which credentials come, and creates place->keyring, which
+ * fetches the credentials when they are needed. */
 must_check int place_add_keys(struct place *place, const struct key_settings *settings,
 	struct far_error *ret_error);
 
-/* Facts that servers reported in their answers. */
+/* The facts about a place that its server reported in answers. */
 struct learned {
 	_Atomic(char *) region; /* region of the bucket; NULL: not reported */
 };
@@ -71,7 +73,7 @@ bool place_learns(const struct place *place, const char *region);
 /* Prints the URL of a bucket, without a slash at the end. */
 void print_bucket(FILE *out, const struct place *place, const char *bucket, size_t bytes);
 
-/* Returns the settings for the URL, or the default settings if none are configured for it. */
+/* Returns the settings for the URL; the default settings if the user has configured none. */
 const struct place *place_of(const char *url);
 
 /* Makes the escaped http or https URL of the object. The caller frees it. -ENOMEM. */
@@ -129,16 +131,15 @@ must_check int call_run(struct call *call, struct far_error *ret_error);
 struct transfer {
 	const struct place *place;
 	const char *url;
-	uint64_t edition; /* number of the credentials that signed the request */
+	uint64_t edition; /* number of the request's credentials, from keyring_take */
 	bool ranged;
 	uint64_t offset, bytes; /* range that is requested if `ranged` */
 	uint8_t *out;		/* room for `bytes` bytes */
 	size_t most;		/* size limit of `text` if the status is 200 */
 	struct answer answer;
-	uint64_t got;
-	bool wrong; /* the body had more bytes than expected, and was cut off */
-	/* body of an answer that is not a range, such as an error; ends with \0; the caller frees
-	 * it */
+	uint64_t got; /* number of bytes in `out` or `text` */
+	bool wrong;   /* the body had more bytes than expected, and was cut off */
+	/* body of a listing, or of an answer with an error; ends with \0; the caller frees it */
 	char *text;
 	size_t text_room;
 };
@@ -159,26 +160,27 @@ must_check int transfer_check(bool signs, struct far_error *ret_error);
 
 /* --- sources that refuse ------------------------------------------------------------------- */
 
+/* Tells for one source whether it refuses its credentials at present. */
 struct health;
 /* Returns the health of the source to which the URL belongs. The caller must not free it. NULL: no
  * memory. */
 struct health *health_of(const struct place *place, const char *url);
-/* Notes that a read of this URL, which began at begun_ns, has succeeded. health may be NULL. */
+/* Stores that a read of this URL, which began at begun_ns, has succeeded. health may be NULL. */
 void health_good(struct health *health, const char *url, uint64_t begun_ns);
 /* Returns a URL of the source that could be read before. The caller frees it; NULL: none is
  * known. */
 char *health_known(struct health *health);
-/* Notes that the source refuses all reads. Logs the message when the refusal begins. */
+/* Stores that the source refuses all reads. Logs the message when the refusal begins. */
 void health_denied(struct health *health, const char *message);
 
-/* Copies the text between <name> and </name>. *ret is "" if there is none, or if it is not
- * printable ASCII. */
+/* Copies the text between <name> and the next tag. *ret is "" if there is no such text, or if it is
+ * not printable ASCII. */
 void find_element(const char *text, const char *name, char *ret, size_t size);
 
 /* Sets the message, and returns err. */
 int far_fail(struct far_error *error, int err, const char *format, ...) printf_like(3, 4);
-/* Converts an unsuccessful answer to an error. Stores the bucket's region if the answer has it, and
- * tells the keyring that credentials were refused. */
+/* Converts an unsuccessful answer to an error. Stores the bucket's region for later requests if the
+ * answer has it. If the server refused the credentials, calls keyring_refused. */
 must_check int far_refused(const struct transfer *transfer, struct far_error *ret_error);
 
 /* Waits before the next try. tried: number of tries before the one that failed. Returns false if

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "far/far_internal.h"
 
 #include <ctype.h>
@@ -8,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads listings of s3 (ListObjectsV2) and Azure, page by page. Requests ask s3 to escape names as
- * in URLs, because XML can't represent all names. */
+/* Reads the listings of objects that s3 (ListObjectsV2) and Azure send, page by page. Requests ask
+ * s3 to escape names as in URLs, because XML can't represent all names. */
 
 #define MOST_PAGE (16 << 20)
 
@@ -105,8 +106,8 @@ static const struct format formats[] = {
 	{"<EnumerationResults", "<Blob>", "</Blob>", "NextMarker", "Last-Modified",
 		"Etag", "Content-Length", "Name"}};
 
-/* Reports one object of the listing. take_element writes a \0 into the text, so each search must
- * use the bounds [at, end). */
+/* Calls `listed` for the object between `at` and `end`. Each search must use these bounds, because
+ * take_element writes \0 into the text. */
 static int read_object(const struct format *format, char *at, char *end, bool escaped,
 	size_t prefix, far_listed *listed, void *context)
 {
@@ -153,7 +154,7 @@ int listing_read(
 	}
 	if (err)
 		return err;
-	/* The token of the next page comes after the objects or before them. */
+	/* Some servers write the token of the next page after the objects, others before them. */
 	next = contents ? take_element(contents, all, format->next) : NULL;
 	if (!next)
 		next = take_element(text, text + strlen(text), format->next);
@@ -179,7 +180,8 @@ static void print_parameter(FILE *out, const char *name, const char *value)
 	print_escaped(out, value, false);
 }
 
-/* Makes the URL of the page. Its parameters must be sorted by name for the signature. */
+/* Makes the URL of the page. The URL's parameters must be sorted by name, because requests are
+ * signed. */
 static char *page_url(const struct place *place, const struct page *page)
 {
 	char *url = NULL;
@@ -237,14 +239,12 @@ int far_list(const char *url, far_listed *listed, void *context, struct far_erro
 	const struct place *place = place_of(url);
 	const char *bucket = url + strlen("s3://");
 	size_t n = bucket_bytes(url);
-	auto_free char *prefix = NULL;
 	const char *behind = bucket[n] ? bucket + n + 1 : "";
 	*error = (struct far_error){0};
-	if (asprintf(&prefix, "%s%s", behind,
-		    behind[0] && behind[strlen(behind) - 1] != '/' ? "/" : "") < 0) {
-		prefix = NULL;
+	auto_free char *prefix = aprintf("%s%s", behind,
+		behind[0] && behind[strlen(behind) - 1] != '/' ? "/" : "");
+	if (!prefix)
 		return far_fail(error, -ENOMEM, "no memory");
-	}
 	char *token = NULL;
 	int err;
 	do {

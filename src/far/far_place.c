@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "far/far_internal.h"
 
 #include "base/log.h"
@@ -12,8 +13,8 @@
 #include <string.h>
 
 /*
- * Finds the place of a URL. Places are only added, never changed or removed, so readers need no
- * lock.
+ * Finds the place of a URL: its settings and credentials. Places are only added, never changed or
+ * removed, so readers need no lock.
  */
 
 #define DEFAULT_TIMEOUT_S 20
@@ -21,6 +22,7 @@
 
 static struct place *_Atomic places;
 
+/* the place of URLs for which nothing is configured */
 static const struct place plain = {.timeout_s = DEFAULT_TIMEOUT_S};
 
 /* Returns the place whose `url` is the longest beginning of this URL; of several with the same
@@ -210,8 +212,8 @@ bool place_learns(const struct place *place, const char *region)
 	return true;
 }
 
-/* Tells whether the host of the URL shall contain the bucket's name. A name with dots must be in
- * the path: a certificate for *.HOST is not valid for it. */
+/* Tells whether the bucket's name shall be in the host of the URL instead of the path. A name with
+ * dots must be in the path: a certificate for *.HOST is not valid for NAME.WITH.DOTS.HOST. */
 static bool has_host(const struct place *place, const char *bucket, size_t bytes)
 {
 	if (place->bucket_names != FAR_NAMES_AUTO)
@@ -222,12 +224,11 @@ static bool has_host(const struct place *place, const char *bucket, size_t bytes
 
 void print_bucket(FILE *out, const struct place *place, const char *bucket, size_t bytes)
 {
-	auto_free char *name = strndup(bucket, bytes), *amazon = NULL;
+	auto_free char *name = strndup(bucket, bytes);
 	const char *region = place_region(place), *base = place->endpoint;
-	if (!base &&
-		asprintf(&amazon, "https://s3.%s.amazonaws.com%s", region ? region : "",
-			region && strncmp(region, "cn-", 3) == 0 ? ".cn" : "") < 0)
-		amazon = NULL;
+	auto_free char *amazon =
+		aprintf("https://s3.%s.amazonaws.com%s", region ? region : "",
+			region && strncmp(region, "cn-", 3) == 0 ? ".cn" : "");
 	base = base ? base : amazon;
 	if (!name || !base)
 		return;

@@ -12,9 +12,8 @@
 #include <string.h>
 
 /*
- * Makes one request. A thread takes a handle of libcurl, which keeps its connection, and gives it
- * back afterwards. The handle that was used last is taken first. All handles share the resolved
- * names and the TLS sessions.
+ * Makes one request. A thread takes an unused handle of libcurl, which keeps its connection, and
+ * gives the handle back afterwards. All handles share the resolved names and the TLS sessions.
  */
 
 static atomic_bool stopped;
@@ -48,7 +47,7 @@ int transfer_run(struct transfer *transfer, struct far_error *error)
 #else
 
 #define CONNECT_MS 10000L
-#define POLL_MS 200 /* interval of checks for far_stop */
+#define POLL_MS 200 /* how often a request checks whether far_stop was called */
 #define MOST_REDIRECTIONS 5L
 
 struct handle {
@@ -64,8 +63,7 @@ static struct lock share_locks[CURL_LOCK_DATA_LAST];
 static CURLSH *share;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* The least version of libcurl that also signs the hash of the content and additional header
- * lines. */
+/* Earlier versions of libcurl do not sign the hash of the content and additional header lines. */
 #define SIGNS_VERSION 0x075800 /* 7.88 */
 
 int transfer_check(bool signs, struct far_error *error)
@@ -93,7 +91,7 @@ static void release_share(CURL *easy, curl_lock_data data, void *context)
 	lock_release(&share_locks[data]);
 }
 
-/* Makes resolved names and TLS sessions shared. If this fails, each handle has its own. */
+/* Lets all handles share resolved names and TLS sessions. If this fails, handles share nothing. */
 static void begin(void)
 {
 	lock_init(&idle_lock, LOCK_RANK_FAR, "far handles");
@@ -143,7 +141,7 @@ static void give_handle(struct handle *handle)
 	idle = handle;
 }
 
-/* --- what comes ----------------------------------------------------------------------------- */
+/* --- the answer ----------------------------------------------------------------------------- */
 
 static size_t take_line(char *data, size_t size, size_t n, void *context)
 {
@@ -152,7 +150,8 @@ static size_t take_line(char *data, size_t size, size_t n, void *context)
 	return size * n;
 }
 
-/* Appends to the text, up to `most` bytes. Returns false if the data do not fit. */
+/* Appends the data to transfer->text. Returns false if the text would have more than `most` bytes,
+ * or if there is no memory. */
 static bool take_text(struct transfer *transfer, size_t most, const char *data, size_t n)
 {
 	size_t used = transfer->got;

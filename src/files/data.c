@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/compare.h"
 #include "base/ensure.h"
 #include "files/data.h"
 #include "files/tree.h"
@@ -116,12 +117,6 @@ static bool has_entry(const struct entries *entries, const char *name)
 	return false;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	const job_id *x = a, *y = b;
-	return (*x > *y) - (*x < *y);
-}
-
 /* Collects all entries of a directory. If several jobs have an entry of the same name, the job with
  * the smallest id wins. */
 static int collect(
@@ -136,7 +131,7 @@ static int collect(
 	ret->entries = calloc(n + 1, sizeof(*ret->entries));
 	if (!ret->entries)
 		return -ENOMEM;
-	qsort(ids, n, sizeof(*ids), compare_numbers);
+	qsort(ids, n, sizeof(*ids), compare_u32);
 	for (size_t i = 0; i < n; i++) {
 		struct sched_job *job = sched_job_find_id(context->sched, ids[i]);
 		struct data_step step;

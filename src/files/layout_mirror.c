@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "files/content_bytes.h"
 #include "files/layout.h"
 #include "files/layout_mirror.h"
@@ -385,9 +386,7 @@ int mirror_other(struct sched_job *job, struct inode inode, struct mirror_other 
 	const char *boundary = dataset_boundary(edition->dataset);
 	*ret = (struct mirror_other){.bytes = other->bytes, .mtime_ns = other->mtime_ns};
 	ret->boundary = boundary ? strdup(boundary) : NULL;
-	if (asprintf(&ret->path, "%s/%s", dataset_source(edition->dataset), other->path) <
-		0)
-		ret->path = NULL;
+	ret->path = aprintf("%s/%s", dataset_source(edition->dataset), other->path);
 	if (ret->path && (ret->boundary || !boundary))
 		return 0;
 	mirror_other_free(ret);

@@ -7,9 +7,7 @@
 #include "files/text.h"
 
 #include <errno.h>
-#include <time.h>
 
-#define SECOND_NS UINT64_C(1000000000)
 /* Printing the texts of one kind takes at most 1 / ONE_IN of a CPU's time, apart from bursts. */
 #define ONE_IN 20
 #define BURST_NS (2 * SECOND_NS)
@@ -137,13 +135,6 @@ static struct made_text *find(struct made_texts *texts, enum made_kind kind, boo
 	return shared->text;
 }
 
-static uint64_t own_cpu_ns(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * SECOND_NS + (uint64_t)time.tv_nsec;
-}
-
 /* Shares a new text. text NULL: it could not be made. Returns the previous text, or NULL; the
  * caller passes it to made_text_put. */
 static struct made_text *share(struct made_texts *texts, enum made_kind kind,
@@ -168,7 +159,7 @@ int made_texts_take(const struct files_context *context, enum made_kind kind, bo
 	struct made_text **ret)
 {
 	struct made_text *text = find(context->texts, kind, latest);
-	uint64_t begun_ns = own_cpu_ns();
+	uint64_t begun_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	*ret = text;
 	if (text)
 		return 0;
@@ -178,7 +169,7 @@ int made_texts_take(const struct files_context *context, enum made_kind kind, bo
 	if (text)
 		err = made_text_end(&text, err);
 	struct made_text *old =
-		share(context->texts, kind, text, own_cpu_ns() - begun_ns);
+		share(context->texts, kind, text, clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun_ns);
 	made_text_put(&old);
 	*ret = text;
 	return err;

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "files/order_text.h"
+#include "base/array_grow.h"
 #include "base/lock.h"
 
 #include <errno.h>
@@ -135,14 +136,11 @@ static void remember(struct order_texts *texts, uint64_t key, struct cursor star
 	struct known *known = get_locked(texts, key);
 	if (!known || known->n != start.chunk)
 		return;
-	if (known->n == known->capacity) {
-		uint64_t *starts =
-			reallocarray(known->starts, known->capacity * 2, sizeof(*starts));
-		if (!starts)
-			return;
-		known->starts = starts;
-		known->capacity *= 2;
-	}
+	uint64_t *starts =
+		array_grow(known->starts, known->n, &known->capacity, sizeof(*starts));
+	if (!starts)
+		return;
+	known->starts = starts;
 	known->starts[known->n++] = start.byte;
 }
 

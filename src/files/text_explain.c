@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/clock.h"
 #include "base/escape.h"
 #include "files/text.h"
 #include "sched/datasets.h"
@@ -9,19 +10,11 @@
 #include "tier/tier.h"
 
 #include <inttypes.h>
-#include <time.h>
 
 /*
  * Prints the state of the daemon and its jobs, with which the simulations of `joaderctl explain`
  * begin, as lines "KIND key=value ...". Times are in ns.
  */
-
-static uint64_t cpu_ns(void)
-{
-	struct timespec now = {0};
-	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static void print_daemon(FILE *out, const struct files_context *context)
 {
@@ -31,7 +24,7 @@ static void print_daemon(FILE *out, const struct files_context *context)
 		"daemon cache=%" PRIu64 " workers=%u reads=%u eviction=%d share=%d "
 		"cpu_ns=%" PRIu64 " served=%" PRIu64 "\n",
 		config->cache_bytes, config->workers, config->reads,
-		(int)config->eviction, (int)config->share, cpu_ns(),
+		(int)config->eviction, (int)config->share, clock_ns(CLOCK_PROCESS_CPUTIME_ID),
 		stats_get(STAT_SERVED));
 }
 

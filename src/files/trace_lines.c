@@ -9,16 +9,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #define LINES_AT_ONCE 4096
 
 /* Returns the time of day minus clock_now_ns(), which is the clock of the events. */
 static int64_t offset_ns(void)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - (int64_t)clock_now_ns();
+	return (int64_t)clock_ns(CLOCK_REALTIME) - (int64_t)clock_now_ns();
 }
 
 static void print_number(FILE *out, uint32_t number, uint32_t none)

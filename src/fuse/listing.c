@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/compare.h"
 #include "files/data.h"
 #include "files/layout.h"
 #include "fuse/fuse_internal.h"
@@ -133,12 +134,6 @@ static void list_datasets(struct listing *listing)
 	}
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-	const job_id *x = a, *y = b;
-	return (*x > *y) - (*x < *y);
-}
-
 static bool list_job(struct listing *listing, job_id id)
 {
 	struct inode inode = {.kind = INODE_JOB, .job = id};
@@ -154,7 +149,7 @@ static int list_jobs(struct listing *listing)
 	if (err)
 		return err;
 	if (n > 0)
-		qsort(ids, n, sizeof(*ids), compare_ids);
+		qsort(ids, n, sizeof(*ids), compare_u32);
 	for (size_t i = 0; i < n; i++)
 		if (FIRST + (uint64_t)ids[i] >= listing->offset &&
 			!list_job(listing, ids[i]))

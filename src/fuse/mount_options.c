@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "fuse/mount_options.h"
+#include "base/aprintf.h"
 #include "base/kept.h"
 #include "base/log.h"
 
@@ -284,7 +285,6 @@ static void unmount_by_helper(const char *mountpoint)
 static char *absolute_name(const char *path)
 {
 	auto_free char *copy = strdup(path);
-	char *name = NULL;
 	size_t n = copy ? strlen(copy) : 0;
 	while (n > 1 && copy[n - 1] == '/')
 		copy[--n] = '\0';
@@ -295,10 +295,7 @@ static char *absolute_name(const char *path)
 		*slash = '\0';
 	if (copy)
 		parent = realpath(!slash ? "." : *copy ? copy : "/", NULL);
-	if (!parent ||
-		asprintf(&name, "%s/%s", strcmp(parent, "/") ? parent : "", last) < 0)
-		return NULL;
-	return name;
+	return parent ? aprintf("%s/%s", strcmp(parent, "/") ? parent : "", last) : NULL;
 }
 
 /* Tells whether the topmost mount at the path is a joaderfs mount. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "files/layout_mirror.h"
 #include "fuse/handle.h"
@@ -38,7 +39,7 @@ static int check(const struct mirror_other *other, int fd)
 	struct stat st;
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	int64_t mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	int64_t mtime_ns = timespec_ns(st.st_mtim);
 	return S_ISREG(st.st_mode) && (uint64_t)st.st_size == other->bytes &&
 			       mtime_ns == other->mtime_ns
 		       ? 0

@@ -41,8 +41,9 @@ static int route_to(const struct coord_host *host, struct peer_address *ret)
 	return 0;
 }
 
-/* Sets `ret` to the local address from which packets to the engine would be sent, with the port in
- * `bound`. Takes the first of the engine's hosts to which there is a route. */
+/* Sets `ret` to the local address from which packets to the group's engine (a Redis server) would
+ * be sent, with the port in `bound`. Takes the first of the engine's hosts to which there is a
+ * route. */
 static int find_way(const struct cluster_config *config, const char *bound,
 	char ret[static COORD_ADDRESS])
 {

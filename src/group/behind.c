@@ -31,7 +31,7 @@ int group_skipped(void *context, const char *training, uint32_t number, uint32_t
 	return err;
 }
 
-/* Prints why the training's next epoch does not begin; "": it is not held back. */
+/* Prints which ranks hold back the training's next epoch; "": none do. */
 static void print_why(const struct group *group, const struct group_rank *rank,
 	char why[SCHED_WAIT_TEXT])
 {
@@ -46,7 +46,8 @@ static void print_why(const struct group *group, const struct group_rank *rank,
 			epoch + 1, epoch - 1, group_rank_word(rank->config), behind);
 }
 
-/* Logs a wait once, and at most one wait in ten minutes: ranks may wait a little in each epoch. */
+/* Warns that ranks hold back the next epoch: once for each such wait, and at most every ten
+ * minutes, because ranks may wait a little in each epoch. */
 static void tell(struct group_rank *rank)
 {
 	uint64_t now_ns = clock_now_ns();

@@ -8,7 +8,8 @@
 #include <endian.h>
 #include <errno.h>
 
-/* Serves samples to other nodes. A sample is held open until its tensor is sent. */
+/* Serves samples to other nodes. The sample stays open, and its tensor in the cache, until the
+ * tensor is sent. */
 
 struct giving {
 	struct peer_request *request;
@@ -47,8 +48,8 @@ static void opened(void *context, const struct sched_opened *opened)
 	peer_answer(request, &answer);
 }
 
-/* Returns a reference to the dataset with the name and the samples of the space; NULL: there is
- * none. */
+/* Returns a reference to the shared dataset with the name and the fingerprint of the space; NULL:
+ * there is none. */
 static struct dataset *hold_dataset(struct peers *peers, const struct peer_space *space)
 {
 	LOCK_SCOPE(&peers->lock);

@@ -19,7 +19,6 @@
 
 /* The group's thread: passes changes from the scheduler to the coordinator, and back. */
 
-#define SECOND_NS UINT64_C(1000000000)
 #define ENGINE_TIMEOUT_MS 1000
 #define BYTES_OF_ID 32 /* most memory for one sample in a leader's samplers */
 
@@ -34,7 +33,8 @@ static void wake(void *context)
 	const struct group *group = context;
 	const uint64_t one = 1;
 	ssize_t n = write(group->wake, &one, sizeof(one));
-	(void)n; /* a full eventfd wakes the thread anyway */
+	/* if the eventfd's counter is full, the write fails, but the thread wakes all the same */
+	(void)n;
 }
 
 static void sleep_until(const struct group *group, uint64_t due_ns)
@@ -102,7 +102,7 @@ static void tell(const struct group *group)
 		log_info("cluster: this node leads, term %llu",
 			(unsigned long long)is->term);
 	if (is->lives < 2)
-		return; /* the first life of an engine has lost nothing */
+		return; /* in its first life (coord.h) the engine has lost no data */
 	if (is->repairing && !was->repairing)
 		log_warn(
 			"cluster: the engine has lost data: its log is repaired from the "

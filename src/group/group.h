@@ -35,8 +35,8 @@ must_check int group_new(const struct daemon_config *config, struct dataset **da
 	struct sched *sched, struct group **ret);
 /* Starts the group's thread. */
 must_check int group_start(struct group *group);
-/* Sends the last cursors and gives back the node's leases, if the engine can be reached. Then frees
- * the group. *group may be NULL. */
+/* Reports the consumed positions a last time and gives back the node's leases, if the engine can be
+ * reached. Then frees the group. *group may be NULL. */
 void group_free(struct group **group);
 
 /* Shares the samples of a dataset with other nodes. Must be called when a dataset was added, or has
@@ -47,13 +47,12 @@ void group_remove_dataset(struct group *group, const char *name);
 
 /* Prints the group as this node sees it, for `joaderctl cluster`. */
 void group_print(struct group *group, FILE *out);
-/* Makes the group forget a dead node, or a training that no node runs. group_forget and
- * group_resize are for operators: they make their own connection, and wait for the engine. They
- * return true, and report the success in `text`; or they return false, with the reason in
- * `text`. */
+/* Makes the group forget a dead node, or a training that no node runs. For operators: makes its own
+ * connection to the engine, and waits for the answer. Returns true, with a report in `text`; or
+ * false, with the reason in `text`. */
 bool group_forget(struct group *group, const char *name, char text[GROUP_TEXT]);
-/* Lets the training continue with another number of ranks. local_ranks: the number of ranks in each
- * job; 0: as many as before. */
+/* Lets the training continue with another number of ranks. For operators, like group_forget.
+ * local_ranks: the number of ranks in each job; 0: as many as before. */
 bool group_resize(struct group *group, const char *training, uint32_t ranks,
 	uint32_t local_ranks, char text[GROUP_TEXT]);
 /* Prints the metrics of ranks and nodes for Prometheus; stats.h has the other metrics. */

@@ -42,8 +42,8 @@ struct group_rank {
 	char waits_why[SCHED_WAIT_TEXT];
 	/* (lock) Samples that were drawn for the rank and are not consumed yet. */
 	uint32_t lag;
-	bool told;	  /* this wait was logged */
-	uint64_t told_ns; /* time when a wait was logged last; 0: none was */
+	bool told;	  /* the wait in waits_why was logged */
+	uint64_t told_ns; /* time when a wait was last logged; 0: never */
 	bool refused;	  /* the group refuses the job, and this was logged */
 	/* used only within sync_jobs: tells whether the scheduler has removed the job */
 	bool gone;
@@ -51,8 +51,8 @@ struct group_rank {
 	/* the feed is lent (sched_feed_lend): readers on this node get no new samples */
 	bool lent;
 	bool bad; /* the job did not accept the last samples, and this was logged */
-	/* Place from which the rank last continued because another daemon had reached it, as epoch
-	 * << 32 | position. */
+	/* The place where the rank last continued, because another daemon had read up to there:
+	 * epoch << 32 | position. */
 	uint64_t went_on;
 	struct otherwise otherwise[2]; /* index: epoch % 2 */
 };
@@ -74,9 +74,10 @@ struct group {
 	struct lock lock;
 	TAILQ_HEAD(, group_rank) ranks;
 	struct coord_status status, was;
-	/* ids of jobs whose rank could not be served, which was logged */
+	/* ids of jobs for which a message was logged that their rank can't be served */
 	roaring_bitmap_t *not_served;
-	bool gives_up; /* the engine was unreachable for longer than [cluster] patience */
+	/* the group's engine was unreachable for longer than [cluster] patience */
+	bool gives_up;
 	struct coord_node members[GROUP_MEMBERS];
 	size_t n_members;
 	struct coord_node silent[GROUP_SILENT];
@@ -105,8 +106,8 @@ void group_commit(struct group *group);
 void group_tell_away(struct group *group);
 /* Returns the number of samples that were drawn for this node's ranks and are not consumed. */
 uint64_t group_lag(const struct group *group);
-/* Updates the status of trainings and ranks, and logs refusals. If another daemon has read further
- * with a rank of this node, lets the rank continue there. */
+/* Updates the status of trainings and ranks, and logs refusals. If another daemon has read a rank
+ * of this node further, lets the rank continue there. */
 void group_look_at_jobs(struct group *group);
 /* Frees all ranks. Does not notify the coordinator. */
 void group_forget_ranks(struct group *group);
@@ -122,7 +123,8 @@ struct group_rank *group_find_training(const struct group *group, const char *tr
 /* Serves coord_calls.skipped: lets the readers of the rank continue with epoch `to`. */
 int group_skipped(void *context, const char *training, uint32_t number, uint32_t epoch,
 	uint32_t position, uint32_t to);
-/* Notes which ranks hold back the training's next epoch. Tells the job of the rank, and the log. */
+/* Notes which ranks hold back the training's next epoch, tells this to the rank's job, and logs a
+ * warning. */
 void group_look_behind(struct group *group, struct group_rank *rank);
 
 /* --- print.c ----------------------------------------------------------------------------- */

@@ -75,8 +75,8 @@ static void print_silent(const struct group *group, struct lines *lines)
 	}
 }
 
-/* Tells whether the refusal is about the dataset: its files or their times differ from the
- * group's. */
+/* Tells whether the group refuses the job because the files of its dataset, or their times, differ
+ * from those of the group. */
 static bool is_of_dataset(const char *refused)
 {
 	return strncmp(refused, "dataset: ", 9) == 0 ||
@@ -103,8 +103,8 @@ static void print_rank(const struct group_rank *rank, struct lines *lines)
 			config->training);
 }
 
-/* Prints the ranks of a training that no node serves, and those that hold back its next epoch.
- * Prints them only for the training's first job on this node. */
+/* Prints the ranks that hold back the training's next epoch, and the ranks that no node serves.
+ * Does this for the training's first job on this node alone, so that each line appears once. */
 static void print_training(
 	const struct group *group, const struct group_rank *rank, struct lines *lines)
 {

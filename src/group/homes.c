@@ -69,8 +69,8 @@ static bool has_this_node(const struct home *homes, size_t n)
 	return false;
 }
 
-/* Makes the table of homes, without the nodes that the client refused. ret_at[i]: index in `homes`
- * of node i of the table. NULL: an error, which was logged unless there was no memory. */
+/* Makes the table of homes, without nodes whose address was refused (is_bad). ret_at[i]: index in
+ * `homes` of node i of the table. NULL: an error, which was logged unless there was no memory. */
 static struct place *make_place(const struct home *homes, size_t n, uint32_t *ret_at)
 {
 	struct place_node *nodes = calloc(n + 1, sizeof(*nodes));
@@ -118,7 +118,7 @@ void peers_members(struct peers *peers, const struct coord_node *members, size_t
 	if (n_homes < 0 || !at) {
 		free(homes);
 		free(at);
-		return; /* the next step tries again */
+		return; /* the next call tries again */
 	}
 	forget_gone(peers, homes, (size_t)n_homes);
 	struct place *place = has_this_node(homes, (size_t)n_homes)
@@ -194,8 +194,8 @@ static bool refuses(const struct home *home, const struct shared_space *space)
 	return until_ns != 0 && clock_now_ns() < until_ns;
 }
 
-/* Returns the first node, in the sample's order of homes, that does not refuse this space at
- * present. NULL: this node comes before any such node, or there is no such node. */
+/* Returns the first node in the sample's order of homes that does not refuse this space at present.
+ * NULL: this node comes before all such nodes, or every node refuses. */
 static struct home *find_home_locked(
 	struct peers *peers, const struct shared_space *space, sample_id sample)
 {

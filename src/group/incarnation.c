@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/log.h"
+#include "epoch/disk.h"
 #include "group/group_internal.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static uint64_t read_before(const char *path)
 {
 	uint64_t before = 0;
 	FILE *in = fopen(path, "re");
-	/* without the file the leases of the previous daemon are not taken over; they expire */
+	/* without the file, the leases of the previous daemon are not taken over, but expire */
 	if (!in)
 		return 0;
 	bool good = fscanf(in, "%16" SCNx64, &before) == 1;
@@ -27,29 +28,15 @@ static uint64_t read_before(const char *path)
 	return good ? before : 0;
 }
 
-static int write_now(const char *path, uint64_t incarnation)
-{
-	auto_free char *aside = NULL;
-	if (asprintf(&aside, "%s.new", path) < 0)
-		return -ENOMEM;
-	FILE *out = fopen(aside, "we");
-	if (!out)
-		return -errno;
-	int err = fprintf(out, "%016" PRIx64 "\n", incarnation) < 0 ? -EIO : 0;
-	if (fclose(out) != 0)
-		err = -errno;
-	if (!err && rename(aside, path) != 0)
-		err = -errno;
-	return err;
-}
-
 uint64_t incarnation_follow(const char *state, uint64_t incarnation)
 {
-	auto_free char *path = NULL;
-	if (asprintf(&path, "%s/incarnation", state) < 0)
+	auto_free char *path = aprintf("%s/incarnation", state);
+	char text[32];
+	if (!path)
 		return 0;
 	uint64_t before = read_before(path);
-	int err = write_now(path, incarnation);
+	snprintf(text, sizeof(text), "%016" PRIx64 "\n", incarnation);
+	int err = disk_replace(state, "incarnation", text, 0644);
 	if (err)
 		log_warn("%s: can't be written: %s; after the next start this node's "
 			 "ranks wait until its leases end",

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define SECOND_NS UINT64_C(1000000000)
 /* pause after a node answered that it has no such job */
 #define WITHOUT_JOB_NS (5 * SECOND_NS)
 #define AWAY_NS SECOND_NS /* pause after a failed connection or a timeout */
@@ -63,7 +62,7 @@ static int fetch_sample(void *context, struct sched_fetch *fetch)
 		.done = done,
 		.context = fetch};
 	if (!peers_find(peers, fetch->dataset, fetch->preparation, fetch->sample, &asks))
-		return -EHOSTDOWN; /* the group has changed since is_elsewhere */
+		return -EHOSTDOWN; /* the home has left or refused meanwhile */
 	fetch->context = peers;
 	fetch->node = asks.node;
 	fetch->space = asks.space;

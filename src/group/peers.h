@@ -25,13 +25,13 @@ struct sched;
  *   Errors: -errno, logged. This node prepares samples that it can't fetch.
  */
 
-/* A node of the group that listens. */
+/* A node that listens for the requests of other nodes, so that it can be the home of samples. */
 struct home {
 	char name[COORD_NAME];
 	char address[COORD_ADDRESS];
 	uint64_t incarnation;
 	double capacity;
-	/* is_here: this node; is_bad: the client refused the node, which was logged */
+	/* is_here: this node; is_bad: peer_client_node refused the node, which was logged */
 	bool is_here, is_bad;
 	uint32_t node; /* the client's number of the node; not set if is_here or is_bad */
 	/* [the client's number of the space]: the time until which the node refuses the space. */
@@ -121,8 +121,8 @@ void peers_members(struct peers *peers, const struct coord_node *members, size_t
  * node prepares the sample. */
 bool peers_find(struct peers *peers, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct peer_fetch *ret);
-/* Notes that the node refuses the space until until_ns, for the reason err. Until then the next
- * node in a sample's order is its home. */
+/* Notes that the node refuses the space (a dataset and a preparation) until until_ns, for the
+ * reason err. Until then the next node in a sample's order is its home. */
 void peers_refused(
 	struct peers *peers, uint32_t node, uint32_t space, int err, uint64_t until_ns);
 /* Returns the node's last refusal or failure within 10 s as -errno; 0: none. */

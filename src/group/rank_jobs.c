@@ -112,8 +112,8 @@ static uint32_t tail(
 	return n;
 }
 
-/* Serves coord_calls.forget: notes positions that coord_calls.tail must never return. Readers keep
- * their samples. */
+/* Serves coord_calls.forget: notes positions that coord_calls.tail must never return. Readers on
+ * this node keep the samples that they got there. */
 static void forget(void *context, const char *training, uint32_t number, uint32_t epoch,
 	uint32_t base, uint32_t n)
 {
@@ -184,7 +184,7 @@ struct coord_calls group_calls(struct group *group)
 
 static int enter_training(struct group *group, const struct group_rank *rank)
 {
-	/* This is not NULL, because a job with a rank always has an edition. */
+	/* `edition` is not NULL, because a job with a rank always has one. */
 	auto_edition *edition = sched_edition(rank->job, 0);
 	const struct job_config *config = rank->config;
 	struct coord_job job = {.name = config->training,
@@ -214,8 +214,8 @@ static int take_rank(struct group *group, const struct group_rank *rank)
 {
 	struct sched_feed_state state;
 	sched_feed_state(rank->job, &state);
-	/* The engine in this process forgot the drawn samples when the daemon ended. So it begins a
-	 * new life, and the repair takes the samples from the journals. */
+	/* The engine in this process starts without the drawn samples. A new life of the engine
+	 * (coord.h) makes the coordinator repair its log from the journals. */
 	if (state.started && group->local)
 		coord_local_restart(group->local);
 	return coord_take_rank(group->coord, rank->config->training, rank->config->rank,

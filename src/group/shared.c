@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * The datasets whose samples this node shares with its peers. The table holds each dataset, and
- * after a rescan also the previous edition, which running epochs still read. The samples of a
- * dataset that is not in the table are prepared on this node.
+ * The datasets whose samples this node shares with its peers. The table peers->shared holds each
+ * dataset, and after a rescan also the previous edition, which running epochs still read. The
+ * samples of a dataset that is not in the table are prepared on this node.
  */
 
 /* Hashes the paths, sizes and ids, so that equal fingerprints mean equal samples on all nodes. */

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "image/image_internal.h"
 #include "image/resample_internal.h"
 
 /* Multiplies and divides colours by alpha, rounded as in Pillow. */
-
-static uint8_t times(unsigned a, unsigned b)
-{
-	unsigned product = a * b + 128;
-	return (uint8_t)(((product >> 8) + product) >> 8);
-}
 
 void alpha_multiply(const uint8_t *in, size_t pixels, size_t channels, uint8_t *out)
 {
 	for (size_t i = 0; i < pixels; i++, in += channels, out += channels) {
 		uint8_t alpha = in[channels - 1];
 		for (size_t c = 0; c + 1 < channels; c++)
-			out[c] = times(in[c], alpha);
+			out[c] = times_of_255(in[c], alpha);
 		out[channels - 1] = alpha;
 	}
 }

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "image/array.h"
+#include "base/byte_order.h"
 #include "base/ensure.h"
 
 #include <ctype.h>
@@ -19,7 +20,7 @@ const char *const array_dtypes[] = {"uint8", "int8", "bool", "uint16", "int16", 
 	"int32", "uint64", "int64", "float16", "float32", "float64", "complex64",
 	"complex128", NULL};
 
-/* The types, in the order of array_dtypes. */
+/* NumPy's name and the bytes of each type in array_dtypes. */
 static const struct {
 	const char *npy;
 	uint32_t item;
@@ -109,7 +110,7 @@ struct tensor_shape array_pixels(const struct array_type *type)
 
 /* --- heads of files ------------------------------------------------------------------- */
 
-/* The dictionary in the head of an array. *at is the next byte to parse. */
+/* The Python dictionary in the header of a NumPy file. *at is the next byte to parse. */
 struct dictionary {
 	const char *at, *end;
 	const struct array_type *type;
@@ -276,9 +277,7 @@ int array_check_head(const struct array_type *type, const uint8_t *data, size_t 
 		return refuse(&dictionary, "no NumPy array");
 	if (n < 7 || n < start)
 		return 0;
-	length = data[8] | (size_t)data[9] << 8;
-	if (start == 12)
-		length |= (size_t)data[10] << 16 | (size_t)data[11] << 24;
+	length = start == 12 ? get_le32(data + 8) : get_le16(data + 8);
 	if (length > ARRAY_MOST_HEAD - start)
 		return refuse(&dictionary,
 			"an array with a header of %zu bytes, allowed: %d", length,

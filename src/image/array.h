@@ -14,8 +14,8 @@
  */
 
 #define ARRAY_MOST_AXES 6
-/* Most bytes of a shape's text, such as "16, 224, 224". The head of a record has room for this
- * many, and a shape with at most ARRAY_MOST_BYTES never needs more. */
+/* Most bytes of a shape's text, such as "16, 224, 224". An array of at most ARRAY_MOST_BYTES bytes
+ * never needs more, and a record's header has room for this many. */
 #define ARRAY_MOST_SHAPE 25
 #define ARRAY_MOST_BYTES (UINT64_C(1) << 30)
 
@@ -26,8 +26,8 @@ struct array_type {
 	uint32_t shape[ARRAY_MOST_AXES];
 };
 
-/* The names of the number types, such as "float32", ended by NULL. array_set_dtype takes the index
- * of a name. */
+/* The names of the number types, such as "float32"; the last element is NULL. array_set_dtype takes
+ * the index of a name. */
 extern const char *const array_dtypes[];
 void array_set_dtype(struct array_type *type, unsigned n);
 

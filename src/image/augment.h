@@ -62,9 +62,10 @@ struct augment_plan augment_plan(const struct augment_config *config, uint64_t s
 	uint32_t epoch, uint32_t position, struct tensor_shape image);
 
 /*
- * Makes a tensor of the pixel type: rows of plan->size without padding, in the order (height,
- * width, channels) or (channels, height, width). All frames of a group are treated alike. The
- * caller frees it. *ret is NULL if the result equals the given tensor.
+ * Carries out the plan: makes a tensor of the pixel type and of the size plan->size, without
+ * padding, in the order (height, width, channels) or (channels, height, width). All frames of a
+ * group get the same decisions. The caller frees *ret. *ret is NULL if the result equals the given
+ * tensor.
  */
 must_check int augment_apply(const struct normalize_config *normalize,
 	struct pixel_type type, const struct augment_plan *plan,

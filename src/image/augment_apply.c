@@ -19,7 +19,7 @@
 /* The pixels that the plan needs; everything around them is black. */
 struct window {
 	const uint8_t *pixels;
-	size_t pixel; /* bytes */
+	size_t pixel; /* bytes of a pixel */
 	size_t stride;
 	struct crop_axis rows;
 	struct crop_axis columns;
@@ -29,9 +29,11 @@ struct target {
 	const struct pixels *pixels;
 	struct pixel_type type;
 	struct tensor_shape size;
-	/* One scale per plane; with rows of whole pixels (HWC) only the first one is used. */
+	/* one scale for each channel if channels are in separate planes (CHW); otherwise scale[0]
+	 * is for all channels */
 	struct pixels_scale scale[MOST_CHANNELS];
-	uint8_t *row; /* three rows of scratch memory */
+	/* scratch memory for a row each: a row of the output, the row mirrored, its channels */
+	uint8_t *row;
 	uint8_t *mirrored;
 	uint8_t *planes;
 	uint8_t *out;
@@ -85,11 +87,12 @@ static int resize(struct window *window, const struct augment_plan *plan, uint8_
 
 /* --- a row ------------------------------------------------------------------------- */
 
-/* Returns row y of the output as bytes, in the window itself or copied to target->row. */
+/* Returns row y of the output: a pointer into the window, or, if black pixels have to be added, to
+ * a copy in target->row. */
 static const uint8_t *find_row(
 	const struct target *target, const struct window *window, uint32_t y)
 {
-	/* A row above the window gives a huge number here. */
+	/* This unsigned difference is a huge number if the row is above the window. */
 	uint32_t inside = y - window->rows.pad;
 	size_t bytes = window->columns.length * window->pixel;
 	size_t row_bytes = target->size.width * window->pixel;
@@ -129,7 +132,7 @@ static void put_numbers(const struct target *target, const uint8_t *in, size_t n
 	}
 }
 
-/* Splits a row into its channels, each to its place in the output or to a scratch row. */
+/* Splits a row of pixels into its channels: writes channel c to out[c]. */
 static void split(const struct target *target, const uint8_t *row, size_t width,
 	uint8_t *const out[MOST_CHANNELS])
 {
@@ -203,7 +206,7 @@ static void set_scales(struct target *target, const struct normalize_config *nor
 		target->scale[c] = pixels_scale_plane(normalize, c);
 }
 
-/* Computes one image, or one frame of a group, at `pixels`. */
+/* Computes one image, or one frame of a group. pixels: the image or frame in the tensor. */
 static int compute(const struct normalize_config *normalize, struct pixel_type type,
 	const struct augment_plan *plan, const struct tensor *tensor,
 	const uint8_t *pixels, uint8_t *out)

@@ -4,7 +4,7 @@
 #include "image/image_internal.h"
 #include "image/raw.h"
 
-#include "base/little_endian.h"
+#include "base/byte_order.h"
 
 #include <errno.h>
 #include <string.h>
@@ -203,7 +203,7 @@ static int open_image(
 
 /* --- run lengths -------------------------------------------------------------------------- */
 
-/* Decodes runs of pixels to one-byte indices, as Pillow's BmpRleDecoder does. */
+/* Decodes run-length codes to palette indices of one byte, as Pillow's BmpRleDecoder does. */
 struct runs {
 	const struct bmp *bmp;
 	/* at: offset of the next byte in the file; n: number of indices decoded so far; all: number
@@ -237,7 +237,7 @@ static void append_run(struct runs *runs, uint64_t n, uint8_t byte)
 	runs->x += n;
 }
 
-/* Appends n pixels. false: the file ends before. */
+/* Appends n pixels that are stored without compression. false: the file is truncated. */
 static bool append_pixels(struct runs *runs, unsigned n)
 {
 	const struct bmp *bmp = runs->bmp;
@@ -272,8 +272,8 @@ static bool skip_pixels(struct runs *runs)
 	return true;
 }
 
-/* Appends the pixels that one code stands for. false: there are no more pixels, or the file ends
- * before. */
+/* Appends the pixels that the next run-length code stands for. false: there is no further code, or
+ * the file is truncated. */
 static bool append_some(struct runs *runs)
 {
 	const struct bmp *bmp = runs->bmp;

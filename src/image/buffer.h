@@ -14,7 +14,7 @@
  *   Threads: one at a time.   Errors: -ENOMEM.
  */
 
-/* A larger buffer is freed after the image. */
+/* buffer_trim frees a larger buffer. */
 #define KEEP_BYTES ((size_t)16 << 20)
 
 struct buffer {
@@ -22,7 +22,9 @@ struct buffer {
 	size_t size;
 };
 
+/* Makes the buffer at least `size` bytes long. */
 must_check int buffer_reserve(struct buffer *buffer, size_t size);
-/* Frees memory that an exceptionally large image needed. */
+/* Frees the memory if it is larger than KEEP_BYTES, because an exceptionally large image needed
+ * it. */
 void buffer_trim(struct buffer *buffer);
 void buffer_free(struct buffer *buffer);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/clock.h"
 #include "base/ensure.h"
 #include "base/fault.h"
 #include "image/image_internal.h"
@@ -13,7 +14,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 static const struct codec *const codecs[] = {
 	&codec_jpeg,
@@ -30,14 +30,15 @@ static const struct codec *const codecs[] = {
 };
 #define N_CODECS (sizeof(codecs) / sizeof(codecs[0]))
 
-/* The check of the preamble for each codec; NULL: the codec has none. */
+/* The functions of the codecs that check the preamble (the bytes before the pixels) as PIL does.
+ * NULL: the codec has no such check. */
 static int (*const check_preamble[N_CODECS])(char *message, const uint8_t *data,
 	size_t size) = {preamble_check_jpeg, preamble_check_png};
 
 struct image_decoder {
 	void *codec_states[N_CODECS];
 	struct buffer pixels;  /* the decoded image, before resize and crop */
-	struct buffer turned;  /* the decoded image after it was turned */
+	struct buffer turned;  /* the decoded image, turned by its EXIF orientation */
 	struct buffer gray;    /* the image in gray instead of RGB */
 	struct buffer scratch; /* memory for the codec of the image */
 	struct resampler *resampler;
@@ -118,14 +119,6 @@ struct image_usage image_decoder_usage(const struct image_decoder *decoder)
 	return decoder->usage;
 }
 
-/* Returns the processor time of the thread, without waits for a processor. */
-static uint64_t cpu_ns(void)
-{
-	struct timespec now;
-	ensure(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static size_t held_bytes(const struct image_decoder *decoder)
 {
 	size_t bytes = sizeof(*decoder) + decoder->pixels.size + decoder->turned.size +
@@ -162,7 +155,8 @@ static bool same_shape(struct tensor_shape a, struct tensor_shape b)
 	return a.height == b.height && a.width == b.width;
 }
 
-/* Plans the transform. image: the size as decoded; original: the size in the file. */
+/* Plans the steps from the decoded image to the tensor. image: the decoded size, which may be
+ * smaller than `original`, the size in the file. */
 static struct transform plan(const struct decoding *decoding,
 	const struct preparation *preparation, struct tensor_shape original,
 	struct tensor_shape image)
@@ -275,7 +269,7 @@ static void fill(struct tensor *tensor, const uint8_t colour[static 3])
 		memcpy(tensor->data + i, pixel, bytes);
 }
 
-/* Returns the decoded part, converted to the tensor's mode. NULL: no memory. */
+/* Returns the decoded part of the image, converted to the tensor's mode. NULL: no memory. */
 static const uint8_t *in_mode(
 	struct image_decoder *decoder, const struct transform *transform)
 {
@@ -337,13 +331,13 @@ static int make_tensor(const struct decoding *decoding, struct image_output *out
 	err = read_part(decoding, &transform.part);
 	if (err)
 		return err;
-	uint64_t begun = cpu_ns();
+	uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	err = resize_and_crop(decoder, &transform, output->tensor);
-	decoder->usage.resample_ns += cpu_ns() - begun;
+	decoder->usage.resample_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
 	return err ? fail_memory(decoding->message) : 0;
 }
 
-/* Turns the image in decoder->pixels, then makes the tensor from it. */
+/* Turns the image in decoder->pixels by its EXIF orientation, then makes the tensor from it. */
 static int turn(const struct decoding *decoding, const struct transform *transform,
 	struct tensor *tensor)
 {
@@ -382,9 +376,9 @@ static int make_turned_tensor(
 		err = read_part(decoding, &part);
 	if (err)
 		return err;
-	uint64_t begun = cpu_ns();
+	uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	err = turn(decoding, &transform, output->tensor);
-	decoder->usage.resample_ns += cpu_ns() - begun;
+	decoder->usage.resample_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
 	return err ? fail_memory(decoding->message) : 0;
 }
 
@@ -407,8 +401,8 @@ static int resize_one(const struct decoding *decoding, const struct image_part *
 	return err ? err : resize_and_crop(decoding->decoder, &transform, output->tensor);
 }
 
-/* Makes several tensors from one decode. The decoded part is the smallest part that all tensors
- * need. */
+/* Decodes the image once, and makes several tensors. Decodes the smallest part of the image that
+ * contains the parts for all tensors. */
 static int make_tensors(
 	const struct decoding *decoding, struct image_output *outputs, size_t n)
 {
@@ -428,10 +422,10 @@ static int make_tensors(
 		err = read_part(decoding, &all.part);
 	if (err)
 		return err;
-	uint64_t begun = cpu_ns();
+	uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	for (size_t i = 0; !err && i < n; i++)
 		err = resize_one(decoding, &all.part, &outputs[i]);
-	decoding->decoder->usage.resample_ns += cpu_ns() - begun;
+	decoding->decoder->usage.resample_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
 	return err ? fail_memory(decoding->message) : 0;
 }
 
@@ -546,12 +540,12 @@ int image_decode(struct image_decoder *decoder, const struct encoded_image *imag
 	struct image_output *outputs, size_t n, char message[static IMAGE_MESSAGE])
 {
 	struct image_usage *usage = &decoder->usage;
-	uint64_t begun = cpu_ns(), resample_ns = usage->resample_ns;
+	uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID), resample_ns = usage->resample_ns;
 	for (size_t i = 0; i < n; i++) {
 		ensure(!outputs[i].preparation->encoded);
 		outputs[i].tensor = NULL;
 	}
 	int err = decode(decoder, image, outputs, n, message);
-	usage->decode_ns += cpu_ns() - begun - (usage->resample_ns - resample_ns);
+	usage->decode_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun - (usage->resample_ns - resample_ns);
 	return err;
 }

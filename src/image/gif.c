@@ -3,7 +3,7 @@
 
 #include "image/image_internal.h"
 
-#include "base/little_endian.h"
+#include "base/byte_order.h"
 
 #include <errno.h>
 #include <string.h>
@@ -31,7 +31,7 @@ struct gif {
 	uint32_t x, y, frame_width, frame_height;
 	int transparent; /* index of the transparent colour, or -1 */
 	bool interlaced;
-	unsigned bits; /* length of the first codes in bits, less one */
+	unsigned bits; /* length of the first LZW codes in bits, minus 1 */
 	struct palette screen, frame;
 	bool keep;
 	struct buffer *scratch;
@@ -180,12 +180,12 @@ static int open_image(
 
 struct lzw {
 	struct gif *gif;
-	uint8_t *rows; /* the rows of the frame, within the canvas */
+	uint8_t *rows; /* first pixel of the frame, within the rows of the whole image */
 	uint32_t x, y, step, pass;
 	uint32_t bit_buffer;
 	unsigned bit_count, block_left, code_bits;
 	int clear, next, last_code, last_data;
-	bool first; /* the next code follows a clear code */
+	bool first; /* the next code is the first one after a clear code */
 	uint8_t data[TABLE];
 	uint16_t link[TABLE];
 };

@@ -13,7 +13,7 @@
  *   Threads: any; no state.   Errors: none.
  */
 
-/* bytes that are enough for any head; NumPy's head always has this length */
+/* bytes that are enough for any head of pixels; the head of a npy file always has this length */
 #define HEAD_SIZE 128
 
 /* Heads of files that hold the pixels of a tensor. */

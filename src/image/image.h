@@ -26,10 +26,10 @@
 struct encoded_image {
 	const uint8_t *data;
 	size_t size;
-	/* The expected shape; it includes the mode if channels are kept. An image of another shape
-	 * is refused. */
+	/* The expected size, and with channels = keep also the expected mode. Another image is
+	 * refused. */
 	struct tensor_shape shape;
-	/* The EXIF orientation, for preparations with exif set. 0 or 1: upright. */
+	/* The EXIF orientation, used only if preparation.exif is set. 0 or 1: upright. */
 	unsigned orientation;
 	uint64_t max_pixels; /* larger images are refused; 0: IMAGE_MAX_PIXELS */
 };
@@ -37,7 +37,7 @@ struct encoded_image {
 struct image_output {
 	const struct preparation *preparation; /* its field `encoded` must be unset */
 	struct tensor *tensor; /* set by image_decode; NULL: the tensor was not made */
-	/* bytes to allocate behind the pixels, as room for a second tensor */
+	/* bytes to allocate behind the pixels, for the second image of a pair */
 	uint64_t room;
 };
 
@@ -72,8 +72,8 @@ struct image_decoder;
 must_check int image_decoder_new(struct image_decoder **ret);
 void image_decoder_free(struct image_decoder **decoder);
 
-/* Makes the decoder use only portable code from now on, for comparisons. After -ENOMEM the decoder
- * can only be freed. */
+/* Makes the decoder use only portable code from now on, so that tests can compare results. After
+ * -ENOMEM the decoder can only be freed. */
 must_check int image_decoder_use_plain(struct image_decoder *decoder);
 
 /* Frees memory that is only needed for exceptionally large images. */
@@ -96,12 +96,13 @@ uint64_t image_working_bytes(const struct preparation *preparation,
 	struct tensor_shape image, uint64_t file_bytes);
 
 /*
- * Makes the tensors of all outputs from one decode. The pixels are RGB8 as PIL's convert('RGB')
- * gives them, unless the preparation asks for other channels. The image is turned if the
- * preparation says so, then resized as Pillow does it, then centre-cropped. If there are several
- * outputs, none of their preparations may be approximate or exif, or keep channels. After a failure
- * some tensors may exist; the caller frees them. -EIO: truncated, corrupt, not an image,
- * unsupported; -ESTALE: the shape differs from the catalogue's; -ENOMEM. Fault: load.decode.
+ * Decodes the image once, and makes the tensors of all outputs. The pixels are RGB8 as PIL's
+ * convert('RGB') gives them, unless the preparation asks for other channels. The image is turned if
+ * the preparation says so, then resized as Pillow does it, then centre-cropped. If there are
+ * several outputs, their preparations must be neither approximate nor exif, and must not keep
+ * channels. After a failure some tensors may exist; the caller frees them. -EIO: truncated,
+ * corrupt, not an image, unsupported; -ESTALE: the shape differs from the catalogue's; -ENOMEM.
+ * Fault: load.decode.
  */
 must_check int image_decode(struct image_decoder *decoder,
 	const struct encoded_image *image, struct image_output *outputs, size_t n,

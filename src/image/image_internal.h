@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /*
- * Shared by the files of src/image: errors, and the table of codecs.
+ * Shared by the files of src/image: errors, and the codecs. A codec decodes one format of images.
  */
 
 /* Writes the message, of at most IMAGE_MESSAGE bytes, and returns `error`, a negative errno. */
@@ -20,11 +20,18 @@ int image_fail(char *message, int error, const char *format, ...) printf_like(3,
 /* Fails for a file that no codec recognises; the message names the probable format. */
 int image_fail_unknown(char *message, const uint8_t *data, size_t size);
 
-/* The number of bytes that PIL gives its decoders at once. Whether PIL accepts a damaged file can
- * depend on this number. */
+/* Returns a * b / 255, rounded as in Pillow. */
+static inline uint8_t times_of_255(unsigned a, unsigned b)
+{
+	unsigned product = a * b + 128;
+	return (uint8_t)(((product >> 8) + product) >> 8);
+}
+
+/* The number of bytes that PIL gives its decoders at once. Codecs use the same number, because
+ * whether PIL accepts a damaged file can depend on it. */
 #define CODEC_READ_SIZE 65536
 
-/* Rows and columns of a decoded image. The pads are 0. */
+/* A part of an image: some rows and columns, whose field `pad` is 0. */
 struct image_part {
 	struct crop_axis rows;
 	struct crop_axis columns;
@@ -34,8 +41,8 @@ struct image_part {
 struct codec_input {
 	const uint8_t *data;
 	size_t size;
-	bool keep; /* `read` produces the mode that `open` reported; false: RGB */
-	/* `read` fills in the pixels that the file lacks; only JPEG and PNG support this */
+	bool keep; /* `read` produces pixels of the file's mode; false: RGB */
+	/* if the file is truncated, `read` fills in the missing pixels; only for JPEG and PNG */
 	bool fill;
 	/* IMAGE_MESSAGE bytes; a function that fails writes its message here */
 	char *message;
@@ -58,8 +65,8 @@ struct codec {
 	/* most bytes from the start of a file that `open` needs; 0: all bytes */
 	size_t head_bytes;
 	bool keeps; /* the codec supports codec_input.keep */
-	/* Size of the codec's state, which is cleared. 0: `create` allocates the state, and the
-	 * codec has `destroy` and `bytes`. */
+	/* Size of the codec's state, which begins as zeros. 0: the codec makes its state itself, by
+	 * the functions `create`, `destroy` and `bytes`. */
 	size_t state_bytes;
 	/* Creates the codec's state. plain: uses only portable code. */
 	int (*create)(bool plain, void **ret);
@@ -77,8 +84,8 @@ struct codec {
 	int (*read)(void *state, uint8_t *pixels);
 	void (*close)(void *state);	    /* NULL: there is nothing to close */
 	size_t (*bytes)(const void *state); /* returns the memory that the state holds */
-	/* Finds the EXIF data. NULL: the format has none, or the scan of the dataset finds them by
-	 * itself. */
+	/* Finds the EXIF data. NULL: the format has none, or is JPEG or PNG, for which the scan of
+	 * the dataset finds the EXIF data itself. */
 	struct exif_data (*exif)(const uint8_t *data, size_t size);
 };
 

@@ -18,10 +18,10 @@
  * Decodes JPEG. Our own decoder (image/baseline) decodes the files that it accepts, libjpeg all
  * others. libjpeg also reads the header of each file.
  *
- * libjpeg is called exactly as PIL calls it: its source suspends, and gets the file in pieces of
- * CODEC_READ_SIZE until all rows are decoded. So both accept the same damaged files. libjpeg only
- * warns of damage inside the entropy-coded data. A baseline file may lack its end marker if all
- * rows can be decoded without it. A file that ends earlier is truncated.
+ * libjpeg is called exactly as PIL calls it, so joaderfs and PIL accept the same damaged files:
+ * libjpeg suspends when it needs data, and gets the file in pieces of CODEC_READ_SIZE until all
+ * rows are decoded. libjpeg only warns of damage inside the entropy-coded data. A baseline file may
+ * lack its end marker if all rows can be decoded without it. A file that ends earlier is truncated.
  *
  * If only a part of the image is wanted, the columns and rows outside the part are not computed.
  * But libjpeg still reads the whole file, since whether a file is accepted must not depend on the
@@ -37,8 +37,8 @@
 #define CAN_SKIP 0
 #endif
 
-/* Extra rows and columns that are decoded around the part. Upsampling uses neighbouring samples,
- * and computes other values at an edge. */
+/* Extra rows and columns that are decoded around a part of the image. Upsampling uses neighbouring
+ * pixels, and at an edge, where they are missing, computes other values. */
 #define MARGIN 17
 
 /* A file with more scans is refused: a progressive file with a few bytes per scan could keep a
@@ -52,20 +52,21 @@ struct jpeg {
 	struct jpeg_progress_mgr progress;
 	/* end of the file; libjpeg may see only the bytes before it */
 	const uint8_t *end;
-	size_t skip; /* bytes to skip when more bytes arrive */
+	size_t skip; /* bytes to skip when libjpeg gets the next piece of the file */
 	/* libjpeg sees the whole file, so it must not ask for more data. */
 	bool all_visible;
-	struct image_part asked;
-	struct image_part part; /* the part that libjpeg decodes, including the margin */
+	struct image_part asked; /* the part that the caller wants */
+	struct image_part part;	 /* the part that libjpeg decodes, including the margin */
 	struct jpeg_memory memory;
 	/* our own decoder; NULL: libjpeg is faster on this processor */
 	struct baseline *baseline;
 	const uint8_t *begin; /* first byte of the file */
-	bool by_baseline;
-	bool fill;    /* missing rows become black */
-	bool failed;  /* decoding of rows has stopped after an error (with fill) */
-	bool refused; /* an error that even `fill` does not allow */
-	/* a copy of the rest of the file, with an end marker added (with fill) */
+	bool by_baseline;     /* our own decoder has accepted the header */
+	bool fill;	      /* if the file is truncated, missing rows become black */
+	/* if `fill` is set: an error occurred before the first row */
+	bool failed;
+	bool refused; /* an error after which the file is refused even if `fill` is set */
+	/* if `fill` is set: a copy of the rest of the file, with an end marker added */
 	uint8_t *ended;
 	char *message;
 	int error;
@@ -344,8 +345,8 @@ static bool is_filled(const struct jpeg *jpeg)
 	return jpeg->fill && jpeg->error == -EIO && !jpeg->refused;
 }
 
-/* Begins to decode with fill. All rows are decoded, because the rows above the part determine where
- * the data end. */
+/* Begins to decode a file whose missing rows become black. Decodes all rows, not only the part:
+ * only by decoding the rows above the part libjpeg finds out which rows are missing. */
 static int begin_filled(struct jpeg *jpeg, struct image_part *part)
 {
 	struct jpeg_decompress_struct *info = &jpeg->info;
@@ -405,8 +406,8 @@ static void read_part(struct jpeg *jpeg, uint8_t *pixels)
 	}
 }
 
-/* Decodes the last row, if it is outside the part. libjpeg does not check rows that are skipped at
- * the end. */
+/* Skips the rows below the part, but decodes the last row: libjpeg would not find damage in rows
+ * that are skipped at the end. */
 static void pass_rest(struct jpeg *jpeg)
 {
 	struct jpeg_decompress_struct *info = &jpeg->info;
@@ -438,7 +439,7 @@ static bool read_baseline(struct jpeg *jpeg, uint8_t *pixels)
 static int read_filled(struct jpeg *jpeg, uint8_t *pixels)
 {
 	struct image_part part = jpeg->asked;
-	/* A pixel of CMYK with all bits set is white. */
+	/* The missing pixels of a CMYK image become white. */
 	bool cmyk = jpeg->info.out_color_space == JCS_CMYK;
 	memset(pixels, cmyk ? 255 : 0,
 		(size_t)part.rows.length * part.columns.length * 3);

@@ -10,8 +10,8 @@
 /* Vector code reads and writes whole registers, also beyond the end of a row. */
 #define ROW_ALIGNMENT ((size_t)64)
 
-/* The structures of libjpeg's virtual arrays. Each memory manager defines its own: others may store
- * arrays in files, this one stores them in memory. */
+/* libjpeg's virtual arrays. Each memory manager defines these structures itself: other managers may
+ * store arrays in files, but this one stores them in memory. */
 struct jvirt_sarray_control {
 	JSAMPARRAY rows;
 	JDIMENSION height;

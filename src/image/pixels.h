@@ -53,13 +53,14 @@ struct pixels {
 	/* writes n numbers, as torchvision's ToTensor and Normalize compute them in float */
 	void (*to_float32)(const uint8_t *in, size_t n, const struct pixels_scale *scale,
 		float *out);
-	/* writes the numbers of to_float32 as halves, rounded to nearest even */
+	/* writes the numbers of to_float32 as 16-bit floats, rounded to nearest even */
 	void (*to_float16)(const uint8_t *in, size_t n, const struct pixels_scale *scale,
 		uint16_t *out);
 };
 
-/* The functions from here on take pixels of any mode. They divide 16-bit numbers by 65535, and
- * leave floats and palette indices as they are. */
+/* The functions from pixels_mirror to pixels_to_float16 take pixels of any mode. Before they are
+ * normalized, 8-bit numbers are divided by 255 and 16-bit numbers by 65535, but floats and palette
+ * indices stay as they are. */
 void pixels_mirror(
 	struct tensor_shape shape, const uint8_t *in, size_t width, uint8_t *out);
 void pixels_take_channel(struct tensor_shape shape, const uint8_t *in, size_t width,

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 /*
- * Tells whether JOADERFS_PLAIN=1 in the environment asks for the plain code everywhere. All vector
- * code has a portable counterpart that gives the same results.
+ * Tells whether JOADERFS_PLAIN=1 in the environment asks for plain (portable) code instead of code
+ * with vector instructions. All vector code has a plain counterpart that gives the same results.
  *
  *   Threads: any.   Errors: none.
  */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/byte_order.h"
 #include "image/image_internal.h"
 #include "image/png_end.h"
 #include "image/png_whole.h"
@@ -9,7 +10,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <setjmp.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <png.h>
@@ -21,9 +21,9 @@
  * checksums are ignored, and the file may end anywhere after the last row. The compressed data may
  * also end properly after an earlier row; the missing rows are black.
  *
- * So the chunks before the image data are parsed here. libpng sees only IHDR and the chunks from
- * the first IDAT on. Images with a palette are declared to libpng as gray, and their indices are
- * looked up here, because PIL extends the file's palette by a gray ramp.
+ * So this file parses the chunks before the image data. libpng sees only IHDR and the chunks from
+ * the first IDAT on. Images with a palette are declared to libpng as gray, and this file looks the
+ * indices up, because PIL extends the file's palette by a gray ramp.
  */
 
 #define SIGNATURE_BYTES 8
@@ -55,9 +55,9 @@ struct header {
 
 struct png {
 	struct header header;
-	uint8_t lookup[256][3]; /* RGB for each palette index or gray level */
-	uint8_t head[HEAD_BYTES];
-	size_t head_read;
+	uint8_t lookup[256][3];	  /* RGB for each palette index or gray level */
+	uint8_t head[HEAD_BYTES]; /* signature and IHDR for libpng */
+	size_t head_read;	  /* bytes of `head` that libpng has read */
 	/* bytes that libpng has not yet read from its current chunk */
 	uint64_t chunk_left;
 	const uint8_t *first; /* the first chunk of image data */
@@ -71,17 +71,11 @@ struct png {
 	struct png_whole *whole; /* libdeflate's decoder, or NULL */
 	bool keep;		 /* keep the pixels in the file's mode */
 	size_t pixel;		 /* bytes of a pixel in the result */
-	bool fill;		 /* missing rows become zero, wherever the data end */
+	bool fill;		 /* if the data end early, missing rows become 0 */
 	char *message;
 	int error;
 	jmp_buf escape;
 };
-
-static uint32_t big_endian(const uint8_t *bytes)
-{
-	return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 |
-	       (uint32_t)bytes[2] << 8 | bytes[3];
-}
 
 static bool combination_exists(uint8_t depth, uint8_t color)
 {
@@ -105,8 +99,8 @@ static int parse_ihdr(struct png *png, const uint8_t *data, uint32_t length)
 	if (length < IHDR_BYTES || data[11] != 0)
 		return image_fail(png->message, -EIO, "PNG: bad header");
 	png->header = (struct header){
-		.width = big_endian(data),
-		.height = big_endian(data + 4),
+		.width = get_be32(data),
+		.height = get_be32(data + 4),
 		.depth = data[8],
 		.color = data[9],
 		.interlaced = data[12] != 0,
@@ -135,17 +129,17 @@ static int check_chunk(struct png *png, const uint8_t *chunk)
 	size_t left = (size_t)(png->end - chunk);
 	for (int i = 4; i < 8 && left >= 8; i++)
 		if (!isalnum(chunk[i]) && chunk[i] != '_')
-			return image_fail(png->message, -EIO, "PNG: not a chunk");
+			return image_fail(png->message, -EIO, "PNG: damaged chunk");
 	if (left < 8)
 		return image_fail(png->message, -EIO, "PNG: truncated");
 	if (is_chunk(chunk, "IDAT"))
 		return 0;
 	if (is_chunk(chunk, "IEND"))
 		return image_fail(png->message, -EIO, "PNG: no image data");
-	uint32_t length = big_endian(chunk);
+	uint32_t length = get_be32(chunk);
 	if (left < CHUNK_EXTRA || left - CHUNK_EXTRA < length)
 		return image_fail(png->message, -EIO, "PNG: truncated");
-	if (crc32(0, chunk + 4, length + 4) != big_endian(chunk + 8 + length))
+	if (crc32(0, chunk + 4, length + 4) != get_be32(chunk + 8 + length))
 		return image_fail(
 			png->message, -EIO, "PNG: wrong checksum of %.4s", chunk + 4);
 	return 0;
@@ -154,16 +148,16 @@ static int check_chunk(struct png *png, const uint8_t *chunk)
 /* Reads the chunks before the first IDAT. png->next is then the first IDAT. */
 static int read_chunks(struct png *png)
 {
-	for (;; png->next += CHUNK_EXTRA + (size_t)big_endian(png->next)) {
+	for (;; png->next += CHUNK_EXTRA + (size_t)get_be32(png->next)) {
 		int err = check_chunk(png, png->next);
 		if (err)
 			return err;
 		if (is_chunk(png->next, "IDAT"))
 			return 0;
 		if (is_chunk(png->next, "IHDR"))
-			err = parse_ihdr(png, png->next + 8, big_endian(png->next));
+			err = parse_ihdr(png, png->next + 8, get_be32(png->next));
 		else if (is_chunk(png->next, "PLTE"))
-			err = parse_plte(png, png->next + 8, big_endian(png->next));
+			err = parse_plte(png, png->next + 8, get_be32(png->next));
 		if (err)
 			return err;
 	}
@@ -264,7 +258,7 @@ static void read_chunk_header(struct png *png, uint8_t *out)
 {
 	copy_file(png, out, CHUNK_HEADER);
 	size_t left = (size_t)(png->end - png->next);
-	uint32_t length = big_endian(out);
+	uint32_t length = get_be32(out);
 	if (length > left)
 		png_save_uint_32(out, length = (uint32_t)left);
 	png->chunk_left = (uint64_t)length + CHUNK_CHECKSUM;
@@ -279,7 +273,7 @@ static void on_read(png_structp reader, png_bytep out, size_t bytes)
 		png->head_read += bytes;
 	} else if (png->chunk_left == 0) {
 		if (bytes != CHUNK_HEADER)
-			png_error(reader, "libpng reads in another way");
+			png_error(reader, "unsupported version of libpng");
 		read_chunk_header(png, out);
 	} else {
 		copy_file(png, out, bytes);
@@ -318,7 +312,8 @@ static void convert_gray16(const uint8_t *in, uint32_t width, uint8_t *out)
 		memset(out, in[0] ? 255 : in[1], 3);
 }
 
-/* Keeps the high byte of other 16-bit channels, and drops alpha. */
+/* Converts pixels of RGB or with alpha to RGB of 8 bits: keeps the high byte of 16-bit channels,
+ * and drops alpha. */
 static void convert_channels(const struct header *header, const uint8_t *in, uint8_t *out)
 {
 	size_t channel = header->depth / 8;
@@ -364,7 +359,7 @@ static void convert_row(const struct png *png, const uint8_t *in, uint8_t *out)
 			memcpy(out + (size_t)x * 3, png->lookup[in[x]], 3);
 }
 
-/* Converts all rows but the last one, which it leaves in png->rows. */
+/* Reads all rows, and converts all but the last one, which stays in png->rows. */
 static void read_rows(struct png *png, uint8_t *pixels)
 {
 	for (uint32_t y = 0; y < png->header.height; y++) {
@@ -402,7 +397,7 @@ static void convert_rest(const struct png *png, uint8_t *pixels)
 			png, row, pixels + (size_t)y * png->header.width * png->pixel);
 }
 
-/* Tells whether PIL accepts the place where the data end. Called after libpng failed. */
+/* Tells whether PIL accepts the file although rows are missing. Called after libpng failed. */
 static bool ends_early(const struct png *png)
 {
 	struct png_layout layout = {

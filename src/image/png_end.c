@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "image/png_end.h"
+#include "base/byte_order.h"
 #include "image/image_internal.h"
 
 #include <string.h>
@@ -14,9 +15,9 @@
 struct rows {
 	const struct png_layout *layout;
 	int pass;	/* pass of an interlaced image */
-	uint32_t left;	/* rows left of the pass */
+	uint32_t left;	/* rows of the pass that are not read yet */
 	size_t bytes;	/* bytes of a row of the pass, including its filter byte */
-	size_t missing; /* bytes left of the current row */
+	size_t missing; /* bytes of the current row that are not read yet */
 	bool at_end;	/* all rows were read */
 };
 
@@ -120,8 +121,7 @@ bool png_ends_behind_row(
 		return false;
 	while (found == GOES_ON && end - data >= 8 && memcmp(data + 4, "IDAT", 4) == 0) {
 		size_t left = (size_t)(end - data) - 8;
-		size_t size = (size_t)data[0] << 24 | (size_t)data[1] << 16 |
-			      (size_t)data[2] << 8 | data[3];
+		size_t size = get_be32(data);
 		found = read_chunk(&rows, &stream, data + 8, size < left ? size : left);
 		if (left < size || left - size < 4)
 			break;

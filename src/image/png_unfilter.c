@@ -126,8 +126,8 @@ static inline void average_pixels(
 	}
 }
 
-/* Adds the Paeth predictor: p = a + b - c; p - a = b - c, p - b = a - c, and p - c is their
- * sum. */
+/* Adds the Paeth predictor: the nearest to p = a + b - c of a (left), b (above) and c (above left).
+ * p - a = b - c, p - b = a - c, and p - c is the sum of these. */
 static inline void paeth_pixels(
 	unsigned pixel, uint8_t *row, const uint8_t *above, size_t n)
 {
@@ -147,7 +147,7 @@ static inline void paeth_pixels(
 	}
 }
 
-/* Undoes a filter. The compiler makes a loop for each pixel size. */
+/* Undoes a filter. Always inlined, so that the compiler makes a loop for each constant `pixel`. */
 static bool undo(unsigned filter, unsigned pixel, uint8_t *row, const uint8_t *above,
 	size_t n) __attribute__((always_inline));
 static inline bool undo(

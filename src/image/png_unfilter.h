@@ -18,5 +18,5 @@ typedef bool png_unfilter(unsigned filter, unsigned pixel_bytes, uint8_t *row,
 	const uint8_t *above, size_t n);
 
 png_unfilter png_unfilter_plain;
-/* equals the plain function on processors without vector code */
+/* the same function in vector code; on processors without SSE2, in plain code */
 png_unfilter png_unfilter_vector;

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "image/png_whole.h"
+#include "base/byte_order.h"
 
 #ifdef HAVE_DEFLATE
 
@@ -59,8 +60,7 @@ static bool next_chunk(const uint8_t **chunk, const uint8_t *end, struct bytes *
 	size_t left = (size_t)(end - at);
 	if (left < CHUNK_EXTRA || memcmp(at + 4, "IDAT", 4) != 0)
 		return false;
-	uint32_t length = (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 |
-			  (uint32_t)at[2] << 8 | at[3];
+	uint32_t length = get_be32(at);
 	if (left - CHUNK_EXTRA < length)
 		return false;
 	*ret = (struct bytes){at + CHUNK_HEADER, length};
@@ -92,8 +92,8 @@ static bool find_stream(struct png_whole *whole, const uint8_t *first, const uin
 	return true;
 }
 
-/* Tells whether the image needs at most 8 bytes per pixel beside the file. Callers reserve this
- * much memory. */
+/* Tells whether decoding needs at most 8 bytes per pixel beside the file, for which the daemon has
+ * reserved memory (image_working_bytes). */
 static bool is_bounded(
 	const struct png_whole_image *image, size_t row_bytes, const struct bytes *stream)
 {

@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 /*
- * Decodes the image data of a regular PNG in one call of libdeflate. A PNG is regular if its chunks
- * have the right lengths, its zlib stream has the right checksum and as many bytes as the rows
- * need, and all filters are known. libpng gives the same rows. This decoder refuses all other
- * files, and libpng decodes those. libdeflate 1.14 accepts one kind of damage that zlib and later
+ * Decodes the image data of a regular PNG in one call of libdeflate, to the same rows as libpng. A
+ * PNG is regular if its chunks have the right lengths, its zlib stream has the right checksum and
+ * as many bytes as the rows need, and all filters are known. This decoder refuses all other files,
+ * which libpng then decodes. libdeflate 1.14 accepts one kind of damage that zlib and later
  * versions refuse: code lengths that are repeated beyond the last code. Even then the checksum of
  * the rows is right, so the rows are as they were written.
  *

@@ -111,7 +111,7 @@ static unsigned scaled(const struct ppm *ppm, uint32_t value)
 
 static void put_number(const struct ppm *ppm, unsigned value, size_t i, uint8_t *pixels)
 {
-	/* Values of 255 and more are white if channels are not kept. */
+	/* If channels are not kept, 16-bit gray values of 255 and more become white. */
 	if (ppm->keep && ppm->most > 255)
 		memcpy(pixels + 2 * i, &(uint16_t){(uint16_t)value}, 2);
 	else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/byte_order.h"
 #include "image/image_internal.h"
 #include "image/preamble.h"
 
@@ -22,29 +23,19 @@ struct segments {
 	bool has_resolution;
 	bool has_exif;
 	bool exif_bad;
-	/* The part of an ICC profile that PIL sorts first: twice its number, plus 1 if more bytes
-	 * follow the number; -1: it has no number. */
+	/* The part of an ICC profile that PIL sorts first: twice the part's number, plus 1 if more
+	 * bytes follow the number. -1: the part has no number; NO_PROFILE: there is no part. */
 	int first_profile;
 };
 
-/* A part of an ICC profile has its number after the profile's name. The part that PIL sorts first
- * must have more bytes after the number. NO_PROFILE: there is no part. */
+/* Each part of an ICC profile begins with PROFILE_NAME bytes of name, then its number. PIL sorts
+ * the parts by number, and refuses the file if the first part has no bytes after the number. */
 #define NO_PROFILE 1024
 #define PROFILE_NAME 12
 
 static int refuse(const struct segments *segments, const char *what)
 {
 	return image_fail(segments->message, -EIO, "JPEG: bad %s", what);
-}
-
-static unsigned two_bytes(const uint8_t *data)
-{
-	return (unsigned)data[0] << 8 | data[1];
-}
-
-static size_t four_bytes(const uint8_t *data)
-{
-	return (size_t)two_bytes(data) << 16 | two_bytes(data + 2);
 }
 
 static bool begins(const uint8_t *data, size_t size, const char *text, size_t bytes)
@@ -98,7 +89,7 @@ static int check_photoshop(struct segments *segments, const uint8_t *data, size_
 		at += 4;
 		if (size - at < 2)
 			break;
-		bool resolution = two_bytes(data + at) == 0x03ed;
+		bool resolution = get_be16(data + at) == 0x03ed;
 		at += 2;
 		if (at == size)
 			return refuse(segments, "Photoshop segment");
@@ -106,7 +97,7 @@ static int check_photoshop(struct segments *segments, const uint8_t *data, size_
 		at += at & 1;
 		if (at + 4 > size)
 			break;
-		size_t bytes = four_bytes(data + at);
+		size_t bytes = get_be32(data + at);
 		at += 4;
 		if (resolution && (bytes < 14 || size - at < 14))
 			break;
@@ -182,7 +173,7 @@ static int check_segment(struct segments *segments, unsigned marker)
 	if (!has_length(marker))
 		return 0;
 	size_t left = (size_t)(segments->end - segments->next);
-	size_t size = left < 2 ? 0 : two_bytes(segments->next);
+	size_t size = left < 2 ? 0 : get_be16(segments->next);
 	if (left < 2 || size > left)
 		return image_fail(segments->message, -EIO, "JPEG: truncated");
 	size = size < 2 ? 0 : size - 2;
@@ -195,8 +186,8 @@ static int check_segment(struct segments *segments, unsigned marker)
 	return marker == TABLES ? check_tables(segments, data, size) : 0;
 }
 
-/* Returns the marker: the byte after the next 0xff that begins a marker. -1: the end of the
- * file. */
+/* Returns the next marker: the byte that follows one or more bytes 0xff, and is not 0. -1: the end
+ * of the file. */
 static int next_marker(struct segments *segments)
 {
 	while (segments->next < segments->end) {

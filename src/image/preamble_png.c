@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/byte_order.h"
 #include "image/image_internal.h"
 #include "image/preamble.h"
 
@@ -16,12 +17,6 @@
 
 /* Most bytes that a profile or a text may inflate to. PIL refuses more. */
 #define MAX_INFLATED ((size_t)1 << 20)
-
-static uint32_t big_endian(const uint8_t *bytes)
-{
-	return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 |
-	       (uint32_t)bytes[2] << 8 | bytes[3];
-}
 
 /* Tells whether the data inflate to more than MAX_INFLATED bytes. Like PIL, it treats broken data
  * as empty. */
@@ -101,13 +96,13 @@ static bool transparency_bad(const struct chunks *chunks, size_t size)
 
 static bool frame_bad(struct chunks *chunks, const uint8_t *data, size_t size)
 {
-	if (size < 26 || big_endian(data) != chunks->animation_number + 1)
+	if (size < 26 || get_be32(data) != chunks->animation_number + 1)
 		return true;
 	chunks->animation_number++;
-	uint64_t width = chunks->header ? big_endian(chunks->header) : 0;
-	uint64_t height = chunks->header ? big_endian(chunks->header + 4) : 0;
-	return (uint64_t)big_endian(data + 12) + big_endian(data + 4) > width ||
-	       (uint64_t)big_endian(data + 16) + big_endian(data + 8) > height;
+	uint64_t width = chunks->header ? get_be32(chunks->header) : 0;
+	uint64_t height = chunks->header ? get_be32(chunks->header + 4) : 0;
+	return (uint64_t)get_be32(data + 12) + get_be32(data + 4) > width ||
+	       (uint64_t)get_be32(data + 16) + get_be32(data + 8) > height;
 }
 
 static bool is(const uint8_t *chunk, const char *name)
@@ -139,7 +134,7 @@ int preamble_check_png(char *message, const uint8_t *data, size_t size)
 	struct chunks chunks = {.animation_number = -1};
 	const uint8_t *next = data + 8, *end = data + size;
 	while (end - next >= 12 && !is(next, "IDAT") && !is(next, "IEND")) {
-		size_t length = big_endian(next);
+		size_t length = get_be32(next);
 		if ((size_t)(end - next) - 12 < length)
 			break;
 		if (is(next, "IHDR") && length >= 13)

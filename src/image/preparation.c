@@ -15,8 +15,8 @@ bool preparation_resizes(const struct preparation *preparation)
 	       preparation->resize_width;
 }
 
-/* Tells whether the tensor may differ from that of an exact decode. Without a resize it does not,
- * even if `approximate` is set. */
+/* Tells whether the tensor may differ from that of an exact decode. Without a resize `approximate`
+ * has no effect. */
 static bool approximates(const struct preparation *preparation)
 {
 	return preparation->approximate && preparation_resizes(preparation);
@@ -79,7 +79,8 @@ bool preparation_equal(const struct preparation *a, const struct preparation *b)
 	       filter_of(a) == filter_of(b) && sections_equal(a->sections, b->sections);
 }
 
-#define MOST_TEXT 240 /* most bytes of a text without sections */
+/* most bytes of the text of one preparation, without its sections */
+#define MOST_TEXT 240
 _Static_assert(
 	PREPARATION_TEXT >=
 		MOST_TEXT + SECTIONS_MOST * (MOST_TEXT + SECTION_NAME + 4) + SECTION_FROM,
@@ -143,7 +144,7 @@ struct tensor_shape preparation_image(const struct preparation *preparation,
 }
 
 /* Computes the size as torchvision.transforms.functional._compute_resized_output_size does for an
- * int. A side that does not fit into 32 bits becomes UINT32_MAX, and such a size is refused. */
+ * int. If a side does not fit into 32 bits, returns UINT32_MAX; callers refuse such a size. */
 static struct tensor_shape resize_short_side(uint32_t size, struct tensor_shape image)
 {
 	bool tall = image.width <= image.height;

@@ -18,7 +18,7 @@ struct prepared_array {
 
 struct tensor_sections;
 
-/* The channels of the decoded image, before it is resized. */
+/* The channels of the decoded image. */
 enum preparation_channels {
 	CHANNELS_RGB,  /* three, as Pillow's convert("RGB") gives them */
 	CHANNELS_GRAY, /* one, as Pillow's convert("L") gives it */
@@ -33,13 +33,13 @@ enum preparation_channels {
  *                        as torchvision.transforms.Resize(int) computes it (truncation)
  *   resize_long          the longer side becomes this many pixels; the other one follows
  *                        as ultralytics' LetterBox computes it (rounding)
- *   resize_width/height  both are given; only one of the three is given
+ *   resize_width/height  the size after the resize
  *   filter               filter of the resize
  *   crop                 torchvision's CenterCrop (fill where the image is smaller)
  *   pad_width/height     size of an area in the colour `fill`, in whose middle the image is put;
  *                        pad_square: the area is a square with the longer side of the image
  *
- * A zero means "not configured".
+ * A zero means "not configured". At most one of the three kinds of resize is configured.
  */
 struct preparation {
 	/* The tensor is a copy of the source file's bytes. No other field may be set. */
@@ -96,8 +96,8 @@ enum pixel_mode preparation_mode(
 struct tensor_shape preparation_output(
 	const struct preparation *preparation, struct tensor_shape image);
 
-/* Tells which rows and columns of the resized image are in the output, and where. The pads get the
- * fill colour. */
+/* Tells which rows and columns of the resized image are in the output. Their field `pad` tells
+ * where in the output they begin; the pixels around them get the fill colour. */
 void preparation_window(const struct preparation *preparation,
 	struct tensor_shape resized, struct crop_axis *ret_rows,
 	struct crop_axis *ret_columns);
@@ -111,8 +111,8 @@ uint64_t preparation_bytes(const struct preparation *preparation,
 uint64_t preparation_most_pixels(
 	const struct preparation *preparation, struct tensor_shape image);
 
-/* Tells whether all images get the same size. A crop, a pad, a resize to WxH, a long side padded to
- * a square, or a program's array fixes it. */
+/* Tells whether all images get the same size: by a crop, a pad, a resize to WxH, a resize of the
+ * long side that is padded to a square, or by a program that makes an array. */
 bool preparation_fixed_size(const struct preparation *preparation);
 /* Tells whether the preparation resizes. */
 bool preparation_resizes(const struct preparation *preparation);

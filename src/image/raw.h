@@ -10,17 +10,17 @@
 #include <stdint.h>
 
 /*
- * Converts the rows of a file to RGB, as Pillow's raw decoder and convert('RGB') do. Can also keep
- * palette indices, 16 bits or alpha.
+ * Converts rows of uncompressed pixels to RGB, as Pillow's raw decoder and convert('RGB') do. Can
+ * also keep palette indices, 16 bits or alpha.
  *
  *   Threads: any; no state.
  */
 
 enum raw_kind {
-	RAW_BIT,      /* 1: white */
-	RAW_BIT_INK,  /* 1: black */
+	RAW_BIT,      /* 1 bit; 1 is white */
+	RAW_BIT_INK,  /* 1 bit; 1 is black */
 	RAW_GRAY,     /* 8 bits */
-	RAW_GRAY_INK, /* 8 bits, 0: white */
+	RAW_GRAY_INK, /* 8 bits; 0 is white */
 	RAW_GRAY16,   /* 16 bits, big-endian; values of 255 and more are white */
 	RAW_INDEX1,
 	RAW_INDEX4,

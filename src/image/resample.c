@@ -14,7 +14,7 @@
  */
 
 #define N_KERNELS 64
-/* Larger tables are freed after use. Only huge images need them. */
+/* Larger tables of weights are freed after use. Only huge images need them. */
 #define KEEP_KERNEL_BYTES ((size_t)256 << 10)
 #define ROW_ALIGNMENT 64
 
@@ -112,8 +112,8 @@ size_t resampler_bytes(const struct resampler *resampler)
 	return bytes;
 }
 
-/* Returns a kernel for these sizes. A new kernel replaces the least recently used one. The kernel
- * stays valid until N_KERNELS other kernels were requested. NULL: no memory. */
+/* Returns the kernel (table of weights) for these sizes. A new kernel replaces the least recently
+ * used one, so a kernel is valid until N_KERNELS others were requested. NULL: no memory. */
 static const struct kernel *get_kernel(struct resampler *resampler,
 	const struct resample_window *window, uint32_t in, uint32_t out)
 {

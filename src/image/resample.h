@@ -11,7 +11,7 @@
 
 /*
  * Resizes and crops, bit for bit as Pillow and torchvision do it. While an image with 8-bit alpha
- * is resized, its colours are multiplied by alpha. Palette indices can only be picked. 16-bit
+ * is resized, its colours are multiplied by alpha. Palette indices need FILTER_NEAREST. 16-bit
  * numbers are resized as in Pillow's mode I, limited to 0 to 65535, each channel separately.
  *
  *   Flow: resample_source tells which part of the image a window of the result depends on;
@@ -43,8 +43,8 @@ struct crop_axis {
  * image. */
 struct crop_axis crop_axis(uint32_t image, uint32_t crop);
 
-/* A window of rows and columns of the image resized to `size`. The fields `pad` of rows and columns
- * are ignored. */
+/* A part of the resized image: these rows and columns after the image was resized to `size`. Their
+ * field `pad` is ignored. */
 struct resample_window {
 	enum resample_filter filter;
 	struct tensor_shape image;
@@ -54,14 +54,16 @@ struct resample_window {
 	struct crop_axis columns;
 };
 
-/* Returns the part of an image axis that the window depends on. */
+/* Returns the rows (or columns) of the image on which the rows (or columns) `window` of the resized
+ * image depend. */
 struct crop_axis resample_source(enum resample_filter filter, uint32_t image,
 	uint32_t size, struct crop_axis window);
 
-/* Returns the largest number of pixels of an image axis that one pixel of the result depends on. */
+/* Returns the largest number of rows (or columns) of the image on which one row (or column) of the
+ * resized image depends. */
 uint64_t resample_most_taps(enum resample_filter filter, uint32_t image, uint32_t size);
 
-/* Returns the bytes of a pixel between the horizontal and the vertical pass. */
+/* Returns the bytes of a pixel in the memory between the horizontal and the vertical pass. */
 size_t resample_middle_bytes(enum pixel_mode mode);
 
 struct resampler;

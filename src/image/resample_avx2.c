@@ -9,10 +9,10 @@
 #include <string.h>
 
 /*
- * Computes eight sums at a time. vpmaddwd multiplies sixteen 16-bit pixels by weights and adds
- * neighbouring products: two taps of eight sums. It is used twice, for the high and the low parts
- * of the weights, and both sums are added at the end. All sums are computed modulo 2^32. The result
- * fits into 32 bits, so it is exact.
+ * Computes eight sums at a time. vpmaddwd multiplies sixteen 16-bit numbers by weights and adds
+ * neighbouring products: two summands of each of eight sums. A weight has a high and a low part;
+ * both are summed up separately, and both sums are added at the end. All sums are computed modulo
+ * 2^32. The result fits into 32 bits, so it is exact.
  *
  * The horizontal pass computes four pixels of two rows at once: a 128-bit lane per row.
  */
@@ -22,7 +22,7 @@
 
 /* A load reads this many bytes, of which TAPS_GROUP pixels are used. */
 #define LOAD_BYTES 16
-#define STEP 4 /* output pixels */
+#define STEP 4 /* output pixels that are computed at once */
 
 inline_avx2 __m256i sum_up(__m256i low, __m256i high)
 {
@@ -85,7 +85,7 @@ inline_avx2 void store(__m256i packed, uint8_t *row, uint8_t *next)
 	_mm_storeu_si128((__m128i *)next, _mm256_extracti128_si256(packed, 1));
 }
 
-/* Two rows of the image and their output. `in` points to the first column that the caller has. */
+/* Two rows of the image and their output. `in` points to column `source` of the image. */
 struct two_rows {
 	const uint8_t *in[2];
 	uint8_t *out[2];
@@ -116,8 +116,9 @@ avx2 static void finish_rows(const struct kernel *kernel, struct crop_axis colum
 	}
 }
 
-/* Computes two rows. groups: the constant 1 or a variable, so that the compiler makes a special
- * version for 1. Each store writes beyond its pixels; the next store overwrites the excess. */
+/* Computes two rows. Callers pass the constant 1 as `groups` where possible, so that the compiler
+ * makes a special version. Each store writes beyond its pixels; the next store overwrites the
+ * excess. */
 inline_avx2 void compute_rows(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t groups, const struct two_rows *rows)
 {
@@ -220,8 +221,8 @@ inline_avx2 void column(const struct weight_pair *pairs, uint32_t count,
 	__m256i low_a = _mm256_set1_epi32(HALF), low_b = low_a;
 	__m256i high_a = _mm256_setzero_si256(), high_b = high_a;
 	for (uint32_t i = 0; i < count; i += 2, pairs++, in += 2 * stride) {
-		/* If count is odd, the last weight is paired with a zero, whose row may not
-		 * exist. */
+		/* If count is odd, the second weight of the last pair is 0, and its row may
+		 * not exist. */
 		const uint8_t *next = i + 1 < count ? in + stride : in;
 		__m128i row = _mm_loadu_si128((const __m128i *)in);
 		__m128i below = _mm_loadu_si128((const __m128i *)next);

@@ -6,7 +6,8 @@
 #include "image/resample.h"
 
 /*
- * Shared by the files of the resampler: tables of weights and the two passes.
+ * Shared by the files of the resampler: tables of weights and the two passes. The taps of a pixel
+ * are the input pixels from which the pixel is computed.
  *
  * Pillow computes weights in double and rounds them to 22 bits; each pass sums up in 32 bits and
  * rounds to 8. The order of an integer sum does not matter, so every implementation of a pass gives
@@ -16,12 +17,12 @@
 #define CHANNELS 3
 #define PRECISION_BITS 22
 #define HALF (1 << (PRECISION_BITS - 1))
-/* Each pixel has a multiple of TAPS_GROUP weights. The added weights are zero. */
+/* The number of weights of a pixel is rounded up to a multiple of TAPS_GROUP, by weights of 0. */
 #define TAPS_GROUP 4
 /* A weight is high << LOW_BITS | low, because 16-bit multiplications are cheap. */
 #define LOW_BITS 15
 
-/* The filter of an output pixel: `count` inputs from `first` on. */
+/* The input pixels of an output pixel: `count` pixels from `first` on. */
 struct taps {
 	uint32_t first;
 	uint32_t count;
@@ -33,7 +34,7 @@ struct weight_pair {
 	uint32_t high;
 };
 
-/* The weights of an axis that goes from `in` to `out` pixels. */
+/* The weights for resizing an axis from `in` to `out` pixels. */
 struct kernel {
 	enum resample_filter filter;
 	bool exact; /* the kernel has exact_weights instead of weights and pairs */
@@ -84,8 +85,8 @@ struct passes {
 	struct crop_axis columns; /* columns of the image that the window depends on */
 };
 
-/* Resamples numbers of more than 8 bits. middle: room for resample_middle_bytes per pixel, in the
- * rows of the image and the columns of the window. */
+/* Resamples numbers of more than 8 bits. middle: memory for the result of the horizontal pass: the
+ * rows of `in` by the columns of the window, with resample_middle_bytes per pixel. */
 void resample_wide(const struct resample_window *window, const struct passes *passes,
 	const struct rows *in, double *middle, uint8_t *out, size_t stride);
 
@@ -107,7 +108,7 @@ horizontal_pass resample_horizontal_four_avx2;
 vertical_pass resample_vertical_avx2;
 #endif
 
-/* Computes a row, or the part of a row that the fast passes leave over. */
+/* Computes a row, or what the vector code leaves over of a row, in portable code. */
 void resample_row_plain(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const uint8_t *in, uint8_t *out);
 void resample_row_gray_plain(const struct kernel *kernel, struct crop_axis columns,

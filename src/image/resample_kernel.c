@@ -72,8 +72,8 @@ static double kernel_scale(uint32_t in, uint32_t out)
 	return (double)(float)in / out; /* Pillow stores the box in floats */
 }
 
-/* Returns the position of a pixel. Pillow adds the scale once per pixel, so its rounding errors add
- * up. */
+/* Returns the position in the image from which FILTER_NEAREST takes a pixel. Pillow adds the scale
+ * once per pixel, so its rounding errors add up. */
 static double nearest_place(double scale, uint32_t index)
 {
 	double place = scale * 0.5;
@@ -106,7 +106,7 @@ uint64_t resample_most_taps(enum resample_filter filter, uint32_t image, uint32_
 	return 2 * (uint64_t)ceil(support) + 1;
 }
 
-/* State while the weights of an output pixel are computed. */
+/* The numbers from which the weights of one output pixel are computed. */
 struct weighing {
 	const struct filter *filter;
 	struct taps taps;

@@ -3,7 +3,7 @@
 
 #include "image/resample_internal.h"
 
-/* The passes in plain C. Tests compare the faster passes with them. */
+/* The passes of the resampler in portable C. Tests compare the vector code with them. */
 
 #define LANES 16 /* bytes that the vertical pass computes at once */
 

@@ -35,7 +35,8 @@ static double rounded(double sum, size_t bytes)
 	return sum >= 0.0 ? floor(sum + 0.5) : -floor(-sum + 0.5);
 }
 
-/* Computes the sum for one row. bytes: a constant, so that the compiler specialises the loop. */
+/* Computes one number of the horizontal pass. bytes: a constant, so that the compiler specialises
+ * the loop. */
 static inline __attribute__((always_inline)) double sum_row(const uint8_t *in,
 	const double *weights, uint32_t count, size_t channels, size_t bytes)
 {
@@ -70,7 +71,8 @@ static void pass_row(const struct resample_window *window, const struct passes *
 
 #define LANES 16 /* numbers that are summed up in parallel */
 
-/* Computes a row of the window from n columns of the rows between the passes. */
+/* Runs the vertical pass for one row of the result. middle: the result of the horizontal pass, with
+ * n numbers in a row. */
 static void pass_column(const struct kernel *kernel, size_t index, uint32_t source,
 	const double *middle, size_t n, size_t bytes, uint8_t *out)
 {

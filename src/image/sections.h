@@ -12,8 +12,8 @@
  *   a pair (`from` is the path of a sample's second file): the section prepares the second file,
  *       whose tensor follows that of the first file. NAME is the name of the second file.
  *
- *   Owns: the result of sections_keep stays until the process ends, so that preparations can be
- *         copied. Equal sections are kept once.
+ *   Owns: the results of sections_keep, which live until the process ends, so that a preparation
+ *         can be copied with its pointer to them. Equal sections are stored once.
  *   Threads: any.   Errors: lack of memory.
  */
 

@@ -12,9 +12,10 @@
 
 /*
  * A tensor: a prepared sample. Usually it holds pixels in the order (height, width, channels),
- * without padding: 8-bit RGB, or another mode. A group has several images of one size, in the order
- * (frames, height, width, channels). With the preparation "encoded" the tensor holds the bytes of
- * the source file, and height = width = 0.
+ * without padding: 8-bit RGB, or another mode. The tensor of a group (a directory of frames) has
+ * several images of one size, in the order (frames, height, width, channels). The tensor of a pair
+ * has two images, such as an image and its mask. With the preparation "encoded" the tensor has the
+ * bytes of the source file, and height = width = 0.
  *
  *   Owns: its bytes, and the file that they lie in, until each holder has called tensor_free.
  *   Threads: immutable once published.
@@ -74,16 +75,17 @@ struct tensor {
 	struct tensor_shape shape;
 	uint64_t bytes;
 	uint8_t *data;
-	/* The file in memory that holds a head and then the tensor; see backing.h. */
+	/* The file in memory with the tensor's bytes, which the kernel can read; see backing.h. */
 	struct backing file;
+	/* bytes that come before the tensor in this file, such as the header of a PPM */
 	const uint8_t *head;
 	size_t head_bytes;
-	/* Shape of the second file of a pair. Its tensor begins second_at bytes after the first
-	 * one. Zeros: no pair. */
+	/* Shape of the second image of a pair, which begins at data + second_at. Zeros: the sample
+	 * is not a pair. */
 	struct tensor_shape second;
 	uint64_t second_at;
-	uint32_t made_for; /* the job that first requested it; 0: not known */
-	atomic_uint holds;
+	uint32_t made_for; /* the job that first requested the tensor; 0: not known */
+	atomic_uint holds; /* number of holders; the last one frees the tensor */
 };
 
 /* Returns the shape of one frame of a group, or of the image itself. */
@@ -103,15 +105,16 @@ static inline uint64_t tensor_second_at(uint64_t first_bytes)
 	return (first_bytes + TENSOR_SECOND_ALIGN - 1) / TENSOR_SECOND_ALIGN *
 	       TENSOR_SECOND_ALIGN;
 }
-/* Makes *ret a view of one part of a pair. The view must not outlive the tensor. */
+/* Makes *ret a tensor of the first or second image of a pair. It has no copy of the bytes, so it
+ * must not outlive the pair's tensor. */
 void tensor_view(const struct tensor *tensor, bool second, struct tensor *ret);
 
 /* Makes a tensor. NULL: no memory. */
 struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes);
 /*
- * Moves a tensor into a file that begins with the head, so that the kernel can serve reads from it.
- * Takes ownership of the tensor. Returns the tensor in its file, or the unchanged tensor if no file
- * could be made.
+ * Moves a tensor into a file in memory, from which the kernel can serve reads. head: the bytes with
+ * which the file begins. Takes ownership of the tensor. Returns the tensor in its file, or the
+ * unchanged tensor if no file could be made.
  */
 struct tensor *tensor_to_file(struct tensor *tensor, struct backings *backings,
 	const uint8_t *head, size_t head_bytes);

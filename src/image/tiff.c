@@ -34,7 +34,7 @@ struct tiff {
 	enum pixel_mode mode; /* mode of the file */
 	size_t pixel;	      /* bytes of a pixel in the result */
 	uint8_t palette[256][3];
-	struct buffer row;     /* a row of all channels, or one tile */
+	struct buffer row;     /* one row from libtiff, or one tile */
 	struct buffer upright; /* pixels before they are turned */
 };
 
@@ -213,7 +213,7 @@ static int open_image(
 
 /* --- pixels ------------------------------------------------------------------------------- */
 
-/* Returns a channel of a pixel. Of 16 bits it returns the upper 8. */
+/* Returns number i of a row. If numbers have 16 bits, returns the upper 8. */
 static unsigned sample(const struct tiff *tiff, const uint8_t *row, size_t i)
 {
 	unsigned shift;
@@ -240,12 +240,6 @@ static uint8_t gray(const struct tiff *tiff, const uint8_t *row, size_t i)
 								     : value);
 }
 
-static uint8_t times(unsigned a, unsigned b)
-{
-	unsigned product = a * b + 128;
-	return (uint8_t)(((product >> 8) + product) >> 8);
-}
-
 static void convert_pixel(
 	const struct tiff *tiff, const uint8_t *row, size_t i, uint8_t *out)
 {
@@ -261,7 +255,8 @@ static void convert_pixel(
 	case PHOTOMETRIC_SEPARATED:
 		ink = 255 - sample(tiff, row, i + 3);
 		for (size_t k = 0; k < 3; k++)
-			out[k] = (uint8_t)(ink - times(sample(tiff, row, i + k), ink));
+			out[k] = (uint8_t)(ink -
+					   times_of_255(sample(tiff, row, i + k), ink));
 		break;
 	default:
 		alpha = tiff->associated ? sample(tiff, row, i + 3) : 255;

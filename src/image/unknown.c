@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Formats that PIL may support and joaderfs does not. */
+/* Formats that PIL may support, and that this build of joaderfs does not decode. */
 static const struct {
 	const char *name;
 	size_t offset;

@@ -25,7 +25,7 @@ static uint64_t codec_bytes(struct tensor_shape image)
 	return height * width * 8;
 }
 
-/* Returns the bytes of one axis's weights; see kernel_set. */
+/* Returns the bytes of the weights that kernel_set makes for one axis. */
 static uint64_t kernel_bytes(enum resample_filter filter, uint32_t in, uint32_t out)
 {
 	uint64_t taps = resample_most_taps(filter, in, out) + 4;

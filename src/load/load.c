@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 struct load_context {
 	struct image_decoder *decoder;
@@ -319,20 +318,13 @@ static void take_same(struct load_task *task)
 	}
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec now;
-	ensure(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 void load_decode(struct load_context *context, struct load_task *task)
 {
 	if (task->same) {
 		take_same(task);
 		return;
 	}
-	uint64_t begin = clock_now_ns(), cpu_begin = cpu_ns();
+	uint64_t begin = clock_now_ns(), cpu_begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	for (struct load_task *one = task; one; one = one->also)
 		one->tensor = NULL;
 	task->damaged = false;
@@ -342,7 +334,7 @@ void load_decode(struct load_context *context, struct load_task *task)
 	image_decoder_trim(context->decoder);
 	stats_add(task->status ? STAT_DECODE_ERRORS : STAT_DECODES, 1);
 	task->decode_ns = clock_now_ns() - begin;
-	task->cpu_ns = cpu_ns() - cpu_begin;
+	task->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin;
 	stats_add(STAT_DECODE_NS, task->decode_ns);
 }
 

@@ -280,15 +280,6 @@ static void crew_init(struct crew *crew, unsigned most)
 	ensure(pthread_cond_init(&crew->kicked, NULL) == 0);
 }
 
-static void init_ended(struct load_pool *pool)
-{
-	pthread_condattr_t attributes;
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&pool->ended, &attributes);
-	pthread_condattr_destroy(&attributes);
-}
-
 int load_pool_new(unsigned most_readers, unsigned n_decoders,
 	const struct load_callbacks *callbacks, struct load_pool **ret)
 {
@@ -309,7 +300,7 @@ int load_pool_new(unsigned most_readers, unsigned n_decoders,
 	crew_init(&pool->crews[LOAD_DECODE], n_decoders);
 	pool->n_runners = count_runners(callbacks->programs);
 	crew_init(&pool->crews[LOAD_RUN], pool->n_runners);
-	init_ended(pool);
+	condition_init(&pool->ended);
 	pool->decoders = calloc(n_decoders + pool->n_runners, sizeof(*pool->decoders));
 	int err = pool->decoders ? start_decoders(pool) : -ENOMEM;
 	if (!err) {

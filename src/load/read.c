@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/clock.h"
 #include "load/load_internal.h"
 #include "base/ensure.h"
 #include "base/fault.h"
@@ -113,14 +114,6 @@ static int fail(struct load_read *read, int error, const char *text)
 	return error;
 }
 
-/* Returns the processor time of the calling thread, in ns. */
-static uint64_t cpu_ns(void)
-{
-	struct timespec now;
-	ensure(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static int fail_errno(struct load_read *read, int error)
 {
 	fail(read, 0, strerror(error));
@@ -151,7 +144,7 @@ static int check_unchanged(struct load_read *read, int fd)
 		return fail_errno(read, errno);
 	if (!S_ISREG(st.st_mode))
 		return fail(read, -EIO, "not a regular file");
-	int64_t mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	int64_t mtime_ns = timespec_ns(st.st_mtim);
 	uint64_t bytes =
 		read->in_container ? read->part.container_bytes : read->expected_bytes;
 	if ((uint64_t)st.st_size != bytes || mtime_ns != read->expected_mtime_ns)
@@ -362,13 +355,13 @@ static void run_second(struct load_read *read)
 
 void load_read_run(struct load_read *read)
 {
-	uint64_t begun = cpu_ns();
+	uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	read->status = read->tier.dataset ? read_tiered(read) : read_file(read);
 	tier_put(read->tier.dataset);
 	read->tier.dataset = NULL;
 	if (read->by_content && read->status == 0)
 		identify_content(read);
-	read->cpu_ns = cpu_ns() - begun;
+	read->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
 	if (read->status == 0 && read->has_second)
 		run_second(read);
 	if (read->status == 0 || !read->tensor)

@@ -143,8 +143,8 @@ void peer_answer(struct peer_request *request, const struct peer_tensor *tensor)
  * which the fetch fails. */
 void peer_refuse(struct peer_request *request, int err);
 
-/* Closes all connections, and waits for a running asked(), which is not called afterwards. The
- * owner must still answer or refuse the remaining requests. */
+/* Closes all connections. When it returns, asked() is neither running nor called again. The owner
+ * must still answer or refuse the remaining requests. */
 void peer_server_stop(struct peer_server *server);
 /* Frees the server. May be called after peer_server_stop, when all requests are answered or
  * refused. */
@@ -183,15 +183,16 @@ struct peer_fetch {
 	sample_id sample;
 	uint64_t deadline_ns; /* on the clock of clock_now_ns */
 	/*
-	 * Returns memory for `length` bytes, to be written until done() is called. NULL: there is
-	 * no memory, or the head or the length is invalid. The fetch then fails with -EBADMSG.
+	 * Returns memory for `length` bytes. The client may write to the memory until it calls
+	 * done(). NULL: there is no memory, or the head or the length is invalid. The fetch then
+	 * fails with -EBADMSG.
 	 */
 	void *(*place_for)(
 		void *context, const void *head, size_t head_bytes, uint64_t length);
 	/*
 	 * Reports the outcome, once, from the client's thread. 0: all bytes are there; else
 	 *   -ETIMEDOUT                   the deadline has passed
-	 *   -EHOSTDOWN                   no connection, and none is tried at the moment
+	 *   -EHOSTDOWN                   no connection; the client waits before it tries again
 	 *   -ECONNRESET                  the connection broke
 	 *   -EBADMSG                     place_for returned NULL
 	 *   -ECANCELED                   peer_client_free was called

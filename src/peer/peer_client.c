@@ -8,7 +8,6 @@
 #include "peer/peer_client_internal.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -18,16 +17,10 @@
 /* The client whose loop this thread runs, or NULL. */
 static _Thread_local const struct peer_client *looping;
 
-static void wake(const struct peer_client *client)
-{
-	uint64_t one = 1;
-	ssize_t n = write(client->wake, &one, sizeof(one));
-	ensure(n == sizeof(one) || errno == EAGAIN);
-}
-
 /* --- fetches ----------------------------------------------------------------------------- */
 
-/* Adds the node to the loop's list of work. Returns true if the caller must wake the loop. */
+/* Adds the node to the list of nodes for which the client's thread has work. Returns true if the
+ * caller must wake the thread. */
 static bool set_ready_locked(struct peer_client *client, struct peer_node *node)
 {
 	lock_assert_held(&client->lock);
@@ -71,7 +64,7 @@ int peer_fetch(struct peer_client *client, const struct peer_fetch *fetch)
 	if (err)
 		free(want);
 	else if (wakes)
-		wake(client);
+		peer_wake(client->wake);
 	return err;
 }
 
@@ -190,7 +183,7 @@ int peer_client_node(struct peer_client *client, const char *name, const char *t
 	}
 	lock_release(&client->lock);
 	if (wakes)
-		wake(client);
+		peer_wake(client->wake);
 	return err;
 }
 
@@ -202,7 +195,7 @@ void peer_client_forget(struct peer_client *client, uint32_t number)
 	bool wakes = set_ready_locked(client, client->nodes[number]);
 	lock_release(&client->lock);
 	if (wakes)
-		wake(client);
+		peer_wake(client->wake);
 }
 
 static bool is_space(const struct peer_space *a, const struct peer_space *b)
@@ -439,7 +432,7 @@ void peer_client_free(struct peer_client **client_)
 	lock_take(&client->lock);
 	client->stopping = true;
 	lock_release(&client->lock);
-	wake(client);
+	peer_wake(client->wake);
 	ensure(pthread_join(client->thread, NULL) == 0);
 	destroy(client);
 }

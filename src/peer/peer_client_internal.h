@@ -33,10 +33,11 @@ struct peer_want {
 
 TAILQ_HEAD(peer_wants, peer_want);
 
-/* Holds a request that was sent, until its answer is complete. */
+/* A request that was sent. The slot is used until its answer is complete. */
 struct peer_slot {
-	struct peer_want *want; /* NULL: the fetch was given up */
-	/* index of the slot + PEER_WINDOW * number of uses of the slot so far */
+	struct peer_want *want; /* NULL: the fetch has failed before its answer came */
+	/* number of the request in messages: index of the slot + PEER_WINDOW * earlier uses of the
+	 * slot */
 	uint32_t request;
 	bool is_used;
 };
@@ -65,10 +66,10 @@ struct peer_node {
 	struct peer_wants queue;
 	struct peer_slot slots[PEER_WINDOW];
 	uint32_t free_slots[PEER_WINDOW];
-	/* n_free: number of free slots; n_left: number of used slots whose fetch was given up */
+	/* n_free: number of free slots; n_left: number of used slots whose fetch has failed */
 	uint32_t n_free, n_left;
 	bool knows_space[PEER_SPACES];
-	/* the failure that was last logged; "": none since the last successful handshake */
+	/* text of the failure that was logged last; "": the last handshake succeeded */
 	char why[128];
 	size_t n_out, out_sent;
 	uint8_t out[PEER_OUT_BYTES];
@@ -79,7 +80,7 @@ struct peer_node {
 	struct peer_answer answer; /* the answer whose bytes are being received */
 	uint64_t got;
 	uint8_t *to; /* memory for the bytes; NULL: they are discarded */
-	/* 0, or an error with which the fetch fails although it was answered */
+	/* 0, or the error for done() although the answer reports no error */
 	int to_err;
 
 	_Atomic uint64_t incarnation, bytes, samples, failed, n_waiting;
@@ -92,7 +93,7 @@ struct peer_client {
 	uint64_t most_bytes;
 	int epoll, wake;
 	pthread_t thread;
-	/* time of the next check of deadlines; no deadline ends earlier */
+	/* next time to check deadlines; no deadline passes earlier */
 	uint64_t next_look_ns;
 	uint8_t *scratch;
 	struct lock lock;
@@ -111,7 +112,7 @@ struct peer_client {
 void peer_node_go(struct peer_node *node);
 /* Handles epoll events of the connection. */
 void peer_node_event(struct peer_node *node, uint32_t events);
-/* Gives up fetches whose deadline has passed, and a connection that hangs. Returns the next
+/* Fails fetches whose deadline has passed, and ends a connection that hangs. Returns the next
  * deadline; UINT64_MAX: none. */
 uint64_t peer_node_look(struct peer_node *node, uint64_t now);
 /* Ends the connection to the old address, after node->address has changed. */

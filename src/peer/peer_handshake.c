@@ -80,8 +80,8 @@ static int send_hello(struct peer_handshake *handshake, struct peer_link *link,
 
 /* --- TLS --------------------------------------------------------------------------------- */
 
-/* Begins TLS if the client begins it and this server has a trust. Otherwise the server continues
- * without TLS, and decides after the hellos whether to refuse the client. */
+/* Begins TLS if the client's first bytes begin it and this server has a trust (a secret or
+ * certificates). Without TLS, the server decides after the hellos whether to refuse the client. */
 static int first_of_server(struct peer_handshake *handshake, struct peer_link *link)
 {
 	uint8_t first;
@@ -151,7 +151,7 @@ static enum peer_verdict judge(
 	return strcmp(other->name, self->name) == 0 ? PEER_HAS_THE_NAME : PEER_WELCOME;
 }
 
-/* Ends TLS if only the handshake is to be encrypted. Returns 1. */
+/* Ends TLS if only the handshake shall be encrypted. Returns 1: the handshake is complete. */
 static int welcome(const struct peer_handshake *handshake, struct peer_link *link)
 {
 	if (!peer_trust_encrypts(handshake->self->trust))
@@ -218,7 +218,7 @@ static int hello(struct peer_handshake *handshake, struct peer_link *link)
 }
 
 /* Reads the unread bytes from the socket before it is closed. Closing a socket with unread bytes
- * resets the connection, and the peer could lose the last message. */
+ * resets the connection, and the peer could miss the last message from this node. */
 static void let_it_read(const struct peer_link *link)
 {
 	uint8_t bytes[4096];

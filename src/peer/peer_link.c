@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "peer/peer_link.h"
+#include "base/ensure.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,6 +22,13 @@ void peer_link_close(struct peer_link *link)
 	if (link->fd >= 0)
 		close(link->fd);
 	link->fd = -1;
+}
+
+void peer_wake(int fd)
+{
+	uint64_t one = 1;
+	ssize_t n = write(fd, &one, sizeof(one));
+	ensure(n == sizeof(one) || errno == EAGAIN);
 }
 
 /* --- without TLS ------------------------------------------------------------------------- */
@@ -160,8 +168,8 @@ static void explain(struct peer_link *link, const struct peer_trust *trust)
 	const char *detail = tls_reason();
 	long verified = SSL_get_verify_result(link->tls);
 	bool has_secret = peer_trust_has_secret(trust);
-	/* A node without a trust sends its hello at once. For TLS a hello is a record of a wrong
-	 * version. */
+	/* A peer without a secret or certificate sends its hello unencrypted at once. OpenSSL
+	 * reports the hello as a record of a wrong version. */
 	if (!link->serves && is_reason(SSL_R_WRONG_VERSION_NUMBER))
 		say(link, "it has no secret or certificate, but this node has one", NULL);
 	else if (is_reason(SSL_R_BINDER_DOES_NOT_VERIFY))
@@ -184,7 +192,7 @@ static void explain(struct peer_link *link, const struct peer_trust *trust)
 static bool has_proved(const struct peer_link *link, const struct peer_trust *trust)
 {
 	X509 *certificate = SSL_get0_peer_certificate(link->tls);
-	/* the two ends use the session that is made from the secret only if both have the secret */
+	/* TLS resumes the session made from the secret only if both ends have this secret */
 	if (peer_trust_has_secret(trust))
 		return SSL_session_reused(link->tls);
 	return certificate && SSL_get_verify_result(link->tls) == X509_V_OK;
@@ -236,9 +244,9 @@ bool peer_link_has_more(const struct peer_link *link)
 	return link->tls && SSL_has_pending(link->tls);
 }
 
-/* Changes the key when key_lasts bytes were sent with it. If the kernel has the key, it can't be
- * changed: returns false with ECONNRESET, so that the connection ends and the client connects
- * again. */
+/* Changes the key of TLS when key_lasts bytes were sent with it. A key that the kernel uses can't
+ * be changed: then returns false with ECONNRESET, so that the connection ends and the client
+ * connects again. */
 static bool renew_keys(struct peer_link *link)
 {
 	if (link->n_sent < link->key_lasts)

@@ -63,6 +63,9 @@ must_check ssize_t peer_link_send(
 must_check ssize_t peer_link_send_file(struct peer_link *link, const struct iovec *front,
 	int file, uint64_t offset, uint64_t n);
 
+/* Wakes the thread that polls the eventfd. */
+void peer_wake(int fd);
+
 /* --- peer_trust.c ------------------------------------------------------------------------ */
 
 /* Tells whether there is a trust that encrypts all data. trust may be NULL. */

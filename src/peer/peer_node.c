@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* A connection ends, because the peer hangs, when this many answers are overdue. */
+/* If this many answers are overdue, the peer hangs, and the connection ends. */
 #define MOST_LEFT (PEER_WINDOW / 2)
 
 /* --- the end of a connection ------------------------------------------------------------- */
@@ -112,8 +112,8 @@ static struct peer_slot *new_slot(struct peer_node *node, struct peer_want *want
 	return slot;
 }
 
-/* Appends a fetch frame with the requests at the head of the queue, as long as they are for this
- * space. */
+/* Appends a fetch frame: the requests at the head of the queue, up to the first request for another
+ * space (dataset and preparation). */
 static void put_fetch(struct peer_node *node, uint32_t space)
 {
 	uint8_t *frame = node->out + node->n_out;

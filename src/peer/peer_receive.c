@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-/* most bytes read before other connections take their turn */
+/* most bytes read from one connection before the thread turns to others */
 #define TURN_BYTES (4u << 20)
 
 /* Returns the slot of the request; NULL: no request of this number waits for an answer. */
@@ -30,7 +30,8 @@ static void end_answer(struct peer_node *node)
 	if (!err) {
 		atomic_fetch_add(&node->bytes, node->answer.length);
 		atomic_fetch_add(&node->samples, 1);
-		node->pause_ns = 0; /* so the next failure counts as the first */
+		/* the pause after the next failure is the shortest again */
+		node->pause_ns = 0;
 	}
 	peer_want_done(node, want, err);
 }

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#define TURN 32 /* most answers sent before other connections take their turn */
+/* most answers sent on one connection before the thread turns to others */
+#define TURN 32
 
 /* --- life -------------------------------------------------------------------------------- */
 
@@ -115,7 +116,7 @@ static ssize_t send_some(struct peer_served *served, struct peer_request *reques
 	size_t n_front = request->n_front;
 	size_t front = request->sent < n_front ? n_front - request->sent : 0;
 	uint64_t body = front ? 0 : request->sent - n_front;
-	/* NULL: the answer has only a front */
+	/* NULL if no tensor is sent from memory */
 	uint8_t *bytes = (uint8_t *)(uintptr_t)tensor->bytes;
 	const struct iovec parts[2] = {
 		{.iov_base = request->front + n_front - front, .iov_len = front},

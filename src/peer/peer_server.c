@@ -15,20 +15,14 @@
 
 #define EVENTS 64
 #define LOOK_NS 1000000000u /* interval of the search for connections that hang */
-#define LINES 20	    /* most log lines about strangers in LINES_NS */
+/* most log lines in LINES_NS about connections before their handshake */
+#define LINES 20
 #define LINES_NS 10000000000u
 
 /* The server whose loop this thread runs, or NULL. */
 static _Thread_local const struct peer_server *looping;
 
 /* --- answers, from any thread ------------------------------------------------------------ */
-
-static void wake(const struct peer_server *server)
-{
-	uint64_t one = 1;
-	ssize_t n = write(server->wake, &one, sizeof(one));
-	ensure(n == sizeof(one) || errno == EAGAIN);
-}
 
 void peer_request_free(struct peer_request *request)
 {
@@ -42,8 +36,9 @@ void peer_request_free(struct peer_request *request)
 		tensor.release(tensor.context);
 }
 
-/* Queues the request for the loop. Returns false if the server has stopped. After true, the request
- * may already be sent and the server freed, so the caller must not use them. */
+/* Queues the request for the loop. Returns false if the server has stopped. After true, the caller
+ * must use neither the request nor the server: the answer may already be sent, and the server
+ * freed. */
 static bool hand_over(struct peer_server *server, struct peer_request *request)
 {
 	LOCK_SCOPE(&server->lock);
@@ -54,7 +49,7 @@ static bool hand_over(struct peer_server *server, struct peer_request *request)
 	bool first = STAILQ_EMPTY(&server->answered);
 	STAILQ_INSERT_TAIL(&server->answered, request, link);
 	if (first && looping != server)
-		wake(server);
+		peer_wake(server->wake);
 	return true;
 }
 
@@ -403,7 +398,7 @@ void peer_server_stop(struct peer_server *server)
 	lock_take(&server->lock);
 	server->stopping = true;
 	lock_release(&server->lock);
-	wake(server);
+	peer_wake(server->wake);
 	ensure(pthread_join(server->thread, NULL) == 0);
 	while ((served = TAILQ_FIRST(&server->connections)))
 		peer_served_end(served, 0, NULL);

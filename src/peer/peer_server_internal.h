@@ -87,7 +87,8 @@ struct peer_server {
 	uint32_t n_connections, n_strangers;
 	uint64_t next_look_ns; /* time of the next search for connections that hang */
 	uint64_t lines_since_ns;
-	uint32_t n_lines; /* log lines about strangers since lines_since_ns */
+	/* log lines since lines_since_ns about connections before their handshake */
+	uint32_t n_lines;
 	_Atomic uint64_t n_requests;
 	struct lock lock;
 	struct peer_requests answered;	    /* (lock) */
@@ -118,5 +119,6 @@ void peer_request_free(struct peer_request *request);
 /* Returns the counters of the node that sent the hello. NULL: no memory. */
 struct peer_counted *peer_server_count(
 	struct peer_server *server, const struct peer_hello *hello);
-/* Tells whether another line about strangers may be logged: at most 20 in 10 seconds. */
+/* Tells whether another line about connections before their handshake may be logged: at most 20 in
+ * 10 seconds. */
 bool peer_server_may_log(struct peer_server *server);

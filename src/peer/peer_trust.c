@@ -165,8 +165,8 @@ static const char ciphers[] =
 	"TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 
 /* Sets the options of the context, for a secret and for certificates. A client accepts only
- * certificates that it can verify. With a secret there are no authorities, so no certificate is
- * accepted. */
+ * certificates that it can verify. With a secret the client trusts no authority, so it accepts no
+ * certificate. */
 static bool set_up(SSL_CTX *context, struct peer_trust *trust)
 {
 	SSL_CTX_set_app_data(context, trust);
@@ -247,8 +247,8 @@ static bool have_changed(struct peer_trust *trust, const struct stamp *stamps)
 	return changed;
 }
 
-/* Replaces the context if the files of the certificate have changed. If the files can't be used,
- * logs this once and keeps the old context. */
+/* Replaces the OpenSSL context if the files of the certificate have changed. If the new files can't
+ * be used, logs this once, and the old context stays in use. */
 static void read_again(struct peer_trust *trust)
 {
 	struct stamp stamps[N_FILES];

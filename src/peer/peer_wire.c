@@ -3,7 +3,7 @@
 
 #include "peer/peer_wire.h"
 
-#include "base/little_endian.h"
+#include "base/byte_order.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -13,7 +13,8 @@
 #define MAGIC_BYTES 8
 #define HAS_TRUST 1u
 #define ENCRYPTS 2u
-/* First bytes of each answer. Other bytes there show that the stream is out of step. */
+/* First bytes of each answer. If other bytes are in their place, the client no longer knows where
+ * answers begin. */
 #define ANSWER_MARK 0x7265706au
 
 static uint8_t *put32(uint8_t *to, uint32_t value)

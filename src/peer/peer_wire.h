@@ -84,8 +84,8 @@ must_check int peer_frame_take(
 void peer_frame_want(const struct peer_frame *frame, uint32_t i, uint32_t *ret_request,
 	sample_id *ret_sample);
 
-/* Writes a frame. peer_space_put, peer_fetch_begin and peer_fetch_put return the number of bytes
- * written. */
+/* Writes a frame or its next part, and returns the number of bytes written. A fetch frame consists
+ * of peer_fetch_begin, a peer_fetch_put for each request, and peer_fetch_end. */
 size_t peer_space_put(uint8_t *to, uint32_t number, const struct peer_space *space);
 size_t peer_fetch_begin(uint8_t *to, uint32_t space);
 size_t peer_fetch_put(uint8_t *to, uint32_t request, sample_id sample);

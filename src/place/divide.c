@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-/* Returns the index of the node, or n_nodes if it is not among `nodes`. A node that is not among
- * them counts as a node without samples. */
+/* Returns the index of the node in `nodes`; n_nodes: it is not among them. The callers treat index
+ * n_nodes as a node without samples. */
 static uint32_t find(const uint64_t *nodes, uint32_t n_nodes, uint64_t incarnation)
 {
 	uint32_t i = 0;
@@ -37,11 +37,10 @@ static bool is_lacked(const struct coord_batch *batch, uint32_t i)
 }
 
 /*
- * Sets ret[i] to the node where sample i should be read, or to LOCALITY_NOWHERE if it may be read
- * anywhere. A sample that its home has should be read there. A sample that its home lacks should be
- * read there, too, if the ranks there have room for it beside the samples that the home has;
- * otherwise it may be read anywhere, because it has to be prepared in any case. Returns false if
- * there is no memory.
+ * Sets ret[i] to the node where sample i should be read; LOCALITY_NOWHERE: any node. Samples that
+ * their home has stay there. Samples that their home lacks stay there, too, while the home's ranks
+ * have room for more; the rest may be read anywhere, because some node must prepare them in any
+ * case. Returns false if there is no memory.
  */
 static bool find_holders(const struct coord_batch *batch, const uint32_t *home,
 	uint32_t n_nodes, const uint32_t *rank_node, const uint32_t *rank_count,

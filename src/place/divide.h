@@ -10,16 +10,16 @@
  * node, and samples that no node has (locality.h). ranks_share determines the number of samples for
  * each rank.
  *
- *   Flow: serves coord_calls.place.
+ *   Flow: group/homes.c calls divide for coord_calls.place.
  *   Threads: any.   Locks, clock, files, random numbers: none.
  */
 
 /*
  * Sets ret_rank[i] to the rank that reads batch->ids[i]. home[i]: index in `nodes` of the sample's
  * home; any other number: the sample has no home. nodes: the incarnations of the nodes. Samples of
- * batch->lacked stay at home as long as the ranks there have room for them; then they go to any rank
- * that has room. false: there is no memory, or the division makes no difference, because all ranks
- * are on one node, or on nodes that are not among `nodes`.
+ * batch->lacked stay at home as long as the ranks there have room for them; then they go to any
+ * rank that has room. Returns false if there is no memory, or if all ranks are on one node, so that
+ * the division makes no difference. Nodes that are not among `nodes` count as one.
  */
 bool divide(const struct coord_batch *batch, const uint32_t *home, const uint64_t *nodes,
 	uint32_t n_nodes, uint32_t *ret_rank);

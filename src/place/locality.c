@@ -26,8 +26,8 @@ struct node {
 	uint32_t has;	/* number of samples of the batch in the node's cache */
 	/* number of samples in its cache that the node's ranks have taken so far */
 	uint32_t kept;
-	/* Last rank of the node's ring that took a sample; the rank after it is next. NONE: no rank
-	 * takes any more samples. */
+	/* Rank of the node that took a sample last. Its successor in the ring (rank_next) takes the
+	 * next sample. NONE: all ranks of the node have taken theirs. */
 	uint32_t rank;
 	uint32_t first_move; /* the next move from this node; NONE: none is left */
 };
@@ -37,7 +37,8 @@ struct locality {
 	struct node *nodes;
 	struct heap surplus, lack;
 	struct locality_move *moves;
-	/* move_next: the next move from the same node; move_left: samples that are left to move */
+	/* [move]: index of the next move from the same node; number of samples that are left to
+	 * move */
 	uint32_t *move_next, *move_left;
 	/* the nodes that take samples that no node has, and the number for each */
 	struct imbalance *fill;
@@ -80,7 +81,8 @@ int locality_new(
 	l->nodes = calloc(n, sizeof(*l->nodes));
 	l->surplus.items = calloc(n, sizeof(*l->surplus.items));
 	l->lack.items = calloc(n, sizeof(*l->lack.items));
-	/* n moves are enough, because each move completes at least one node */
+	/* n moves are enough: after each move, at least one more node has as many samples as its
+	 * ranks take */
 	l->moves = calloc(n, sizeof(*l->moves));
 	l->move_next = calloc(n, sizeof(*l->move_next));
 	l->move_left = calloc(n, sizeof(*l->move_left));
@@ -195,8 +197,9 @@ static int compare_fill(const void *a_, const void *b_)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* Distributes the samples that no node has. Nodes that lack the fewest samples come first. Nodes
- * that still lack samples are then put on the heap of lacks. */
+/* Distributes the samples that no node has among the nodes whose ranks need more than the node has.
+ * Nodes that lack the fewest come first. Nodes that still lack samples are then put on the heap
+ * `lack`. */
 static void fill(
 	struct locality *locality, const struct locality_batch *batch, uint32_t nowhere)
 {

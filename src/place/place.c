@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "place/place.h"
+#include "base/compare.h"
 #include "base/rng.h"
 
 #include <errno.h>
@@ -72,15 +73,9 @@ static int compare_entries(const void *a_, const void *b_)
 	return a->hash < b->hash ? -1 : a->hash > b->hash;
 }
 
-static int compare_hashes(const void *a_, const void *b_)
-{
-	const uint64_t *a = a_, *b = b_;
-	return *a < *b ? -1 : *a > *b;
-}
-
 static bool are_different(uint64_t *hashes, uint32_t n)
 {
-	qsort(hashes, n, sizeof(*hashes), compare_hashes);
+	qsort(hashes, n, sizeof(*hashes), compare_u64);
 	for (uint32_t i = 1; i < n; i++)
 		if (hashes[i] == hashes[i - 1])
 			return false;
@@ -183,12 +178,6 @@ uint32_t place_next(
 	return next.entry == PLACE_NONE ? PLACE_NONE : place->entries[next.entry].index;
 }
 
-static int compare_numbers(const void *a_, const void *b_)
-{
-	const uint32_t *a = a_, *b = b_;
-	return *a < *b ? -1 : *a > *b;
-}
-
 uint32_t place_joader(uint32_t n_nodes, const uint32_t *job_nodes, uint32_t n_job,
 	uint64_t space, sample_id sample)
 {
@@ -196,7 +185,7 @@ uint32_t place_joader(uint32_t n_nodes, const uint32_t *job_nodes, uint32_t n_jo
 	if (n_job == 0)
 		return PLACE_NONE;
 	uint32_t node = (uint32_t)(key % n_nodes);
-	if (bsearch(&node, job_nodes, n_job, sizeof(*job_nodes), compare_numbers))
+	if (bsearch(&node, job_nodes, n_job, sizeof(*job_nodes), compare_u32))
 		return node;
 	return job_nodes[mix(key + 1) % n_job];
 }

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "prepare/command.h"
+#include "base/aprintf.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,10 +56,9 @@ static int fill_environment(
 		if (!(command->environment[i] = strdup(fixed[i])))
 			return -ENOMEM;
 	array_print(&config->array, array);
-	if (asprintf(&command->environment[n], "JOADERFS_ARRAY=%s", array) < 0) {
-		command->environment[n] = NULL;
+	command->environment[n] = aprintf("JOADERFS_ARRAY=%s", array);
+	if (!command->environment[n])
 		return -ENOMEM;
-	}
 	return 0;
 }
 

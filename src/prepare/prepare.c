@@ -77,16 +77,12 @@ static int begin_program(const struct daemon_config *config, size_t number, bool
 int programs_new(const struct daemon_config *config, bool stops, struct programs **ret)
 {
 	struct programs *programs = calloc(1, sizeof(*programs));
-	pthread_condattr_t attributes;
 	int err = 0;
 	*ret = NULL;
 	if (!programs)
 		return -ENOMEM;
 	lock_init(&programs->lock, LOCK_RANK_PREPARE, "prepare");
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&programs->changed, &attributes);
-	pthread_condattr_destroy(&attributes);
+	condition_init(&programs->changed);
 	programs->programs = calloc(config->n_preparations + 1, sizeof(struct program));
 	if (!programs->programs)
 		err = -ENOMEM;

@@ -7,7 +7,8 @@
 #include <string.h>
 
 /*
- * The dependent sampling algorithm (JOADER, Algorithm 1 and 2), one round:
+ * The dependent sampling algorithm (JOADER, Algorithm 1 and 2), one round. R_k is the set of the
+ * samples that stream k has still to draw.
  *
  *     S := {} ; K := the round's streams, ascending |R|
  *     while K is not empty:
@@ -20,9 +21,9 @@
  *
  * The paper keeps these intersections and their sizes in a dependent sampling tree (section 4). A
  * part of that tree is rebuilt when an epoch starts or ends, when a sample is given to only some
- * streams, and when two sizes |R| change their order. There is no tree here, because only draws
- * with the right probabilities are needed, and neither the intersections nor their sizes. R and
- * tests of membership are enough. (tools/sim/dsa_tree.h has the tree, for comparison.)
+ * streams, and when two sizes |R| change their order. This file has no tree: for draws with the
+ * right probabilities it is enough to know each R, and to test whether R contains an element.
+ * (tools/sim/dsa_tree.h has the tree, for comparison.)
  *
  * An element drawn uniformly from R_first - S is in I with the probability |I| / (|R_first| - |S|),
  * which is the one with which first(K) has to choose I. If the element is in I, it is a uniform
@@ -30,19 +31,17 @@
  * whether every R of K contains it: one bit test per stream, up to the first stream that lacks the
  * element.
  *
- * S consists of elements that all streams of a suffix of the round share. It is the suffix of the
- * previous step, because each step adds only elements of I, which a smaller suffix shares. A
- * uniform element of R - S is an element of R, redrawn while it is in S: bit tests again. The
- * chance (|R_a| - |S|) / (|R_b| - |S|) is drawn as follows. Imagine |R_b| places, of which the
- * elements of R_a take the first |R_a|. Leave out the places of elements of S. The chance is then
- * the probability that a uniform place belongs to R_a.
+ * After each step, S has exactly the elements that all streams of this step's K share. So bit tests
+ * also tell whether an element is in S. A uniform element of R - S is found by drawing elements of
+ * R until one is not in S. The chance (|R_a| - |S|) / (|R_b| - |S|) is drawn as follows. Imagine
+ * |R_b| places, of which the elements of R_a take the first |R_a|. Leave out the places of elements
+ * of S. The chance is then the probability that a uniform place belongs to R_a.
  *
- * A redraw is cheap on average, whatever the sets are: stream k is given each element of
- * R_k with the same probability 1 / |R_k|, so that the step after S is reached without k
- * being served with probability 1 - |S| / |R_k| at most. If k is first(K) there, finding
- * an element of R_k - S takes |R_k| / (|R_k| - |S|) draws on average, and less for larger
- * sets. The product is 1. A rare case can still take long (sets that differ in one
- * element); there S is counted in the end.
+ * On average few draws are repeated, whatever the sets are: stream k is given each element of R_k
+ * with the same probability 1 / |R_k|. So the probability that k is not served yet, after all
+ * elements of S were offered, is at most 1 - |S| / |R_k|. If k is first(K) then, finding an element
+ * of R_k - S takes |R_k| / (|R_k| - |S|) draws on average, and less for larger sets. The product
+ * is 1. If many draws in a row fail, which is rare (sets that differ in one element), S is counted.
  */
 
 struct round {
@@ -51,14 +50,16 @@ struct round {
 	struct sampler_stream **streams; /* the round's streams, by ascending |R| */
 	const struct idset **sets;
 	size_t m;
-	size_t first; /* K of the paper consists of streams[first .. m) */
-	/* streams[suffix .. m) are the streams that share the elements of S; suffix = first: S is
-	 * empty. */
+	/* streams[first .. m) have no sample in this round yet: K of the paper */
+	size_t first;
+	/* S of the paper has the samples that all of streams[suffix .. m) need; S is empty if
+	 * suffix = first */
 	size_t suffix;
 	uint32_t size; /* |S|, if `counted` */
 	bool counted;
 };
 
+/* Tells whether the sample is in S, the samples that were offered to K in earlier steps. */
 static bool offered(const struct round *round, sample_id sample)
 {
 	return round->suffix < round->first &&
@@ -66,10 +67,9 @@ static bool offered(const struct round *round, sample_id sample)
 		       &round->sets[round->suffix], round->m - round->suffix, sample);
 }
 
-/* The function `redraws` returns the number of draws to try before S is counted. This number is
- * chosen so that counting costs about as much as all these draws. Counting reads the words of all
- * sets, up to the end of the smallest set. A draw takes as long as reading REDRAW_WORDS consecutive
- * words, plus TEST_WORDS for each set. */
+/* Costs that determine how many draws are tried before S is counted: counting costs about as much
+ * as all these draws. Counting reads the words of all sets, up to the end of the smallest set. A
+ * draw takes as long as reading REDRAW_WORDS consecutive words, plus TEST_WORDS for each set. */
 #define REDRAW_WORDS 150
 #define TEST_WORDS 15
 #define LEAST_REDRAWS 16
@@ -84,7 +84,7 @@ static size_t redraws(const struct round *round)
 	return LEAST_REDRAWS + words * n / (REDRAW_WORDS + TEST_WORDS * n);
 }
 
-/* Tells whether to try another draw after `tried` draws, instead of counting S. */
+/* Tells whether to try another draw after `tried` draws that failed, instead of counting S. */
 static bool may_redraw(const struct round *round, size_t tried)
 {
 	return !round->counted && (tried < LEAST_REDRAWS || tried < redraws(round));
@@ -99,7 +99,8 @@ static uint32_t count_offered(struct round *round)
 	return round->size;
 }
 
-/* Draws a uniform element of R_first - S. */
+/* Draws a uniform element of R_first - S: a sample that the first stream of K needs, and that was
+ * not offered in an earlier step of the round. */
 static sample_id draw_one(struct round *round)
 {
 	const struct idset *set = round->sets[round->first];
@@ -118,7 +119,7 @@ static sample_id draw_one(struct round *round)
 		set, &round->sets[round->suffix], round->m - round->suffix, rank);
 }
 
-/* Returns true with probability (|R_a| - |S|) / (|R_b| - |S|), where b comes after a. */
+/* Returns true with probability (|R_a| - |S|) / (|R_b| - |S|); stream b comes after stream a. */
 static bool joins(struct round *round, size_t a, size_t b)
 {
 	const struct idset *set = round->sets[a];
@@ -139,12 +140,11 @@ static bool joins(struct round *round, size_t a, size_t b)
 }
 
 /*
- * Returns the index of the first stream of K that does not choose the element that first(K) chose;
- * m: all streams choose it. The probability for two distant streams is the product of the
- * probabilities of all neighbours between them. So a single decision tells whether all streams
- * choose the element. If not, one of a+1 .. b refuses, and a bisection finds the first one that
- * refuses. It lies beyond `middle` if all streams up to `middle` choose the element. Given that one
- * of a+1 .. b refuses, the probability of this is
+ * Returns the index of the first stream of K that refuses the element of first(K); m: all streams
+ * choose this element. The probability for two distant streams is the product of the probabilities
+ * of all neighbours between them. So a single decision tells whether all streams choose the
+ * element. If not, one of the streams a+1 .. b refuses, and a bisection finds the first such
+ * stream. Given that one of a+1 .. b refuses, none of a+1 .. middle refuses with probability
  *
  *     (|R_a| - |S|) / (|R_middle| - |S|) * (|R_b| - |R_middle|) / (|R_b| - |R_a|)
  */
@@ -168,8 +168,8 @@ static size_t first_to_refuse(struct round *round)
 	return b;
 }
 
-/* Gives one sample to the first streams of K. Returns the index of the first stream that is left in
- * K. */
+/* Gives one sample to the first streams of K, the streams that have no sample in this round yet.
+ * Returns the index of the first stream that is left in K. */
 static size_t serve(struct round *round)
 {
 	size_t first = round->first;
@@ -189,7 +189,7 @@ static bool before(const struct sampler_stream *a, const struct sampler_stream *
 	return a->id < b->id;
 }
 
-/* Sorts by insertion, because the order changes little in a round. */
+/* Sorts the streams by |R|. Uses insertion, because the order changes little in a round. */
 static void sort(struct sampler *sampler)
 {
 	struct sampler_stream **order = sampler->order;
@@ -202,8 +202,8 @@ static void sort(struct sampler *sampler)
 	}
 }
 
-/* Samples are removed from R only at the end of the round, so all sizes |R| are those at its
- * start. */
+/* Draws a round. Samples are removed from the streams' sets only at the end of the round, because
+ * the probabilities need the sizes at its start. */
 static void draw(struct sampler *sampler, size_t m)
 {
 	struct round round = {&sampler->foreseen, &sampler->rng, sampler->round,
@@ -225,7 +225,8 @@ static void draw(struct sampler *sampler, size_t m)
 	sort(sampler);
 }
 
-/* Makes the draw with which draw_one will begin, with a copy of the random state. */
+/* Finds out the sample that the next call of draw_one will draw first, by drawing it with a copy of
+ * the random state. */
 static sample_id foresee(struct sampler *sampler, const struct sampler_stream *stream)
 {
 	struct rng rng = sampler->rng;

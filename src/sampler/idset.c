@@ -13,8 +13,8 @@
  * lines   number of elements in each 512 ids; eight lines per block
  * words   the bits; eight words, a cache line, per line
  *
- * A selection descends through the sums, which stay in the processor's nearest cache. Then it reads
- * one cache line of `lines` and one of `words`.
+ * idset_select searches the sums, which stay in the processor's nearest cache. Then it reads one
+ * cache line of `lines` and one of `words`.
  */
 
 #define LINE_BITS 512
@@ -26,13 +26,13 @@
 struct idset {
 	uint64_t *words;
 	uint16_t *lines;
-	/* sums[i], with i from 1 to n_sums - 1, counts the elements of blocks i - (i & -i) to i -
-	 * 1 */
+	/* for i from 1 to n_sums - 1, sums[i] counts the elements of the blocks from i - (i & -i)
+	 * to i - 1 */
 	uint32_t *sums;
 	uint32_t bound;
 	uint32_t size;
 	uint32_t n_blocks;
-	uint32_t n_sums; /* a power of two, so that a descent needs no bounds check */
+	uint32_t n_sums; /* a power of two, so that idset_select needs no bounds check */
 };
 
 /* Counts bits in plain C, because not every x86-64 has popcnt. Byte i of the result is the number
@@ -249,7 +249,8 @@ void idset_remove(struct idset *set, uint32_t id)
 static uint32_t select_bit(uint64_t word, uint64_t sums, uint32_t rank)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
-	/* The highest bit of a byte tells whether its sum is at most `rank`. No byte borrows. */
+	/* The highest bit of each byte in `below` tells whether the byte's sum is at most `rank`.
+	 * The subtraction of a byte never borrows from the next byte. */
 	uint64_t below = (ones * (rank | 0x80) - sums) & (ones << 7);
 	uint32_t at = (uint32_t)((below >> 7) * ones >> 56) * 8;
 	rank -= sums << 8 >> at & 0xff;
@@ -368,7 +369,8 @@ uint32_t idset_select_unshared(
 	}
 }
 
-/* Adds the ids whose bits differ from those of `same`, which is a word of zeros or of ones. */
+/* Adds to `ids` the numbers of all bits of the set that differ from `same`, a word of only zeros or
+ * only ones. */
 static void add_differing(const struct idset *set, uint64_t same, roaring_bitmap_t *ids)
 {
 	uint32_t buffer[1024];
@@ -408,7 +410,7 @@ void idset_validate(const struct idset *set)
 	for (size_t i = 0; i < n_lines(set); i++) {
 		ensure(set->lines[i] == count_line(&set->words[i * LINE_WORDS]));
 		size += set->lines[i];
-		/* the sum that is complete when the last line of the block is counted */
+		/* index of the sum that ends with this block */
 		size_t sum = i / BLOCK_LINES + 1;
 		if (i % BLOCK_LINES != BLOCK_LINES - 1)
 			continue;

@@ -11,9 +11,10 @@
 #include <stddef.h>
 
 /*
- * A set of ids below a bound: a bitset, with counts of its parts. Select and rank take O(log n),
- * and a test of membership takes one load. idset_select of a uniform rank is a uniform element. A
- * set takes n/8 bytes for the bits and a few percent more for the counts.
+ * A set of ids below a bound n: a bitset, with counts of its parts. Finding the element of a rank
+ * (idset_select), or the rank of an element (idset_rank), takes O(log n). A test of membership
+ * takes one load. To draw a uniform element, callers select a uniform rank. A set takes n/8 bytes
+ * for the bits and a few percent more for the counts.
  *
  *   Threads: the caller serialises.   Errors: -ENOMEM from functions that make a set.
  */
@@ -26,7 +27,7 @@ must_check int idset_new(uint32_t bound, struct idset **ret);
  * bitmap. */
 must_check int idset_from_bitmap(
 	uint32_t bound, const roaring_bitmap_t *ids, struct idset **ret);
-/* Makes the set of all indexes i below n for which `set` contains ids[i]. */
+/* Makes the set of all i below n for which `set` contains ids[i]. */
 must_check int idset_from_places(
 	const struct idset *set, const uint32_t *ids, uint32_t n, struct idset **ret);
 must_check int idset_copy(const struct idset *set, struct idset **ret);
@@ -58,8 +59,8 @@ roaring_bitmap_t *idset_to_bitmap(const struct idset *set);
 bool idset_all_contain(const struct idset *const *sets, size_t n, uint32_t id);
 /* Counts the elements that are in all n sets. Reads the bits of all sets. */
 uint32_t idset_count_shared(const struct idset *const *sets, size_t n);
-/* Selects by rank from those elements of `set` that are not in all n sets. `set` must be one of the
- * sets. Reads the bits of all sets. */
+/* Works like idset_select, but counts only those elements of `set` that are not in all n sets.
+ * `set` must be one of the sets. Reads the bits of all sets. */
 uint32_t idset_select_unshared(const struct idset *set, const struct idset *const *sets,
 	size_t n, uint32_t rank);
 

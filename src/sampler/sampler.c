@@ -291,8 +291,8 @@ bool sampler_settle(struct sampler *sampler, uint32_t n)
 	return !sampler->ops->refresh || sampler->ops->refresh(sampler, n);
 }
 
-/* Fills sampler->round with the streams that are not exhausted, and returns their number. They are
- * sorted by id, so that the order of the arguments does not matter. */
+/* Fills sampler->round with those streams that still have samples, and returns their number. The
+ * streams are sorted by id, so that the order of the arguments does not matter. */
 static size_t gather(
 	struct sampler *sampler, const stream_id *ids, size_t n, sample_id *ret)
 {

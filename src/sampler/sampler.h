@@ -15,15 +15,20 @@
  * Sampling for several streams together: calls report events, and return decisions. The sampler has
  * no clock, no threads and no I/O: the same seed and the same events give the same decisions.
  *
- * Each stream is given every id of its set once, in an order that by itself is uniformly random
- * (dsa, isa, exchange) or ascending (sequential). dsa: JOADER (NeurIPS 2022), Algorithm 1 and 2;
- * isa: each stream draws independently; exchange: a sample that is not in the cache is exchanged
- * for one in the cache. Both must be in the same membership class: the same jobs have selected
- * them, and they have the same label if labels are given. The streams of a round draw the same
- * class as often as possible.
+ * A *stream* is one epoch of one job. Each stream is given every id of its set once, in an order
+ * that by itself is uniformly random (dsa, isa, exchange) or ascending (sequential). A *round*
+ * draws one sample for each of several streams.
+ *
+ *   dsa       JOADER (NeurIPS 2022), Algorithm 1 and 2
+ *   isa       each stream draws independently
+ *   exchange  if the drawn sample is not in the cache, the stream gets one that is there. The two
+ *             samples must be of the same *membership class*: the same jobs have selected them, and
+ *             they have the same label if labels are given. The streams of a round draw the same
+ *             class as often as possible.
  *
  *   Flow: a job joins; a stream is inserted when an epoch of it starts, rounds are drawn, the
- *         stream is removed; the job leaves. Residency is reported as it changes.
+ *         stream is removed; the job leaves. The caller reports which samples are *resident*: in
+ *         the cache, or on their way there.
  *   Owns: the sets handed to sampler_insert.
  *   Threads: the caller serialises the calls, under a lock. Sets outside of a sampler are an
  *         exception: filling, reading and freeing a large set takes long, and needs no lock.
@@ -45,11 +50,9 @@ void sampler_free(struct sampler **sampler);
 /* Mixes a number into the state of the random numbers, so that later draws differ. */
 void sampler_stir(struct sampler *sampler, uint64_t number);
 
-/* Adds a job. Its selection D_j divides ids into membership classes; the sampler copies the part of
- * it that is needed. `space` is the number of the cache space with the job's tensors: jobs with
- * equal preparations share a space. Engines without membership classes ignore both arguments. After
- * a job has left, its classes stay as long as a stream or a resident sample from its time is
- * left. */
+/* Adds a job. selection: the ids that the job uses (D_j); the sampler copies them if it needs them.
+ * space: the number of the cache space with the job's tensors; jobs with equal preparations share a
+ * space. Only exchange uses both arguments. */
 must_check int sampler_join(struct sampler *sampler, job_id job, uint32_t space,
 	const roaring_bitmap_t *selection);
 /* A job that joins in three steps, so that the caller need not hold its lock for long:
@@ -68,12 +71,14 @@ must_check int sampler_join_prepared(struct sampler *sampler, job_id job, uint32
 	struct sampler_joining *joining);
 /* Frees `joining`, and sets *joining to NULL. Needs no lock. */
 void sampler_joining_free(struct sampler_joining **joining);
-/* Removes a job. The caller must have removed the job's stream before. */
+/* Removes a job. The caller must have removed the job's stream before. The job's membership classes
+ * stay until sampler_coarsen. */
 void sampler_leave(struct sampler *sampler, job_id job);
 
-/* A coarsening merges classes that only differ because of jobs that have left. The caller should do
- * it when there is no stream, before the next one is inserted; otherwise jobs exchange fewer
- * samples. The steps are sampler_coarsening_new, sampler_coarsening_prepare and sampler_coarsen. */
+/* A coarsening merges membership classes that only differ because of jobs that have left. Without
+ * it jobs exchange fewer samples. It is possible only while there is no stream, so the caller does
+ * it before a stream is inserted. The steps are sampler_coarsening_new, sampler_coarsening_prepare
+ * and sampler_coarsen. */
 struct sampler_coarsening;
 /* First step. The caller must hold its lock. *ret is NULL if no classes can be merged. */
 must_check int sampler_coarsening_new(
@@ -90,20 +95,20 @@ void sampler_coarsening_free(struct sampler_coarsening **coarsening);
 /* Does all steps of a coarsening. If there is no memory, the classes stay as they are. */
 void sampler_coarsen_all(struct sampler *sampler);
 
-/* Adds a stream for a job that has joined. remaining: R_j, the ids that the stream has not been
- * given, a subset of D_j. The function takes over `remaining`, also on failure. -EEXIST: the job
- * already has a stream, and the sampler is exchange, which allows only one. */
+/* Adds a stream for a job that has joined. remaining: the ids that the stream has still to draw
+ * (R_j), a subset of the job's selection. The function takes over `remaining`, also on failure.
+ * -EEXIST: the job already has a stream, and the sampler is exchange, which allows only one. */
 must_check int sampler_insert(struct sampler *sampler, stream_id stream, job_id job,
 	roaring_bitmap_t *remaining);
 void sampler_remove(struct sampler *sampler, stream_id stream);
 
-/* A set R_j, in the form that a sampler uses. */
+/* The ids that a stream has still to draw (R_j), in the form that a sampler uses. */
 struct sampler_set;
 /* Makes an empty set. The caller must hold its lock. */
 must_check int sampler_set_new(const struct sampler *sampler, struct sampler_set **ret);
 /* Fills an empty set. Takes long, but needs no lock, because it does not access the sampler. If a
- * job joins after sampler_set_new, exchange repeats a part of this work when the set is
- * inserted. */
+ * job joins between sampler_set_new and sampler_insert_set, sampler_insert_set may have to repeat
+ * a part of this work. */
 must_check int sampler_set_fill(
 	struct sampler_set *set, const roaring_bitmap_t *remaining);
 void sampler_set_free(struct sampler_set **set);
@@ -111,21 +116,23 @@ void sampler_set_free(struct sampler_set **set);
 roaring_bitmap_t *sampler_set_ids(const struct sampler_set *set);
 bool sampler_set_contains(const struct sampler_set *set, sample_id sample);
 
-/* Inserts a stream like sampler_insert, in a short time. Takes over the set, also on failure. The
- * candidates of exchange are then out of date, so the caller calls sampler_settle until it returns
- * true. Until then the stream has fewer candidates; apart from this the sampler works as usual. The
- * next insertion or removal first finishes the update, which may take long. */
+/* Inserts a stream like sampler_insert, but takes only a short time. Takes over the set, also on
+ * failure. Afterwards the caller calls sampler_settle until it returns true: exchange then knows
+ * again which resident samples each stream can get. Until then the stream gets fewer samples in
+ * exchange; apart from this the sampler works as usual. An insertion or removal before that has to
+ * do the rest of this work, which may take long. */
 must_check int sampler_insert_set(
 	struct sampler *sampler, stream_id stream, job_id job, struct sampler_set *set);
 /* Removes a stream like sampler_remove, but returns the stream's set, which belongs to the caller.
- * Leaves candidates out of date as sampler_insert_set does. */
+ * Afterwards the caller calls sampler_settle, as after sampler_insert_set. */
 struct sampler_set *sampler_remove_set(struct sampler *sampler, stream_id stream);
-/* Updates the candidates of about n resident samples. Returns true if all are up to date. */
+/* Updates, for about n resident samples, which streams can get them in exchange. Returns true if
+ * all resident samples are up to date. */
 bool sampler_settle(struct sampler *sampler, uint32_t n);
 
 /* Draws one round for n distinct streams, which may be in any order. ret[i]: the sample for
- * streams[i], or SAMPLE_NONE if the stream has none left. Removes each sample from its stream's
- * R. */
+ * streams[i], or SAMPLE_NONE if the stream has none left. Removes each sample from those that its
+ * stream has still to draw. */
 void sampler_draw(
 	struct sampler *sampler, const stream_id *streams, size_t n, sample_id *ret);
 
@@ -140,23 +147,24 @@ sample_id sampler_foresee(struct sampler *sampler, stream_id stream);
 sample_id sampler_draw_within(struct sampler *sampler, stream_id stream, uint32_t label);
 
 /*
- * Tells exchange that the sample is in the cache of the space, or on its way there. A sample that
- * was drawn counts as resident without this call. The call may be repeated.
+ * Tells the sampler `exchange` that the sample is in the cache of the space, or on its way there. A
+ * sample that was drawn counts as resident without this call. The call may be repeated.
  *
- * Orders are uniform only if the reasons for which samples become resident treat all samples of a
- * class alike. So the caller must not report samples that were loaded by a job in dataset order, or
- * by a job that is served label by label.
+ * Orders are uniformly random only if all samples of a membership class are equally likely to get
+ * into the cache. So the caller must not report samples that were loaded by a job in dataset order,
+ * or by a job that is served label by label.
  */
 void sampler_resident(struct sampler *sampler, uint32_t space, sample_id sample);
-/* Tells exchange that the sample is no longer in the cache of the space, or that a drawn sample
- * will not get there. The call may be repeated. */
+/* Tells the sampler `exchange` that the sample is no longer in the cache of the space, or that a
+ * drawn sample will not get there. The call may be repeated. */
 void sampler_evicted(struct sampler *sampler, uint32_t space, sample_id sample);
 
-/* returns |R_j| */
+/* Returns the number of samples that the stream has still to draw. */
 uint32_t sampler_remaining(const struct sampler *sampler, stream_id stream);
 bool sampler_contains(const struct sampler *sampler, stream_id stream, sample_id sample);
 
-/* Returns a copy of R_j, which the caller frees; NULL: no memory. */
+/* Returns a copy of the set that the stream has still to draw. The caller frees it; NULL: no
+ * memory. */
 roaring_bitmap_t *sampler_copy_remaining(const struct sampler *sampler, stream_id stream);
 
 /* Aborts if an invariant does not hold, and prints the state. For tests. */

@@ -11,26 +11,27 @@ struct slots;
 
 struct sampler_set {
 	struct idset *ids;
-	struct idset *slots; /* for exchange: the slots of `ids` */
-	/* for exchange: the numbering of `slots`; NULL after the set is inserted */
+	/* for exchange: the places of `ids` in the order of `numbering` */
+	struct idset *slots;
+	/* for exchange: the order of ids by class; NULL after the set is inserted */
 	struct slots *numbering;
 };
 
 struct sampler_stream {
 	stream_id id;
 	job_id job;
-	struct sampler_set *owned; /* the set R, in the sampler's form */
-	struct idset *set;	   /* owned->ids */
-	uint32_t remaining;	   /* |R|, the number of remaining samples */
-	struct member *member;	   /* for exchange: the stream's job */
+	/* the set R: samples that the stream has still to draw */
+	struct sampler_set *owned;
+	struct idset *set;     /* owned->ids */
+	uint32_t remaining;    /* |R|, the number of remaining samples */
+	struct member *member; /* for exchange: the stream's job */
 	/* where to store the drawn sample; NULL: the stream is not in this round */
 	sample_id *ret;
 };
 
-/* A remembered selection: `sample` has this rank in the set. It is forgotten when the set
- * changes. */
+/* A result of sampler_foresee that the next draw can use: the sample with this rank in the set. */
 struct sampler_foreseen {
-	const struct idset *set; /* NULL: no selection is remembered */
+	const struct idset *set; /* NULL: there is no result, or the set has changed */
 	uint32_t rank;
 	sample_id sample;
 };
@@ -46,19 +47,20 @@ struct sampler {
 	/* for dsa: all streams, sorted by |R|, then by id */
 	struct sampler_stream **order;
 	const struct idset **sets;	  /* for dsa: the sets of the round's streams */
-	struct sampler_foreseen foreseen; /* for dsa */
+	struct sampler_foreseen foreseen; /* for dsa: the next draw */
 	/* data of the engine `exchange`; NULL: the sampler has another engine */
 	struct exchange *exchange;
-	void *own; /* data of an engine from sampler_new_of, which its `free` frees */
+	void *own; /* data of an engine given to sampler_new_of, whose `free` frees them */
 };
 
 /*
- * An engine; all functions but draw may be NULL.
+ * An engine: the algorithm of a sampler. All functions except draw may be NULL. R is the set of
+ * samples that a stream has still to draw.
  *
- *   insert   is called before the stream is in by_id, finds R in stream->set, may fail
+ *   insert   is called before the stream is in by_id; finds R in stream->set; may fail
  *   remove   is called before the stream is taken out of by_id
- *   draw     sets *ret of the m streams of sampler->round, none of which is exhausted,
- *            and takes the samples from R (stream_take); it may reorder sampler->round
+ *   draw     sets *stream->ret for the m streams in sampler->round, whose R are not empty,
+ *            and removes these samples from R (stream_take); may reorder sampler->round
  */
 struct sampler_ops {
 	int (*insert)(struct sampler *sampler, struct sampler_stream *stream);
@@ -67,7 +69,7 @@ struct sampler_ops {
 	sample_id (*foresee)(
 		struct sampler *sampler, const struct sampler_stream *stream);
 	void (*validate)(const struct sampler *sampler);
-	/* The following functions, except `free`, are only for engines with membership classes. */
+	/* The following functions, except `free`, are only for the engine `exchange`. */
 	void (*leave)(struct sampler *sampler, job_id job);
 	sample_id (*draw_within)(
 		struct sampler *sampler, struct sampler_stream *stream, uint32_t label);
@@ -77,12 +79,11 @@ struct sampler_ops {
 	void (*free)(struct sampler *sampler); /* frees the data in sampler->own */
 };
 
-/* Makes a sampler with any engine, also one that is not part of the daemon, for tests and
- * simulations. */
+/* Makes a sampler with any engine. Tests and simulations have engines that the daemon lacks. */
 must_check int sampler_new_of(
 	const struct sampler_ops *ops, uint64_t seed, struct sampler **ret);
 
-/* Removes the sample from the stream's R. */
+/* Removes the sample from the samples that the stream has still to draw. */
 void stream_take(struct sampler_stream *stream, sample_id sample);
 
 extern const struct sampler_ops sampler_dsa;
@@ -94,9 +95,10 @@ extern const struct sampler_ops sampler_sequential;
 must_check int exchange_new(
 	const uint32_t *labels, uint32_t n_ids, struct exchange **ret);
 void exchange_free(struct exchange **exchange);
-/* Returns a reference to the current slots, which the caller drops by slots_put. */
+/* Returns a reference to the current slots, the order of ids by class. The caller drops the
+ * reference by slots_put. */
 struct slots *exchange_slots(const struct exchange *exchange);
-/* Makes the set of the slots of all ids in `ids`. Needs no lock. */
+/* Makes the set of the places that the ids have in the order `slots`. Needs no lock. */
 must_check int slots_translate(
 	const struct slots *slots, const struct idset *ids, struct idset **ret);
 void slots_put(struct slots **slots);

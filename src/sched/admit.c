@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "dataset/dataset_pairs.h"
 #include "dataset/dataset_paths.h"
 #include "edition/edition.h"
@@ -11,8 +12,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Checks [view] path: below data/ each job's path is a link, and its parents are
- * directories. So a path must not be another job's path, nor lead through one. */
+/* Checks the option `path` of [view]. Below data/, the path of each job is a link, and its parents
+ * are directories. So a job's path can't be the path of another job, and can't lie below it. */
 
 static bool leads_through(const char *path, const char *link)
 {
@@ -38,12 +39,10 @@ const struct sched_job *admit_conflict_locked(
 static const char *describe_conflict(const struct job_config *config,
 	const struct sched_job *other, char **ret_message)
 {
-	if (asprintf(ret_message,
-		    "%s:[view]:path: found \"%s\", but job %s has \"%s\", allowed: a "
-		    "path that is not the same, below it or above it",
-		    config->file, config->path, other->is.config.name,
-		    other->is.config.path) < 0)
-		*ret_message = NULL;
+	*ret_message = aprintf(
+		"%s:[view]:path: found \"%s\", but job %s has \"%s\", allowed: a "
+		"path that is not the same, below it or above it",
+		config->file, config->path, other->is.config.name, other->is.config.path);
 	return *ret_message ? *ret_message : "out of memory";
 }
 
@@ -70,8 +69,9 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Returns the first key in which two ranks of one training differ but must agree; "rank" or
- * "node_rank" if both are the same rank; NULL if the jobs do not conflict. */
+/* Compares two jobs. Returns NULL if they do not conflict; "rank" or "node_rank" if both are the
+ * same rank of one training; otherwise the first key that all ranks of a training must share, and
+ * in which these two differ. */
 static const char *rank_conflict(const struct job_config *a, const struct job_config *b)
 {
 	if (a->ranks == 0 || b->ranks == 0 || strcmp(a->training, b->training) != 0)
@@ -150,17 +150,20 @@ int admit_batch(const struct edition *edition, config_report *report, void *cont
 
 /* --- channels = keep --------------------------------------------------------------------- */
 
+/* The check of a job with channels = keep: the sample that was checked last, and the result. */
 struct kept {
 	const struct edition *edition;
 	sample_id sample;
-	/* mode: of `sample`; first, second: of the two files of the first sample */
+	/* `mode` is the pixel mode of `sample`. `first` and `second` are those of the two files of
+	 * the edition's first sample. */
 	enum pixel_mode mode, first, second;
-	/* text for a message: the modes that are allowed; NULL: all samples have allowed modes */
+	/* The modes that are allowed, as a text for a message, if `mode` is not among them;
+	 * otherwise NULL. */
 	const char *allowed;
 };
 
-/* The form of a sample in files: the preparation and the format of [tensor] or of a [tensor
- * NAME]. */
+/* The preparation and the file format of a sample, as given in [tensor] or in the [tensor NAME]
+ * that matches the sample. */
 struct look {
 	const struct preparation *preparation;
 	enum sample_format format;
@@ -193,8 +196,8 @@ static bool resizes(const struct job_config *config, const struct look *look)
 	       config->augment.random_resized_crop.width;
 }
 
-/* Returns NULL if the job allows the mode, else a description of the modes that it allows.
- * first: the mode of the first sample. */
+/* Returns NULL if the job allows the mode, otherwise a description of the modes that it allows.
+ * first: the mode of the edition's first sample. */
 static const char *allowed_mode(const struct job_config *config, const struct look *look,
 	enum pixel_mode mode, enum pixel_mode first)
 {
@@ -251,8 +254,8 @@ static bool check_kept(uint32_t id, void *context)
 	return check_one(kept, &of_second, second, kept->second);
 }
 
-/* Checks the samples until one has a mode that is not allowed. Without a [tensor NAME], which
- * selects samples by path, it is enough to check one sample of each shape. */
+/* Checks samples until one has a mode that is not allowed. Samples of one shape have one mode, so
+ * one sample of each shape is enough, unless sections [tensor NAME] select samples by path. */
 static void check_all_kept(struct kept *kept)
 {
 	const struct edition *edition = kept->edition;
@@ -367,8 +370,8 @@ static bool augments(const struct job_config *config)
 	       augment->hflip > 0 || augment->normalize.given;
 }
 
-/* Refuses keys that change or need pixels, if the program makes arrays that are no pixels.
- * -EINVAL */
+/* Refuses the job (-EINVAL) if its program makes arrays that are not pixels, but the job has keys
+ * about pixels. */
 static int check_array(const struct job_config *config,
 	const struct prepared_array *array, config_report *report, void *context)
 {

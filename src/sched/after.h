@@ -12,7 +12,7 @@
  *
  *   Flow: aftermath_init -> the lock is taken, and functions fill the aftermath
  *         -> sched_unlock.
- *   Owns: its references to jobs.   Threads: the one that made it.
+ *   Owns: its references to jobs.   Threads: the one that made the aftermath.
  *   Locks: sched->lock; the caller of a function whose name ends in _locked holds it.
  *   Errors: none.
  */
@@ -24,26 +24,28 @@ struct sched_job;
 TAILQ_HEAD(handle_queue, sched_handle);
 
 struct aftermath {
-	/* The job whose journal has to be written, or NULL. This is not a reference: the caller, or
-	 * a handle in `finished`, has one. */
+	/* The job whose journal has to be written, or NULL. The aftermath takes no reference to
+	 * this job, because the caller or a handle in `finished` has one. */
 	struct sched_job *flush;
 	struct handle_queue finished; /* opens that have to be answered */
 	/* opens whose samples have to be looked up in saved orders */
 	struct handle_queue look_ups;
-	bool kick; /* readers have to be woken */
+	bool kick; /* reader threads have to be woken */
 	bool kick_decoders;
 	struct sched_job *noticed; /* a reference to the job of `notice`, or NULL */
 	enum notice notice;
 	uint32_t noticed_epoch;
-	struct sched_job *refill; /* a reference to a job whose stream is low, or NULL */
-	bool news;		  /* sched->news has to be called */
-	/* The members from here on are set at the end of the critical section. */
-	bool let_go;	  /* the need of streams that have ended has to be removed */
-	bool free_spaces; /* a space is no longer used, and has to be freed */
+	/* a reference to a job whose stream has few drawn samples left, or NULL */
+	struct sched_job *refill;
+	bool news; /* a feed has changed, so sched->news must be called */
+	/* The members from here on are set when the critical section ends. */
+	/* a stream has ended, and its samples must no longer count as needed */
+	bool let_go;
+	bool free_spaces; /* no job uses a space (tensors of one preparation) any more */
 };
 
 void aftermath_init(struct aftermath *aftermath);
-/* Sets the phases of the scheduler, which must have its cache already. */
+/* Sets the phases of the scheduler. sched->cache must be set before. */
 void phases_init(struct sched *sched);
 /* Runs the phases that have work. The caller holds no lock. */
 void sched_after(struct sched *sched);

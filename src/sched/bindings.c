@@ -62,8 +62,8 @@ bool sched_has_order(struct sched_job *job, uint32_t epoch)
 	       (state == EPOCH_LIVE && epochs_order(job->is.epochs, epoch).bound > 0);
 }
 
-/* Copies bindings of a live epoch. Returns false if the epoch is not live; the caller then looks
- * for a saved order. */
+/* Copies bindings of an epoch that the engine has in memory. Returns false for any other epoch; the
+ * caller then looks for a saved order. */
 static bool copy_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
 	struct binding *ret, uint32_t *ret_n)
 {

@@ -21,8 +21,9 @@
 
 #define TOLD_EACH_NS UINT64_C(600000000000)
 
-/* Lists the parts that jobs have of the dataset. The caller frees *ret, and gives back the
- * references to the job and to the edition of each part. -ENOMEM */
+/* Lists, for each job that reads the dataset, the part of the job's present edition that comes from
+ * the dataset. The caller frees *ret, and gives back the references to the job and to the edition
+ * of each part. -ENOMEM */
 static int hold_parts(struct sched *sched, const struct dataset *dataset,
 	const struct part ***ret, size_t *ret_n)
 {
@@ -121,7 +122,7 @@ static uint64_t all_prepared(struct sched *sched)
 	return bytes;
 }
 
-/* Tells whether two jobs or more draw from one dataset without sampler = exchange. */
+/* Tells whether at least two jobs draw from a dataset whose sampler is not `exchange`. */
 static bool exchange_would_help_locked(const struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
@@ -137,7 +138,7 @@ static bool exchange_would_help_locked(const struct sched *sched)
 }
 
 /* Tells whether the advice has to be logged now. *ret: number of evictions since the advice was
- * logged last. *ret_exchange: sampler = exchange would help. */
+ * last logged. *ret_exchange: whether sampler = exchange would help. */
 static bool is_to_be_told(struct sched *sched, uint64_t *ret, bool *ret_exchange)
 {
 	LOCK_SCOPE(&sched->lock);

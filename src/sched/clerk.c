@@ -15,18 +15,18 @@
 #include <string.h>
 
 /*
- * The clerk is a thread for work that takes long. Beginning an epoch of a million samples
- * takes tens of milliseconds: the sampler's set is made and need is counted. Saving an
- * order writes megabytes. Few threads answer readers, and readers of other jobs must not
- * wait, so the clerk does such work, one job after the other. Opens of the job wait in
- * its engine meanwhile.
+ * The clerk is a thread for work that takes long. Beginning an epoch of a million samples takes
+ * tens of milliseconds: the sampler gets the set of samples, and the cache counts which samples are
+ * needed. Saving an order writes megabytes. Few threads answer readers, and readers of other jobs
+ * must not wait, so the clerk does such work, one job after the other. Opens of the job wait in its
+ * engine meanwhile.
  *
- * A job that has work is queued for the clerk, which asks the job's engine for it.
+ * A job that has work is queued for the clerk. The clerk then asks the job's engine for the work.
  */
 
-/* Tells the engine that the stream was made, or could not be made. Opens that waited for the stream
- * go on in the order in which they came. If the draw engine does not have the stream, the stream
- * has ended already. */
+/* Tells the engine that the epoch's stream was made, or could not be made (status). Opens that
+ * waited for the stream go on in the order in which they came. If the draw engine does not have the
+ * stream, the stream has ended already. */
 static void tell_begun(struct sched_job *job, uint32_t epoch, int status)
 {
 	struct aftermath aftermath;
@@ -51,8 +51,8 @@ static bool wants_stream(struct sched_job *job, uint32_t *ret_epoch)
 	       epochs_wants_stream(job->is.epochs, ret_epoch);
 }
 
-/* Finds an order that has to be saved; false: there is none. The epoch has ended, so the order
- * stays valid without the lock. */
+/* Finds an order that has to be saved; false: there is none. The caller may use the order without
+ * the lock, since the epoch has ended and its order does not change. */
 static bool wants_save(struct sched_job *job, uint32_t *ret_epoch, struct order *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -119,7 +119,8 @@ void clerk_second_locked(struct sched_job *job)
 		clerk_request_locked(job);
 }
 
-/* Frees editions that no epoch needs, and then the spaces that only they had. */
+/* Frees the job's editions that no epoch needs, and then the tensors that only these editions
+ * used. */
 static void free_editions(struct sched_job *job)
 {
 	if (editions_sweep(&job->is))
@@ -159,8 +160,8 @@ static void tell_loaded(
 	sched_unlock(job->sched, &aftermath);
 }
 
-/* Loads the order of an epoch that begins again. If this fails, readers of the epoch get an
- * error. */
+/* Loads the saved order of an ended epoch that a script reads again. If this fails, readers of the
+ * epoch get an error. */
 static void load(struct sched_job *job, uint32_t epoch, uint32_t bound)
 {
 	const char *reason = "";

@@ -9,10 +9,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Divides the samples of several jobs into regions. A region has the samples that the same jobs
- * read, with the same preparation. */
+/* Divides the samples of several jobs into regions. A region has the samples of one dataset that
+ * the same jobs read with the same preparation. */
 
-/* The samples of a space that are read by exactly the jobs whose bits are set in `jobs`. */
+/* The samples of a dataset that are read, with one preparation (space), by exactly the jobs whose
+ * bits are set in `jobs`. */
 struct region {
 	const struct space *space;
 	roaring_bitmap_t *samples;
@@ -45,8 +46,9 @@ static int add_region(struct regions *regions, const struct space *space,
 	return 0;
 }
 
-/* Divides each region of the part's space into samples that the job reads and samples that it does
- * not read. Adds a region for the job's samples that are in no region yet. job: the job's bit. */
+/* Enters the job's samples of one dataset. Divides each region with this dataset and preparation
+ * into samples that the job reads and samples that it does not read, and adds a region for samples
+ * that were in no region yet. job: the bit of the job. */
 static int divide(struct regions *regions, const struct part *part, uint64_t job)
 {
 	size_t n = regions->n;

@@ -12,15 +12,15 @@
 #include <string.h>
 
 /*
- * The datasets of the daemon, and how they are added and removed:
+ * Adds and removes sources. A source is the scheduler's entry for a dataset.
  *
- *     sched_dataset_add -> there <-> taken (no job uses it, and none may begin to)
- *                                      |  sched_dataset_remove, sched_dataset_replace
- *                                      v
- *                                   removed -> (housekeeper) gone
+ *     sched_dataset_add -> in use <-> taken (no job can begin to use the dataset)
+ *                                       |  sched_dataset_remove, sched_dataset_replace
+ *                                       v
+ *                                    removed -> freed by the housekeeper
  *
- * A new source takes the array entry of a source that is gone. A removed source stays until its
- * last job is freed, since that job may have files open.
+ * A removed source is freed with its last job, because that job may have files open. A new source
+ * takes the array entry of a freed one.
  */
 
 static uint64_t name_hash(const char *name)
@@ -186,8 +186,8 @@ static struct sched_source *free_place_locked(struct sched *sched)
 		       : NULL;
 }
 
-/* Moves *made to a free entry of the array. removed: the source is marked as removed, so that it is
- * not found, and the caller is counted as its only job. */
+/* Moves *made to a free entry of the array of sources. If `removed`, marks the source as removed,
+ * so that it is not found by its name, and counts the caller as its only job. */
 static int place_locked(struct sched *sched, struct sched_source *made, uint64_t device,
 	bool removed, struct sched_source **ret)
 {
@@ -299,15 +299,15 @@ struct sched_source *source_taken_locked(const struct sched *sched, const char *
 	return source;
 }
 
-/* Replaces the old source of the same name by *made. Each id must mean the same file as before. */
+/* Replaces the source of the same name by *made. Each sample id must mean the same file in both. */
 static int replace_locked(struct sched *sched, struct sched_source *made, uint64_t device)
 {
 	lock_assert_held(&sched->lock);
 	struct sched_source *old =
 		source_taken_locked(sched, dataset_name(made->is.dataset));
 	made->quarantined = old->quarantined;
-	/* A tier allows one owner per name, so the old source leaves before the new one
-	 * joins. */
+	/* A tier allows one dataset of each name, so the old source leaves the tier before the new
+	 * one joins it. */
 	tier_leave(old->is.tier);
 	old->is.tier = NULL;
 	int err = put_in_locked(sched, made, device);

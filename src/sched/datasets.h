@@ -19,10 +19,10 @@ struct sched_edition;
 must_check int sched_dataset_add(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config);
 /*
- * Takes a dataset that no job uses: no job of it can begin until the dataset is given
- * back, removed or replaced. *ret_config: a copy of its configuration, which the caller
- * frees. -ENOENT; -EBUSY: ret_jobs names the jobs that use it, or is "" if another caller
- * has taken it; -EINVAL: its configuration is not known.
+ * Takes a dataset that no job uses: no job can begin to use it until the dataset is given back,
+ * removed or replaced. *ret_config: a copy of its configuration, which the caller frees. -ENOENT;
+ * -EBUSY: ret_jobs names the jobs that use the dataset, or is "" if another caller has taken it;
+ * -EINVAL: its configuration is not known.
  */
 must_check int sched_dataset_take(struct sched *sched, const char *name,
 	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES]);

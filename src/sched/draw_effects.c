@@ -48,11 +48,10 @@ static void count_draw(enum served served)
 		1);
 }
 
-/* Pins a drawn sample, requests it, and passes it to the engine of its job. If there is no memory
- * for the pin or the request, the sample is prepared only when it is opened. The sampler assumes
- * that each sample which it has drawn gets into the cache; if this sample does not, the sampler is
- * told. The sample's need is reduced after the pin, because the cache keeps no order of eviction for
- * pinned samples. */
+/* Pins a drawn sample, requests it from the supply, and passes it to the engine of its job. If
+ * there is no memory for the pin or the request, the sample is prepared only when its file is
+ * opened, and the sampler is told that the sample is not on its way to the cache. The sample's need
+ * is reduced after the pin, because the cache keeps no order of eviction for pinned samples. */
 static void drawn_locked(const struct draw_effect *effect, struct aftermath *aftermath)
 {
 	const struct stream *stream = effect->stream;
@@ -122,8 +121,8 @@ static struct ahead_cache cache_facts_locked(const struct sched *sched)
 		.awaited = held.awaited};
 }
 
-/* Has the processor load the cache's entries of the samples that will be bound next, because they
- * will be opened soon. */
+/* Prefetches two entries of the tensor cache into the processor's caches: those of the samples that
+ * will be bound next, because they will be opened soon. */
 static void prefetch(const struct stream *stream, sample_id next, sample_id after)
 {
 	const struct strand *strand;
@@ -177,9 +176,9 @@ bool draw_fed_locked(
 	return fed;
 }
 
-/* Executes the effects of a round. Meanwhile the processor loads the cache's entry of the sample
- * that the next round will draw. The entry is mostly not in the processor's caches, and to wait for
- * it would take as long as the rest of a round. */
+/* Executes the effects of a round, and meanwhile prefetches the entry that the next round's sample
+ * has in the tensor cache. This entry is mostly not in the processor's caches, and waiting for it
+ * would take as long as the rest of a round. */
 static void execute_round_locked(const struct stream *stream, struct aftermath *aftermath)
 {
 	struct sched *sched = sched_of(stream->edition->job);

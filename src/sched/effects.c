@@ -28,7 +28,8 @@ static void count_served(struct sched_job *job, sample_id sample, enum served se
 		stats_add(STAT_SAVED_NS, part_of(job->is.now, sample)->space->cost_ns);
 }
 
-/* Counts a binding, which has taken a sample from the stream's queue, and refills the queue. */
+/* Counts a binding. The binding has taken a sample from the stream's queue, so the queue may have
+ * to be refilled. */
 static void note_bound_locked(
 	struct sched_job *job, const struct record *record, struct aftermath *aftermath)
 {
@@ -40,9 +41,9 @@ static void note_bound_locked(
 
 /*
  * Appends a record to the journal. Bindings, and choices of an epoch for a file of current/, are
- * written before any reader is answered. A consumed position is written by the function that
- * releases it. All other records are written together with the next record of these kinds, or
- * within a second.
+ * written to the file before any reader is answered. The function that releases a position writes
+ * the record that the position is consumed. Every other record is written together with the next
+ * one of these, or within a second.
  */
 static void record_locked(
 	struct sched_job *job, const struct record *record, struct aftermath *aftermath)
@@ -104,7 +105,8 @@ static void give_back_queue_locked(
 	free(queue->ring);
 }
 
-/* Puts the queue of an ending stream back at the front of the feed, for the epoch's next stream. */
+/* Puts the samples that an ending stream has drawn, but not bound, back at the front of the rank's
+ * feed, for the epoch's next stream. */
 static void return_to_feed_locked(
 	struct sched_job *job, uint32_t epoch, const struct drawn_queue *queue)
 {
@@ -114,7 +116,8 @@ static void return_to_feed_locked(
 		ids[i] = queue->ring[(queue->head + i) % queue->size].sample;
 }
 
-/* Ends a stream, and gives its pins back at once. Its need is removed later, in steps. */
+/* Ends a stream, and removes the pins of its drawn samples at once. The need of its other samples
+ * is removed later, in steps. */
 static void end_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {

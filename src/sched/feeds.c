@@ -17,7 +17,7 @@
  * that finds no sample waits in the engine.
  */
 
-/* Returns the feed of a live epoch; begins the feed if there is none. */
+/* Returns the feed of an epoch that is not over; makes the feed if there is none. */
 static struct feed *feed_of_locked(struct sched_job *job, uint32_t epoch)
 {
 	struct feed *feed = feed_find(&job->feeds, epoch);
@@ -48,8 +48,8 @@ static bool are_of_job(const struct sched_job *job, const sample_id *ids, uint32
 	return true;
 }
 
-/* Binds and consumes the next samples of the feed, as far as readers of another daemon have already
- * had them. These samples need no tensor. */
+/* Binds and consumes the next samples of the feed, as long as they are samples that readers have
+ * already got from another daemon. These samples need no tensor. */
 static int take_had_locked(
 	struct sched_job *job, struct feed *feed, struct aftermath *aftermath)
 {
@@ -75,9 +75,9 @@ static int take_had_locked(
 
 #define HAD_AT_ONCE 256
 
-/* Consumes positions that are bound here, and whose samples readers of another daemon have already
- * had: up to HAD_AT_ONCE, from the k-th binding on. Returns the number of the binding to continue
- * with. */
+/* Consumes up to HAD_AT_ONCE positions, from the k-th binding on, that are bound here and whose
+ * samples readers have already got from another daemon. Returns the number of the next binding to
+ * look at. */
 static uint32_t consume_had_locked(
 	struct sched_job *job, struct feed *feed, uint32_t k, struct aftermath *aftermath)
 {
@@ -94,8 +94,8 @@ static uint32_t consume_had_locked(
 	return k;
 }
 
-/* Continues an epoch of which readers of another daemon have had the first `consumed` samples. *k:
- * number of the binding to continue with. -EINPROGRESS: the caller has to call this again. */
+/* Continues an epoch whose first `consumed` samples readers have got from another daemon. *k:
+ * number of the next binding to look at. -EINPROGRESS: the caller has to call this again. */
 static int go_on_locked(struct sched_job *job, uint32_t epoch, uint32_t consumed,
 	uint32_t *k, struct aftermath *aftermath)
 {
@@ -174,8 +174,8 @@ int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base, const sampl
 	return err;
 }
 
-/* Returns the epoch's k-th sample, which may be bound, drawn, or only received. SAMPLE_NONE: it was
- * not received. */
+/* Returns the k-th sample of the epoch, whether it is bound, drawn, or only received. SAMPLE_NONE:
+ * it was not received. */
 static sample_id fed_locked(struct sched_job *job, uint32_t epoch, uint32_t k)
 {
 	struct order order = epochs_order(job->is.epochs, epoch);
@@ -236,8 +236,9 @@ void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret)
 	*ret = (struct sched_feed_state){.started = place.started, .newest = newest};
 	if (place.drains)
 		tell_locked(job, place.draining.epoch, ret);
-	/* The group draws samples only within a limited window after the consumed samples. So it
-	 * must know the progress of the draining epoch until all its samples are consumed. */
+	/* The coordinator draws only a limited number of samples beyond the consumed ones. So it
+	 * must get the progress of the draining epoch until all samples of that epoch are
+	 * consumed. */
 	if (place.started &&
 		(!place.drains || ret->consumed == job->is.now->set.positions))
 		tell_locked(job, newest, ret);

@@ -127,7 +127,8 @@ static struct tensor *to_file(struct wanted *wanted, struct tensor *tensor)
 /* Ends a fetch. tensor: NULL if the fetch has failed. */
 static void end_fetch(struct wanted *wanted, struct tensor *tensor, int err)
 {
-	bool left = err == -ENOSPC; /* the home leaves the sample to this daemon */
+	/* the other daemon leaves the preparation to this one */
+	bool left = err == -ENOSPC;
 	struct sched *sched = sched_of_source(wanted->key.space->source);
 	struct aftermath aftermath;
 	aftermath_init(&aftermath);

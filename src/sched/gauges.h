@@ -41,9 +41,9 @@ must_check int sched_dataset_prepared(struct sched *sched, const struct dataset 
 struct sched_storage {
 	const char *root; /* root of the first dataset on the storage */
 	unsigned reads;	  /* reads in flight */
-	/* the limit of reads in flight; with more of them, reading seems to get no faster */
+	/* limit of reads in flight, beyond which reading seems to get no faster */
 	unsigned most_reads;
-	/* if no read ends: age of the oldest read; 0: the storage answers */
+	/* 0: the storage answers; otherwise it does not, and this is the age of its oldest read */
 	uint64_t silent_ns;
 	/* number of reads that have ended and their bytes, including reads from a tier */
 	uint64_t ended, bytes;
@@ -51,13 +51,14 @@ struct sched_storage {
 };
 /* Describes storage i. Returns false if there are fewer storages. */
 bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret);
-/* Describes a storage of the job that does not answer; if all answer, the first one. */
+/* Describes a storage of the job, if possible one that does not answer. */
 void sched_job_storage(struct sched_job *job, struct sched_storage *ret);
 
 struct sched_job_share {
 	double demand; /* estimated samples per second that the job could use */
 	bool at_least; /* a reader waited all the time, so the demand may be higher */
-	/* parts of the time of all decoders, from 0 to 1 */
+	/* decoder time that the job could use, and that it gets, as parts (0 to 1) of the time of
+	 * all decoders */
 	double wanted_part, granted_part;
 	double waiting; /* part of the last second during which a reader waited */
 };
@@ -69,8 +70,10 @@ const char *sched_wait_cause(enum wait_cause cause); /* one word: "storage", ...
 struct sched_program {
 	/* process id, as in /proc; 0: this entry and all later ones are empty */
 	long id;
-	uint64_t number; /* `rank` in struct reader */
-	uint64_t script; /* `script` in struct reader */
+	/* number of the process in the engine: `rank` in struct reader */
+	uint64_t number;
+	/* number of its script in the engine: `script` in struct reader */
+	uint64_t script;
 };
 /* Tells whether the process lives. The scheduler holds no lock when it calls this. */
 typedef bool sched_lives(const struct sched_program *program);
@@ -110,7 +113,7 @@ struct sched_job_status {
 	/* time since the rank's feed failed; 0: it works, or the job has no feed */
 	uint64_t unfed_ns;
 	bool gives_up; /* opens that find no sample in the feed fail */
-	/* reason why the group's next epoch does not begin; "": it is not held back */
+	/* reason why the next epoch of the training does not begin; "": nothing holds it back */
 	char waits_why[SCHED_WAIT_TEXT];
 	/* The processes that have read the job, the latest first. Empty: no process has read the
 	 * job since this daemon started. */
@@ -144,7 +147,7 @@ bool sched_job_tier(
 
 void sched_job_laps(struct sched_job *job, struct sched_laps *ret);
 
-/* The number of samples that exactly these jobs read, with the same preparation. */
+/* The number of samples that exactly the jobs in `jobs` read, with the same preparation. */
 struct sched_common {
 	uint64_t jobs; /* bit i: the job ids[i] reads the samples */
 	uint32_t samples;
@@ -172,9 +175,9 @@ struct sched_cache {
 	uint64_t held; /* bytes of tensors that are ready or loading */
 	/* bytes of tensors that are open, or drawn and not yet consumed */
 	uint64_t pinned;
-	/* by_need: eviction is refcnt, and `needed` is set: bytes of unpinned ready tensors, by the
-	 * number of running epochs that need them. The last element is for all higher numbers,
-	 * too. */
+	/* by_need: the cache evicts by need (eviction = refcnt), and `needed` is set. needed[i]:
+	 * bytes of the unpinned ready tensors that i running epochs need; the last element also
+	 * counts tensors that more epochs need. */
 	bool by_need;
 	uint64_t needed[SCHED_NEEDS];
 };

@@ -10,10 +10,9 @@
 
 #include <time.h>
 
-#define SECOND_NS UINT64_C(1000000000)
 
-/* The housekeeper: a thread that does work which is due, and tells the supervisor that the engine
- * is alive. */
+/* The housekeeper is a thread that does delayed and periodic work, and tells the supervisor that
+ * the engine is alive. */
 
 /* Parks jobs that nobody reads, and tries again to save orders that could not be saved. */
 static void look_after_jobs(struct sched *sched)

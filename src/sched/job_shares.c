@@ -12,7 +12,6 @@
  * and the waits of its readers. From these figures shares_window makes the shares, once a second.
  */
 
-#define SECOND_NS 1e9
 
 /* Returns the mean cost of a sample of the edition, in ns. */
 static uint64_t cost_of(const struct edition *edition)
@@ -62,7 +61,7 @@ void shares_pass_window(struct sched *sched)
 		job->waiting_part = (double)job->share.waited_ns / SECOND_NS / seconds;
 	}
 	double busy = (double)sched->supply.decoded_ns / SECOND_NS / seconds;
-	/* If there is no memory for new shares, the window continues for another second. */
+	/* If there is no memory for new shares, the measurement goes on for another second. */
 	if (shares_window(&sched->supply.shares, seconds, sched->config->workers, busy) ==
 		0) {
 		sched->window_ns = now_ns;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/clock.h"
 #include "edition/edition.h"
 #include "sched/jobs.h"
@@ -17,7 +18,8 @@
 
 #define MAX_JOB_ID ((1u << 14) - 1) /* an inode number has 14 bits for the job's id */
 
-/* Finds a source, and counts the caller as one of its jobs, so that the source stays. */
+/* Finds the source (dataset) of this name, and counts the caller as one of its jobs, so that the
+ * source is not freed. */
 static struct source *find_source(struct sched *sched, const char *name)
 {
 	LOCK_SCOPE(&sched->lock);
@@ -89,14 +91,10 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	job->is.lock = &sched->lock;
 	job->watch.job = &job->is;
 	job->is.supply = &sched->supply;
-	int err = config_job_copy(config, &job->is.config);
+	job->is.directory = aprintf("%s/jobs/%s", sched->config->state, config->name);
+	int err = job->is.directory ? config_job_copy(config, &job->is.config) : -ENOMEM;
 	if (!err)
 		job->is.ini_hash = restore_hash_ini(&job->is.config);
-	if (!err && asprintf(&job->is.directory, "%s/jobs/%s", sched->config->state,
-			    config->name) < 0) {
-		job->is.directory = NULL;
-		err = -ENOMEM;
-	}
 	if (!err)
 		err = make_edition(job, report, context);
 	if (!err)
@@ -108,9 +106,8 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	return err;
 }
 
-/* Returns the id for a job. known: the id that a job of the same name had before, which is used
- * again if it is free; 0: there is none. Otherwise returns the id that was not used for the longest
- * time. */
+/* Returns an id for a job. `known` is the id that a job of this name had before (0: none), and is
+ * used again if it is free. Otherwise returns the id that has been unused for the longest time. */
 static job_id choose_id(struct sched *sched, job_id known)
 {
 	LOCK_SCOPE(&sched->lock);
@@ -172,8 +169,8 @@ static int finish_joining(struct sched_job *job, struct sampler_joining *joining
 }
 
 /* Adds the job to its samplers and to the list. With millions of samples it takes a while to add a
- * job to a sampler. So this is prepared without the lock, and repeated if another job was added
- * meanwhile. */
+ * job to a sampler. So the addition is prepared without the lock, and prepared again if another job
+ * was added meanwhile. */
 static int install(struct sched_job *job)
 {
 	struct edition *edition;
@@ -210,7 +207,7 @@ static uint32_t count_jobs(struct sched *sched)
 	return sched->n_jobs;
 }
 
-/* Restores the state of the job. Only then installs the job, so that other threads can find it. */
+/* Restores the job from its directory, and then installs it, so that other threads can find it. */
 static int add_job(struct sched *sched, struct sched_job *job, bool persist,
 	const struct adding *adding)
 {
@@ -337,7 +334,7 @@ static struct sched_job *take_out(struct sched *sched, const char *name)
 	return job;
 }
 
-/* Removes a job, and some or all of its files by `forget`. -ENOENT */
+/* Removes a job, and calls `forget`, which removes some or all of the job's files. -ENOENT */
 static int remove_job(
 	struct sched *sched, const char *name, void (*forget)(const struct job *job))
 {
@@ -368,9 +365,8 @@ int sched_job_withdraw(struct sched *sched, const char *name)
 static void restore_one(struct sched *sched, const char *directory, const char *name)
 {
 	struct job_config config;
-	auto_free char *path = NULL;
-	if (asprintf(&path, "%s/%s/job.ini", directory, name) < 0 ||
-		access(path, F_OK) != 0 || name_is_taken(sched, name))
+	auto_free char *path = aprintf("%s/%s/job.ini", directory, name);
+	if (!path || access(path, F_OK) != 0 || name_is_taken(sched, name))
 		return;
 	if (config_load_job(path, config_report_to_log, NULL, &config) != 0)
 		return;
@@ -380,9 +376,9 @@ static void restore_one(struct sched *sched, const char *directory, const char *
 
 void sched_jobs_restore(struct sched *sched)
 {
-	auto_free char *directory = NULL;
 	struct dirent **entries = NULL;
-	if (asprintf(&directory, "%s/jobs", sched->config->state) < 0)
+	auto_free char *directory = aprintf("%s/jobs", sched->config->state);
+	if (!directory)
 		return;
 	int n = scandir(directory, &entries, NULL, alphasort);
 	for (int i = 0; i < n; i++) {

@@ -23,8 +23,8 @@ must_check int sched_job_add(struct sched *sched, const struct job_config *confi
 	bool persist, config_report *report, void *context);
 
 /*
- * Removes a job: gives back its pins and need, answers parked opens with -ENODEV and deletes its
- * state files. Open handles stay readable until they are released. -ENOENT.
+ * Removes a job: removes its pins and need from the cache, answers parked opens with -ENODEV, and
+ * deletes the job's state files. Open handles stay readable until they are released. -ENOENT.
  */
 must_check int sched_job_remove(struct sched *sched, const char *name);
 
@@ -70,16 +70,16 @@ must_check int sched_job_add_import(struct sched *sched, const struct job_config
 	bool persist, const struct sched_import *import, config_report *report,
 	void *context);
 
-/* Tells where the imported training of a rank continues: in epoch *ret_epoch, after the
- * *ret_n samples at *ret, which its ranks have read. The caller frees *ret. *ret_n = 0
- * and epoch 0: the training begins. */
+/* Tells where the imported training of a rank continues: in epoch *ret_epoch, after the *ret_n
+ * samples at *ret, which the ranks have read. The caller frees *ret. *ret_n = 0 and epoch 0: the
+ * training begins. */
 must_check int sched_job_log(
 	struct sched_job *job, uint32_t *ret_epoch, sample_id **ret, uint32_t *ret_n);
 
 /* Keeps the ini of a job in the state directory, as sched_job_add does with persist. */
 must_check int sched_job_keep(struct sched_job *job);
 
-/* Undoes an addition: removes the job and its ini in the state directory. Leaves the job's other
+/* Undoes sched_job_add: removes the job and its ini in the state directory. Leaves the job's other
  * files there, which may belong to an earlier job of the name. -ENOENT. */
 must_check int sched_job_withdraw(struct sched *sched, const char *name);
 
@@ -119,8 +119,8 @@ job_id sched_job_id(const struct sched_job *job);
 const struct job_config *sched_job_config(const struct sched_job *job);
 
 /* Returns the edition of an epoch. For SCHED_CURRENT this is the edition that a script which begins
- * now would read. It stays the same until sched_edition_put, which the caller must call before it
- * puts the job. */
+ * now would read. The caller must call sched_edition_put before it puts the job; until then the
+ * edition does not change. */
 const struct sched_edition *sched_edition(struct sched_job *job, uint32_t epoch);
 /* Returns the edition of an epoch, as sched_edition does. For SCHED_CURRENT it is the largest
  * edition to which a file of current/ may belong. */
@@ -134,14 +134,14 @@ static inline void sched_edition_put_(const struct sched_edition **edition)
 	__attribute__((cleanup(sched_edition_put_))) const struct sched_edition
 /* Returns the number of positions in the epoch. */
 uint32_t sched_job_samples(struct sched_job *job, uint32_t epoch);
-/* Returns sched_edition.names of the epoch's edition. */
+/* Returns the number of the file names of the epoch's edition (sched_edition.names). */
 uint32_t sched_job_names(struct sched_job *job, uint32_t epoch);
 /* Returns the epoch to which a file of current/ would belong if the reader opened it now.
  * Changes nothing. */
 uint32_t sched_current(
 	struct sched_job *job, const struct sched_reader *reader, uint32_t position);
-/* Returns a number that changes when another edition takes the place of the epoch's, or of
- * SCHED_CURRENT's. 0: the dataset has had only one edition. */
+/* Returns a number that changes when the epoch, or SCHED_CURRENT, gets another edition. 0: the
+ * dataset has had only one edition. */
 uint32_t sched_edition_mark(struct sched_job *job, uint32_t epoch);
 
 /* The part of one dataset in each epoch of a mixture. */

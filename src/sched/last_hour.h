@@ -9,8 +9,9 @@ struct sched;
 
 /*
  * Records the last hour: the samples that each job was given, the waits of its readers, and the
- * jobs for which its samples had been prepared. There are places for HISTORY_JOBS jobs, including
- * jobs that were removed within the hour. A job without a place is counted, but not listed.
+ * jobs for which its samples had been prepared. There is room (a place) for HISTORY_JOBS jobs,
+ * including jobs that were removed within the hour. A job without a place is counted, but not
+ * listed.
  *
  *   Flow: the housekeeper takes a reading every ten seconds; the dashboard shows all of them.
  *   Threads: any.   Errors: -ENOMEM.

@@ -20,15 +20,15 @@
  * Serves an open, from sched_open to sched_release.
  *
  *   sched_open -> the engine chooses the sample (epochs_open, effects.c)
- *              -> handle_answered: the sample is held
+ *              -> handle_answered: the handle gets a reference to the sample
  *              -> the tensor is ready: the open is finished. Else it is parked, until a
  *                 worker has prepared the tensor (wanted.c), or the epoch has begun (clerk.c)
  *              -> `opened` is called after the critical section (phases.c)
  *   sched_release -> the engine tells which pins are given back
  */
 
-/* Holds the sample's tensor, or the wanted sample if there is no tensor yet, until
- * handle_detach_locked. -ENOMEM */
+/* Gives the handle a reference to the sample's tensor, or, if there is no tensor yet, to the wanted
+ * sample. handle_detach_locked gives the reference back. -ENOMEM */
 static int attach_locked(struct sched_handle *handle)
 {
 	const struct sched_job *job = handle->job;
@@ -86,7 +86,8 @@ void handle_free(struct sched_handle *handle)
 	free(handle);
 }
 
-/* Tells whether the open can finish: it is answered, and its tensor, if any, is ready. */
+/* Tells whether the open can finish: the engine has answered it, and its tensor, if it needs one,
+ * is ready. */
 static bool is_ready(const struct sched_handle *handle)
 {
 	return handle->answered &&
@@ -106,7 +107,7 @@ static void give_back_locked(
 		handle_detach_locked(handle, aftermath);
 	if (handle->bare)
 		return;
-	/* An open from before a restore of the job consumes nothing. */
+	/* If the job was restored to a checkpoint after this open, nothing is consumed. */
 	if (handle->request.era != epochs_era(job->is.epochs))
 		return;
 	effects_init(&effects);
@@ -151,7 +152,8 @@ static void give_tensor_locked(struct sched_handle *handle)
 	stats_add(STAT_SERVED, 1);
 }
 
-/* Here the position of a bad sample is consumed, since the reader has no file to close. */
+/* If the sample is bad, consumes its position here: the reader gets an error, and has no file to
+ * close. */
 void handle_finish_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath)
 {
@@ -178,18 +180,19 @@ void handle_give_up_locked(
 	if (!handle->bare)
 		(void)epochs_cancel(handle->job->is.epochs, &handle->request);
 	struct sched *sched = handle->job->sched;
-	/* Look-ups are never postponed, so one that no worker has begun is in the pool's queue. */
+	/* A look-up that no worker has begun is in the pool's queue, because look-ups are never
+	 * delayed. */
 	if (handle->looks_up && sched->pool &&
 		load_pool_take_back(sched->pool, &handle->look_up))
 		handle->looks_up = false;
 	if (handle->state == HANDLE_PARKING || handle->looks_up)
-		/* the thread that works on the handle finishes it */
+		/* the thread that works on the handle will finish the handle, with this status */
 		handle->status = status;
 	else
 		handle_finish_locked(handle, status, aftermath);
 }
 
-/* Finishes the open, or parks it for its next wait. */
+/* Finishes the open if it is ready; otherwise parks it. */
 static void go_on_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	lock_assert_held(&handle->job->sched->lock);
@@ -235,8 +238,8 @@ void handle_answered_locked(struct sched_handle *handle, struct aftermath *after
 		go_on_locked(handle, aftermath);
 }
 
-/* Asks the engine again for a position of current/ that turned out to be stale; the
- * engine then chooses another epoch. Returns false if the open is not of current/, has
+/* Asks the engine again for a position of current/, because the epoch that it chose turned out to
+ * be over. The engine then chooses another epoch. Returns false if the open is not of current/, has
  * asked again before, or was given up. */
 static bool ask_again_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
@@ -271,7 +274,7 @@ static void look_up(struct load_work *work)
 	struct sched *sched = job->sched;
 	lock_take(&sched->lock);
 	handle->looks_up = false;
-	/* The epoch's edition may be gone with the epoch. */
+	/* If the epoch is over, its edition may have been freed. */
 	if (epochs_state(job->is.epochs, request->found_epoch) == EPOCH_OVER)
 		request->status = -ESTALE;
 	if (request->status != -ESTALE || !ask_again_locked(handle, &aftermath))
@@ -301,8 +304,8 @@ static int take_ticket_locked(struct sched_handle *handle)
 	return 0;
 }
 
-/* Undoes an open that could not get a ticket: without a ticket nobody could cancel the open.
- * Returns err. */
+/* Undoes an open that could not get a ticket, because without a ticket nobody could cancel the
+ * open. Returns err. */
 static int refuse_to_wait_locked(
 	struct sched_handle *handle, int err, struct aftermath *aftermath)
 {
@@ -317,7 +320,7 @@ static int refuse_to_wait_locked(
 	return err;
 }
 
-/* Asks the engine for the sample. Returns 0 if the handle is finished or PARKING. */
+/* Asks the engine for the sample. Returns 0 if the handle is finished, or has to wait (PARKING). */
 static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;
@@ -344,9 +347,9 @@ static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 	return err ? refuse_to_wait_locked(handle, err, aftermath) : 0;
 }
 
-/* Tells the reader its ticket, without the lock. Meanwhile the reader may be interrupted or the job
- * removed, which sets the handle's status. The sample may also become ready, or fail and be
- * requested again. */
+/* Tells the reader its ticket, without the lock. Meanwhile other threads may set the handle's
+ * status (the reader is interrupted, or the job is removed). The sample may also become ready, or
+ * fail and be requested again. */
 static void park(struct sched_handle *handle)
 {
 	struct sched *sched = handle->job->sched;
@@ -404,7 +407,7 @@ int sched_open_label(struct sched_job *job, uint32_t epoch, uint32_t position,
 	return open_position(job, epoch, position, callbacks, true);
 }
 
-/* Finds a part of a job that has this dataset and this preparation. NULL: there is none. */
+/* Finds a job's part with this dataset and this preparation. NULL: no job has such a part. */
 static const struct part *find_prepared_locked(
 	const struct sched *sched, const struct dataset *dataset, const char *preparation)
 {
@@ -418,7 +421,8 @@ static const struct part *find_prepared_locked(
 	return NULL;
 }
 
-/* Requests a sample for another daemon. Returns 0 if the handle is finished or PARKING. */
+/* Requests a sample for another daemon. Returns 0 if the handle is finished, or has to wait
+ * (PARKING). */
 static int ask_sample_locked(struct sched_handle *handle, const struct part *part,
 	sample_id sample, struct aftermath *aftermath)
 {
@@ -447,8 +451,8 @@ static int ask_sample_locked(struct sched_handle *handle, const struct part *par
 /*
  * Notes that another daemon asks for a sample, and tells whether this daemon gives the tensor.
  * Returns false if the cache is full and lacks the sample, and only the training that asks needs
- * the sample. Then the other daemon can as well prepare it, which saves the transfer. With a tier
- * the answer is always true, because the tier may have the sample.
+ * the sample. Then the other daemon can as well prepare the sample, which saves the transfer. If
+ * the dataset has a tier, always returns true, because the tier may have the sample.
  */
 static bool is_given_locked(
 	const struct space *space, sample_id sample, struct aftermath *aftermath)
@@ -530,8 +534,9 @@ uint32_t sched_handle_epoch(const struct sched_handle *handle)
 	return handle->request.found_epoch;
 }
 
-/* Ends an open. A mirror consumes no positions, so its rate counts reads. A consumed position is in
- * the journal before the kernel is told that the file is closed. */
+/* Ends an open. A job with layout = mirror consumes no positions, so its rate counts reads. The
+ * record of a consumed position is in the journal before the kernel is told that the file is
+ * closed. */
 static void end_open(struct sched_handle *handle, bool read)
 {
 	struct sched_job *job = handle->job;

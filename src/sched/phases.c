@@ -12,8 +12,8 @@
 /* Does the work that a critical section leaves, in phases. The table at the end has the order of
  * the phases. */
 
-/* Tells whether there are workers to wake. A stopping pool must not be kicked, and may be gone
- * soon. */
+/* Tells whether there are workers that can be woken. There are none while the scheduler stops,
+ * because the pool of workers may be freed soon. */
 static bool has_workers_locked(const struct sched *sched)
 {
 	lock_assert_held(&sched->lock);

@@ -8,7 +8,7 @@
 #include "epoch/order.h"
 #include "image/tensor.h"
 
-/* Positions of epochs: opens and releases them, and tells which sample each one holds. */
+/* Opens and releases positions of epochs, and tells which sample each position holds. */
 
 struct sched;
 struct sched_job;    /* references are counted: see sched_job_find */
@@ -29,7 +29,7 @@ struct sched_opened {
 	/* 0, or -EIO, -ENOMEM, -EINTR (the reader was interrupted), -ENODEV (job removed,
 	 * shutdown) ... */
 	int status;
-	/* The sample itself is bad, and its position is consumed. After any other failure the
+	/* The sample itself is bad, and its position is consumed. After any other error the
 	 * position can be opened again. */
 	bool bad;
 	struct sched_handle *handle; /* NULL unless status is 0 */
@@ -40,8 +40,8 @@ struct sched_reader {
 	bool done;   /* the thread has read the file before this one to the end */
 	bool looks;  /* the process opens files only to look; its worker processes read */
 	bool resent; /* an earlier daemon may already have begun to answer this open */
-	bool unknown;	/* the kernel does not tell which process it is */
-	bool elsewhere; /* one of several ranks, some of which run on other machines */
+	bool unknown; /* the kernel does not tell which process reads */
+	bool elsewhere; /* the reader is one of several ranks, some of them on other machines */
 	/* the file holds images, even if this open only binds the position */
 	bool images;
 	long thread; /* thread id, as in /proc; 0: not known */
@@ -59,9 +59,9 @@ struct sched_open_callbacks {
 	void (*opened)(void *context, const struct sched_opened *opened);
 	void (*parking)(void *context, uint64_t ticket);
 	void *context;
-	/* the choice of the epoch of SCHED_CURRENT depends on it */
+	/* the reader, on which the choice of the epoch for SCHED_CURRENT depends */
 	struct sched_reader reader;
-	/* value of sched_edition.names when the caller found the position */
+	/* the value of sched_edition.names in the edition in which the caller found the position */
 	uint32_t names;
 };
 
@@ -105,7 +105,7 @@ sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position);
 /* Tells whether sched_bound would read a file, because the order of the epoch is saved. */
 bool sched_bound_is_saved(struct sched_job *job, uint32_t epoch, uint32_t position);
 
-/* Returns the ns that the open waited for its tensor. */
+/* Returns the time in ns that the open waited for its tensor. */
 uint64_t sched_handle_waited(const struct sched_handle *handle);
 /* Adds the time that it took to answer an open of the job, without the wait that
  * sched_handle_waited returns. Takes no lock. */
@@ -123,9 +123,9 @@ void sched_undo(struct sched_handle *handle);
  * have released now. Ignores positions that are not bound, or that are already consumed. */
 void sched_consume(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n);
 
-/* Finds the label of a position, if it does not depend on the sample: order = sequential, layout =
- * classes, labels = fixed. Returns false if it does, or if the label of a file of current/ depends
- * on the epoch. */
+/* Finds the label of a position, if the label does not depend on the sample: order = sequential,
+ * layout = classes, labels = fixed. Returns false if the label depends on the sample, or if the
+ * label of a file of current/ depends on the epoch. */
 bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret);
 
 /* Counts the positions, among n from `position` on, that the epoch leaves out because of bad_sample

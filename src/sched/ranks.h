@@ -27,8 +27,8 @@ struct sched_fetch {
 };
 
 struct sched_fetcher {
-	/* Tells whether the scheduler should ask another daemon for the sample. It is called with
-	 * or without the scheduler's lock, so it must neither wait nor call the scheduler. */
+	/* Tells whether the scheduler should ask another daemon for the sample. The scheduler may
+	 * hold its lock, so this function must neither wait nor call the scheduler. */
 	bool (*is_elsewhere)(void *context, const struct dataset *dataset,
 		const struct preparation *preparation, sample_id sample);
 	/* Asks another daemon for the sample, and returns at once. 0: sched_fetch_done will be
@@ -56,12 +56,12 @@ void sched_fetch_done(struct sched_fetch *fetch, int err);
 struct sched_feed_state {
 	bool started;	 /* an epoch has begun */
 	uint32_t newest; /* the last epoch that has begun */
-	/* The epoch of the members below: the draining epoch as long as samples of it are not
-	 * consumed; otherwise the newest epoch. */
+	/* The epoch that `next` and `consumed` are about: the draining epoch (the previous one)
+	 * until all its samples are consumed, then the newest epoch. */
 	uint32_t epoch;
 	/* number of samples received so far, and so the index of the next one */
 	uint32_t next;
-	/* number of bindings before the first one that is not consumed */
+	/* number of bindings before the first binding that is not consumed */
 	uint32_t consumed;
 };
 void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret);
@@ -77,9 +77,8 @@ must_check int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base,
 
 /* Tells the scheduler that another daemon has served the rank, and that readers there have consumed
  * the first `consumed` samples of the epoch. The feed still brings these samples, since readers may
- * look at them again. Epochs before this one are over: opens that wait for their samples fail with
- * -ESTALE, and those of current/ continue with this epoch. -ENOMEM; -EINVAL: an epoch has fewer
- * samples. */
+ * look at them again. Earlier epochs are over: opens of their files fail with -ESTALE, and waiting
+ * opens of current/ continue with this epoch. -ENOMEM; -EINVAL: an epoch has fewer samples. */
 must_check int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t consumed);
 
 /* Tells the scheduler that the feed of the job failed at since_ns (clock_now_ns); 0: the feed works
@@ -92,22 +91,23 @@ void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up);
  * sched_feed_go_on. */
 void sched_feed_lend(struct sched_job *job, bool lent);
 
-/* Tells the scheduler why the group's next epoch does not begin, for sched_job_status; "": it is
- * not held back. here: the job's rank holds it back. If so, the job leaves its draining epoch as
- * soon as no script reads it. */
+/* Tells the scheduler why the next epoch of the training does not begin, for sched_job_status; "":
+ * nothing holds it back. here: this job's rank holds it back, because scripts may still read its
+ * draining epoch (the previous one). The job then leaves that epoch as soon as no script reads
+ * it. */
 void sched_feed_waits(struct sched_job *job, const char *why, bool here);
 
-/* Copies up to n samples of the epoch's feed that were received, from index `base` on, whether they
- * are bound or not. Returns the number of samples copied. */
+/* Copies up to n received samples of the epoch's feed, bound or not, from index `base` on. Returns
+ * the number of samples copied. */
 uint32_t sched_fed(
 	struct sched_job *job, uint32_t epoch, uint32_t base, sample_id *ids, uint32_t n);
 
 /* Adds to `ids` the samples of the dataset that are in the cache or loading. Considers only
- * preparations whose jobs all draw their samples. */
+ * preparations whose jobs all draw their samples at random. */
 void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
-/* Adds to `ids` the samples of the dataset whose home is here, that trainings still need, and that
- * are neither in the cache nor loading. Leaves out trainings that need more samples than can be
- * examined quickly, and datasets with a tier. */
+/* Adds to `ids` the samples of the dataset whose home is this node, that trainings still need, and
+ * that are neither in the cache nor loading. Leaves out trainings that need more samples than can
+ * be examined quickly, and datasets with a tier. */
 void sched_lacked(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
 
 /* Makes the scheduler call `news` when the state of a feed has changed. Any thread may call `news`,

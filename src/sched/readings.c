@@ -26,7 +26,7 @@ static void read_jobs_locked(struct sched *sched, struct history_reading *ret)
 	}
 }
 
-/* Reads the figures of the daemon as a whole, without the jobs. */
+/* Reads the figures that are not about single jobs. */
 static void read_daemon(struct sched *sched, struct history_reading *ret)
 {
 	struct sched_cache cache;

@@ -32,7 +32,7 @@ struct moving {
 	sched_edition_change *change;
 	config_report *report;
 	void *context;
-	/* the next edition of each job; NULL: the job has taken it */
+	/* the next edition of each job; NULL once the job uses it */
 	struct edition **editions;
 	struct sched_job **jobs; /* a reference to each job */
 	size_t n;
@@ -171,8 +171,8 @@ static void wait_for_restores_locked(const struct moving *moving)
 		}
 }
 
-/* Moves the tier to the new source, because a tier allows one owner per name. If that fails, reads
- * go to the dataset itself. */
+/* Moves the tier from the old source of the dataset to the new one, because a tier allows one
+ * dataset of each name. If that fails, reads go to the dataset itself. */
 static void move_source_locked(const struct moving *moving)
 {
 	struct sched_source *from = moving->from, *to = moving->to;
@@ -261,7 +261,7 @@ int sched_dataset_move(struct sched *sched, struct dataset *dataset,
 		move_all(&moving);
 		prune(&moving);
 	} else {
-		/* Discards the scan here: the housekeeper would do so too late, since the
+		/* The scan is discarded here, because the housekeeper would do so too late: the
 		 * next scan writes files of the same name. */
 		dataset_discard(dataset);
 	}

@@ -15,8 +15,8 @@
 #define AT_ONCE 16384	   /* samples looked at in one critical section */
 #define MOST_LACKED 524288 /* if a training needs more samples, none is looked at */
 
-/* Tells whether all jobs of the space draw their samples. The sampler `exchange` is fair only with
- * samples that were loaded at random. */
+/* Tells whether all jobs that read the tensors of this preparation (space) draw their samples at
+ * random. The sampler `exchange` is fair only if the cached samples were loaded at random. */
 static bool is_random_locked(const struct sched *sched, const struct space *space)
 {
 	const struct sched_job *job;
@@ -37,8 +37,8 @@ static void add_locked(
 			roaring_bitmap_add(ids, id);
 }
 
-/* Adds samples of a source, from `from` on, if the source is of the dataset. Looks at AT_ONCE
- * samples. Returns the next sample to look at; 0: there is none. */
+/* Adds cached samples of source `number`, from `from` on, if the source is of the dataset. Looks at
+ * AT_ONCE samples. Returns the next sample to look at; 0: there is none. */
 static sample_id add_some(struct sched *sched, size_t number, const char *dataset,
 	sample_id from, roaring_bitmap_t *ids)
 {
@@ -63,8 +63,8 @@ void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *
 			;
 }
 
-/* Adds samples of the strand, from `from` on. Looks at AT_ONCE samples. Returns the next sample to
- * look at; 0: there is none. */
+/* Adds the strand's samples that the cache lacks, from `from` on. Looks at AT_ONCE samples. Returns
+ * the next sample to look at; 0: there is none. */
 static sample_id add_lacked_locked(
 	const struct strand *strand, sample_id from, roaring_bitmap_t *ids)
 {
@@ -82,9 +82,8 @@ static sample_id add_lacked_locked(
 	return at.current_value;
 }
 
-/* Tells whether samples of the strand have to be looked at: the strand is of the dataset, and a
- * training needs its samples. A home with a tier prepares every sample, so its samples need not be
- * looked at. */
+/* Tells whether the samples that a stream still needs from this dataset have to be looked at. A
+ * home with a tier prepares every sample, so its samples need not be looked at. */
 static bool is_lacking(const struct strand *strand, const char *dataset)
 {
 	const struct source *source = strand->space->source;
@@ -93,8 +92,9 @@ static bool is_lacking(const struct strand *strand, const char *dataset)
 	       roaring_bitmap_get_cardinality(strand->ids) <= MOST_LACKED;
 }
 
-/* Adds samples, from `from` on, of the k-th strand for which is_lacking is true. *ret: the next
- * sample to look at; 0: there is none. Returns false if there are fewer strands. */
+/* Adds samples that the cache lacks, from `from` on, of the k-th strand for which is_lacking is
+ * true. *ret: the next sample to look at; 0: there is none. Returns false if there are fewer
+ * strands. */
 static bool add_some_lacked(struct sched *sched, const char *dataset, size_t k,
 	sample_id from, roaring_bitmap_t *ids, sample_id *ret)
 {

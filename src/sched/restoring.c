@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/log.h"
 #include "sched/jobs.h"
 #include "sched/sched_internal.h"
 #include "state/checkpoint.h"
@@ -15,16 +14,16 @@
  * Restores a job to a checkpoint, and exports it. The clerk does both, so that no other thread
  * makes streams or saves orders of the job meanwhile:
  *
- *   restore_check -> epochs_hold: from now on opens wait -> restore_make: saves the orders of live
- *   epochs, and makes and saves the orders of the restored epochs -> epochs_restored: the engine has
- *   the restored epochs, and opens continue
+ *   restore_check -> epochs_hold: from now on opens wait -> restore_make: saves the orders of the
+ *   epochs in memory, and makes and saves the orders of the restored epochs -> epochs_restored: the
+ *   engine has the restored epochs, and opens continue
  */
 
 /* The work for the clerk, and its result. */
 struct clerk_restore {
 	struct restoring to;
-	/* an export: the job is not moved, its orders are saved, and `to.from` gets its
-	 * checkpoint */
+	/* The work is an export: the job stays where it is, its orders are saved, and `to.from`
+	 * gets its checkpoint. */
 	bool export;
 	int err;
 };
@@ -91,8 +90,8 @@ static int make_and_install(struct sched_job *job, struct restoring *to)
 	return err ? restore_failed(to, job->is.config.name, err) : 0;
 }
 
-/* Syncs the journal to the disk. After that the records from before the restore are not needed any
- * more. */
+/* Syncs the journal to the disk. After the sync, the journal no longer needs the records from
+ * before the restore. */
 static int sync_restored(struct sched_job *job, struct restoring *to)
 {
 	uint32_t epoch = to->at ? to->at_epoch : to->from->place.running.epoch;
@@ -106,8 +105,8 @@ static int sync_restored(struct sched_job *job, struct restoring *to)
 	return 0;
 }
 
-/* Restores the job without checks. Called by the clerk; or by the thread that adds the job, before
- * any other thread knows the job. */
+/* Restores the job without checks. The clerk calls this function; while a job is added, the adding
+ * thread calls it, before any other thread knows the job. */
 static int restore_job(struct sched_job *job, struct restoring *to)
 {
 	int err = hold_opens(job);
@@ -121,7 +120,7 @@ static int restore_job(struct sched_job *job, struct restoring *to)
 	return sync_restored(job, to);
 }
 
-/* Takes a checkpoint, and saves the orders of live epochs. Opens wait meanwhile. */
+/* Takes a checkpoint, and saves the orders of the epochs in memory. Opens wait meanwhile. */
 static int save_for_export(struct sched_job *job, struct restoring *to)
 {
 	int err = hold_opens(job);

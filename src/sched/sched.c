@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "base/kept.h"
@@ -15,25 +16,13 @@
 
 #include <errno.h>
 #include <sys/random.h>
-#include <time.h>
 
 static int make_jobs_directory(const char *state)
 {
-	auto_free char *path = NULL;
-	if (asprintf(&path, "%s/jobs", state) < 0) {
-		path = NULL;
+	auto_free char *path = aprintf("%s/jobs", state);
+	if (!path)
 		return -ENOMEM;
-	}
 	return own_directory(path, false);
-}
-
-static void init_condition(pthread_cond_t *cond)
-{
-	pthread_condattr_t attributes;
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(cond, &attributes);
-	pthread_condattr_destroy(&attributes);
 }
 
 static struct sched *sched_alloc(const struct daemon_config *config)
@@ -45,9 +34,9 @@ static struct sched *sched_alloc(const struct daemon_config *config)
 	lock_init(&sched->lock, LOCK_RANK_SCHED, "sched");
 	lock_measure(&sched->lock);
 	sched->window_ns = clock_now_ns();
-	init_condition(&sched->house_cond);
-	init_condition(&sched->clerk_cond);
-	init_condition(&sched->clerk_done_cond);
+	condition_init(&sched->house_cond);
+	condition_init(&sched->clerk_cond);
+	condition_init(&sched->clerk_done_cond);
 	TAILQ_INIT(&sched->jobs);
 	draw_init(&sched->draw);
 	TAILQ_INIT(&sched->for_clerk);

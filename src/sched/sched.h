@@ -33,8 +33,8 @@ struct sched;
 /* Makes the scheduler, and starts its threads. config must stay valid until sched_free. */
 must_check int sched_new(const struct daemon_config *config, struct dataset **datasets,
 	size_t n_datasets, struct sched **ret);
-/* Answers parked opens with -ENODEV, refuses new opens, and stops the threads. Handles may still be
- * released, all of them before sched_free. */
+/* Answers parked opens with -ENODEV, refuses new opens, and stops the threads. The caller must then
+ * release all handles before sched_free. */
 void sched_stop(struct sched *sched);
 void sched_free(struct sched **sched);
 
@@ -52,12 +52,12 @@ void sched_use_backings(
 void sched_run(struct sched *sched, struct load_work *work);
 /* Calls sched_run after delay_ns, or at once if the scheduler stops. */
 void sched_run_later(struct sched *sched, struct load_work *work, uint64_t delay_ns);
-/* Takes queued work back. Returns true if no worker has begun the work; then none will. If the work
- * was never passed to sched_run or sched_run_later, it must be zeroed. */
+/* Takes queued work back. Returns true if no worker has begun the work; then no worker will. If the
+ * work was never passed to sched_run or sched_run_later, it must be zeroed. */
 must_check bool sched_take_back(struct sched *sched, struct load_work *work);
 
-/* Adds `bytes`, which were made from a tensor for one open, to the memory that the daemon holds,
- * until sched_drop_content. -ENOMEM: readers have too much open. */
+/* Counts `bytes` that were made from a tensor for one open as memory of the daemon, until
+ * sched_drop_content. -ENOMEM: the files that readers have open take too much memory. */
 must_check int sched_hold_content(struct sched *sched, uint64_t bytes);
 /* Subtracts bytes that sched_hold_content has added. Calls no callback, so the caller may hold a
  * lock of its own. */

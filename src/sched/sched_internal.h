@@ -25,6 +25,14 @@
  *         |
  *      streams (one for each epoch that draws)
  *
+ *   source    a dataset of the daemon; space: the tensors of a source with one preparation
+ *   wanted    a sample of a space that has to be prepared, or that readers wait for
+ *   need      the number of running epochs that still need a sample; the cache evicts by need
+ *   handle    an open, from its request to its release; bare: an open for another daemon
+ *   ticket    the number by which an open that waits can be cancelled
+ *   feed      the samples of a rank, which the coordinator draws (draw/feed.c)
+ *   draining  the state of the previous epoch while current/ may still give its files
+ *
  *   open.c           serves an open, from its request to its release
  *   bindings.c       tells which samples positions hold
  *   effects.c        executes the decisions of a job's engine
@@ -82,28 +90,30 @@ struct sched_handle {
 	struct sched_job *job;
 	/* an open for another daemon: it has no position, and the engine does not know it */
 	bool bare;
-	/* when answered, it has the sample, epoch and position */
+	/* the request to the engine, which adds the sample, epoch and position */
 	struct open_request request;
 	bool answered;
-	/* a worker looks the sample up; only this worker may finish the handle */
+	/* a worker looks the sample up in a saved order; only this worker may finish the handle */
 	bool looks_up;
 	struct load_work look_up;
-	/* the sample's space; NULL before the answer, and for a label */
+	/* tensors of the sample's dataset and preparation; NULL before the answer, and for a
+	 * label */
 	struct space *space;
-	sample_id in_space;    /* the sample's id in the space */
-	struct wanted *wanted; /* NULL if the tensor was ready at the open */
+	sample_id in_space; /* the sample's id in the space */
+	/* the sample that is prepared for this open; NULL: the tensor was ready */
+	struct wanted *wanted;
 	const struct tensor *tensor;
 	enum handle_state state;
 	int status;
 	bool bad;	     /* the sample itself is bad */
-	UT_hash_handle hash; /* key: ticket */
+	UT_hash_handle hash; /* in sched->tickets, by ticket */
 	uint64_t ticket;
 	uint64_t parked_ns;
-	uint64_t awaits_ns;		    /* start of the present wait for the tensor */
+	uint64_t awaits_ns;		    /* start of the present wait */
 	uint64_t waited_ns;		    /* sum of the waits for the tensor */
 	uint64_t traced_as;		    /* number of the open in the trace */
 	struct waiter waiter;		    /* used in the state AWAITS_TENSOR */
-	TAILQ_ENTRY(sched_handle) link;	    /* in a list of an aftermath */
+	TAILQ_ENTRY(sched_handle) link;	    /* in a list of an aftermath (after.h) */
 	TAILQ_ENTRY(sched_handle) job_link; /* in the job's `parked` */
 	struct sched_open_callbacks callbacks;
 };
@@ -112,23 +122,24 @@ struct sched_handle {
 struct skipping {
 	roaring_bitmap_t *bad;	   /* samples that later epochs leave out */
 	roaring_bitmap_t *damaged; /* samples that stay bad until their files change */
-	roaring_bitmap_t *told;	   /* bad samples that were logged; for the clerk alone */
-	bool found;		   /* `bad` has grown since the clerk's last look */
-	/* plan of the next epoch; NULL: it leaves out no sample */
+	roaring_bitmap_t *told; /* bad samples that were logged; only the clerk uses it */
+	bool found;		/* `bad` has grown since the clerk's last look */
+	/* the positions that the next epoch leaves out (skip_plan.c); NULL: none */
 	struct skip_plan *plan;
 };
 
 struct sched_job {
-	struct job is; /* the part that edition, state and watch know */
+	struct job is; /* the members that edition, state and watch use */
 	TAILQ_ENTRY(sched_job) link;
 	struct sched *sched;
 	atomic_uint references;
 	bool removed;
-	struct feeds feeds;		 /* feeds of a rank, by epoch */
-	uint64_t unfed_since_ns;	 /* when the rank's feed failed; 0: it works */
-	bool gives_up;			 /* opens that find no sample in the feed fail */
-	char waits_why[SCHED_WAIT_TEXT]; /* the text of sched_feed_waits */
-	uint32_t open;			 /* number of images of current/ that are open */
+	struct feeds feeds;	 /* feeds of a rank, by epoch */
+	uint64_t unfed_since_ns; /* when the rank's feed failed; 0: the feed works */
+	bool gives_up;		 /* opens that find no sample in the feed fail */
+	/* why the next epoch of the training does not begin (sched_feed_waits) */
+	char waits_why[SCHED_WAIT_TEXT];
+	uint32_t open; /* number of images of current/ that are open */
 	TAILQ_ENTRY(sched_job) clerk_link;
 	struct skipping skips;
 	/* the restore that the clerk has to do, or NULL */
@@ -138,25 +149,28 @@ struct sched_job {
 	/* The pause between two tries to save an order, and the time until the next try, in
 	 * seconds. */
 	uint32_t save_pause, save_in;
-	struct handle_queue parked; /* handles with a ticket */
+	struct handle_queue parked; /* handles that wait, the oldest first */
 	struct share_job share;
 	struct watch watch;
 	struct sched_program programs[SCHED_PROGRAMS]; /* the latest first */
-	double waiting_part; /* part of the last window during which a reader waited */
+	double waiting_part; /* part of the last second or so during which a reader waited */
 };
 
 /* A dataset of the daemon. */
 struct sched_source {
-	struct source is; /* the part that supply and edition know */
+	struct source is; /* the members that supply and edition use */
 	struct sched *sched;
-	struct tier *at;	      /* the tier that the dataset has to join, or NULL */
-	struct dataset_config config; /* config.name is NULL if it is not known */
-	bool taken;		      /* no job may begin to use the dataset */
+	struct tier *at; /* the tier that the dataset has to join, or NULL */
+	/* config.name is NULL if the configuration is not known */
+	struct dataset_config config;
+	bool taken; /* no job may begin to use the dataset */
 	bool removed;
-	const char *root; /* root of the dataset's tree; NULL: links may lead out of it */
-	const roaring_bitmap_t *quarantined; /* constant; NULL: none */
-	struct histogram decodes;	     /* duration of decodes, in ns per sample */
-	_Atomic uint64_t cpu_ns;	     /* processor time of all decodes */
+	/* directory that symbolic links must not leave; NULL: links may lead anywhere */
+	const char *root;
+	/* samples that are never prepared (quarantine.h); constant; NULL: none */
+	const roaring_bitmap_t *quarantined;
+	struct histogram decodes; /* duration of decodes, in ns per sample */
+	_Atomic uint64_t cpu_ns;  /* processor time of all decodes */
 };
 
 static inline struct sched_source *sched_source_of(struct source *source)
@@ -207,7 +221,7 @@ struct sched {
 	job_id last_id;
 	struct tier **tiers; /* room for CONFIG_MOST_DATASETS */
 	size_t n_tiers;
-	uint64_t window_ns; /* end of the last window of shares */
+	uint64_t window_ns; /* when the jobs' shares of the decoders were last computed */
 	struct programs *programs;
 	TAILQ_HEAD(, load_work) postponed;
 	bool room_made; /* the housekeeper has to call supply_has_room */
@@ -217,7 +231,7 @@ struct sched {
 	bool stopping;
 	bool keeps_house;
 	pthread_t housekeeper;
-	/* signalled when work is due earlier than expected, or on `stopping` */
+	/* signalled when work is due earlier than the housekeeper expects, or on `stopping` */
 	pthread_cond_t house_cond;
 	bool has_clerk;
 	pthread_t clerk;
@@ -228,15 +242,16 @@ struct sched {
 
 /* --- watching.c --- */
 
-/* Adds the time until now to the waits of the job and of its share. Then determines the cause of
- * the wait that goes on. */
+/* Adds the time until now to the waits of the job and of its share, if a reader of the job waits.
+ * Then determines the cause of the present wait. */
 void job_count_waits_locked(struct sched_job *job, uint64_t now_ns);
-/* Counts a handle that begins to wait for its tensor (change 1), or whose wait ends (-1). */
+/* Counts a handle that begins to wait for its tensor (change = 1), or whose wait ends (change =
+ * -1). */
 void handle_waits_locked(struct sched_handle *handle, int change);
-/* Counts the waits of all jobs that wait for the sample, because the cause of their waits is about
- * to change, or has just changed. */
+/* Adds the time until now to the waits of all jobs that wait for the sample, because the cause of
+ * their waits is about to change, or has just changed. */
 void wanted_moved_locked(struct wanted *wanted, uint64_t now_ns);
-/* Notes the open of a handle whose epoch has just been found. */
+/* Tells the job's watch of an open, once the open's epoch is known. */
 void handle_in_epoch_locked(const struct sched_handle *handle);
 /* Adds the event to the job's trace. There must be a trace. */
 void handle_trace_event_locked(struct sched_handle *handle, enum sched_trace_kind kind);
@@ -250,16 +265,17 @@ static inline void handle_trace_locked(
  * once for each job. */
 void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
 	struct aftermath *aftermath);
-/* Gives notices, at the open of an image, if scripts keep too many files open, or if readers can't
- * be told apart. */
+/* Gives notices (warnings about scripts) at the open of an image: if scripts keep too many files
+ * open, or if readers can't be told apart. */
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath);
 /* Gives a notice if the reader is a rank of a training that also runs on other machines. Returns
- * true if the open must fail for this reason. */
+ * true if the open must fail because of that. */
 bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aftermath);
 
 /* --- readings.c --- */
 
-/* Takes a reading, if it is time for one. Called by the housekeeper, with no lock held. */
+/* Takes a reading for the last hour, if it is time for one. The housekeeper calls this, with no
+ * lock held. */
 void reading_take(struct sched *sched, uint64_t now_ns);
 
 /* --- tier_worths.c --- */
@@ -273,19 +289,19 @@ void tell_worths(void *context, struct tier_asked *asked, size_t n);
 void handle_answered_locked(struct sched_handle *handle, struct aftermath *aftermath);
 /* Has a worker look up a request's sample in a saved order (EFFECT_LOOK_UP). */
 void handle_look_up_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Ends an open: removes its ticket, and gives the handle its tensor; after an error gives the
- * sample back. The callback `opened` is called after the critical section. */
+/* Ends an open: removes its ticket, and gives the handle its tensor, or, after an error, gives up
+ * its sample. The callback `opened` is called after the critical section. */
 void handle_finish_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath);
-/* Ends an open that has a ticket, with the error `status`: at once, or as soon as the thread that
- * works on the handle is done. */
+/* Ends a waiting open with the error `status`: at once, or as soon as the thread that works on the
+ * handle is done. */
 void handle_give_up_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath);
 void handle_free(struct sched_handle *handle);
 
 /* --- run_work.c --- */
 
-/* when the first delayed work is due; UINT64_MAX: there is none */
+/* Returns when the first delayed work is due; UINT64_MAX: there is none. */
 uint64_t postponed_first_due_locked(const struct sched *sched);
 /* Passes the work that is due to workers. Takes the lock. */
 void postponed_run_due(struct sched *sched);
@@ -303,8 +319,8 @@ void effects_resume_locked(struct sched_job *job, struct aftermath *aftermath);
 void shares_join_locked(struct sched_job *job);
 void shares_leave_locked(struct sched_job *job);
 void shares_status_locked(const struct sched_job *job, struct sched_job_share *ret);
-/* Ends a window of measurements: counts waits, and makes new shares. The caller calls this once a
- * second. Takes the lock. */
+/* Computes new shares of the decoders from what the jobs did and waited for since the last call.
+ * The caller calls this once a second. Takes the lock. */
 void shares_pass_window(struct sched *sched);
 
 /* --- programs.c --- */
@@ -333,7 +349,7 @@ must_check int job_restore_editions(struct sched_job *job);
 
 /* --- restoring.c --- */
 
-/* Does the restore or the export that a caller waits for, if there is one. Called by the clerk. */
+/* Does the restore or the export that a caller waits for, if there is one. The clerk calls this. */
 void restore_if_wanted(struct sched_job *job);
 /* Imports orders for a job that is being added (import_for_job), and lets the job continue where
  * the exported job was. */
@@ -341,9 +357,9 @@ must_check int job_import(struct sched_job *job, const struct adding *adding);
 
 /* --- file_heads.c --- */
 
-/* Decides again whether tensors of the edition's spaces are copied to files from which the kernel
- * can answer readers. Called when a job came or went. Jobs with another file format read these
- * tensors through the daemon. */
+/* Decides anew, for each preparation of the edition, whether its tensors are copied to files from
+ * which the kernel can answer readers. The caller calls this when a job came or went. Jobs with
+ * another file format read these tensors through the daemon. */
 void edition_choose_heads_locked(const struct edition *edition);
 
 /* --- clerk.c: long work at an epoch, in a thread of its own --- */
@@ -358,8 +374,8 @@ void *sched_keep_house(void *sched);
 
 /* --- jobs.c --- */
 
-/* Removes the job from the list, answers its parked opens, and gives its pins and need
- * back. */
+/* Removes the job from the list, answers its parked opens, and removes its pins and need from the
+ * cache. */
 void job_leave_locked(struct sched_job *job, struct aftermath *aftermath);
 
 /* --- job_lists.c --- */
@@ -369,10 +385,10 @@ struct sched_job *job_find_locked(struct sched *sched, const char *name, job_id 
 /* Calls `visit` for each job, without the lock; a reference to the job is held during the call.
  * Visits no job if there is no memory for the list of ids. */
 void jobs_visit(struct sched *sched, void visit(struct sched_job *job));
-/* Queues the job for the clerk, which has work for it, such as a stream to make, or an order to
- * save. */
+/* Queues the job for the clerk, because it has work for the job, such as a stream to make, or an
+ * order to save. */
 void clerk_request_locked(struct sched_job *job);
-/* Waits until the clerk has done all work for a job, which was removed before. Takes the lock. */
+/* Waits until the clerk has done all work for a job that was removed. Takes the lock. */
 void clerk_wait_for_last(struct sched_job *job);
 
 /* --- job_status.c --- */
@@ -392,8 +408,8 @@ const struct sched_job *admit_conflict_locked(
 /* Refuses a job whose path collides with another job's: -EEXIST, reported. */
 must_check int admit_path(struct sched *sched, const struct job_config *config,
 	config_report *report, void *context);
-/* Tells whether the job fits the other ranks of its training. If not, *ret_other is a rank that it
- * conflicts with, and *ret_key the key. */
+/* Tells whether the job fits the other ranks of its training. If not, *ret_other is a rank with
+ * which the job conflicts, and *ret_key is the key in which the conflict is. */
 bool admit_rank_locked(const struct sched *sched, const struct job_config *config,
 	const struct sched_job **ret_other, const char **ret_key);
 /* Refuses a job that conflicts with another rank: -EEXIST, reported. */

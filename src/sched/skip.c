@@ -15,8 +15,8 @@
 
 #define STEP_SAMPLES 64
 
-/* Tells whether the epoch is beginning, and no reader has bound a position of it. done: number of
- * its positions that were bound to bad samples. */
+/* Tells whether the epoch may still leave out samples: it is beginning, and no reader has bound a
+ * position of it. done: number of positions that skip_locked has bound to bad samples. */
 static bool may_skip_locked(const struct sched_job *job, uint32_t epoch, uint32_t done)
 {
 	lock_assert_held(&job->sched->lock);

@@ -112,8 +112,8 @@ void skip_found_locked(const struct space *space, sample_id sample, bool damaged
 
 /* --- the clerk's part -------------------------------------------------------------------- */
 
-/* Copies both sets if there are new bad samples. Returns false if there are none. The caller frees
- * the copies. */
+/* Copies the sets of bad and of damaged samples, if `bad` has new samples. Returns false if it has
+ * none. The caller frees the copies. */
 static bool take_found(
 	struct sched_job *job, roaring_bitmap_t **ret_bad, roaring_bitmap_t **ret_damaged)
 {
@@ -167,7 +167,8 @@ static void save(struct sched_job *job, const roaring_bitmap_t *damaged)
 		return;
 	print_damaged(out, job->is.now->is.dataset, damaged);
 	if (fclose(out) == 0)
-		/* keep_bad logs the error; a bad sample that is not saved will be found again */
+		/* keep_bad logs the error; a bad sample that is not saved will be found bad
+		 * again */
 		(void)!keep_bad(&job->is, text);
 	free(text);
 }
@@ -176,7 +177,7 @@ static void update(struct sched_job *job, const roaring_bitmap_t *bad)
 {
 	struct skip_plan *plan, *old;
 	if (skip_plan_new(job, bad, &plan) != 0)
-		return; /* no memory: there is another try after the next bad sample */
+		return; /* there is no memory; the next bad sample leads to another try */
 	lock_take(&job->sched->lock);
 	old = job->skips.plan;
 	job->skips.plan = plan;

@@ -9,10 +9,10 @@
 #include <inttypes.h>
 
 /*
- * A plan gives each bad sample one of the last positions that could hold it, in the epoch or within
- * its label. If only one position can hold the sample, it is this one. Listings do not show these
- * positions, and the epoch counts them as read. So the names of the other positions stay as they
- * are.
+ * A plan gives each bad sample one of the last positions of the epoch, or, if positions have
+ * labels, one of the last positions with its label. If each position has a fixed sample, the bad
+ * sample gets its own position. Listings do not show these positions, and the epoch counts them as
+ * read. So the names of the other files stay as they are.
  */
 
 void skip_plan_free(struct skip_plan *plan)
@@ -69,7 +69,8 @@ static int place_by_label(const struct sched_job *job, const uint32_t *ids, uint
 	auto_free uint32_t *next = calloc(n + 1, sizeof(*next));
 	if (!first || !next)
 		return -ENOMEM;
-	/* indices in `next` count from 1; 0 ends a list */
+	/* `first` and `next` make a list of bad samples for each label. Indices count from 1; 0
+	 * ends a list. */
 	for (uint32_t i = n; i > 0; i--) {
 		uint32_t label = dataset_label(dataset, ids[i - 1]);
 		next[i] = first[label];

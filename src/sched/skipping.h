@@ -43,11 +43,11 @@ must_check int skip_begin(struct sched_job *job);
 /* Notes a bad sample for all jobs that skip. damaged: the sample stays bad until its file
  * changes. */
 void skip_found_locked(const struct space *space, sample_id sample, bool damaged);
-/* Saves and logs the bad samples that were found since the last call, and makes a new plan. Called
- * by the clerk. */
+/* Saves and logs the bad samples that were found since the last call, and makes a new plan. The
+ * clerk calls this. */
 void skip_update(struct sched_job *job);
 
 /* --- skip.c: epochs --- */
 
-/* Leaves the bad samples out of an epoch that is beginning. Called by the clerk. */
+/* Leaves the bad samples out of an epoch that is beginning. The clerk calls this. */
 void skip_epoch(struct sched_job *job, uint32_t epoch);

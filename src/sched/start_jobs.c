@@ -6,30 +6,28 @@
 #include "sched/jobs.h"
 #include "sched/sched_internal.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fnmatch.h>
 #include <string.h>
 
 /* Adds the jobs with which the daemon starts. */
 
-static int is_ini(const struct dirent *entry)
-{
-	return fnmatch("*.ini", entry->d_name, FNM_PERIOD) == 0;
-}
+struct adding {
+	struct sched *sched;
+	int err; /* the first error */
+};
 
-static int add_ini(struct sched *sched, const char *directory, const char *file)
+static int add_ini(void *context, const char *path)
 {
+	struct adding *adding = context;
 	struct job_config config;
-	auto_free char *path = NULL;
-	if (asprintf(&path, "%s/%s", directory, file) < 0)
-		return -ENOMEM;
 	int err = config_load_job(path, config_report_to_log, NULL, &config);
-	if (err)
-		return err;
-	err = sched_job_add(sched, &config, false, config_report_to_log, NULL);
-	config_job_free(&config);
-	return err;
+	if (!err) {
+		err = sched_job_add(
+			adding->sched, &config, false, config_report_to_log, NULL);
+		config_job_free(&config);
+	}
+	adding->err = adding->err ? adding->err : err;
+	return 0;
 }
 
 static int add_jobs_to_try(struct sched *sched, const char *dataset)
@@ -48,21 +46,12 @@ static int add_jobs_to_try(struct sched *sched, const char *dataset)
 
 static int add_inis(struct sched *sched, const struct daemon_config *daemon)
 {
-	struct dirent **entries = NULL;
-	int err = 0;
-	int n = scandir(daemon->jobs, &entries, is_ini, alphasort);
-	if (n < 0) {
-		err = -errno;
+	struct adding adding = {.sched = sched};
+	int err = config_each_ini(daemon->jobs, add_ini, &adding);
+	if (err)
 		log_error("%s:[joaderfs]:jobs: %s: %s", daemon->file, daemon->jobs,
 			strerror(-err));
-	}
-	for (int i = 0; i < n; i++) {
-		int this = add_ini(sched, daemon->jobs, entries[i]->d_name);
-		err = err ? err : this;
-		free(entries[i]);
-	}
-	free(entries);
-	return err;
+	return err ? err : adding.err;
 }
 
 int sched_jobs_begin(struct sched *sched, const struct daemon_config *daemon, bool tries)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "sched/datasets.h"
 #include "sched/sched_internal.h"
 
@@ -35,11 +36,9 @@ static void look_at_directory(const char *directory, const char *ending, FILE *o
 	if (!dir)
 		return;
 	for (const struct dirent *entry; (entry = readdir(dir));) {
-		auto_free char *path = NULL;
-		if (entry->d_name[0] == '.' ||
-			asprintf(&path, "%s/%s%s", directory, entry->d_name, ending) < 0)
-			path = NULL;
-		if (path && fnmatch("*.ini", path, 0) == 0)
+		auto_free char *path =
+			aprintf("%s/%s%s", directory, entry->d_name, ending);
+		if (path && entry->d_name[0] != '.' && fnmatch("*.ini", path, 0) == 0)
 			look_at_ini(path, out);
 	}
 	closedir(dir);
@@ -47,17 +46,15 @@ static void look_at_directory(const char *directory, const char *ending, FILE *o
 
 char *sched_datasets_that_stay(const struct daemon_config *daemon)
 {
-	auto_free char *jobs = NULL;
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
-	if (asprintf(&jobs, "%s/jobs", daemon->state) < 0)
-		jobs = NULL;
+	auto_free char *jobs = aprintf("%s/jobs", daemon->state);
 	if (!out)
 		return NULL;
 	fputc('\n', out);
-	/* The jobs of a group stay with their scan, because all nodes must have the same samples.
-	 *  */
+	/* Jobs of daemons in a group stay with their scan, because all nodes must have the same
+	 * samples. */
 	bool group = daemon->cluster.engine || daemon->cluster.listen;
 	for (size_t i = 0; group && i < daemon->n_datasets; i++)
 		fprintf(out, "%s\n", daemon->datasets[i].name);

@@ -40,7 +40,8 @@ bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret)
 	return i < sched->supply.n_storages;
 }
 
-/* Tells whether the storage has stopped answering, or answers again, since the last call. */
+/* Tells whether the storage, since the last call, has stopped answering or begun to answer
+ * again. */
 static bool has_changed(struct sched *sched, size_t i, struct sched_storage *ret)
 {
 	LOCK_SCOPE(&sched->lock);

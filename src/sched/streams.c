@@ -15,9 +15,9 @@
 #include <string.h>
 
 /*
- * Makes and fills streams for the draw engine, and ends them. To begin and to end a stream takes
- * long: the need of its samples is changed, and the candidates of the sampler `exchange` are
- * brought up to date, in steps between which the lock is released.
+ * Makes and fills streams for the draw engine, and ends them. Beginning and ending a stream takes
+ * long: the cache must count which samples are needed, and the sampler `exchange` must bring its
+ * candidates up to date. This is done in steps, between which the lock is released.
  */
 
 /* --- the remaining samples of a stream that is made --------------------------------------- */
@@ -28,8 +28,8 @@ static void remove_sample(const struct stream *stream, sample_id sample)
 	roaring_bitmap_remove(strand->ids, sample - strand->first);
 }
 
-/* Returns a reference to the k-th rank of the training that this daemon serves; NULL: there are
- * fewer ranks. */
+/* Returns a reference to the k-th of those ranks of the training that this daemon serves; NULL:
+ * there are fewer. */
 static struct sched_job *hold_rank(struct sched *sched, const char *training, size_t k)
 {
 	struct sched_job *job;
@@ -55,8 +55,8 @@ static void remove_bound(
 	} while (n == AT_ONCE);
 }
 
-/* Removes the samples that ranks of this daemon already have in the epoch. There are such samples
- * after a restart, or after all these ranks were parked. */
+/* Removes from the stream the samples that ranks on this node have already got in the epoch. There
+ * are such samples after a restart, or after all these ranks were parked. */
 static int remove_given(const struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -71,7 +71,7 @@ static int remove_given(const struct stream *stream)
 	return 0;
 }
 
-/* Adds the part's samples whose home is here. */
+/* Adds to `ids` the part's samples whose home is this node. */
 static int find_at_home(const struct part *part, roaring_bitmap_t *ids)
 {
 	const struct space *space = part->space;
@@ -98,8 +98,8 @@ static bool is_borne(const struct stream *stream)
 	return draw_is_borne(&sched->draw, stream);
 }
 
-/* Finds the samples whose home is here and for which the training will still ask in the epoch.
- * Finds none if the stream of another rank counts these samples. */
+/* Finds the samples whose home is this node and for which the training will still ask in the epoch.
+ * Finds no samples if the stream of another rank already counts them. */
 static int find_demand(const struct stream *stream)
 {
 	const struct edition *edition = stream->edition;
@@ -153,7 +153,7 @@ static uint32_t binds_at_once(const struct part *part)
 static struct strand strand_of_part(const struct part *part)
 {
 	const struct job *job = part->edition->job;
-	lock_take(job->lock); /* readers change the limit that lookahead_of reads */
+	lock_take(job->lock); /* lookahead_of reads a limit that reader threads change */
 	uint32_t lookahead = lookahead_of(job, part->space);
 	lock_release(job->lock);
 	return (struct strand){.space = part->space,
@@ -181,8 +181,8 @@ static int coarsening_finish(struct sched *sched, struct sampler *sampler,
 	return sampler_coarsen(sampler, coarsening);
 }
 
-/* Merges classes of the sampler that are finer than needed. Begins again if a job came or went
- * meanwhile. If there is no memory, the sampler stays as it is. */
+/* Merges sets of samples that the sampler keeps apart only because of jobs that have left. Begins
+ * again if a job came or went meanwhile. If there is no memory, the sampler stays as it is. */
 static void coarsen(struct sched *sched, struct sampler *sampler)
 {
 	int err;
@@ -246,8 +246,8 @@ static struct stream *stream_new(struct sched_job *job, uint32_t epoch)
 #define STEP_IDS 16384
 #define STEP_RESIDENTS 64
 
-/* Finishes the change of need that is under way for any stream: the cache allows one change at a
- * time. */
+/* Finishes the change of need that some stream has begun, because the cache allows only one change
+ * at a time. */
 static void finish_change_locked(struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
@@ -271,7 +271,8 @@ static void change_need_locked(struct stream *stream, enum cache_change change)
 	}
 }
 
-/* Does one step to bring the stream's samplers up to date. Returns true if they are up to date. */
+/* Does one step of the work that the stream's samplers still have after an insertion or removal.
+ * Returns true if no work is left. */
 static bool settle_locked(const struct stream *stream)
 {
 	lock_assert_held(stream->edition->job->lock);
@@ -283,8 +284,8 @@ static bool settle_locked(const struct stream *stream)
 	return true;
 }
 
-/* Brings the candidates of `exchange` up to date, as the insertion or removal of a stream
- * requires. */
+/* Does all the work that the stream's samplers have after the insertion or removal of a stream:
+ * `exchange` brings its candidates up to date. */
 static void update_sampler_locked(const struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -293,8 +294,8 @@ static void update_sampler_locked(const struct stream *stream)
 		lock_yield(&sched->lock);
 }
 
-/* Brings the stream's samplers up to date, so that the stream may draw. The stream may end
- * meanwhile. */
+/* Does the work that the stream's samplers have after its insertion, so that the stream may draw.
+ * The stream may end meanwhile. */
 static void make_ready_locked(struct sched_job *job, uint32_t epoch)
 {
 	const struct stream *stream;
@@ -355,8 +356,8 @@ static bool fill_some_locked(struct stream *stream, struct aftermath *aftermath)
 	return true;
 }
 
-/* Fills the job's streams, at most two: one of the running and one of the draining epoch. Returns
- * true if there is more to draw. */
+/* Fills the job's streams: that of the running epoch, and that of the draining one (the previous
+ * epoch), if there is one. Returns true if there is more to draw. */
 static bool fill_all_locked(struct sched_job *job, struct aftermath *aftermath)
 {
 	struct stream *stream;
@@ -401,8 +402,9 @@ static bool drop_need_if_in_set(uint32_t id, void *context)
 	return true;
 }
 
-/* Removes the need of all samples at once, which holds the lock for long. Used if there is no
- * memory for the set of ids. */
+/* Tells the cache, for all samples of the stream at once, that the epoch does not need them any
+ * more. This holds the lock for a long time, and is only done if there is no memory for the set of
+ * ids. */
 static void drop_all_need_locked(struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -459,7 +461,8 @@ void streams_let_go(struct sched *sched)
 		drop_all_need_locked(stream);
 	update_sampler_locked(stream);
 	aftermath.kick = true;
-	sched_unlock(sched, &aftermath); /* a phase then lets the next stream go */
+	/* a phase after the unlock calls streams_let_go for the next stream */
+	sched_unlock(sched, &aftermath);
 	struct sched_job *job = sched_job_of(stream->edition->job);
 	stream_free(stream);
 	sched_job_put(job);

@@ -8,7 +8,7 @@
 
 /* Passes events to the supply's engine, and executes its effects. */
 
-/* Answers the waiters, in their order. */
+/* Answers the opens that have waited, the oldest first. */
 static void answer_locked(
 	struct sched *sched, struct waiters *ready, struct aftermath *aftermath)
 {

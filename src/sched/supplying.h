@@ -20,13 +20,14 @@ must_check int sources_init(
 void sources_free(struct sched *sched);
 /* Returns the source of this name that is not removed; NULL: there is none. */
 struct sched_source *source_find_locked(const struct sched *sched, const char *name);
-/* Opens the earlier edition `number` of the dataset of `now`, whose files were kept. If a source
- * has this edition open already, uses that source. Counts the caller as one of the jobs of *ret. */
+/* Opens the earlier edition `number` of the dataset of `now`, whose files were kept. If another
+ * source already has this edition open, uses that source. Counts the caller as one of the jobs of
+ * *ret. */
 must_check int source_open_kept(struct source *now, uint32_t number, struct source **ret);
 /* Returns the source of this name. The caller must have taken its dataset. */
 struct sched_source *source_taken_locked(const struct sched *sched, const char *name);
 /* Adds a source that is marked as removed from the start, so that it is not found by its name.
- * Counts the caller as its only job. */
+ * Counts the caller as the only job of the source. */
 must_check int source_put_beside(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config, struct sched_source **ret);
 /* Frees the removed sources that have no job. No lock held. */
@@ -34,9 +35,9 @@ void sources_sweep(struct sched *sched);
 
 /* --- tiers.c: disks that keep samples as they were read --- */
 
-/* Opens the tier that the source's configuration names, if it names one; a tier that is open
- * already is used. Only one thread may call this at a time. The caller does not hold the lock.
- * Errors of the tier are logged. */
+/* Opens the tier that the source's configuration names, if it names one, or uses the tier if it is
+ * already open. Only one thread may call this at a time, without the lock. Errors of the tier are
+ * logged. */
 must_check int tier_find(
 	struct sched_source *source, const struct dataset_config *config);
 /* Adds the dataset to its tier. The tier keeps the source's address, so the source must not
@@ -70,15 +71,15 @@ void supply_execute_locked(struct sched *sched, struct aftermath *aftermath);
  * waits for the sample. -ENOMEM */
 must_check int wanted_request_locked(struct sched_job *job, struct wanted *wanted,
 	bool urgent, struct aftermath *aftermath);
-/* Ends the handle's use of its tensor or of its wanted sample. */
+/* Gives back the handle's reference to its tensor or to its wanted sample. */
 void handle_detach_locked(struct sched_handle *handle, struct aftermath *aftermath);
 /* Removes a pin of the sample. */
 void unpin_locked(struct space *space, sample_id sample, struct aftermath *aftermath);
 /*
  * Tells the other samplers of the dataset that a draw of `sampler` brings the sample into the
- * cache, but only if the sample was drawn at random. It was not if a script asks for a label, if a
- * job reads in sequential order, or if a mirror is read by name. If the other samplers exchanged
- * for such samples, some samples would be drawn too early.
+ * cache, but only if the sample was drawn at random. A sample is not drawn at random if a script
+ * asks for a label, if a job reads in sequential order, or if layout = mirror is read by name. If
+ * the other samplers exchanged for such samples, some samples would be drawn too early.
  */
 void space_drawn_locked(
 	struct space *space, sample_id sample, const struct sampler *sampler);
@@ -98,6 +99,6 @@ void sched_load_done(void *context, struct load_task *task);
 
 /* Tells whether another daemon should be asked for the sample, which is about to be read. */
 bool fetch_is_due_locked(const struct wanted *wanted);
-/* Asks another daemon for a wanted sample that is loading, with `fetching` set. When this returns,
- * the wanted sample may have been freed. No lock held. */
+/* Asks another daemon for a wanted sample whose `fetching` is set. When this function returns, the
+ * wanted sample may have been freed. */
 void fetch_begin(struct wanted *wanted);

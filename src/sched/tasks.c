@@ -79,8 +79,8 @@ static int add_second(struct wanted *wanted, sample_id sample, struct wanted_sec
 	return 0;
 }
 
-/* Makes tasks for all files of the sample but the first: the second file of a pair, or the later
- * frames of a group. `second` links them. */
+/* Makes tasks for the further files of the sample: the second file of a pair, or the later frames
+ * of a group. `second` links them. */
 static int fill_second(struct wanted *wanted)
 {
 	const struct space *space = wanted->key.space;
@@ -163,8 +163,8 @@ static bool is_elsewhere(void *context, const struct wanted *wanted)
 	return fetch_is_due_locked(wanted);
 }
 
-/* Returns the next task. The reader thread that takes the task wakes another reader if there are
- * more tasks. */
+/* Returns the next task. The reader thread that takes the task also wakes another reader thread if
+ * there are more tasks. */
 struct load_task *sched_next_read(void *context)
 {
 	struct sched *sched = context;
@@ -257,8 +257,8 @@ static void note_cost_locked(struct space *space, const struct load_task *result
 		&sched_source_of(source)->cpu_ns, result->cpu_ns, memory_order_relaxed);
 }
 
-/* Ends the loading of a task's sample. The task may be freed by this. first: the first task of the
- * chain, which has the result. */
+/* Ends the loading of a task's sample, which may free the task. `first` has the result: it is the
+ * first of the tasks whose tensors came from one decode. */
 static void end_task_locked(struct sched *sched, struct load_task *task,
 	const struct load_task *first, struct aftermath *aftermath)
 {

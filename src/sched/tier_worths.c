@@ -10,8 +10,8 @@
 /* Computes the worth of a sample for a tier, from the epochs that need the sample and the jobs that
  * will read it. */
 
-/* Tells whether a job that has a reader will need the sample again, in the running or the next
- * epoch. A job with layout = mirror has no epochs, and is taken to need all its samples again. */
+/* Tells whether a job that is being read will need the sample again, in the running or the next
+ * epoch. A job with layout = mirror has no epochs, and is assumed to need all its samples again. */
 static bool has_reader_locked(const struct source *source, sample_id sample)
 {
 	const struct sched_job *job;

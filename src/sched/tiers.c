@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* A tier is a directory on a fast disk that keeps samples as they were read (src/tier).
- * The scheduler tells it the worth of a sample: how many epochs still need the sample. */
+/* Opens and closes tiers, which are directories on fast disks that keep samples as they were read
+ * (src/tier), and adds datasets to them. */
 
 /* --- opening and closing ---------------------------------------------------------------- */
 

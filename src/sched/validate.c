@@ -9,7 +9,8 @@
 #include "supply/supply.h"
 #include "epoch/questions.h"
 
-/* Counts sums anew, from jobs, streams and epochs, and compares them with the stored sums. */
+/* Counts need, pins and other sums anew, from jobs, streams and epochs, and compares them with the
+ * stored sums. */
 
 static bool needs(const struct stream *stream, const struct space *space, sample_id id)
 {

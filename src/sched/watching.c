@@ -9,8 +9,8 @@
 #include "sched/supplying.h"
 #include "watch/watch.h"
 
-/* Tells a job's watch of the waits, the epochs and the trace of the job's handles, and decides
- * which notices to give. */
+/* Reports the waits, epochs and opens of a job to its watch (src/watch), and decides which notices
+ * to give. */
 
 /* --- waits ------------------------------------------------------------------------------ */
 
@@ -133,7 +133,7 @@ const char *sched_notice_text(enum notice notice)
 	return notice_text(notice);
 }
 
-/* A critical section has room for one notice. A second notice is dropped, and will be given when
+/* One critical section can give only one notice. A second notice is dropped, and will be given when
  * its cause occurs again. */
 void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
 	struct aftermath *aftermath)
@@ -148,7 +148,8 @@ void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
 
 #define KEPT_LEAST 64
 
-/* NOTICE_HANDLES is about files that hold a single sample, another one in each epoch. */
+/* NOTICE_HANDLES is given only for files that hold a single sample, which differs from epoch to
+ * epoch. */
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;

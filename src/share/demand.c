@@ -6,17 +6,17 @@
 #include <math.h>
 
 #define PROBE 1.3
-/* fraction of a window: readers that idle for a smaller part of it do so by chance */
+/* Readers that idle for a smaller fraction of the measured time idle by chance. */
 #define NEVER_IDLES .15
-/* fraction of a window: readers that idle for a larger part of it have enough samples */
+/* Readers that idle for a larger fraction of the measured time have enough samples. */
 #define OFTEN_IDLES .9
 
-/* fraction of the estimated rate: a job that gets at least this part counts as satisfied */
+/* A job that gets at least this fraction of its estimated rate counts as satisfied. */
 #define MET .95
 
-/* Returns the rate after a step towards the measured rate `found`: up by a factor of at most PROBE,
- * or down by half of the difference. The steps upwards are limited, because readers that wait for
- * decoders are also idle for moments, and a rate measured then is far above their need. */
+/* Returns the estimated rate after a step towards the measured rate `found`: up by a factor of at
+ * most PROBE, or down by half of the difference. Steps upwards are limited, because a rate that is
+ * measured while the readers wait for decoders can be far above their need. */
 static double toward(double rate, double found)
 {
 	if (rate <= 0)
@@ -24,14 +24,15 @@ static double toward(double rate, double found)
 	return found > rate ? fmin(found, rate * PROBE) : (rate + found) / 2;
 }
 
+/* Returns a higher rate if the job got the estimated rate, and still its readers never idled. */
 static double raise(double rate, double got)
 {
 	return got < rate * MET ? rate : fmax(rate, got * PROBE);
 }
 
-/* Tells whether a window contradicts the rate. A rate found in a window with few waits is reliable,
- * and is kept until it is contradicted. A single window with waits says little, because one of
- * several readers often waits while the job as a whole does not. */
+/* Tells whether a measurement shows that the estimated rate is wrong: the job got more samples per
+ * second (`got`), or needs fewer (`found`). A measurement with many waits changes a reliable rate
+ * only in this case, because one reader often waits while the job as a whole does not. */
 static bool contradicts(double rate, double got, double found)
 {
 	return got > rate || found < rate;

@@ -6,19 +6,20 @@
 #include <math.h>
 
 /*
- * All figures are decode time: a job can use cost x demand of it. Both fairness and equal slowdown
- * are computed by filling vessels with the capacity, up to one common level:
+ * All figures are decode time. A job can use cost x demand: the decode time of a sample, times the
+ * samples per second that the job could read. SHARE_FAIR and SHARE_SLOWDOWN divide the decode time
+ * as if it were poured into vessels, one for each job, up to one common level:
  *
  * |       |  |    |          The width of a vessel is weight, or weight x (cost x demand).
  * |~~~~~~~|  |~~~~|   |~|    Its height is chosen so that it holds cost x demand. When it is
  * |_______|  |____|   |_|    full, the other vessels get the rest of the capacity.
  */
 
-/* Part of the capacity that is divided among all jobs in any case, so that even the job that gains
- * least from decode time makes progress. */
+/* SHARE_THROUGHPUT divides this part of the decode time among all jobs, so that each job makes
+ * progress. The jobs that get most samples for their decode time get the rest. */
 #define CERTAIN_PART .05
 
-#define OPEN (-1) /* a rate that is not determined yet */
+#define OPEN (-1) /* in `rates`: the job's rate is not determined yet */
 
 static double could_use(const struct share_claim *claim)
 {
@@ -31,7 +32,8 @@ static double width_of(const struct share_claim *claim, bool by_need)
 	return by_need ? claim->weight * could_use(claim) : claim->weight;
 }
 
-/* Fills the vessels that are lower than the level. Returns false if there are none. */
+/* Gives the jobs whose vessels are lower than the level all that they can use. Returns false if
+ * there are no such jobs. */
 static bool fill_lowest(const struct share_claim *claims, size_t n, bool by_need,
 	double level, double *capacity, double *rates)
 {
@@ -48,6 +50,7 @@ static bool fill_lowest(const struct share_claim *claims, size_t n, bool by_need
 	return any;
 }
 
+/* Divides the capacity among all jobs by filling their vessels. */
 static void pour(const struct share_claim *claims, size_t n, bool by_need,
 	double capacity, double *rates)
 {
@@ -65,8 +68,8 @@ static void pour(const struct share_claim *claims, size_t n, bool by_need,
 			rates[i] = width_of(&claims[i], by_need) * level / claims[i].cost;
 }
 
-/* Returns the index of the job that gains most from more decode time; n: all jobs have as much as
- * they can use. */
+/* Returns the index of the job with the most weight per cost, among the jobs that can use more
+ * decode time; n: no job can. */
 static size_t best_of(const struct share_claim *claims, size_t n, const double *rates)
 {
 	size_t best = n;

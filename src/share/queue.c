@@ -7,13 +7,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Most rounds for which debt holds up a job's own requests. A job owes decode time also for samples
- * that it gets when another job's request is decoded. */
+/* A job owes decode time also for samples that it got in another job's turn, but at most the decode
+ * time of this many rounds: its own requests must not wait too long. */
 #define MOST_ROUNDS_OF_DEBT 100
 
+/* A want: one job wants one request, that is, needs the sample decoded. */
 struct share_want {
-	TAILQ_ENTRY(share_want) link; /* links the wants of the lane, or of job->aside */
-	LIST_ENTRY(share_want) also;  /* links the wants of the request */
+	TAILQ_ENTRY(share_want) link; /* in a queue of the job's lane, or in job->aside */
+	LIST_ENTRY(share_want) also;  /* in request->wants, beside those of other jobs */
 	struct share_job *job;
 	struct share_request *request;
 	bool urgent;
@@ -36,8 +37,8 @@ static bool is_empty(const struct share_lane *lane)
 	return TAILQ_EMPTY(&lane->urgent) && TAILQ_EMPTY(&lane->ahead);
 }
 
-/* Returns the queue that holds the want, or that will hold it when its request is not aside any
- * more. */
+/* Returns the queue of the job's lane that has the want. While the request is aside (out of all
+ * lanes), the want is in job->aside instead. */
 static struct share_wants *queue_of(const struct share_want *want)
 {
 	struct share_lane *lane = want->job->lane;
@@ -52,7 +53,7 @@ static void unqueue(struct share_want *want)
 		return;
 	}
 	TAILQ_REMOVE(queue_of(want), want, link);
-	/* A lane without requests keeps no positive deficit. */
+	/* A job without requests must not save decode time for later. */
 	if (is_empty(lane) && lane->deficit > 0)
 		lane->deficit = 0;
 }
@@ -203,6 +204,7 @@ void share_leave(struct share_job *job)
 
 /* --- whose turn it is ------------------------------------------------------------------- */
 
+/* Charges `part` ns of decode time to one job. took: the sample is decoded in this job's turn. */
 static void charge_one(struct share_job *job, int64_t part, bool took)
 {
 	struct share_lane *lane = &job->own;
@@ -216,8 +218,8 @@ static void charge_one(struct share_job *job, int64_t part, bool took)
 	lane->deficit = debt;
 }
 
-/* Charges decode time, in equal parts, to all jobs that want `first` or a request that is decoded
- * with it. */
+/* Charges the decode time of `first`, in equal parts, to all jobs that want `first` or a request
+ * that is decoded together with `first`. */
 static void charge(const struct share_request *first, const struct share_job *taker)
 {
 	const struct share_request *request;
@@ -238,9 +240,10 @@ void share_with(struct share_request *first, struct share_request *other)
 	first->with = other;
 }
 
-/* Offers the wants of a queue one by one, until one is taken or the answer is SHARE_STOP. Returns
- * that want; NULL: all were passed over. In the lane of all jobs SHARE_PASS_REST passes over only
- * one want, because the other wants belong to other jobs. */
+/* Offers the requests of a queue to the caller one by one, until the answer is SHARE_TAKE or
+ * SHARE_STOP. Returns the want of this request; NULL: the caller skipped all requests. With
+ * SHARE_FIFO all jobs have one lane; there SHARE_PASS_REST skips only one request, because the next
+ * ones may belong to other jobs. */
 static struct share_want *offer_queue(const struct share_wants *wants, share_offer *offer,
 	void *context, enum share_answer *ret_answer)
 {
@@ -256,7 +259,7 @@ static struct share_want *offer_queue(const struct share_wants *wants, share_off
 	return NULL;
 }
 
-/* Kinds of requests in a lane. */
+/* Kinds of requests: a reader waits for the sample, or will need it later (look-ahead). */
 enum kinds { URGENT = 1, AHEAD = 2, BOTH = URGENT | AHEAD };
 
 static bool has(const struct share_lane *lane, enum kinds kinds)
@@ -265,7 +268,7 @@ static bool has(const struct share_lane *lane, enum kinds kinds)
 	       ((kinds & AHEAD) && !TAILQ_EMPTY(&lane->ahead));
 }
 
-/* Offers a lane's urgent requests first, then its look-ahead requests. */
+/* Offers to the caller the urgent requests of one job's lane, then the look-ahead requests. */
 static struct share_want *offer_lane(const struct share_lane *lane, enum kinds kinds,
 	share_offer *offer, void *context, enum share_answer *ret_answer)
 {
@@ -289,8 +292,8 @@ static struct share_request *take(const struct share_want *want)
 	return first;
 }
 
-/* Returns the number of rounds after which the first of the lanes without a turn will have a turn.
- * 0: no such lane has requests. */
+/* Returns after how many rounds of the round robin the next job has its turn (a positive deficit).
+ * Considers only jobs that have requests, but no turn now; 0: there are none. */
 static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 {
 	const struct share_job *job;
@@ -306,8 +309,8 @@ static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 	return least;
 }
 
-/* Gives all lanes their quanta for some rounds. A lane whose requests are all passed over saves at
- * most one quantum. A lane without requests only pays off its debt. */
+/* Gives each lane (a job's queues) its decode time for a number of rounds. A lane saves at most the
+ * decode time of one round; a lane without requests saves nothing, but pays off its debt. */
 static void give_rounds(struct shares *shares, int64_t rounds)
 {
 	struct share_job *job;
@@ -327,7 +330,8 @@ static struct share_job *next_with_turn(struct share_job *job, enum kinds kinds)
 	return job;
 }
 
-/* Offers the requests of lanes that have a turn. NULL: all were passed over. */
+/* Offers to the caller the requests of all jobs that have their turn (a positive deficit). NULL:
+ * the caller skipped all. */
 static struct share_want *offer_turns(struct shares *shares, enum kinds kinds,
 	share_offer *offer, void *context, enum share_answer *ret_answer)
 {
@@ -360,9 +364,9 @@ static struct share_want *offer_lanes(struct shares *shares, enum kinds kinds,
 	return NULL;
 }
 
-/* Offers the requests of all lanes. If decoders are short, a job's urgent requests take nothing
- * from the shares of other jobs. If decoders are idle, urgent requests of all jobs come before any
- * look-ahead, so that slow jobs do not fall behind and then draw other samples than the rest. */
+/* Offers the requests of all lanes. If decoders are short, each job gets its share, however urgent
+ * its requests are. Otherwise urgent requests of all jobs come before all look-ahead requests: a
+ * job that falls behind would no longer draw the same samples as the other jobs. */
 static struct share_want *offer_all(
 	struct shares *shares, share_offer *offer, void *context, enum share_answer *ret)
 {

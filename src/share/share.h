@@ -21,12 +21,18 @@
  *     shares_window: what jobs need (demand.c) -> what they are granted (grant.c)
  *     (window.c)
  *
- * The lanes are served by weighted deficit round robin, in units of decode time. In each
- * round a lane is given its quantum, and it is served while its deficit is positive. A lane
- * without requests keeps no positive deficit, but pays off its debt. A lane that has no turn
- * yet is given rounds until it has one: decoders are idle only if no job asks. Where decoders
- * are short, each lane's urgent requests come before its own look-ahead; where they idle, the
- * urgent requests of all lanes come before any look-ahead.
+ * A *want* is the wish of one job for a request; several jobs can want the same request. A *lane*
+ * has the wants of one job: *urgent* ones, for which a reader waits, and *look-ahead*, samples that
+ * will be needed later. A request that is being decoded, or has to wait, is *aside*: out of all
+ * lanes. A *window* is the time between two calls of shares_window.
+ *
+ * The lanes are served by weighted deficit round robin, in units of decode time. Each round adds
+ * a lane's *quantum* to the lane's *deficit*, and each decoded sample is charged to it. A lane has
+ * its turn while its deficit is positive; a negative deficit is the lane's *debt*. A lane without
+ * requests keeps no positive deficit, but pays off its debt. If no lane with requests has its turn,
+ * rounds pass until one has: decoders are idle only if no job asks. If decoders are short, each
+ * lane's urgent requests come before its own look-ahead; otherwise the urgent requests of all lanes
+ * come before any look-ahead.
  *
  *   Flow: shares_init -> share_join -> share_ask, share_next ... -> share_leave; once a
  *         second or so shares_window.
@@ -46,10 +52,10 @@ enum share_policy {
 
 /* --- grant.c: the optimum --- */
 
-/* The claim of one job. */
+/* The figures of one job from which share_grant computes the job's part. */
 struct share_claim {
 	double weight; /* more than 0 */
-	/* Seconds of decode time per sample. 0: other jobs decode all its samples. */
+	/* Seconds of decode time per sample. 0: all its samples are decoded for other jobs. */
 	double cost;
 	double demand; /* samples per second that the job could use */
 };
@@ -60,9 +66,10 @@ struct share_claim {
  *
  *     maximise  sum w_i U(x_i)   where  0 <= x_i <= demand_i,  sum cost_i x_i <= capacity
  *
- * SHARE_THROUGHPUT: U(x) = x, and each job has a small part in any case, so that none waits for
- * ever. SHARE_FAIR: U(x) = log x. SHARE_SLOWDOWN: the smallest x_i / (w_i demand_i) is made as
- * large as possible, then the second smallest, and so on. SHARE_FIFO grants each job its demand.
+ * x_i is the rate of job i, w_i its weight, U the benefit of a rate. SHARE_THROUGHPUT: U(x) = x,
+ * but a small part is divided among all jobs, so that none waits for ever. SHARE_FAIR: U(x) =
+ * log x. SHARE_SLOWDOWN: the smallest x_i / (w_i demand_i) is made as large as possible, then the
+ * second smallest, and so on. SHARE_FIFO grants each job its demand.
  */
 void share_grant(enum share_policy policy, const struct share_claim *claims, size_t n,
 	double capacity, double *ret_rates);
@@ -71,13 +78,13 @@ void share_grant(enum share_policy policy, const struct share_claim *claims, siz
 
 struct share_demand {
 	double rate; /* samples per second */
-	/* the rate is a lower bound: the job's readers never idled, so the job may need more */
+	/* The rate is a lower bound: the job's readers hardly idled, so the job may need more. */
 	bool at_least;
 	/* The readers were idle nearly all the time, so the rate is their whole need. */
 	bool shown;
 };
 
-/* Measurements of a job in a window of time. */
+/* Measurements of a job in a window, which is a short period of time. */
 struct share_window {
 	double seconds;
 	double waited;	/* seconds in which a reader of the job waited */
@@ -97,7 +104,9 @@ void share_demand_update(struct share_demand *demand, const struct share_window 
 struct share_want;
 TAILQ_HEAD(share_wants, share_want);
 
+/* The requests that one job wants, and the decode time that the job may use for them. */
 struct share_lane {
+	/* ahead: look-ahead, for which no reader waits yet */
 	struct share_wants urgent, ahead;
 	int64_t deficit, quantum; /* decode time in ns */
 };
@@ -107,17 +116,17 @@ struct share_job {
 	TAILQ_ENTRY(share_job) link;
 	struct shares *shares;
 	struct share_lane own;
-	struct share_lane *lane; /* `own`, or the lane of all jobs */
-	struct share_wants aside;
+	struct share_lane *lane;  /* `own`; with SHARE_FIFO the lane of all jobs */
+	struct share_wants aside; /* wants whose requests are in no lane */
 	double weight;
 	struct share_demand demand;
 	double cost;	     /* decode time charged to the job per sample, in seconds */
-	double granted;	     /* samples per second that the job is granted */
+	double granted;	     /* samples per second that share_grant computed */
 	double rate;	     /* samples per second in the last window */
 	uint64_t charged_ns; /* decode time charged since the last window */
-	bool passed;	     /* share_next has passed over all requests of the job */
-	uint64_t probed_at;  /* number of the window of the last probe; 0: never */
-	/* The caller counts the next two in each window. */
+	bool passed; /* the caller of share_next has skipped all requests of the job */
+	uint64_t probed_at; /* number of the window when its last probe began; 0: never */
+	/* The caller counts in the next two fields; shares_window sets them to 0. */
 	uint64_t samples;   /* samples given to readers, decoded or not */
 	uint64_t waited_ns; /* time in which a reader waited */
 };
@@ -128,7 +137,7 @@ struct share_request {
 	uint64_t cost_ns; /* the caller's estimate of its decode time */
 	/* next request in the list of requests that are decoded together */
 	struct share_request *with;
-	bool aside; /* in no lane, because it was taken or put aside */
+	bool aside; /* in no lane, because share_next returned it, or by share_put_aside */
 };
 
 struct shares {
@@ -143,26 +152,27 @@ struct shares {
 
 void shares_init(struct shares *shares, enum share_policy policy);
 
-/* Adds a job. cost_ns: expected cost of a sample, used until the cost is measured. */
+/* Adds a job. cost_ns: expected decode time of a sample, used until the time is measured. */
 void share_join(
 	struct shares *shares, struct share_job *job, double weight, uint64_t cost_ns);
-/* Removes the job and its wants. */
+/* Removes the job. It wants no request any more. */
 void share_leave(struct share_job *job);
 
 void share_request_init(struct share_request *request, uint64_t cost_ns);
 
-/* Adds a want: the job wants the request. urgent: a reader waits. For a want that exists, changes
- * it to urgent, or to look-ahead at the head of the queue. -ENOMEM: only for a new want. */
+/* Puts the request into the job's lane. urgent: a reader waits for the sample. If the job wants the
+ * request already, only changes the urgency: a request that is no longer urgent comes first in the
+ * look-ahead queue. -ENOMEM: only if the job did not want the request yet. */
 must_check int share_ask(
 	struct share_job *job, struct share_request *request, bool urgent);
-/* Removes the wants of all jobs. */
+/* Removes the request from all lanes: from now on no job wants it. */
 void share_drop(struct share_request *request);
 /* Tells whether the job wants the request. */
 bool share_wants(const struct share_job *job, const struct share_request *request);
 /* Tells whether any job wants the request. */
 bool share_is_wanted(const struct share_request *request);
 
-/* Takes the request out of the lanes. The wants stay, and more may be added. */
+/* Takes the request out of all lanes for some time. Its jobs still want it, and others may ask. */
 void share_put_aside(struct share_request *request);
 /* Puts a request that was aside back into the lanes of all jobs that want it. */
 void share_again(struct share_request *request);
@@ -176,7 +186,8 @@ enum share_answer {
 	SHARE_STOP /* nothing can be taken now */
 };
 
-/* Answers the offer of a request. The function must not change a lane. */
+/* A function of the caller, which decides about an offered request. The function must not change a
+ * lane. */
 typedef enum share_answer share_offer(void *context, struct share_request *request);
 
 /* Lets `other` be decoded together with `first`. A share_offer calls it before it answers
@@ -191,9 +202,9 @@ struct share_request *share_next(
 
 /*
  * Evaluates the figures that jobs counted in the last `seconds`, and sets the quantum of each lane
- * for the next window. decoders: seconds of decode time available per second; busy: seconds of
- * decode time used per second. If decoders were not short, jobs wait for something else, and get
- * quanta by their weights. -ENOMEM: nothing is changed.
+ * until the next call. decoders: seconds of decode time available per second; busy: seconds of
+ * decode time used per second. If decoders were not short, the quanta follow from the weights
+ * alone. -ENOMEM: nothing is changed.
  */
 must_check int shares_window(
 	struct shares *shares, double seconds, double decoders, double busy);

@@ -7,11 +7,11 @@
 
 #define SHARE_NS 1e9
 
-/* Decode time of one round, for all lanes together. It is short, so that lanes take turns sample by
- * sample rather than in bursts. A sample that costs more than a quantum is paid off in the
- * following rounds. */
+/* Decode time that one round of the round robin divides among all jobs. A round is short, so that
+ * jobs take turns sample by sample rather than in bursts. After a sample that costs more than the
+ * job's part of a round, the job waits for some rounds. */
 #define SHARE_ROUND_NS 1000000
 
-/* Gives a new job the average quantum of the other jobs, adjusted to its weight, and scales all
- * quanta to one round. */
+/* Gives a new job the average quantum (decode time in a round) of the other jobs, in proportion to
+ * its weight. Then scales all quanta, so that their sum is one round again. */
 void share_make_place(struct share_job *newcomer);

@@ -8,24 +8,25 @@
 #include <stdlib.h>
 
 /*
- * Computes quanta from measurements of jobs.
+ * Computes quanta, the jobs' parts of the decode time, from measurements of jobs.
  *
  * If a job's readers never idle, its need can't be measured: readers that fetch ahead take all
- * available samples until they have enough. So such jobs are probed, one at a time: for some
- * windows the job gets most of the decoders. If its readers have enough then, their need is known.
+ * available samples until they have enough. So such jobs are *probed*, one at a time: for some
+ * windows the job gets most of the decoders. If its readers have enough then, its need is known.
  */
 
-/* Part of a round that all jobs share by weight, even jobs that seem to need nothing. */
+/* Part of the decode time that is divided among all jobs by weight, even jobs that seem to need
+ * nothing. */
 #define LEAST_PART .02
-/* cost in seconds that is assumed for a job whose samples other jobs decode */
+/* Cost in seconds that is assumed for a job whose samples are all decoded for other jobs. */
 #define LEAST_COST 1e-9
 
-/* If a larger part of the decoders is busy, decoders are short. */
+/* If a larger part of the decoders is busy, decoders count as short. */
 #define SHORT_PART .75
 
-#define PROBE_PART .75
-#define PROBE_WINDOWS 3
-/* Windows between two probes of the same job. */
+#define PROBE_PART .75	/* part of the decode time that a probed job gets */
+#define PROBE_WINDOWS 3 /* most windows that a probe lasts */
+/* Least number of windows between two probes of the same job. */
 #define REST_WINDOWS 60
 
 static double sum_of_weights(const struct shares *shares)
@@ -37,7 +38,8 @@ static double sum_of_weights(const struct shares *shares)
 	return sum;
 }
 
-/* Sets the quantum to a part of a round, but at least to the job's share of LEAST_PART. */
+/* Sets the job's quantum, its decode time in a round, to a part of the round. The job gets at least
+ * its share, by weight, of LEAST_PART. */
 static void set_quantum(struct share_job *job, double part)
 {
 	double least = LEAST_PART * job->weight / sum_of_weights(job->shares);
@@ -65,8 +67,8 @@ static bool was_idle(const struct share_job *job)
 	return job->samples == 0 && job->waited_ns == 0;
 }
 
-/* Updates the job's rate, cost and demand. The cost moves halfway to the new figure,
- * since single windows vary. */
+/* Updates the job's rate, cost and demand. The cost moves only halfway to the new figure, because
+ * figures vary from window to window. */
 static void measure(struct share_job *job, double seconds, double decoders)
 {
 	double samples = (double)job->samples;
@@ -88,8 +90,8 @@ static bool needs_probe(const struct share_job *job)
 	return !was_idle(job) && job->demand.at_least;
 }
 
-/* Returns the job to probe: one that was never probed, otherwise the one whose last probe is the
- * oldest. */
+/* Returns the job to probe now: one that was never probed, otherwise the one whose last probe was
+ * the longest ago. NULL: there is none. */
 static struct share_job *choose_probed(const struct shares *shares)
 {
 	struct share_job *job, *first = NULL;
@@ -109,7 +111,8 @@ static bool is_known_now(const struct shares *shares)
 	return !needs_probe(job) || shares->windows >= job->probed_at + PROBE_WINDOWS;
 }
 
-/* Begins or ends a probe. There is a window without a probe between two probes. */
+/* Begins or ends a probe (the job gets most of the decoders). One window without a probe lies
+ * between two probes. */
 static void probe(struct shares *shares)
 {
 	shares->windows++;
@@ -130,9 +133,9 @@ static void probe(struct shares *shares)
 
 /* --- quanta ----------------------------------------------------------------------------- */
 
-/* Returns the job's part of a round, without regard to probes. If decoders are idle, the weight
- * decides. The grant can't decide then: it equals the demand, which follows from the samples that
- * the job got, so a lagging job would get less and less. */
+/* Returns the job's part of a round when no job is probed. If decoders are not short, the weights
+ * decide: job->granted would then equal the job's estimated demand, which falls if the job gets
+ * few samples, so a lagging job would get less and less. */
 static double part_of(const struct share_job *job, double all, double weights)
 {
 	if (!job->shares->is_short)

@@ -125,7 +125,8 @@ static int check(struct importing *importing)
 			"job %s: the orders in %s belong to a rank, allowed: orders of a "
 			"job without ranks",
 			job->config.name, name);
-	/* A job with a fresh mapping accepts orders of a fixed one, which are possible for both. */
+	/* Orders that were made with mapping = fixed can also be read by a job with mapping =
+	 * fresh. */
 	bool drawn_too =
 		head->kind == EPOCHS_FIXED && job->config.layout == LAYOUT_CLASSES;
 	if (head->kind != (unsigned)job_kind(job) && !drawn_too)
@@ -146,8 +147,8 @@ static int check(struct importing *importing)
 		job->now->set.positions, importing->places.fingerprint);
 }
 
-/* Replaces the places in an order by ids. Returns false if there is no such place, or if a position
- * has another label in this job. */
+/* Replaces the places in an order by sample ids. Returns false if there is no sample at a place, or
+ * if a position has another label in this job. */
 static bool translate(const struct importing *importing, struct order_data *data)
 {
 	const struct job *job = importing->job;
@@ -244,7 +245,8 @@ static int check_replay(const struct importing *importing)
 	return 0;
 }
 
-/* Sets *ret to the point at which the exported job was, or to that of adding->at. */
+/* Sets *ret to the epoch and position at which the job continues: those of adding->at, or those
+ * that the exported job had reached. */
 static int find_place(struct importing *importing, struct restoring *ret)
 {
 	const char *at = importing->adding->at;
@@ -289,8 +291,8 @@ void import_undo(struct job *job)
 		order_prune(job->directory, UINT32_MAX);
 }
 
-/* Imports the orders, or none if this fails. *ret: the restore that follows; NULL: the orders are
- * replayed from their beginning. */
+/* Imports the orders, or none if this fails. ret: receives the restore that the caller then has to
+ * make; NULL: the job replays the orders from the first one on. */
 static int import(struct job *job, const struct adding *adding, struct restoring *ret)
 {
 	struct importing importing = {.job = job, .adding = adding};
@@ -302,8 +304,8 @@ static int import(struct job *job, const struct adding *adding, struct restoring
 
 /* --- jobs that are added ---------------------------------------------------------------- */
 
-/* Tells whether the job has epochs, or its orders can't be listed. No other thread knows the job
- * yet. */
+/* Tells whether the job has epochs or saved orders; true also if its orders can't be listed. The
+ * caller is the thread that adds the job; no other thread knows the job yet. */
 static bool has_epochs(struct job *job)
 {
 	auto_free struct epochs_order_file *orders = NULL;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/rank_parts.h"
 #include "epoch/questions.h"
 #include "state/import.h"
@@ -14,8 +15,8 @@
 /*
  * Reads the export of a training that continues with another number of ranks, or at an earlier
  * point. The samples that its ranks had read of an epoch are put in a row, mini-batch by
- * mini-batch. The row becomes the log from which the training continues: no rank is given these
- * samples again, and the rest of the epoch is drawn and divided anew.
+ * mini-batch. This row is saved as the training's log: no rank is given these samples again, and
+ * the rest of the epoch is drawn and divided anew.
  */
 
 /* The export of one rank. */
@@ -181,7 +182,8 @@ static int choose_epoch(struct reading *reading)
 	return 0;
 }
 
-/* Loads the rank's order of the chosen epoch, if the rank had reached another epoch. */
+/* Loads the rank's order of the epoch in which the training continues. If the rank had reached this
+ * epoch, read_rank has loaded the order already. */
 static int load_order(struct reading *reading, uint32_t r)
 {
 	struct one_rank *rank = &reading->of[r];
@@ -230,14 +232,15 @@ static int find_read(const struct reading *reading, uint32_t r, uint8_t *ret)
 
 /* --- the log ---------------------------------------------------------------------------- */
 
+/* The samples of the log, in their order. seen: the same samples as a set. */
 struct row {
 	sample_id *ids;
 	uint32_t n;
 	roaring_bitmap_t *seen;
 };
 
-/* Adds the sample of a position to the row, unless the row has it. Two positions may hold the same
- * sample if a node was away for long. */
+/* Adds the sample of a position to the row, unless it is in the row already. Two positions may hold
+ * the same sample if a node was away for long. */
 static int add_position(const struct reading *reading, const struct one_rank *rank,
 	uint32_t position, struct row *row)
 {
@@ -297,8 +300,7 @@ static int make_row(const struct reading *reading, struct row *ret)
 
 static char *name_log(const struct job *job)
 {
-	char *path;
-	return asprintf(&path, "%s/training.order", job->directory) < 0 ? NULL : path;
+	return aprintf("%s/training.order", job->directory);
 }
 
 /* Saves the log as an order of all ranks, which has one bound position for each sample that was

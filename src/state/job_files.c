@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/fault.h"
 #include "base/log.h"
 #include "base/own_directory.h"
@@ -21,6 +22,7 @@
  *     selection          a note about the samples that the job selects: measured.c
  *     journal-NNNN       the decisions of epochs: epoch/journal.h
  *     epoch-NNNN.order   the order of an epoch that has ended: epoch/order.h
+ *     training.order     what the ranks of an imported training had read: import_ranks.c
  *
  * joaderfs-state(5) describes these files.
  */
@@ -50,26 +52,19 @@ int keep_ini(const struct job *job)
 
 void keep_no_ini(const struct job *job)
 {
-	auto_free char *path = NULL;
-	if (asprintf(&path, "%s/job.ini", job->directory) < 0)
-		path = NULL;
-	else if (unlink(path) != 0 && errno != ENOENT)
+	auto_free char *path = aprintf("%s/job.ini", job->directory);
+	if (path && unlink(path) != 0 && errno != ENOENT)
 		log_warn("%s: %s", path, strerror(errno));
 }
 
 FILE *keep_bad_open(const struct job *job)
 {
-	auto_free char *path = NULL;
-	if (asprintf(&path, "%s/bad", job->directory) < 0) {
-		path = NULL;
+	auto_free char *path = aprintf("%s/bad", job->directory);
+	if (!path)
 		return NULL;
-	}
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
+	FILE *in = disk_fopen(path);
 	if (!in && errno != ENOENT)
 		log_error("%s: %s", path, strerror(errno));
-	if (!in && fd >= 0)
-		close(fd);
 	return in;
 }
 
@@ -81,19 +76,12 @@ int keep_bad(const struct job *job, const char *text)
 /* Reads the id that belongs to the job's name; 0: the name has none yet. */
 static int read_id(const char *directory, uint32_t *ret)
 {
-	auto_free char *path = NULL;
 	*ret = 0;
-	if (asprintf(&path, "%s/id", directory) < 0) {
-		path = NULL;
+	auto_free char *path = aprintf("%s/id", directory);
+	if (!path)
 		return -ENOMEM;
-	}
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	int err = fd >= 0 || errno == ENOENT ? 0 : -errno;
-	auto_fclose FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
-	if (fd >= 0 && !in) {
-		err = -errno;
-		close(fd);
-	}
+	auto_fclose FILE *in = disk_fopen(path);
+	int err = in || errno == ENOENT ? 0 : -errno;
 	if (in && fscanf(in, "%" SCNu32, ret) != 1)
 		err = -EINVAL;
 	if (err)
@@ -118,8 +106,8 @@ int keep_begin(const struct job *job, uint32_t *ret_id)
 
 #define SKIPPED_AT_ONCE 64
 
-/* Tells the engine which positions the epoch leaves out. They are the first bindings of its saved
- * order. */
+/* Tells the engine which positions the epoch leaves out because of bad samples: they are the first
+ * bindings of the epoch's saved order. */
 static void has_skipped(struct job *job, uint32_t epoch)
 {
 	struct binding bindings[SKIPPED_AT_ONCE];
@@ -182,8 +170,8 @@ static int open_journal(struct job *job, enum journal_found *ret_found)
 		job->directory, &identity, replay, job, ret_found, &job->journal);
 }
 
-/* Adds records to the journal that are missing because the last daemon ended. No reader is
- * connected yet, and no tensor is held, so that other effects need not be executed. */
+/* Adds records to the journal that are missing because the last daemon ended before it wrote them.
+ * Other effects are ignored, since no reader is connected yet and no file is open. */
 static void make_up(struct job *job)
 {
 	struct effects effects;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/log.h"
 #include "base/rng.h"
 #include "epoch/questions.h"
 #include "state/state_internal.h"
@@ -51,8 +50,8 @@ void restore_take_checkpoint(struct job *job, struct checkpoint *ret)
 		CHECKPOINT_RUNS, &ret->all_runs);
 }
 
-/* The edition need not be held: only the clerk frees editions, and no rescan gives a new edition to
- * a job that is being restored. */
+/* The result stays valid without a reference: only the clerk frees editions, and no rescan gives a
+ * new edition to a job that is being restored. */
 struct edition *restore_edition(struct job *job, uint32_t epoch)
 {
 	LOCK_SCOPE(job->lock);
@@ -119,8 +118,8 @@ static uint32_t names_of(struct job *job, uint32_t epoch)
 	return epochs_set(job->epochs, epoch)->names;
 }
 
-/* Refuses an epoch that has other names of files than current/ has now, because scripts that read
- * current/ would suddenly see other files. */
+/* Refuses to go to an epoch whose files have other names than those of current/ now, because
+ * scripts that read current/ would suddenly see other files. */
 static int check_names(struct job *job, struct restoring *restoring, uint32_t epoch)
 {
 	if (names_of(job, epoch) == names_of(job, EPOCH_CURRENT))

@@ -8,12 +8,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Makes the epochs of a restored job from the orders in its directory. In these epochs, the
- * positions count as read that had been read at the checkpoint. */
+/* Makes the epochs of a restored job from the orders in its directory. The positions that had been
+ * read at the checkpoint count as read. */
 
 /* --- reads ----------------------------------------------------------------------------- */
 
-/* Replaces the reads of the order by all bound positions before `end`. */
+/* Makes all bound positions before `end` count as read, and no others, apart from those that the
+ * epoch leaves out. */
 static void take_before(struct order_data *data, uint32_t end)
 {
 	uint32_t k = 0;
@@ -21,8 +22,8 @@ static void take_before(struct order_data *data, uint32_t end)
 	for (uint32_t position = 0; position < end; position++)
 		if (data->samples[position] != 0)
 			data->reads[data->consumed++] = position;
-	/* Positions that the epoch leaves out are its first bindings. They count as read, also
-	 * after `end`. */
+	/* Positions that the epoch leaves out are its first bindings. They count as read, even if
+	 * they are not before `end`. */
 	for (; k < data->bound && data->log[k] >> ORDER_POSITION_BITS == SERVED_SKIPPED;
 		k++) {
 		uint32_t position = order_log_entry_position(data->log[k]);
@@ -43,8 +44,8 @@ static bool take_runs(struct order_data *data, const struct checkpoint *from)
 	return true;
 }
 
-/* Reduces the reads of the order to the first ones, as many as in the checkpoint. Returns false if
- * the hash of these reads differs from that in the checkpoint. */
+/* Keeps only the first reads of the order: as many as the job had made at the checkpoint. Returns
+ * false if their hash differs from the checkpoint's, because they are then other reads. */
 static bool take_first(struct order_data *data, const struct epochs_point *point)
 {
 	uint64_t hash = 0;
@@ -134,8 +135,8 @@ static bool next_order(struct job *job, uint32_t *epoch, struct order *ret)
 	return *epoch != UINT32_MAX;
 }
 
-/* Nothing is bound meanwhile. Positions may be read meanwhile; later reads follow those in the
- * saved order. */
+/* Opens wait meanwhile, so no position is bound. Readers may still close files; such reads come
+ * after those in the saved order. */
 int restore_save_live(struct job *job, struct restoring *restoring)
 {
 	uint32_t epoch = UINT32_MAX;
@@ -186,8 +187,8 @@ int restore_load(struct job *job, const char *path, uint32_t epoch, uint32_t bou
 		consumed, ret_reason, ret);
 }
 
-/* Saves the order for the journal's next segment, and makes the epoch from the order. Takes over
- * `data`. */
+/* Saves the order for the next segment (file) of the journal, and makes the epoch from the order.
+ * Takes over `data`. */
 static int make_epoch(struct job *job, struct restoring *restoring, uint32_t epoch,
 	bool drains, struct order_data *data, struct epoch **ret)
 {
@@ -229,8 +230,9 @@ static int make_running(struct job *job, struct restoring *restoring, struct epo
 	return make_epoch(job, restoring, epoch, false, &data, ret);
 }
 
-/* Makes the draining epoch. It does not continue if its order is gone, or if it is not known any
- * more which positions were read; then *ret stays unchanged. */
+/* Makes the epoch that drained (the previous one) at the checkpoint. Leaves *ret unchanged, so that
+ * this epoch does not continue, if its order is gone, or if it is not known any more which of its
+ * positions were read. */
 static int make_draining(struct job *job, struct restoring *restoring, struct epoch **ret)
 {
 	const struct epochs_point *point = &restoring->from->place.draining;

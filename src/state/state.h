@@ -29,7 +29,7 @@ struct checkpoint;
 /* A restore of a job to a checkpoint. */
 struct restoring {
 	struct checkpoint *from;
-	/* The job goes to at_epoch and at_position, not to the point of the checkpoint; the
+	/* The job goes to at_epoch and at_position, instead of the point of the checkpoint. The
 	 * positions before at_position count as read. */
 	bool at;
 	uint32_t at_epoch, at_position;
@@ -57,8 +57,8 @@ struct restored {
 	size_t n_orders;
 };
 
-/* Saves the orders of the epochs in memory. Before this function and restore_make, the caller has
- * called epochs_hold. */
+/* Saves the orders of the epochs in memory. The caller must have called epochs_hold, which makes
+ * opens wait, before this function and restore_make. */
 must_check int restore_save_live(struct job *job, struct restoring *restoring);
 /* Makes the epochs with which the job continues, and saves their orders for the journal's next
  * segment. The caller calls restored_free, or gives all of *ret to the engine. */
@@ -86,12 +86,13 @@ struct adding {
 };
 
 /* Imports orders for a job that is being added: from adding->file, or from FILE if the job has
- * order = replay:FILE. For a job that already has epochs, FILE is ignored and adding->file is
- * refused. *ret, which has room for a checkpoint: the restore that the caller then has to make, if
- * the checkpoint has a journal. -EBADMSG: refused, and reported. */
+ * order = replay:FILE. If the job already has epochs, ignores FILE, and refuses adding->file. *ret
+ * must have room for a checkpoint. If the checkpoint in *ret then has a journal, the caller has to
+ * make the restore *ret. -EBADMSG: refused, and reported. */
 must_check int import_for_job(
 	struct job *job, const struct adding *adding, struct restoring *ret);
-/* Removes the orders of a job of which no epoch has begun: all of them come from the import. */
+/* Undoes an import: if no epoch of the job has begun, removes all its orders, since they come from
+ * the import. */
 void import_undo(struct job *job);
 /* Reports the message, and returns -EBADMSG. */
 must_check int import_refuse(const struct adding *adding, const char *format, ...)

@@ -9,34 +9,36 @@
 #include <stdint.h>
 
 /*
- * A ring of readings of the daemon's and the jobs' counters, taken every ten seconds of the last
- * hour. A new reading replaces the oldest one.
+ * The history of the last hour: every ten seconds, a reading stores the values of the daemon's and
+ * the jobs' counters. A new reading replaces the oldest one.
  *
  *   Flow: src/sched adds readings; the dashboard shows the differences between readings.
- *   Owns: the ring, which takes less than a megabyte.
+ *   Owns: the ring of readings, which takes less than a megabyte.
  *   Threads: any.   Locks: one of its own, held while readings are copied, for at most a few
- *         hundred microseconds. Only the thread that adds readings can wait for it.
+ *         hundred microseconds.
  *   Errors: -ENOMEM.
  */
 
 #define HISTORY_STEP_NS UINT64_C(10000000000)
-/* one at the start of the hour, and one at the end of each HISTORY_STEP_NS */
+/* Number of readings: one at the start of the hour, and one after each step of HISTORY_STEP_NS. */
 #define HISTORY_READINGS 361
 /* most jobs in a reading; the scheduler gives each job an index */
 #define HISTORY_JOBS 32
-#define HISTORY_CAUSES 4 /* number of causes of waits */
-#define HISTORY_NEEDS 5	 /* number of classes of samples by their need, as in the cache */
+/* number of causes for which readers wait, such as storage and decode */
+#define HISTORY_CAUSES 4
+/* equals CACHE_NEEDS: samples that are needed by 0, 1, 2, 3, and more streams */
+#define HISTORY_NEEDS 5
 
 /* The counters of one job since it was added. */
 struct history_job {
 	uint64_t served, decoded, shared, hit;
-	uint64_t exposed_ns[HISTORY_CAUSES];
+	uint64_t exposed_ns[HISTORY_CAUSES]; /* time in which readers waited, by cause */
 };
 
 struct history_reading {
 	uint64_t ns;		  /* time of the reading, by clock_now_ns() */
 	uint64_t served, decodes; /* counters of the daemon since its start */
-	/* bytes in the cache at this time: all, pinned, by need */
+	/* bytes in the cache at this time: all; pinned; of samples that 0, 1, ... streams need */
 	uint64_t cache_held, cache_pinned, cache_needed[HISTORY_NEEDS];
 	struct history_job jobs[HISTORY_JOBS];
 };

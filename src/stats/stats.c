@@ -9,16 +9,16 @@
 #include <stdatomic.h>
 
 /*
- * A block of counters. Only one thread writes to a block. So counting costs an addition, and no
- * cache line moves between processors. A reader adds up all blocks, and the counts of threads that
- * have ended.
+ * Each thread has its own block of counters. So counting costs an addition, and no cache line moves
+ * between processors. stats_get adds up all blocks, and the counts of threads that have ended.
  */
 
 struct block {
 	_Atomic uint64_t counts[STAT_COUNT];
 	struct histogram histograms[STATS_HISTOGRAM_COUNT];
-	struct block *next; /* (stats_lock) */
-	struct block *prev; /* (stats_lock) */
+	/* (stats_lock) neighbours in the list of all blocks */
+	struct block *next;
+	struct block *prev;
 };
 
 static struct lock stats_lock = {
@@ -26,10 +26,11 @@ static struct lock stats_lock = {
 	.rank = LOCK_RANK_STATS,
 	.name = "stats",
 };
-static struct block blocks = {.next = &blocks, .prev = &blocks}; /* (stats_lock) */
+/* (stats_lock) the list of all blocks */
+static struct block blocks = {.next = &blocks, .prev = &blocks};
 
-/* Sums of the counts of threads that have ended. A thread that gets no memory for a block counts
- * here, too. */
+/* Sums of the counts of threads that have ended. A thread that got no memory for its own block also
+ * counts here. */
 static _Atomic uint64_t ended[STAT_COUNT];
 static struct histogram ended_histograms[STATS_HISTOGRAM_COUNT];
 static _Atomic uint64_t gauges[STAT_COUNT];
@@ -46,8 +47,8 @@ static const enum kind kinds[] = {
 #undef STAT
 };
 
-/* Adds the ending thread's counts to `ended`, and frees its block. Because of the lock, no reader
- * counts them twice or not at all. */
+/* Adds the ending thread's counts to `ended`, and frees its block. Both happen under the lock, so
+ * stats_get counts them exactly once. */
 static void thread_ends(void *context)
 {
 	struct block *block = context;

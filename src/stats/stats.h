@@ -14,8 +14,8 @@
  * made from these tables.
  *
  *   Flow: any module counts; src/files prints.
- *   Threads: any. Each thread has its own counters, which readers add up; a gauge is a single
- *         value.
+ *   Threads: any. Each thread has its own counters, and stats_get adds them up; a gauge is a
+ *         single value.
  *   Errors: none.
  */
 
@@ -142,8 +142,9 @@
 		"samples drawn for the ranks of this node and not consumed yet")
 
 /*
- * Each line is HISTOGRAM(identifier, name, help), a histogram of durations. Histograms that exist
- * for several values of a label are kept by other modules, and are only printed here.
+ * Each line is HISTOGRAM(identifier, name, help), a histogram of durations. If each dataset or each
+ * lock has a histogram of its own, another module records the durations, and this folder only
+ * prints them.
  */
 #define STATS_HISTOGRAMS(HISTOGRAM)                                                      \
 	HISTOGRAM(OPEN_LATENCY, "open_latency",                                          \
@@ -173,44 +174,47 @@ void stats_set(enum stat_id stat, uint64_t value); /* Sets a gauge. */
 void stats_change(enum stat_id stat, int64_t by);  /* Changes a gauge by an amount. */
 uint64_t stats_get(enum stat_id stat);
 
-/* Adds a duration to a histogram that has no labels. */
+/* Adds a duration to a histogram of the whole daemon. */
 void stats_record(enum stats_histogram histogram, uint64_t ns);
+/* Copies a histogram of the whole daemon: the sum over all threads. */
 void stats_copy(enum stats_histogram histogram, struct histogram_copy *ret);
 
 void stats_print_text(FILE *out); /* Prints "name value" lines. */
 /* Prints the counters and gauges as members of a JSON object, which the caller opens and closes. */
 void stats_print_json(FILE *out);
-/* Prints the table as list items of mdoc, for the man page. */
+/* Prints STATS_TABLE as list items of mdoc, for the man page. */
 void stats_print_man(FILE *out);
 void stats_print_histograms_man(FILE *out);
 
 /*
- * The two text formats of Prometheus. In both, lines HELP, TYPE and UNIT precede a value, and the
- * last line is EOF. In OpenMetrics, the lines HELP and TYPE have the name of a counter without
- * "_total".
+ * The two text formats of Prometheus. In both formats, lines HELP, TYPE and UNIT precede a value,
+ * and the last line is EOF. The lines of a counter have its name without "_total" in OpenMetrics,
+ * and with "_total" in the other format.
  */
 enum stats_form { STATS_PROMETHEUS, STATS_OPENMETRICS };
 
 enum stats_kind { STATS_GAUGE, STATS_COUNTER, STATS_TIMES };
 /* Prints the lines HELP, TYPE and UNIT before the values of joaderfs_NAME. The NAME of a counter
- * must end in _total. The unit is printed if NAME ends in _seconds, _bytes or _ratio (before
- * _total). */
+ * must end in _total. Prints a unit only if NAME, without _total, ends in seconds, bytes or
+ * ratio. */
 void stats_print_head(FILE *out, enum stats_form form, const char *name,
 	enum stats_kind kind, const char *help);
-/* Prints counters and gauges. */
+/* Prints all counters and gauges of STATS_TABLE. */
 void stats_print_metrics(FILE *out, enum stats_form form);
 void stats_print_metrics_end(FILE *out);
 
-/* A histogram for one value of a label, or one without a label. */
+/* A histogram with its labels, as Prometheus calls pairs such as dataset="photos". */
 struct stats_times {
-	char name[80];	  /* value of the label; "": there is no label */
-	char labels[200]; /* text of all labels between { and }; "": none */
+	char name[80];	  /* name of the dataset or lock; "": there are no labels */
+	char labels[200]; /* all labels, as text to print between { and }; "": none */
 	struct histogram_copy copy;
 };
+/* Prints "name value" lines: count, sum and quantiles of each of the n histograms. */
 void stats_print_times_text(FILE *out, enum stats_histogram histogram,
 	const struct stats_times *times, size_t n);
 /* Prints the n histograms as a member of a JSON object. */
 void stats_print_times_json(FILE *out, enum stats_histogram histogram,
 	const struct stats_times *times, size_t n);
+/* Prints the n histograms in a format of Prometheus. */
 void stats_print_times_metrics(FILE *out, enum stats_form form,
 	enum stats_histogram histogram, const struct stats_times *times, size_t n);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Prints counters, gauges and histograms, in texts for people and for programs. */
+/* Prints counters, gauges and histograms: as text, as JSON, for Prometheus, for the man page. */
 
 enum kind { COUNTER, GAUGE };
 
@@ -83,7 +83,7 @@ void stats_print_head(FILE *out, enum stats_form form, const char *name,
 			fprintf(out, "# UNIT joaderfs_%.*s %s\n", n, name, units[i]);
 }
 
-/* Prints a metric. Nanoseconds become seconds, Prometheus' base unit. */
+/* Prints a counter or gauge. Nanoseconds become seconds, Prometheus' base unit. */
 static void print_metric(FILE *out, enum stats_form form, int i)
 {
 	bool counter = rows[i].kind == COUNTER;

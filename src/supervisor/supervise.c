@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/background.h"
 #include "base/log.h"
 #include "supervisor/supervisor.h"
@@ -25,16 +26,12 @@ static char **engine_arguments(int argc, char **argv)
  * no memory. */
 static char *absolute(const char *path, bool is_mounted)
 {
-	char *text = NULL;
 	if (!is_mounted)
 		return realpath(path, NULL);
 	if (*path == '/')
 		return strdup(path);
-	char *here = getcwd(NULL, 0);
-	if (here && asprintf(&text, "%s/%s", here, path) < 0)
-		text = NULL;
-	free(here);
-	return text;
+	auto_free char *here = getcwd(NULL, 0);
+	return here ? aprintf("%s/%s", here, path) : NULL;
 }
 
 int supervise(bool foreground, bool debug, int device, int argc, char **argv)

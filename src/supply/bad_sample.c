@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* most bytes of a path that is printed as it is; a longer path would make the ini's line too
- * long */
+/* Paths up to this length are printed as they are. A longer path would make the ini's line too
+ * long. */
 #define MOST_PLAIN 100
 
 /* Tells whether the path would appear unchanged in an ini and in the log. */

@@ -29,7 +29,7 @@
 #define LEAST_BYTES (256 * MIB)
 #define OPEN_PER_PIXEL 6 /* limit of open bytes, per pixel of max_pixels */
 #define WORKING_PER_PIXEL 16
-/* bytes that a worker keeps: eight buffers of KEEP_BYTES */
+/* bytes that a decoder keeps from one image to the next: eight buffers of KEEP_BYTES */
 #define KEPT_BY_WORKER (128 * MIB)
 
 static uint64_t max_pixels(const struct supply *supply)
@@ -61,15 +61,6 @@ uint64_t memory_most(const struct supply *supply)
 
 /* --- one sample ----------------------------------------------------------------------- */
 
-/* Returns the size of the image, turned by its EXIF orientation if the preparation says so. 0x0:
- * the header can't be read. */
-static struct tensor_shape shape_of(const struct dataset *dataset,
-	const struct preparation *preparation, sample_id sample)
-{
-	return preparation_image(preparation, dataset_image_shape(dataset, sample),
-		dataset_orientation(dataset, sample));
-}
-
 static struct memory_size full_size(const struct supply *supply,
 	const struct dataset *dataset, const struct preparation *preparation,
 	sample_id sample);
@@ -87,10 +78,10 @@ static void add_frames(const struct dataset *dataset,
 	for (uint32_t i = 0;
 		(next = dataset_behind(dataset, preparation, sample, i)) != SAMPLE_NONE;
 		i++)
-		size->working = larger(
-			size->working, image_working_bytes(preparation,
-					       shape_of(dataset, preparation, next),
-					       dataset_file_bytes(dataset, next)));
+		size->working = larger(size->working,
+			image_working_bytes(preparation,
+				dataset_turned_shape(dataset, preparation, next),
+				dataset_file_bytes(dataset, next)));
 	size->working += frame;
 }
 
@@ -109,14 +100,14 @@ static void add_second(const struct supply *supply, const struct dataset *datase
 	size->working = larger(size->working, second.working + second.tensor);
 }
 
-/* Returns the memory that a sample needs, within the limits or not. Zeros: the image's header can't
- * be read. A tensor that is copied to a file needs its bytes twice. */
+/* Returns the memory that a sample needs, even if it exceeds the limits. Zeros: the image's header
+ * can't be read. A tensor that is copied to a file needs its bytes twice. */
 static struct memory_size full_size(const struct supply *supply,
 	const struct dataset *dataset, const struct preparation *preparation,
 	sample_id sample)
 {
 	preparation = dataset_preparation(dataset, preparation, sample);
-	struct tensor_shape image = shape_of(dataset, preparation, sample);
+	struct tensor_shape image = dataset_turned_shape(dataset, preparation, sample);
 	uint64_t file = dataset_file_bytes(dataset, sample);
 	struct memory_size size = {0};
 	bool decoded = !preparation->encoded && !preparation->array;
@@ -132,8 +123,8 @@ static struct memory_size full_size(const struct supply *supply,
 	return size;
 }
 
-/* Returns why the sample is refused, as the words of a message between *ret_found and *ret_limit;
- * NULL: the sample is not refused; "": dataset_pair_fails makes the message. */
+/* Returns NULL if the sample is not refused. Otherwise returns the words that stand between the
+ * numbers *ret_found and *ret_limit in the message; "": dataset_pair_fails makes the message. */
 static const char *find_reason(const struct supply *supply, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, uint64_t *ret_found,
 	uint64_t *ret_limit)
@@ -141,7 +132,7 @@ static const char *find_reason(const struct supply *supply, const struct dataset
 	preparation = dataset_preparation(dataset, preparation, sample);
 	if (dataset_pair_fails(dataset, preparation, sample, NULL))
 		return "";
-	struct tensor_shape image = shape_of(dataset, preparation, sample);
+	struct tensor_shape image = dataset_turned_shape(dataset, preparation, sample);
 	*ret_found = preparation_most_pixels(preparation, image);
 	*ret_limit = max_pixels(supply);
 	if (!preparation->encoded && !preparation->array && *ret_found > *ret_limit)
@@ -208,7 +199,7 @@ static uint64_t file_bytes(const struct space *space, sample_id sample)
 	return bytes;
 }
 
-/* Tells whether a decode for this preparation may also make the tensors of other spaces. */
+/* Tells whether a decode for this preparation may also make the tensors of other preparations. */
 static bool can_share_decode(const struct preparation *preparation)
 {
 	return !preparation->encoded && !preparation->approximate && !preparation->exif &&
@@ -221,7 +212,7 @@ struct wanted_needs wanted_needs_of(const struct space *space, sample_id sample)
 {
 	const struct supply *supply = space->source->supply;
 	uint64_t found, limit;
-	/* If a refused sample shared a decode, the decode would fail for all spaces. */
+	/* A refused sample must not share a decode, which would then fail for all its tensors. */
 	if (reason_of(supply, space, sample, &found, &limit))
 		return (struct wanted_needs){.alone = true};
 	return (struct wanted_needs){.memory = full_size(supply, space->source->dataset,
@@ -249,11 +240,11 @@ bool memory_has_room(const struct supply *supply, uint64_t tensor_bytes)
 	return cache_least_bytes(supply->cache) + beside <= memory_most_open(supply);
 }
 
-/* Returns the most bytes that all concurrent decodes may use together, if there are several.
- * Concurrent reads of files may use the same number. The number is a quarter of the memory that the
- * cache leaves, so that half of this memory is left for readers. It is LEAST_BYTES if the cache,
- * whose size the user chooses, is larger than the available memory. It is never more than a single
- * decode may use. */
+/* Returns the most bytes that concurrent decodes may use together. Concurrent reads of files may
+ * use as many again. The number is a quarter of the memory that the cache leaves, so that half of
+ * that memory is left for readers. If the cache, whose size the user chooses, is larger than the
+ * available memory, the number is LEAST_BYTES. The number never exceeds what a single decode may
+ * use. */
 static uint64_t most_at_once(const struct supply *supply)
 {
 	uint64_t left = supply->config->memory.left, cache = supply->config->cache_bytes;
@@ -261,8 +252,9 @@ static uint64_t most_at_once(const struct supply *supply)
 	return part < most_working(supply) ? part : most_working(supply);
 }
 
-/* Tells whether a file may be read now. If no other file is being read, it may: the memory for
- * preparing a sample is limited, and larger than the sample's file. */
+/* Tells whether a file may be read now. A file that is read alone always may, because its size is
+ * limited: a sample that needs too much memory is refused, and its file is smaller than that
+ * memory. */
 bool memory_may_read(const struct supply *supply, uint64_t file_bytes)
 {
 	return supply->reading == 0 ||

@@ -11,8 +11,7 @@
 /* --- the next decode ---------------------------------------------------------------- */
 
 /* Tells whether the sample is to be decoded before `first`: a reader waits for the sample, and the
- * reader's job has also asked for `first`. With SHARE_FIFO a waiting reader of any job is
- * enough. */
+ * reader's job also wants `first`. With share = fifo the reader's job does not matter. */
 static bool goes_before(const struct wanted *wanted, const struct wanted *first)
 {
 	const struct waiter *waiter;
@@ -23,9 +22,10 @@ static bool goes_before(const struct wanted *wanted, const struct wanted *first)
 	return false;
 }
 
-/* Returns the sample to decode next. Usually it is the sample that was read first, because reads
- * are in the order of the shares. But a sample that a reader waits for comes before the look-ahead
- * of the same job. A sample whose image is being decoded for another dataset has to wait. */
+/* Returns the sample to decode next. Usually this is the sample that was read first, because
+ * samples are read in the order that src/share decides. But a sample that a reader waits for comes
+ * before samples drawn ahead for the same job. A sample whose image is being decoded for another
+ * dataset has to wait. */
 static struct wanted *first_read(const struct supply *supply, bool of_program)
 {
 	struct wanted *wanted, *first = NULL;
@@ -43,8 +43,9 @@ static struct wanted *first_read(const struct supply *supply, bool of_program)
 	return first;
 }
 
-/* Begins the decode of the sample and of its chain. Returns false if there is no memory for it. The
- * caller then begins no other decode, so that smaller decodes do not overtake this one. */
+/* Begins the decode of the sample and of its chain (the same sample with other preparations).
+ * Returns false if there is not enough memory. The caller then begins no other decode, so that
+ * smaller decodes do not overtake this one. */
 static bool begin_decode(struct supply *supply, struct wanted *first)
 {
 	uint64_t working = 0;

@@ -18,9 +18,9 @@
  *            tensor comes from another daemon.
  */
 
-/* Reserves room in the cache, and marks the sample as loading. urgent: the cache may be exceeded.
- * -ENOSPC: the look-ahead does not fit; -EAGAIN: too much is being read at present; -ENOMEM:
- * readers have too much open. */
+/* Reserves room in the cache, and marks the sample as loading. urgent: a reader waits, so the cache
+ * may be exceeded. -ENOSPC: a sample drawn ahead does not fit; -EAGAIN: too much is being read at
+ * present; -ENOMEM: the files that readers have open take too much memory. */
 static int reserve(struct wanted *wanted, bool urgent)
 {
 	struct space *space = wanted->key.space;
@@ -46,8 +46,8 @@ static bool is_queued(const struct wanted *wanted)
 	return wanted->state == WANTED_QUEUED || wanted->state == WANTED_URGENT;
 }
 
-/* Looks for the same sample in other spaces. Where it is queued, too, adds it to the chain of the
- * wanted sample: all tensors of a chain come from one decode. */
+/* Looks for the same sample with other preparations. Where it is queued too, adds it to the chain
+ * of the wanted sample, so that one decode makes all tensors of the chain. */
 static void share_decode(struct wanted *wanted)
 {
 	struct space *space;
@@ -79,16 +79,17 @@ static void put_off(struct wanted *wanted, int err, uint64_t now_ns)
 
 /* --- offers ------------------------------------------------------------------------- */
 
-/* The most look-ahead requests of a storage that are offered in search of one that fits into the
+/* The most samples of a storage, drawn ahead, that are tried in search of one that fits into the
  * cache. */
 #define MOST_PASSED_OVER 256
 
+/* A search for a sample to read: share_next offers one request after the other. */
 struct offers {
 	struct supply *supply;
 	supply_is_elsewhere *is_elsewhere;
 	void *context;
-	/* The sample that must be delayed, because readers have too much open; NULL: none. A reader
-	 * waits for it. */
+	/* A sample that a reader waits for, and that must be delayed because the files that readers
+	 * have open take too much memory; NULL: none. */
 	struct wanted *put_off;
 	int err;
 };
@@ -98,8 +99,8 @@ static struct wanted *wanted_of(struct share_request *request)
 	return (struct wanted *)((char *)request - offsetof(struct wanted, request));
 }
 
-/* Returns the worth (src/tier/policy.h) that a sample which is about to be read has for its tier.
- * 0: there is no tier. */
+/* Returns the worth that a sample which is about to be read has for its tier: the higher, the
+ * longer the tier keeps the sample (src/tier/policy.h). 0: there is no tier. */
 static uint32_t worth_of(const struct source *source, sample_id sample)
 {
 	return source->tier ? 1 + tier_need(source, sample, false) : 0;
@@ -165,8 +166,8 @@ static void begin_offers(struct supply *supply)
 	}
 }
 
-/* Stores, for each storage, the size of the smallest look-ahead tensor that did not fit into the
- * cache. Called after all requests were offered in vain. */
+/* Stores, for each storage, the size of the smallest tensor drawn ahead that did not fit into the
+ * cache. The caller calls this when no sample could be read. */
 static void note_needs(struct supply *supply)
 {
 	for (size_t i = 0; i < supply->n_storages; i++) {
@@ -176,8 +177,7 @@ static void note_needs(struct supply *supply)
 	}
 }
 
-/* Tells whether a free reader may find a sample to read. Returns false only if there is none for
- * certain. */
+/* Tells whether there may be a sample to read. Returns false only if there is none for certain. */
 static bool has_reads(const struct supply *supply)
 {
 	for (size_t i = 0; i < supply->n_storages; i++)

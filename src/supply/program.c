@@ -5,11 +5,11 @@
 #include "supply/supply_internal.h"
 
 /*
- * The limits for programs. Samples that programs prepare (prepare/prepare.h) pass through a third
- * stage instead of decoding, so that a program that is slow or hangs holds up no decoder and no
- * other program. Each program prepares as many samples at once as it has processes, and the same
- * number is read ahead for it. So samples that wait for a program do not take the room of samples
- * that decoders could decode.
+ * The limits for programs. Samples that programs prepare (prepare/prepare.h) are not decoded, but
+ * pass through a stage of their own, so that a program that is slow or hangs holds up no decoder
+ * and no other program. Each program prepares as many samples at once as it has processes, and the
+ * same number is read ahead for it. So samples that wait for a program do not take the room of
+ * samples that decoders could decode.
  */
 
 #define TAKEN_PER_PROCESS 2

@@ -2,8 +2,10 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "supply/quarantine.h"
+#include "base/aprintf.h"
 #include "base/kept.h"
 #include "base/log.h"
+#include "epoch/disk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +14,7 @@
 
 #define DEATHS 2
 
+/* An image whose preparation has ended the engine `deaths` times. bytes, mtime_ns: of its file. */
 struct blamed {
 	size_t dataset;
 	sample_id sample;
@@ -27,7 +30,6 @@ struct quarantine {
 	roaring_bitmap_t **samples;
 	struct blamed *blamed;
 	size_t n_blamed;
-	char *path;
 };
 
 static size_t find_dataset(const struct quarantine *quarantine, const char *name)
@@ -54,7 +56,8 @@ static struct blamed *add(struct quarantine *quarantine, const struct blamed *bl
 
 /* --- the file ----------------------------------------------------------------------- */
 
-/* Tells whether the image's file is unchanged. If not, it is another image, which is not blamed. */
+/* Tells whether the image's file is unchanged. A changed file counts as another image, which is not
+ * blamed. */
 static bool is_same(const struct quarantine *quarantine, const struct blamed *blamed)
 {
 	struct dataset_sample sample = {0};
@@ -80,52 +83,29 @@ static int read_lines(struct quarantine *quarantine, FILE *in)
 	return 0;
 }
 
-static int read_file(struct quarantine *quarantine)
+static int read_file(struct quarantine *quarantine, const char *path)
 {
-	int fd = open(quarantine->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
+	auto_fclose FILE *in = disk_fopen(path);
+	if (!in)
 		return errno == ENOENT ? 0 : -errno;
-	auto_fclose FILE *in = fdopen(fd, "r");
-	if (in)
-		return read_lines(quarantine, in);
-	close(fd);
-	return -ENOMEM;
+	return read_lines(quarantine, in);
 }
 
-static int write_lines(const struct quarantine *quarantine, FILE *out)
+static int write_file(const struct quarantine *quarantine, const char *state)
 {
+	auto_free char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		return -ENOMEM;
 	for (size_t i = 0; i < quarantine->n_blamed; i++) {
 		const struct blamed *blamed = &quarantine->blamed[i];
 		fprintf(out, "%s %" PRIu32 " %" PRIu64 " %" PRId64 " %u\n",
 			dataset_name(quarantine->datasets[blamed->dataset]),
 			blamed->sample, blamed->bytes, blamed->mtime_ns, blamed->deaths);
 	}
-	return fflush(out) != 0 || fsync(fileno(out)) != 0 ? -errno : 0;
-}
-
-/* Writes the file, completely or not at all. */
-static int write_file(const struct quarantine *quarantine)
-{
-	auto_free char *beside = NULL;
-	if (asprintf(&beside, "%s.new", quarantine->path) < 0) {
-		beside = NULL;
-		return -ENOMEM;
-	}
-	int fd =
-		open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
-	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!out) {
-		int err = -errno;
-		if (fd >= 0)
-			close(fd);
-		return err;
-	}
-	int err = write_lines(quarantine, out);
-	if (fclose(out) != 0 && !err)
-		err = -errno;
-	if (!err && rename(beside, quarantine->path) != 0)
-		err = -errno;
-	return err;
+	int err = fclose(out) == 0 ? 0 : -ENOMEM;
+	return err ? err : disk_replace(state, "quarantine", text, 0644);
 }
 
 /* --- notes of the previous engine ----------------------------------------------------- */
@@ -197,16 +177,19 @@ static int fill(struct quarantine *quarantine)
 	return 0;
 }
 
-static int begin(struct quarantine *quarantine)
+static int begin(struct quarantine *quarantine, const char *state)
 {
 	bool any = false;
-	int err = read_file(quarantine);
+	auto_free char *path = aprintf("%s/quarantine", state);
+	if (!path)
+		return -ENOMEM;
+	int err = read_file(quarantine, path);
 	if (!err)
 		err = take_notes(quarantine, &any);
 	if (!err && any)
-		err = write_file(quarantine);
+		err = write_file(quarantine, state);
 	if (err)
-		log_error("%s: %s", quarantine->path, strerror(-err));
+		log_error("%s: %s", path, strerror(-err));
 	return err ? err : fill(quarantine);
 }
 
@@ -219,10 +202,7 @@ int quarantine_open(
 	quarantine->datasets = datasets;
 	quarantine->n = n;
 	quarantine->samples = calloc(n + 1, sizeof(roaring_bitmap_t *));
-	if (asprintf(&quarantine->path, "%s/quarantine", state) < 0)
-		quarantine->path = NULL;
-	bool complete = quarantine->samples && quarantine->path;
-	int err = complete ? begin(quarantine) : -ENOMEM;
+	int err = quarantine->samples ? begin(quarantine, state) : -ENOMEM;
 	if (err)
 		quarantine_free(&quarantine);
 	*ret = quarantine;
@@ -240,7 +220,6 @@ void quarantine_free(struct quarantine **quarantine_pointer)
 			roaring_bitmap_free(quarantine->samples[i]);
 	free(quarantine->samples);
 	free(quarantine->blamed);
-	free(quarantine->path);
 	free(quarantine);
 }
 

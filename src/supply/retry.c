@@ -5,15 +5,15 @@
 #include "supply/supply_internal.h"
 
 /*
- * Retries after transient errors, which are not the sample's fault: no free descriptor, no memory,
- * a file server that does not answer. The wanted sample is delayed, and queued again when it is
- * due. No worker waits in the meantime: the housekeeper (housekeeper.c) sleeps until the first
- * sample is due. The delay about doubles with each try, and a server may ask for a longer one. A
- * reader gets the error after six seconds, whether it has opened one sample or a batch.
+ * Tries samples again after transient errors, which are not the sample's fault: no free descriptor,
+ * no memory, a file server that does not answer. The wanted sample is delayed, and queued again
+ * when it is due. No worker waits in the meantime: the housekeeper (housekeeper.c) sleeps until the
+ * first sample is due. The delay about doubles with each try, and a server may ask for a longer
+ * one. A reader gets the error after six seconds, whether it has opened one sample or a batch.
  *
- * If a wanted sample lacks room because readers have too much open, the sample is queued again as
- * soon as a reader closes a file. If no file is closed within six seconds, the waiting reader gets
- * the error, since it may have these files open itself.
+ * If a wanted sample lacks room because the files that readers have open take too much memory, the
+ * sample is queued again as soon as a reader closes a file. If no file is closed within six
+ * seconds, the waiting reader gets the error, since this reader may have these files open itself.
  */
 
 #define MOST_RETRIES 6

@@ -22,7 +22,7 @@
 
 struct same_key {
 	struct load_identity identity;
-	uint64_t preparation; /* text_hash of the space */
+	uint64_t preparation; /* hash of the preparation as text */
 };
 
 struct same_place_key {
@@ -46,9 +46,9 @@ struct same_place {
 /* The state of the tensor in one place, from the worst to the best. */
 enum there { NOT_THERE, ON_ITS_WAY, THERE };
 
-/* Tells whether the sample may take its tensor from another dataset. It may not if the tensor can
- * depend on the sample's name, which differs between datasets: an array made by a program, or a
- * section chosen by the path. */
+/* Tells whether the sample may take its tensor from another dataset. The image must have an
+ * identity, and the tensor must not depend on the sample's name, which differs between datasets.
+ * Arrays made by a program, sections chosen by the path, and groups of frames depend on names. */
 static bool is_identified(const struct wanted *first)
 {
 	static const struct load_identity unknown;
@@ -59,8 +59,8 @@ static bool is_identified(const struct wanted *first)
 	       memcmp(&first->task.identity, &unknown, sizeof(unknown)) != 0;
 }
 
-/* Makes the key of a wanted sample. first: the first sample of its chain, whose task has the
- * identity. */
+/* Makes the key of a wanted sample. `first` is the first sample of its chain (samples with one
+ * decode), and its task has the image's identity. */
 static struct same_key key_of(const struct wanted *first, const struct wanted *wanted)
 {
 	return (struct same_key){first->task.identity, wanted->key.space->text_hash};
@@ -76,8 +76,8 @@ static struct same *find(const struct supply *supply, const struct same_key *key
 /* --- looking up ------------------------------------------------------------------------- */
 
 /* Looks for the wanted sample's tensor in one place. THERE: *ret is a reference, which the caller
- * frees. The size is compared, because a catalogue lacks it if the scan could not read the
- * header. */
+ * frees. The tensor must have the size that the catalogue states for this sample; a catalogue
+ * states none if the scan could not read the header. */
 static enum there look_at(
 	const struct same_place *place, const struct wanted *wanted, struct tensor **ret)
 {
@@ -117,9 +117,10 @@ static enum there look(
 	return best;
 }
 
-/* Tells whether the chain should wait for the decode of another dataset. It is worth waiting only
- * if every sample of the chain can then take its tensor from another place. If a single sample
- * can't, the image must be decoded anyway, and this decode makes the tensors of all. */
+/* Tells whether the sample and its chain (the same sample with other preparations) should wait for
+ * the decode of another dataset. Waiting is worthwhile only if each of them can then take its
+ * tensor from another place. If one of them can't, the image must be decoded anyway, and this
+ * decode makes the tensors of all. */
 bool same_is_under_way(const struct wanted *first)
 {
 	bool under_way = false;

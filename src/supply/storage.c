@@ -54,9 +54,9 @@ int storage_get(
 
 /*
  * Returns the largest number of samples that may be in flight or wait for a decoder. A later
- * request waits behind all of them, whatever the share of its job, so the number is low: a few
- * samples per decoder, plus twice as many as the decoders decode during one read, since the
- * durations of reads vary.
+ * request waits behind all of them, even if its job has had less than its share, so the number is
+ * low: a few samples per decoder, plus twice as many as the decoders decode during one read, since
+ * the durations of reads vary.
  */
 static unsigned most_read(const struct supply *supply, const struct storage *storage)
 {
@@ -91,8 +91,9 @@ static bool one_reader_is_enough(
 	       storage->latency_ns * supply->config->workers < supply->cost_ns;
 }
 
-/* If one reader thread is enough, it reads until there is no more room. Then no reader is woken
- * until the decoders have used half of the samples that were read ahead. */
+/* Usually a reader is woken whenever a sample may be read. But if one reader thread is enough, it
+ * reads until there is no more room, and then no reader is woken until the decoders have used half
+ * of the samples that were read ahead. */
 bool storage_wakes_reader(const struct supply *supply, const struct storage *storage)
 {
 	unsigned read = storage->flight.in_flight + storage->waiting;
@@ -109,7 +110,7 @@ static struct storage *storage_of(const struct wanted *wanted)
 	return wanted->key.space->source->storage;
 }
 
-/* Sets is_read of the sample and of the samples that share its decode. */
+/* Sets is_read (the file is being read) of the sample and of the samples that share its decode. */
 static void set_is_read(struct wanted *wanted, bool is_read, uint64_t now_ns)
 {
 	struct supply_effects *effects = &wanted->key.space->source->supply->effects;

@@ -25,13 +25,20 @@
 /*
  * The supply decides which wanted sample is read, fetched and decoded next, which sample is tried
  * again, and which tensors the cache keeps. The engine is pure: events go in, effects come out.
- * It has no lock, thread or clock, reads no file, and calls nothing back.
+ * It has no lock, thread or clock, reads no file, and calls back only is_elsewhere.
  *
  *            source (a dataset)
  *           /       |
  *      samplers   spaces (dataset, preparation)
  *                   |
  *              wanted samples --- waiters
+ *
+ *   source     a dataset, as the scheduler knows it
+ *   space      the tensors of a source with one preparation
+ *   wanted     a sample of a space that has to be prepared, or that readers wait for
+ *   waiter     an open that waits for a wanted sample
+ *   chain      wanted samples of several spaces that are the same sample, decoded once for all
+ *   look-ahead samples that were drawn, and for which no reader waits yet
  *
  *   Flow: an event is one call. Its effects are in supply->effects, which the caller executes
  *         before the next event (supply_take_effects):
@@ -71,8 +78,9 @@ struct source {
 	struct dataset *dataset;
 	/* number of editions of the source, and of jobs that are being added or moved to it */
 	atomic_uint jobs;
-	struct sampler *shuffled; /* for jobs that draw ahead */
-	/* for jobs that draw by label when a file is opened; NULL until there is such a job */
+	struct sampler *shuffled; /* sampler of jobs that draw ahead */
+	/* sampler of jobs that draw by label when a file is opened; NULL until there is such a
+	 * job */
 	struct sampler *labelled;
 	uint64_t seed;
 	roaring_bitmap_t *bad; /* samples for which a failure was logged */
@@ -84,7 +92,7 @@ struct space {
 	LIST_ENTRY(space) link;
 	struct source *source;
 	struct preparation preparation;
-	/* (lock) Samples that the program of the preparation failed on; NULL: none. */
+	/* (lock) Samples for which the program of the preparation failed; NULL: none. */
 	roaring_bitmap_t *bad;
 	char text[PREPARATION_TEXT]; /* the preparation as text, for other daemons */
 	uint64_t text_hash;
@@ -92,10 +100,10 @@ struct space {
 	uint64_t cost_ns; /* mean duration of recent decodes; 0: not known */
 	/* tensors are copied to files that begin with `head` (sched/file_heads.c) */
 	bool in_files;
-	struct file_head head; /* the label in it is set for each sample */
-	/* samplers know the space by this number; unique in the source */
+	struct file_head head; /* the label in the head is set for each sample */
+	/* the number of the space in samplers; unique in the source */
 	uint32_t number;
-	/* number of editions' parts, wanted samples and opens that use the space */
+	/* number of parts of editions, wanted samples and opens that use the space */
 	uint32_t references;
 };
 
@@ -105,11 +113,11 @@ struct wanted_key {
 };
 
 enum wanted_state {
-	WANTED_OPEN_ONLY,
-	WANTED_QUEUED,	/* drawn ahead: jobs have asked for it */
-	WANTED_URGENT,	/* jobs have asked for it, and a reader is waiting */
-	WANTED_DELAYED, /* could not be prepared, and is tried again when it is due */
-	WANTED_LOADING
+	WANTED_OPEN_ONLY, /* is not requested; readers that waited for it have it open */
+	WANTED_QUEUED,	  /* drawn ahead: jobs have asked for it */
+	WANTED_URGENT,	  /* jobs have asked for it, and a reader is waiting */
+	WANTED_DELAYED,	  /* could not be prepared, and is tried again when it is due */
+	WANTED_LOADING	  /* is being read, fetched or decoded, or waits for a decoder */
 };
 
 /* The memory that a sample needs. */
@@ -119,15 +127,15 @@ struct memory_size {
 	uint64_t working;
 };
 
-/* Facts about a sample that never change. If the sample is refused, all are 0, and `alone` is
- * true. */
+/* Facts about a sample that never change. If the sample is refused, the numbers are 0, and `alone`
+ * is true. */
 struct wanted_needs {
 	struct memory_size memory;
 	uint64_t file; /* bytes of the sample's files */
-	bool alone;    /* the sample's decode can't produce tensors of other spaces */
+	bool alone;    /* the sample's decode can't make tensors of other preparations */
 };
 
-/* An open that waits for a tensor. */
+/* An open that waits for a tensor, and its answer. */
 struct waiter {
 	TAILQ_ENTRY(waiter) link;
 	struct share_job *job;
@@ -138,8 +146,8 @@ struct waiter {
 };
 TAILQ_HEAD(waiters, waiter);
 
-/* A wanted sample of a space. It exists while the sample has to be prepared, while readers wait for
- * it, and while readers that have waited for it have it open. */
+/* A sample that some job wants with one preparation. A wanted sample exists while it has to be
+ * prepared, while readers wait for it, and while readers that have waited have it open. */
 struct wanted {
 	UT_hash_handle hash;
 	struct wanted_key key;
@@ -148,8 +156,7 @@ struct wanted {
 	struct share_request request;
 	/* number of readers that wait for the sample, or that have waited and have it open */
 	uint32_t opens;
-	/* The job whose request made the sample leave the state WANTED_OPEN_ONLY; 0: another
-	 * daemon. */
+	/* the job that was the first to request the sample; 0: another daemon */
 	job_id asked_by;
 	TAILQ_ENTRY(wanted) link;
 	struct waiters waiters;
@@ -160,7 +167,8 @@ struct wanted {
 	uint64_t first_try_ns; /* when the sample was first delayed */
 	/* the sample has to be prepared here, and not fetched from its home */
 	bool here;
-	bool spare;    /* the cache evicts the tensor before others (cache_spare) */
+	/* the cache evicts the tensor first when no stream needs it any more (cache_spare) */
+	bool spare;
 	bool fetching; /* loading: being fetched from another daemon */
 	bool is_read;  /* loading: its file is being read */
 	/* The members from here on are used while the sample is loading. */
@@ -173,9 +181,10 @@ struct wanted {
 	struct dataset_sample sample; /* belongs to the caller */
 	/* belongs to the caller: the second file of a pair, or the later frames of a group */
 	struct wanted_second *second;
-	bool in_file; /* the value of the space's in_files when loading began */
+	bool in_file; /* in_files of the space when loading began */
 	struct file_head head;
-	/* next in the chain: the same sample in another space, from the same decode */
+	/* next in the chain: the same sample with another preparation, for which the same decode
+	 * makes a tensor */
 	struct wanted *also;
 };
 
@@ -197,10 +206,12 @@ struct storage {
 	struct wanted_queue reading; /* samples that are being read, ordered by read_ns */
 	unsigned waiting;    /* number of samples that were read and wait for a decoder */
 	uint64_t latency_ns; /* mean duration of recent reads */
-	/* Bytes of the smallest look-ahead tensor that did not fit into the cache; 0: not known. */
+	/* Bytes of the smallest tensor, drawn ahead, that did not fit into the cache; 0: not
+	 * known. */
 	uint64_t ahead_needs;
-	uint64_t lacked; /* the next value of ahead_needs, while requests are offered */
-	/* number of look-ahead requests that the current search has offered */
+	/* the next value of ahead_needs, while next_read.c searches for a sample */
+	uint64_t lacked;
+	/* number of samples drawn ahead that this search has tried */
 	unsigned offered;
 	/* bytes of files that are being read, or were read and wait for a decoder */
 	uint64_t bytes;
@@ -218,8 +229,8 @@ struct supply_effects {
 	unsigned delayed;
 	/* READY: answer these waiters, whose tensor is there or will not come */
 	struct waiters ready;
-	/* MOVED: since moved_ns, readers wait for this sample, and for the samples that share its
-	 * decode, for another cause. NULL: none. */
+	/* MOVED: since moved_ns, this sample (with those that share its decode) is being read or
+	 * has been read, which is another cause for its readers to wait. NULL: none. */
 	struct wanted *moved;
 	uint64_t moved_ns;
 	/* GONE: the sample is not in the cache, and is not being loaded. NULL: none. */
@@ -247,7 +258,8 @@ struct supply {
 	struct wanted_queue read; /* samples that wait for a decoder or a program */
 	struct program_load *program_loads; /* indexed by the program's number */
 	struct wanted_queue delayed;
-	uint32_t lack_room; /* number of delayed samples that lack room */
+	/* number of samples that are delayed because readers have too much open */
+	uint32_t lack_room;
 	/* number of spaces without references */
 	uint32_t n_deserted;
 	/* hash table of images that several datasets have (same_image.c) */
@@ -272,7 +284,7 @@ void supply_init(
 void supply_end(struct supply *supply);
 /* Moves the effects that came since the last call to *ret. */
 void supply_take_effects(struct supply *supply, struct supply_effects *ret);
-/* Tells whether there are effects besides READ. Most closes have no other one. */
+/* Tells whether there are effects besides READ. Closing a file mostly has no other effect. */
 bool supply_has_effects(const struct supply *supply);
 /* Aborts if an invariant does not hold. For tests. */
 void supply_validate(const struct supply *supply);
@@ -310,7 +322,8 @@ typedef bool supply_is_elsewhere(void *context, const struct wanted *wanted);
  * NULL: nothing is fetched. */
 struct wanted *supply_next_read(struct supply *supply, uint64_t now_ns,
 	supply_is_elsewhere *is_elsewhere, void *context);
-/* Event: the sample was read. Its task must have the image's identity. */
+/* Event: the sample's file was read. The caller has set the image's identity in the sample's
+ * task. */
 void supply_was_read(struct supply *supply, struct wanted *wanted, uint64_t now_ns);
 /* Event: a decoder is free, or if of_program, a process of a program. Returns the sample to
  * prepare. NULL: there is none, or no memory. */
@@ -337,14 +350,14 @@ void program_end(struct supply *supply, const struct wanted *wanted);
 /* Event: the tensor came from another daemon. The engine takes ownership of it. */
 void supply_fetched(struct supply *supply, struct wanted *wanted, struct tensor *tensor,
 	uint64_t now_ns);
-/* Event: the sample could not be fetched from another daemon. It is queued to be prepared here if
- * it is still needed; if not, the wanted sample may be freed. spare: the cache should evict the
- * tensor as early as a copy (cache_spare). */
+/* Event: the sample could not be fetched from another daemon. If the sample is still needed, it is
+ * queued to be prepared here; if not, the wanted sample may be freed. spare: when no stream needs
+ * the tensor any more, the cache evicts it before other tensors (cache_spare). */
 void supply_not_fetched(struct supply *supply, struct wanted *wanted, bool spare);
 
 /* Event: time has passed. Queues the samples that are due. */
 void supply_time(struct supply *supply, uint64_t now_ns);
-/* when the first delayed sample is due; UINT64_MAX: none is delayed */
+/* Returns when the first delayed sample is due; UINT64_MAX: none is delayed. */
 uint64_t supply_first_due(const struct supply *supply);
 /* Event: readers have less open than before. Queues the delayed samples that lacked room. */
 void supply_has_room(struct supply *supply);
@@ -374,7 +387,7 @@ bool supply_wakes_reader(const struct supply *supply);
  * storage. -ENOMEM, -ENFILE */
 must_check int storage_get(
 	struct supply *supply, uint64_t device, const char *root, struct storage **ret);
-/* the most reads of all storages together */
+/* Returns the limit of reads in flight of all storages together. */
 unsigned storage_most_reads(const struct supply *supply);
 bool storage_has_room(const struct supply *supply, const struct storage *storage);
 /* Returns the time for which the storage has not answered; 0: it answers. */
@@ -382,7 +395,7 @@ uint64_t storage_silent_ns(const struct storage *storage, uint64_t now_ns);
 
 /* --- space.c ----------------------------------------------------------------------- */
 
-/* Makes a space. This takes a while if there are millions of ids. -ENOMEM */
+/* Makes a space for the preparation. This takes a while if there are millions of ids. -ENOMEM */
 must_check int space_make(
 	struct source *source, const struct preparation *preparation, struct space **ret);
 /* Returns the source's space for the preparation of *spare. If there is none, uses *spare as the
@@ -401,16 +414,15 @@ void space_free(struct space *space);
 bool space_has(const struct space *space, sample_id sample);
 /* Returns how the sample would be served now: hit, shared or decoded. */
 enum served how_served(struct space *space, sample_id sample);
-/* Returns the need of a sample for its tier: the number of running epochs that have yet to draw it,
- * plus the number of spaces in which it is drawn and waits to be read. loading: the spaces in which
- * it is loading count, too. */
+/* Returns how much the sample is needed in its tier: the number of running epochs that have yet to
+ * draw it, plus the number of preparations for which it is drawn and waits to be read. loading:
+ * preparations for which the sample is loading count, too. */
 uint32_t tier_need(const struct source *source, sample_id sample, bool loading);
 uint64_t space_cost(const struct space *space); /* expected ns to decode a sample */
 
 /* --- same_image.c ------------------------------------------------------------------ */
 
-/* Removes the sample from the places of its image. The caller calls this when the sample is neither
- * in the cache nor loading any more. */
+/* Tells same_image.c that the sample's tensor is neither in the cache nor loading any more. */
 void same_gone(struct space *space, sample_id sample);
 
 /* --- memory.c: how much the daemon may hold ---------------------------------------- */
@@ -438,8 +450,8 @@ void supply_drop_content(struct supply *supply, uint64_t bytes);
 
 /* --- bad_sample.c ------------------------------------------------------------------ */
 
-/* Notes a failure of the sample. Returns true if it is the first one, of any job; if a program
- * prepares the sample, the first one with this program. */
+/* Notes a failure of the sample. Returns true if it is the sample's first failure for any job. If a
+ * program prepares the sample, only failures of this program count. */
 bool bad_sample_is_new(struct space *space, sample_id sample);
 /* Logs the failure. The message explains how to leave the sample out, because few scripts can
  * handle EIO. */

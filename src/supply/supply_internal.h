@@ -19,7 +19,8 @@ void wanted_queue(struct wanted *wanted);
 /* Sets the state to WANTED_OPEN_ONLY: removes the sample from the queues or from the delayed
  * samples, or ends its loading. */
 void wanted_unqueue(struct wanted *wanted);
-/* Sets the state to WANTED_LOADING. share_next removes the sample from the queues. */
+/* Sets the state to WANTED_LOADING, in a callback of share_next, which then takes the sample out of
+ * the queues. */
 void wanted_taken(struct wanted *wanted);
 /* Tells whether the sample is pinned, by a draw or an open. */
 bool wanted_is_pinned(const struct wanted *wanted);
@@ -42,8 +43,8 @@ bool retry_later(
 /* Changes the number of samples that are loading for the sample's program. taken: 1 when the sample
  * begins to load, -1 when it ends. */
 void program_change_taken(const struct wanted *wanted, int taken);
-/* Tells whether the sample may be read as far as programs are concerned: each program has a limit
- * for samples that are loading for it. */
+/* Tells whether the number of samples that are loading for the sample's program is below its limit;
+ * true if no program prepares the sample. */
 must_check bool program_has_room(const struct wanted *wanted);
 /* Tells whether a program prepares the sample and has a free process. */
 must_check bool program_may_run(const struct wanted *wanted);
@@ -51,7 +52,7 @@ void program_begin(const struct wanted *wanted);
 
 /* --- storage.c: requests of each storage --- */
 
-/* Tells whether to wake a reader for the storage's requests. */
+/* Tells whether a reader thread should be woken for the storage's requests. */
 bool storage_wakes_reader(const struct supply *supply, const struct storage *storage);
 /* Tells whether a request of the storage could be read now. */
 bool storage_has_requests(const struct supply *supply, const struct storage *storage);
@@ -65,9 +66,9 @@ void storage_decodes(struct wanted *wanted);
 /* Tells whether a sample that was read has to wait, because its image is being decoded for another
  * dataset. */
 bool same_is_under_way(const struct wanted *wanted);
-/* Notes that the sample's decode begins, so that other samples of the same image find it. If other
- * places have the tensors of the sample and of all its chain, passes these to its tasks
- * (load_task.same). */
+/* Notes that the sample's decode begins, so that other samples of the same image find it. If the
+ * tensors of the sample and of its whole chain are already there for other datasets, passes these
+ * to the tasks (load_task.same), so that nothing is decoded. */
 void same_begin(struct wanted *wanted);
 void same_validate(const struct supply *supply);
 void same_free(struct supply *supply);

@@ -4,15 +4,15 @@
 #include "base/ensure.h"
 #include "supply/supply_internal.h"
 
-/* Sums that are computed anew from all wanted samples, and compared with the stored sums. */
+/* Computes sums anew from all wanted samples, and compares them with the stored sums. */
 
 struct sums {
 	unsigned urgent, queued, lack_room, delayed, read;
 	uint64_t working;
 };
 
-/* Checks that the job of each waiter has asked for the sample, and that the request is aside
- * (share.h) exactly while the sample is delayed or loading. */
+/* Checks that the job of each waiter has asked for the sample, and that the sample's request is
+ * taken out of the queues (aside, share.h) exactly while the sample is delayed or loading. */
 static void validate_wanted(const struct wanted *wanted)
 {
 	enum cache_state cached =

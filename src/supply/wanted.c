@@ -109,7 +109,7 @@ int supply_want(struct supply *supply, struct wanted *wanted, const struct want 
 		wanted->asked_by = want->id;
 		wanted->needs = want->needs;
 	} else if (wanted->state != WANTED_QUEUED || !want->urgent) {
-		return 0; /* already requested, or being prepared */
+		return 0; /* the sample is already requested, or being prepared */
 	}
 	change_state(wanted, want->urgent ? WANTED_URGENT : WANTED_QUEUED);
 	supply->effects.reads = true;
@@ -227,8 +227,8 @@ static bool waits(const struct wanted *wanted, const struct share_job *job)
 	return false;
 }
 
-/* If no reader of the job waits for the sample any more, makes the job's request look-ahead again,
- * at the head of the job's queue. */
+/* If no reader of the job waits for the sample any more, the job's request counts again as drawn
+ * ahead, and moves to the head of the job's queue. */
 static void make_less_urgent(struct wanted *wanted, struct share_job *job)
 {
 	if (wanted->state == WANTED_OPEN_ONLY)
@@ -250,8 +250,8 @@ bool supply_open(struct space *space, sample_id sample)
 	return true;
 }
 
-/* Queues samples that lacked room, if readers hold less than before. held: the bytes that they held
- * before the close. */
+/* Called after a close. Queues samples that lacked room, if readers now have less open. held: the
+ * bytes that they had open before the close. */
 static void note_closed(struct supply *supply, uint64_t held)
 {
 	if (cache_least_bytes(supply->cache) < held)

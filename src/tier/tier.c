@@ -20,15 +20,6 @@
 
 /* --- opening and closing ---------------------------------------------------------------- */
 
-static void init_condition(pthread_cond_t *condition)
-{
-	pthread_condattr_t attributes;
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(condition, &attributes);
-	pthread_condattr_destroy(&attributes);
-}
-
 static struct tier *tier_new(const char *directory, uint64_t capacity)
 {
 	struct tier *tier = calloc(1, sizeof(*tier));
@@ -37,8 +28,8 @@ static struct tier *tier_new(const char *directory, uint64_t capacity)
 	tier->capacity = capacity;
 	atomic_init(&tier->references, 1);
 	lock_init(&tier->lock, LOCK_RANK_TIER, "tier");
-	init_condition(&tier->offered);
-	init_condition(&tier->settled);
+	condition_init(&tier->offered);
+	condition_init(&tier->settled);
 	TAILQ_INIT(&tier->queue);
 	LIST_INIT(&tier->datasets);
 	tier->directory = strdup(directory);

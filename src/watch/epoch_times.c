@@ -17,9 +17,9 @@
  *     ends the lap
  */
 
-/* An epoch counts as a lap if this many tenths of its samples were consumed. Not all have to be,
- * because readers that fetch ahead open files of the next epoch before they have released all files
- * of this one. */
+/* An epoch counts as a lap (read to the end) if this many tenths of its samples were consumed. Not
+ * all samples must be consumed, because readers that fetch ahead open files of the next epoch
+ * before they have released all files of this one. */
 #define ENOUGH_OF_TEN 9
 
 /* Returns the estimated number of samples that all readers together consume from this reader's
@@ -168,8 +168,8 @@ static uint64_t cpu_of(long thread)
 	return file && fscanf(file, "%" SCNu64, &ns) == 1 ? ns : 0;
 }
 
-/* Adds the processor time that the threads used since the last measurement. Adds nothing if a
- * thread was not measured then. */
+/* Adds the processor time that the reader threads used since the last measurement. Leaves out
+ * threads that were not measured then. */
 static void add_locked(struct watch *watch, const struct lap_reader *readers)
 {
 	struct lap *lap = &watch->lap;

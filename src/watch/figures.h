@@ -41,7 +41,7 @@ struct sched_laps {
 	uint64_t cpu_ns, cpu_samples;
 	/* The members from here on are about the job's samples and tensors. */
 	bool drawn; /* a sampler chooses the samples of positions */
-	/* number of labels, if a script chooses the label of each sample; else 0 */
+	/* number of labels, if scripts choose the label of each sample; otherwise 0 */
 	uint32_t labels;
 	uint64_t sample_bytes;
 	enum sampler_kind sampler;

@@ -4,10 +4,9 @@
 #include "base/clock.h"
 #include "watch/watch.h"
 
-#define SECOND_NS UINT64_C(1000000000)
 
-/* Moves the ring, which has a count for each second, on to the present second. Sets the counts of
- * the new seconds to 0. */
+/* Advances the ring of counts, one for each second, to the present second. Sets the counts of the
+ * new seconds to 0. */
 static void advance_rate_locked(struct watch *watch, uint64_t now_ns)
 {
 	lock_assert_held(watch->job->lock);

@@ -51,10 +51,11 @@ void past_free(struct past **past)
 
 /* --- places ----------------------------------------------------------------------------- */
 
-/* Returns the place of the job; HISTORY_JOBS: the job has none. */
+/* Returns the place (the index of its figures in a reading) of the job; HISTORY_JOBS: it has
+ * none. */
 static size_t place_of(const struct past *past, job_id id)
 {
-	/* The search begins with the most likely place, since ids and places are both given out in
+	/* The search begins with the most likely place: ids and places are both given out in
 	 * ascending order. */
 	for (size_t i = 0; id != 0 && i < HISTORY_JOBS; i++) {
 		size_t place = (id - 1 + i) % HISTORY_JOBS;

@@ -8,8 +8,8 @@
 #include "stats/history.h"
 
 /*
- * The history of the last hour: readings of the jobs' counters, and the place of each job in a
- * reading. sched/last_hour.h describes what it is for.
+ * Keeps the last hour: readings of the jobs' counters. A job's place is the index of its figures in
+ * each reading. sched/last_hour.h describes the purpose.
  *
  *   Flow: past_is_due -> past_begin_locked -> past_read_locked for each job -> past_add.
  *   Owns: the history.   Threads: one thread calls past_is_due and past_add.
@@ -29,9 +29,9 @@ struct last_hour_job {
 	char dataset[LAST_HOUR_NAME];
 	uint64_t added_ns;
 	uint64_t gone_ns; /* when the job was removed; 0: the job exists */
-	/* The number of samples that the job was given, by the place of the job for which they were
-	 * prepared. The last element counts samples that were prepared for a job without a place,
-	 * or by another node. */
+	/* The number of samples that the job was given, by the place of the job for which the
+	 * sample was prepared. The last element counts samples that were prepared for a job without
+	 * a place, or by another node. */
 	uint64_t prepared_for[HISTORY_JOBS + 1];
 };
 
@@ -54,7 +54,7 @@ void past_leave_locked(struct past *past, const struct watch *watch);
 /* Counts a tensor that a reader of the job was given. made_for: the job for which the tensor was
  * prepared. */
 void past_given_locked(struct past *past, job_id job, uint32_t made_for);
-/* Tells whether it is time for a reading. If so, sets the time of the next reading. */
+/* Returns true if it is time for a reading, and then sets the time of the next one. */
 bool past_is_due(struct past *past, uint64_t now_ns);
 /* Begins a reading: fills in the figures of removed jobs. Forgets jobs that were removed more than
  * an hour ago. */

@@ -66,8 +66,8 @@ void waits_exposed_locked(const struct watch *watch, uint64_t ret[static WAIT_CA
 		atomic_load_explicit(&watch->own_ns, memory_order_relaxed);
 }
 
-/* The sum of the waits may exceed the epoch's time, because opens of several readers are answered
- * in parallel. */
+/* The waits by cause may add up to more than the epoch's duration, because opens of several readers
+ * are answered in parallel. */
 void waits_of_epoch_locked(
 	const struct watch *watch, uint64_t now_ns, struct epoch_waits *ret)
 {

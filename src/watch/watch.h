@@ -57,13 +57,13 @@ struct lap {
 	uint32_t epoch;
 	/* times of the first open (0: no epoch) and of the last consumed sample */
 	uint64_t begun_ns, last_ns;
-	/* exposed_ns, waited_ns: the job's totals when the epoch began. pause_ns: the time from the
-	 * last sample of the previous epoch to the first open of this one. */
+	/* exposed_ns, waited_ns: the job's totals of waits when the epoch began. pause_ns: the time
+	 * from the last sample of the previous epoch to the first open of this one. */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t waited_ns, pause_ns;
 	uint32_t positions, consumed, opens;
 	bool ended; /* the epoch was read to the end, and counted as a lap */
-	/* figures of the running epoch and of the previous one; index: epoch % 2 */
+	/* how samples of the running and of the previous epoch were served; index: epoch % 2 */
 	struct lap_served bound[2];
 	struct lap_reader reader[LAP_READERS];
 };
@@ -80,7 +80,7 @@ struct watch {
 	const struct job *job; /* constant */
 	struct job_totals totals;
 	unsigned waiting;	 /* number of readers that wait for a tensor */
-	uint64_t since_ns;	 /* time until which waits are counted */
+	uint64_t since_ns;	 /* waits before this time have been counted */
 	enum wait_cause cause;	 /* cause of the present wait */
 	_Atomic uint64_t own_ns; /* time to answer opens, without waits for tensors */
 	struct lap lap;
@@ -98,8 +98,8 @@ struct watch {
  * waited longest; NULL: no reader waits. Returns the added time in ns. */
 uint64_t waits_count_locked(
 	struct watch *watch, const struct wanted *first, uint64_t now_ns);
-/* Counts a reader that begins to wait for the sample (change 1), or whose wait ends (-1). The
- * caller calls waits_count_locked before. */
+/* Counts a reader that begins to wait for the sample (change = 1), or whose wait ends (change =
+ * -1). The caller calls waits_count_locked before. */
 void waits_change_locked(struct watch *watch, const struct wanted *wanted, int change);
 /* Adds the time that it took to answer an open, without the wait for the tensor. Takes no lock. */
 void waits_took(struct watch *watch, uint64_t ns);
@@ -118,12 +118,13 @@ void waits_of_epoch_locked(
 
 /* --- epoch_times.c: epochs that were read to the end --- */
 
-/* Notes an open of a file of the epoch. The first open of a later epoch begins a lap. asked_ns:
- * time of the request; thread: the reader's thread, 0: not known. */
+/* Notes an open of a file of the epoch. The first open of a later epoch begins the measurement of
+ * that epoch. asked_ns: time of the request; thread: the reader's thread, 0: not known. */
 void lap_open_locked(struct watch *watch, uint32_t epoch, uint64_t asked_ns, long thread);
 /* Counts a position that was bound. served: how its sample is served. */
 void lap_bound_locked(struct watch *watch, uint32_t epoch, enum served served);
-/* Counts a sample of the epoch that was consumed. The last sample ends the lap. */
+/* Counts a sample of the epoch that was consumed. After the last sample the epoch is counted as
+ * read to the end. */
 void lap_consumed_locked(struct watch *watch, uint32_t epoch);
 /* Measures the processor time of the job's readers. The caller calls this once a second. */
 void lap_measure(struct watch *watch);

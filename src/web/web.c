@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "web/web.h"
+#include "base/aprintf.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -120,12 +121,10 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection,
 static int parse_place(
 	const char *place, struct sockaddr_storage *ret, socklen_t *ret_bytes)
 {
-	auto_free char *whole = NULL;
 	bool only_port = place[0] && strspn(place, "0123456789") == strlen(place);
-	if (asprintf(&whole, "%s%s", only_port ? "127.0.0.1:" : "", place) < 0) {
-		whole = NULL;
+	auto_free char *whole = aprintf("%s%s", only_port ? "127.0.0.1:" : "", place);
+	if (!whole)
 		return -ENOMEM;
-	}
 	int err = address_parse(whole, ret, ret_bytes);
 	if (err == -EINVAL)
 		log_error("metrics: found \"%s\", allowed: PORT, ADDRESS:PORT or "

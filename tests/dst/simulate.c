@@ -7,6 +7,7 @@
  * prints its seed, and --seed repeats the run.
  */
 
+#include "plan.h"
 #include "sched/jobs.h"
 #include "sched/sched.h"
 #include "simulation.h"
@@ -17,13 +18,8 @@
 #include "base/rng.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <time.h>
 
 struct simulation simulation;
 
@@ -324,9 +320,11 @@ static void run_seed(uint64_t seed)
 		ensure(run_once(seed) == result);
 }
 
+static uint32_t stride; /* of the sites that fail */
+
 /* Runs the seed again and again. In each run another site fails, or the process dies there, until
  * a run has no such site. On average one of every `stride` sites is tried. */
-static void run_sites(uint64_t seed, enum site kind, int error, uint32_t stride)
+static void run_sites(uint64_t seed, enum site kind, int error)
 {
 	struct rng rng;
 	rng_seed(&rng, seed);
@@ -339,12 +337,12 @@ static void run_sites(uint64_t seed, enum site kind, int error, uint32_t stride)
 	plan_of_run.n = 0;
 }
 
-static void run_all_sites(uint64_t seed, uint32_t stride)
+static void run_all_sites(uint64_t seed)
 {
-	run_sites(seed, SITE_MEMORY, ENOMEM, stride);
-	run_sites(seed, SITE_FILE, EIO, stride);
-	run_sites(seed, SITE_FILE, ENOSPC, stride);
-	run_sites(seed, SITE_NONE, 0, stride);
+	run_sites(seed, SITE_MEMORY, ENOMEM);
+	run_sites(seed, SITE_FILE, EIO);
+	run_sites(seed, SITE_FILE, ENOSPC);
+	run_sites(seed, SITE_NONE, 0);
 }
 
 static void print_counts(void)
@@ -359,22 +357,8 @@ static void print_counts(void)
 		counts->epochs, counts->parked, counts->waits, counts->hits);
 }
 
-static double seconds_now(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-struct plan {
-	double end_s;
-	uint64_t first, runs;
-	unsigned processes;
-	uint32_t stride; /* of the sites that fail; 0: no site fails */
-};
-
 /* Plays the seeds of one process. */
-static int play(const struct plan *plan, const char *directory, unsigned process)
+static int play(const struct plan *plan, unsigned process, const char *directory)
 {
 	char name[16];
 	snprintf(name, sizeof(name), "%u", process);
@@ -386,44 +370,11 @@ static int play(const struct plan *plan, const char *directory, unsigned process
 	signal(SIGALRM, tell_seed);
 	ensure(loud || log_to_file("/dev/null") == 0);
 	begin(own);
-	for (uint64_t i = process; i < plan->runs && seconds_now() < plan->end_s;
-		i += plan->processes)
-		if (plan->stride)
-			run_all_sites(plan->first + i, plan->stride);
-		else
-			run_seed(plan->first + i);
+	stride = plan->stride;
+	plan_play(plan, process, stride ? run_all_sites : run_seed);
 	print_counts();
 	end();
 	return 0;
-}
-
-#define MOST_PROCESSES 64
-
-/* Plays in several processes, so that a failure leaves nothing behind in the others, which are
- * then ended. */
-static int play_all(const struct plan *plan, const char *directory)
-{
-	pid_t children[MOST_PROCESSES], ended;
-	int failed = 0, status;
-	ensure(plan->processes <= MOST_PROCESSES);
-	for (unsigned i = 0; i < plan->processes; i++) {
-		children[i] = fork();
-		ensure(children[i] >= 0);
-		if (children[i] == 0) {
-			(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-			exit(play(plan, directory, i));
-		}
-	}
-	while ((ended = wait(&status)) > 0) {
-		failed |= status != 0;
-		for (unsigned i = 0; i < plan->processes; i++) {
-			if (children[i] == ended)
-				children[i] = 0;
-			else if (failed && children[i] > 0)
-				kill(children[i], SIGTERM);
-		}
-	}
-	return failed;
 }
 
 /* Parses KIND:ERROR:N, as a failure prints it. */
@@ -439,27 +390,11 @@ static bool parse_site(const char *text)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {{"seconds", 1, NULL, 's'},
-		{"runs", 1, NULL, 'r'}, {"seed", 1, NULL, 'n'},
-		{"processes", 1, NULL, 'p'}, {"sites", 1, NULL, 'f'},
-		{"site", 1, NULL, 'o'}, {0}};
-	double seconds = 1e9;
-	struct plan plan = {.runs = UINT64_MAX, .processes = 1};
+	static const struct option options[] = {
+		PLAN_OPTIONS, {"sites", 1, NULL, 'f'}, {"site", 1, NULL, 'o'}, {0}};
+	struct plan plan = PLAN_ALL;
 	for (int c; (c = getopt_long(argc, argv, "v", options, NULL)) != -1;)
 		switch (c) {
-		case 's':
-			seconds = atof(optarg);
-			break;
-		case 'r':
-			plan.runs = strtoull(optarg, NULL, 10);
-			break;
-		case 'n':
-			plan.first = strtoull(optarg, NULL, 10);
-			plan.runs = plan.runs == UINT64_MAX ? 1 : plan.runs;
-			break;
-		case 'p':
-			plan.processes = (unsigned)strtoul(optarg, NULL, 10);
-			break;
 		case 'f':
 			plan.stride = (uint32_t)strtoul(optarg, NULL, 10);
 			break;
@@ -471,11 +406,11 @@ int main(int argc, char **argv)
 			loud = true;
 			break;
 		default:
-			return 2;
+			if (!plan_take(&plan, c))
+				return 2;
 		}
 	auto_free char *directory = make_directory();
-	plan.end_s = seconds_now() + seconds;
-	int failed = play_all(&plan, directory);
+	int failed = plan_play_all(&plan, play, directory);
 	tiny_remove(directory);
 	return failed;
 }

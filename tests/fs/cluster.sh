@@ -170,6 +170,22 @@ shows() {
 	fail "not '$2' in: $(<"$T/cluster")"
 }
 
+# reads NODE JOB EPOCH FIRST LAST: reads these positions
+reads() {
+	local k
+	for ((k = $4; k <= $5; k++)); do
+		timeout 60 cat "$T/$1/mnt/jobs/$2/epoch-000$3/$(printf %08d "$k").ppm" >/dev/null && continue
+		echo "$1 can't read position $k of epoch $3 of $2: $(ctl_of "$1" cluster)" >&2
+		return 1
+	done
+}
+
+# samples NODE JOB EPOCH FIRST LAST: prints the samples of these positions
+samples() {
+	awk -v first="$4" -v last="$5" '$1 >= first && $1 <= last { print $2 }' \
+		"$T/$1/mnt/jobs/$2/epoch-000$3.order"
+}
+
 # --- samples from node to node -----------------------------------------------------------
 
 # meet: waits until nodes a and b know where the other one listens

@@ -4,6 +4,7 @@
 epochs, with the functions of scripts.py. A case that is not exact prints the number of wrong
 images."""
 
+import errno
 import glob
 import io
 import multiprocessing
@@ -101,17 +102,22 @@ def tiny_epochs():
                    tar_passes(current("tiny-two") + "/*.tar"),
                    array_passes(current("tiny-three") + "/*.npy")):
         exact(list(passes))
+    for n in 1, 2, 3:
+        files = Files(current(f"tiny-{n}-flat"))
+        complete([read([[file] for file in files]) for _ in range(50)], in_order()[:n])
 
 
 def tiny_explicit():
-    job, early = os.path.dirname(current("tiny-explicit")), 0
-    for epoch in range(100):
-        try:
-            with open(f"{job}/epoch-{epoch:04}/batch-000000.npy", "rb") as batch:
-                batch.read()
-        except BlockingIOError:
-            early += 1
-    assert early == 0, f"EAGAIN in {early} of 100"
+    early = 0
+    for job in "tiny-explicit", "tiny-1-flat":
+        for epoch in range(100):
+            try:
+                for path in glob.glob(current(job).replace("current", f"epoch-{epoch:04}/*0.[np]*")):
+                    with open(path, "rb") as file:
+                        file.read()
+            except BlockingIOError:
+                early += 1
+    assert early == 0, f"EAGAIN in {early} of 200"
 
 
 def look_at_late_epoch():
@@ -213,6 +219,33 @@ def two_scripts():
     """If the slower script is an epoch behind, it gets the running epoch again, and a notice."""
     for passes in in_processes(one_of_two, "two-classes"):
         complete(passes)
+
+
+def one_of_refused(number, begun, files):
+    os.setsid()
+    if number == 1:
+        begun.wait()
+    passes = []
+    try:
+        for pause in (0, 0.02) if number == 0 else 4 * [0.001]:
+            passes.append(set())
+            for file in files:
+                with open(file, "rb") as image:
+                    passes[-1].add(image.read())
+                time.sleep(pause)
+                if pause:
+                    begun.set()
+    except OSError as error:
+        return number, error.errno
+    return number, [len(given) for given in passes]
+
+
+def second_refused():
+    """second_script = refused: the first script loses nothing."""
+    files = Files(current("refused-flat")).files
+    begun = multiprocessing.get_context("fork").Event()
+    found = dict(in_processes(one_of_refused, begun, files))
+    assert found == {0: 2 * [len(files)], 1: errno.EBUSY}, found
 
 
 def rank(number, job, steps):

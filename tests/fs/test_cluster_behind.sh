@@ -16,14 +16,6 @@ pair 'ttl = 1s' tensor.crop=16
 shows a '^rank net 0/2 job r0 held'
 shows b '^rank net 1/2 job r1 held'
 
-# reads NODE JOB EPOCH FIRST LAST
-reads() {
-	local k
-	for ((k = $4; k <= $5; k++)); do
-		timeout 60 cat "$T/$1/mnt/jobs/$2/epoch-000$3/$(printf %08d "$k").ppm" >/dev/null || return 1
-	done
-}
-
 # whole EPOCH: both ranks together had each sample once
 whole() {
 	equal "epoch $1" "$(cut -f2 "$T"/[ab]/mnt/jobs/r?/epoch-000"$1".order | sort -n | xargs)" "$(seq -s " " 0 $((N - 1)))"

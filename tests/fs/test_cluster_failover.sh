@@ -3,8 +3,9 @@
 # Copyright (c) 2026 The joaderfs authors
 # beside: a server that fails over
 # A server dies while two ranks read, and its replica takes over: behind a proxy that is switched,
-# and with Sentinels. The replica is no engine before it is a master. Each epoch has each sample
-# once, with samples that the replica has lost, too.
+# and with Sentinels. The replica is no engine before it is a master; an old master, which comes back
+# and still acts as one, is none any more. Each epoch has each sample once, with samples that the
+# replica has lost, too.
 # shellcheck disable=SC2034 # cluster.sh uses them
 . "$(dirname "$0")/lib.sh"
 . "$FS/web.sh"
@@ -45,15 +46,8 @@ reads() {
 # epochs_with FUNCTION cut: before that, the replica gets no data about drawn and read samples
 epochs_with() {
 	local reader epoch
-	for name in a b; do
-		rm -rf "${T:?}/$name"
-		node $name 'ttl = 1s'
-	done
-	rank a 0 tensor.crop=16 view.lookahead=4
-	rank b 1 tensor.crop=16 view.lookahead=4
-	rm -f "$T"/at.*
-	launch a
-	launch b
+	rm -rf "$T"/[ab] "$T"/at.*
+	pair 'ttl = 1s' tensor.crop=16 view.lookahead=4
 	reads a r0 &
 	READERS=($!)
 	reads b r1 &
@@ -90,10 +84,13 @@ ENGINE=redis://127.0.0.1:$PROXY
 epochs_with switched cut
 logged 'the engine can be reached again'
 
-# by_sentinel: the old master comes back, and is no master any more
+# by_sentinel: the old master comes back
 by_sentinel() {
 	until [[ $(redis-cli -p "$SECOND" role | head -n 1) == master ]]; do sleep 0.05; done
 	server "$FIRST"
+	shows a '^term [2-9]'
+	shows a '^repairing no$'
+	equal "nodes that changed their master" "$(grep -c 'the engine can be reached again' "$LOG")" 2
 }
 
 two_servers
@@ -102,5 +99,12 @@ printf '%s\n' "port $SENTINEL" "sentinel monitor m 127.0.0.1 $FIRST 1" \
 	'sentinel down-after-milliseconds m 500' 'sentinel failover-timeout m 2000' >"$T/sentinel.conf"
 redis-server "$T/sentinel.conf" --sentinel --dir "$T" >>"$T/redis.log" &
 until redis-cli -p "$SENTINEL" sentinel replicas m 2>/dev/null | grep -q "^$SECOND\$"; do sleep 0.05; done
-ENGINE=redis-sentinel://127.0.0.1:$SENTINEL/m
+ENGINE=redis-sentinel://127.0.0.1:1,127.0.0.1:$SENTINEL/other
+node a 'ttl = 1s'
+launch a
+shows a "^message the engine refuses SENTINEL: no master 'other'"
+end a
+unmount "$T/a/mnt"
+ENGINE=${ENGINE/other/m}
+: >"$LOG"
 epochs_with by_sentinel

@@ -21,21 +21,6 @@ adds() {
 	ctl_of "$1" add "$T/$2.ini" >/dev/null
 }
 
-# reads NODE JOB EPOCH FIRST LAST: reads these positions
-reads() {
-	local k
-	for ((k = $4; k <= $5; k++)); do
-		timeout 60 cat "$T/$1/mnt/jobs/$2/epoch-000$3/$(printf %08d "$k").ppm" >/dev/null ||
-			fail "$1 can't read position $k of epoch $3 of $2: $(ctl_of "$1" cluster)"
-	done
-}
-
-# samples NODE JOB EPOCH FIRST LAST: prints the samples of these positions
-samples() {
-	awk -v first="$4" -v last="$5" '$1 >= first && $1 <= last { print $2 }' \
-		"$T/$1/mnt/jobs/$2/epoch-000$3.order"
-}
-
 # refused TEXT ARGUMENT...: checks that joaderctl cluster at node a refuses the arguments with TEXT
 refused() {
 	! ctl_of a cluster "${@:2}" >"$T/out" 2>&1 || fail "not refused: ${*:2}: $(<"$T/out")"

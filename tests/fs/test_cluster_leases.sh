@@ -19,15 +19,6 @@ adds() {
 	ctl_of "$1" add "$T/$2.ini" >/dev/null
 }
 
-# reads NODE JOB FIRST LAST: reads these positions of epoch 0
-reads() {
-	local k
-	for ((k = $3; k <= $4; k++)); do
-		timeout 60 cat "$T/$1/mnt/jobs/$2/epoch-0000/$(printf %08d "$k").ppm" >/dev/null ||
-			fail "$1 can't read position $k of $2"
-	done
-}
-
 # cursor RANK: prints the rank's cursor in the group
 cursor() {
 	redis-cli -s "$T/redis" hget '{joaderfs}:cur:net' "$1"
@@ -44,14 +35,14 @@ launch a
 launch b
 adds a r0 0 2
 adds b r1 1 2
-reads a r0 0 6
-reads b r1 0 4
+reads a r0 0 0 6
+reads b r1 0 0 4
 
 # The node ends: other nodes know its last position, and serve its rank at once.
 end a
 equal "cursor of the node that ended" "$(cursor 0)" 0:7
 adds b r0 0 2
-reads b r0 7 9
+reads b r0 0 7 9
 shows b '^rank net 0/2 job r0 held'
 
 # The node is killed: after its start it has its ranks and its name again.
@@ -60,8 +51,8 @@ launch b
 shows b '^rank net 0/2 job r0 held'
 shows b '^rank net 1/2 job r1 held'
 shows b '^state leads$'
-reads b r0 10 47
-reads b r1 5 47
+reads b r0 0 10 47
+reads b r1 0 5 47
 until (($(redis-cli -s "$T/redis" strlen '{joaderfs}:has:images:b') > 8)); do
 	sleep 0.05 # the bitmap of no samples has 8 bytes
 done
@@ -77,11 +68,11 @@ ctl_of b rm r1 >/dev/null
 adds b n2 2 3
 shows a '^rank net 0/3 job n0 held'
 shows b '^rank net 2/3 job n2 held'
-reads a n0 0 $((N * 3 / 8 - 1)) &
+reads a n0 0 0 $((N * 3 / 8 - 1)) &
 first=$!
-reads a n1 0 $((N * 3 / 8 - 1)) &
+reads a n1 0 0 $((N * 3 / 8 - 1)) &
 second=$!
-reads b n2 0 $((N / 4 - 1))
+reads b n2 0 0 $((N / 4 - 1))
 wait $first
 wait $second
 equal "epoch 0" "$(cut -f2 "$T"/[ab]/mnt/jobs/n?/epoch-0000.order | sort -n)" "$(seq 0 $((N - 1)))"

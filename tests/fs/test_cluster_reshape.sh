@@ -23,21 +23,6 @@ adds() {
 	ctl_of "$1" add "${@:6}" "$T/$2.ini" >/dev/null
 }
 
-# reads NODE JOB EPOCH FIRST LAST: reads these positions
-reads() {
-	local k
-	for ((k = $4; k <= $5; k++)); do
-		timeout 60 cat "$T/$1/mnt/jobs/$2/epoch-000$3/$(printf %08d "$k").ppm" >/dev/null ||
-			fail "$1 can't read position $k of epoch $3 of $2"
-	done
-}
-
-# samples NODE JOB EPOCH FIRST LAST: prints the samples of these positions
-samples() {
-	awk -v first="$4" -v last="$5" '$1 >= first && $1 <= last { print $2 }' \
-		"$T/$1/mnt/jobs/$2/epoch-000$3.order"
-}
-
 consumed() { # NODE JOB
 	sed -n 's/^consumed *//p' "$T/$1/mnt/jobs/$2/status"
 }

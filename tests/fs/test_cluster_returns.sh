@@ -12,15 +12,6 @@ redis
 pair 'ttl = 1s' tensor.crop=32
 shows a '^member b '
 
-# reads NODE FIRST LAST: reads these positions of rank 1
-reads() {
-	local k
-	for ((k = $2; k <= $3; k++)); do
-		timeout 60 cat "$T/$1/mnt/jobs/r1/epoch-0000/$(printf %08d "$k").ppm" >/dev/null ||
-			fail "$1 can't read position $k"
-	done
-}
-
 # committed POSITION: waits until the group knows that the rank has read up to POSITION
 committed() {
 	local _
@@ -37,23 +28,23 @@ order() {
 		"$T/$1/mnt/jobs/r1/epoch-0000.order" | sort -n
 }
 
-reads b 0 1
+reads b r1 0 0 1
 committed 2
 kill -STOP "${PIDS[b]}"
 rank a 1 tensor.crop=32
 ctl_of a add "$T/a/jobs/r1.ini" >"$T/out"
 shows a '^rank net 1/2 job r1 held'
-reads a 2 7
+reads a r1 0 2 7
 committed 8
 order a 0 7 >"$T/given"
 kill -CONT "${PIDS[b]}"
 shows b '^rank net 1/2 job r1 waits'
-reads b 8 8 &
+reads b r1 0 8 8 &
 reader=$!
 sleep 0.5 # the reader has to wait, however long this is
 equal "what b gave meanwhile" "$(order b 2 19)" ""
 ctl_of a rm r1 >"$T/out"
 wait "$reader" || fail "the reader that waited got nothing"
-reads b 9 19
+reads b r1 0 9 19
 equal "what a gave, at b" "$(order b 0 7)" "$(<"$T/given")"
 equal "samples of the rank" "$(order b 0 19 | cut -d' ' -f2 | sort -u | wc -l)" 20

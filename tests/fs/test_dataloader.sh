@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Training programs use torch's DataLoader with one path for all epochs: persistent workers,
-# prefetching beyond the end of an epoch, drop_last, a pass over some batches before the training, a
-# restart in the middle. Each epoch has each sample once, with its label.
+# Training programs use torch's DataLoader with one path for all epochs: without workers, with new
+# ones and with persistent ones, prefetching beyond the end of an epoch, drop_last, a pass over some
+# batches before the training, a restart in the middle. Each epoch has each sample once, with its
+# label.
 . "$(dirname "$0")/lib.sh"
 . "$FS/trainer.sh"
 dataset 3 120 48x36
-cases=(drop-new drop-stay repeat-stay sanity-new sanity-stay stop-new late-new)
+cases=(0-new 4-stay drop-new drop-stay repeat-stay sanity-new sanity-stay stop-new late-new)
 for kind in folder flat; do
 	layout=flat
 	[[ $kind == flat ]] || layout=classes
@@ -33,7 +34,7 @@ all_once() {
 }
 
 for kind in folder flat; do
-	for case in sanity-new sanity-stay; do
+	for case in 0-new 4-stay sanity-new sanity-stay; do
 		train_at $kind-$case 3
 		for epoch in 0 1 2; do all_once $kind-$case $epoch; done
 		for epoch in 0000 0001 0002; do once $kind-$case 360 $epoch; done

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# The state directory becomes full while epochs are read: reading goes on, the log has a few lines
-# about it, and all data is written when there is room again.
+# A full state directory is refused at the start. If it becomes full while epochs are read, reading
+# goes on, the log has a few lines about it, and all data is written when there is room again.
 . "$(dirname "$0")/lib.sh"
 alone
 mount -t tmpfs -o size=2m,mode=700 tmpfs "$T/state" 2>/dev/null ||
@@ -10,8 +10,12 @@ mount -t tmpfs -o size=2m,mode=700 tmpfs "$T/state" 2>/dev/null ||
 dataset 2 80
 job a tensor.crop=32 job.epochs=9
 job c tensor.crop=32 job.epochs=9 view.layout=classes
-start
 fill() { cat /dev/zero >"$T/state/full" 2>/dev/null || true; }
+fill
+refused state
+rm "$T/state/full" "$LOG"
+
+start
 orders() { for epoch in 0 1 2 3; do for job in a c; do order $job 000$epoch; done; done | cut -f1-3,5; }
 # wait_for TEXT TIMES: waits until TIMES lines of the log have TEXT
 wait_for() {

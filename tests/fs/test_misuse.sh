@@ -27,21 +27,21 @@ view tiny-two tar view.shard=120
 view tiny-three batch view.batch=80
 view tiny-explicit batch view.batch=240
 EPOCHS=2 view few-flat flat
+for n in 1 2 3; do view tiny-$n-flat flat "job.where=id < $n"; done
+view refused-flat flat job.second_script=refused "job.where=label = 0"
 view all mirror
 start
 
 exact=(sequential tiny_epochs tiny_explicit look_at_late_epoch looked_flat looked_classes two_scripts
 	ddp_flat ddp_classes labels_fixed shuffle_persistent label_and_image
-	split_fixed folds_fixed mixing_fixed mixing_flat mixing_classes subset replaced_fixed padded_fixed)
+	split_fixed folds_fixed mixing_fixed mixing_flat mixing_classes subset replaced_fixed padded_fixed
+	second_refused)
 # Cases in which scripts get other samples than they expect, with the job and its notice.
 declare -A noticed=(
-
-
 	[beyond_epochs]="few-flat: raise .epochs."
 	[split_classes]="split-classes: where = hash.path. % 5"
 	[split_flat]="split-flat: where = hash.path. % 5"
 	[folds_by_index]="folds-classes: where = hash.path. % 5"
-
 	[labels_drawn]="labels-drawn: labels differ from epoch to epoch"
 	[kept_open]="kept-flat: stay open"
 )
@@ -62,14 +62,16 @@ for _ in 1 2 3; do
 	grep -q "temporarily unavailable" "$T/early" || fail "too early: $(<"$T/early")"
 done
 noticed[early]="early-flat: give each script a job of its own"
+noticed[second]="refused-flat: two scripts read current/"
 
 # said JOB TEXT: checks that the notice is in the log once, with the epoch and the number of its
-# samples, and in status
+# samples, and in status, and that ls marks the job
 said() {
 	equal "lines about $1" "$(grep -c "job $1: epoch" "$LOG")" 1
-	grep -q "job $1: epoch [0-9]*: .*$2.* ([0-9]* of 240 samples of epoch [0-9]* " "$LOG" ||
+	grep -q "job $1: epoch [0-9]*: .*$2.* ([0-9]* of [28][40]* samples of epoch [0-9]* " "$LOG" ||
 		fail "of $1 is not said '$2': $(grep "job $1:" "$LOG")"
 	status_of "$1" notice | grep -q "$2" || fail "status of $1: $(status_of "$1" notice)"
+	ctl ls | grep -q "^$1! " || fail "$1 has no mark: $(ctl ls)"
 }
 for text in "${noticed[@]}"; do said "${text%%: *}" "${text#*: }"; done
 for directory in "$M"/jobs/*/; do

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # Jobs that are the ranks of one training: in each epoch each sample goes to one of them, in an
-# order that outlasts a restart and a crash of the engine; and on two daemons that agree through a
-# Redis server, also when the server goes away, or one of the daemons is killed.
+# order that outlasts a restart and a crash of the engine.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 dataset 2 24

@@ -3,16 +3,16 @@
 # Copyright (c) 2026 The joaderfs authors
 # No signal leaves a dead mount. Signals that ask for the end end the daemon, also while readers
 # wait, and as soon as it is mounted: it unmounts with status 0, and the readers get an error
-# instead of waiting for ever. Other signals are ignored.
+# instead of waiting for ever. Other signals are ignored. An unmount ends the daemon, too.
 . "$(dirname "$0")/lib.sh"
 dataset 2 8
 job a tensor.crop=32
 
-# ended SIGNAL: checks that the daemon, which got SIGNAL, unmounts and ends
+# ended CAUSE: checks that the daemon, which got a signal or was unmounted, unmounts and ends
 ended() {
-	wait "$PID" || fail "ended with $? after SIG$1"
+	wait "$PID" || fail "ended with $? after $1"
 	PID=
-	! mounted "$M" || fail "still mounted after SIG$1"
+	! mounted "$M" || fail "still mounted after $1"
 }
 
 start
@@ -25,7 +25,7 @@ for signal in INT TERM HUP QUIT XCPU; do
 	start
 	cat "$(epoch a)/00000000.ppm" >/dev/null
 	kill -"$signal" "$PID"
-	ended "$signal"
+	ended "SIG$signal"
 done
 
 # early SIGNAL: sends SIGNAL when the file system is mounted, and no thread serves it yet
@@ -40,7 +40,14 @@ early() {
 	done
 	kill -"$1" "$PID"
 	touch "$T/go"
-	ended "$1"
+	ended "SIG$1"
 }
 
 for signal in TERM INT HUP QUIT; do early $signal; done
+
+start
+exec 3<"$(epoch a)/00000000.ppm"
+umount "$M" 2>/dev/null && fail "it was not busy"
+exec 3<&-
+umount "$M" 2>/dev/null || fusermount3 -u "$M"
+ended umount

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # Tools that look at all files change nothing, in any layout: no position is bound, no image
-# decoded. The sizes that they get are those of later reads.
+# decoded. An open binds only its own position. The sizes that tools get are those of reads.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 job flat tensor.crop=32
@@ -30,10 +30,16 @@ for name in "${jobs[@]}"; do
 	equal "drawn ahead for $name" "$(status_of "$name" drawn_ahead)" 0
 done
 equal "decodes" "$(counter decodes)" 0
+[[ -f $(epoch flat)/00000005.ppm && ! -e $(epoch flat)/00000024.ppm ]]
+head -c 1 "$(epoch flat)/00000005.ppm" >/dev/null
+equal "positions bound" "$(order flat | cut -f1)" 5
+equal "size of an image" "$(stat -c %s "$(epoch flat)/00000003.ppm")" $((13 + 32 * 32 * 3))
 
 for name in "${jobs[@]}"; do
 	while read -r size file; do
-		[[ $name == exact ]] || equal "bytes of $file" "$(wc -c < <(cat "$file"))" "$size"
+		[[ $name != exact ]] || continue
+		equal "bytes of $file" "$(wc -c < <(cat "$file"))" "$size"
+		equal "size of $file after it was read" "$(stat -c %s "$file")" "$size"
 	done < <(find "$(epoch "$name")" -type f -printf '%s %p\n')
 done
 [[ $(counter decodes) -gt 0 ]] || fail "nothing was decoded by reading"

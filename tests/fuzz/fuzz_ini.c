@@ -5,7 +5,6 @@
 #include "config/config.h"
 #include "memory_file.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* Inis of the daemon and of a job. Each is refused with a message, or accepted. The effective

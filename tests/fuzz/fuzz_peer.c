@@ -7,7 +7,6 @@
 #include "peer/peer_server_internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

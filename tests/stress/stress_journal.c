@@ -15,7 +15,6 @@
 #include "epoch/journal_internal.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>

@@ -20,7 +20,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <unistd.h>
 
 #define SAMPLES 60
 #define SIDE 8

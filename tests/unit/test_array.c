@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "image/array.h"
-#include "image/head.h"
 #include "load/file_head.h"
 
 #include <criterion/criterion.h>

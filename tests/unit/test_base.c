@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/ensure.h"
 #include "base/fault.h"
 #include "base/lock.h"
 #include "base/log.h"
@@ -9,7 +8,6 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>

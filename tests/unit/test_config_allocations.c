@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /*
  * Each allocation of the configuration fails once. A valid ini must then give -ENOMEM without a
@@ -35,8 +34,8 @@ void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_reallocarray(void *old, size_t n, size_t size);
 char *__wrap_strdup(const char *text);
 char *__wrap_strndup(const char *text, size_t n);
-int __wrap_asprintf(char **ret, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+int __real_vasprintf(char **ret, const char *format, va_list args);
+int __wrap_vasprintf(char **ret, const char *format, va_list args);
 FILE *__wrap_open_memstream(char **ret, size_t *ret_size);
 
 void *__wrap_malloc(size_t n)
@@ -64,13 +63,9 @@ char *__wrap_strndup(const char *text, size_t n)
 	return fails() ? NULL : __real_strndup(text, n);
 }
 
-int __wrap_asprintf(char **ret, const char *format, ...)
+int __wrap_vasprintf(char **ret, const char *format, va_list args)
 {
-	va_list args;
-	va_start(args, format);
-	int n = fails() ? -1 : vasprintf(ret, format, args);
-	va_end(args);
-	return n;
+	return fails() ? -1 : __real_vasprintf(ret, format, args);
 }
 
 FILE *__wrap_open_memstream(char **ret, size_t *ret_size)

@@ -3,7 +3,6 @@
 
 #include "dataset_place.h"
 
-#include <sys/time.h>
 #include <time.h>
 
 /* Scans, and returns the fingerprint of the samples that the predicate selects. */

@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "dataset_place.h"
-#include "dataset/label_table.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include "dataset/dataset_scan.h"
 
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FILES 20000

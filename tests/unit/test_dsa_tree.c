@@ -4,7 +4,6 @@
 #include "../../tools/sim/dsa_tree_internal.h"
 
 #include <criterion/criterion.h>
-#include <errno.h>
 #include <signal.h>
 #include <string.h>
 
@@ -15,13 +14,6 @@ static struct dsa_tree *new_tree(uint64_t seed)
 	struct dsa_tree *tree;
 	cr_assert_eq(dsa_tree_new(seed, &tree), 0);
 	return tree;
-}
-
-static roaring_bitmap_t *range(uint32_t begin, uint32_t end)
-{
-	roaring_bitmap_t *ids = roaring_bitmap_create();
-	roaring_bitmap_add_range(ids, begin, end);
-	return ids;
 }
 
 /* Each digit of the text is an id. */
@@ -85,20 +77,6 @@ Test(dsa_tree, vertices_are_intersections_of_suffixes_and_leaves_the_rest)
 	cr_assert_null(tree);
 }
 
-Test(dsa_tree, any_order_of_insertion_makes_the_same_tree)
-{
-	static const char *const sets[] = {"034", "0125", "01467"};
-	static const int orders[][3] = {
-		{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
-	for (int i = 0; i < 6; i++) {
-		struct dsa_tree *tree = new_tree(1);
-		for (int j = 0; j < 3; j++)
-			insert(tree, (stream_id)orders[i][j] + 1, sets[orders[i][j]]);
-		expect(tree, "1:0,34 2:1,25 3:467,");
-		dsa_tree_free(&tree);
-	}
-}
-
 /* Figure 4c: the new root is the intersection of the old one and D. */
 Test(dsa_tree, a_smaller_set_becomes_the_root)
 {
@@ -127,21 +105,6 @@ Test(dsa_tree, what_only_a_deleted_stream_kept_apart_is_shared_again)
 	dsa_tree_free(&tree);
 }
 
-Test(dsa_tree, the_smallest_and_the_largest_can_be_deleted)
-{
-	struct dsa_tree *tree = figure_4();
-	remove_stream(tree, 3);
-	expect(tree, "1:0,34 2:125,");
-	dsa_tree_free(&tree);
-	tree = figure_4();
-	remove_stream(tree, 1);
-	expect(tree, "2:01,25 3:467,");
-	remove_stream(tree, 2);
-	remove_stream(tree, 3);
-	expect(tree, "");
-	dsa_tree_free(&tree);
-}
-
 /* Element 0 is given to streams 1 and 3, while stream 2 sits out: 0 goes from A to the leaf of
  * stream 2. */
 Test(dsa_tree, compensation_keeps_what_others_still_need)
@@ -157,86 +120,6 @@ Test(dsa_tree, compensation_keeps_what_others_still_need)
 	cr_assert_eq(ret[0], 0);
 	expect(tree, ret[1] ? "1:, 2:0, 3:," : "1:, 2:,1 3:0,");
 	dsa_tree_free(&tree);
-}
-
-/* The larger of two streams draws alone until it is the smaller one. */
-Test(dsa_tree, streams_change_places_when_sizes_cross)
-{
-	struct dsa_tree *tree = new_tree(1);
-	sample_id ret;
-	insert(tree, 1, "012");
-	insert(tree, 2, "3456");
-	for (int i = 0; i < 3; i++) {
-		dsa_tree_draw(tree, (stream_id[]){2}, 1, &ret);
-		dsa_tree_validate(tree);
-		cr_assert_eq(tree->levels[0].stream, i == 0 ? 1 : 2);
-	}
-	dsa_tree_free(&tree);
-}
-
-Test(dsa_tree, a_stream_exists_once)
-{
-	struct dsa_tree *tree = new_tree(1);
-	insert(tree, 7, "0123");
-	cr_assert_eq(dsa_tree_insert(tree, 7, digits("")), -EEXIST);
-	cr_assert_eq(dsa_tree_remaining(tree, 7), 4);
-	cr_assert(dsa_tree_contains(tree, 7, 3));
-	cr_assert_not(dsa_tree_contains(tree, 7, 4));
-	dsa_tree_free(&tree);
-}
-
-Test(dsa_tree, an_exhausted_stream_gets_none_and_others_go_on)
-{
-	struct dsa_tree *tree = new_tree(1);
-	sample_id ret[3];
-	insert(tree, 1, "");
-	insert(tree, 2, "56");
-	insert(tree, 3, "5");
-	dsa_tree_draw(tree, (stream_id[]){1, 2, 3}, 3, ret);
-	cr_assert_eq(ret[0], SAMPLE_NONE);
-	cr_assert(ret[1] == 5 || ret[1] == 6);
-	cr_assert_eq(ret[2], 5);
-	dsa_tree_draw(tree, (stream_id[]){3, 2, 1}, 3, ret);
-	cr_assert_eq(ret[0], SAMPLE_NONE);
-	cr_assert_neq(ret[1], SAMPLE_NONE);
-	cr_assert_eq(dsa_tree_remaining(tree, 2), 0);
-	dsa_tree_free(&tree);
-}
-
-#define ROUNDS 300
-
-/* Draws rounds of three streams, now and then without one of them. reverse: the streams are named
- * in the other order. */
-static void decisions(uint64_t seed, bool reverse, sample_id ret[ROUNDS][3])
-{
-	struct dsa_tree *tree = new_tree(seed);
-	for (uint32_t j = 1; j <= 3; j++)
-		cr_assert_eq(dsa_tree_insert(tree, j, range(j * 100, 300 + j * 110)), 0);
-	for (int i = 0; i < ROUNDS; i++) {
-		stream_id streams[3] = {1, 2, 3};
-		sample_id samples[3] = {SAMPLE_NONE, SAMPLE_NONE, SAMPLE_NONE};
-		size_t n = i % 3 ? 3 : 2;
-		if (reverse) {
-			streams[0] = streams[n - 1];
-			streams[n - 1] = 1;
-		}
-		dsa_tree_draw(tree, streams, n, samples);
-		for (size_t j = 0; j < 3; j++)
-			ret[i][j] = samples[reverse && j < n ? n - 1 - j : j];
-	}
-	dsa_tree_free(&tree);
-}
-
-Test(dsa_tree, seed_and_events_decide_and_the_order_of_names_does_not)
-{
-	static sample_id a[ROUNDS][3], b[ROUNDS][3];
-	decisions(42, false, a);
-	decisions(42, false, b);
-	cr_assert_eq(memcmp(a, b, sizeof(a)), 0);
-	decisions(42, true, b);
-	cr_assert_eq(memcmp(a, b, sizeof(a)), 0);
-	decisions(43, false, b);
-	cr_assert_neq(memcmp(a, b, sizeof(a)), 0);
 }
 
 /* --- validate sees mistakes -------------------------------------------------------- */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/clock.h"
 #include "epoch/order.h"
 #include "journal_helpers.h"
 
 #include <limits.h>
-#include <time.h>
 
 TestSuite(epoch_order, .init = make_directory, .fini = remove_directory);
 
@@ -265,9 +265,7 @@ Test(epoch_order, one_that_can_not_be_written_is_not_there)
 
 static double cpu_seconds(void)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+	return (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9;
 }
 
 /* A restart lists the orders of 64 jobs that have read 300 epochs each. */

@@ -4,7 +4,6 @@
 #include "sampler/sampler.h"
 
 #include <criterion/criterion.h>
-#include <errno.h>
 
 /*
  * Each allocation fails once. A job or a stream that could not be added has changed nothing, and

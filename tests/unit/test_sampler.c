@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "sampler/sampler.h"
+#include "../../tools/sim/sim_sampler.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <string.h>
 
-/* The contract of sampler.h, for each engine. */
+/* The contract of sampler.h, for each engine, and for the paper's tree. */
 
-static const enum sampler_kind kinds[] = {
-	SAMPLER_DSA, SAMPLER_ISA, SAMPLER_EXCHANGE, SAMPLER_SEQUENTIAL};
+static const enum sampler_kind kinds[] = {SAMPLER_DSA, SAMPLER_ISA, SAMPLER_EXCHANGE,
+	SAMPLER_SEQUENTIAL, SAMPLER_DSA_TREE};
 
 #define KINDS (int)(sizeof(kinds) / sizeof(kinds[0]))
 
 static struct sampler *new_sampler(enum sampler_kind kind, uint64_t seed)
 {
 	struct sampler *sampler;
-	cr_assert_eq(sampler_new(kind, seed, &sampler), 0);
+	cr_assert_eq(sim_sampler_new(kind, seed, &sampler), 0);
 	return sampler;
 }
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "../../tools/sim/sim_sampler.h"
 #include "effort.h"
 #include "sampler_twin.h"
 
 #include <criterion/criterion.h>
 
 /*
- * Random events for the sampler, beside sets that the test keeps: each stream gets each of its ids
- * once, and its set equals the kept one.
+ * Random events for the samplers of the daemon and for the paper's tree, beside sets that the test
+ * keeps: each stream gets each of its ids once, and its set equals the kept one. The tree must agree
+ * with its definition, which allows one tree for given sets, whatever events led to it.
  */
 
 #define CASES effort(500, 1500)
@@ -114,7 +116,7 @@ static void random_events(enum sampler_kind kind)
 	for (uint64_t seed = 0, n = CASES; seed < n; seed++) {
 		struct world world = {0};
 		rng_seed(&world.rng, seed);
-		cr_assert_eq(sampler_new(kind, seed, &world.sampler), 0);
+		cr_assert_eq(sim_sampler_new(kind, seed, &world.sampler), 0);
 		mask universe = ~(mask)0 >> rng_below(&world.rng, 61);
 		for (int i = 0; i < STEPS; i++)
 			step(&world, universe);
@@ -132,46 +134,56 @@ Test(sampler_property, isa_gives_every_id_once)
 	random_events(SAMPLER_ISA);
 }
 
+Test(sampler_property, the_tree_gives_every_id_once)
+{
+	random_events(SAMPLER_DSA_TREE);
+}
+
 Test(sampler_property, sequential_gives_every_id_once)
 {
 	random_events(SAMPLER_SEQUENTIAL);
 }
 
 /* Sets of thousands of ids, for which CRoaring's containers change their kind. */
-Test(sampler_property, large_sets_are_emptied_exactly)
+static void empty_large_sets(enum sampler_kind kind, uint32_t n_ids)
 {
 	struct sampler *sampler;
 	struct rng rng;
 	rng_seed(&rng, 7);
-	cr_assert_eq(sampler_new(SAMPLER_DSA, 7, &sampler), 0);
+	cr_assert_eq(sim_sampler_new(kind, 7, &sampler), 0);
 	roaring_bitmap_t *left[3];
-	stream_id ids[3];
+	uint64_t missing = 0;
 	for (uint32_t j = 0; j < 3; j++) {
-		left[j] = roaring_bitmap_from_range(j * 2000, 62000 + j * 3500, 1);
+		left[j] = roaring_bitmap_from_range(
+			j * n_ids / 31, n_ids + j * n_ids / 18, 1);
+		missing += roaring_bitmap_get_cardinality(left[j]);
 		cr_assert_eq(
 			sampler_insert(sampler, j, 0, roaring_bitmap_copy(left[j])), 0);
 	}
-	uint64_t missing = 0;
-	for (stream_id j = 0; j < 3; j++)
-		missing += roaring_bitmap_get_cardinality(left[j]);
 	while (missing) {
-		sample_id ret[3];
-		size_t n = 0;
-		for (stream_id j = 0; j < 3; j++)
-			if (rng_below(&rng, 2))
-				ids[n++] = j;
-		sampler_draw(sampler, ids, n, ret);
+		stream_id streams[TWIN_STREAMS];
+		sample_id ret[TWIN_STREAMS];
+		size_t n = twin_streams((unsigned)rng_below(&rng, 8), streams);
+		sampler_draw(sampler, streams, n, ret);
 		for (size_t i = 0; i < n; i++) {
 			if (ret[i] == SAMPLE_NONE)
 				continue;
-			cr_assert(roaring_bitmap_remove_checked(left[ids[i]], ret[i]));
+			cr_assert(
+				roaring_bitmap_remove_checked(left[streams[i]], ret[i]));
 			missing--;
 		}
+		if (missing % 1000 == 0)
+			sampler_validate(sampler);
 	}
-	sampler_validate(sampler);
 	for (stream_id j = 0; j < 3; j++) {
 		cr_assert_eq(sampler_remaining(sampler, j), 0);
 		roaring_bitmap_free(left[j]);
 	}
 	sampler_free(&sampler);
+}
+
+Test(sampler_property, large_sets_are_emptied_exactly)
+{
+	empty_large_sets(SAMPLER_DSA, 62000);
+	empty_large_sets(SAMPLER_DSA_TREE, 21000);
 }

@@ -4,7 +4,6 @@
 #include "stats/stats.h"
 
 #include <criterion/criterion.h>
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>

@@ -24,7 +24,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #define TENSOR_BYTES (224u * 224 * 3)
@@ -38,13 +37,6 @@ struct tensors {
 	const uint8_t *bytes[TENSORS];
 	bool in_memory;
 };
-
-static uint64_t cpu_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* --- tensors from node to node ----------------------------------------------------------- */
 
@@ -138,10 +130,10 @@ static void time_batches(struct peer_client *client, const struct peer_fetch *li
 		ensure(batch.places[i]);
 	}
 	for (int round = 0; round < ROUNDS; round++) {
-		uint64_t cpu = cpu_ns(), time = clock_now_ns();
+		uint64_t cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID), time = clock_now_ns();
 		for (int i = 0; i < FETCHES / n; i++)
 			fetch_batch(client, like, fetches, n);
-		double us = (double)(cpu_ns() - cpu) / 1000 / FETCHES;
+		double us = (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu) / 1000 / FETCHES;
 		double wall = (double)(clock_now_ns() - time) / 1000 / FETCHES;
 		*ret_cpu = us < *ret_cpu ? us : *ret_cpu;
 		*ret_time = wall < *ret_time ? wall : *ret_time;

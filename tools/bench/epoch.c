@@ -14,12 +14,12 @@
  * the last two cases the second epoch is measured, while the last files of the first are open.
  */
 
+#include "base/clock.h"
 #include "base/rng.h"
 #include "epoch/questions.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define JOBS 64
 #define POSITIONS 100000
@@ -54,13 +54,6 @@ static void out_of_memory(void)
 {
 	fprintf(stderr, "epoch: out of memory\n");
 	exit(1);
-}
-
-static double cpu_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
 /* --- the caller of the engine -------------------------------------------------------- */
@@ -172,13 +165,13 @@ static void round_of(enum mode mode, uint32_t from, uint32_t to, double ret[EVEN
 	for (uint32_t first = from; first < to; first += STEP)
 		for (int event = 0; event < EVENTS; event++) {
 			uint32_t end = first + STEP < to ? first + STEP : to;
-			double begin_ns = cpu_ns();
+			uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 			for (uint32_t i = first; i < end; i++)
 				for (int j = 0; j < JOBS; j++)
 					if (event != DRAWN || first > 0)
 						do_event(&jobs[j], (enum event)event,
 							mode, i);
-			sum[event] += cpu_ns() - begin_ns;
+			sum[event] += (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
 		}
 	for (int event = 0; event < EVENTS; event++)
 		ret[event] = sum[event] / ((double)(to - from) * JOBS);

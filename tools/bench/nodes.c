@@ -32,7 +32,6 @@ int main(void)
 
 #include <hiredis/hiredis.h>
 
-#define SECOND_NS UINT64_C(1000000000)
 #define TTL_NS (5 * SECOND_NS)
 #define RATE 100		  /* samples per second and rank */
 #define OFTEN_NS (SECOND_NS / 10) /* interval between two advances of the readers */

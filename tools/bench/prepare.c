@@ -16,24 +16,17 @@
  */
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "load/load.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include <jpeglib.h>
 #include <png.h>
 
 #define SIZE_AT 16 /* offset of width and height in a PNG */
-
-static uint64_t cpu_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static bool jpeg_size(FILE *file, struct tensor_shape *ret)
 {
@@ -114,9 +107,9 @@ static bool measure(struct load_context *context, struct load_task *tasks, int n
 	if (!prepare_all(context, tasks, n))
 		return false;
 	struct load_usage before = load_context_usage(context);
-	uint64_t begin = cpu_ns();
+	uint64_t begin = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	bool good = prepare_all(context, tasks, n);
-	uint64_t ns = cpu_ns() - begin;
+	uint64_t ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin;
 	if (good)
 		print_result(before, load_context_usage(context), ns, n);
 	return good;
@@ -180,12 +173,12 @@ static bool measure_libjpeg(char **paths, int n)
 	info.err = jpeg_std_error(&errors);
 	jpeg_create_decompress(&info);
 	for (int round = 0; good && round < 2; round++) {
-		begin = cpu_ns();
+		begin = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 		for (int i = 0; good && i < n; i++)
 			good = decode_with_libjpeg(&info, paths[i]);
 	}
 	if (good)
-		printf("{\"us\": %.1f}\n", (double)(cpu_ns() - begin) * 1e-3 / n);
+		printf("{\"us\": %.1f}\n", (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) * 1e-3 / n);
 	jpeg_destroy_decompress(&info);
 	return good;
 }
@@ -194,12 +187,12 @@ static bool measure_libpng(char **paths, int n)
 {
 	uint64_t begin = 0;
 	for (int round = 0; round < 2; round++) {
-		begin = cpu_ns();
+		begin = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 		for (int i = 0; i < n; i++)
 			if (!decode_with_libpng(paths[i]))
 				return false;
 	}
-	printf("{\"us\": %.1f}\n", (double)(cpu_ns() - begin) * 1e-3 / n);
+	printf("{\"us\": %.1f}\n", (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) * 1e-3 / n);
 	return true;
 }
 

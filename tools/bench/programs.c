@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/clock.h"
+#include "base/compare.h"
 #include "base/signals.h"
 #include "prepare/prepare.h"
 
@@ -17,12 +18,6 @@
 
 #define SAMPLES 4000
 #define BYTES 150528
-
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
 
 static void measure(struct programs *programs, const char *name)
 {
@@ -44,7 +39,7 @@ static void measure(struct programs *programs, const char *name)
 		if (i >= 0)
 			all += ns[i] = took;
 	}
-	qsort(ns, SAMPLES, sizeof(ns[0]), compare);
+	qsort(ns, SAMPLES, sizeof(ns[0]), compare_u64);
 	printf("%-8s %6.1f us in the mean, %6.1f in the median, %6.1f for 99 %%\n", name,
 		(double)all / SAMPLES / 1e3, (double)ns[SAMPLES / 2] / 1e3,
 		(double)ns[SAMPLES * 99 / 100] / 1e3);

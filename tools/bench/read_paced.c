@@ -10,6 +10,7 @@
  */
 
 #include "base/clock.h"
+#include "base/lock.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -28,7 +29,6 @@
 #define BATCH 8
 #define BUFFER_BYTES (1 << 20)
 #define NS_PER_MS 1e6
-#define NS_PER_S UINT64_C(1000000000)
 
 struct training {
 	int directory;
@@ -50,7 +50,7 @@ static int is_sample(const struct dirent *entry)
 static void sleep_until(uint64_t ns)
 {
 	struct timespec time = {
-		.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
+		.tv_sec = (time_t)(ns / SECOND_NS), .tv_nsec = (long)(ns % SECOND_NS)};
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
 		;
 }
@@ -105,8 +105,8 @@ static void *worker(void *context)
 static uint64_t take_batch(struct training *training, uint64_t end_ns)
 {
 	uint64_t begin = clock_now_ns();
-	struct timespec end = {.tv_sec = (time_t)(end_ns / NS_PER_S),
-		.tv_nsec = (long)(end_ns % NS_PER_S)};
+	struct timespec end = {.tv_sec = (time_t)(end_ns / SECOND_NS),
+		.tv_nsec = (long)(end_ns % SECOND_NS)};
 	int err = 0;
 	pthread_mutex_lock(&training->mutex);
 	while (!training->ends && err == 0 && training->fetched - training->used < BATCH)
@@ -152,13 +152,9 @@ static void train(
 
 static int open_directory(const char *path, struct training *ret)
 {
-	pthread_condattr_t attributes;
 	*ret = (struct training){.mutex = PTHREAD_MUTEX_INITIALIZER};
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&ret->fetched_cond, &attributes);
-	pthread_cond_init(&ret->used_cond, &attributes);
-	pthread_condattr_destroy(&attributes);
+	condition_init(&ret->fetched_cond);
+	condition_init(&ret->used_cond);
 	ret->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int n = scandir(path, &ret->names, is_sample, alphasort);
 	if (ret->directory < 0 || n <= 0)

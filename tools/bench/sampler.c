@@ -20,12 +20,12 @@
  */
 
 #include "../sim/sim_sampler.h"
+#include "base/clock.h"
 #include "base/rng.h"
 #include "sampler/idset.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define M 1000000
 #define UNIVERSE (2 * M)
@@ -80,9 +80,7 @@ struct result {
 
 static double cpu_us(void)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+	return (double)clock_ns(CLOCK_THREAD_CPUTIME_ID) / 1e3;
 }
 
 static void out_of_memory(void)

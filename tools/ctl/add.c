@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "add.h"
+#include "base/aprintf.h"
 #include "config/config.h"
 #include "help.h"
 #include "request.h"
@@ -115,8 +116,8 @@ static bool add_template(struct inis *inis, const char *name)
 
 static bool add_name(struct inis *inis, const char *name)
 {
-	char *setting;
-	if (asprintf(&setting, "job.name=%s", name) < 0) {
+	char *setting = aprintf("job.name=%s", name);
+	if (!setting) {
 		complain("%s", strerror(ENOMEM));
 		return false;
 	}

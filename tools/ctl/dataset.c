@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "dataset.h"
+#include "base/aprintf.h"
 #include "help.h"
 #include "request.h"
 
@@ -46,9 +47,8 @@ static int add_file(const char *socket_path, const char *file)
 static int add_name(const char *socket_path, const char *name, FILE *out, char **text)
 {
 	auto_free char *here = getcwd(NULL, 0);
-	auto_free char *file = NULL;
-	if (fclose(out) != 0 || !here || asprintf(&file, "%s/%s", here, name) < 0) {
-		file = NULL;
+	auto_free char *file = here ? aprintf("%s/%s", here, name) : NULL;
+	if (fclose(out) != 0 || !file) {
 		complain("%s", strerror(errno));
 		return EXIT_FAILURE;
 	}

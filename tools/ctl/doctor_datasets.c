@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "dataset/dataset.h"
 #include "doctor.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/magic.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -77,12 +77,10 @@ static void check_catalogue(
 	struct findings *findings, const struct dataset_config *dataset)
 {
 	struct stat catalogue;
-	auto_free char *file = NULL;
-	if (asprintf(&file, "%s/datasets/%s.sqlite", findings->config->state,
-		    dataset->name) < 0) {
-		file = NULL;
+	auto_free char *file =
+		aprintf("%s/datasets/%s.sqlite", findings->config->state, dataset->name);
+	if (!file)
 		return;
-	}
 	if (stat(file, &catalogue) != 0)
 		found(findings, FINE, NULL,
 			"dataset %s: not scanned yet, so the first start takes longer",

@@ -3,9 +3,6 @@
 
 #include "doctor.h"
 
-#include <dirent.h>
-#include <fnmatch.h>
-
 /* Checks the inis of jobs: whether the samples suit a script that has its own transforms. */
 
 static bool has_images(const struct job_config *job)
@@ -24,11 +21,12 @@ static bool has_small_files(const struct job_config *job)
 	       config_has_small_files(job, preparation_bytes(how, large, 0));
 }
 
-static void check_job(struct findings *findings, const char *path)
+static int check_job(void *context, const char *path)
 {
+	struct findings *findings = context;
 	struct job_config job;
 	if (config_load_job(path, NULL, NULL, &job) != 0)
-		return; /* the daemon reports this mistake when it starts */
+		return 0; /* the daemon reports this mistake when it starts */
 	const struct preparation *how = &job.preparation;
 	if (has_images(&job) && how->crop_width &&
 		(how->resize_short || how->resize_width))
@@ -44,25 +42,12 @@ static void check_job(struct findings *findings, const char *path)
 			"takes longer than preparing it",
 			job.name);
 	config_job_free(&job);
-}
-
-static int is_ini(const struct dirent *entry)
-{
-	return fnmatch("*.ini", entry->d_name, FNM_PERIOD) == 0;
+	return 0;
 }
 
 void check_jobs(struct findings *findings)
 {
 	const char *directory = findings->config ? findings->config->jobs : NULL;
-	struct dirent **entries = NULL;
-	int n = directory ? scandir(directory, &entries, is_ini, alphasort) : 0;
-	for (int i = 0; i < n; i++) {
-		char *path;
-		if (asprintf(&path, "%s/%s", directory, entries[i]->d_name) >= 0) {
-			check_job(findings, path);
-			free(path);
-		}
-		free(entries[i]);
-	}
-	free(entries);
+	if (directory)
+		(void)!config_each_ini(directory, check_job, findings);
 }

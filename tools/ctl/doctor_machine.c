@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/machine.h"
 #include "base/size_text.h"
 #include "doctor.h"
@@ -64,12 +65,10 @@ static bool is_on_path(const char *program)
 {
 	const char *path = getenv("PATH");
 	for (path = path ? path : "/usr/bin:/bin"; *path;) {
-		auto_free char *file = NULL;
 		size_t n = strcspn(path, ":");
-		if (asprintf(&file, "%.*s/%s", (int)n, path, program) < 0) {
-			file = NULL;
+		auto_free char *file = aprintf("%.*s/%s", (int)n, path, program);
+		if (!file)
 			return false;
-		}
 		if (access(file, X_OK) == 0)
 			return true;
 		path += n + (path[n] == ':');

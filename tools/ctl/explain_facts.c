@@ -105,11 +105,6 @@ static bool take_part(const char *line, struct explain_facts *ret)
 	return true;
 }
 
-static bool begins_with(const char *line, const char *word)
-{
-	return strncmp(line, word, strlen(word)) == 0;
-}
-
 /* --- all facts ------------------------------------------------------------------------ */
 
 static double mean(const char *line, const char *sum, const char *n)
@@ -125,7 +120,7 @@ static void take_dataset_of(const char *text, struct explain_job *job)
 	for (const char *line = text; line; line = strchr(line, '\n')) {
 		char name[EXPLAIN_NAME];
 		line += *line == '\n';
-		if (!begins_with(line, "dataset "))
+		if (!facts_begin(line, "dataset "))
 			continue;
 		facts_text(line, "name", false, name, EXPLAIN_NAME);
 		if (strcmp(name, job->dataset) != 0)
@@ -137,17 +132,17 @@ static void take_dataset_of(const char *text, struct explain_job *job)
 
 static bool take_line(const char *line, const char *text, struct explain_facts *ret)
 {
-	if (begins_with(line, "daemon "))
+	if (facts_begin(line, "daemon "))
 		take_daemon(line, ret);
-	if (begins_with(line, "dataset "))
+	if (facts_begin(line, "dataset "))
 		ret->decode_cpu += facts_number(line, "cpu_ns") / NS;
-	if (begins_with(line, "gone") && ret->n_jobs < TIMED_JOBS)
+	if (facts_begin(line, "gone") && ret->n_jobs < TIMED_JOBS)
 		ret->jobs[ret->n_jobs++] = (struct explain_job){.left_out = true};
-	if (begins_with(line, "job ") && ret->n_jobs < TIMED_JOBS) {
+	if (facts_begin(line, "job ") && ret->n_jobs < TIMED_JOBS) {
 		take_job(line, &ret->jobs[ret->n_jobs]);
 		take_dataset_of(text, &ret->jobs[ret->n_jobs++]);
 	}
-	return !begins_with(line, "part ") || take_part(line, ret);
+	return !facts_begin(line, "part ") || take_part(line, ret);
 }
 
 /* Leaves out jobs that have stopped reading, because they do not affect the running jobs. */
@@ -180,7 +175,7 @@ bool explain_ask(const char *socket_path, struct explain_facts *ret)
 {
 	auto_free char *text = NULL;
 	*ret = (struct explain_facts){.cpus = count_cpus()};
-	bool ok = facts_ask(socket_path, "explain", &text);
+	bool ok = facts_ask(socket_path, (const char *[]){"explain"}, 1, &text);
 	if (!ok)
 		return false;
 	const char *line = text;

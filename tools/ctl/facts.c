@@ -9,7 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool facts_ask(const char *socket_path, const char *command, char **ret)
+bool facts_begin(const char *line, const char *word)
+{
+	return strncmp(line, word, strlen(word)) == 0;
+}
+
+bool facts_ask(const char *socket_path, const char *const *command, size_t n, char **ret)
 {
 	auto_free char *text = NULL;
 	size_t bytes;
@@ -18,7 +23,7 @@ bool facts_ask(const char *socket_path, const char *command, char **ret)
 		complain("%s", strerror(errno));
 		return false;
 	}
-	bool ok = request(socket_path, &command, 1, NULL, out) == EXIT_SUCCESS;
+	bool ok = request(socket_path, command, n, NULL, out) == EXIT_SUCCESS;
 	if (fclose(out) != 0 || !ok)
 		return false;
 	*ret = text;

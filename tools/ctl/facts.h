@@ -13,9 +13,11 @@
  *   Threads: none.
  */
 
-/* Sends a command to the daemon. The caller frees *ret. false: this failed, and the reason was
- * printed. */
-bool facts_ask(const char *socket_path, const char *command, char **ret);
+/* Sends a command of n words to the daemon. The caller frees *ret. false: this failed, and the
+ * reason was printed. */
+bool facts_ask(const char *socket_path, const char *const *command, size_t n, char **ret);
+
+bool facts_begin(const char *line, const char *word);
 
 double facts_number(const char *line, const char *key);
 /* Copies the value of a key. whole: the value extends to the end of the line. */

@@ -3,11 +3,11 @@
 
 #include "run.h"
 #include "add.h"
+#include "base/aprintf.h"
 #include "help.h"
 #include "request.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -46,8 +46,8 @@ static bool take_answer(struct run *run, char *answer)
 	}
 	*tab = *end = '\0';
 	run->name = strdup(answer);
-	if (!run->name || asprintf(&run->directory, "%s/current", tab + 1) < 0) {
-		run->directory = NULL;
+	run->directory = aprintf("%s/current", tab + 1);
+	if (!run->name || !run->directory) {
 		complain("%s", strerror(ENOMEM));
 		return false;
 	}

@@ -33,16 +33,11 @@ static void take_job(const char *line, struct top_job *ret)
 	facts_text(line, "state", false, ret->state, sizeof(ret->state));
 }
 
-static bool begins_with(const char *line, const char *word)
-{
-	return strncmp(line, word, strlen(word)) == 0;
-}
-
 static bool take_line(const char *line, struct top_sample *ret)
 {
-	if (begins_with(line, "daemon ")) {
+	if (facts_begin(line, "daemon ")) {
 		take_daemon(line, ret);
-	} else if (begins_with(line, "storage ")) {
+	} else if (facts_begin(line, "storage ")) {
 		struct top_storage *more = reallocarray(
 			ret->storages, ret->n_storages + 1, sizeof(*ret->storages));
 		if (!more)
@@ -50,7 +45,7 @@ static bool take_line(const char *line, struct top_sample *ret)
 		ret->storages = more;
 		more[ret->n_storages] = (struct top_storage){0};
 		take_storage(line, &more[ret->n_storages++]);
-	} else if (begins_with(line, "job ")) {
+	} else if (facts_begin(line, "job ")) {
 		struct top_job *more =
 			reallocarray(ret->jobs, ret->n_jobs + 1, sizeof(*ret->jobs));
 		if (!more)
@@ -66,7 +61,7 @@ bool top_sample_get(const char *socket_path, struct top_sample *ret)
 {
 	auto_free char *text = NULL;
 	*ret = (struct top_sample){0};
-	bool ok = facts_ask(socket_path, "top", &text);
+	bool ok = facts_ask(socket_path, (const char *[]){"top"}, 1, &text);
 	if (!ok)
 		return false;
 	for (char *line = text, *end; ok && (end = strchr(line, '\n')); line = end + 1) {

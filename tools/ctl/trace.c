@@ -3,6 +3,7 @@
 
 #include "trace.h"
 #include "base/cleanup.h"
+#include "facts.h"
 #include "help.h"
 #include "request.h"
 
@@ -53,15 +54,8 @@ static bool ask(const char *socket_path, const char *job, char next[static NUMBE
 {
 	const char *command[] = {"trace", job, next};
 	auto_free char *text = NULL;
-	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
-	if (!out) {
-		complain("%s", strerror(errno));
-		return false;
-	}
-	bool ok =
-		request(socket_path, command, next[0] ? 3 : 2, NULL, out) == EXIT_SUCCESS;
-	return fclose(out) == 0 && ok && print_lines(text, next, ret_more);
+	return facts_ask(socket_path, command, next[0] ? 3 : 2, &text) &&
+	       print_lines(text, next, ret_more);
 }
 
 int trace(const char *socket_path, int argc, char **argv)

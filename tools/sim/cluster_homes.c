@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/compare.h"
 #include "cluster.h"
 #include "base/rng.h"
 #include "place/place.h"
@@ -93,12 +94,6 @@ static int print_balance(struct cluster_out *out)
 #define DRAWS 2000 /* number of random choices of the nodes on which jobs run */
 #define MOST_JOBS 8
 
-static int compare_numbers(const void *a_, const void *b_)
-{
-	const uint32_t *a = a_, *b = b_;
-	return *a < *b ? -1 : *a > *b;
-}
-
 /* Draws n of the nodes, in ascending order. */
 static void draw_nodes(struct rng *rng, uint32_t n, uint32_t ret[static NODES])
 {
@@ -109,7 +104,7 @@ static void draw_nodes(struct rng *rng, uint32_t n, uint32_t ret[static NODES])
 		ret[i] = ret[j];
 		ret[j] = node;
 	}
-	qsort(ret, n, sizeof(ret[0]), compare_numbers);
+	qsort(ret, n, sizeof(ret[0]), compare_u32);
 }
 
 /* Returns the mean number of decodes of a sample. Each job has its own set of nodes, and so its own

@@ -33,17 +33,11 @@ void dsa_tree_free(struct dsa_tree **tree)
 	*tree = NULL;
 }
 
-static size_t find(const struct dsa_tree *tree, stream_id stream)
+size_t dsa_tree_level(const struct dsa_tree *tree, stream_id stream)
 {
 	size_t at = 0;
 	while (at < tree->n && tree->levels[at].stream != stream)
 		at++;
-	return at;
-}
-
-size_t dsa_tree_level(const struct dsa_tree *tree, stream_id stream)
-{
-	size_t at = find(tree, stream);
 	ensure(at < tree->n);
 	return at;
 }
@@ -108,10 +102,9 @@ static void become_root(
 
 int dsa_tree_insert(struct dsa_tree *tree, stream_id stream, roaring_bitmap_t *dataset)
 {
-	int error = find(tree, stream) < tree->n ? -EEXIST : reserve(tree);
-	if (error) {
+	if (reserve(tree)) {
 		roaring_bitmap_free(dataset);
-		return error;
+		return -ENOMEM;
 	}
 	struct level level = {
 		.stream = stream, .remaining = set_size(dataset), .leaf = dataset};
@@ -226,20 +219,6 @@ void dsa_tree_reorder(struct dsa_tree *tree)
 }
 
 /* --- queries ----------------------------------------------------------------------- */
-
-uint32_t dsa_tree_remaining(const struct dsa_tree *tree, stream_id stream)
-{
-	return tree->levels[dsa_tree_level(tree, stream)].remaining;
-}
-
-bool dsa_tree_contains(const struct dsa_tree *tree, stream_id stream, sample_id sample)
-{
-	size_t at = dsa_tree_level(tree, stream);
-	bool contains = roaring_bitmap_contains(tree->levels[at].leaf, sample);
-	for (size_t i = 0; i <= at && !contains; i++)
-		contains = roaring_bitmap_contains(tree->levels[i].vertex, sample);
-	return contains;
-}
 
 static roaring_bitmap_t *path(const struct dsa_tree *tree, size_t at)
 {

@@ -7,7 +7,6 @@
 #include "base/types.h"
 
 #include <roaring/roaring.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -31,8 +30,8 @@
  *
  *   Flow: insert when an epoch starts, draw, remove.
  *   Threads: caller serialises.
- *   Errors: -ENOMEM from new, -ENOMEM and -EEXIST from insert; an unknown stream is a
- *           bug. Where a bitmap finds no memory, the program aborts.
+ *   Errors: -ENOMEM from new and insert; an unknown stream is a bug, and so is inserting a
+ *           stream twice. Where a bitmap finds no memory, the program aborts.
  *
  * Where the paper's text is silent or contradicts Algorithm 1, this tree follows the algorithm:
  *
@@ -66,13 +65,11 @@ must_check int dsa_tree_insert(
 	struct dsa_tree *tree, stream_id stream, roaring_bitmap_t *dataset);
 void dsa_tree_remove(struct dsa_tree *tree, stream_id stream);
 
-/* Draws one round for n different streams, which may be in any order. A stream without remaining
- * samples gets SAMPLE_NONE. */
+/* Draws one round for n different streams, which may be in any order. Each stream must have
+ * remaining samples. */
 void dsa_tree_draw(
 	struct dsa_tree *tree, const stream_id *streams, size_t n, sample_id *ret);
 
-uint32_t dsa_tree_remaining(const struct dsa_tree *tree, stream_id stream);
-bool dsa_tree_contains(const struct dsa_tree *tree, stream_id stream, sample_id sample);
 /* Returns the union of the vertices on the stream's path; the caller frees it. */
 roaring_bitmap_t *dsa_tree_copy_remaining(const struct dsa_tree *tree, stream_id stream);
 

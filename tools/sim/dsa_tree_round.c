@@ -212,22 +212,19 @@ static void compensate(struct dsa_tree *tree, const struct decision *decision)
 
 /* --- the round --------------------------------------------------------------------- */
 
-/* Collects the levels of the streams that have remaining samples, and returns their number. */
-static size_t gather(
+/* Lists the levels of the streams in tree->round, ascending. */
+static void gather(
 	struct dsa_tree *tree, const stream_id *streams, size_t n, sample_id *ret)
 {
 	size_t m = 0;
 	for (size_t i = 0; i < n; i++) {
 		struct level *level = &tree->levels[dsa_tree_level(tree, streams[i])];
-		ensure(!level->ret);
-		ret[i] = SAMPLE_NONE;
-		if (level->remaining)
-			level->ret = &ret[i];
+		ensure(!level->ret && level->remaining);
+		level->ret = &ret[i];
 	}
 	for (size_t at = 0; at < tree->n; at++)
 		if (tree->levels[at].ret)
 			tree->round[m++] = at;
-	return m;
 }
 
 static void give(struct dsa_tree *tree, const struct decision *decision)
@@ -245,9 +242,9 @@ static void give(struct dsa_tree *tree, const struct decision *decision)
 void dsa_tree_draw(
 	struct dsa_tree *tree, const stream_id *streams, size_t n, sample_id *ret)
 {
-	struct round_walk walk = {.tree = tree, .round = tree->round};
+	struct round_walk walk = {.tree = tree, .round = tree->round, .m = n};
 	size_t decisions = 0;
-	walk.m = gather(tree, streams, n, ret);
+	gather(tree, streams, n, ret);
 	lift_all(&walk);
 	while (walk.first < walk.m)
 		tree->decisions[decisions++] = decide(&walk);

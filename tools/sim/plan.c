@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "sim.h"
 
 #include <errno.h>
@@ -67,10 +68,10 @@ static void take_line(const char *line, uint32_t *most, struct sim_plan *ret)
 
 int sim_plan_dataset(const char *directory, struct sim_plan *ret)
 {
-	auto_free char *path = NULL, *line = NULL;
+	auto_free char *path = aprintf("%s/info", directory), *line = NULL;
 	size_t room = 0;
 	uint32_t most = 0;
-	if (asprintf(&path, "%s/info", directory) < 0)
+	if (!path)
 		return -ENOMEM;
 	auto_fclose FILE *file = fopen(path, "re");
 	if (!file) {

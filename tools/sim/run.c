@@ -3,7 +3,6 @@
 
 #include "run.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 static roaring_bitmap_t *random_subset(const struct sim_dataset *dataset, uint64_t seed)

@@ -33,7 +33,8 @@ $(BUILD)/joader-sim: $(BUILD)/tools/joader-sim.o $(SIM_OBJ) $(LIB)
 
 # Tests of the paper's tree need no other files of the simulation.
 TREE_OBJ := $(filter $(BUILD)/tools/sim/dsa_tree% %/sim_sampler.o,$(SIM_OBJ))
-$(BUILD)/tests/unit/test_dsa_%: $(BUILD)/tests/unit/test_dsa_%.o $(TREE_OBJ) $(LIB)
+TREE_TESTS := $(addprefix $(BUILD)/tests/unit/test_,dsa_tree sampler sampler_property sampler_round)
+$(TREE_TESTS): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(TREE_OBJ) $(LIB)
 	$(link-unit)
 
 $(BUILD)/tests/unit/test_sim_explain: $(BUILD)/tools/ctl/explain_simulate.o

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "sim_sampler.h"
+#include "base/ensure.h"
 #include "dsa_tree.h"
 #include "sampler/sampler_internal.h"
 
@@ -57,9 +58,24 @@ static void tree_draw(struct sampler *sampler, size_t m)
 	}
 }
 
+static void tree_validate(const struct sampler *sampler)
+{
+	const struct tree *tree = sampler->own;
+	dsa_tree_validate(tree->tree);
+	for (size_t i = 0; i < sampler->n; i++) {
+		const struct sampler_stream *stream = sampler->by_id[i];
+		roaring_bitmap_t *set = dsa_tree_copy_remaining(tree->tree, stream->id);
+		roaring_bitmap_t *expected = idset_to_bitmap(stream->set);
+		ensure(expected && roaring_bitmap_equals(set, expected));
+		roaring_bitmap_free(set);
+		roaring_bitmap_free(expected);
+	}
+}
+
 static const struct sampler_ops tree_ops = {.insert = tree_insert,
 	.remove = tree_remove,
 	.draw = tree_draw,
+	.validate = tree_validate,
 	.free = tree_free};
 
 int sim_sampler_new(enum sampler_kind kind, uint64_t seed, struct sampler **ret)

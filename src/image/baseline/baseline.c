@@ -10,7 +10,7 @@
 #define ROW_LEAD 32
 #define ALIGNMENT 64
 /* Most compressed bytes per block of 8 x 8 samples, on average over the file. The decoder refuses a
- * file with more. No photograph has more. */
+ * file with more, but photographs have fewer. */
 #define MAX_BLOCK_BYTES 128
 
 struct baseline {
@@ -145,8 +145,8 @@ static bool set_planes(struct baseline *decoder)
 	return true;
 }
 
-/* Returns the MCUs that contain a span of pixels along one axis. They also contain the neighbouring
- * sample on each side of the span, which upsampling needs. */
+/* Returns the range of MCUs, along one axis, that contains a span of pixels and the neighbouring
+ * sample on each side, which upsampling needs. */
 static struct baseline_span mcus_of(
 	struct baseline_span span, uint32_t length, unsigned factor)
 {
@@ -235,8 +235,8 @@ static bool begin_scan(struct baseline *decoder, struct baseline_span columns)
 
 /* --- rows of pixels ------------------------------------------------------------------- */
 
-/* Prepares MCU row `row`. If the previous MCU row was kept, its last sample row becomes the row
- * above the new one. */
+/* Prepares for decoding MCU row `row`. If the samples of the previous MCU row were computed
+ * (was_kept), copies its last row of samples to the place above the new MCU row. */
 static void begin_mcu_row(struct scan *scan, uint32_t row, bool was_kept)
 {
 	for (unsigned i = 0; i < scan->n_planes; i++) {
@@ -255,8 +255,8 @@ static uint8_t *sample_row(const struct plane *plane, uint32_t y)
 	return plane->samples + plane->stride * (y + 1 - plane->top) - plane->stride;
 }
 
-/* Returns a row of chroma for upsampling. The first and the last sample of the image are repeated
- * at the ends of the row. */
+/* Returns a row of chroma for upsampling. Repeats the first and the last sample of the image beyond
+ * the ends of the row. */
 static const uint8_t *edged_row(const struct baseline *decoder, const struct plane *plane,
 	uint32_t y, uint32_t columns)
 {

@@ -12,7 +12,7 @@
  * 4:4:4, 4:2:2 or 4:2:0. Its pixels are those of libjpeg-turbo with its defaults (the accurate
  * integer transform, fancy upsampling), byte for byte. The decoder refuses a file that is not
  * perfectly regular, or that could make 16-bit arithmetic overflow; libjpeg then decodes that file.
- * libjpeg would decode each file that this decoder accepts without an error or a warning.
+ * If this decoder accepts a file, libjpeg would accept the file, too, without any warning.
  *
  *   Flow: baseline_new -> (baseline_open -> baseline_read)* -> baseline_free.
  *   Owns: its tables and memory; the data stay the caller's until baseline_read returns.
@@ -40,7 +40,8 @@ struct baseline *baseline_new(bool plain);
 bool baseline_is_fast(void);
 void baseline_free(struct baseline *decoder); /* may be NULL */
 
-/* Reads the segments up to the scan. */
+/* Reads the segments before the image data. The data must stay valid until baseline_read has
+ * returned. false: the decoder refuses the file. */
 bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 	uint32_t *ret_width, uint32_t *ret_height);
 

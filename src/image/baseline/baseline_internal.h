@@ -6,17 +6,18 @@
 #include "image/baseline/baseline.h"
 
 /*
- * Shared by the files of the decoder. Terms of T.81: a component is a plane of samples; an MCU
- * has the samples of all components for 8 x 8 to 16 x 16 pixels.
+ * Shared by the files of the decoder. Terms of T.81, the JPEG standard: the scan is the compressed
+ * image data; a component is a plane of samples, such as Y or Cb; an MCU has the samples of all
+ * components for 8 x 8 to 16 x 16 pixels; a restart interval has some MCUs between two markers.
  *
  *   markers.c   the segments up to the scan -> struct frame
- *   huffman.c   tables of the frame -> look-ups
+ *   huffman.c   tables of the frame -> look-ups, which decode several bits at once
  *   entropy.c   the bytes of the scan, without stuffing, one restart interval at a time
  *   scan.h      bits -> coefficients -> rows of samples, for an MCU row
  *   idct.c      coefficients -> samples
  *   colour.h    rows of samples -> rows of RGB
- *   kernels_*.c, *_avx2.c  the last three for every processor, and for one with AVX2
- *   baseline.c  all of it, for the rows and columns that are asked for
+ *   kernels_*.c, *_avx2.c  scan.h, idct.c, colour.h for every processor, and for AVX2
+ *   baseline.c  calls all of these for the rows and columns that the caller wants
  */
 
 #define BLOCK 8 /* samples of a side */
@@ -27,8 +28,8 @@
 
 /* --- markers.c ------------------------------------------------------------------------ */
 
-/* A Huffman table as the file has it: counts of codes of 1 to 16 bits, and their symbols. The file
- * did not define a table without codes. */
+/* A Huffman table as the file has it: the number of codes of 1 to 16 bits, and their symbols. If
+ * all numbers are 0, the file has not defined the table. */
 struct huffman_spec {
 	uint8_t counts[16];
 	uint8_t symbols[256];
@@ -126,9 +127,8 @@ struct huffman {
 	dc_entry dc[DC_LOOKUPS];
 	struct huffman_codes ac_codes, dc_codes;
 	bool made;
-	struct huffman_spec ac_spec,
-		/* the tables from which the look-ups were made, if `made` is set */
-		dc_spec;
+	/* the tables from which the look-ups were made, if `made` is set */
+	struct huffman_spec ac_spec, dc_spec;
 };
 
 /* Makes the look-ups, unless they exist for the same tables. false: a table is invalid. */
@@ -137,14 +137,14 @@ bool huffman_make(struct huffman *huffman, const struct huffman_spec *dc,
 
 /* --- entropy.c ------------------------------------------------------------------------ */
 
-/* Number of zero bytes that follow a segment. No block is longer, so the decoder has to check for
- * the end of the segment only once per block. */
+/* A segment has the bytes of one restart interval, and this many zero bytes after them. No block is
+ * longer, so the decoder has to check for the end of the segment only once per block. */
 #define SEGMENT_PADDING 512
 
 /* The bytes of one restart interval, without stuffing. `buffer` has the bits that were read and not
  * yet used. */
 struct bits {
-	/* used from the highest bit down; only `count` bits are defined */
+	/* bits are taken from the highest one down; the highest `count` bits are valid */
 	uint64_t buffer;
 	unsigned count;
 	const uint8_t *next;
@@ -160,20 +160,21 @@ struct entropy {
 	struct bits bits;
 };
 
-/* Loads the bytes up to the next marker as the new segment. */
+/* Loads the bytes up to the next marker into entropy->segment. false: there is no marker, or the
+ * bytes do not fit. */
 bool entropy_begin(struct entropy *entropy);
-/* Tells whether the segment was used up to its last byte. */
+/* Tells whether all bytes of the segment (a restart interval) were decoded. */
 bool entropy_is_used(const struct entropy *entropy);
-/* Checks that the segment was used up and that the expected restart marker follows, then begins the
- * next segment. */
+/* Checks that all bytes of the segment were decoded, and that the expected restart marker follows.
+ * Then begins the next segment. */
 bool entropy_restart(struct entropy *entropy);
-/* Tells whether the segment was used up, and the image ends after it. */
+/* Tells whether all bytes of the segment were decoded, and the image ends after the segment. */
 bool entropy_end(const struct entropy *entropy);
 
 /* --- scan.h, idct.c, kernels_*.c ---------------------------------------------------------------- */
 
-/* The coefficients of two blocks. Row i of both blocks lies side by side. Spare room follows for
- * the coefficients beyond the 63rd of a damaged block. */
+/* The coefficients of two blocks, of which n are filled. Row i of the second block lies beside row
+ * i of the first. Spare room follows for coefficients beyond the 63rd of a damaged block. */
 #define PAIR_STRIDE (2 * BLOCK)
 #define PAIR_SPARE (BLOCK * PAIR_STRIDE)
 
@@ -186,7 +187,7 @@ struct pair {
 /* The factors of a pair of blocks. Each row of factors appears twice, once for each block. */
 struct quant {
 	_Alignas(32) int16_t factors[BLOCK * PAIR_STRIDE];
-	/* The most that a coefficient of 1 can add to a sample, in 1/128, rounded up. */
+	/* the most that a coefficient of 1 can add to a sample, in 1/128, rounded up */
 	_Alignas(32) int16_t weights[BLOCK * PAIR_STRIDE];
 };
 
@@ -201,7 +202,7 @@ struct plane {
 	struct quant quant;
 	struct pair pair;
 	int dc;
-	/* samples of an MCU row, below the last sample row of the previous MCU row */
+	/* samples of an MCU row; the row above them is the last one of the previous MCU row */
 	uint8_t *samples;
 	size_t stride;
 	uint32_t rows; /* sample rows of an MCU row */
@@ -215,7 +216,7 @@ struct scan {
 	unsigned restart_interval;
 	unsigned until_restart;
 	uint32_t mcus; /* MCUs of a row */
-	/* range of MCUs whose samples are kept, if the row is kept */
+	/* the range of MCUs in a row whose samples are wanted */
 	uint32_t first, end;
 };
 
@@ -225,30 +226,31 @@ extern const uint8_t zigzag_pair[2 * END_OF_BLOCK];
 extern const uint8_t zigzag_block[COEFFICIENTS];
 
 /*
- * Two rows of Cb and Cr: the row nearest to the row of pixels, and the next nearest. Both are the
- * same row if the chroma has a row for each row of pixels. Upsampling makes two samples from one,
- * along rows and along columns: 3/4 of the sample plus 1/4 of its neighbour, computed in 1/16. The
- * number added before the division alternates.
+ * The two rows of Cb, and of Cr, from which a row of pixels is computed: the nearest one, and the
+ * next nearest. If the chroma has a row for each row of pixels, both are the same row. Upsampling
+ * makes two samples from one, along rows and along columns: 3/4 of the sample plus 1/4 of its
+ * neighbour, computed in 1/16. Before the division by 16, added_even is added for even pixels, and
+ * added_odd for odd ones.
  */
 struct chroma {
-	/* The rows have one more sample on each side. */
+	/* [0]: Cb, [1]: Cr; each row has one more sample on each side */
 	const uint8_t *near[2];
 	const uint8_t *far[2];
 	int added_even, added_odd;
 };
 
 struct kernels {
-	/* Decodes an MCU row. keep: computes the samples, too. */
+	/* Decodes an MCU row. keep: also computes the samples of the MCUs from `first` to `end`. */
 	bool (*scan_row)(struct scan *scan, const struct kernels *kernels, bool keep);
-	/* Transforms both blocks of the pair and clears the coefficients. false: a number could
-	 * overflow. */
+	/* Computes the samples of both blocks of the pair, and clears the coefficients. false: a
+	 * number overflows. */
 	bool (*transform)(struct pair *pair, const struct quant *quant, size_t stride);
 	/* Makes n pixels of RGB. rgb and rgb_wide read up to ROW_SLACK bytes beyond the samples
 	 * that they need. */
 	void (*rgb)(const uint8_t *y, const uint8_t *cb, const uint8_t *cr, uint32_t n,
 		uint8_t *out);
-	/* Makes n pixels of RGB where one sample of chroma covers two pixels. The first pixel is
-	 * the left one of two. */
+	/* Makes n pixels of RGB where one sample of chroma covers two pixels. The first pixel must
+	 * be the left one of its two. */
 	void (*rgb_wide)(
 		const uint8_t *y, const struct chroma *chroma, uint32_t n, uint8_t *out);
 	void (*gray)(const uint8_t *y, uint32_t n, uint8_t *out);
@@ -257,10 +259,11 @@ struct kernels {
 #define ROW_SLACK 64
 
 extern const struct kernels kernels_plain;
-/* Returns the kernels for AVX2, or NULL on a machine without it. */
+/* Returns the functions in vector code for AVX2, or NULL on a machine without it. */
 const struct kernels *kernels_avx2(void);
 
-/* Transforms a pair with any coefficients. false: a number of one block overflows. */
+/* Computes the samples of a pair of blocks in plain code, and checks each number. false: a number
+ * overflows. */
 bool transform_checked(struct pair *pair, const struct quant *quant, size_t stride);
-/* Transforms a block that has no coefficient but DC. */
+/* Computes the samples of a block that has no coefficient but DC. false: a number overflows. */
 bool transform_dc(int dc, const struct quant *quant, uint8_t *out, size_t stride);

@@ -17,6 +17,7 @@
 #define STEP 32	     /* pixels */
 #define STEP_WIDE 64 /* pixels, where each sample of chroma covers two */
 
+/* 16-bit numbers of the even pixels and of the odd pixels. */
 struct both {
 	__m256i even, odd;
 };
@@ -63,8 +64,8 @@ inline_avx2 struct sums between(const uint8_t *near, const uint8_t *far)
 		_mm256_maddubs_epi16(_mm256_unpackhi_epi8(a, b), factors)};
 }
 
-/* Upsamples a row. added.even is added to the sums of even pixels, added.odd to the sums of odd
- * pixels. */
+/* Upsamples a row: makes two samples from each sum in `here`. before, behind: the sums of the left
+ * and right neighbours. added: numbers to add before the division by 16. */
 inline_avx2 struct both upsample(
 	__m256i before, __m256i here, __m256i behind, struct both added)
 {
@@ -75,7 +76,7 @@ inline_avx2 struct both upsample(
 }
 
 struct upsampled {
-	struct both first, second; /* in the order of `sums` */
+	struct both first, second; /* samples made from sums.first and sums.second */
 };
 
 inline_avx2 struct upsampled upsample_rows(

@@ -5,12 +5,13 @@
 
 #include <string.h>
 
-/* Takes the bytes of the scan (T.81, B.1.1.5), in which a 0 follows each 0xff of the data. */
+/* Copies the bytes of the scan without stuffing (T.81, B.1.1.5): in the file, a byte 0 is added
+ * after each byte 0xff of the data. */
 
 enum { RST0 = 0xd0, EOI = 0xd9 };
 
-/* Copies the bytes up to the next marker. The marker must not be the last byte of the file. false:
- * there is no marker, or the segment is full. */
+/* Copies the bytes up to the next marker, which has two bytes. false: there is no marker, or the
+ * bytes do not fit. */
 static bool copy_segment(struct entropy *entropy, size_t *ret)
 {
 	size_t used = 0;

@@ -5,14 +5,15 @@
 
 #include <string.h>
 
-/* Makes look-ups of Huffman tables (T.81, annexes C and F.2.2). */
+/* Makes look-ups from Huffman tables (T.81, annexes C and F.2.2). The index into a look-up is the
+ * next bits of the scan, and the entry there tells which coefficients they stand for. */
 
 #define MAX_DC_SIZE 11 /* most bits of a difference, with 8 bits per sample */
 #define MAX_AC_SIZE 10
-#define ZERO_RUN 15 /* the run of 16 zeros without a coefficient */
+#define ZERO_RUN 15 /* means 16 coefficients of 0 */
 
-/* The code with which an index of LOOKUP_BITS bits begins. length 0: the code is longer than the
- * index, or there is no such code. */
+/* The Huffman code at the beginning of an index of LOOKUP_BITS bits. length 0: the code is longer
+ * than the index, or there is no such code. */
 struct code {
 	uint8_t length;
 	uint8_t symbol;
@@ -50,10 +51,12 @@ static void look_up_codes(const struct huffman_codes *codes, struct code table[L
 		table[at] = (struct code){0};
 }
 
-/* The value of a coefficient. Its bits begin in the index, but may end beyond it. */
+/* The value of a coefficient. The first bits of the value are in the index, but its last bits may
+ * follow the index. */
 struct value {
 	int known; /* the value if all bits beyond the index are 0 */
-	/* the value minus the number in all bits up to its last one, modulo 2^16 */
+	/* The number, modulo 2^16, to add to all bits from the first of the index to the last of
+	 * the value: the sum is the value. */
 	unsigned constant;
 };
 
@@ -77,7 +80,7 @@ struct step {
 	unsigned size;
 };
 
-/* Returns the step whose code follows `skip` bits of the index. */
+/* Returns the step of decoding whose Huffman code follows `skip` bits of the index. */
 static struct step step_at(
 	const struct code codes[LOOKUPS], unsigned index, unsigned skip)
 {
@@ -104,9 +107,9 @@ static ac_entry ac_entry_of(struct step last, unsigned advance, unsigned place, 
 #define MAX_FIRST_SIZE 6
 #define NO_PLACE 31
 
-/* Adds the coefficient, or the end of the block, that follows the first coefficient, if the index
- * contains it. The addition depends only on the bits behind the first value, so it is the same for
- * all first values. */
+/* Extends entries that begin with the coefficient `first`: if the index also contains the next
+ * coefficient, or the end of the block, adds this to the entry. The addition depends only on the
+ * bits behind the first value, so it is the same for all first values. */
 static void add_followers(ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS],
 	unsigned at, struct step first)
 {
@@ -125,7 +128,8 @@ static void add_followers(ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS]
 	}
 }
 
-/* Fills in the entries whose first code is the code at `at`. Returns their number. */
+/* Fills in the entries whose indexes begin with the same Huffman code as index `at`. Returns their
+ * number. */
 static unsigned look_up_first(
 	ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS], unsigned at)
 {

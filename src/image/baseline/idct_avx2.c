@@ -26,7 +26,8 @@ struct block {
 	__m256i rows[BLOCK];
 };
 
-/* Numbers for half of the sums: columns 0 to 3 or columns 4 to 7, with two vectors interleaved. */
+/* The numbers of columns 0 to 3, or 4 to 7. Each vector has two rows interleaved: x04 has rows 0
+ * and 4. */
 struct halves {
 	__m256i x04, x26, x17, x35;
 };
@@ -72,7 +73,7 @@ inline_avx2 void transform_half(
 	out[7] = _mm256_srai_epi32(subtract(even0, odd0), bits);
 }
 
-/* Transforms a block and rounds the sums to the nearest. `more` is added to each sum. */
+/* Transforms the columns of a block, and rounds to the nearest. `more` is added to each result. */
 inline_avx2 void transform_pass(struct block *block, int bits, int more)
 {
 	const __m256i added = _mm256_set1_epi32((1 << (bits - 1)) + (more << bits));

@@ -4,15 +4,15 @@
 #include "image/baseline/colour.h"
 #include "image/baseline/scan.h"
 
-/* The portable kernels. */
+/* The portable code for each step of decoding. Tests compare the vector code with it. */
 
 static bool scan_row(struct scan *scan, const struct kernels *kernels, bool keep)
 {
 	return take_row(scan, kernels, keep);
 }
 
-/* Upsamples one sample of a column from two rows. nearest, beside: the samples of the nearest row
- * and of the next nearest row. */
+/* Upsamples along a row. nearest, beside: the sums, over two rows, of the nearest sample and of its
+ * neighbour. */
 static uint8_t upsample(int nearest, int beside, int added)
 {
 	return (uint8_t)((3 * nearest + beside + added) >> 4);

@@ -42,7 +42,7 @@ static unsigned two_bytes(const uint8_t *data)
 static bool read_quants(struct frame *frame, struct segment segment)
 {
 	while (segment.size > 0) {
-		/* a nonzero high half means 16-bit factors */
+		/* If the high half of the byte is not 0, the factors have 16 bits. */
 		unsigned table = segment.data[0];
 		if (table >= TABLES || segment.size < 1 + COEFFICIENTS)
 			return false;

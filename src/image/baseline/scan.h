@@ -8,7 +8,8 @@
 #include <string.h>
 
 /*
- * Decodes an MCU row of the scan. kernels_*.c compile it for their processors.
+ * Decodes a row of MCUs of the compressed data. kernels_plain.c compiles this code for every
+ * processor, and kernels_avx2.c for processors with AVX2.
  */
 
 #define scan_inline static inline __attribute__((always_inline))
@@ -20,10 +21,11 @@
 #define MAX_AC_SIZE 10
 #define ZERO_RUN 15
 
+/* BLOCK_BAD: the block is damaged. BLOCK_DC: it has no coefficient but DC. */
 enum block { BLOCK_BAD, BLOCK_DC, BLOCK_ALL };
 
-/* Refills the buffer to at least 56 bits. The buffer's bits below `count` already equal the bytes
- * from `next` on, so setting them again is harmless. */
+/* Refills the buffer to at least 56 bits. The bits after the valid ones may be set already. They
+ * equal the bytes from `next` on, so setting them again is harmless. */
 scan_inline void refill(struct bits *bits)
 {
 	uint64_t bytes;
@@ -39,7 +41,7 @@ scan_inline void use(struct bits *bits, unsigned n)
 	bits->count -= n;
 }
 
-/* Puts n used bits back. */
+/* Puts the last n used bits back into the buffer. */
 scan_inline void give_back(struct bits *bits, unsigned n)
 {
 	unsigned count = bits->count + n;
@@ -82,8 +84,8 @@ scan_inline int take_symbol(struct bits *bits, const struct huffman_codes *codes
 	return -1;
 }
 
-/* A place in the scan, and the index k of the last coefficient before it. END_OF_BLOCK is added to
- * k if the block has ended. If the block is damaged, k is 64. */
+/* The progress of decoding a block: the remaining bits, and the index k of the last coefficient.
+ * END_OF_BLOCK is added to k if the block has ended. If the block is damaged, k is 64. */
 struct place {
 	struct bits bits; /* a copy, so that the caller's bits stay in registers */
 	size_t k;
@@ -128,9 +130,9 @@ scan_inline bool take_dc(
 	return true;
 }
 
-/* Looks up the next code, stores the coefficients that its entry has, and advances *k past them.
- * Afterwards *k is below 64 if the block goes on, 64 to 127 if the table can't decode the code, and
- * END_OF_BLOCK or more if the block is complete. */
+/* Looks up the next code, stores the coefficients that its entry has, and advances *k to the last
+ * of them. Afterwards *k is below 64 if the block goes on, 64 to 127 if the table can't decode the
+ * code, and END_OF_BLOCK or more if the block is complete. */
 scan_inline ac_entry take_lookup(
 	struct bits *bits, const struct huffman *huffman, size_t *k, int16_t *block)
 {
@@ -190,7 +192,7 @@ scan_inline enum block take_block(struct bits *bits, struct plane *plane, int16_
 	return take_ac(bits, plane->huffman, block) ? BLOCK_ALL : BLOCK_BAD;
 }
 
-/* Decodes a block and computes its samples, either now or as a pair with the next block. */
+/* Decodes a block, and computes its samples now, or together with those of the next block. */
 scan_inline bool keep_block(struct bits *bits, struct plane *plane,
 	const struct kernels *kernels, uint8_t *out)
 {
@@ -259,7 +261,7 @@ scan_inline bool take_mcus(struct scan *scan, const struct kernels *kernels,
 	return true;
 }
 
-/* Transforms a block that still waits for its pair. */
+/* Transforms the last block of each plane, if there was no second block to form a pair. */
 static bool transform_rest(struct scan *scan, const struct kernels *kernels)
 {
 	for (unsigned i = 0; i < scan->n_planes; i++) {

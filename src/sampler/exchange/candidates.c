@@ -4,16 +4,16 @@
 #include "sampler/exchange/exchange_internal.h"
 
 /*
- * Keeps residents and candidates. For each member, class and need there is a ring of the residents
- * that the member may get in exchange. The resident whose last use by any member is the oldest
- * comes first:
+ * Keeps the resident samples, and for each member (job) the candidates: the residents that the
+ * member may get in exchange. There is a ring of candidates for each member, group (class) and
+ * need, in the order in which they were last given to any member:
  *
  *   heads[group][column][need - 1] -> oldest <-> ... <-> newest <-> (oldest)
  *
  * Need is the number of streams of this cache space that still need the sample, as in the cache's
- * policy refcnt: only these streams keep the tensor from being evicted. Among residents with equal
- * need the least recently given one comes first. The cache would evict it next, so it is given
- * while it is still there. Neither rule depends on the id itself.
+ * policy refcnt. A candidate with less need is given first; among equals, the one that was given
+ * least recently. The cache would evict this sample next, so it is given while it is still there.
+ * Neither rule depends on the id itself.
  */
 
 bool residency_has(const struct residency *residency, sample_id id)
@@ -79,7 +79,7 @@ static void order_remove(struct residency *residency, uint32_t at)
 		residency->residents[resident->newer].older = resident->older;
 }
 
-/* Makes room for twice as many residents. Returns false if there is no memory. */
+/* Makes room for twice as many resident samples. Returns false if there is no memory. */
 static bool grow(struct residency *residency)
 {
 	uint32_t n = residency->capacity ? 2 * residency->capacity : 64;
@@ -101,8 +101,8 @@ static bool grow(struct residency *residency)
 	return true;
 }
 
-/* Computes the need of a resident, and for which members the resident is a candidate, from the sets
- * of the streams. */
+/* Computes, from the sets of the streams, the need of a resident sample (one in the cache), and to
+ * which jobs the sample may be given in exchange. */
 static void assess(struct residency *residency, uint32_t at)
 {
 	struct resident *resident = &residency->residents[at];
@@ -115,7 +115,8 @@ static void assess(struct residency *residency, uint32_t at)
 		resident->need += remains;
 		if (node->next == NODE_TAKEN)
 			continue;
-		/* A mark that the node is to be linked, when the need is known. */
+		/* Any value but NODE_OUT and NODE_TAKEN: the loop below links the node, when the
+		 * need is known. */
 		node->next = remains && resident->group != NONE ? at : NODE_OUT;
 	}
 	for (uint32_t column = 0; column < residency->end; column++)
@@ -130,8 +131,8 @@ static uint32_t class_of(const struct residency *residency, sample_id id)
 	return residency->exchange->slots->classes.of[id];
 }
 
-/* Adds the sample to the residents. If there is no memory, does nothing, which only reduces
- * sharing. */
+/* Adds the sample to the residents, the samples in the cache. If there is no memory, does nothing,
+ * which only reduces sharing. */
 void residency_admit(struct residency *residency, sample_id id)
 {
 	if (residency_has(residency, id) || id >= residency->n_ids)
@@ -151,7 +152,7 @@ void residency_admit(struct residency *residency, sample_id id)
 	residency->n++;
 }
 
-/* Takes the resident out of all rings. */
+/* Takes the resident sample out of the rings, the jobs' lists of samples to exchange. */
 static void withdraw(struct residency *residency, uint32_t at)
 {
 	const struct resident *resident = &residency->residents[at];
@@ -178,8 +179,8 @@ void residency_evict(struct residency *residency, sample_id id)
 	residency->n--;
 }
 
-/* Lowers the need of a resident by one, and moves its nodes to the ends of the rings for this need,
- * but removes the node of the member that was given the resident. */
+/* Lowers the need of a resident sample by one, because a job was given the sample. Moves the sample
+ * to the ends of the rings (lists) of other jobs for this need, and out of this job's ring. */
 static void lower_need(struct residency *residency, uint32_t at, uint32_t given_to)
 {
 	struct resident *resident = &residency->residents[at];
@@ -222,10 +223,10 @@ sample_id residency_candidate(
 }
 
 /*
- * Marks all residents as stale. A stale resident still has the state from before the last insertion
- * or removal of a stream. Its need and its rings are consistent, so it can be given, moved to the
- * end of the order and evicted as usual. A refresh links the residents again, one after another in
- * their order, each at the end of its rings. So afterwards the rings are in the order of residents.
+ * Marks all resident samples as stale: their needs, and the jobs to which they may be given, are
+ * those from before the last insertion or removal of a stream. Until residency_refresh has updated
+ * them, samples can be given and evicted as usual. residency_refresh links the samples again, in
+ * their order, each at the end of its rings. So afterwards the rings are in this order, too.
  */
 void residency_make_stale(struct residency *residency)
 {

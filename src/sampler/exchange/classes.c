@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Membership classes by successive refinement: each new set splits the classes that it divides. Two
- * ids of one class are in the same sets and have the same label.
+ * Membership classes: two ids of one class are in the same sets (selections of jobs) and have the
+ * same label. Each new set splits those classes of which it contains some ids, but not all.
  */
 
 void classes_free(struct classes *classes)
@@ -78,8 +78,8 @@ int classes_new(struct classes *classes, const uint32_t *labels, uint32_t n_ids)
 
 struct split {
 	struct classes *classes;
-	/* The number of ids of each class that are in the set; later the class to which these ids
-	 * move. */
+	/* Indexed by class: first the number of the class's ids that are in the set, later the
+	 * class to which these ids move. */
 	uint32_t *inside;
 };
 

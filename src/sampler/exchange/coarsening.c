@@ -6,12 +6,11 @@
 #include <errno.h>
 
 /*
- * Makes classes coarser. When no stream and no resident sample is left from the time of removed
- * jobs, the classes of the present jobs are enough. No set has to be renumbered then, but with
- * millions of ids a coarsening still takes long:
+ * Merges classes that only differ because of removed jobs. This is possible when there is no stream
+ * and no resident sample. With millions of ids it takes long, so there are three steps:
  *
- *   sampler_coarsening_new       holds the slots and the members
- *   sampler_coarsening_prepare   divides all ids anew, by constant selections
+ *   sampler_coarsening_new       takes references to the slots and the members (jobs)
+ *   sampler_coarsening_prepare   divides all ids into classes anew, without the lock
  *   sampler_coarsen              replaces the slots, if nothing has changed meanwhile
  */
 
@@ -90,7 +89,7 @@ int sampler_coarsening_prepare(struct sampler_coarsening *coarsening)
 	return error;
 }
 
-/* `coarsening` gets the old slots, and frees them later. */
+/* Installs the new slots. The old slots are freed later, with `coarsening`. */
 int sampler_coarsen(struct sampler *sampler, struct sampler_coarsening *coarsening)
 {
 	struct exchange *e = sampler->exchange;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * Exchange sampling:
+ * Exchange sampling, for stream j, which still has to draw the ids in R_j:
  *
  *   draw x uniformly from R_j (exchange_round.c)
  *   if x is resident: give x
@@ -16,7 +16,7 @@
  *        resident: give the y of least need
  *   else: give x
  *
- * Why an epoch's order is exactly uniform: let s be a permutation of the ids that maps each class
+ * Proof that an epoch's order is uniform: let s be a permutation of the ids that maps each class
  * onto itself. Every step treats all ids of a class alike: a round draws classes by the number of
  * ids left in each, then ids uniformly; rings are in the order of events; eviction depends on need
  * and age. So a history, and the same history with s applied to its ids, are equally likely. Hence,
@@ -27,10 +27,10 @@
  * classes, fewer permutations remain. All of them were permutations before, so the argument still
  * holds.
  *
- * When a job leaves, its classes can't be merged at once, because samples that it loaded are still
- * resident. After a merge, streams would get these ids first. So classes stay until no stream and
- * no resident sample is left. Until then they are finer than needed, which costs a little sharing,
- * but no uniformity.
+ * When a job leaves, its classes can't be merged at once, because samples that the job loaded are
+ * still resident. After a merge, streams would get these ids first. So classes stay until no stream
+ * and no resident sample is left. Until then there are more classes than needed, which costs a
+ * little sharing, but no uniformity.
  *
  * A round serves its streams in the order in which they draw. Any order that does not depend on
  * samples is correct. The samples that the first stream loads are resident for the others.
@@ -153,7 +153,8 @@ struct slots *exchange_slots(const struct exchange *exchange)
 	return slots_hold(exchange->slots);
 }
 
-/* Renumbers the set by the current slots, if a job has joined since the set was made. -ENOMEM */
+/* Computes the slots of the set's ids again, if the slots have changed since the set was made.
+ * -ENOMEM */
 static int renumber(const struct exchange *e, struct sampler_set *set)
 {
 	if (set->numbering != e->slots) {
@@ -164,7 +165,7 @@ static int renumber(const struct exchange *e, struct sampler_set *set)
 		idset_free(&set->slots);
 		set->slots = slots;
 	}
-	/* from now on each job that joins renumbers the set */
+	/* from now on the set is updated when the slots change (put_in_place in joining.c) */
 	slots_put(&set->numbering);
 	return 0;
 }
@@ -198,7 +199,7 @@ static void remove_stream(struct sampler *sampler, struct sampler_stream *stream
 	(void)sampler;
 	refresh(residency);
 	stream->member->stream = NULL;
-	/* A stream without remaining samples has no candidates, so no resident becomes stale. */
+	/* A stream without remaining samples has no candidates, so the residents are up to date. */
 	if (stream->remaining)
 		residency_make_stale(residency);
 }

@@ -12,8 +12,8 @@
  * The parts of the exchange sampler:
  *
  *   exchange.c       the algorithm: streams, and the sample that a stream is given
- *   joining.c        adds a job, the long part of it without the lock
- *   coarsening.c     merges classes that nothing needs any more, with the same use of the lock
+ *   joining.c        adds a job, with the long part of the work done without the lock
+ *   coarsening.c     merges classes that no job needs any more, in the same way
  *   classes.c        which ids are interchangeable
  *   labels.c         which ids have a label
  *   slots.c          ids in the order of their labels and classes
@@ -21,6 +21,11 @@
  *   residency.c      the samples resident in a cache space: members and groups
  *   candidates.c     the jobs for which each resident sample is a candidate
  *   validate.c       checks the state of the sampler, for tests
+ *
+ * Words: the ids of a *class* are interchangeable. The *slot* of an id is its place in the order of
+ * labels and classes. A *member* is a job that has joined. A *resident* is a sample in the cache; a
+ * *group* has the residents of one class. A resident is a *candidate* for a member if the member's
+ * stream can get it in exchange. A *ring* has the candidates of one member, group and need.
  */
 
 #define NONE UINT32_MAX
@@ -38,7 +43,7 @@ struct classes {
  * same jobs. */
 #define CLASS_OUTSIDE 0
 
-/* Makes the classes before any job has joined: CLASS_OUTSIDE, and one class for each label if
+/* Makes the classes of a sampler without jobs: CLASS_OUTSIDE, and one class for each label if
  * `labels` is not NULL. */
 must_check int classes_new(
 	struct classes *classes, const uint32_t *labels, uint32_t n_ids);
@@ -46,8 +51,8 @@ void classes_free(struct classes *classes);
 must_check int classes_copy(const struct classes *classes, struct classes *ret);
 /* Makes room for ids below n_ids. -ENOMEM */
 must_check int classes_cover(struct classes *classes, uint32_t n_ids);
-/* Splits each class of which the set has some ids, but not all. Ids of the set that are in
- * CLASS_OUTSIDE always get a class of their own. Each split adds one to classes->n. */
+/* Splits each class of which the set contains some ids, but not all. Ids of the set that were in
+ * CLASS_OUTSIDE always become a new class. Each split adds one to classes->n. */
 must_check int classes_split(struct classes *classes, const roaring_bitmap_t *ids);
 
 /* --- labels --- */
@@ -67,15 +72,15 @@ void labels_free(struct labels **labels);
 /* --- slots --- */
 
 /*
- * The ids of a class form one range of slots, in ascending order. So the ids of a class that are
- * left in a stream's R form a range of ranks:
+ * The ids of a class form one range of slots (places in an order of all ids). So those ids of a
+ * class that a stream has still to draw, in its set R_j, form one range of ranks:
  *
  *     slots    | class 0     | class 2 | class 1       |
  *     R_j        x   x x   x     x         x x   x   x
  *     ranks      0   1 2   3     4         5 6   7   8
  *
- * Slots never change: when classes change, new slots are made. A set that is being filled without
- * the lock may still hold the old slots.
+ * A struct slots never changes: when classes change, a new one is made. A set that is being filled
+ * without the lock may still hold a reference to the old one.
  */
 struct slots {
 	struct classes classes;
@@ -117,42 +122,44 @@ struct member *member_hold(struct member *member);
 /* Drops a reference. Needs no lock. */
 void member_put(struct member **member);
 
-/* The state of a resident as a candidate for one member. All candidates with the same column, group
- * and need form a ring. The links are indexes of residents. */
+/* Tells whether a resident sample may be given to one job (member) in exchange for another sample.
+ * All such samples of the same job, class and need form a ring, a circular list. The links are
+ * indexes of residents. */
 struct node {
 	uint32_t previous;
-	uint32_t next; /* NODE_OUT or NODE_TAKEN: the resident is no candidate */
+	/* NODE_OUT or NODE_TAKEN: the sample may not be given to the job */
+	uint32_t next;
 };
 
-/* Value of node.next: the resident is not in the member's R, or no other id can be exchanged for
- * it. */
+/* Value of node.next: the job's stream does not need the sample, or no other sample is
+ * interchangeable with it. */
 #define NODE_OUT NONE
-/* Value of node.next: the member was given the sample after the sample became resident. */
+/* Value of node.next: the job was given the sample since the sample came into the cache. */
 #define NODE_TAKEN (NONE - 1)
 
 struct resident {
 	sample_id id;
-	/* group of the sample's class; NONE: the sample can't be exchanged */
+	/* group of the sample's class; NONE: the class has no other id, or there was no memory */
 	uint32_t group;
-	/* number of streams of this cache space whose R contains the sample */
+	/* number of streams of this cache space that have still to draw the sample */
 	uint32_t need;
 	/* links in the order in which residents were last given to a stream */
 	uint32_t older;
 	uint32_t newer;
 };
 
-/* The residents of a class that has at least one resident. */
+/* A class with at least one resident sample. */
 struct group {
 	uint32_t class;
-	uint32_t n; /* number of residents; 0: the entry is free */
+	uint32_t n; /* number of resident samples; 0: the entry is free */
 	uint32_t next_free;
 };
 
-/* The samples that are resident in one cache space. */
+/* The samples of one cache space that are in the cache (resident), and the jobs of this space. */
 struct residency {
 	uint32_t id; /* number of the cache space */
 	const struct exchange *exchange;
-	struct member **columns; /* the member of each column; NULL: the column is free */
+	struct member **columns; /* the job of each column; NULL: the column is free */
 	uint32_t stride;	 /* length of columns */
 	uint32_t end;		 /* all columns from this one on are free */
 	uint32_t n_members;
@@ -168,12 +175,13 @@ struct residency {
 	uint32_t free;
 	uint32_t oldest;
 	uint32_t newest;
-	/* a stream was added or removed, and some residents are not yet assessed again */
+	/* a stream was added or removed, and the nodes of some residents are out of date */
 	bool stale;
-	uint32_t next_stale; /* this resident and all newer ones must be assessed again */
+	uint32_t next_stale; /* this resident and all newer ones are out of date */
 
 	struct group *groups;
-	uint32_t *heads; /* the oldest candidate for each group, column and need - 1 */
+	/* first sample of each ring; there is a ring for each group, column and need - 1 */
+	uint32_t *heads;
 	uint32_t n_groups;
 	uint32_t group_capacity;
 	uint32_t free_group;
@@ -184,7 +192,7 @@ struct residency {
 struct exchange {
 	struct labels *labels; /* NULL: ids of different labels may be exchanged */
 	struct slots *slots;
-	bool too_fine; /* a job has left, so classes may be finer than needed */
+	bool too_fine; /* a job has left, so there may be more classes than needed */
 	struct member **members;
 	size_t n_members;
 	uint64_t changes; /* number of joins and leaves of jobs */
@@ -213,39 +221,40 @@ sample_id exchange_draw_between(const struct exchange *exchange, struct rng *rng
 must_check int residency_new(
 	const struct exchange *exchange, uint32_t id, struct residency **ret);
 void residency_free(struct residency **residency);
-/* Makes room for ids below n_ids, unless there is enough. *where: an array of n_ids entries NONE,
- * which replaces the old array; on return, the old array. */
+/* Makes room for ids below n_ids, unless there is enough. *where is an array of n_ids entries NONE.
+ * It replaces the old array residency->where, and *where becomes the old array. */
 void residency_cover(struct residency *residency, uint32_t n_ids, uint32_t **where);
 must_check int residency_join(struct residency *residency, struct member *member);
 void residency_leave(struct residency *residency, struct member *member);
 
-/* Computes all groups, needs and candidates anew, after classes have changed. */
+/* Computes anew, after classes have changed, to which jobs each resident sample may be given. */
 void residency_rebuild(struct residency *residency);
-/* Marks needs and candidates as out of date, after a stream was added or removed. */
+/* Marks all resident samples as out of date, after a stream was added or removed. */
 void residency_make_stale(struct residency *residency);
-/* Updates need and candidates for one resident, which is about to be given to a stream. */
+/* Updates one resident sample that may be out of date, before it is given to a stream. */
 void residency_refresh_one(struct residency *residency, sample_id id);
-/* Updates need and candidates for up to n more residents. Returns true if all are up to date. */
+/* Updates up to n resident samples that are out of date. Returns true if all are up to date. */
 bool residency_refresh(struct residency *residency, uint32_t n);
 
-/* Returns the member's best candidate of a class; SAMPLE_NONE: it has none. */
+/* Returns the best resident sample of this class to give to the job: the one with the least need;
+ * among equals, the one that was given least recently. SAMPLE_NONE: there is none. */
 sample_id residency_candidate(
 	const struct residency *residency, const struct member *member, uint32_t class);
 bool residency_has(const struct residency *residency, sample_id id);
-/* Notes that the member was given the sample. The caller has already removed the sample from the
- * member's R. */
+/* Updates the resident samples after the job (member) was given the sample. The caller has already
+ * removed the sample from the set of the job's stream. */
 void residency_give(
 	struct residency *residency, const struct member *member, sample_id id);
-/* Adds a resident sample that no member has been given yet. */
+/* Adds a resident sample that was given to no job yet since it came into the cache. */
 void residency_admit(struct residency *residency, sample_id id);
 void residency_evict(struct residency *residency, sample_id id);
 void residency_validate(const struct residency *residency);
 
-/* Adds a resident of the class to the class's group, and returns the group, which is made if
- * necessary. NONE: the class has only one id, so nothing can be exchanged, or there is no
- * memory. */
+/* Counts one more resident sample in the group of the class. Returns the group, which is made if
+ * necessary. NONE: there is no memory, or the class has only one id, so nothing can be
+ * exchanged. */
 uint32_t group_get(struct residency *residency, uint32_t class);
-/* Removes a resident from the group. Frees the group if no resident is left. */
+/* Counts one resident sample less in the group. Frees the group if none is left. */
 void group_put(struct residency *residency, uint32_t group);
 void groups_clear(struct residency *residency);
 
@@ -260,7 +269,8 @@ static inline bool node_linked(const struct node *node)
 	return node->next < NODE_TAKEN;
 }
 
-/* Returns the heads of a member's rings in a group, indexed by need - 1. */
+/* Returns, indexed by need - 1, the first samples of the rings of one group (class) and one column
+ * (job). */
 static inline uint32_t *residency_heads(
 	const struct residency *residency, uint32_t group, uint32_t column)
 {

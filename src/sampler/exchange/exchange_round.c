@@ -5,9 +5,10 @@
 #include "sampler/exchange/exchange_internal.h"
 
 /*
- * The draws of a round. Each stream draws uniformly from its R, independent of everything before
- * the round. Within the round the draws depend on each other: the streams draw the same class as
- * often as possible, so that a sample that one stream loads serves the others at once.
+ * The draws of a round. Each stream draws uniformly from its R, the ids that it has still to draw,
+ * independent of everything before the round. Within the round the draws depend on each other: the
+ * streams draw the same class of ids as often as possible, so that a sample that one stream loads
+ * serves the others at once.
  *
  * Let p_i(c) = |R_i n c| / |R_i|. The streams are sorted by |R|. The first stream draws
  * independently. The draw of each later stream k depends on the id drawn by the stream j before it
@@ -35,7 +36,7 @@ static uint32_t class_of(const struct exchange *e, sample_id id)
 	return e->slots->classes.of[id];
 }
 
-/* Returns the number of the class's ids that are in the stream's R. */
+/* Returns how many ids of the class the stream has still to draw. */
 static uint32_t left(
 	const struct exchange *e, const struct sampler_stream *stream, uint32_t class)
 {
@@ -70,7 +71,8 @@ static sample_id draw_any(struct rng *rng, const struct sampler_stream *stream)
 	return idset_select(stream->set, (uint32_t)rng_below(rng, stream->remaining));
 }
 
-/* The probabilities p_k(c) (own) and p_j(c) (other), multiplied by |R_j| |R_k|. */
+/* The probabilities with which stream k (own) and the stream j before it (other) draw a class. Both
+ * are multiplied by |R_j| |R_k|, which makes them integers. */
 struct weights {
 	uint64_t own;
 	uint64_t other;
@@ -83,9 +85,9 @@ static struct weights weigh(const struct exchange *e, const struct sampler_strea
 		(uint64_t)left(e, other, class) * stream->remaining};
 }
 
-/* Draws a class with a probability in proportion to its surplus, and then an id of the class. Goes
- * through the classes of R; each class replaces the choice so far with the probability surplus /
- * sum of the surpluses so far. */
+/* Draws a class with a probability in proportion to its surplus max(0, p_k - p_j), and then an id
+ * of the class. Goes through the classes of R: each class replaces the class chosen so far with the
+ * probability surplus / (sum of the surpluses so far). */
 static sample_id draw_surplus_by_class(const struct exchange *e, struct rng *rng,
 	const struct sampler_stream *stream, const struct sampler_stream *other)
 {
@@ -107,10 +109,11 @@ static sample_id draw_surplus_by_class(const struct exchange *e, struct rng *rng
 }
 
 /*
- * Draws from max(0, p_k - p_j): draws by p_k, and accepts the draw with probability max(0, 1 -
- * p_j(c) / p_k(c)). With d = sum of max(0, p_k - p_j), a surplus is needed with probability d and
- * then takes 1 / d tries: on average one try per draw. If d is very small, going through all
- * classes is as cheap, and equally exact.
+ * Draws for stream k from its surplus over stream j, max(0, p_k - p_j), where p_k(c) is the
+ * probability that k draws class c. Draws by p_k, and accepts the draw with probability
+ * max(0, 1 - p_j(c) / p_k(c)). Let d = sum of max(0, p_k - p_j). This function is called with
+ * probability d, and then takes 1 / d tries on average: one try per draw. If d is very small, going
+ * through all classes is as cheap, and equally exact.
  */
 static sample_id draw_surplus(const struct exchange *e, struct rng *rng,
 	const struct sampler_stream *stream, const struct sampler_stream *other)

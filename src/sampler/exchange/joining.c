@@ -8,16 +8,15 @@
 #include <string.h>
 
 /*
- * Adds a job. The ids are divided into new classes, and the remaining ids of the running streams
- * are renumbered. With millions of ids this takes long:
+ * Adds a job. The ids are divided into new classes, so they get new slots (places in the order of
+ * classes), also in the sets of the running streams. With millions of ids this takes long:
  *
  *   sampler_joining_new       copies the bits of the streams' sets
- *   sampler_joining_prepare   does all that takes long, from slots and copies that nobody
- *                             changes
- *   sampler_join_prepared     puts the new slots and sets in place, without the ids that
- *                             streams were given meanwhile
+ *   sampler_joining_prepare   does all that takes long, from copies, without the lock
+ *   sampler_join_prepared     puts the new slots and sets in place, and removes the ids that
+ *                             the streams were given meanwhile
  *
- * If the slots have changed in between, or a stream was added, all steps are repeated.
+ * If the slots have changed in between, or a stream was added, the caller repeats all steps.
  */
 
 /* The remaining ids of a stream, and their new slots. */
@@ -36,7 +35,7 @@ struct sampler_joining {
 	struct slots *refined;
 	struct member *member;
 	uint32_t n_ids;
-	bool covered; /* the cache space has a residency with room for all ids */
+	bool covered; /* residency->where of the cache space has room for all ids */
 	/* New array for residency->where, if the old one is too small. After sampler_join_prepared
 	 * it is the old array. */
 	uint32_t *where;

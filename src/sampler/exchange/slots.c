@@ -25,8 +25,8 @@ void slots_put(struct slots **slots)
 	free(s);
 }
 
-/* Orders the classes of each label by their smallest ids; without labels, all classes. next: for
- * each label, the slot at which the next class begins. */
+/* Places the classes of each label in the order of their smallest ids; without labels, all classes.
+ * next: for each label, the slot at which the next class begins. */
 static void place_classes(struct slots *slots, const struct classes *classes,
 	const struct labels *labels, uint32_t *next)
 {
@@ -50,7 +50,7 @@ static void place_ids(struct slots *slots, const struct classes *classes)
 		slots->of[id] = slot;
 		slots->id[slot] = id;
 	}
-	/* Each `first` is now at the end of its class. */
+	/* Each slots->first is now the end of its class. */
 	for (uint32_t class = 0; class < classes->n; class ++)
 		slots->first[class] -= classes->size[class];
 }

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Computes all numbers anew that the sampler otherwise updates step by step, and compares them. */
+/* Checks the numbers that the sampler updates step by step: computes them anew and compares. */
 
 struct count {
 	const struct classes *classes;
@@ -105,7 +105,7 @@ void exchange_validate(const struct sampler *sampler)
 		residency_validate(e->residencies[i]);
 }
 
-/* Checks that the order of residents is one chain, and contains all residents. */
+/* Checks that the list of residents, from the oldest to the newest, contains all residents. */
 static void validate_order(const struct residency *residency)
 {
 	uint32_t n = 0;
@@ -168,9 +168,9 @@ static void validate_resident(const struct residency *residency, uint32_t at)
 }
 
 /*
- * Checks that the rings of a column are in the order of residents: going through the residents,
- * each candidate must be the next one of its ring, and at the end each ring must be back at its
- * head.
+ * Checks that the rings of a column (member) are in the order of residents. Goes through the
+ * residents: each candidate must be the next one of its ring. At the end each ring must be back at
+ * its head.
  */
 static void validate_rings(const struct residency *residency, uint32_t column)
 {

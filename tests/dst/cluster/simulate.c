@@ -9,17 +9,11 @@
 
 #include "group.h"
 
+#include "../plan.h"
 #include "base/crash.h"
 #include "base/log.h"
 
-#include <getopt.h>
 #include <inttypes.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 struct group group;
 
@@ -308,60 +302,19 @@ static void print_counts(void)
 		counts->placed);
 }
 
-static double seconds_now(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-struct plan {
-	double end_s;
-	uint64_t first, runs;
-	unsigned processes;
-};
-
 /* Plays the seeds of one process. */
-static int play(const struct plan *plan, unsigned process)
+static int play(const struct plan *plan, unsigned process, const char *directory)
 {
+	(void)directory;
 	crash_install();
 	crash_dump_by(dump, NULL);
 	ensure(loud || log_to_file("/dev/null") == 0);
 	signal(SIGABRT, tell_seed);
 	signal(SIGSEGV, tell_seed);
 	signal(SIGALRM, tell_seed);
-	for (uint64_t i = process; i < plan->runs && seconds_now() < plan->end_s;
-		i += plan->processes)
-		run_seed(plan->first + i);
+	plan_play(plan, process, run_seed);
 	print_counts();
 	return 0;
-}
-
-#define MOST_PROCESSES 64
-
-static int play_all(const struct plan *plan)
-{
-	pid_t children[MOST_PROCESSES], ended;
-	int failed = 0, status;
-	ensure(plan->processes <= MOST_PROCESSES);
-	for (unsigned i = 0; i < plan->processes; i++) {
-		children[i] = fork();
-		ensure(children[i] >= 0);
-		if (children[i] == 0) {
-			(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-			exit(play(plan, i));
-		}
-	}
-	while ((ended = wait(&status)) > 0) {
-		failed |= status != 0;
-		for (unsigned i = 0; i < plan->processes; i++) {
-			if (children[i] == ended)
-				children[i] = 0;
-			else if (failed && children[i] > 0)
-				kill(children[i], SIGTERM);
-		}
-	}
-	return failed;
 }
 
 static bool choose_mutant(const char *name)
@@ -387,26 +340,11 @@ static bool choose_mutant(const char *name)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {{"seconds", 1, NULL, 's'},
-		{"runs", 1, NULL, 'r'}, {"seed", 1, NULL, 'n'},
-		{"processes", 1, NULL, 'p'}, {"mutant", 1, NULL, 'm'}, {0}};
-	double seconds = 1e9;
-	struct plan plan = {.runs = UINT64_MAX, .processes = 1};
+	static const struct option options[] = {
+		PLAN_OPTIONS, {"mutant", 1, NULL, 'm'}, {0}};
+	struct plan plan = PLAN_ALL;
 	for (int c; (c = getopt_long(argc, argv, "v", options, NULL)) != -1;)
 		switch (c) {
-		case 's':
-			seconds = atof(optarg);
-			break;
-		case 'r':
-			plan.runs = strtoull(optarg, NULL, 10);
-			break;
-		case 'n':
-			plan.first = strtoull(optarg, NULL, 10);
-			plan.runs = plan.runs == UINT64_MAX ? 1 : plan.runs;
-			break;
-		case 'p':
-			plan.processes = (unsigned)strtoul(optarg, NULL, 10);
-			break;
 		case 'm':
 			if (choose_mutant(optarg))
 				break;
@@ -415,8 +353,8 @@ int main(int argc, char **argv)
 			loud = true;
 			break;
 		default:
-			return 2;
+			if (!plan_take(&plan, c))
+				return 2;
 		}
-	plan.end_s = seconds_now() + seconds;
-	return play_all(&plan);
+	return plan_play_all(&plan, play, NULL);
 }

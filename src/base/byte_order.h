@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Reads little-endian numbers at any address, aligned or not. */
+/* Reads little-endian and big-endian numbers at any address, aligned or not. */
 
 static inline uint32_t get_le16(const uint8_t *at)
 {
@@ -28,4 +28,14 @@ static inline uint64_t get_le64(const uint8_t *at)
 	uint64_t value;
 	memcpy(&value, at, sizeof(value));
 	return le64toh(value);
+}
+
+static inline uint32_t get_be16(const uint8_t *at)
+{
+	return (uint32_t)at[0] << 8 | at[1];
+}
+
+static inline uint32_t get_be32(const uint8_t *at)
+{
+	return get_be16(at) << 16 | get_be16(at + 2);
 }

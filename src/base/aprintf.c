@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/aprintf.h"
+
+#include <stdarg.h>
+
+char *aprintf(const char *format, ...)
+{
+	char *text;
+	va_list args;
+	va_start(args, format);
+	int n = vasprintf(&text, format, args);
+	va_end(args);
+	return n < 0 ? NULL : text;
+}
