@@ -67,7 +67,7 @@ static const char *reason(const struct transfer *transfer, char ret[140])
 }
 
 /* Tells whether the error's code in the body is one that s3 and compatible servers use for problems
- * with credentials. Without such a code, the answer may be about the object. */
+ * with credentials. Any other code may concern only this object. */
 static bool is_about_credentials(const struct transfer *transfer)
 {
 	static const char *const codes[] = {"AccountProblem", "AuthenticationFailed",
@@ -219,8 +219,8 @@ static int read_once(const struct far_object *object, uint64_t offset, uint64_t 
 	return err;
 }
 
-/* Tells whether a URL of the source that was readable before is still readable. If it is, then the
- * refusal concerns a single object, not the whole source. */
+/* Tells whether another object of the source, which could be read earlier, can still be read. In
+ * this case the server refuses a single object, not the whole source. */
 static bool others_are_allowed(const struct place *place, struct health *health)
 {
 	uint8_t byte[1];

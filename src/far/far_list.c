@@ -106,8 +106,8 @@ static const struct format formats[] = {
 	{"<EnumerationResults", "<Blob>", "</Blob>", "NextMarker", "Last-Modified",
 		"Etag", "Content-Length", "Name"}};
 
-/* Calls `listed` for the object between `at` and `end`. Each search must use these bounds, because
- * take_element writes \0 into the text. */
+/* Calls `listed` for the object whose elements are between `at` and `end`. take_element writes \0
+ * into the text, so a search must stop at `end`, not at a \0. */
 static int read_object(const struct format *format, char *at, char *end, bool escaped,
 	size_t prefix, far_listed *listed, void *context)
 {

@@ -32,7 +32,8 @@ struct target {
 	/* one scale for each channel if channels are in separate planes (CHW); otherwise scale[0]
 	 * is for all channels */
 	struct pixels_scale scale[MOST_CHANNELS];
-	/* scratch memory for a row each: a row of the output, the row mirrored, its channels */
+	/* scratch memory for one row each: row: a row of the result; mirrored: this row, mirrored;
+	 * planes: the channels of this row, one after another */
 	uint8_t *row;
 	uint8_t *mirrored;
 	uint8_t *planes;
@@ -52,8 +53,8 @@ static const uint8_t *window_start(const struct window *window)
 	       window->columns.first * window->pixel;
 }
 
-/* Resizes the window as an image of its own: torchvision crops first, so that its filter
- * does not see the pixels around the window. */
+/* Resizes the window alone, without the pixels around it, because torchvision crops before it
+ * resizes. */
 static int resize(struct window *window, const struct augment_plan *plan, uint8_t *out)
 {
 	struct resampler *resampler;

@@ -262,7 +262,8 @@ static bool append_pixels(struct runs *runs, unsigned n)
 static bool skip_pixels(struct runs *runs)
 {
 	const struct bmp *bmp = runs->bmp;
-	/* The two bytes of the offset follow two bytes that Pillow ignores. */
+	/* The code has four bytes: two that Pillow ignores, then the columns and the rows to
+	 * skip. */
 	if (bmp->size - runs->at < 4)
 		return false;
 	uint64_t right = bmp->data[runs->at + 2], up = bmp->data[runs->at + 3];

@@ -84,8 +84,8 @@ struct codec {
 	int (*read)(void *state, uint8_t *pixels);
 	void (*close)(void *state);	    /* NULL: there is nothing to close */
 	size_t (*bytes)(const void *state); /* returns the memory that the state holds */
-	/* Finds the EXIF data. NULL: the format has none, or is JPEG or PNG, for which the scan of
-	 * the dataset finds the EXIF data itself. */
+	/* Finds the EXIF data. NULL for formats without EXIF data, and for JPEG and PNG, whose EXIF
+	 * data the scan of the dataset finds. */
 	struct exif_data (*exif)(const uint8_t *data, size_t size);
 };
 

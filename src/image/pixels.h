@@ -30,7 +30,8 @@ struct normalize_config {
  * has whole pixels and whole vectors. */
 #define PIXELS_PERIOD 24
 
-/* Number i of a row becomes (x / 255 - mean[i % PIXELS_PERIOD]) / deviation[i % ...]. */
+/* Number x at index i of a row becomes (x / 255 - mean[k]) / deviation[k], where k is i %
+ * PIXELS_PERIOD. */
 struct pixels_scale {
 	float mean[PIXELS_PERIOD];
 	float deviation[PIXELS_PERIOD];

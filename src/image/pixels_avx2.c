@@ -11,7 +11,7 @@
 
 #define AVX2 __attribute__((target("avx2,fma,f16c")))
 
-/* Bytes per load or store, and the whole RGB pixels in them. */
+/* bytes of a vector (block), and number of whole RGB pixels in them */
 #define BLOCK 16
 #define BLOCK_PIXELS 5
 #define EIGHT 8 /* numbers computed at once */
@@ -41,7 +41,8 @@ AVX2 static void mirror(const uint8_t *in, size_t width, uint8_t *out)
 
 #define NO -1
 
-/* Gathers the 16 bytes of one channel from three vectors of pixels. */
+/* Puts the 16 bytes of one channel into a vector. They come from three vectors of RGB pixels;
+ * order[i] tells where the bytes of block[i] go. */
 AVX2 static inline __m128i gather(const __m128i block[3], const __m128i order[3])
 {
 	return _mm_or_si128(_mm_or_si128(_mm_shuffle_epi8(block[0], order[0]),

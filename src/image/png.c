@@ -251,9 +251,9 @@ static void copy_file(struct png *png, uint8_t *out, size_t bytes)
 	png->next += bytes;
 }
 
-/* Gives libpng the header of a chunk. If the last chunk claims to be longer than the file, its
- * length is reduced to the end of the file. libpng reads a chunk whole or not at all, and the bytes
- * in the file may be enough. */
+/* Gives libpng the header of a chunk. libpng reads a chunk completely, or fails. If the file ends
+ * within the chunk, the length in the header is reduced to the bytes that exist, because these may
+ * be enough for all rows. */
 static void read_chunk_header(struct png *png, uint8_t *out)
 {
 	copy_file(png, out, CHUNK_HEADER);
@@ -359,7 +359,8 @@ static void convert_row(const struct png *png, const uint8_t *in, uint8_t *out)
 			memcpy(out + (size_t)x * 3, png->lookup[in[x]], 3);
 }
 
-/* Reads all rows, and converts all but the last one, which stays in png->rows. */
+/* Reads all rows, and converts each when the next one is read. The last row stays in png->rows
+ * until convert_rest converts it: libpng may fail after it has read this row. */
 static void read_rows(struct png *png, uint8_t *pixels)
 {
 	for (uint32_t y = 0; y < png->header.height; y++) {

@@ -18,5 +18,5 @@ typedef bool png_unfilter(unsigned filter, unsigned pixel_bytes, uint8_t *row,
 	const uint8_t *above, size_t n);
 
 png_unfilter png_unfilter_plain;
-/* the same function in vector code; on processors without SSE2, in plain code */
+/* does the same as png_unfilter_plain, with SSE2 if the processor has it */
 png_unfilter png_unfilter_vector;

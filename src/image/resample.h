@@ -48,7 +48,8 @@ struct crop_axis crop_axis(uint32_t image, uint32_t crop);
 struct resample_window {
 	enum resample_filter filter;
 	struct tensor_shape image;
-	/* its mode is the mode of the image and of the result */
+	/* size of the image after the resize; size.mode is the mode of the image before and after
+	 * it */
 	struct tensor_shape size;
 	struct crop_axis rows;
 	struct crop_axis columns;

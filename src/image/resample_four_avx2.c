@@ -66,8 +66,8 @@ avx2 static void output_row(const struct kernel *kernel, struct crop_axis column
 	}
 }
 
-/* Computes the last rows in plain C if they are not followed by enough bytes: loads for zero
- * weights read beyond the end of a row. */
+/* Computes the last rows in plain C if the vector code would read beyond the memory of the image:
+ * it also loads the pixels for the zero weights at the end of a group. */
 void resample_horizontal_four_avx2(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride)
 {

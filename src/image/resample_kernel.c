@@ -69,11 +69,12 @@ static const struct filter {
 
 static double kernel_scale(uint32_t in, uint32_t out)
 {
-	return (double)(float)in / out; /* Pillow stores the box in floats */
+	return (double)(float)in /
+	       out; /* Pillow stores the size of the image in a float */
 }
 
-/* Returns the position in the image from which FILTER_NEAREST takes a pixel. Pillow adds the scale
- * once per pixel, so its rounding errors add up. */
+/* Returns the position in the image from which FILTER_NEAREST takes a pixel. Pillow finds it by
+ * adding the scale once per pixel; only so the rounding errors are equal. */
 static double nearest_place(double scale, uint32_t index)
 {
 	double place = scale * 0.5;

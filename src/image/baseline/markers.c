@@ -42,7 +42,9 @@ static unsigned two_bytes(const uint8_t *data)
 static bool read_quants(struct frame *frame, struct segment segment)
 {
 	while (segment.size > 0) {
-		/* If the high half of the byte is not 0, the factors have 16 bits. */
+		/* The low half of the byte is the number of the table. The high half is not 0 if
+		 * the factors have 16 bits; the byte is then at least TABLES, and the file is
+		 * refused. */
 		unsigned table = segment.data[0];
 		if (table >= TABLES || segment.size < 1 + COEFFICIENTS)
 			return false;
