@@ -23,9 +23,9 @@
 
 static int refcnt_init(struct cache *cache)
 {
-	/* Allocates a bucket for each possible need, so that a change of need can't fail. The
-	 * array has a size of 1 MiB, but the kernel provides memory only for the buckets that
-	 * are used. */
+	/* Allocates a bucket for each possible need, so that a change of need can't fail. The array
+	 * has a size of 1 MiB, but the kernel provides memory only for the buckets that are
+	 * used. */
 	cache->evict.buckets =
 		cache_alloc((UINT16_MAX + 1) * sizeof(*cache->evict.buckets));
 	return cache->evict.buckets ? 0 : -ENOMEM;

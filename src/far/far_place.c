@@ -25,8 +25,8 @@ static struct place *_Atomic places;
 /* the place of URLs for which nothing is configured */
 static const struct place plain = {.timeout_s = DEFAULT_TIMEOUT_S};
 
-/* Returns the place whose `url` is the longest beginning of this URL. If several places have
- * this `url`, returns the one added last. If no place fits an s3 URL, returns the s3 place added
+/* Returns the place whose `url` is the longest beginning of this URL. If several places have this
+ * `url`, returns the one added last. If no place fits an s3 URL, returns the s3 place added
  * last. */
 const struct place *place_of(const char *url)
 {

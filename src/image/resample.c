@@ -37,9 +37,7 @@ struct crop_axis crop_axis(uint32_t image, uint32_t crop)
 		return (struct crop_axis){.pad = (crop - image) / 2, .length = image};
 	uint32_t spare = image - crop;
 	uint32_t half = spare / 2;
-	/* torchvision uses round(half + 0.5), which in Python is the even one of half and half +
-	 * 1 */
-	if (spare % 2)
+	if (spare % 2) /* Python rounds half + 0.5 to the even neighbour */
 		half += half % 2;
 	return (struct crop_axis){.first = half, .length = crop};
 }

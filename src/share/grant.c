@@ -6,13 +6,15 @@
 #include <math.h>
 
 /*
- * All figures are decode time. A job can use cost x demand: the decode time of a sample, times the
- * samples per second that the job could read. SHARE_FAIR and SHARE_SLOWDOWN divide the decode time
- * as if it were poured into vessels, one for each job, up to one common level:
+ * All figures are decode time per second. A job can use cost x demand: the decode time of a sample,
+ * times the samples per second that the job could read. SHARE_FAIR and SHARE_SLOWDOWN divide the
+ * decode time as if it were water. Each job has a vessel that holds cost x demand. All vessels
+ * stand side by side, and are filled to one common level. When a vessel is full, the other vessels
+ * get the rest.
  *
- * |       |  |    |          The width of a vessel is weight, or weight x (cost x demand).
- * |~~~~~~~|  |~~~~|   |~|    Its height is chosen so that it holds cost x demand. When it is
- * |_______|  |____|   |_|    full, the other vessels get the rest of the capacity.
+ * |       |  |    |          The width of a vessel is the job's weight (SHARE_FAIR),
+ * |~~~~~~~|  |~~~~|   |~|    or weight x (cost x demand) (SHARE_SLOWDOWN).
+ * |_______|  |____|   |_|
  */
 
 /* SHARE_THROUGHPUT divides this part of the decode time among all jobs, so that each job makes

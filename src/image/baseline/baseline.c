@@ -303,8 +303,7 @@ static void make_wide_row(const struct baseline *decoder, uint32_t y,
 	struct baseline_span columns, const uint8_t *luma, uint8_t *out)
 {
 	uint32_t odd = columns.first % 2;
-	/* the first pixel wanted is the right one of two that share a sample of chroma */
-	if (odd) {
+	if (odd) { /* the right pixel of two that share a sample of chroma */
 		struct chroma chroma = chroma_of(decoder, y, columns.first - 1);
 		uint8_t two[6];
 		decoder->kernels->rgb_wide(luma - 1, &chroma, 2, two);

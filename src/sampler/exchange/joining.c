@@ -35,7 +35,7 @@ struct sampler_joining {
 	struct slots *refined;
 	struct member *member;
 	uint32_t n_ids;
-	bool covered; /* residency->where of the cache space has room for all ids */
+	bool covered; /* residency->where already has room for all ids */
 	/* New array for residency->where, if the old one is too small. After sampler_join_prepared
 	 * it is the old array. */
 	uint32_t *where;
