@@ -9,7 +9,8 @@
 #include <sys/queue.h>
 
 /*
- * The states of an entry, its pins, and the structures that hold the entry in each state:
+ * The states of an entry. In each state, an x shows which structures hold the entry, and the column
+ * `pins` tells how many pins it can have:
  *
  *   state     pins   its space   order of eviction   cache->dying
  *   ABSENT     > 0       x
@@ -128,8 +129,8 @@ struct evict_ops {
 	void (*forget)(struct cache *cache, struct entry *entry);
 	/* Called when the need of an evictable entry has changed by one. */
 	void (*need_changed)(struct cache *cache, struct entry *entry);
-	/* Called when the needs of many entries have changed, either all up or all down. Such a
-	 * change does not count as a use of the entries. */
+	/* Called when the needs of many entries have changed: all rose by one, or all fell by one.
+	 * Does not count as a use of the entries. */
 	void (*sweep_begin)(struct cache *cache);
 	/* Updates the order of eviction for about n entries. Returns true if all entries are
 	 * done. */

@@ -24,7 +24,7 @@
 struct credentials {
 	char *key_id;
 	char *secret;
-	char *token; /* token of a session, or NULL */
+	char *token; /* token of a temporary session; NULL: the key needs none */
 	/* bearer token, used instead of key_id, secret and token; or NULL */
 	char *bearer;
 	/* seconds since 1970; 0: they do not expire, or it is not known when */

@@ -131,7 +131,8 @@ must_check int call_run(struct call *call, struct far_error *ret_error);
 struct transfer {
 	const struct place *place;
 	const char *url;
-	uint64_t edition; /* number of the request's credentials, from keyring_take */
+	uint64_t
+		edition; /* number of the credentials that the request uses, from keyring_take */
 	bool ranged;
 	uint64_t offset, bytes; /* range that is requested if `ranged` */
 	uint8_t *out;		/* room for `bytes` bytes */

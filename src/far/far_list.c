@@ -180,8 +180,8 @@ static void print_parameter(FILE *out, const char *name, const char *value)
 	print_escaped(out, value, false);
 }
 
-/* Makes the URL of the page. The URL's parameters must be sorted by name, because requests are
- * signed. */
+/* Makes the URL of the page. The signature of a request demands that its parameters are sorted by
+ * name. */
 static char *page_url(const struct place *place, const struct page *page)
 {
 	char *url = NULL;

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /*
- * Arrays of any type of number and any fixed shape, in the form of NumPy's files.
+ * Arrays as in NumPy's files: of numbers of any type, and of any fixed shape.
  *
  *   Threads: any; no state.   Errors: none.
  */

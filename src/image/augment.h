@@ -18,7 +18,8 @@
 
 /*
  * Describes [augment]: the steps from the shared tensor to a job's own sample, in the order of the
- * fields. A shape of zeros means "not configured"; at most one of the two shapes is configured.
+ * fields. At most one of random_crop and random_resized_crop is configured; the other has only
+ * zeros.
  */
 struct augment_config {
 	struct tensor_shape random_crop;

@@ -16,7 +16,8 @@
  *   tensor -> window -> [resized] -> row with black margins -> [mirrored] -> dtype and axes
  */
 
-/* The pixels that the plan needs; everything around them is black. */
+/* The part of the tensor from which the plan makes the sample. If the plan adds pixels around it,
+ * they are black. */
 struct window {
 	const uint8_t *pixels;
 	size_t pixel; /* bytes of a pixel */

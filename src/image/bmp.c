@@ -203,7 +203,8 @@ static int open_image(
 
 /* --- run lengths -------------------------------------------------------------------------- */
 
-/* Decodes run-length codes to palette indices of one byte, as Pillow's BmpRleDecoder does. */
+/* The state of a run-length decoder. It decodes codes to palette indices of one byte, as Pillow's
+ * BmpRleDecoder does. */
 struct runs {
 	const struct bmp *bmp;
 	/* at: offset of the next byte in the file; n: number of indices decoded so far; all: number

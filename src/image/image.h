@@ -36,7 +36,8 @@ struct encoded_image {
 
 struct image_output {
 	const struct preparation *preparation; /* its field `encoded` must be unset */
-	struct tensor *tensor; /* set by image_decode; NULL: the tensor was not made */
+	/* set by image_decode; NULL after a failure, if this tensor was not made */
+	struct tensor *tensor;
 	/* bytes to allocate behind the pixels, for the second image of a pair */
 	uint64_t room;
 };

@@ -30,8 +30,8 @@
  * and the end of the data is an error.
  */
 
-/* libjpeg-turbo can skip rows and crop columns, but had bugs in both functions before version
- * 2.1.2. Other libraries can't do it. */
+/* libjpeg-turbo can skip rows and crop columns since version 2.1.2; earlier versions had bugs in
+ * both functions. Other libraries than libjpeg-turbo lack them. */
 #if defined(LIBJPEG_TURBO_VERSION_NUMBER) && LIBJPEG_TURBO_VERSION_NUMBER >= 2001002
 #define CAN_SKIP 1
 #else
@@ -55,7 +55,7 @@ struct jpeg {
 	 * earlier */
 	const uint8_t *end;
 	size_t skip; /* bytes to skip when libjpeg gets the next piece of the file */
-	/* libjpeg sees the whole file, so it must not ask for more data. */
+	/* libjpeg has got the whole file at once, so it must not ask for more data */
 	bool all_visible;
 	struct image_part asked; /* the part that the caller wants */
 	struct image_part part;	 /* the part that libjpeg decodes, including the margin */
@@ -240,8 +240,8 @@ static void cmyk_to_rgb(const uint8_t *in, uint32_t width, uint8_t *out)
 	}
 }
 
-/* Chooses the fraction 1/2, 1/4 or 1/8. libjpeg has no vector code for other fractions, and decodes
- * them more slowly than the full size. */
+/* Chooses the scale 1/2, 1/4 or 1/8 for decoding. With other scales libjpeg, which has no vector
+ * code for them, would be slower than at full size. */
 static struct tensor_shape scale_image(void *state, struct tensor_shape least)
 {
 	struct jpeg *jpeg = state;

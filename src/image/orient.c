@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Side of the squares in which rows are turned into columns. A square fits in the cache. */
+/* Images are turned in squares with this many pixels on a side, because such a square fits in the
+ * processor's cache. */
 #define SQUARE 64
 
 /* Tells how to read the input in the order of the output. In bytes: the offset of the output's

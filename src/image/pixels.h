@@ -38,8 +38,8 @@ struct pixels_scale {
 	bool identity; /* mean 0 and deviation 1 in all channels */
 };
 
-/* Returns the scale for a row of interleaved pixels. If `normalize` has no means, the scale is x /
- * 255. */
+/* Returns the scale for a row of interleaved pixels. If `normalize` has no means, a number x
+ * becomes x / 255. */
 struct pixels_scale pixels_scale_row(
 	const struct normalize_config *normalize, unsigned channels);
 /* Returns the scale of the plane of one channel. */

@@ -19,8 +19,8 @@
 /* --- mirror ------------------------------------------------------------------------ */
 
 /*
- * Mirrors five pixels at a time, with loads of 16 bytes. The extra byte x belongs to the next
- * pixel; the next store overwrites it.
+ * Mirrors five pixels at a time, with loads and stores of 16 bytes. In the picture, x is the 16th
+ * byte, which belongs to another pixel. The next store overwrites it.
  *
  *   in   | p0 p1 p2 p3 p4 x |        out  | x p4 p3 p2 p1 p0 |
  */

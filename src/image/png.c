@@ -112,7 +112,7 @@ static int parse_ihdr(struct png *png, const uint8_t *data, uint32_t length)
 static int parse_plte(struct png *png, const uint8_t *data, uint32_t length)
 {
 	if (png->header.color != PALETTE || !png->header.valid)
-		return 0; /* in images without a palette, PLTE is only a suggestion */
+		return 0; /* images without a palette may have PLTE, but it is only a suggestion */
 	if (length > sizeof(png->lookup))
 		return image_fail(png->message, -EIO, "PNG: palette too large");
 	memcpy(png->lookup, data, length - length % 3);
@@ -327,7 +327,8 @@ static void convert_channels(const struct header *header, const uint8_t *in, uin
 	}
 }
 
-/* Copies the channels unchanged, with numbers of 16 bits in the byte order of this machine. */
+/* Copies a row without converting its channels. Numbers of 16 bits get the byte order of this
+ * machine. */
 static void keep_row(const struct png *png, const uint8_t *in, uint8_t *out)
 {
 	const struct header *header = &png->header;
@@ -494,7 +495,7 @@ static int create(bool plain, void **ret)
 {
 	struct png *png = calloc(1, sizeof(*png));
 	if (png)
-		png->whole = png_whole_new(plain); /* libpng has no plain mode */
+		png->whole = png_whole_new(plain); /* libpng is not affected by `plain` */
 	*ret = png;
 	return png ? 0 : -ENOMEM;
 }

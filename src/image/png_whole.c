@@ -20,7 +20,8 @@ struct png_whole {
 	struct libdeflate_decompressor *decompressor;
 	png_unfilter *unfilter;
 	struct buffer stream; /* the data of all chunks, joined */
-	/* Rows of pixels, each after its filter byte. A row of zeros comes first. */
+	/* The rows of the image. Each row begins with its filter byte. A row of zeros precedes the
+	 * first row. */
 	struct buffer rows;
 };
 

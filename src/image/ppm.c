@@ -42,7 +42,7 @@ static void skip_comment(struct ppm *ppm)
 	}
 }
 
-/* Reads a number and the one space that follows it. */
+/* Reads a number, and one space after it. Skips comments, and spaces before the number. */
 static int read_number(struct ppm *ppm, uint32_t *ret)
 {
 	uint64_t number = 0;

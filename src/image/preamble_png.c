@@ -11,8 +11,8 @@
 #include <zlib.h>
 
 /*
- * Reads the chunks up to the image data as PIL does, with one difference: if a file has no IDAT,
- * PIL uses the frames of its animation.
+ * Reads the chunks up to the image data as PIL does, except in a file without IDAT: there PIL reads
+ * the frames of the animation instead.
  */
 
 /* Most bytes that a profile or a text may inflate to. PIL refuses more. */

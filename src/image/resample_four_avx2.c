@@ -9,9 +9,9 @@
 #include <string.h>
 
 /*
- * Computes rows of four channels, one pixel at a time. Takes four input pixels at once: the lower
- * 128 bits sum up the first two, the upper 128 bits the last two. Weights are multiplied in two
- * parts, as in resample_avx2.c.
+ * Computes rows of four channels, one output pixel at a time. Takes four input pixels at once: the
+ * lower 128 bits of a vector sum up the first two, the upper 128 bits the last two. Weights have
+ * two parts, which are multiplied separately, as in resample_avx2.c.
  */
 
 #define avx2 __attribute__((target("avx2")))

@@ -199,8 +199,8 @@ static size_t kernel_width(enum resample_filter filter, uint32_t in, uint32_t ou
 	return (most + TAPS_GROUP - 1) / TAPS_GROUP * TAPS_GROUP;
 }
 
-/* Divides one block of memory among the tables. A kernel has exact weights, or rounded weights and
- * pairs of rounded weights; both need the same room. */
+/* Allocates one block of memory for the tables of a kernel, and divides it among them. The kernel
+ * gets exact weights, or rounded weights and pairs of them. Both need the same room. */
 static int lay_out(struct kernel *kernel, uint32_t out, size_t width)
 {
 	size_t n = out * width;

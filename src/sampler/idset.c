@@ -32,7 +32,8 @@ struct idset {
 	uint32_t bound;
 	uint32_t size;
 	uint32_t n_blocks;
-	uint32_t n_sums; /* a power of two, so that idset_select needs no bounds check */
+	/* a power of two, so that the search in idset_select never leaves the array */
+	uint32_t n_sums;
 };
 
 /* Counts bits in plain C, because not every x86-64 has popcnt. Byte i of the result is the number

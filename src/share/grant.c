@@ -28,14 +28,15 @@ static double could_use(const struct share_claim *claim)
 	return claim->cost * claim->demand;
 }
 
-/* Returns the width of a job's vessel: the weight, or (by_need) the weight times the need. */
+/* Returns the width of a job's vessel. by_need: the weight times what the job can use; otherwise
+ * the weight. */
 static double width_of(const struct share_claim *claim, bool by_need)
 {
 	return by_need ? claim->weight * could_use(claim) : claim->weight;
 }
 
-/* Gives the jobs whose vessels are lower than the level all that they can use. Returns false if
- * there are no such jobs. */
+/* Finds the jobs whose vessels are full at this level, and gives each all that it can use. Returns
+ * false if there are no such jobs. */
 static bool fill_lowest(const struct share_claim *claims, size_t n, bool by_need,
 	double level, double *capacity, double *rates)
 {

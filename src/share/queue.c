@@ -215,7 +215,7 @@ static void charge_one(struct share_job *job, int64_t part, bool took)
 	int64_t most = -MOST_ROUNDS_OF_DEBT * lane->quantum;
 	job->charged_ns += (uint64_t)part;
 	if (job->lane != lane)
-		return; /* with SHARE_FIFO no job owes anything */
+		return; /* with SHARE_FIFO there are no turns, so no debt */
 	if (!took && debt < most)
 		debt = lane->deficit < most ? lane->deficit : most;
 	lane->deficit = debt;
@@ -262,7 +262,8 @@ static struct share_want *offer_queue(const struct share_wants *wants, share_off
 	return NULL;
 }
 
-/* Kinds of requests: a reader waits for the sample, or will need it later (look-ahead). */
+/* Kinds of requests. URGENT: a reader waits for the sample. AHEAD: look-ahead, which a reader will
+ * need later. */
 enum kinds { URGENT = 1, AHEAD = 2, BOTH = URGENT | AHEAD };
 
 static bool has(const struct share_lane *lane, enum kinds kinds)
@@ -312,8 +313,9 @@ static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 	return least;
 }
 
-/* Gives each lane (a job's queues) its decode time for a number of rounds. A lane saves at most the
- * decode time of one round; a lane without requests saves nothing, but pays off its debt. */
+/* Gives each lane (a job's queues) its decode time for a number of rounds. A lane can save up the
+ * decode time of one round at most. A lane without requests saves nothing, but its debt
+ * decreases. */
 static void give_rounds(struct shares *shares, int64_t rounds)
 {
 	struct share_job *job;

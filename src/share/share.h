@@ -116,7 +116,8 @@ struct share_job {
 	TAILQ_ENTRY(share_job) link;
 	struct shares *shares;
 	struct share_lane own;
-	struct share_lane *lane;  /* `own`; with SHARE_FIFO the lane of all jobs */
+	/* `own`, except that with SHARE_FIFO all jobs have the lane shares.all */
+	struct share_lane *lane;
 	struct share_wants aside; /* wants whose requests are in no lane */
 	double weight;
 	struct share_demand demand;

@@ -112,8 +112,8 @@ static bool is_known_now(const struct shares *shares)
 	return !needs_probe(job) || shares->windows >= job->probed_at + PROBE_WINDOWS;
 }
 
-/* Begins or ends a probe (the job gets most of the decoders). One window without a probe lies
- * between two probes. */
+/* Begins or ends a probe, in which one job gets most of the decoders. After a probe there is at
+ * least one window without a probe. */
 static void probe(struct shares *shares)
 {
 	shares->windows++;
@@ -162,7 +162,8 @@ static void set_quanta(struct shares *shares, const double *rates)
 			set_quantum(job, PROBE_PART);
 		else if (!was_idle(job))
 			set_quantum(job, rest * part_of(job, all, weights));
-		else if (weights > 0) /* an idle job uses this part when it reads again */
+		else if (weights >
+			 0) /* an idle job gets this part as soon as it reads again */
 			set_quantum(job, fmin(job->weight / weights, 1));
 		job->samples = job->waited_ns = job->charged_ns = 0;
 	}

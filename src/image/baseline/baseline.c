@@ -113,8 +113,8 @@ static void set_quant(struct quant *quant, const uint8_t table[COEFFICIENTS])
 	}
 }
 
-/* Returns the look-ups of a component: new ones, or those of an earlier component with the same
- * tables. NULL: a table is bad. */
+/* Returns the look-ups of component i. If an earlier component has the same tables, returns its
+ * look-ups. NULL: a table is bad. */
 static const struct huffman *find_huffman(struct baseline *decoder, unsigned i)
 {
 	const struct frame *frame = &decoder->frame;
@@ -257,8 +257,8 @@ static uint8_t *sample_row(const struct plane *plane, uint32_t y)
 	return plane->samples + plane->stride * (y + 1 - plane->top) - plane->stride;
 }
 
-/* Returns a row of chroma for upsampling. Repeats the first and the last sample of the image beyond
- * the ends of the row. */
+/* Returns a row of chroma for upsampling, which also reads the samples before and after the row. At
+ * the edges of the image these are copies of the first and the last sample of the row. */
 static const uint8_t *edged_row(const struct baseline *decoder, const struct plane *plane,
 	uint32_t y, uint32_t columns)
 {

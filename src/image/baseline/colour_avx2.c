@@ -15,7 +15,7 @@
  */
 
 #define STEP 32	     /* pixels */
-#define STEP_WIDE 64 /* pixels, where each sample of chroma covers two */
+#define STEP_WIDE 64 /* pixels, if each sample of chroma covers two pixels */
 
 /* 16-bit numbers of the even pixels and of the odd pixels. */
 struct both {

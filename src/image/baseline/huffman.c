@@ -54,8 +54,8 @@ static void look_up_codes(const struct huffman_codes *codes, struct code table[L
 /* The value of a coefficient. An index contains the first bits of the value, or all of them. */
 struct value {
 	int known; /* the value if all bits beyond the index are 0 */
-	/* Computes the value from all its bits: let x be the bits of the index, followed by the
-	 * bits of the value beyond the index. The value is x + constant, modulo 2^16. */
+	/* The value is x + constant, modulo 2^16, where x has all bits from the first bit of the
+	 * index to the last bit of the value. */
 	unsigned constant;
 };
 
@@ -73,13 +73,14 @@ static struct value value_at(unsigned index, unsigned bits, unsigned skip, unsig
 
 /* One step of decoding: a coefficient, a run of zeros, or the end of the block. */
 struct step {
-	/* bits used by this step and all steps before it; 0: the index does not contain the step */
+	/* number of bits from the beginning of the index to the end of this step; 0: the index does
+	 * not contain the step */
 	unsigned bits;
 	unsigned advance;
 	unsigned size;
 };
 
-/* Returns the step of decoding whose Huffman code follows `skip` bits of the index. */
+/* Returns the step of decoding that begins after the first `skip` bits of the index. */
 static struct step step_at(
 	const struct code codes[LOOKUPS], unsigned index, unsigned skip)
 {
@@ -127,8 +128,8 @@ static void add_followers(ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS]
 	}
 }
 
-/* Fills in the entries whose indexes begin with the same Huffman code as index `at`. Returns their
- * number. */
+/* Fills in all entries whose indexes begin with the same Huffman code as index `at`. Returns the
+ * number of these entries. */
 static unsigned look_up_first(
 	ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS], unsigned at)
 {
@@ -168,8 +169,8 @@ static dc_entry make_dc_entry(
 	return used | 1 << 8 | constant << 16;
 }
 
-/* Tells whether all symbols are valid sizes. libjpeg refuses a table with other symbols, even if
- * the scan does not use them. */
+/* Tells whether all symbols of a DC table are valid: the sizes of differences, 0 to 15. libjpeg
+ * refuses a table with other symbols, even if the scan does not use them. */
 static bool are_sizes(const struct huffman_spec *spec)
 {
 	int n = 0;

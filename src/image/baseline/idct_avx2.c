@@ -8,9 +8,9 @@
 #include <immintrin.h>
 
 /*
- * The inverse transform of two blocks at once, one per 128-bit lane. idct.c defines the sums. A
- * pass takes eight vectors of 16-bit numbers; element i of all vectors forms one column, and all
- * columns are transformed at once.
+ * The inverse transform of two blocks at once, one per 128-bit lane. It computes the same sums as
+ * idct.c. A block is eight vectors of 16-bit numbers. Element i of all eight vectors forms column
+ * i; a pass transforms all columns at once.
  */
 
 #define FRACTION 13
@@ -43,8 +43,8 @@ inline_avx2 __m256i subtract(__m256i a, __m256i b)
 	return _mm256_sub_epi32(a, b);
 }
 
-/* Returns a * x + b * y + c * z + d * w. The arguments have the letters of their names
- * interleaved. */
+/* Returns a * x + b * y + c * z + d * w. Argument xy interleaves x and y, ab interleaves a and b,
+ * and so on. */
 inline_avx2 __m256i sum(__m256i xy, __m256i ab, __m256i zw, __m256i cd)
 {
 	return add(_mm256_madd_epi16(xy, ab), _mm256_madd_epi16(zw, cd));
@@ -136,8 +136,8 @@ inline_avx2 void transpose(struct block *block)
 	x[7] = _mm256_unpackhi_epi64(top[3], bottom[3]);
 }
 
-/* Converts columns of samples into rows of bytes. Each lane of out[i] has rows 2i and 2i + 1 of a
- * block. */
+/* Converts samples of 16 bits to bytes. `block` has the columns of two blocks, one block per lane.
+ * Each lane of out[i] gets rows 2i and 2i + 1 of a block. */
 inline_avx2 void to_bytes(const struct block *block, __m256i out[4])
 {
 	const __m256i *x = block->rows;

@@ -79,8 +79,8 @@ static bool read_huffman(struct frame *frame, struct segment segment)
 	return true;
 }
 
-/* Tells whether the factors are gray, 4:4:4, 4:2:2 or 4:2:0. A gray scan has one block per MCU,
- * whatever its factors are. */
+/* Tells whether the sampling factors are those of gray, 4:4:4, 4:2:2 or 4:2:0. A gray scan has one
+ * block per MCU, whatever its factors are; so they are set to 1. */
 static bool factors_are_known(struct frame *frame)
 {
 	struct component *c = frame->components;

@@ -22,7 +22,7 @@
 #define MAX_AC_SIZE 10
 #define ZERO_RUN 15
 
-/* BLOCK_BAD: the block is damaged. BLOCK_DC: it has no coefficient but DC. */
+/* BLOCK_BAD: the block is damaged. BLOCK_DC: the block has no coefficient but DC. */
 enum block { BLOCK_BAD, BLOCK_DC, BLOCK_ALL };
 
 /* Refills the buffer to at least 56 valid bits. The bits after the valid ones may have been set by
@@ -131,7 +131,7 @@ scan_inline bool take_dc(
 	return true;
 }
 
-/* Looks up the next code, stores the coefficients that its entry has, and advances *k to the last
+/* Looks up the next code, stores the coefficients that the entry has, and advances *k to the last
  * of them. Afterwards *k is below 64 if the block goes on, 64 to 127 if the table can't decode the
  * code, and END_OF_BLOCK or more if the block is complete. */
 scan_inline ac_entry take_lookup(
@@ -154,7 +154,7 @@ scan_inline bool take_ac(struct bits *bits, const struct huffman *huffman, int16
 	size_t k = 0;
 	for (;;) {
 		ac_entry entry;
-		/* 56 bits are enough for three look-ups. */
+		/* Three look-ups use at most 3 * MAX_AC_BITS = 54 bits, so 56 bits are enough. */
 		refill(bits);
 		entry = take_lookup(bits, huffman, &k, block);
 		if (k < COEFFICIENTS - 1)
@@ -263,7 +263,7 @@ scan_inline bool take_mcus(struct scan *scan, const struct kernels *kernels,
 	return true;
 }
 
-/* Transforms the last block of each plane, if there was no second block to form a pair. */
+/* Transforms the block of each plane that still waits for a second block to be transformed with. */
 static bool transform_rest(struct scan *scan, const struct kernels *kernels)
 {
 	for (unsigned i = 0; i < scan->n_planes; i++) {

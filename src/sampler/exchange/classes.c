@@ -78,8 +78,8 @@ int classes_new(struct classes *classes, const uint32_t *labels, uint32_t n_ids)
 
 struct split {
 	struct classes *classes;
-	/* Indexed by class: first the number of the class's ids that are in the set, later the
-	 * class to which these ids move. */
+	/* Indexed by class. At first: the number of the class's ids that are in the set. After the
+	 * count: the class to which these ids move. */
 	uint32_t *inside;
 };
 

@@ -124,8 +124,8 @@ struct member *member_hold(struct member *member);
 void member_put(struct member **member);
 
 /* Tells whether a resident sample may be given to one job (member) in exchange for another sample.
- * All such samples of the same job, class and need form a ring, a circular list. The links are
- * indexes of residents. */
+ * If it may, the node is in a ring, a circular list, with the other such samples of the same class
+ * and the same need. The links are indexes of residents. */
 struct node {
 	uint32_t previous;
 	/* next resident in the ring; NODE_OUT or NODE_TAKEN: the sample is in no ring of this
@@ -163,7 +163,7 @@ struct residency {
 	const struct exchange *exchange;
 	struct member **columns; /* the job of each column; NULL: the column is free */
 	uint32_t stride;	 /* length of columns */
-	uint32_t end;		 /* all columns from this one on are free */
+	uint32_t end;		 /* all columns from this one on are free (have no job) */
 	uint32_t n_members;
 
 	uint32_t *where; /* for each id, the index in `residents`, or NONE */
@@ -179,7 +179,8 @@ struct residency {
 	uint32_t newest;
 	/* a stream was added or removed, and the nodes of some residents are out of date */
 	bool stale;
-	uint32_t next_stale; /* this resident and all newer ones are out of date */
+	/* if `stale` is set: this resident and all newer ones are out of date */
+	uint32_t next_stale;
 
 	struct group *groups;
 	/* first sample of each ring; there is a ring for each group, column and need - 1 */
@@ -253,8 +254,8 @@ void residency_admit(struct residency *residency, sample_id id);
 void residency_evict(struct residency *residency, sample_id id);
 void residency_validate(const struct residency *residency);
 
-/* Counts one more resident sample in the group of the class. Returns the group, which is made if
- * necessary. NONE: there is no memory, or the class has only one id, so nothing can be
+/* Counts one more resident sample in the group of the class. If the class has no group, makes one.
+ * Returns the group. NONE: there is no memory, or the class has only one id, which can't be
  * exchanged. */
 uint32_t group_get(struct residency *residency, uint32_t class);
 /* Counts one resident sample less in the group. Frees the group if none is left. */

@@ -188,7 +188,8 @@ static bool is_up_to_date(
 	return true;
 }
 
-/* Installs the new slots and sets. `joining` gets the old ones, and frees them later. */
+/* Installs the new slots and sets. `joining` takes over the old ones, because freeing them takes
+ * long. */
 static void put_in_place(struct exchange *e, struct sampler_joining *joining)
 {
 	const struct slots *slots = joining->refined;

@@ -57,7 +57,7 @@ static void validate_slots(const struct exchange *e)
 {
 	const struct slots *slots = e->slots;
 	auto_free uint32_t *seen =
-		/* label + 1 of each class; 0: not seen yet */
+		/* the label of each class, plus 1; 0: no id of the class was checked yet */
 		calloc(e->slots->classes.n, sizeof(*seen));
 	ensure(seen && slots->n == e->slots->classes.n_ids);
 	for (uint32_t slot = 0; slot < slots->n; slot++) {
