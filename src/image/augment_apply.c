@@ -33,8 +33,8 @@ struct target {
 	/* one scale for each channel if channels are in separate planes (CHW); otherwise scale[0]
 	 * is for all channels */
 	struct pixels_scale scale[MOST_CHANNELS];
-	/* scratch memory for one row each: row: a row of the result; mirrored: this row, mirrored;
-	 * planes: the channels of this row, one after another */
+	/* scratch memory: `row` has a row of the result, `mirrored` the mirrored row, and `planes`
+	 * the channels of the row, one after another */
 	uint8_t *row;
 	uint8_t *mirrored;
 	uint8_t *planes;

@@ -145,8 +145,8 @@ struct decoding {
 struct transform {
 	struct resample_window window;
 	struct tensor_shape shape; /* size of the tensor */
-	const uint8_t *fill;	   /* mode of the pixels that the codec gives */
-	enum pixel_mode mode;	   /* mode of the decoded image */
+	const uint8_t *fill;	   /* colour around the image */
+	enum pixel_mode mode;	   /* mode of the pixels that the codec gives */
 	struct image_part part;	   /* part of the image that is decoded */
 };
 

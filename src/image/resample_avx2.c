@@ -101,8 +101,8 @@ inline_avx2 __m256i pixel_at(const struct kernel *kernel, size_t x, uint32_t gro
 		rows->in[1] + from);
 }
 
-/* Computes the last pixels of two rows one by one, less than 2 * STEP of them. STEP pixels at once
- * would be stored beyond the end of the row. */
+/* Computes the last pixels of two rows one by one: fewer than 2 * STEP pixels. If STEP pixels were
+ * stored at once, bytes beyond the end of the row would be overwritten. */
 avx2 static void finish_rows(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t done, const struct two_rows *rows)
 {

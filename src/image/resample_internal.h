@@ -47,7 +47,7 @@ struct kernel {
 	int32_t *weights;	   /* out * width */
 	struct weight_pair *pairs; /* the weights in pairs; out * width / 2 pairs */
 	double *exact_weights;	   /* out * width weights, as Pillow computes them */
-	void *memory;		   /* the block of memory that has all four tables */
+	void *memory;		   /* the block of memory that has the tables */
 	size_t bytes;
 };
 

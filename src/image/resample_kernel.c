@@ -69,8 +69,7 @@ static const struct filter {
 
 static double kernel_scale(uint32_t in, uint32_t out)
 {
-	return (double)(float)in /
-	       out; /* Pillow stores the size of the image in a float */
+	return (double)(float)in / out; /* Pillow stores sizes in floats */
 }
 
 /* Returns the position in the image from which FILTER_NEAREST takes a pixel. Pillow finds it by

@@ -124,11 +124,11 @@ bool sampler_set_contains(const struct sampler_set *set, sample_id sample);
  * which may take long. */
 must_check int sampler_insert_set(
 	struct sampler *sampler, stream_id stream, job_id job, struct sampler_set *set);
+/* Removes a stream like sampler_remove, but returns the stream's set, which belongs to the caller.
+ * Afterwards the caller calls sampler_settle, as after sampler_insert_set. */
+struct sampler_set *sampler_remove_set(struct sampler *sampler, stream_id stream);
 /* Updates, for about n resident samples, which streams can get each sample in exchange. Returns
  * true if all resident samples are up to date. */
-struct sampler_set *sampler_remove_set(struct sampler *sampler, stream_id stream);
-/* Updates, for about n resident samples, which streams can get them in exchange. Returns true if
- * all resident samples are up to date. */
 bool sampler_settle(struct sampler *sampler, uint32_t n);
 
 /* Draws one round for n distinct streams, which may be in any order. ret[i]: the sample for
