@@ -189,8 +189,8 @@ void cache_abandon(struct cache_space *space, sample_id id)
 	tell_gone(cache, space, id);
 }
 
-/* Makes the entry absent, with the same pins. A new entry in cache->dying takes over the tensor,
- * until the caller frees the tensor. */
+/* Evicts the tensor of a pinned entry. The entry becomes absent and keeps its pins. A new entry in
+ * cache->dying holds the tensor until the caller frees the tensor. */
 void cache_force_out(struct cache_space *space, sample_id id)
 {
 	struct cache *cache = space->cache;
@@ -378,9 +378,10 @@ void cache_need_drop(struct cache_space *space, sample_id id)
 	need_changed(space, id);
 }
 
-/* Makes a change of most ids in `common`. The steps then change only the remaining ids, in the
- * opposite direction. Does nothing if there is no memory for the set of the remaining ids, or if
- * `common` would fall below 0. */
+/* Makes a change cheaper that concerns most ids: changes the need of all ids at once, in `common`.
+ * The steps then have to undo this for the ids outside the caller's set. If there is no memory for
+ * the set of these ids, or if `common` is 0 and would fall, the steps change the caller's ids
+ * instead. */
 static void change_common(struct cache_space *space, struct change *change)
 {
 	if (!change->up && space->common == 0)
@@ -435,7 +436,7 @@ static void count_some(struct cache *cache, uint32_t n)
 	}
 }
 
-/* A step of a change of need updates n ids, or only n / IDS_PER_ENTRY entries. */
+/* Number of ids that a step updates in the same time as one entry. */
 #define IDS_PER_ENTRY 16
 
 bool cache_need_step(struct cache *cache, uint32_t n)

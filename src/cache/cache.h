@@ -55,9 +55,9 @@ must_check int cache_new(uint64_t capacity, enum eviction_policy policy, uint64_
 void cache_free(struct cache **cache); /* also frees all tensors and spaces */
 
 /*
- * Called when a sample is no longer loading or ready, because it was evicted, abandoned or forced
- * out, or because its space was emptied. The function runs within the call of the cache that does
- * this, so it must not call the cache.
+ * Called when a sample is no longer loading or ready: it was evicted, abandoned or forced out, or
+ * its space was emptied. Functions of the cache call this function before they return, so it must
+ * not call the cache.
  */
 typedef void cache_gone(void *context, struct cache_space *space, sample_id id);
 void cache_on_gone(struct cache *cache, cache_gone *gone, void *context);
@@ -95,11 +95,11 @@ void cache_need_drop_all(struct cache_space *space, const roaring_bitmap_t *ids)
 
 /*
  * Begins to change the need of many ids in steps, so that the caller can release its lock between
- * two steps. From now on cache_need returns the new need of all ids. The steps then update the
- * counters and the order of eviction. Before the last step, an evicted entry may have a need that
- * is higher by one than the need of an entry that stays. Only one such change may be under way in
- * the whole cache. The caller owns `ids`, and must not change the set before the last step. The
- * caller must not subtract a need that is still being added.
+ * two steps. From now on cache_need returns the new need of all ids. The steps update the counters
+ * and the order of eviction. Until the last step the order may be wrong by one: an entry may be
+ * evicted before another whose need is lower by one. Only one change may be under way in the whole
+ * cache. The caller owns `ids`, and must not change the set before the last step. CACHE_NEED_DROP
+ * must not begin before CACHE_NEED_ADD for these ids has ended.
  */
 enum cache_change { CACHE_NEED_ADD, CACHE_NEED_DROP };
 void cache_need_begin(
@@ -116,17 +116,17 @@ must_check int cache_pin(struct cache_space *space, sample_id id);
 void cache_unpin(struct cache_space *space, sample_id id);
 uint32_t cache_pins(const struct cache_space *space, sample_id id);
 
-/* Pins a ready entry for a reader. Its tensor stays until cache_close, because cache_force_out must
- * not evict it either. false: the entry is not ready. */
+/* Pins a ready entry for a reader. Until cache_close the tensor stays in the cache: even
+ * cache_force_out must not evict it. false: the entry is not ready. */
 must_check bool cache_open(struct cache_space *space, sample_id id);
 void cache_close(struct cache_space *space, sample_id id);
 uint32_t cache_opens(const struct cache_space *space, sample_id id);
 
 enum cache_state cache_state(const struct cache_space *space, sample_id id);
-/* Asks the processor to load the pointer to the sample's entry into its caches. Does not wait. */
+/* Prefetches the pointer to the sample's entry into the processor's caches. */
 void cache_prefetch_place(const struct cache_space *space, sample_id id);
-/* Asks the processor to load the sample's entry into its caches. Does not wait, if
- * cache_prefetch_place was called some time before. */
+/* Prefetches the sample's entry into the processor's caches. The caller calls cache_prefetch_place
+ * some time before; otherwise this function waits for the pointer to the entry. */
 void cache_prefetch_entry(const struct cache_space *space, sample_id id);
 
 /*
@@ -158,8 +158,8 @@ void cache_abandon(struct cache_space *space, sample_id id);
  * entry is pinned. */
 const struct tensor *cache_get(const struct cache_space *space, sample_id id);
 
-/* Returns the job for which the tensor of a ready entry was made; 0: not known. Reads a copy in the
- * entry, because reading the tensor's own memory would take longer. */
+/* Returns the job for which the tensor of a ready entry was made; 0: not known. The entry has a
+ * copy of tensor->made_for, so this function does not access the tensor's memory. */
 uint32_t cache_made_for(const struct cache_space *space, sample_id id);
 
 /* Returns a reference to the tensor of a ready entry, pinned or not; NULL: the entry is not ready.
@@ -167,8 +167,8 @@ uint32_t cache_made_for(const struct cache_space *space, sample_id id);
 struct tensor *cache_share(const struct cache_space *space, sample_id id);
 
 /* Evicts the tensor of a pinned entry (ready -> dying). The caller does this only while the
- * capacity is exceeded. The entry must not be open (cache_open); it becomes absent, and keeps its
- * pins. Does nothing if there is no memory. */
+ * capacity is exceeded. No reader may have the entry open (cache_open). The sample becomes absent,
+ * and keeps its pins. If memory for the dying entry can't be allocated, does nothing. */
 void cache_force_out(struct cache_space *space, sample_id id);
 
 /* Evicts unpinned entries while the capacity is exceeded. */
@@ -180,7 +180,7 @@ struct tensor *cache_reap(struct cache *cache);
 #define CACHE_NEEDS 5
 
 struct cache_usage {
-	uint64_t capacity, bytes; /* bytes: of loading, ready and dying entries */
+	uint64_t capacity, bytes; /* `bytes` counts loading, ready and dying entries */
 	uint64_t live_bytes;	  /* bytes of loading and ready entries */
 	uint64_t peak_bytes;	  /* maximum of live_bytes so far */
 	uint64_t pinned_bytes;	  /* bytes of loading and ready entries with pins */

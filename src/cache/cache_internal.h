@@ -9,7 +9,8 @@
 #include <sys/queue.h>
 
 /*
- * The states of an entry, its pins, and the structures that hold the entry in each state:
+ * The states of an entry. In each state, an x shows which structures hold the entry, and the column
+ * `pins` tells how many pins it can have:
  *
  *   state     pins   its space   order of eviction   cache->dying
  *   ABSENT     > 0       x
@@ -47,15 +48,16 @@ struct cache_space {
 	LIST_HEAD(, entry) entries;
 	uint32_t n_ids;
 	struct entry **by_id; /* indexed by id; NULL: absent, and not pinned */
-	/* The need of an id is `common` + `differs[id]`. A stream that needs most ids is counted in
-	 * `common`; then `differs` has to be changed only for the remaining ids. */
+	/* The need of an id is `common` + `differs[id]`. A stream that needs most ids adds one to
+	 * `common`, and subtracts one from `differs` for each id that it does not need. */
 	uint32_t common;
 	int16_t *differs;
 	uint64_t need_sum;
 };
 
-/* The state of the eviction policies. Each policy uses only some of the members. When the needs of
- * many ids have changed, the sweep goes through all entries and moves them to the right buckets. */
+/* The state of the eviction policy. Only the fields of the configured policy are used. The policy
+ * refcnt has a list (bucket) for each need. When the needs of many ids have changed, a sweep goes
+ * through the buckets and moves each entry to the bucket of its new need. */
 struct evict {
 	/* policy lru: all unpinned ready entries; policy fifo: all ready entries. The first entry
 	 * is the next one to be evicted. */
@@ -63,11 +65,12 @@ struct evict {
 	/* policy refcnt: a bucket for each need; in a bucket the least recently used entry comes
 	 * first */
 	struct entry_list *buckets;
-	uint32_t n_buckets; /* number of buckets that were ever used */
+	uint32_t n_buckets; /* all buckets from this one on were never used */
 	uint32_t lowest;    /* all buckets below this one are empty */
 	uint32_t sweep;	    /* index of the bucket that the sweep has reached */
 	uint64_t needed_bytes[CACHE_NEEDS]; /* as in struct cache_usage */
-	/* markers in this bucket: the sweep has still to move the entries between them */
+	/* markers in the bucket `sweep`: the entries between `begin` and `end` have still to be
+	 * moved */
 	struct entry begin, end;
 	struct entry **slots; /* policy random: unpinned ready entries, in any order */
 	size_t n_slots, max_slots;
@@ -81,8 +84,8 @@ struct evict {
 struct change {
 	const struct cache_space *space; /* NULL: no change is under way */
 	const roaring_bitmap_t *ids;
-	/* If `common` was changed instead: the set of all ids except the caller's, to which `ids`
-	 * then points. Otherwise NULL. */
+	/* NULL, unless `common` was changed for all ids. In this case the set of the ids outside
+	 * the caller's set, and `ids` points to this set. */
 	roaring_bitmap_t *others;
 	roaring_uint32_iterator_t next;
 	int step;     /* 1 or -1 */
@@ -115,7 +118,8 @@ struct cache {
 /* An eviction policy. A function that the policy does not need is NULL. */
 struct evict_ops {
 	int (*init)(struct cache *cache);
-	/* Makes room for one more ready entry, so that none of the functions below can fail. */
+	/* Allocates memory for one more ready entry, so that the other functions of the policy
+	 * can't fail. */
 	int (*reserve)(struct cache *cache);
 	void (*publish)(struct cache *cache, struct entry *entry);
 	/* Called when an entry becomes evictable: ready and not pinned. */
@@ -125,8 +129,8 @@ struct evict_ops {
 	void (*forget)(struct cache *cache, struct entry *entry);
 	/* Called when the need of an evictable entry has changed by one. */
 	void (*need_changed)(struct cache *cache, struct entry *entry);
-	/* Called when the needs of many entries have changed, either all up or all down. Such a
-	 * change does not count as a use of the entries. */
+	/* Called when the needs of many entries have changed: all rose by one, or all fell by one.
+	 * Does not count as a use of the entries. */
 	void (*sweep_begin)(struct cache *cache);
 	/* Updates the order of eviction for about n entries. Returns true if all entries are
 	 * done. */

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Makes, empties and frees spaces. A space is made before it is put in a cache, and freed after it
- * was taken out, because both take long. */
+/* Makes, empties and frees spaces. Making and freeing a space take long, so both are done while the
+ * space is in no cache, without the lock. */
 
 int cache_space_make(uint32_t n_ids, struct cache_space **ret)
 {

@@ -24,7 +24,8 @@
 static int refcnt_init(struct cache *cache)
 {
 	/* Allocates a bucket for each possible need, so that a change of need can't fail. The array
-	 * takes 1 MiB of addresses, but only buckets that were used take memory. */
+	 * has a size of 1 MiB, but the kernel provides memory only for the buckets that are
+	 * used. */
 	cache->evict.buckets =
 		cache_alloc((UINT16_MAX + 1) * sizeof(*cache->evict.buckets));
 	return cache->evict.buckets ? 0 : -ENOMEM;
@@ -65,14 +66,16 @@ static void refcnt_need_changed(struct cache *cache, struct entry *entry)
 }
 
 /*
- * Begins the sweep of a bucket: puts markers at both ends of it.
+ * Begins the sweep of a bucket: puts the markers `begin` and `end` at both ends of it.
  *
- * After the needs of many entries have changed, the sweep moves entries to the right buckets. It
- * goes through each bucket from the head, so entries that move to the same bucket keep their order.
- * If needs have become higher, the sweep begins at the last bucket, otherwise at the first; so it
- * meets no entry twice. Between two steps of the sweep, other calls may add entries at the tail of
- * the bucket, which are in the right place. Therefore two markers enclose the entries that are not
- * swept yet: `begin` moves through the bucket, and `end` stays where the tail was at the beginning.
+ * After the needs of many entries have changed, the sweep moves each entry to the bucket of its new
+ * need. It takes the entries of a bucket from the head on, so entries that move to the same bucket
+ * keep their order. If needs have risen, the sweep begins with the last bucket, otherwise with the
+ * first; so it meets no entry twice.
+ *
+ * The entries between the markers are not swept yet. `begin` moves through the bucket. `end` stays
+ * where the tail was when the sweep of the bucket began, because entries that other calls add
+ * behind `end`, between two steps of the sweep, are in the right bucket already.
  */
 static void sweep_bucket(struct evict *evict, uint32_t need)
 {
@@ -135,9 +138,10 @@ static struct entry *first_filed(const struct evict *evict, uint32_t need)
 	return entry;
 }
 
-/* Some entries are in the bucket of their old need while needs change in steps. The search for an
- * entry to evict moves at most this many of them to the right bucket. Then it takes the next entry
- * in any case. */
+/* Number of entries that the search for an entry to evict may move. While needs change in steps,
+ * some entries are still in the bucket of their old need. The search moves such an entry to the
+ * right bucket and goes on. After TRIES such entries it returns the next entry, in the right bucket
+ * or not. */
 #define TRIES 32
 
 static struct entry *refcnt_victim(struct cache *cache)

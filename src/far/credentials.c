@@ -182,8 +182,8 @@ static void wait_for_fetch_locked(struct keyring *keyring)
 	}
 }
 
-/* Returns the error for a request that has no credentials. It is transient, because it says nothing
- * about the object. */
+/* Returns the error for a request that can't be sent because there are no credentials. The error is
+ * transient: the object may be readable as soon as there are credentials. */
 static int fail_without_locked(const struct keyring *keyring, struct far_error *error)
 {
 	lock_assert_held(&keyring->lock);

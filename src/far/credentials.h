@@ -24,7 +24,7 @@
 struct credentials {
 	char *key_id;
 	char *secret;
-	char *token; /* token of a session, or NULL */
+	char *token; /* token of a temporary session; NULL: the key needs none */
 	/* bearer token, used instead of key_id, secret and token; or NULL */
 	char *bearer;
 	/* seconds since 1970; 0: they do not expire, or it is not known when */
@@ -65,8 +65,9 @@ struct key_settings {
 	bool google;
 };
 
-/* Reads the first line of the file. The caller frees *ret; NULL: there is no such file. private:
- * -EINVAL if the file does not exist, or if group or others have permissions for it. */
+/* Reads the first line of the file. The caller frees *ret. If the file does not exist, *ret is
+ * NULL. private: a missing file is an error, -EINVAL, and so is a file that group or others may
+ * access. */
 must_check int credentials_line(
 	const char *path, bool private, char **ret, struct far_error *ret_error);
 
@@ -107,12 +108,13 @@ struct keyring;
 
 /* Creates a keyring with a copy of the settings. -ENOMEM. */
 must_check int keyring_new(const struct key_settings *settings, struct keyring **ret);
-/* Returns a copy of the present credentials for one request, and their number, *ret_edition. First
- * fetches new ones if these are about to expire or were refused; this may wait for a service. */
+/* Returns a copy of the present credentials for one request. *ret_edition is the number of these
+ * credentials. If they are about to expire, or a server refused them, first fetches new
+ * credentials, which may take long. */
 must_check int keyring_take(struct keyring *keyring, struct credentials *ret,
 	uint64_t *ret_edition, struct far_error *ret_error);
-/* Stores that a server refused the credentials with the number `edition`. One of the next calls of
- * keyring_take then fetches new ones. */
+/* Tells the keyring that a server refused the credentials with the number `edition`. The keyring
+ * then fetches new credentials in one of the next calls of keyring_take. */
 void keyring_refused(struct keyring *keyring, uint64_t edition);
-/* Returns in how many seconds credentials must be renewed that expire in left_s seconds. */
+/* Returns the seconds until credentials must be renewed. left_s: the seconds until they expire. */
 int64_t renewal_s(int64_t left_s);

@@ -32,8 +32,8 @@ static int no_memory(struct far_error *error)
 
 /* --- files ---------------------------------------------------------------------------------- */
 
-/* Reads the file into *ret, which the caller frees. If there is no such file and `private` is not
- * set, returns 0, and *ret is NULL. */
+/* Reads the file into *ret, which the caller frees. If the file does not exist, *ret is NULL.
+ * private: a missing file is an error, and so is a file that group or others may access. */
 static int read_file(const char *path, bool private, char **ret, struct far_error *error)
 {
 	struct stat st;
@@ -159,8 +159,9 @@ static int profile_credentials(const struct key_settings *settings, bool only_lo
 	return -ENOENT;
 }
 
-/* Reads the profile and makes credentials from it. If the profile has none: -EINVAL if the user has
- * named the file or the profile, otherwise -ENOENT, and the caller tries the next source. */
+/* Reads the profile and makes credentials from it. -ENOENT: the profile has no credentials, and the
+ * caller tries the next source. -EINVAL: the profile has none, although the user has named it or
+ * its file. */
 static int named_credentials(const struct key_settings *settings, bool only_look,
 	struct credentials *ret, struct far_error *error)
 {

@@ -67,7 +67,7 @@ static const char *reason(const struct transfer *transfer, char ret[140])
 }
 
 /* Tells whether the error's code in the body is one that s3 and compatible servers use for problems
- * with credentials. Without such a code, the answer may be about the object. */
+ * with credentials. Any other code may concern only this object. */
 static bool is_about_credentials(const struct transfer *transfer)
 {
 	static const char *const codes[] = {"AccountProblem", "AuthenticationFailed",
@@ -219,8 +219,8 @@ static int read_once(const struct far_object *object, uint64_t offset, uint64_t 
 	return err;
 }
 
-/* Tells whether a URL of the source that was readable before is still readable. If it is, then the
- * refusal concerns a single object, not the whole source. */
+/* Tells whether another object of the source, which could be read earlier, can still be read. In
+ * this case the server refuses a single object, not the whole source. */
 static bool others_are_allowed(const struct place *place, struct health *health)
 {
 	uint8_t byte[1];
@@ -266,7 +266,8 @@ static int take_look(const struct transfer *transfer, struct far_object *object,
 {
 	const struct answer *answer = &transfer->answer;
 	object->mtime_ns = answer_version(answer->etag, answer->modified);
-	/* A range of an empty object does not exist; servers answer 416 or 200. */
+	/* An empty object has no first byte. If one asks for it, servers answer 416, or 200 without
+	 * a body. */
 	if ((answer->status == 416 && answer->total == 0) ||
 		(answer->status == 200 && transfer->got == 0 && !transfer->wrong)) {
 		object->bytes = 0;

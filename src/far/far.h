@@ -31,8 +31,8 @@
 #define FAR_MESSAGE 160
 #define FAR_ANY_VERSION INT64_MIN
 
-/* An object. The first `plain` bytes of `url` are escaped as in any URL, and the rest is a name
- * that is not escaped yet. In URLs of clouds, such as s3, nothing is escaped. */
+/* An object. `url` has two parts: the first `plain` bytes are escaped as in any URL, and the rest
+ * is a name that is not escaped yet. In URLs of clouds, such as s3, nothing is escaped. */
 struct far_object {
 	const char *url;
 	size_t plain;

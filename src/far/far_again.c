@@ -19,9 +19,9 @@
 /* interval at which a waiting thread checks whether far_stop was called */
 #define SLICE_NS UINT64_C(100000000)
 
-/* Returns the time to wait before the next try: a random time between half of `wait` and all of it,
- * so that many threads do not try at the same time, but at least the pause that the server asks
- * for. */
+/* Returns the time to wait before the next try. The time doubles with each try, and half of it is
+ * random, so that many threads do not try at the same time. If the server asks for a longer pause,
+ * returns this pause. */
 static uint64_t wait_ns(unsigned tried, const struct far_error *error)
 {
 	struct rng rng;

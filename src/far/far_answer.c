@@ -146,8 +146,9 @@ int64_t answer_version(const char *etag, int64_t modified)
 	return seconds * SECOND_NS + (etag[0] ? hash_etag(etag) : 0);
 }
 
-/* Compares only the hashes of the ETags if both versions have one. Times are less reliable: servers
- * round them, and several servers may report different times for one object. */
+/* Compares the hashes of the ETags if both versions have an ETag, otherwise the times, too. Times
+ * are less reliable: servers round them, and several servers may report different times for one
+ * object. */
 bool versions_differ(int64_t expected, int64_t found)
 {
 	if (expected == FAR_ANY_VERSION)

@@ -73,7 +73,7 @@ static bool note_good(struct health *health, const char *url, uint64_t begun_ns)
 			health->known_ns = now_ns;
 		}
 	}
-	/* The refusal ends only if the successful read began after it. */
+	/* A read that began before the refusal does not show that the refusal has ended. */
 	bool ends = health->denied_ns != 0 && begun_ns > health->denied_ns;
 	if (ends)
 		health->denied_ns = 0;

@@ -131,11 +131,12 @@ must_check int call_run(struct call *call, struct far_error *ret_error);
 struct transfer {
 	const struct place *place;
 	const char *url;
-	uint64_t edition; /* number of the request's credentials, from keyring_take */
+	uint64_t
+		edition; /* number of the credentials that the request uses, from keyring_take */
 	bool ranged;
 	uint64_t offset, bytes; /* range that is requested if `ranged` */
 	uint8_t *out;		/* room for `bytes` bytes */
-	size_t most;		/* size limit of `text` if the status is 200 */
+	size_t most;		/* most bytes of `text`, if the status is 200 */
 	struct answer answer;
 	uint64_t got; /* number of bytes in `out` or `text` */
 	bool wrong;   /* the body had more bytes than expected, and was cut off */
@@ -183,8 +184,8 @@ int far_fail(struct far_error *error, int err, const char *format, ...) printf_l
  * answer has it. If the server refused the credentials, calls keyring_refused. */
 must_check int far_refused(const struct transfer *transfer, struct far_error *ret_error);
 
-/* Waits before the next try. tried: number of tries before the one that failed. Returns false if
- * there must be no further try. */
+/* Waits before the next try. tried: 0 after the first try has failed, 1 after the second, and so
+ * on. Returns false if there must be no further try. */
 bool far_tries_again(unsigned tried, const struct far_error *error);
 
 /* Parses a page of a listing, and calls `listed` for each object. Changes `text`. prefix: number of

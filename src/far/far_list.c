@@ -106,8 +106,8 @@ static const struct format formats[] = {
 	{"<EnumerationResults", "<Blob>", "</Blob>", "NextMarker", "Last-Modified",
 		"Etag", "Content-Length", "Name"}};
 
-/* Calls `listed` for the object between `at` and `end`. Each search must use these bounds, because
- * take_element writes \0 into the text. */
+/* Calls `listed` for the object whose elements are between `at` and `end`. take_element writes \0
+ * into the text, so a search must stop at `end`, not at a \0. */
 static int read_object(const struct format *format, char *at, char *end, bool escaped,
 	size_t prefix, far_listed *listed, void *context)
 {
@@ -180,8 +180,8 @@ static void print_parameter(FILE *out, const char *name, const char *value)
 	print_escaped(out, value, false);
 }
 
-/* Makes the URL of the page. The URL's parameters must be sorted by name, because requests are
- * signed. */
+/* Makes the URL of the page. The signature of a request demands that its parameters are sorted by
+ * name. */
 static char *page_url(const struct place *place, const struct page *page)
 {
 	char *url = NULL;

@@ -25,9 +25,9 @@ static struct place *_Atomic places;
 /* the place of URLs for which nothing is configured */
 static const struct place plain = {.timeout_s = DEFAULT_TIMEOUT_S};
 
-/* Returns the place whose `url` is the longest beginning of this URL; of several with the same
- * `url`, the one added last. For an s3 URL without such a place, returns the s3 place that was
- * added last. */
+/* Returns the place whose `url` is the longest beginning of this URL. If several places have this
+ * `url`, returns the one added last. If no place fits an s3 URL, returns the s3 place added
+ * last. */
 const struct place *place_of(const char *url)
 {
 	const struct place *found = &plain;
@@ -207,7 +207,7 @@ bool place_learns(const struct place *place, const char *region)
 	log_info("%s: the server says that the bucket is in the region %s", place->url,
 		region);
 	atomic_store(&place->learned->region,
-		/* The old text is not freed, because other threads may be reading it. */
+		/* The previous text is not freed, because other threads may be reading it. */
 		copied);
 	return true;
 }

@@ -8,14 +8,14 @@
 #include <stddef.h>
 
 /*
- * Arrays of any type of number and any fixed shape, in the form of NumPy's files.
+ * Arrays as in NumPy's files: of numbers of any type, and of any fixed shape.
  *
  *   Threads: any; no state.   Errors: none.
  */
 
 #define ARRAY_MOST_AXES 6
-/* Most bytes of a shape's text, such as "16, 224, 224". An array of at most ARRAY_MOST_BYTES bytes
- * never needs more, and a record's header has room for this many. */
+/* Most bytes of the text of a shape, such as "16, 224, 224", for arrays of at most ARRAY_MOST_BYTES
+ * bytes. A record's header has room for this many bytes. */
 #define ARRAY_MOST_SHAPE 25
 #define ARRAY_MOST_BYTES (UINT64_C(1) << 30)
 
@@ -31,8 +31,8 @@ struct array_type {
 extern const char *const array_dtypes[];
 void array_set_dtype(struct array_type *type, unsigned n);
 
-/* Parses a shape, such as "16 224 224". false: the text is no shape, or an array of this shape
- * would have more than ARRAY_MOST_BYTES bytes even with one byte per number. */
+/* Parses a shape, such as "16 224 224". false: the text is no shape, or the shape has more than
+ * ARRAY_MOST_BYTES numbers. */
 bool array_parse_shape(struct array_type *type, const char *text);
 
 uint64_t array_bytes(const struct array_type *type);

@@ -18,7 +18,8 @@
 
 /*
  * Describes [augment]: the steps from the shared tensor to a job's own sample, in the order of the
- * fields. A shape of zeros means "not configured"; at most one of the two shapes is configured.
+ * fields. At most one of random_crop and random_resized_crop is configured; the other has only
+ * zeros.
  */
 struct augment_config {
 	struct tensor_shape random_crop;
@@ -41,8 +42,8 @@ bool augment_fixed_size(const struct augment_config *config);
 
 /*
  * The random decisions for one sample. The steps are those of torchvision, in this order: crop the
- * tensor to `rows` and `columns`, with `pad` black rows or columns before the pixels; resize to
- * `size`; mirror.
+ * tensor to `rows` and `columns`; resize to `size`, if `resize` is set; mirror, if `mirror` is set.
+ * Before the cropped pixels come rows.pad black rows and columns.pad black columns.
  */
 struct augment_plan {
 	struct crop_axis rows;
@@ -62,10 +63,9 @@ struct augment_plan augment_plan(const struct augment_config *config, uint64_t s
 	uint32_t epoch, uint32_t position, struct tensor_shape image);
 
 /*
- * Carries out the plan: makes a tensor of the pixel type and of the size plan->size, without
- * padding, in the order (height, width, channels) or (channels, height, width). All frames of a
- * group get the same decisions. The caller frees *ret. *ret is NULL if the result equals the given
- * tensor.
+ * Carries out the plan. Makes a tensor with numbers of the given type and with the size plan->size,
+ * in the order (height, width, channels) or (channels, height, width). All frames of a group get
+ * the same decisions. The caller frees *ret. NULL: the result would equal the given tensor.
  */
 must_check int augment_apply(const struct normalize_config *normalize,
 	struct pixel_type type, const struct augment_plan *plan,

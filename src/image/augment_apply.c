@@ -16,7 +16,8 @@
  *   tensor -> window -> [resized] -> row with black margins -> [mirrored] -> dtype and axes
  */
 
-/* The pixels that the plan needs; everything around them is black. */
+/* The part of the tensor from which the plan makes the sample. If the plan adds pixels around it,
+ * they are black. */
 struct window {
 	const uint8_t *pixels;
 	size_t pixel; /* bytes of a pixel */
@@ -32,7 +33,8 @@ struct target {
 	/* one scale for each channel if channels are in separate planes (CHW); otherwise scale[0]
 	 * is for all channels */
 	struct pixels_scale scale[MOST_CHANNELS];
-	/* scratch memory for a row each: a row of the output, the row mirrored, its channels */
+	/* scratch memory: `row` has a row of the result, `mirrored` the mirrored row, and `planes`
+	 * the channels of the row, one after another */
 	uint8_t *row;
 	uint8_t *mirrored;
 	uint8_t *planes;
@@ -52,8 +54,8 @@ static const uint8_t *window_start(const struct window *window)
 	       window->columns.first * window->pixel;
 }
 
-/* Resizes the window as an image of its own: torchvision crops first, so that its filter
- * does not see the pixels around the window. */
+/* Resizes the window alone, without the pixels around it, because torchvision crops before it
+ * resizes. */
 static int resize(struct window *window, const struct augment_plan *plan, uint8_t *out)
 {
 	struct resampler *resampler;

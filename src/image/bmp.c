@@ -203,7 +203,8 @@ static int open_image(
 
 /* --- run lengths -------------------------------------------------------------------------- */
 
-/* Decodes run-length codes to palette indices of one byte, as Pillow's BmpRleDecoder does. */
+/* The state of a run-length decoder. It decodes codes to palette indices of one byte, as Pillow's
+ * BmpRleDecoder does. */
 struct runs {
 	const struct bmp *bmp;
 	/* at: offset of the next byte in the file; n: number of indices decoded so far; all: number
@@ -262,7 +263,8 @@ static bool append_pixels(struct runs *runs, unsigned n)
 static bool skip_pixels(struct runs *runs)
 {
 	const struct bmp *bmp = runs->bmp;
-	/* The two bytes of the offset follow two bytes that Pillow ignores. */
+	/* The code has four bytes: two that Pillow ignores, then the columns and the rows to
+	 * skip. */
 	if (bmp->size - runs->at < 4)
 		return false;
 	uint64_t right = bmp->data[runs->at + 2], up = bmp->data[runs->at + 3];

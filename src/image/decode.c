@@ -30,8 +30,8 @@ static const struct codec *const codecs[] = {
 };
 #define N_CODECS (sizeof(codecs) / sizeof(codecs[0]))
 
-/* The functions of the codecs that check the preamble (the bytes before the pixels) as PIL does.
- * NULL: the codec has no such check. */
+/* Functions that check the preamble (the bytes before the pixels) as PIL does, one for each codec.
+ * NULL: the codec has no such function. */
 static int (*const check_preamble[N_CODECS])(char *message, const uint8_t *data,
 	size_t size) = {preamble_check_jpeg, preamble_check_png};
 
@@ -146,7 +146,7 @@ struct transform {
 	struct resample_window window;
 	struct tensor_shape shape; /* size of the tensor */
 	const uint8_t *fill;	   /* colour around the image */
-	enum pixel_mode mode;	   /* mode of the decoded image */
+	enum pixel_mode mode;	   /* mode of the pixels that the codec gives */
 	struct image_part part;	   /* part of the image that is decoded */
 };
 
@@ -269,7 +269,7 @@ static void fill(struct tensor *tensor, const uint8_t colour[static 3])
 		memcpy(tensor->data + i, pixel, bytes);
 }
 
-/* Returns the decoded part of the image, converted to the tensor's mode. NULL: no memory. */
+/* Returns the pixels of the decoded part, in gray if the tensor is gray. NULL: no memory. */
 static const uint8_t *in_mode(
 	struct image_decoder *decoder, const struct transform *transform)
 {
@@ -540,12 +540,14 @@ int image_decode(struct image_decoder *decoder, const struct encoded_image *imag
 	struct image_output *outputs, size_t n, char message[static IMAGE_MESSAGE])
 {
 	struct image_usage *usage = &decoder->usage;
-	uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID), resample_ns = usage->resample_ns;
+	uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID),
+		 resample_ns = usage->resample_ns;
 	for (size_t i = 0; i < n; i++) {
 		ensure(!outputs[i].preparation->encoded);
 		outputs[i].tensor = NULL;
 	}
 	int err = decode(decoder, image, outputs, n, message);
-	usage->decode_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun - (usage->resample_ns - resample_ns);
+	usage->decode_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun -
+			    (usage->resample_ns - resample_ns);
 	return err;
 }

@@ -31,7 +31,7 @@ struct gif {
 	uint32_t x, y, frame_width, frame_height;
 	int transparent; /* index of the transparent colour, or -1 */
 	bool interlaced;
-	unsigned bits; /* length of the first LZW codes in bits, minus 1 */
+	unsigned bits; /* The first LZW codes have this many bits plus 1. */
 	struct palette screen, frame;
 	bool keep;
 	struct buffer *scratch;
@@ -63,7 +63,8 @@ static int read_palette(struct gif *gif, unsigned flags, struct palette *ret)
 	return 0;
 }
 
-/* Reads the next block of data. false: there is no block, or it is truncated. */
+/* Reads the next block of data. If the block is truncated, returns the bytes that exist. false: the
+ * data have ended. */
 static bool read_block(struct gif *gif, const uint8_t **ret, size_t *ret_bytes)
 {
 	if (gif->at >= gif->size)

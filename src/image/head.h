@@ -8,9 +8,8 @@
 #include <stddef.h>
 
 /*
- * Makes heads: the bytes before the pixels, in files whose pixels follow without conversion.
- *
- *   Threads: any; no state.   Errors: none.
+ * Makes heads: a head is the bytes before the pixels in a file of the mount. The pixels of such a
+ * file are a tensor's bytes, unchanged.
  */
 
 /* bytes that are enough for any head of pixels; the head of a npy file always has this length */

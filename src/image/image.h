@@ -36,7 +36,8 @@ struct encoded_image {
 
 struct image_output {
 	const struct preparation *preparation; /* its field `encoded` must be unset */
-	struct tensor *tensor; /* set by image_decode; NULL: the tensor was not made */
+	/* set by image_decode; NULL after a failure, if this tensor was not made */
+	struct tensor *tensor;
 	/* bytes to allocate behind the pixels, for the second image of a pair */
 	uint64_t room;
 };
@@ -59,8 +60,8 @@ struct exif_data {
  * bytes. 0: the file is no image. */
 size_t image_head_bytes(const uint8_t *begin, size_t n);
 
-/* Reads the size and mode that image_decode will expect, and finds the EXIF data. For formats other
- * than JPEG and PNG. false: the format is unknown, JPEG or PNG, or the file is damaged. */
+/* Reads the size and mode that image_decode will expect, and finds the EXIF data, in any format
+ * except JPEG and PNG. false: the image has no such format, or is damaged. */
 bool image_probe(const uint8_t *data, size_t size, struct tensor_shape *ret,
 	struct exif_data *ret_exif);
 
@@ -99,7 +100,7 @@ uint64_t image_working_bytes(const struct preparation *preparation,
  * Decodes the image once, and makes the tensors of all outputs. The pixels are RGB8 as PIL's
  * convert('RGB') gives them, unless the preparation asks for other channels. The image is turned if
  * the preparation says so, then resized as Pillow does it, then centre-cropped. If there are
- * several outputs, their preparations must be neither approximate nor exif, and must not keep
+ * several outputs, their preparations must not set `approximate` or `exif`, and must not keep
  * channels. After a failure some tensors may exist; the caller frees them. -EIO: truncated,
  * corrupt, not an image, unsupported; -ESTALE: the shape differs from the catalogue's; -ENOMEM.
  * Fault: load.decode.

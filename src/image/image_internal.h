@@ -31,7 +31,7 @@ static inline uint8_t times_of_255(unsigned a, unsigned b)
  * whether PIL accepts a damaged file can depend on it. */
 #define CODEC_READ_SIZE 65536
 
-/* A part of an image: some rows and columns, whose field `pad` is 0. */
+/* A part of an image: the given rows and columns. In both, `pad` is 0. */
 struct image_part {
 	struct crop_axis rows;
 	struct crop_axis columns;
@@ -64,7 +64,7 @@ struct codec {
 	bool (*knows)(const uint8_t *data, size_t size);
 	/* most bytes from the start of a file that `open` needs; 0: all bytes */
 	size_t head_bytes;
-	bool keeps; /* the codec supports codec_input.keep */
+	bool keeps; /* `read` can keep the mode of the file (codec_input.keep) */
 	/* Size of the codec's state, which begins as zeros. 0: the codec makes its state itself, by
 	 * the functions `create`, `destroy` and `bytes`. */
 	size_t state_bytes;
@@ -84,8 +84,8 @@ struct codec {
 	int (*read)(void *state, uint8_t *pixels);
 	void (*close)(void *state);	    /* NULL: there is nothing to close */
 	size_t (*bytes)(const void *state); /* returns the memory that the state holds */
-	/* Finds the EXIF data. NULL: the format has none, or is JPEG or PNG, for which the scan of
-	 * the dataset finds the EXIF data itself. */
+	/* Finds the EXIF data. NULL for formats without EXIF data, and for JPEG and PNG, whose EXIF
+	 * data the scan of the dataset finds. */
 	struct exif_data (*exif)(const uint8_t *data, size_t size);
 };
 

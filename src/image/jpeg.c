@@ -21,7 +21,8 @@
  * libjpeg is called exactly as PIL calls it, so joaderfs and PIL accept the same damaged files:
  * libjpeg suspends when it needs data, and gets the file in pieces of CODEC_READ_SIZE until all
  * rows are decoded. libjpeg only warns of damage inside the entropy-coded data. A baseline file may
- * lack its end marker if all rows can be decoded without it. A file that ends earlier is truncated.
+ * lack its end marker if all rows can be decoded without it. A file that ends before the data of
+ * its last row is refused as truncated.
  *
  * If only a part of the image is wanted, the columns and rows outside the part are not computed.
  * But libjpeg still reads the whole file, since whether a file is accepted must not depend on the
@@ -29,8 +30,8 @@
  * and the end of the data is an error.
  */
 
-/* libjpeg-turbo can skip rows and crop columns, but had bugs in both functions before version
- * 2.1.2. Other libraries can't do it. */
+/* libjpeg-turbo can skip rows and crop columns since version 2.1.2; earlier versions had bugs in
+ * both functions. Other libraries than libjpeg-turbo lack them. */
 #if defined(LIBJPEG_TURBO_VERSION_NUMBER) && LIBJPEG_TURBO_VERSION_NUMBER >= 2001002
 #define CAN_SKIP 1
 #else
@@ -50,10 +51,11 @@ struct jpeg {
 	struct jpeg_error_mgr errors;
 	struct jpeg_source_mgr source;
 	struct jpeg_progress_mgr progress;
-	/* end of the file; libjpeg may see only the bytes before it */
+	/* end of the file; libjpeg gets the file in pieces, so source.bytes_in_buffer may end
+	 * earlier */
 	const uint8_t *end;
 	size_t skip; /* bytes to skip when libjpeg gets the next piece of the file */
-	/* libjpeg sees the whole file, so it must not ask for more data. */
+	/* libjpeg has got the whole file at once, so it must not ask for more data */
 	bool all_visible;
 	struct image_part asked; /* the part that the caller wants */
 	struct image_part part;	 /* the part that libjpeg decodes, including the margin */
@@ -63,7 +65,7 @@ struct jpeg {
 	const uint8_t *begin; /* first byte of the file */
 	bool by_baseline;     /* our own decoder has accepted the header */
 	bool fill;	      /* if the file is truncated, missing rows become black */
-	/* if `fill` is set: an error occurred before the first row */
+	/* libjpeg failed before it decoded a row, and `fill` is set, so all rows become black */
 	bool failed;
 	bool refused; /* an error after which the file is refused even if `fill` is set */
 	/* if `fill` is set: a copy of the rest of the file, with an end marker added */
@@ -238,8 +240,8 @@ static void cmyk_to_rgb(const uint8_t *in, uint32_t width, uint8_t *out)
 	}
 }
 
-/* Chooses the fraction 1/2, 1/4 or 1/8. libjpeg has no vector code for other fractions, and decodes
- * them more slowly than the full size. */
+/* Chooses the scale 1/2, 1/4 or 1/8 for decoding. With other scales libjpeg, which has no vector
+ * code for them, would be slower than at full size. */
 static struct tensor_shape scale_image(void *state, struct tensor_shape least)
 {
 	struct jpeg *jpeg = state;
@@ -268,9 +270,9 @@ static struct crop_axis widen(struct crop_axis axis, uint32_t length)
 	return (struct crop_axis){.first = first, .length = end - first};
 }
 
-/* Tells whether rows and columns can be skipped. libjpeg keeps the coefficients of some images in
- * memory until all scans are there, and may smooth them across blocks. Such images are decoded
- * completely. */
+/* Tells whether libjpeg can skip rows and columns. It can't if the image has several scans or
+ * arithmetic coding: then it keeps all coefficients in memory, and may smooth them across
+ * blocks. */
 static bool can_skip(struct jpeg *jpeg)
 {
 	return !jpeg->info.arith_code && !jpeg_has_multiple_scans(&jpeg->info);
@@ -345,8 +347,8 @@ static bool is_filled(const struct jpeg *jpeg)
 	return jpeg->fill && jpeg->error == -EIO && !jpeg->refused;
 }
 
-/* Begins to decode a file whose missing rows become black. Decodes all rows, not only the part:
- * only by decoding the rows above the part libjpeg finds out which rows are missing. */
+/* Begins to decode a file with `fill`, which may be truncated. *part becomes the whole image:
+ * libjpeg finds out which rows are missing only if it decodes all rows before them. */
 static int begin_filled(struct jpeg *jpeg, struct image_part *part)
 {
 	struct jpeg_decompress_struct *info = &jpeg->info;

@@ -7,11 +7,12 @@
 
 #include <jerror.h>
 
-/* Vector code reads and writes whole registers, also beyond the end of a row. */
+/* Rows are aligned, and padded, to 64 bytes, because libjpeg's vector code reads and writes whole
+ * registers, also beyond the end of a row. */
 #define ROW_ALIGNMENT ((size_t)64)
 
-/* libjpeg's virtual arrays. Each memory manager defines these structures itself: other managers may
- * store arrays in files, but this one stores them in memory. */
+/* Arrays of libjpeg (virtual arrays). Each memory manager defines these structures itself.
+ * libjpeg's own manager may move arrays to temporary files; this one keeps them in memory. */
 struct jvirt_sarray_control {
 	JSAMPARRAY rows;
 	JDIMENSION height;

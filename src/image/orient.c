@@ -7,11 +7,12 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Side of the squares in which rows are turned into columns. A square fits in the cache. */
+/* Images are turned in squares with this many pixels on a side, because such a square fits in the
+ * processor's cache. */
 #define SQUARE 64
 
-/* The steps through the input in the order of the output, in bytes: the offset of the first pixel,
- * the step to the pixel that is on the right in the output, and the step to the pixel below. */
+/* Tells how to read the input in the order of the output. In bytes: the offset of the output's
+ * first pixel, the step to the pixel to the right of it, and the step to the pixel below it. */
 struct steps {
 	ptrdiff_t first;
 	ptrdiff_t right;

@@ -21,7 +21,8 @@ enum sample_axes { AXES_HWC, AXES_CHW };
 struct pixel_type {
 	enum sample_dtype dtype;
 	enum sample_axes axes;
-	const struct array_type *array; /* type of an array without pixels, or NULL */
+	/* type of the array, if the sample is an array that does not hold pixels; otherwise NULL */
+	const struct array_type *array;
 	/* Number of float32 values in a record's label; 0: the label is a class. */
 	uint32_t targets;
 };

@@ -79,8 +79,9 @@ uint16_t pixels_half(float number)
 	if (magnitude >= 0x477ff000) /* 65520 and more: infinity */
 		return (uint16_t)(sign | 0x7c00);
 	if (magnitude < 0x38800000) {
-		/* Neighbouring 16-bit floats below 2^-14 are 2^-24 apart, like 32-bit floats from
-		 * 1/2 to 1. So adding 1/2 rounds correctly. */
+		/* All 16-bit floats below 2^-14 are multiples of 2^-24. So are 32-bit floats from
+		 * 1/2 to 1. Therefore the addition of 1/2 rounds to a 16-bit float, in the low bits
+		 * of the sum. */
 		float shifted, half = 0.5f;
 		uint32_t base;
 		memcpy(&shifted, &magnitude, sizeof(shifted));

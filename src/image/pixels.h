@@ -30,15 +30,16 @@ struct normalize_config {
  * has whole pixels and whole vectors. */
 #define PIXELS_PERIOD 24
 
-/* Number i of a row becomes (x / 255 - mean[i % PIXELS_PERIOD]) / deviation[i % ...]. */
+/* Number x at index i of a row becomes (x / 255 - mean[k]) / deviation[k], where k is i %
+ * PIXELS_PERIOD. */
 struct pixels_scale {
 	float mean[PIXELS_PERIOD];
 	float deviation[PIXELS_PERIOD];
 	bool identity; /* mean 0 and deviation 1 in all channels */
 };
 
-/* Returns the scale for a row of interleaved pixels. If `normalize` has no means, the scale is x /
- * 255. */
+/* Returns the scale for a row of interleaved pixels. If `normalize` has no means, a number x
+ * becomes x / 255. */
 struct pixels_scale pixels_scale_row(
 	const struct normalize_config *normalize, unsigned channels);
 /* Returns the scale of the plane of one channel. */

@@ -11,7 +11,7 @@
 
 #define AVX2 __attribute__((target("avx2,fma,f16c")))
 
-/* Bytes per load or store, and the whole RGB pixels in them. */
+/* bytes of a vector (block), and number of whole RGB pixels in them */
 #define BLOCK 16
 #define BLOCK_PIXELS 5
 #define EIGHT 8 /* numbers computed at once */
@@ -19,8 +19,8 @@
 /* --- mirror ------------------------------------------------------------------------ */
 
 /*
- * Mirrors five pixels at a time, with loads of 16 bytes. The extra byte x belongs to the next
- * pixel; the next store overwrites it.
+ * Mirrors five pixels at a time, with loads and stores of 16 bytes. In the picture, x is the 16th
+ * byte, which belongs to another pixel. The next store overwrites it.
  *
  *   in   | p0 p1 p2 p3 p4 x |        out  | x p4 p3 p2 p1 p0 |
  */
@@ -41,7 +41,8 @@ AVX2 static void mirror(const uint8_t *in, size_t width, uint8_t *out)
 
 #define NO -1
 
-/* Gathers the 16 bytes of one channel from three vectors of pixels. */
+/* Puts the 16 bytes of one channel into a vector. They come from three vectors of RGB pixels;
+ * order[i] tells where the bytes of block[i] go. */
 AVX2 static inline __m128i gather(const __m128i block[3], const __m128i order[3])
 {
 	return _mm_or_si128(_mm_or_si128(_mm_shuffle_epi8(block[0], order[0]),

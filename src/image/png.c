@@ -112,7 +112,7 @@ static int parse_ihdr(struct png *png, const uint8_t *data, uint32_t length)
 static int parse_plte(struct png *png, const uint8_t *data, uint32_t length)
 {
 	if (png->header.color != PALETTE || !png->header.valid)
-		return 0; /* in images without a palette, PLTE is only a suggestion */
+		return 0; /* images without a palette may have PLTE, but it is only a suggestion */
 	if (length > sizeof(png->lookup))
 		return image_fail(png->message, -EIO, "PNG: palette too large");
 	memcpy(png->lookup, data, length - length % 3);
@@ -251,9 +251,9 @@ static void copy_file(struct png *png, uint8_t *out, size_t bytes)
 	png->next += bytes;
 }
 
-/* Gives libpng the header of a chunk. If the last chunk claims to be longer than the file, its
- * length is reduced to the end of the file. libpng reads a chunk whole or not at all, and the bytes
- * in the file may be enough. */
+/* Gives libpng the header of a chunk. libpng reads a chunk completely, or fails. If the file ends
+ * within the chunk, the length in the header is reduced to the bytes that exist, because these may
+ * be enough for all rows. */
 static void read_chunk_header(struct png *png, uint8_t *out)
 {
 	copy_file(png, out, CHUNK_HEADER);
@@ -327,7 +327,8 @@ static void convert_channels(const struct header *header, const uint8_t *in, uin
 	}
 }
 
-/* Copies the channels unchanged, with numbers of 16 bits in the byte order of this machine. */
+/* Copies a row without converting its channels. Numbers of 16 bits get the byte order of this
+ * machine. */
 static void keep_row(const struct png *png, const uint8_t *in, uint8_t *out)
 {
 	const struct header *header = &png->header;
@@ -359,7 +360,8 @@ static void convert_row(const struct png *png, const uint8_t *in, uint8_t *out)
 			memcpy(out + (size_t)x * 3, png->lookup[in[x]], 3);
 }
 
-/* Reads all rows, and converts all but the last one, which stays in png->rows. */
+/* Reads all rows, and converts each when the next one is read. The last row stays in png->rows
+ * until convert_rest converts it: libpng may fail after it has read this row. */
 static void read_rows(struct png *png, uint8_t *pixels)
 {
 	for (uint32_t y = 0; y < png->header.height; y++) {
@@ -493,7 +495,7 @@ static int create(bool plain, void **ret)
 {
 	struct png *png = calloc(1, sizeof(*png));
 	if (png)
-		png->whole = png_whole_new(plain); /* libpng has no plain mode */
+		png->whole = png_whole_new(plain); /* libpng is not affected by `plain` */
 	*ret = png;
 	return png ? 0 : -ENOMEM;
 }

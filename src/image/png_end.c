@@ -78,13 +78,14 @@ static enum end read_row(struct rows *rows, z_stream *stream)
 	return status == Z_OK || status == Z_BUF_ERROR ? GOES_ON : ENDS_OTHERWISE;
 }
 
-/* Inflates a piece of the file. PIL accepts the end of the data only if it is in the same piece as
- * the end of the row. */
+/* Inflates a piece of the file. PIL reads the file in pieces, and accepts data that end after a row
+ * only if the end of the data and the end of this row are in the same piece. */
 static enum end read_piece(
 	struct rows *rows, z_stream *stream, const uint8_t *data, size_t size)
 {
 	enum end end = GOES_ON;
-	/* zlib's pointer is not const, but zlib does not write to its input. */
+	/* copied by memcpy, because zlib's pointer is not const, although zlib does not write to
+	 * its input */
 	memcpy(&stream->next_in, &data, sizeof(data));
 	stream->avail_in = (unsigned)size;
 	while (end == GOES_ON && stream->avail_in > 0) {

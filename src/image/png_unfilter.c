@@ -110,8 +110,8 @@ static inline void sub_pixels(unsigned pixel, uint8_t *row, size_t n)
 	}
 }
 
-/* Adds (left + above) / 2 rounded down, computed as the average rounded up minus its rounding
- * bit. */
+/* Adds (left + above) / 2, rounded down, to each byte. The processor's average is rounded up, so 1
+ * is subtracted from it if left + above is odd. */
 static inline void average_pixels(
 	unsigned pixel, uint8_t *row, const uint8_t *above, size_t n)
 {
@@ -126,8 +126,9 @@ static inline void average_pixels(
 	}
 }
 
-/* Adds the Paeth predictor: the nearest to p = a + b - c of a (left), b (above) and c (above left).
- * p - a = b - c, p - b = a - c, and p - c is the sum of these. */
+/* Adds the Paeth predictor to each byte: of a (left), b (above) and c (above left), the one nearest
+ * to p = a + b - c. The distances are p - a = b - c, p - b = a - c, and p - c, which is the sum of
+ * both. */
 static inline void paeth_pixels(
 	unsigned pixel, uint8_t *row, const uint8_t *above, size_t n)
 {

@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 /*
- * Undoes PNG's filters in place. row: n bytes; a pixel has pixel_bytes (1 to 4). above: the
- * previous row, or zeros for the first row. false: the filter is not 0 to 4. The vector code reads
- * up to PNG_UNFILTER_SLACK bytes behind both rows.
+ * Undoes PNG's filters in place, in a row of n bytes. pixel_bytes: 1 to 4. above: the previous row;
+ * for the first row, zeros. false: there is no filter with this number; PNG has 0 to 4. The vector
+ * code reads up to PNG_UNFILTER_SLACK bytes behind both rows.
  */
 #define PNG_UNFILTER_SLACK 3
 
@@ -18,5 +18,5 @@ typedef bool png_unfilter(unsigned filter, unsigned pixel_bytes, uint8_t *row,
 	const uint8_t *above, size_t n);
 
 png_unfilter png_unfilter_plain;
-/* the same function in vector code; on processors without SSE2, in plain code */
+/* does the same as png_unfilter_plain, with SSE2 if the processor has it */
 png_unfilter png_unfilter_vector;

@@ -20,7 +20,8 @@ struct png_whole {
 	struct libdeflate_decompressor *decompressor;
 	png_unfilter *unfilter;
 	struct buffer stream; /* the data of all chunks, joined */
-	/* Rows of pixels, each after its filter byte. A row of zeros comes first. */
+	/* The rows of the image. Each row begins with its filter byte. A row of zeros precedes the
+	 * first row. */
 	struct buffer rows;
 };
 
@@ -92,8 +93,8 @@ static bool find_stream(struct png_whole *whole, const uint8_t *first, const uin
 	return true;
 }
 
-/* Tells whether decoding needs at most 8 bytes per pixel beside the file, for which the daemon has
- * reserved memory (image_working_bytes). */
+/* Tells whether the rows and the joined chunks take at most 8 bytes per pixel. The daemon has
+ * reserved memory for no more (image_working_bytes). */
 static bool is_bounded(
 	const struct png_whole_image *image, size_t row_bytes, const struct bytes *stream)
 {
@@ -110,8 +111,7 @@ bool png_whole_read(struct png_whole *whole, const struct png_whole_image *image
 		buffer_reserve(&whole->rows, stride + n + PNG_UNFILTER_SLACK) != 0)
 		return false;
 	uint8_t *row = whole->rows.data + stride;
-	/* The pointer to the byte count is NULL, so any number of bytes other than n is an
-	 * error. */
+	/* The last argument NULL demands exactly n bytes: more or fewer bytes are an error. */
 	if (libdeflate_zlib_decompress(whole->decompressor, stream.data, stream.n, row, n,
 		    NULL) != LIBDEFLATE_SUCCESS)
 		return false;

@@ -42,7 +42,7 @@ static void skip_comment(struct ppm *ppm)
 	}
 }
 
-/* Reads a number and the one space that follows it. */
+/* Reads a number, and one space after it. Skips comments, and spaces before the number. */
 static int read_number(struct ppm *ppm, uint32_t *ret)
 {
 	uint64_t number = 0;
@@ -99,8 +99,8 @@ static int open_image(
 	return err;
 }
 
-/* Scales a value to 16 bits if the file's values have more than 8 bits, and the image is gray or
- * keeps its channels; otherwise to 8 bits. */
+/* Scales a value to 16 bits or 8 bits. Values become 16 bits if those of the file have more than 8
+ * bits, and if the file is gray or its channels are kept. */
 static unsigned scaled(const struct ppm *ppm, uint32_t value)
 {
 	bool wide = ppm->most > 255 && (ppm->keep || ppm->kind == '5');

@@ -23,8 +23,9 @@ struct segments {
 	bool has_resolution;
 	bool has_exif;
 	bool exif_bad;
-	/* The part of an ICC profile that PIL sorts first: twice the part's number, plus 1 if more
-	 * bytes follow the number. -1: the part has no number; NO_PROFILE: there is no part. */
+	/* Stands for the part of an ICC profile that PIL sorts first: twice the part's number, plus
+	 * 1 if more bytes follow the number. -1: the part has no number. NO_PROFILE: the file has
+	 * no ICC profile. */
 	int first_profile;
 };
 

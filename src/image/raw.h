@@ -44,7 +44,7 @@ struct raw_image {
 	enum pixel_mode mode;
 };
 
-/* Converts the rows. The padding of the last row may be missing. false: there are too few bytes, or
- * rows overlap. */
+/* Converts the rows. The last row may lack its padding. false: there are too few bytes, or the
+ * stride is so small that rows overlap. */
 bool raw_unpack(const struct raw_image *image, const uint8_t *data, uint64_t bytes,
 	uint8_t *pixels);

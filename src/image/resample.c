@@ -37,7 +37,7 @@ struct crop_axis crop_axis(uint32_t image, uint32_t crop)
 		return (struct crop_axis){.pad = (crop - image) / 2, .length = image};
 	uint32_t spare = image - crop;
 	uint32_t half = spare / 2;
-	if (spare % 2) /* Python's round(half + 0.5) goes to the even neighbour */
+	if (spare % 2) /* Python rounds half + 0.5 to the even neighbour */
 		half += half % 2;
 	return (struct crop_axis){.first = half, .length = crop};
 }
@@ -112,8 +112,9 @@ size_t resampler_bytes(const struct resampler *resampler)
 	return bytes;
 }
 
-/* Returns the kernel (table of weights) for these sizes. A new kernel replaces the least recently
- * used one, so a kernel is valid until N_KERNELS others were requested. NULL: no memory. */
+/* Returns the kernel (table of weights) for these sizes. If there is no room, a new kernel replaces
+ * the one that was used longest ago. So a kernel stays valid during the next N_KERNELS - 1 calls.
+ * NULL: no memory. */
 static const struct kernel *get_kernel(struct resampler *resampler,
 	const struct resample_window *window, uint32_t in, uint32_t out)
 {

@@ -31,8 +31,8 @@ enum resample_filter {
 	FILTER_NEAREST,
 };
 
-/* One axis of a centre crop: `pad` zeros, then `length` pixels from `first` on, then
- * zeros up to the crop's size. */
+/* One axis of a crop. The crop consists of `pad` added pixels, then `length` pixels of the image,
+ * from pixel `first` on, then added pixels up to the size of the crop. */
 struct crop_axis {
 	uint32_t first;
 	uint32_t pad;
@@ -48,14 +48,15 @@ struct crop_axis crop_axis(uint32_t image, uint32_t crop);
 struct resample_window {
 	enum resample_filter filter;
 	struct tensor_shape image;
-	/* its mode is the mode of the image and of the result */
+	/* size of the image after the resize; size.mode is the mode of the image before and after
+	 * it */
 	struct tensor_shape size;
 	struct crop_axis rows;
 	struct crop_axis columns;
 };
 
-/* Returns the rows (or columns) of the image on which the rows (or columns) `window` of the resized
- * image depend. */
+/* Returns the part of one axis of the image on which the part `window` of the resized image
+ * depends: rows of the image for rows, or columns for columns. */
 struct crop_axis resample_source(enum resample_filter filter, uint32_t image,
 	uint32_t size, struct crop_axis window);
 

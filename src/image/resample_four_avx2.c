@@ -9,9 +9,9 @@
 #include <string.h>
 
 /*
- * Computes rows of four channels, one pixel at a time. Takes four input pixels at once: the lower
- * 128 bits sum up the first two, the upper 128 bits the last two. Weights are multiplied in two
- * parts, as in resample_avx2.c.
+ * Computes rows of four channels, one output pixel at a time. Takes four input pixels at once: the
+ * lower 128 bits of a vector sum up the first two, the upper 128 bits the last two. Weights have
+ * two parts, which are multiplied separately, as in resample_avx2.c.
  */
 
 #define avx2 __attribute__((target("avx2")))
@@ -66,8 +66,8 @@ avx2 static void output_row(const struct kernel *kernel, struct crop_axis column
 	}
 }
 
-/* Computes the last rows in plain C if they are not followed by enough bytes: loads for zero
- * weights read beyond the end of a row. */
+/* Computes the last rows in plain C if the vector code would read beyond the memory of the image:
+ * it also loads the pixels for the zero weights at the end of a group. */
 void resample_horizontal_four_avx2(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride)
 {

@@ -28,7 +28,8 @@ struct taps {
 	uint32_t count;
 };
 
-/* The low and the high parts of two neighbouring weights. The lower bits have the first weight. */
+/* The low parts of two neighbouring weights, and their high parts. Bits 0 to 15 of each field
+ * belong to the first weight, bits 16 to 31 to the second. */
 struct weight_pair {
 	uint32_t low;
 	uint32_t high;
@@ -42,11 +43,11 @@ struct kernel {
 	uint32_t out;
 	uint64_t last_use;
 	size_t width;		   /* weights per output pixel */
-	struct taps *taps;	   /* one per output pixel: its inputs */
+	struct taps *taps;	   /* the taps of each output pixel */
 	int32_t *weights;	   /* out * width */
 	struct weight_pair *pairs; /* the weights in pairs; out * width / 2 pairs */
 	double *exact_weights;	   /* out * width weights, as Pillow computes them */
-	void *memory;		   /* memory block of the tables */
+	void *memory;		   /* the block of memory that has the tables */
 	size_t bytes;
 };
 
@@ -68,12 +69,12 @@ struct rows {
 	uint32_t length;
 };
 
-/* Runs the horizontal pass. columns: columns of the output; source: first column of the image that
- * `in` holds. */
+/* Runs the horizontal pass. columns: columns of the output. `in` has some columns of the image;
+ * source: number of the first of them. */
 typedef void horizontal_pass(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride);
-/* Runs the vertical pass. rows: rows of the output; source: first row of the image that `in`
- * holds. */
+/* Runs the vertical pass. rows: rows of the output. `in` has some rows of the image; source: number
+ * of the first of them. */
 typedef void vertical_pass(const struct kernel *kernel, struct crop_axis rows,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride);
 
@@ -85,8 +86,9 @@ struct passes {
 	struct crop_axis columns; /* columns of the image that the window depends on */
 };
 
-/* Resamples numbers of more than 8 bits. middle: memory for the result of the horizontal pass: the
- * rows of `in` by the columns of the window, with resample_middle_bytes per pixel. */
+/* Resamples numbers of more than 8 bits. middle: memory for the result of the horizontal pass,
+ * which has in->length rows and window->columns.length columns, with resample_middle_bytes per
+ * pixel. */
 void resample_wide(const struct resample_window *window, const struct passes *passes,
 	const struct rows *in, double *middle, uint8_t *out, size_t stride);
 

@@ -8,9 +8,9 @@
 #include <stddef.h>
 
 /*
- * Memory for one image: given out in pieces, taken back all at once. An image that needs more than
- * all images before adds blocks. scratch_reset then joins the blocks, so that the next such image
- * needs no allocation.
+ * Memory for one image: given out in pieces, taken back all at once. If the block of memory is too
+ * small for an image, blocks are added. scratch_reset then replaces them by one block of their
+ * total size, so that the next image of this size needs no allocation.
  *
  *   Owns: its blocks.   Threads: one at a time.
  */

@@ -40,7 +40,8 @@ const struct tensor_sections *sections_keep(const struct tensor_sections *sectio
 /* Tells whether both are NULL, or have equal names and preparations in equal order. */
 bool sections_equal(const struct tensor_sections *a, const struct tensor_sections *b);
 
-/* Returns the index of the first section whose glob matches the path. * matches / too. -1: none. */
+/* Returns the index of the first section whose glob matches the path; -1: none. A star in a glob
+ * also matches slashes. */
 int sections_find(const struct tensor_sections *sections, const char *path);
 
 /* Returns the section that prepares the second file of each sample. NULL: samples are not pairs. */

@@ -39,7 +39,7 @@ enum pixel_mode {
 struct pixel_mode_info {
 	const char *name; /* name in messages */
 	uint8_t channels;
-	uint8_t bytes; /* bytes per number: 1 and 2 are unsigned, 4 is a float */
+	uint8_t bytes; /* bytes of a number: 1 or 2 for an unsigned integer, 4 for a float */
 	bool alpha;    /* the last channel is alpha */
 };
 extern const struct pixel_mode_info pixel_modes[N_PIXEL_MODES];
@@ -105,8 +105,8 @@ static inline uint64_t tensor_second_at(uint64_t first_bytes)
 	return (first_bytes + TENSOR_SECOND_ALIGN - 1) / TENSOR_SECOND_ALIGN *
 	       TENSOR_SECOND_ALIGN;
 }
-/* Makes *ret a tensor of the first or second image of a pair. It has no copy of the bytes, so it
- * must not outlive the pair's tensor. */
+/* Makes *ret a tensor of the first or second image of a pair. *ret points to the bytes of the
+ * pair's tensor, so it must not outlive that tensor. */
 void tensor_view(const struct tensor *tensor, bool second, struct tensor *ret);
 
 /* Makes a tensor. NULL: no memory. */

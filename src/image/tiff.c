@@ -27,7 +27,7 @@ struct tiff {
 	TIFF *file;
 	uint32_t width, height;
 	uint16_t bits, channels, photometric, planar, orientation;
-	/* the file's colours are multiplied by its alpha */
+	/* the file's colours have already been multiplied by the file's alpha */
 	bool associated;
 	/* keep: keep the file's channels; real: the numbers are floats */
 	bool keep, real;

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Formats that PIL may support, and that this build of joaderfs does not decode. */
+/* Formats that this build of joaderfs may lack, but PIL may support. */
 static const struct {
 	const char *name;
 	size_t offset;

@@ -13,8 +13,11 @@
  *     S := {} ; K := the round's streams, ascending |R|
  *     while K is not empty:
  *         I := elements that all of K need, without S
- *         first(K) chooses I with probability |I| / (|R_first| - |S|), each next one with
- *         (|R_before| - |S|) / (|R_k| - |S|), until one does not
+ *         first(K), the stream of K with the fewest samples, chooses I with probability
+ *         |I| / (|R_first| - |S|)
+ *         if it does, each next stream k, in turn, chooses I with probability
+ *         (|R_before| - |S|) / (|R_k| - |S|), where `before` is the stream before k;
+ *         the first stream that does not choose I ends this
  *         the streams that chose I are given one element of it; if there are none,
  *         first(K) gets one of R_first - S - I
  *         K := K without the streams served ; S := S + I
@@ -25,23 +28,25 @@
  * right probabilities it is enough to know each R, and to test whether R contains an element.
  * (tools/sim/dsa_tree.h has the tree, for comparison.)
  *
- * An element drawn uniformly from R_first - S is in I with the probability |I| / (|R_first| - |S|),
- * which is the one with which first(K) has to choose I. If the element is in I, it is a uniform
+ * An element drawn uniformly from R_first - S is in I with the probability |I| / (|R_first| - |S|).
+ * With the same probability first(K) has to choose I. If the element is in I, it is a uniform
  * element of I; if not, of R_first - S - I. So the element is drawn first. Then it is tested
  * whether every R of K contains it: one bit test per stream, up to the first stream that lacks the
  * element.
  *
  * After each step, S has exactly the elements that all streams of this step's K share. So bit tests
  * also tell whether an element is in S. A uniform element of R - S is found by drawing elements of
- * R until one is not in S. The chance (|R_a| - |S|) / (|R_b| - |S|) is drawn as follows. Imagine
- * |R_b| places, of which the elements of R_a take the first |R_a|. Leave out the places of elements
- * of S. The chance is then the probability that a uniform place belongs to R_a.
+ * R until one is not in S. A decision with probability (|R_a| - |S|) / (|R_b| - |S|) is drawn as
+ * follows. Imagine |R_b| places, of which the elements of R_a take the first |R_a|. Leave out the
+ * places of elements of S. A uniform one of the remaining places belongs to R_a with this
+ * probability.
  *
  * On average few draws are repeated, whatever the sets are: stream k is given each element of R_k
  * with the same probability 1 / |R_k|. So the probability that k is not served yet, after all
  * elements of S were offered, is at most 1 - |S| / |R_k|. If k is first(K) then, finding an element
- * of R_k - S takes |R_k| / (|R_k| - |S|) draws on average, and less for larger sets. The product
- * is 1. If many draws in a row fail, which is rare (sets that differ in one element), S is counted.
+ * of R_k - S takes |R_k| / (|R_k| - |S|) draws on average, and less for larger sets. The product of
+ * this number and the probability is 1: on average, one draw. If many draws in a row fail, which is
+ * rare (sets that differ in one element), S is counted.
  */
 
 struct round {
@@ -52,8 +57,8 @@ struct round {
 	size_t m;
 	/* streams[first .. m) have no sample in this round yet: K of the paper */
 	size_t first;
-	/* S of the paper has the samples that all of streams[suffix .. m) need; S is empty if
-	 * suffix = first */
+	/* S of the paper: the samples that all of streams[suffix .. m) need. If suffix = first, S
+	 * is empty. */
 	size_t suffix;
 	uint32_t size; /* |S|, if `counted` */
 	bool counted;
@@ -67,9 +72,10 @@ static bool offered(const struct round *round, sample_id sample)
 		       &round->sets[round->suffix], round->m - round->suffix, sample);
 }
 
-/* Costs that determine how many draws are tried before S is counted: counting costs about as much
- * as all these draws. Counting reads the words of all sets, up to the end of the smallest set. A
- * draw takes as long as reading REDRAW_WORDS consecutive words, plus TEST_WORDS for each set. */
+/* Costs from which redraws() computes how many draws are tried before S is counted: so many that
+ * they take about as long as counting. Counting reads all words of the sets, up to the end of the
+ * smallest set. A draw takes as long as reading REDRAW_WORDS + TEST_WORDS * (number of sets)
+ * words. */
 #define REDRAW_WORDS 150
 #define TEST_WORDS 15
 #define LEAST_REDRAWS 16
@@ -141,10 +147,11 @@ static bool joins(struct round *round, size_t a, size_t b)
 
 /*
  * Returns the index of the first stream of K that refuses the element of first(K); m: all streams
- * choose this element. The probability for two distant streams is the product of the probabilities
- * of all neighbours between them. So a single decision tells whether all streams choose the
- * element. If not, one of the streams a+1 .. b refuses, and a bisection finds the first such
- * stream. Given that one of a+1 .. b refuses, none of a+1 .. middle refuses with probability
+ * choose this element. If stream a has chosen the element, the probability that all streams from
+ * a+1 to b choose it, too, is (|R_a| - |S|) / (|R_b| - |S|): the product of their single
+ * probabilities. So joins(a, b) decides for all of them at once. If one refuses, a bisection finds
+ * the first one that does: given that one of a+1 .. b refuses, none of a+1 .. middle refuses with
+ * probability
  *
  *     (|R_a| - |S|) / (|R_middle| - |S|) * (|R_b| - |R_middle|) / (|R_b| - |R_a|)
  */
@@ -225,8 +232,8 @@ static void draw(struct sampler *sampler, size_t m)
 	sort(sampler);
 }
 
-/* Finds out the sample that the next call of draw_one will draw first, by drawing it with a copy of
- * the random state. */
+/* Predicts the first sample that draw_one will try in the next round: draws it with a copy of the
+ * random state. */
 static sample_id foresee(struct sampler *sampler, const struct sampler_stream *stream)
 {
 	struct rng rng = sampler->rng;

@@ -26,13 +26,14 @@
 struct idset {
 	uint64_t *words;
 	uint16_t *lines;
-	/* for i from 1 to n_sums - 1, sums[i] counts the elements of the blocks from i - (i & -i)
-	 * to i - 1 */
+	/* a Fenwick tree: for i from 1 on, sums[i] counts the elements in the blocks i - lowbit to
+	 * i - 1, where lowbit is i & -i, the lowest set bit of i */
 	uint32_t *sums;
 	uint32_t bound;
 	uint32_t size;
 	uint32_t n_blocks;
-	uint32_t n_sums; /* a power of two, so that idset_select needs no bounds check */
+	/* a power of two, so that the search in idset_select never leaves the array */
+	uint32_t n_sums;
 };
 
 /* Counts bits in plain C, because not every x86-64 has popcnt. Byte i of the result is the number
@@ -134,8 +135,8 @@ static void set_all_bits(struct idset *set)
 	set->words[set->bound / 64] = (UINT64_C(1) << set->bound % 64) - 1;
 }
 
-/* Sets the bits of the ids. If these are more than half of all ids, sets all bits and clears those
- * of the others, which is faster. */
+/* Sets the bits of the ids. If they are more than half of all ids, sets all bits, and then clears
+ * the bits of all other ids, which is faster. */
 static int set_bits(struct idset *set, const roaring_bitmap_t *ids)
 {
 	uint64_t n = roaring_bitmap_get_cardinality(ids);
@@ -249,8 +250,9 @@ void idset_remove(struct idset *set, uint32_t id)
 static uint32_t select_bit(uint64_t word, uint64_t sums, uint32_t rank)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
-	/* The highest bit of each byte in `below` tells whether the byte's sum is at most `rank`.
-	 * The subtraction of a byte never borrows from the next byte. */
+	/* Bit 7 of each byte in `below` is set if the sum in this byte of `sums` is at most `rank`.
+	 * The bytes can be subtracted all at once: each is at least 128, and each sum at most
+	 * 64. */
 	uint64_t below = (ones * (rank | 0x80) - sums) & (ones << 7);
 	uint32_t at = (uint32_t)((below >> 7) * ones >> 56) * 8;
 	rank -= sums << 8 >> at & 0xff;
@@ -303,7 +305,7 @@ bool idset_all_contain(const struct idset *const *sets, size_t n, uint32_t id)
 	return true;
 }
 
-/* Returns the number of blocks in the smallest set. */
+/* Returns the number of blocks that all sets have: that of the set with the fewest blocks. */
 static size_t n_blocks_shared(const struct idset *const *sets, size_t n)
 {
 	size_t least = sets[0]->n_blocks;
@@ -314,7 +316,7 @@ static size_t n_blocks_shared(const struct idset *const *sets, size_t n)
 }
 
 /* Clears those bits of the block `ret` that are not set in `words`. Returns whether any bit is
- * left. `restrict` allows compilers to use vector instructions. */
+ * left. The pointers are `restrict`, so that compilers use vector instructions. */
 static bool and_block(uint64_t *restrict ret, const uint64_t *restrict words)
 {
 	uint64_t any = 0;
@@ -369,8 +371,8 @@ uint32_t idset_select_unshared(
 	}
 }
 
-/* Adds to `ids` the numbers of all bits of the set that differ from `same`, a word of only zeros or
- * only ones. */
+/* Adds ids to `ids`: if `same` is 0, those whose bits are set; if `same` is UINT64_MAX, those whose
+ * bits are not set. */
 static void add_differing(const struct idset *set, uint64_t same, roaring_bitmap_t *ids)
 {
 	uint32_t buffer[1024];
@@ -410,7 +412,7 @@ void idset_validate(const struct idset *set)
 	for (size_t i = 0; i < n_lines(set); i++) {
 		ensure(set->lines[i] == count_line(&set->words[i * LINE_WORDS]));
 		size += set->lines[i];
-		/* index of the sum that ends with this block */
+		/* number of blocks from the first one to the one that has line i */
 		size_t sum = i / BLOCK_LINES + 1;
 		if (i % BLOCK_LINES != BLOCK_LINES - 1)
 			continue;

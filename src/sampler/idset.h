@@ -27,7 +27,8 @@ must_check int idset_new(uint32_t bound, struct idset **ret);
  * bitmap. */
 must_check int idset_from_bitmap(
 	uint32_t bound, const roaring_bitmap_t *ids, struct idset **ret);
-/* Makes the set of all i below n for which `set` contains ids[i]. */
+/* Makes a set of places from a set of ids: place i, below n, is in the new set if ids[i] is in
+ * `set`. */
 must_check int idset_from_places(
 	const struct idset *set, const uint32_t *ids, uint32_t n, struct idset **ret);
 must_check int idset_copy(const struct idset *set, struct idset **ret);
@@ -40,8 +41,9 @@ bool idset_contains(const struct idset *set, uint32_t id);
 void idset_add(struct idset *set, uint32_t id);	   /* the id must be absent */
 void idset_remove(struct idset *set, uint32_t id); /* the id must be present */
 
-/* Removes places[id] from `set` for each id that is in `before` and not in `now`. `now` must be a
- * subset of `before` with the same bound. */
+/* Updates `set`, a set of places, after ids were removed from another set: for each id that is in
+ * `before`, but not in `now`, removes places[id]. `now` must be a subset of `before`, with the same
+ * bound. */
 void idset_remove_lost(struct idset *set, const struct idset *before,
 	const struct idset *now, const uint32_t *places);
 
@@ -59,8 +61,8 @@ roaring_bitmap_t *idset_to_bitmap(const struct idset *set);
 bool idset_all_contain(const struct idset *const *sets, size_t n, uint32_t id);
 /* Counts the elements that are in all n sets. Reads the bits of all sets. */
 uint32_t idset_count_shared(const struct idset *const *sets, size_t n);
-/* Works like idset_select, but counts only those elements of `set` that are not in all n sets.
- * `set` must be one of the sets. Reads the bits of all sets. */
+/* Returns the element of the given rank among those elements of `set` that at least one of the n
+ * sets lacks. `set` must be one of the n sets. Reads the bits of all sets. */
 uint32_t idset_select_unshared(const struct idset *set, const struct idset *const *sets,
 	size_t n, uint32_t rank);
 

@@ -117,29 +117,30 @@ roaring_bitmap_t *sampler_set_ids(const struct sampler_set *set);
 bool sampler_set_contains(const struct sampler_set *set, sample_id sample);
 
 /* Inserts a stream like sampler_insert, but takes only a short time. Takes over the set, also on
- * failure. Afterwards the caller calls sampler_settle until it returns true: exchange then knows
- * again which resident samples each stream can get. Until then the stream gets fewer samples in
- * exchange; apart from this the sampler works as usual. An insertion or removal before that has to
- * do the rest of this work, which may take long. */
+ * failure. Afterwards the caller calls sampler_settle until it returns true: the sampler `exchange`
+ * then knows which resident samples each stream can get. Until then the stream gets fewer samples
+ * in exchange, but everything else works as usual. If another stream is inserted or removed before
+ * sampler_settle has returned true, the insertion or removal first does the rest of this work,
+ * which may take long. */
 must_check int sampler_insert_set(
 	struct sampler *sampler, stream_id stream, job_id job, struct sampler_set *set);
 /* Removes a stream like sampler_remove, but returns the stream's set, which belongs to the caller.
  * Afterwards the caller calls sampler_settle, as after sampler_insert_set. */
 struct sampler_set *sampler_remove_set(struct sampler *sampler, stream_id stream);
-/* Updates, for about n resident samples, which streams can get them in exchange. Returns true if
- * all resident samples are up to date. */
+/* Updates, for about n resident samples, which streams can get each sample in exchange. Returns
+ * true if all resident samples are up to date. */
 bool sampler_settle(struct sampler *sampler, uint32_t n);
 
 /* Draws one round for n distinct streams, which may be in any order. ret[i]: the sample for
- * streams[i], or SAMPLE_NONE if the stream has none left. Removes each sample from those that its
- * stream has still to draw. */
+ * streams[i]; SAMPLE_NONE: the stream has no sample left. Removes the sample from the stream's
+ * remaining samples. */
 void sampler_draw(
 	struct sampler *sampler, const stream_id *streams, size_t n, sample_id *ret);
 
-/* Returns the sample that the stream will be given in the next round, if this round is only for
- * this stream, or for streams with the same remaining samples. SAMPLE_NONE: not known. The call
- * changes no draw. It lets the caller load the sample's data into the processor's caches before the
- * draw. */
+/* Returns the sample that the stream will be given in the next round. This is only right if no
+ * other stream takes part in the round, or only streams with the same remaining samples.
+ * SAMPLE_NONE: not known. The call does not influence the draws. It lets the caller prefetch the
+ * sample's data. */
 sample_id sampler_foresee(struct sampler *sampler, stream_id stream);
 
 /* Draws from the stream's remaining samples with the label; SAMPLE_NONE: none is left. The sampler

@@ -11,9 +11,10 @@ struct slots;
 
 struct sampler_set {
 	struct idset *ids;
-	/* for exchange: the places of `ids` in the order of `numbering` */
+	/* for exchange: the slots of `ids` in `numbering` */
 	struct idset *slots;
-	/* for exchange: the order of ids by class; NULL after the set is inserted */
+	/* for exchange: the order of ids by class to which `slots` belongs. NULL once a stream has
+	 * the set: then `slots` belongs to the sampler's present order. */
 	struct slots *numbering;
 };
 
@@ -29,7 +30,8 @@ struct sampler_stream {
 	sample_id *ret;
 };
 
-/* A result of sampler_foresee that the next draw can use: the sample with this rank in the set. */
+/* The last result of sampler_foresee: `sample` is the element of rank `rank` in `set`. If the next
+ * draw draws this rank from this set, it need not search for the sample. */
 struct sampler_foreseen {
 	const struct idset *set; /* NULL: there is no result, or the set has changed */
 	uint32_t rank;
@@ -98,7 +100,7 @@ void exchange_free(struct exchange **exchange);
 /* Returns a reference to the current slots, the order of ids by class. The caller drops the
  * reference by slots_put. */
 struct slots *exchange_slots(const struct exchange *exchange);
-/* Makes the set of the places that the ids have in the order `slots`. Needs no lock. */
+/* Makes a set of slots: the places of `ids` in the order `slots`. Needs no lock. */
 must_check int slots_translate(
 	const struct slots *slots, const struct idset *ids, struct idset **ret);
 void slots_put(struct slots **slots);

@@ -6,13 +6,15 @@
 #include <math.h>
 
 /*
- * All figures are decode time. A job can use cost x demand: the decode time of a sample, times the
- * samples per second that the job could read. SHARE_FAIR and SHARE_SLOWDOWN divide the decode time
- * as if it were poured into vessels, one for each job, up to one common level:
+ * All figures are decode time per second. A job can use cost x demand: the decode time of a sample,
+ * times the samples per second that the job could read. SHARE_FAIR and SHARE_SLOWDOWN divide the
+ * decode time as if it were water. Each job has a vessel that holds cost x demand. All vessels
+ * stand side by side, and are filled to one common level. When a vessel is full, the other vessels
+ * get the rest.
  *
- * |       |  |    |          The width of a vessel is weight, or weight x (cost x demand).
- * |~~~~~~~|  |~~~~|   |~|    Its height is chosen so that it holds cost x demand. When it is
- * |_______|  |____|   |_|    full, the other vessels get the rest of the capacity.
+ * |       |  |    |          The width of a vessel is the job's weight (SHARE_FAIR),
+ * |~~~~~~~|  |~~~~|   |~|    or weight x (cost x demand) (SHARE_SLOWDOWN).
+ * |_______|  |____|   |_|
  */
 
 /* SHARE_THROUGHPUT divides this part of the decode time among all jobs, so that each job makes
@@ -26,14 +28,15 @@ static double could_use(const struct share_claim *claim)
 	return claim->cost * claim->demand;
 }
 
-/* Returns the width of a job's vessel: the weight, or (by_need) the weight times the need. */
+/* Returns the width of a job's vessel. by_need: the weight times what the job can use; otherwise
+ * the weight. */
 static double width_of(const struct share_claim *claim, bool by_need)
 {
 	return by_need ? claim->weight * could_use(claim) : claim->weight;
 }
 
-/* Gives the jobs whose vessels are lower than the level all that they can use. Returns false if
- * there are no such jobs. */
+/* Finds the jobs whose vessels are full at this level, and gives each all that it can use. Returns
+ * false if there are no such jobs. */
 static bool fill_lowest(const struct share_claim *claims, size_t n, bool by_need,
 	double level, double *capacity, double *rates)
 {

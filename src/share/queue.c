@@ -7,14 +7,17 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A job owes decode time also for samples that it got in another job's turn, but at most the decode
- * time of this many rounds: its own requests must not wait too long. */
+/* Limit of a job's debt, in rounds' worth of decode time. A job also owes decode time for samples
+ * that it got in another job's turn. Without the limit, its own requests might have to wait too
+ * long. */
 #define MOST_ROUNDS_OF_DEBT 100
 
 /* A want: one job wants one request, that is, needs the sample decoded. */
 struct share_want {
-	TAILQ_ENTRY(share_want) link; /* in a queue of the job's lane, or in job->aside */
-	LIST_ENTRY(share_want) also;  /* in request->wants, beside those of other jobs */
+	/* in a queue of the job's lane, or in job->aside while the request is aside */
+	TAILQ_ENTRY(share_want) link;
+	/* links the wants of all jobs for the same request (request->wants) */
+	LIST_ENTRY(share_want) also;
 	struct share_job *job;
 	struct share_request *request;
 	bool urgent;
@@ -53,7 +56,7 @@ static void unqueue(struct share_want *want)
 		return;
 	}
 	TAILQ_REMOVE(queue_of(want), want, link);
-	/* A job without requests must not save decode time for later. */
+	/* A job without requests keeps no positive deficit, as it does not need the decode time. */
 	if (is_empty(lane) && lane->deficit > 0)
 		lane->deficit = 0;
 }
@@ -212,7 +215,7 @@ static void charge_one(struct share_job *job, int64_t part, bool took)
 	int64_t most = -MOST_ROUNDS_OF_DEBT * lane->quantum;
 	job->charged_ns += (uint64_t)part;
 	if (job->lane != lane)
-		return; /* with SHARE_FIFO no job owes anything */
+		return; /* with SHARE_FIFO there are no turns, so no debt */
 	if (!took && debt < most)
 		debt = lane->deficit < most ? lane->deficit : most;
 	lane->deficit = debt;
@@ -240,10 +243,10 @@ void share_with(struct share_request *first, struct share_request *other)
 	first->with = other;
 }
 
-/* Offers the requests of a queue to the caller one by one, until the answer is SHARE_TAKE or
- * SHARE_STOP. Returns the want of this request; NULL: the caller skipped all requests. With
- * SHARE_FIFO all jobs have one lane; there SHARE_PASS_REST skips only one request, because the next
- * ones may belong to other jobs. */
+/* Offers the requests of a queue to the caller one by one, until the caller answers SHARE_TAKE or
+ * SHARE_STOP. Returns the want of the request for which it does; NULL: the caller skipped all
+ * requests. SHARE_PASS_REST skips the rest of the queue. But with SHARE_FIFO the queue belongs to
+ * all jobs, so there it skips only one request. */
 static struct share_want *offer_queue(const struct share_wants *wants, share_offer *offer,
 	void *context, enum share_answer *ret_answer)
 {
@@ -259,7 +262,8 @@ static struct share_want *offer_queue(const struct share_wants *wants, share_off
 	return NULL;
 }
 
-/* Kinds of requests: a reader waits for the sample, or will need it later (look-ahead). */
+/* Kinds of requests. URGENT: a reader waits for the sample. AHEAD: look-ahead, which a reader will
+ * need later. */
 enum kinds { URGENT = 1, AHEAD = 2, BOTH = URGENT | AHEAD };
 
 static bool has(const struct share_lane *lane, enum kinds kinds)
@@ -292,8 +296,8 @@ static struct share_request *take(const struct share_want *want)
 	return first;
 }
 
-/* Returns after how many rounds of the round robin the next job has its turn (a positive deficit).
- * Considers only jobs that have requests, but no turn now; 0: there are none. */
+/* Returns how many rounds of the round robin must pass until a job has its turn (a positive
+ * deficit). Considers only jobs that have requests, but no turn now; 0: there are no such jobs. */
 static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 {
 	const struct share_job *job;
@@ -309,8 +313,9 @@ static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 	return least;
 }
 
-/* Gives each lane (a job's queues) its decode time for a number of rounds. A lane saves at most the
- * decode time of one round; a lane without requests saves nothing, but pays off its debt. */
+/* Gives each lane (a job's queues) its decode time for a number of rounds. A lane can save up the
+ * decode time of one round at most. A lane without requests saves nothing, but its debt
+ * decreases. */
 static void give_rounds(struct shares *shares, int64_t rounds)
 {
 	struct share_job *job;
@@ -364,9 +369,10 @@ static struct share_want *offer_lanes(struct shares *shares, enum kinds kinds,
 	return NULL;
 }
 
-/* Offers the requests of all lanes. If decoders are short, each job gets its share, however urgent
- * its requests are. Otherwise urgent requests of all jobs come before all look-ahead requests: a
- * job that falls behind would no longer draw the same samples as the other jobs. */
+/* Offers the requests of all lanes. If decoders are short, each job gets its share, whether or not
+ * its requests are urgent. Otherwise the urgent requests of all jobs come before all look-ahead
+ * requests, so that no job falls behind: it would no longer draw the same samples as the other
+ * jobs. */
 static struct share_want *offer_all(
 	struct shares *shares, share_offer *offer, void *context, enum share_answer *ret)
 {

@@ -41,8 +41,7 @@
  *   Errors: -ENOMEM.
  */
 
-/* A policy determines which figure is made equal for jobs of equal weight while decoders are
- * short. */
+/* A policy decides what jobs of equal weight get in equal amounts while decoders are short. */
 enum share_policy {
 	SHARE_SLOWDOWN,	  /* the fraction of its demand that each job gets */
 	SHARE_FAIR,	  /* decode time that each job gets */
@@ -93,9 +92,10 @@ struct share_window {
 };
 
 /*
- * Updates the estimate. If the readers idle at times, the need is samples / (seconds - waited) per
- * second: the rate without waits. If the readers never idle although the job gets the estimated
- * rate, the need is assumed to be three tenths higher. A window without reads changes nothing.
+ * Updates the estimate from one window. If the readers idle at times, the need is the rate without
+ * waits: samples / (seconds - waited). If the readers never idle, although the job gets the
+ * estimated rate, the estimate rises by 30 percent. If no reader got or awaited a sample, the
+ * estimate stays as it is.
  */
 void share_demand_update(struct share_demand *demand, const struct share_window *window);
 
@@ -116,16 +116,17 @@ struct share_job {
 	TAILQ_ENTRY(share_job) link;
 	struct shares *shares;
 	struct share_lane own;
-	struct share_lane *lane;  /* `own`; with SHARE_FIFO the lane of all jobs */
+	/* `own`, except that with SHARE_FIFO all jobs have the lane shares.all */
+	struct share_lane *lane;
 	struct share_wants aside; /* wants whose requests are in no lane */
 	double weight;
 	struct share_demand demand;
 	double cost;	     /* decode time charged to the job per sample, in seconds */
 	double granted;	     /* samples per second that share_grant computed */
 	double rate;	     /* samples per second in the last window */
-	uint64_t charged_ns; /* decode time charged since the last window */
-	bool passed; /* the caller of share_next has skipped all requests of the job */
-	uint64_t probed_at; /* number of the window when its last probe began; 0: never */
+	uint64_t charged_ns; /* decode time charged in the present window */
+	bool passed; /* the caller has skipped all requests of the job in this call of share_next */
+	uint64_t probed_at; /* number of the window when a probe last began; 0: never */
 	/* The caller counts in the next two fields; shares_window sets them to 0. */
 	uint64_t samples;   /* samples given to readers, decoded or not */
 	uint64_t waited_ns; /* time in which a reader waited */
@@ -137,7 +138,8 @@ struct share_request {
 	uint64_t cost_ns; /* the caller's estimate of its decode time */
 	/* next request in the list of requests that are decoded together */
 	struct share_request *with;
-	bool aside; /* in no lane, because share_next returned it, or by share_put_aside */
+	/* the request is in no lane: share_next has returned it, or share_put_aside was called */
+	bool aside;
 };
 
 struct shares {
@@ -172,7 +174,8 @@ bool share_wants(const struct share_job *job, const struct share_request *reques
 /* Tells whether any job wants the request. */
 bool share_is_wanted(const struct share_request *request);
 
-/* Takes the request out of all lanes for some time. Its jobs still want it, and others may ask. */
+/* Takes the request out of all lanes until share_again. The jobs that want it still do, and other
+ * jobs may call share_ask for it. */
 void share_put_aside(struct share_request *request);
 /* Puts a request that was aside back into the lanes of all jobs that want it. */
 void share_again(struct share_request *request);
@@ -194,9 +197,9 @@ typedef enum share_answer share_offer(void *context, struct share_request *reque
  * SHARE_TAKE for `first`. */
 void share_with(struct share_request *first, struct share_request *other);
 
-/* Returns the request that a free decoder should take, or NULL. Puts it aside, together with the
- * requests that are decoded with it. All jobs that want one of these requests are charged in equal
- * parts. */
+/* Returns the request that a free decoder should take, or NULL. Puts aside this request and the
+ * requests that are decoded together with it. All jobs that want one of them are charged equal
+ * parts of the decode time. */
 struct share_request *share_next(
 	struct shares *shares, share_offer *offer, void *context);
 

@@ -12,6 +12,6 @@
  * job's part of a round, the job waits for some rounds. */
 #define SHARE_ROUND_NS 1000000
 
-/* Gives a new job the average quantum (decode time in a round) of the other jobs, in proportion to
- * its weight. Then scales all quanta, so that their sum is one round again. */
+/* Gives a new job a quantum (decode time in a round): per unit of weight, as much as the other jobs
+ * have on average. Then scales all quanta, so that their sum is one round again. */
 void share_make_place(struct share_job *newcomer);

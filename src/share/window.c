@@ -18,7 +18,8 @@
 /* Part of the decode time that is divided among all jobs by weight, even jobs that seem to need
  * nothing. */
 #define LEAST_PART .02
-/* Cost in seconds that is assumed for a job whose samples are all decoded for other jobs. */
+/* Cost in seconds that is assumed for a job that was charged no decode time, because its samples
+ * were all decoded for other jobs. */
 #define LEAST_COST 1e-9
 
 /* If a larger part of the decoders is busy, decoders count as short. */
@@ -38,8 +39,8 @@ static double sum_of_weights(const struct shares *shares)
 	return sum;
 }
 
-/* Sets the job's quantum, its decode time in a round, to a part of the round. The job gets at least
- * its share, by weight, of LEAST_PART. */
+/* Sets the job's quantum, its decode time in a round, to the fraction `part` of the round.
+ * LEAST_PART of the round is divided by weight, and the job gets at least its share of this. */
 static void set_quantum(struct share_job *job, double part)
 {
 	double least = LEAST_PART * job->weight / sum_of_weights(job->shares);
@@ -90,8 +91,8 @@ static bool needs_probe(const struct share_job *job)
 	return !was_idle(job) && job->demand.at_least;
 }
 
-/* Returns the job to probe now: one that was never probed, otherwise the one whose last probe was
- * the longest ago. NULL: there is none. */
+/* Returns the job to probe now: a job that was never probed comes first, then the job whose last
+ * probe was the longest ago. NULL: no job has to be probed. */
 static struct share_job *choose_probed(const struct shares *shares)
 {
 	struct share_job *job, *first = NULL;
@@ -111,8 +112,8 @@ static bool is_known_now(const struct shares *shares)
 	return !needs_probe(job) || shares->windows >= job->probed_at + PROBE_WINDOWS;
 }
 
-/* Begins or ends a probe (the job gets most of the decoders). One window without a probe lies
- * between two probes. */
+/* Begins or ends a probe, in which one job gets most of the decoders. After a probe there is at
+ * least one window without a probe. */
 static void probe(struct shares *shares)
 {
 	shares->windows++;
@@ -133,9 +134,10 @@ static void probe(struct shares *shares)
 
 /* --- quanta ----------------------------------------------------------------------------- */
 
-/* Returns the job's part of a round when no job is probed. If decoders are not short, the weights
- * decide: job->granted would then equal the job's estimated demand, which falls if the job gets
- * few samples, so a lagging job would get less and less. */
+/* Returns the job's part of a round when no job is probed. If decoders are short, the part follows
+ * from job->granted. If they are not, it follows from the weights: job->granted would equal the
+ * estimated demand then. This estimate falls when a job gets few samples, so a lagging job would
+ * get less and less. */
 static double part_of(const struct share_job *job, double all, double weights)
 {
 	if (!job->shares->is_short)
@@ -160,7 +162,8 @@ static void set_quanta(struct shares *shares, const double *rates)
 			set_quantum(job, PROBE_PART);
 		else if (!was_idle(job))
 			set_quantum(job, rest * part_of(job, all, weights));
-		else if (weights > 0) /* an idle job uses this part when it reads again */
+		else if (weights >
+			 0) /* an idle job gets this part as soon as it reads again */
 			set_quantum(job, fmin(job->weight / weights, 1));
 		job->samples = job->waited_ns = job->charged_ns = 0;
 	}

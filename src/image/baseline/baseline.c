@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes before each row of samples: room for the sample to the left of the image. */
+/* Bytes before each row of samples. Upsampling reads one sample to the left of the image. */
 #define ROW_LEAD 32
 #define ALIGNMENT 64
 /* Most compressed bytes per block of 8 x 8 samples, on average over the file. The decoder refuses a
@@ -84,7 +84,8 @@ bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 	decoder->end = data + size;
 	if (!frame_parse(frame, data, size))
 		return false;
-	/* libjpeg upsamples images of up to 4 columns differently. */
+	/* For h_factor 2, libjpeg upsamples images of up to 4 columns in another way, which this
+	 * decoder lacks. */
 	if (h_factor(decoder) == 2 && frame->width <= 4)
 		return false;
 	*ret_width = frame->width;
@@ -94,8 +95,8 @@ bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 
 /* --- the parts of a scan ---------------------------------------------------------------- */
 
-/* The most by which a coefficient of 1 can change a sample, in 1/128. DC: the DC coefficient; EDGE:
- * a coefficient of the first row or column; ELSE: any other coefficient. */
+/* Weights: a coefficient of the value 1 changes a sample by at most WEIGHT / 128. DC: the DC
+ * coefficient; EDGE: the coefficients of the first row and column; ELSE: all other coefficients. */
 #define WEIGHT_DC 16
 #define WEIGHT_EDGE 23
 #define WEIGHT_ELSE 31
@@ -112,8 +113,8 @@ static void set_quant(struct quant *quant, const uint8_t table[COEFFICIENTS])
 	}
 }
 
-/* Returns the look-ups of a component: new ones, or those of an earlier component with the same
- * tables. NULL: a table is bad. */
+/* Returns the look-ups of component i. If an earlier component has the same tables, returns its
+ * look-ups. NULL: a table is bad. */
 static const struct huffman *find_huffman(struct baseline *decoder, unsigned i)
 {
 	const struct frame *frame = &decoder->frame;
@@ -145,8 +146,9 @@ static bool set_planes(struct baseline *decoder)
 	return true;
 }
 
-/* Returns the range of MCUs, along one axis, that contains a span of pixels and the neighbouring
- * sample on each side, which upsampling needs. */
+/* Returns the range of MCUs, along one axis, that contains a span of pixels. If chroma is
+ * upsampled, the range also contains the samples to the left and right of the span, which
+ * upsampling reads. */
 static struct baseline_span mcus_of(
 	struct baseline_span span, uint32_t length, unsigned factor)
 {
@@ -235,8 +237,8 @@ static bool begin_scan(struct baseline *decoder, struct baseline_span columns)
 
 /* --- rows of pixels ------------------------------------------------------------------- */
 
-/* Prepares for decoding MCU row `row`. If the samples of the previous MCU row were computed
- * (was_kept), copies its last row of samples to the place above the new MCU row. */
+/* Prepares for decoding MCU row `row`. was_kept: the samples of the previous MCU row were computed;
+ * their last row is copied to the place above the new MCU row, because upsampling reads it. */
 static void begin_mcu_row(struct scan *scan, uint32_t row, bool was_kept)
 {
 	for (unsigned i = 0; i < scan->n_planes; i++) {
@@ -255,8 +257,8 @@ static uint8_t *sample_row(const struct plane *plane, uint32_t y)
 	return plane->samples + plane->stride * (y + 1 - plane->top) - plane->stride;
 }
 
-/* Returns a row of chroma for upsampling. Repeats the first and the last sample of the image beyond
- * the ends of the row. */
+/* Returns a row of chroma for upsampling, which also reads the samples before and after the row. At
+ * the edges of the image these are copies of the first and the last sample of the row. */
 static const uint8_t *edged_row(const struct baseline *decoder, const struct plane *plane,
 	uint32_t y, uint32_t columns)
 {
@@ -270,8 +272,9 @@ static const uint8_t *edged_row(const struct baseline *decoder, const struct pla
 	return row;
 }
 
-/* Returns the two rows of chroma around pixel row y, from column `first` on. libjpeg adds 1 and 2
- * before it divides by 4, or 8 and 7 before it divides by 16. Here all sums are divided by 16. */
+/* Returns the two rows of chroma around pixel row y, from column `first` on. Without `tall`,
+ * libjpeg adds 1 or 2 and divides by 4; here 4 or 8 is added before the division by 16, with the
+ * same result. */
 static struct chroma chroma_of(const struct baseline *decoder, uint32_t y, uint32_t first)
 {
 	const struct frame *frame = &decoder->frame;
@@ -300,7 +303,7 @@ static void make_wide_row(const struct baseline *decoder, uint32_t y,
 	struct baseline_span columns, const uint8_t *luma, uint8_t *out)
 {
 	uint32_t odd = columns.first % 2;
-	if (odd) { /* the right one of the two pixels that share a sample of chroma */
+	if (odd) { /* the right pixel of two that share a sample of chroma */
 		struct chroma chroma = chroma_of(decoder, y, columns.first - 1);
 		uint8_t two[6];
 		decoder->kernels->rgb_wide(luma - 1, &chroma, 2, two);

@@ -47,8 +47,9 @@ bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 
 /*
  * Decodes a non-empty part of the open image into rows of RGB without padding. The decoder always
- * reads the whole file, so that it refuses the same files for each part. The one exception: it does
- * not notice an overflow outside the part. false: the pixels may be partly written.
+ * reads the whole file, so that it refuses the same files for each part. There is one exception: if
+ * a number overflows outside the part, the decoder does not notice. false: the pixels may be partly
+ * written.
  */
 bool baseline_read(struct baseline *decoder, struct baseline_part part, uint8_t *rgb);
 

@@ -20,7 +20,7 @@
  *   baseline.c  calls all of these for the rows and columns that the caller wants
  */
 
-#define BLOCK 8 /* samples of a side */
+#define BLOCK 8 /* samples on each side of a block */
 #define COEFFICIENTS 64
 #define COMPONENTS 3
 #define TABLES 4
@@ -65,15 +65,19 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
 
 /*
  * An entry of the look-up of AC coefficients. One look-up decodes one coefficient, or two, or one
- * and the end of the block. The end of the block, and a run of 16 zeros, are treated as
- * coefficients with the value 0. All codes lie within the bits of the index, and so does the value
- * of the first of two coefficients; the value of the last coefficient may have bits beyond the
- * index. The place of a coefficient is its distance, in zigzag order, from the last coefficient of
- * the previous look-up. The first coefficient is always written: it is 0 if the entry has only one
- * coefficient.
+ * and the end of the block. The end of the block, and a run of 16 zeros, count as coefficients with
+ * the value 0. An entry has these fields:
  *
- *   bits 0-5 used bits, 6-13 advance: the place of the last coefficient, 14-18 place of the first,
- *        19-25 value of the first, 26-29 size of the last
+ *   bits  0-5   number of bits of the scan that the entry decodes
+ *   bits  6-13  advance: place of the last coefficient
+ *   bits 14-18  place of the first coefficient
+ *   bits 19-25  value of the first coefficient
+ *   bits 26-29  size of the last coefficient's value in bits
+ *
+ * The place of a coefficient is its distance, in zigzag order, from the last coefficient of the
+ * previous look-up. The index contains all codes, and the value of the first of two coefficients.
+ * The value of the last coefficient may have bits beyond the index, so it is not in the entry. The
+ * first coefficient is always written, as 0 if the entry has only one coefficient.
  *
  * An entry that can't decode the code uses 0 bits. Its advance is 64, and the place of its first
  * coefficient is one where nothing was written yet.
@@ -105,19 +109,18 @@ static inline unsigned ac_size(ac_entry entry)
 }
 
 /*
- * An entry of the look-up of DC differences: bits 0-7 the number of used bits; bits 8-15 whether
- * these include the end of a block without other coefficients; bits 16-31 a constant. The
- * difference is the number in the used bits plus the constant, modulo 2^16. An entry of 0 can't
- * decode the code.
+ * An entry of the look-up of DC differences: bits 0-7 the number of bits of the scan that the entry
+ * decodes; bits 8-15 1 if the end of the block is among them; bits 16-31 a constant. The difference
+ * is the number in the decoded bits plus the constant, modulo 2^16. An entry of 0 can't decode the
+ * code.
  */
 typedef uint32_t dc_entry;
 
 /* Maps codes of any length to symbols. Codes of equal length are consecutive numbers. */
 struct huffman_codes {
-	/* The number after the last code of a length, left-aligned in 16 bits. Indexed by
-	 * length. */
+	/* end[n]: the last code of n bits plus 1, shifted to the left so that it has 16 bits */
 	uint32_t end[MAX_CODE_BITS + 1];
-	/* The index of the first symbol of a length, minus the first code of this length. */
+	/* first[n] + code: the index in `symbols` of the symbol for a code of n bits */
 	int first[MAX_CODE_BITS + 1];
 	uint8_t symbols[256];
 };
@@ -137,8 +140,8 @@ bool huffman_make(struct huffman *huffman, const struct huffman_spec *dc,
 
 /* --- entropy.c ------------------------------------------------------------------------ */
 
-/* A segment has the bytes of one restart interval, and this many zero bytes after them. No block is
- * longer, so the decoder has to check for the end of the segment only once per block. */
+/* Number of zero bytes after the bytes of a segment (a restart interval). The decoder checks only
+ * once per block for the end of the segment: a block has fewer bytes than this. */
 #define SEGMENT_PADDING 512
 
 /* The bytes of one restart interval, without stuffing. `buffer` has the bits that were read and not
@@ -173,8 +176,9 @@ bool entropy_end(const struct entropy *entropy);
 
 /* --- scan.h, idct.c, kernels_*.c ---------------------------------------------------------------- */
 
-/* The coefficients of two blocks, of which n are filled. Row i of the second block lies beside row
- * i of the first. Spare room follows for coefficients beyond the 63rd of a damaged block. */
+/* The coefficients of two blocks, which are transformed together. n: number of decoded blocks. Row
+ * i of the second block lies beside row i of the first. After both blocks there is spare room: a
+ * damaged block may have coefficients beyond the last one, which are written there. */
 #define PAIR_STRIDE (2 * BLOCK)
 #define PAIR_SPARE (BLOCK * PAIR_STRIDE)
 
@@ -184,15 +188,16 @@ struct pair {
 	unsigned n;
 };
 
-/* The factors of a pair of blocks. Each row of factors appears twice, once for each block. */
+/* The quantisation factors for two blocks side by side: each row of factors appears twice. */
 struct quant {
 	_Alignas(32) int16_t factors[BLOCK * PAIR_STRIDE];
-	/* the most that a coefficient of 1 can add to a sample, in 1/128, rounded up */
+	/* weights[i] / 128: the most by which a coefficient of the value 1 changes a sample,
+	 * rounded up */
 	_Alignas(32) int16_t weights[BLOCK * PAIR_STRIDE];
 };
 
-/* If the sum of all weights times coefficients is at most this, then no sample leaves -512..511
- * before it is clamped, and all of libjpeg's 16-bit numbers fit. */
+/* Most that the sum of weights times coefficients may be. Then no sample is outside -512..511
+ * before it is clamped, and all 16-bit numbers that libjpeg would compute fit. */
 #define MAX_WEIGHT (505 * 128)
 
 /* Memory that receives the samples of a component. */
@@ -206,7 +211,7 @@ struct plane {
 	uint8_t *samples;
 	size_t stride;
 	uint32_t rows; /* sample rows of an MCU row */
-	uint32_t top;  /* number of the first of these rows in the image */
+	uint32_t top;  /* row of the image to which the first row of `samples` belongs */
 };
 
 struct scan {
@@ -220,20 +225,22 @@ struct scan {
 	uint32_t first, end;
 };
 
-/* zigzag_pair[k] is the place of coefficient k in a pair; for k > 63 it is in the spare room. */
+/* zigzag_pair[k]: place of coefficient k in pair.coefficients; for k > 63 a place in the spare
+ * room. */
 extern const uint8_t zigzag_pair[2 * END_OF_BLOCK];
 /* zigzag_block[k] is the place of coefficient k in a block of 8 x 8. */
 extern const uint8_t zigzag_block[COEFFICIENTS];
 
 /*
- * The two rows of Cb, and of Cr, from which a row of pixels is computed: the nearest one, and the
- * next nearest. If the chroma has a row for each row of pixels, both are the same row. Upsampling
- * makes two samples from one, along rows and along columns: 3/4 of the sample plus 1/4 of its
- * neighbour, computed in 1/16. Before the division by 16, added_even is added for even pixels, and
- * added_odd for odd ones.
+ * The rows of chroma from which a row of pixels is computed: the nearest row and the next nearest,
+ * for Cb and for Cr. If there is a row of chroma for each row of pixels, near and far are the same
+ * row. Upsampling makes two samples from one, along rows and along columns. Each is 3/4 of the
+ * sample plus 1/4 of its neighbour; both directions together give sums in 1/16. To round as libjpeg
+ * does, added_even (for even pixels) or added_odd is added before the division by 16.
  */
 struct chroma {
-	/* [0]: Cb, [1]: Cr; each row has one more sample on each side */
+	/* near[0] and far[0]: Cb; near[1] and far[1]: Cr; readable from one sample before the row
+	 * to one after */
 	const uint8_t *near[2];
 	const uint8_t *far[2];
 	int added_even, added_odd;
@@ -250,7 +257,7 @@ struct kernels {
 	void (*rgb)(const uint8_t *y, const uint8_t *cb, const uint8_t *cr, uint32_t n,
 		uint8_t *out);
 	/* Makes n pixels of RGB where one sample of chroma covers two pixels. The first pixel must
-	 * be the left one of its two. */
+	 * be the left one of the two pixels that its sample of chroma covers. */
 	void (*rgb_wide)(
 		const uint8_t *y, const struct chroma *chroma, uint32_t n, uint8_t *out);
 	void (*gray)(const uint8_t *y, uint32_t n, uint8_t *out);

@@ -15,7 +15,7 @@
  */
 
 #define STEP 32	     /* pixels */
-#define STEP_WIDE 64 /* pixels, where each sample of chroma covers two */
+#define STEP_WIDE 64 /* pixels, if each sample of chroma covers two pixels */
 
 /* 16-bit numbers of the even pixels and of the odd pixels. */
 struct both {
@@ -50,8 +50,8 @@ inline_avx2 __m256i load_lanes(const uint8_t *first, const uint8_t *second)
 
 /* --- chroma: Cb or Cr, less 128 ---------------------------------------------------------- */
 
-/* The sums 3 * near sample + far sample of 32 samples. `first` has the first eight of each lane,
- * `second` the other eight. */
+/* The sums 3 * near sample + far sample, for 32 samples, 16 in each 128-bit lane. In each lane
+ * `first` has the sums of samples 0 to 7, and `second` those of samples 8 to 15. */
 struct sums {
 	__m256i first, second;
 };
@@ -129,15 +129,15 @@ inline_avx2 struct colours convert(__m256i luma, __m256i b, __m256i r)
 
 /*
  * 16 pixels of RGB are 48 bytes: three vectors. Each colour is shuffled once, so that each of its
- * bytes stands at its final position within a vector. A mask then selects, for each vector and
- * byte, the colour that belongs there.
+ * bytes has its final position in one of the three vectors. Then masks choose, for each byte of a
+ * vector, one of the three colours.
  */
 
-/* Index of the pixel whose colour c belongs to byte i. Only one of the three vectors has colour c
- * at byte i. */
+/* Index of the pixel to which byte i belongs in the vector that has colour c at byte i. Only one of
+ * the three vectors has colour c at byte i. */
 #define PIXEL_AT(i, c) ((((c) + 2 * (i)) % 3 * 16 + (i)) / 3)
 #define PLACE(i, c) (char)(PIXEL_AT(i, c) / 2 + PIXEL_AT(i, c) % 2 * 8)
-/* All ones if byte i of vector v has colour c. */
+/* A byte of ones if byte i of vector v has colour c, otherwise 0. */
 #define MASK(i, v, c) (char)(((v)*16 + (i)) % 3 == (c) ? -1 : 0)
 #define SIXTEEN(f, ...)                                                                  \
 	f(0, __VA_ARGS__), f(1, __VA_ARGS__), f(2, __VA_ARGS__), f(3, __VA_ARGS__),      \

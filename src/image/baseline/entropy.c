@@ -10,8 +10,8 @@
 
 enum { RST0 = 0xd0, EOI = 0xd9 };
 
-/* Copies the bytes up to the next marker, which has two bytes. false: there is no marker, or the
- * bytes do not fit. */
+/* Copies the bytes up to the next marker (a byte 0xff and one that is not 0). false: there is no
+ * marker, or the bytes do not fit into the segment. */
 static bool copy_segment(struct entropy *entropy, size_t *ret)
 {
 	size_t used = 0;
@@ -48,7 +48,8 @@ bool entropy_begin(struct entropy *entropy)
 	return true;
 }
 
-/* Tells whether all bytes are used. Less than one byte may be left, as padding of the last byte. */
+/* Tells whether all bytes are used. Up to 7 bits may be left, because padding fills the last
+ * byte. */
 bool entropy_is_used(const struct entropy *entropy)
 {
 	const struct bits *bits = &entropy->bits;

@@ -5,15 +5,15 @@
 
 #include <string.h>
 
-/* Makes look-ups from Huffman tables (T.81, annexes C and F.2.2). The index into a look-up is the
- * next bits of the scan, and the entry there tells which coefficients they stand for. */
+/* Makes look-ups from Huffman tables (T.81, annexes C and F.2.2). The next bits of the scan are the
+ * index into a look-up. The entry at this index tells which coefficients the bits stand for. */
 
 #define MAX_DC_SIZE 11 /* most bits of a difference, with 8 bits per sample */
 #define MAX_AC_SIZE 10
 #define ZERO_RUN 15 /* means 16 coefficients of 0 */
 
-/* The Huffman code at the beginning of an index of LOOKUP_BITS bits. length 0: the code is longer
- * than the index, or there is no such code. */
+/* The Huffman code with which an index of LOOKUP_BITS bits begins. If `length` is 0, there is no
+ * such code, or it is longer than the index. */
 struct code {
 	uint8_t length;
 	uint8_t symbol;
@@ -51,17 +51,16 @@ static void look_up_codes(const struct huffman_codes *codes, struct code table[L
 		table[at] = (struct code){0};
 }
 
-/* The value of a coefficient. The first bits of the value are in the index, but its last bits may
- * follow the index. */
+/* The value of a coefficient. An index contains the first bits of the value, or all of them. */
 struct value {
 	int known; /* the value if all bits beyond the index are 0 */
-	/* The number, modulo 2^16, to add to all bits from the first of the index to the last of
-	 * the value: the sum is the value. */
+	/* The value is x + constant, modulo 2^16, where x has all bits from the first bit of the
+	 * index to the last bit of the value. */
 	unsigned constant;
 };
 
-/* Returns the value whose `size` bits come after the first `skip` bits of an index of `bits` bits.
- * The index must contain at least the first bit of the value. */
+/* Returns the value in an index of `bits` bits: the value has `size` bits, and `skip` bits come
+ * before it. The index must contain at least the first bit of the value. */
 static struct value value_at(unsigned index, unsigned bits, unsigned skip, unsigned size)
 {
 	unsigned used = skip + size;
@@ -74,13 +73,14 @@ static struct value value_at(unsigned index, unsigned bits, unsigned skip, unsig
 
 /* One step of decoding: a coefficient, a run of zeros, or the end of the block. */
 struct step {
-	/* bits used by this step and all steps before it; 0: the index does not contain the step */
+	/* number of bits from the beginning of the index to the end of this step; 0: the index does
+	 * not contain the step */
 	unsigned bits;
 	unsigned advance;
 	unsigned size;
 };
 
-/* Returns the step of decoding whose Huffman code follows `skip` bits of the index. */
+/* Returns the step of decoding that begins after the first `skip` bits of the index. */
 static struct step step_at(
 	const struct code codes[LOOKUPS], unsigned index, unsigned skip)
 {
@@ -90,9 +90,9 @@ static struct step step_at(
 	if (code.length == 0 || start > LOOKUP_BITS || size > MAX_AC_SIZE ||
 		start + size > MAX_AC_BITS || (size == 0 && run != 0 && run != ZERO_RUN))
 		return (struct step){0};
-	/* The end of the block advances by a place, too. No end of the block follows the 63rd
-	 * coefficient; an entry that finds one there leads to place 64, and the decoder does not
-	 * use the entry. */
+	/* Counts the end of the block as one place. After coefficient 63 there is no code for the
+	 * end, so the decoder does not look one up. An entry that would lead beyond place 63 is not
+	 * used. */
 	bool is_end = size == 0 && run == 0;
 	return (struct step){start + size, is_end ? 1 + END_OF_BLOCK : run + 1, size};
 }
@@ -107,9 +107,9 @@ static ac_entry ac_entry_of(struct step last, unsigned advance, unsigned place, 
 #define MAX_FIRST_SIZE 6
 #define NO_PLACE 31
 
-/* Extends entries that begin with the coefficient `first`: if the index also contains the next
- * coefficient, or the end of the block, adds this to the entry. The addition depends only on the
- * bits behind the first value, so it is the same for all first values. */
+/* Adds the next coefficient, or the end of the block, to all entries that begin with the
+ * coefficient `first`, if the index contains it. The code of the next coefficient lies behind the
+ * value of the first, so it is the same for all values of the first. */
 static void add_followers(ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS],
 	unsigned at, struct step first)
 {
@@ -128,8 +128,8 @@ static void add_followers(ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS]
 	}
 }
 
-/* Fills in the entries whose indexes begin with the same Huffman code as index `at`. Returns their
- * number. */
+/* Fills in all entries whose indexes begin with the same Huffman code as index `at`. Returns the
+ * number of these entries. */
 static unsigned look_up_first(
 	ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS], unsigned at)
 {
@@ -169,8 +169,8 @@ static dc_entry make_dc_entry(
 	return used | 1 << 8 | constant << 16;
 }
 
-/* Tells whether all symbols are valid sizes. libjpeg refuses a table with other symbols, even if
- * the scan does not use them. */
+/* Tells whether all symbols of a DC table are valid: the sizes of differences, 0 to 15. libjpeg
+ * refuses a table with other symbols, even if the scan does not use them. */
 static bool are_sizes(const struct huffman_spec *spec)
 {
 	int n = 0;
@@ -206,7 +206,7 @@ bool huffman_make(struct huffman *huffman, const struct huffman_spec *dc,
 	return true;
 }
 
-/* T.81, figure A.6 */
+/* The zigzag order (T.81, figure A.6): the place in the block of each coefficient of the scan. */
 const uint8_t zigzag_block[COEFFICIENTS] = {
 	0,
 	1,

@@ -8,9 +8,9 @@
 #include <immintrin.h>
 
 /*
- * The inverse transform of two blocks at once, one per 128-bit lane. idct.c defines the sums. A
- * pass takes eight vectors of 16-bit numbers; element i of all vectors forms one column, and all
- * columns are transformed at once.
+ * The inverse transform of two blocks at once, one per 128-bit lane. It computes the same sums as
+ * idct.c. A block is eight vectors of 16-bit numbers. Element i of all eight vectors forms column
+ * i; a pass transforms all columns at once.
  */
 
 #define FRACTION 13
@@ -18,7 +18,8 @@
 #define LAST_BITS (FRACTION + BETWEEN + 3)
 #define CENTRE 128
 
-/* Factors a and b in turn. vpmaddwd with x and y in turn gives a * x + b * y. */
+/* A vector that alternates the factors a and b. vpmaddwd with a vector that alternates x and y
+ * gives a * x + b * y. */
 #define FACTORS(a, b)                                                                    \
 	_mm256_set1_epi32((int)((uint32_t)(uint16_t)(a) | (uint32_t)(b) << 16))
 
@@ -26,8 +27,8 @@ struct block {
 	__m256i rows[BLOCK];
 };
 
-/* The numbers of columns 0 to 3, or 4 to 7. Each vector has two rows interleaved: x04 has rows 0
- * and 4. */
+/* Four columns of a block, in each lane: columns 0 to 3, or 4 to 7. Each vector has two interleaved
+ * rows: x04 has rows 0 and 4. */
 struct halves {
 	__m256i x04, x26, x17, x35;
 };
@@ -42,13 +43,14 @@ inline_avx2 __m256i subtract(__m256i a, __m256i b)
 	return _mm256_sub_epi32(a, b);
 }
 
-/* Returns a * x + b * y + c * z + d * w. xy has x and y interleaved, zw has z and w. */
+/* Returns a * x + b * y + c * z + d * w. Argument xy interleaves x and y, ab interleaves a and b,
+ * and so on. */
 inline_avx2 __m256i sum(__m256i xy, __m256i ab, __m256i zw, __m256i cd)
 {
 	return add(_mm256_madd_epi16(xy, ab), _mm256_madd_epi16(zw, cd));
 }
 
-/* Computes the eight sums of four columns. Adds `added` to each sum, and drops `bits` fractional
+/* Transforms four columns. Adds `added` to each of the eight results, and drops `bits` fractional
  * bits. */
 inline_avx2 void transform_half(
 	struct halves in, int bits, __m256i added, __m256i out[BLOCK])
@@ -103,7 +105,7 @@ inline_avx2 void transform_pass(struct block *block, int bits, int more)
 	x[7] = _mm256_packs_epi32(low[7], high[7]);
 }
 
-/* Transposes four rows into eight columns of four: out[i] has columns 2i and 2i + 1. */
+/* Transposes rows a, b, c and d, which have eight columns: out[i] has columns 2i and 2i + 1. */
 inline_avx2 void transpose_half(
 	__m256i a, __m256i b, __m256i c, __m256i d, __m256i out[4])
 {
@@ -134,8 +136,8 @@ inline_avx2 void transpose(struct block *block)
 	x[7] = _mm256_unpackhi_epi64(top[3], bottom[3]);
 }
 
-/* Converts columns of samples into rows of bytes. Each lane of out[i] has rows 2i and 2i + 1 of a
- * block. */
+/* Converts samples of 16 bits to bytes. `block` has the columns of two blocks, one block per lane.
+ * Each lane of out[i] gets rows 2i and 2i + 1 of a block. */
 inline_avx2 void to_bytes(const struct block *block, __m256i out[4])
 {
 	const __m256i *x = block->rows;
@@ -180,8 +182,8 @@ inline_avx2 void store_second(const __m256i bytes[4], uint8_t *out, size_t strid
 	store_two(_mm256_extracti128_si256(bytes[3], 1), out + 6 * stride, stride);
 }
 
-/* Returns row i of the coefficients, multiplied by their factors. Adds the row's weight to
- * *weight. */
+/* Returns row i of the coefficients, multiplied by their quantisation factors. Adds the
+ * coefficients, multiplied by their weights, to *weight. */
 inline_avx2 __m256i load_row(
 	const struct pair *pair, const struct quant *quant, int i, __m256i *weight)
 {

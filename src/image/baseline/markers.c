@@ -42,7 +42,9 @@ static unsigned two_bytes(const uint8_t *data)
 static bool read_quants(struct frame *frame, struct segment segment)
 {
 	while (segment.size > 0) {
-		/* If the high half of the byte is not 0, the factors have 16 bits. */
+		/* The low half of the byte is the number of the table. The high half is not 0 if
+		 * the factors have 16 bits; the byte is then at least TABLES, and the file is
+		 * refused. */
 		unsigned table = segment.data[0];
 		if (table >= TABLES || segment.size < 1 + COEFFICIENTS)
 			return false;
@@ -77,8 +79,8 @@ static bool read_huffman(struct frame *frame, struct segment segment)
 	return true;
 }
 
-/* Tells whether the factors are gray, 4:4:4, 4:2:2 or 4:2:0. A gray scan has one block per MCU,
- * whatever its factors are. */
+/* Tells whether the sampling factors are those of gray, 4:4:4, 4:2:2 or 4:2:0. A gray scan has one
+ * block per MCU, whatever its factors are; so they are set to 1. */
 static bool factors_are_known(struct frame *frame)
 {
 	struct component *c = frame->components;

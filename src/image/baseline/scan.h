@@ -15,17 +15,18 @@
 #define scan_inline static inline __attribute__((always_inline))
 #define unlikely(condition) __builtin_expect(condition, 0)
 
-/* The limit of a DC difference, and of the sum of the differences. */
+/* Limit of the absolute value of a DC coefficient, which is the sum of the DC differences so
+ * far. */
 #define MAX_DC 2047
 #define MAX_DC_SIZE 11
 #define MAX_AC_SIZE 10
 #define ZERO_RUN 15
 
-/* BLOCK_BAD: the block is damaged. BLOCK_DC: it has no coefficient but DC. */
+/* BLOCK_BAD: the block is damaged. BLOCK_DC: the block has no coefficient but DC. */
 enum block { BLOCK_BAD, BLOCK_DC, BLOCK_ALL };
 
-/* Refills the buffer to at least 56 bits. The bits after the valid ones may be set already. They
- * equal the bytes from `next` on, so setting them again is harmless. */
+/* Refills the buffer to at least 56 valid bits. The bits after the valid ones may have been set by
+ * an earlier call. They equal the bytes from `next` on, so setting them again changes nothing. */
 scan_inline void refill(struct bits *bits)
 {
 	uint64_t bytes;
@@ -53,8 +54,8 @@ scan_inline void give_back(struct bits *bits, unsigned n)
 	refill(bits);
 }
 
-/* Returns the value of the last coefficient, from the bits that the entry uses. The shift ignores
- * the other fields of the entry. */
+/* Returns the value of the last coefficient, from the bits that the entry uses. The entry's lowest
+ * six bits are their number; `& 63` ignores the other fields. */
 scan_inline int last_value(const struct bits *bits, ac_entry entry)
 {
 	unsigned ones = (1u << ac_size(entry)) - 1;
@@ -84,8 +85,8 @@ scan_inline int take_symbol(struct bits *bits, const struct huffman_codes *codes
 	return -1;
 }
 
-/* The progress of decoding a block: the remaining bits, and the index k of the last coefficient.
- * END_OF_BLOCK is added to k if the block has ended. If the block is damaged, k is 64. */
+/* A state within a block: the bits that follow, and the index k of the coefficient decoded last. If
+ * the block has ended, END_OF_BLOCK is added to k. If the block is damaged, k is 64. */
 struct place {
 	struct bits bits; /* a copy, so that the caller's bits stay in registers */
 	size_t k;
@@ -130,7 +131,7 @@ scan_inline bool take_dc(
 	return true;
 }
 
-/* Looks up the next code, stores the coefficients that its entry has, and advances *k to the last
+/* Looks up the next code, stores the coefficients that the entry has, and advances *k to the last
  * of them. Afterwards *k is below 64 if the block goes on, 64 to 127 if the table can't decode the
  * code, and END_OF_BLOCK or more if the block is complete. */
 scan_inline ac_entry take_lookup(
@@ -153,7 +154,7 @@ scan_inline bool take_ac(struct bits *bits, const struct huffman *huffman, int16
 	size_t k = 0;
 	for (;;) {
 		ac_entry entry;
-		/* 56 bits are enough for three look-ups. */
+		/* Three look-ups use at most 3 * MAX_AC_BITS = 54 bits, so 56 bits are enough. */
 		refill(bits);
 		entry = take_lookup(bits, huffman, &k, block);
 		if (k < COEFFICIENTS - 1)
@@ -192,7 +193,8 @@ scan_inline enum block take_block(struct bits *bits, struct plane *plane, int16_
 	return take_ac(bits, plane->huffman, block) ? BLOCK_ALL : BLOCK_BAD;
 }
 
-/* Decodes a block, and computes its samples now, or together with those of the next block. */
+/* Decodes a block. If it has more coefficients than DC, its samples are computed together with
+ * those of the next such block, otherwise at once. */
 scan_inline bool keep_block(struct bits *bits, struct plane *plane,
 	const struct kernels *kernels, uint8_t *out)
 {
@@ -261,7 +263,7 @@ scan_inline bool take_mcus(struct scan *scan, const struct kernels *kernels,
 	return true;
 }
 
-/* Transforms the last block of each plane, if there was no second block to form a pair. */
+/* Transforms the block of each plane that still waits for a second block to be transformed with. */
 static bool transform_rest(struct scan *scan, const struct kernels *kernels)
 {
 	for (unsigned i = 0; i < scan->n_planes; i++) {

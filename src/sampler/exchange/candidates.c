@@ -115,8 +115,9 @@ static void assess(struct residency *residency, uint32_t at)
 		resident->need += remains;
 		if (node->next == NODE_TAKEN)
 			continue;
-		/* Any value but NODE_OUT and NODE_TAKEN: the loop below links the node, when the
-		 * need is known. */
+		/* Marks the node as linked. `at` stands for any value except NODE_OUT and
+		 * NODE_TAKEN: the next loop links the node into its ring, which depends on the
+		 * need. */
 		node->next = remains && resident->group != NONE ? at : NODE_OUT;
 	}
 	for (uint32_t column = 0; column < residency->end; column++)
@@ -179,8 +180,9 @@ void residency_evict(struct residency *residency, sample_id id)
 	residency->n--;
 }
 
-/* Lowers the need of a resident sample by one, because a job was given the sample. Moves the sample
- * to the ends of the rings (lists) of other jobs for this need, and out of this job's ring. */
+/* Lowers the need of a resident sample by one, because the job of column `given_to` was given the
+ * sample. Takes the sample out of this job's ring (list). In the rings of other jobs, moves it to
+ * the end of the ring for the lower need. */
 static void lower_need(struct residency *residency, uint32_t at, uint32_t given_to)
 {
 	struct resident *resident = &residency->residents[at];
@@ -223,10 +225,10 @@ sample_id residency_candidate(
 }
 
 /*
- * Marks all resident samples as stale: their needs, and the jobs to which they may be given, are
- * those from before the last insertion or removal of a stream. Until residency_refresh has updated
- * them, samples can be given and evicted as usual. residency_refresh links the samples again, in
- * their order, each at the end of its rings. So afterwards the rings are in this order, too.
+ * Marks all resident samples as stale, because a stream was added or removed: their needs are out
+ * of date, and so are the jobs to which they may be given. residency_refresh updates them one by
+ * one, from the oldest to the newest, and puts each at the ends of its rings. So the rings stay in
+ * the order in which samples were last given. Meanwhile samples can be given and evicted as usual.
  */
 void residency_make_stale(struct residency *residency)
 {

@@ -78,8 +78,8 @@ int classes_new(struct classes *classes, const uint32_t *labels, uint32_t n_ids)
 
 struct split {
 	struct classes *classes;
-	/* Indexed by class: first the number of the class's ids that are in the set, later the
-	 * class to which these ids move. */
+	/* Indexed by class. At first: the number of the class's ids that are in the set. After the
+	 * count: the class to which these ids move. */
 	uint32_t *inside;
 };
 
@@ -98,8 +98,8 @@ static bool move_one(uint32_t id, void *context)
 	return true;
 }
 
-/* Tells whether the ids of the class that are in the set move to a class of their own: only a part
- * of the class is in the set, or the class is CLASS_OUTSIDE. */
+/* Tells whether those ids of the class that are in the set move to a new class. They do if other
+ * ids of the class are not in the set, or if the class is CLASS_OUTSIDE. */
 static bool is_cut(const struct split *split, uint32_t class)
 {
 	uint32_t inside = split->inside[class];

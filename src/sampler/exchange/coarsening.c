@@ -96,7 +96,7 @@ int sampler_coarsen(struct sampler *sampler, struct sampler_coarsening *coarseni
 	if (!may_coarsen(sampler) || e->slots != coarsening->slots ||
 		e->changes != coarsening->changes)
 		return -EAGAIN;
-	slots_put(&e->slots); /* `coarsening` still holds them */
+	slots_put(&e->slots); /* `coarsening` still has a reference to the old slots */
 	e->slots = slots_hold(coarsening->coarser);
 	e->too_fine = false;
 	return 0;

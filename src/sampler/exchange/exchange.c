@@ -165,7 +165,8 @@ static int renumber(const struct exchange *e, struct sampler_set *set)
 		idset_free(&set->slots);
 		set->slots = slots;
 	}
-	/* from now on the set is updated when the slots change (put_in_place in joining.c) */
+	/* The set is up to date, and put_in_place (joining.c) will update it when the slots change.
+	 * So the set need not remember any more for which slots it was made. */
 	slots_put(&set->numbering);
 	return 0;
 }
@@ -199,7 +200,8 @@ static void remove_stream(struct sampler *sampler, struct sampler_stream *stream
 	(void)sampler;
 	refresh(residency);
 	stream->member->stream = NULL;
-	/* A stream without remaining samples has no candidates, so the residents are up to date. */
+	/* A stream without remaining samples counts for no sample's need, so its removal makes no
+	 * sample stale. */
 	if (stream->remaining)
 		residency_make_stale(residency);
 }

@@ -79,8 +79,9 @@ void labels_free(struct labels **labels);
  *     R_j        x   x x   x     x         x x   x   x
  *     ranks      0   1 2   3     4         5 6   7   8
  *
- * A struct slots never changes: when classes change, a new one is made. A set that is being filled
- * without the lock may still hold a reference to the old one.
+ * A struct slots never changes: when classes change, a new one is made. A set that is filled
+ * without the lock (sampler_set_fill) has a reference to the slots that were current when the set
+ * was made.
  */
 struct slots {
 	struct classes classes;
@@ -123,11 +124,12 @@ struct member *member_hold(struct member *member);
 void member_put(struct member **member);
 
 /* Tells whether a resident sample may be given to one job (member) in exchange for another sample.
- * All such samples of the same job, class and need form a ring, a circular list. The links are
- * indexes of residents. */
+ * If it may, the node is in a ring, a circular list, with the other such samples of the same class
+ * and the same need. The links are indexes of residents. */
 struct node {
 	uint32_t previous;
-	/* NODE_OUT or NODE_TAKEN: the sample may not be given to the job */
+	/* next resident in the ring; NODE_OUT or NODE_TAKEN: the sample is in no ring of this
+	 * job */
 	uint32_t next;
 };
 
@@ -161,7 +163,7 @@ struct residency {
 	const struct exchange *exchange;
 	struct member **columns; /* the job of each column; NULL: the column is free */
 	uint32_t stride;	 /* length of columns */
-	uint32_t end;		 /* all columns from this one on are free */
+	uint32_t end;		 /* all columns from this one on are free (have no job) */
 	uint32_t n_members;
 
 	uint32_t *where; /* for each id, the index in `residents`, or NONE */
@@ -177,7 +179,8 @@ struct residency {
 	uint32_t newest;
 	/* a stream was added or removed, and the nodes of some residents are out of date */
 	bool stale;
-	uint32_t next_stale; /* this resident and all newer ones are out of date */
+	/* if `stale` is set: this resident and all newer ones are out of date */
+	uint32_t next_stale;
 
 	struct group *groups;
 	/* first sample of each ring; there is a ring for each group, column and need - 1 */
@@ -211,7 +214,8 @@ must_check int exchange_get_residency(
 /* Frees the residency if its cache space has neither a job nor a resident sample. */
 void exchange_put_residency(struct exchange *exchange, struct residency *residency);
 
-/* Sets member->drawn for each of the m streams, and sorts the streams. */
+/* Draws an id for each of the m streams, and stores it in the `drawn` of the stream's member. Sorts
+ * the streams into the order in which they are served. */
 void exchange_draw(const struct exchange *exchange, struct rng *rng,
 	struct sampler_stream **round, size_t m);
 /* Draws uniformly from the remaining ids in the slots [first, end); SAMPLE_NONE: there are none. */
@@ -221,8 +225,8 @@ sample_id exchange_draw_between(const struct exchange *exchange, struct rng *rng
 must_check int residency_new(
 	const struct exchange *exchange, uint32_t id, struct residency **ret);
 void residency_free(struct residency **residency);
-/* Makes room for ids below n_ids, unless there is enough. *where is an array of n_ids entries NONE.
- * It replaces the old array residency->where, and *where becomes the old array. */
+/* Replaces residency->where by the array *where, which has n_ids entries NONE, and returns the old
+ * array in *where. Does nothing if the old array already has room for ids below n_ids. */
 void residency_cover(struct residency *residency, uint32_t n_ids, uint32_t **where);
 must_check int residency_join(struct residency *residency, struct member *member);
 void residency_leave(struct residency *residency, struct member *member);
@@ -250,8 +254,8 @@ void residency_admit(struct residency *residency, sample_id id);
 void residency_evict(struct residency *residency, sample_id id);
 void residency_validate(const struct residency *residency);
 
-/* Counts one more resident sample in the group of the class. Returns the group, which is made if
- * necessary. NONE: there is no memory, or the class has only one id, so nothing can be
+/* Counts one more resident sample in the group of the class. If the class has no group, makes one.
+ * Returns the group. NONE: there is no memory, or the class has only one id, which can't be
  * exchanged. */
 uint32_t group_get(struct residency *residency, uint32_t class);
 /* Counts one resident sample less in the group. Frees the group if none is left. */
@@ -269,8 +273,8 @@ static inline bool node_linked(const struct node *node)
 	return node->next < NODE_TAKEN;
 }
 
-/* Returns, indexed by need - 1, the first samples of the rings of one group (class) and one column
- * (job). */
+/* Returns the part of `heads` for one group (class) and one column (job). Its element need - 1 is
+ * the first sample of the ring for this need. */
 static inline uint32_t *residency_heads(
 	const struct residency *residency, uint32_t group, uint32_t column)
 {

@@ -23,12 +23,12 @@
  * probability 1 - sum of min(p_j, p_k) = sum of max(0, p_k - p_j), and contributes max(0, p_k(c) -
  * p_j(c)).
  *
- * Two draws can agree at most with probability sum of min(p_j, p_k). If each R contains the one
- * before it, all pairs reach this limit in this order. The round is that of dsa, with classes
- * instead of samples.
+ * Two streams j and k can't draw the same class with a higher probability than the sum of min(p_j,
+ * p_k). If each R contains the R before it, every two streams of the round reach this limit. The
+ * round is that of dsa, with classes instead of samples.
  *
  * No id is removed from an R before all streams have drawn. Probabilities are multiplied by |R_j|
- * |R_k| < 2^64 and compared as integers, so the comparison is exact.
+ * R_k| < 2^64 and compared as integers, so the comparison is exact.
  */
 
 static uint32_t class_of(const struct exchange *e, sample_id id)
@@ -110,10 +110,11 @@ static sample_id draw_surplus_by_class(const struct exchange *e, struct rng *rng
 
 /*
  * Draws for stream k from its surplus over stream j, max(0, p_k - p_j), where p_k(c) is the
- * probability that k draws class c. Draws by p_k, and accepts the draw with probability
- * max(0, 1 - p_j(c) / p_k(c)). Let d = sum of max(0, p_k - p_j). This function is called with
- * probability d, and then takes 1 / d tries on average: one try per draw. If d is very small, going
- * through all classes is as cheap, and equally exact.
+ * probability that k draws class c. Draws by p_k, and accepts the draw with probability max(0, 1 -
+ * p_j(c) / p_k(c)). Otherwise tries again. Let d = sum of max(0, p_k - p_j). The function is called
+ * in a fraction d of the rounds, and takes 1 / d tries on average. So there is one try per round on
+ * average. After n_classes tries, which happens if d is very small, goes through all classes
+ * instead, which gives the same probabilities.
  */
 static sample_id draw_surplus(const struct exchange *e, struct rng *rng,
 	const struct sampler_stream *stream, const struct sampler_stream *other)

@@ -35,7 +35,7 @@ struct sampler_joining {
 	struct slots *refined;
 	struct member *member;
 	uint32_t n_ids;
-	bool covered; /* residency->where of the cache space has room for all ids */
+	bool covered; /* residency->where already has room for all ids */
 	/* New array for residency->where, if the old one is too small. After sampler_join_prepared
 	 * it is the old array. */
 	uint32_t *where;
@@ -188,7 +188,8 @@ static bool is_up_to_date(
 	return true;
 }
 
-/* Installs the new slots and sets. `joining` gets the old ones, and frees them later. */
+/* Installs the new slots and sets. `joining` takes over the old ones, because freeing them takes
+ * long. */
 static void put_in_place(struct exchange *e, struct sampler_joining *joining)
 {
 	const struct slots *slots = joining->refined;

@@ -25,8 +25,9 @@ void slots_put(struct slots **slots)
 	free(s);
 }
 
-/* Places the classes of each label in the order of their smallest ids; without labels, all classes.
- * next: for each label, the slot at which the next class begins. */
+/* Assigns ranges of slots to the classes. The classes of one label follow each other, in the order
+ * of their smallest ids. If there are no labels, all classes do. next: for each label, the slot at
+ * which its next class begins. */
 static void place_classes(struct slots *slots, const struct classes *classes,
 	const struct labels *labels, uint32_t *next)
 {
@@ -50,7 +51,7 @@ static void place_ids(struct slots *slots, const struct classes *classes)
 		slots->of[id] = slot;
 		slots->id[slot] = id;
 	}
-	/* Each slots->first is now the end of its class. */
+	/* slots->first[class] was increased for each id, and is now the end of the class. */
 	for (uint32_t class = 0; class < classes->n; class ++)
 		slots->first[class] -= classes->size[class];
 }

@@ -57,7 +57,7 @@ static void validate_slots(const struct exchange *e)
 {
 	const struct slots *slots = e->slots;
 	auto_free uint32_t *seen =
-		/* label + 1 of each class; 0: not seen yet */
+		/* the label of each class, plus 1; 0: no id of the class was checked yet */
 		calloc(e->slots->classes.n, sizeof(*seen));
 	ensure(seen && slots->n == e->slots->classes.n_ids);
 	for (uint32_t slot = 0; slot < slots->n; slot++) {
@@ -168,9 +168,9 @@ static void validate_resident(const struct residency *residency, uint32_t at)
 }
 
 /*
- * Checks that the rings of a column (member) are in the order of residents. Goes through the
- * residents: each candidate must be the next one of its ring. At the end each ring must be back at
- * its head.
+ * Checks that the rings of a column (job) are in the order of residents. Goes through the residents
+ * in this order: each candidate must be the next one of its ring. After the last resident, each
+ * ring must have returned to its first sample.
  */
 static void validate_rings(const struct residency *residency, uint32_t column)
 {
