@@ -38,16 +38,18 @@ enum inode_kind {
 	INODE_EPOCH, /* directory; if the epoch is INODE_CURRENT: current/ */
 	INODE_SAMPLE,
 	INODE_LABEL, /* .cls */
-	/* Directory in an epoch's directory; position: number of the shard, the label or the
-	 * dataset's directory. */
+	/* A directory in an epoch's directory. position: in layout flat the number of the shard, in
+	 * classes the label, in mirror the number of the dataset's directory. */
 	INODE_SHARD,
 	INODE_JSON, /* .json */
-	INODE_TAR,  /* position: index of the file; the same for the next two kinds */
+	/* position of INODE_TAR, INODE_BATCH and INODE_BATCH_LABELS: number of the file in the
+	 * epoch */
+	INODE_TAR,
 	INODE_BATCH,
 	INODE_BATCH_LABELS,
 	INODE_DATA, /* directory data/ */
-	/* Directory below data/. The fields job, epoch, names and position hold the hash of its
-	 * path. */
+	/* A directory below data/. The fields job, epoch, names and position together hold a hash
+	 * of the directory's path. */
 	INODE_DATA_DIRECTORY,
 	INODE_DATA_LINK, /* symlink; epoch: depth of the link below data/ */
 	INODE_JOB_STATE,
@@ -74,7 +76,8 @@ struct inode {
 	enum inode_kind kind;
 	uint32_t job; /* id of the job, or index of the dataset */
 	uint32_t epoch;
-	/* version of the names by which the inode was found (layout_classes.c) */
+	/* Version of the file names (layout_classes.c). After a rescan a name may stand for another
+	 * file. */
 	uint32_t names;
 	uint32_t position;
 };
