@@ -59,7 +59,8 @@ enum inode_kind {
 	INODE_OTHER,
 	/* layout flat: the second file of a pair, such as 00000000.mask.png */
 	INODE_PAIR,
-	/* A file beside a sample. Its kind is INODE_BESIDE + the number of its ending (beside.h). */
+	/* A file beside a sample has the kind INODE_BESIDE + the number of the ending
+	 * (beside.h). */
 	INODE_BESIDE,
 	INODE_BESIDE_LAST = INODE_BESIDE + CONFIG_MOST_ENDINGS,
 	INODE_KINDS

@@ -53,7 +53,7 @@ int supervisor_run(const struct supervisor_config *config);
  * Goes to the background unless `foreground` is set, and runs the supervisor. Returns the exit
  * status. argv: arguments of this process, which engines get, too; the last two are the ini and the
  * mount point. debug: never kill an engine that hangs, so that a debugger may stop it. device:
- * descriptor of a /dev/fuse that is already mounted at the mount point, which no process serves
- * before an engine does; 0: none.
+ * descriptor of a /dev/fuse that is already mounted at the mount point; no process serves it before
+ * the first engine. 0: the engine mounts the tree itself.
  */
 int supervise(bool foreground, bool debug, int device, int argc, char **argv);
