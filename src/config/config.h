@@ -204,11 +204,12 @@ struct job_config {
 	/* File that gives the classes of a mixture their labels. NULL: classes with the same name
 	 * get the same label. */
 	char *label_table;
-	uint32_t owner, group; /* CONFIG_NO_OWNER: not given; see config_job_owner */
-	uint32_t mode;	       /* mode of the job's directory; 0: not given */
-	/* share of decoders, relative to other jobs (share_grant) */
+	/* user and group that own the job's files; CONFIG_NO_OWNER: the ini does not give it */
+	uint32_t owner, group;
+	uint32_t mode; /* mode of the job's directory; 0: not given */
+	/* how much of the decoders' time the job gets, relative to the weights of other jobs */
 	double weight;
-	uint32_t epochs;  /* 0: endless; see config_job_epochs */
+	uint32_t epochs;  /* number of epochs; 0: the job never ends */
 	char *order_text; /* `order` as written in the ini */
 	enum job_order order;
 	char *where; /* predicate that selects samples; NULL: none */
@@ -260,7 +261,7 @@ struct job_config {
 	/* Number of metadata columns that form the label; 0: the label is the class. */
 	uint32_t n_targets;
 	enum view_mapping mapping; /* for layout = classes */
-	bool json;		   /* a .json beside each sample */
+	bool json;		   /* shows a .json for each sample */
 	/* layouts flat and tar: endings of the files beside samples */
 	struct config_endings beside;
 	/* Layouts flat and tar: name of the metadata column whose text is shown as a .txt for each

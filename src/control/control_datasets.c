@@ -307,8 +307,8 @@ static bool scan_behind(
 /*
  * The file <state>/datasets/NAME.looking exists while a dataset is scanned, and contains the number
  * of tries. If an engine that takes over a mount finds the file, the previous engine ended during
- * the scan, and the new engine scans again. After MOST_TRIES it does not, because the scan itself
- * may end the engines.
+ * the scan, and the new engine scans again. After MOST_TRIES tries no engine scans again, because
+ * the scan itself may be what ends the engines.
  */
 #define LOOKING "%s/datasets/%s.looking"
 #define MOST_TRIES 3

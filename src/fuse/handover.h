@@ -19,7 +19,9 @@
  *   backing file is kept until the last open file that uses it is released.
  * - The epoch of a shard of current/, which is determined by its first read.
  *
- *   Threads: any.   Locks: none is held, unless the name says so.
+ *   Threads: any.
+ *   Locks: the caller of a function ..._locked holds the session's lock. No other function needs
+ *          a lock.
  */
 
 /* Adds an open file to the list. backing: the file from which the kernel reads; 0: the open file is

@@ -11,8 +11,8 @@
 #define ANCESTORS 16 /* most ancestors that are examined */
 #define ENVIRON_TEXT (256 * 1024)
 
-/* The way in which a parent started a process. SPAWNED: as a helper of multiprocessing or loky;
- * STARTED: in any other way but fork. */
+/* The way in which a parent started a process. BIRTH_FORKED: by fork alone; BIRTH_SPAWNED: as a
+ * helper of multiprocessing or loky; BIRTH_STARTED: in any other way. */
 enum birth { BIRTH_STARTED, BIRTH_FORKED, BIRTH_SPAWNED };
 
 static enum birth birth_of(const struct process *process, const struct process *parent)

@@ -39,7 +39,7 @@ struct supervisor_config {
 	 * argument --engine=..., which the supervisor sets. */
 	char **first;
 	bool watches; /* kill an engine that hangs */
-	/* descriptor of /dev/fuse for the first engine, closed when it serves; 0: none */
+	/* descriptor of /dev/fuse for the first engine, closed when this engine serves; 0: none */
 	int device;
 	/* arguments of later engines: the paths are absolute, because the working directory may
 	 * have changed */
