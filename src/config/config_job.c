@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Bytes of the longest [view] path. The effective ini has the path in one line, and the parser
- * refuses longer lines. */
+/* Bytes of the longest [view] path. A longer path would make its line in the effective ini too long
+ * for the parser. */
 #define MAX_PATH 180
 #define ARRAYS_ONLY "only with format = npy, record or raw"
 
@@ -382,8 +382,8 @@ bool config_has_small_files(const struct job_config *job, uint64_t tensor_bytes)
 	       tensor_bytes <= SMALL_TENSOR;
 }
 
-/* If the job gives no number, prefetches at least two batches: the next one is prepared while one
- * is read. */
+/* Prefetches at least two batches if the job gives no number, so that the next batch is prepared
+ * while one is read. */
 uint32_t config_lookahead(const struct job_config *job)
 {
 	const uint32_t least = 128, most = 65536;
@@ -430,7 +430,7 @@ static void check_replay(struct ini *ini, const struct job_config *job)
 }
 
 /* Checks that bad samples are left out only where this is possible: each position has its own file,
- * and joaderfs chooses the order. */
+ * the job is no rank, and the job replays no order. */
 static void check_bad_sample(struct ini *ini, const struct job_config *job)
 {
 	bool single = job->layout == LAYOUT_FLAT || job->layout == LAYOUT_CLASSES;

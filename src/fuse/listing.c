@@ -26,10 +26,10 @@
 #define FIRST 2 /* number of the first entry after "." and ".." */
 
 /* The kernel keeps an inode and a name, together 1.2 KB, for each entry that is listed with
- * attributes. So of the positions only those from the reader's position on, at most WINDOW, are
- * listed with attributes. Others are looked up when they are opened. */
+ * attributes. So only WINDOW positions, from the reader's position on, are listed with
+ * attributes. Others are looked up when they are opened. */
 #define WINDOW 4096
-/* In the layouts classes and mirror, readers may begin anywhere. So all entries are listed with
+/* Readers may begin anywhere in the layouts classes and mirror. So all entries are listed with
  * attributes if the epoch has at most MOST_UNORDERED samples, otherwise none. */
 #define MOST_UNORDERED 16384
 
