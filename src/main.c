@@ -480,9 +480,9 @@ static int stop(struct daemon *daemon)
 
 /* --- the process of an engine ------------------------------------------------------- */
 
-/* Blocks of at least this size are mapped by the system. Mapped memory is zero, and takes no room
- * until it is written. Otherwise glibc would clear large parts of its heap for the arrays of epochs
- * while readers wait. */
+/* Makes malloc map each block of at least this size by itself. Mapped memory is zero, and takes no
+ * room until it is written. In its heap, glibc would clear the large arrays of an epoch while
+ * readers wait. */
 #define MAPPED_ALONE (4 << 20)
 
 static void begin_process(const struct daemon *daemon)

@@ -68,7 +68,8 @@ struct dataset_config {
 	bool same_content;
 	char *extensions; /* in lower case, without dots, separated by spaces; "*": any */
 	struct tier_config tier; /* fast disk that keeps bytes of the dataset */
-	/* source of labels: auto, directory, cls, none, json:FIELD or csv:COLUMN; NULL: auto */
+	/* Source of the labels: auto, directory, cls (files *.cls), none, json:FIELD or csv:COLUMN.
+	 * NULL: auto. */
 	char *label;
 	enum dataset_look look;
 	/* A request to the server is repeated if no data arrive for this time. */
@@ -166,17 +167,20 @@ struct daemon_config {
 
 #define CONFIG_MOST_DATASETS 2048 /* most datasets at one time */
 
-/* A section [tensor NAME] of a job: how some of its samples are prepared, and the format of their
- * files. */
+/* A section [tensor NAME] of a job. NAME selects samples by their paths, or names the second files
+ * of pairs. The section says how these files are prepared, and in which format they are shown. */
 struct job_section {
-	char *name; /* a glob for paths, or the name of a pair */
-	char *text; /* the keys that are given, one per line, as in an ini */
-	/* Extension of the files, without the dot. For a pair it begins with the name: mask.png. */
+	/* NAME: a glob for paths, or a word that names the second files of pairs */
+	char *name;
+	/* the keys and values that the section gives: one per line, as in an ini */
+	char *text;
+	/* Extension of the files, without the dot. For second files it begins with NAME:
+	 * mask.png. */
 	char *extension;
 	struct preparation preparation;
 	enum sample_format format;
 	struct pixel_type pixels;
-	/* the section describes the second files of pairs; it is then the only section */
+	/* NAME names the second files of pairs; then the job has no further section */
 	bool is_pair;
 };
 
@@ -193,23 +197,26 @@ struct config_endings {
 };
 
 struct job_config {
-	char *file;    /* the ini, for messages */
-	char *name;    /* [A-Za-z0-9._-]{1,64}, not starting with a dot */
-	char *dataset; /* name of a dataset; or a mixture: see config_next_mixed */
-	/* File that gives the classes of a mixture their labels. NULL: classes with equal names are
-	 * one label. */
+	char *file; /* the ini, for messages */
+	char *name; /* [A-Za-z0-9._-]{1,64}, not starting with a dot */
+	/* name of a dataset; or a mixture: see config_next_mixed */
+	char *dataset;
+	/* File that gives the classes of a mixture their labels. NULL: classes with the same name
+	 * get the same label. */
 	char *label_table;
-	uint32_t owner, group; /* CONFIG_NO_OWNER: not given; see config_job_owner */
-	uint32_t mode;	       /* mode of the job's directory; 0: not given */
-	/* share of decoders, relative to other jobs (share_grant) */
+	/* user and group that own the job's files; CONFIG_NO_OWNER: the ini does not give it */
+	uint32_t owner, group;
+	uint32_t mode; /* mode of the job's directory; 0: not given */
+	/* how much of the decoders' time the job gets, relative to the weights of other jobs */
 	double weight;
-	uint32_t epochs;  /* 0: endless; see config_job_epochs */
+	uint32_t epochs;  /* number of epochs; 0: the job never ends */
 	char *order_text; /* `order` as written in the ini */
 	enum job_order order;
 	char *where; /* predicate that selects samples; NULL: none */
 	/* Seconds without reads after which the job is parked. */
 	uint32_t idle_s;
-	/* refuses a second script that reads current/ more than an epoch away from the first */
+	/* While one script reads current/, refuses a second script whose position is more than an
+	 * epoch away. */
 	bool refuses_second;
 	/* Refuses a script with ranks on other machines. */
 	bool refuses_machines;
@@ -220,10 +227,10 @@ struct job_config {
 	 * is no rank. `training` is the training's name on all nodes, by default the job's name. */
 	char *training;
 	uint32_t ranks, rank;
-	/* The keys of the ini that determine `ranks` and `rank` above. `ranks` counts the
-	 * training's processes. local_ranks of them read this job together and count as one rank,
-	 * whose number is node_rank. local_ranks 0: one process reads the job; its number is
-	 * `rank`. */
+	/* The numbers as the ini gives them; `ranks` and `rank` above are computed from them.
+	 * `ranks` here counts the processes of the training. local_ranks: number of processes that
+	 * read this job together, as one rank with the number node_rank. local_ranks 0: one process
+	 * reads the job, as rank number `rank`. */
 	struct {
 		uint32_t ranks, rank, local_ranks, node_rank;
 	} processes;
@@ -232,7 +239,8 @@ struct job_config {
 	char *prepare; /* name of a section [preparation NAME]; NULL: none */
 	/* Path of the second file of a pair. Set only in the section of a pair. */
 	char *from;
-	/* A sample is the group of files in a directory; see preparation.frames. */
+	/* A sample is a directory: the group of all files in it. preparation.frames is the number
+	 * of frames. */
 	bool groups_directories;
 	struct preparation preparation;
 	enum sample_format format;
@@ -242,23 +250,28 @@ struct job_config {
 	enum view_size size;
 	char *extension;    /* extension of the files, without the dot */
 	uint32_t lookahead; /* number of samples to prefetch; 0: auto */
-	/* positions per directory (flat) or per file (tar); 0: no shards */
+	/* Layout flat: positions per directory. Layout tar: positions per file. 0: no shards. */
 	uint32_t shard;
-	uint32_t batch;	   /* samples per file (batch) */
-	bool drop_last;	   /* batch, tar: omit a last file that is shorter */
+	uint32_t batch; /* layout batch: samples per file */
+	/* Layouts batch and tar: omits the last file if it would have fewer samples than the
+	 * others. */
+	bool drop_last;
 	char *labels;	   /* "drawn", "fixed", or "columns: X Y ..." */
 	bool fixed_labels; /* flat: each position has the same label in all epochs */
 	/* Number of metadata columns that form the label; 0: the label is the class. */
 	uint32_t n_targets;
-	enum view_mapping mapping;    /* for layout = classes */
-	bool json;		      /* a .json beside each sample */
-	struct config_endings beside; /* endings of files beside samples (flat, tar) */
-	/* Column of the metadata that becomes the .txt (flat, tar); NULL: none. */
+	enum view_mapping mapping; /* for layout = classes */
+	bool json;		   /* shows a .json for each sample */
+	/* layouts flat and tar: endings of the files beside samples */
+	struct config_endings beside;
+	/* Layouts flat and tar: name of the metadata column whose text is shown as a .txt for each
+	 * sample. NULL: none. */
 	char *text;
-	/* Path below data/; %name is already replaced by the job's name; NULL: none. */
+	/* Path of a link below data/. The text %name was replaced by the job's name. NULL: no
+	 * link. */
 	char *path;
 	enum view_io io;
-	struct job_section *sections; /* in the order of preparation.sections */
+	struct job_section *sections; /* in the same order as preparation.sections */
 	size_t n_sections;
 };
 
@@ -310,7 +323,7 @@ struct job_owner {
 	mode_t mode;
 };
 struct job_owner config_job_owner(const struct job_config *config);
-/* Tells whether the user is root or the daemon's user, and so may do everything. */
+/* Tells whether the user is root or the daemon's user, who may do everything. */
 bool config_is_master(uid_t uid);
 /* Tells whether the user may change and remove the job. */
 bool config_job_is_of(const struct job_config *config, uid_t uid);
@@ -318,7 +331,8 @@ bool config_job_is_of(const struct job_config *config, uid_t uid);
 struct config_user {
 	uid_t uid;
 	gid_t gid;
-	/* Tells whether the user is a member of the group `group`, which is not `gid`. */
+	/* Tells whether the user is a member of `group`. Called only for groups other than
+	 * `gid`. */
 	bool (*has_group)(void *context, gid_t group);
 	void *context;
 };
@@ -368,7 +382,8 @@ must_check int config_add_dataset(
  * variables. The caller frees *ret. -EINVAL: a variable is missing; `unset` describes it.
  */
 struct config_unset {
-	unsigned line; /* line of the text; set only by config_environment */
+	/* number of the line in the ini; only config_environment sets it */
+	unsigned line;
 	const char *key;
 	char text[300]; /* the message: found ..., allowed: ... */
 };
@@ -428,12 +443,13 @@ void config_print_keys(FILE *out);
  * absolute. The caller frees the result; NULL: no memory. */
 char *config_path_absolute(const char *dir, const char *path);
 
-/* Returns the name with the smallest edit distance to `word`. NULL: every name has a distance above
- * 3, or a distance that is not less than the length of `word` or of the name. */
+/* Returns the name with the smallest edit distance to `word`. A name counts only if this distance
+ * is at most 3, and less than the lengths of `word` and of the name. NULL: no name counts. */
 const char *config_nearest(const char *word, const char *const *names, size_t n);
 
-/* Calls `visit` for each file *.ini in the directory, in the order of their names, until it returns
- * another value than 0, which is returned. -errno: the directory can't be read. */
+/* Calls `visit` for each file *.ini in the directory, in the order of the names. If a call returns
+ * a value other than 0, calls no more, and returns this value. -errno: the directory can't be
+ * read. */
 must_check int config_each_ini(const char *directory,
 	int (*visit)(void *context, const char *path), void *context);
 

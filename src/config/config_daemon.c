@@ -41,7 +41,8 @@ void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config
 		if (!dataset->name)
 			ini->err = -ENOMEM;
 	}
-	/* Other mistakes may be the cause, so the daemon does not report this after them. */
+	/* Other mistakes may be the reason why no dataset was read. So this is reported only if
+	 * there are none. */
 	if (daemon->n_datasets == 0 && ini->mistakes == 0)
 		ini_mistake(ini, 0, NULL, NULL,
 			"found no [dataset NAME], allowed: at least one");

@@ -11,13 +11,14 @@
 /*
  * Replaces $NAME and ${NAME} in a job's ini. So all ranks of a training can use one ini: the
  * launcher gives each rank its number in the environment. Variables are allowed only in keys whose
- * values can't contain a $ otherwise.
+ * values contain no $ but that of a variable.
  */
 
 static const char *const keys[] = {"name", "dataset", "training", "ranks", "rank",
 	"local_ranks", "node_rank", "global_batch"};
 
-/* Returns the key of this name, if its value may contain variables; NULL: it may not. */
+/* Returns the key with this name. NULL: the key is unknown, or its value must not contain
+ * variables. */
 static const char *find_key(const char *text, size_t n)
 {
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)

@@ -123,8 +123,9 @@ static struct ini_section *add_section(
 	return section;
 }
 
-/* Begins a known section. If the section occurs a second time, this is reported, and its keys count
- * as keys of the first one, so that contradictions are reported, too. */
+/* Begins a known section. If the ini has the section already, reports the repetition. The keys of
+ * the second section are then added to those of the first, so that contradictions between them are
+ * found. */
 static void begin_section(
 	struct reader *reader, enum section_id id, const char *label, const char *name)
 {
@@ -239,7 +240,8 @@ static void warn_of_comment(
 			hash);
 }
 
-/* Sets a value. A key that the ini gives twice is a mistake. A setting replaces the ini's value. */
+/* Sets a value. A key that the ini gives twice is a mistake. A value from ini_set replaces the
+ * ini's value. */
 static void set_value(struct reader *reader, const struct ini_section *section,
 	struct ini_value *value, const char *text)
 {

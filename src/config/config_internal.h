@@ -47,9 +47,12 @@ struct option {
 	const struct value_type *type;
 	uint64_t min; /* smallest number, or smallest number of bytes of a text */
 	uint64_t max;
-	const char *const *choices; /* ends with NULL; in the order of the enum */
-	const char *preset;	    /* the default as an ini would give it; NULL: unset */
-	const char *preset_help;    /* for the help: how a computed default is found */
+	/* names of the choices, then NULL; indexed by the values of the enum */
+	const char *const *choices;
+	/* the default, written as in an ini; NULL: there is no default */
+	const char *preset;
+	/* text for the manual page that describes a computed default */
+	const char *preset_help;
 	bool required;
 	size_t offset;	  /* offset in daemon_config, dataset_config or job_config */
 	const char *help; /* sentences, one per line */
@@ -62,8 +65,8 @@ struct value_type {
 	 * text is not allowed. */
 	int (*parse)(const struct option *option, const char *text, const char *dir,
 		void *field);
-	/* Prints the value as an ini would give it; prints nothing for an unset value. NULL: a type
-	 * that jobs do not use. */
+	/* Prints the value as it is written in an ini. Prints nothing if the key has no value.
+	 * NULL: no key of a job has this type. */
 	void (*print)(const struct option *option, const void *field, FILE *out);
 	void (*allowed)(const struct option *option, FILE *out);
 };
@@ -137,8 +140,8 @@ struct ini {
 	struct ini_section *sections;
 	size_t n_sections;
 	unsigned mistakes;
-	/* Keys may be missing without a message, because the ini is unusable: for instance, it is a
-	 * job's ini instead of the daemon's. */
+	/* The ini can't be used at all: for instance, it is a job's ini instead of the daemon's.
+	 * Then missing keys are not reported. */
 	bool unusable;
 	int err; /* -ENOMEM once memory has run out */
 };
@@ -194,13 +197,14 @@ void config_fill_preparations(
 	struct ini *ini, const char *dir, struct daemon_config *daemon);
 void config_free_preparations(struct daemon_config *daemon);
 
-/* Fills in all [tensor NAME] sections, after the job's other fields. */
+/* Fills in all [tensor NAME] sections. The other fields of the job are filled in already. */
 void config_fill_sections(struct ini *ini, struct job_config *job);
 void config_free_sections(struct job_config *job);
 must_check int config_copy_sections(
 	const struct job_config *from, struct job_config *ret);
 void config_print_sections(FILE *out, const struct job_config *config);
-/* Sets preparation.encoded, and reports keys that format = source does not allow. */
+/* Sets preparation.encoded if format = source (files are shown as they are). Then also reports the
+ * keys that this format does not allow. */
 void config_check_source(struct ini *ini, struct job_config *job);
 /* Checks combinations of keys of [tensor], apart from format = source. */
 void config_check_tensor(struct ini *ini, const struct job_config *job);

@@ -6,15 +6,15 @@
 #include <errno.h>
 #include <string.h>
 
-/* Bytes of the longest [view] path. If a path were longer, its printed line would be too long to be
- * parsed again. */
+/* Bytes of the longest [view] path. A longer path would make its line in the effective ini too long
+ * for the parser. */
 #define MAX_PATH 180
 #define ARRAYS_ONLY "only with format = npy, record or raw"
 
 /* Checks combinations of keys, and sets defaults that depend on other keys. */
 
-/* Tells whether the ini changes option i, a key that changes samples, from its default. A printed
- * ini gives all keys, so a key with its default value does not count. */
+/* Tells whether the ini gives option number i, the option changes samples, and the value is not the
+ * default. (The effective ini gives all keys, so giving a key is not enough.) */
 static bool asks_for_change(const struct ini *ini, size_t i)
 {
 	const struct option *option = config_option(i);
@@ -52,8 +52,8 @@ static void check_fill(struct ini *ini, const struct preparation *preparation)
 			fill[0], fill[1], fill[2]);
 }
 
-/* Checks the pixel type: only arrays can hold floats, or the channels one after the other. Image
- * files hold bytes, pixel by pixel. */
+/* Checks the type and the order of numbers. Only files that hold arrays may have floats, or all
+ * numbers of one channel before those of the next. */
 static void check_pixels(struct ini *ini, const struct job_config *job)
 {
 	bool array = config_holds_arrays(job->format);
@@ -86,8 +86,8 @@ static void check_pixels(struct ini *ini, const struct job_config *job)
 			"float16 in [tensor]");
 }
 
-/* Tells whether the crop is larger than every image. If only the shorter side of images is known,
- * the crop is certainly larger only if both its sides exceed that side. */
+/* Tells whether the crop is larger than every image. If [tensor] fixes only the shorter side of
+ * images, this is so if both sides of the crop are longer than it. */
 static bool never_fits(const struct preparation *preparation, struct tensor_shape crop)
 {
 	if (preparation_fixed_size(preparation)) {
@@ -210,7 +210,8 @@ static bool is_relative_path(const char *path)
 	}
 }
 
-/* Checks that the files of one position have different endings. */
+/* Checks that the files of a position (the sample and the files beside it) have different
+ * endings. */
 static void check_beside(struct ini *ini, const struct job_config *job)
 {
 	bool has_files = job->layout == LAYOUT_FLAT || job->layout == LAYOUT_TAR;
@@ -317,8 +318,8 @@ static void check_layout(struct ini *ini, const struct job_config *job)
 	check_targets(ini, job);
 }
 
-/* Tells whether a key is allowed together with a program. The program alone determines its arrays,
- * but [augment] may set a filter for them. */
+/* Tells whether [tensor] may give the key if a program prepares the samples. Most keys are refused,
+ * because the program alone determines the arrays. `filter` is allowed if [augment] uses it. */
 static bool fits_program(const struct job_config *job, const char *key)
 {
 	return strcmp(key, "prepare") == 0 || strcmp(key, "dtype") == 0 ||
@@ -344,8 +345,8 @@ static void check_prepare(struct ini *ini, struct job_config *job)
 	}
 }
 
-/* Checks the keys of samples that are groups of files. The array of a group has one more axis than
- * an image. */
+/* Checks a job whose samples are groups of files (group = directory). The array of such a sample
+ * has one axis more than the array of an image. */
 static void check_group(struct ini *ini, struct job_config *job)
 {
 	if (job->groups_directories != (job->preparation.frames > 0))
@@ -381,7 +382,8 @@ bool config_has_small_files(const struct job_config *job, uint64_t tensor_bytes)
 	       tensor_bytes <= SMALL_TENSOR;
 }
 
-/* The default is at least two batches, so that the next batch is prepared while one is read. */
+/* Prefetches at least two batches if the job gives no number, so that the next batch is prepared
+ * while one is read. */
 uint32_t config_lookahead(const struct job_config *job)
 {
 	const uint32_t least = 128, most = 65536;
@@ -427,7 +429,8 @@ static void check_replay(struct ini *ini, const struct job_config *job)
 		job->order_text);
 }
 
-/* Allows skipping bad samples only if the names of an epoch are known before it begins. */
+/* Checks that bad samples are left out only where this is possible: each position has its own file,
+ * the job is no rank, and the job replays no order. */
 static void check_bad_sample(struct ini *ini, const struct job_config *job)
 {
 	bool single = job->layout == LAYOUT_FLAT || job->layout == LAYOUT_CLASSES;
@@ -439,7 +442,8 @@ static void check_bad_sample(struct ini *ini, const struct job_config *job)
 
 #define OF_ONE "since dataset names several datasets"
 
-/* Checks a mixture. A position may hold a sample of any of its datasets. */
+/* Checks a job that reads a mixture of datasets. Each position may hold a sample of any of these
+ * datasets. */
 static void check_mixture(struct ini *ini, const struct job_config *job)
 {
 	const char *table = job->label_table;

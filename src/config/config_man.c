@@ -115,7 +115,7 @@ void config_print_keys(FILE *out)
 	for (size_t i = 0; i < config_n_options(); i++) {
 		const struct option *option = config_option(i);
 		const struct section_spec *section = &config_sections[option->section];
-		/* Sections without a name have no key `from`. */
+		/* The key `from` is only allowed in sections with a name. */
 		if (section->kind != INI_JOB || strcmp(option->key, "from") == 0)
 			continue;
 		fprintf(out, "%s.%s|", section->name, option->key);

@@ -6,8 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Checks the keys of ranks. If a job is a rank, its group decides which samples its positions
- * hold. */
+/* Checks `ranks` and related keys. They make a job a rank of a training on several nodes. */
 
 #define BATCH_OF_RANK 32
 

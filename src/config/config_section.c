@@ -151,8 +151,8 @@ static void refuse(struct ini *ini, const struct ini_section *section, const cha
 		key ? key : section->label, allowed);
 }
 
-/* Returns the reason why the section of a pair must not give the key; NULL: it may. Both files of a
- * pair have the same geometry, and share a record or a batch. */
+/* Returns the values that the message allows if the section of second files must not give the key.
+ * NULL: the section may give the key. Both files of a pair are resized and cropped alike. */
 static const char *allowed_key(const struct job_config *job, const char *key)
 {
 	static const char *const own[] = {
@@ -260,7 +260,8 @@ static size_t count(const struct ini *ini)
 	return n;
 }
 
-/* Copies what code without access to the job needs of the sections into the preparation. */
+/* Copies names and preparations of the sections into job->preparation, for code that does not know
+ * the job. */
 static int give_to_preparation(struct job_config *job, const char *from)
 {
 	struct tensor_sections sections = {.n = job->n_sections};

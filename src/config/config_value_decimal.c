@@ -119,7 +119,8 @@ static unsigned parse_numbers(const char **text, double ret[MOST_CHANNELS])
 	}
 }
 
-/* Tells whether all numbers are above zero as floats, because pixels are divided as floats. */
+/* Tells whether all numbers stay above zero when they become floats. Pixels are divided by these
+ * floats. */
 static bool all_positive(const double numbers[MOST_CHANNELS], unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)

@@ -60,8 +60,8 @@ union rights {
 	struct cmsghdr align;
 };
 
-/* Takes over the descriptor that came with a part of the request. If several parts came with one,
- * the last descriptor is kept. */
+/* Takes over a descriptor that came with bytes of the request. If the request brings several
+ * descriptors, only the last one is kept. */
 static void take_descriptor(struct msghdr *message, int *descriptor)
 {
 	const struct cmsghdr *head = CMSG_FIRSTHDR(message);

@@ -39,7 +39,8 @@ int control_watch(const struct control *control, int operation, struct watch *wa
 static int give_to_worker(
 	struct control *control, struct worker *worker, struct client *client)
 {
-	/* This thread ignores the client's socket, even a hang-up, while the worker has the client. */
+	/* While the worker has the client, this thread ignores the client's socket, even a
+	 * hang-up. */
 	int err = control_watch(control, EPOLL_CTL_DEL, &client->watch, 0);
 	if (err)
 		return err;
@@ -109,8 +110,8 @@ static void take_up(struct control *control, struct worker *worker)
 
 /* --- new clients ------------------------------------------------------------------- */
 
-/* Stops or resumes accepting clients. The daemon stops, for instance, while it has no free
- * descriptor; new clients then wait. */
+/* Stops or resumes accepting clients. Accepting is stopped, for instance, while the daemon has no
+ * free descriptor; new clients then wait. */
 static void pause_listeners(struct control *control, bool pause)
 {
 	struct listener *grant;

@@ -27,28 +27,28 @@
  *   rm JOB          removes the job, or all jobs whose names match a pattern such as *
  *   restore JOB TEXT [EPOCH:POSITION]
  *                   TEXT: an earlier content of jobs/JOB/state
- *   export JOB      comes with the descriptor of a regular file, which the daemon writes;
- *                   add --import NAME ... comes with one that it reads
+ *   export JOB      the request carries the descriptor of a regular file, which the daemon
+ *                   writes; add --import NAME ... carries that of a file which the daemon reads
  *   ls | cluster | status [JOB] | order JOB [EPOCH] | stats | datasets | top | explain
  *   cluster-forget NODE|TRAINING
  *   cluster-resize TRAINING RANKS [LOCAL_RANKS]
- *   trace JOB [FROM]  its opens and closes since the event FROM
+ *   trace JOB [FROM]  opens and closes by the job's readers, from event number FROM on
  *   dataset ls | rm DATASET | rescan DATASET | add FILE TEXT
  *                   TEXT: an ini with [dataset NAME]; FILE: its absolute name, for relative
  *                   paths
  *   grant JOB | revoke JOB
  *                   makes or removes a socket for this job alone
  *   upgrade [PROGRAM]  starts another engine, of this program or of PROGRAM
- *   mount JOB       comes with the descriptor (SCM_RIGHTS) of a /dev/fuse that the client has
- *                   opened and mounted; the mount then shows the job's directory
+ *   mount JOB       the request carries the descriptor (SCM_RIGHTS) of a /dev/fuse that the
+ *                   client has opened and mounted; the mount then shows the job's directory
  *
  * No client waits for another one. A client may be silent, or not read, for any time. If there
  * are more than 256 clients, or their requests and answers take more than 32 MiB, the daemon hangs
  * up on the client that has been silent for the longest time.
  *
  * A granted job has its own socket below the state directory. Its clients can mount and read only
- * this job: mount JOB, status JOB, order JOB [EPOCH]. There may be 16 of them, with requests of
- * 4096 bytes.
+ * this job: mount JOB, status JOB, order JOB [EPOCH]. The socket accepts at most
+ * 16 clients, and requests of at most 4096 bytes.
  *
  *   Owns: the socket file, which it removes at the end. A stale file, at which no process answers,
  *         is replaced. If a process answers: -EADDRINUSE.

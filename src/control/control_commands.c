@@ -145,7 +145,8 @@ static bool run_mount(const struct request *request)
 	struct sched_job *job = request_job_to_read(request, name);
 	if (!job)
 		return false;
-	sched_job_put(job); /* safe: only this thread removes jobs */
+	/* The job exists even without this reference, because only this thread removes jobs. */
+	sched_job_put(job);
 	request->message->descriptor = -1;
 	int err = session_mount_job(request->session, name, request->message->sender.pid,
 		request->message->listener->rights.only != 0, device);

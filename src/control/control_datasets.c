@@ -55,8 +55,8 @@ static int print_ini(const struct dataset_config *config, char **ret)
 	return fclose(out) == 0 ? 0 : -ENOMEM;
 }
 
-/* Saves the ini in the state directory. Other users may not read the ini, because it may contain a
- * password for its source. */
+/* Saves the ini in the state directory. Other users may not read the ini, because the URL of the
+ * dataset may contain a password. */
 static int keep(const struct command *command, const struct dataset_config *config)
 {
 	auto_free char *text = NULL;
@@ -81,7 +81,7 @@ static bool forget(const struct command *command, const char *name)
 
 /* --- add ---------------------------------------------------------------------------------- */
 
-/* Scans a dataset. next: the result is to replace a dataset in use; then *ret is NULL if nothing
+/* Scans a dataset. next: the dataset is in use, and *ret will replace it; *ret is NULL if nothing
  * has changed. */
 static int scan(const struct command *command, const struct dataset_config *config,
 	bool next, struct dataset **ret)
@@ -106,7 +106,7 @@ static bool add_one(const struct command *command, const struct dataset_config *
 			"dataset %s: a dataset of this name exists, allowed: another "
 			"name; \"joaderctl dataset rescan %s\" looks for changes",
 			config->name, config->name);
-	/* The daemon would wait for itself. */
+	/* A dataset on the own mount is refused: the daemon would wait for its own answers. */
 	if (own_mounts_cover(config->path))
 		return refuse(command,
 			"dataset %s: path: found \"%s\", which is on the mount point %s "
@@ -307,8 +307,8 @@ static bool scan_behind(
 /*
  * The file <state>/datasets/NAME.looking exists while a dataset is scanned, and contains the number
  * of tries. If an engine that takes over a mount finds the file, the previous engine ended during
- * the scan, and the new engine scans again. After MOST_TRIES it does not, because the scan itself
- * may end the engines.
+ * the scan, and the new engine scans again. After MOST_TRIES tries no engine scans again, because
+ * the scan itself may be what ends the engines.
  */
 #define LOOKING "%s/datasets/%s.looking"
 #define MOST_TRIES 3

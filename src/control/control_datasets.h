@@ -29,7 +29,7 @@ bool control_dataset(const struct files_context *context, struct session *sessio
 	const atomic_bool *stop, const char *const *arguments, size_t n, FILE *out);
 
 /* Scans the datasets that the daemon opened at its start without a scan, from their last
- * catalogues. Jobs continue with the result. If they can't, this is logged, and the next start
- * scans before it serves readers. */
+ * catalogues. Jobs continue with the result. If a scan fails, or jobs can't use its result, logs
+ * this, and makes the next start scan before it serves readers. */
 void control_look_for_changes(const struct files_context *context,
 	struct session *session, const atomic_bool *stop);

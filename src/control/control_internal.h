@@ -93,15 +93,16 @@ struct client {
 	bool hands_over;
 	/* If true, the worker owns all members except `link`, `listener` and `bytes`. */
 	bool at_worker;
-	/* bytes of the request and the answer, which the listener limits for all its clients
-	 * together */
+	/* Bytes of the request and the answer. The listener limits the sum of these bytes over its
+	 * clients. */
 	size_t bytes;
 	struct control_message message;
 	char *in;
 	size_t n_in, in_room;
 	char *out; /* the frame that is sent now */
 	size_t n_out, sent;
-	/* lines of an epoch's order that follow `out`; lines.job is NULL: none */
+	/* Lines of an epoch's order that are sent after `out`. lines.job is NULL if there are
+	 * none. */
 	struct order_lines lines;
 	uint32_t next;
 };
@@ -110,14 +111,14 @@ struct client {
 struct client *client_new(struct listener *listener, int fd);
 void client_free(struct client *client); /* Hangs up on the client and frees it. */
 
-/* Receives the bytes that have arrived. After that the client's state is RECEIVES, WAITS (the
- * request is complete), SENDS (the request was refused) or ENDS. */
+/* Receives the bytes that have arrived. Then the client's state is CLIENT_RECEIVES, CLIENT_WAITS
+ * (the request is complete), CLIENT_SENDS (the request was refused) or CLIENT_ENDS. */
 void client_receive(struct client *client);
 
 /* Sends as much as the socket accepts. When a frame was sent, makes the next one, if any. */
 void client_send(struct client *client);
 
-/* Carries out the request. After that the client's state is SENDS or ENDS. */
+/* Carries out the request. Then the client's state is CLIENT_SENDS or CLIENT_ENDS. */
 void client_execute(struct client *client, struct control *control);
 
 /* Sets the answer to an error with this message. */
@@ -127,8 +128,8 @@ TAILQ_HEAD(client_list, client);
 
 /* The rights and limits of a socket's clients. */
 struct listener_rights {
-	/* Id of the only job that clients may mount and read, whose name is `name`. 0: they may use
-	 * all jobs. */
+	/* Id of the only job that clients may mount and read; `name` is the name of this job. 0:
+	 * clients may use all jobs. */
 	job_id only;
 	char name[80];
 	mode_t mode; /* mode of the socket file */
@@ -143,7 +144,8 @@ struct listener {
 	struct watch watch;
 	LIST_ENTRY(listener) link;
 	struct listener_rights rights;
-	/* socket that the next engine takes over; NULL: it ends with this engine */
+	/* Entry of the socket for the next engine, which takes over the socket. NULL: the socket
+	 * ends with this engine. */
 	struct kept_descriptor *kept;
 	struct sockaddr_un address;
 	dev_t device; /* device and inode of our socket file */
@@ -159,10 +161,8 @@ struct listener {
 must_check int listener_new(
 	const char *path, const struct listener_rights *rights, struct listener **ret);
 
-/*
- * Removes the socket's file, closes the socket, and hangs up on its clients. A client that is at a
- * worker is hung up on when the worker has finished.
- */
+/* Removes the socket's file, closes the socket, and hangs up on its clients. If a worker is
+ * carrying out the request of a client, this client stays until the worker has finished. */
 void listener_close(struct listener **listener);
 
 /* Subtracts one from the number of the listener's clients. A closed listener is freed after its
@@ -172,8 +172,8 @@ void listener_forget(struct listener *listener);
 /* Notes that the client was active: moves it to the end of the listener's list. */
 void listener_touch(struct client *client);
 
-/* Hangs up on the client that has been silent longest, but not on `but`. false: there is no other
- * client. */
+/* Hangs up on the client that has been silent longest. Leaves out the client `but`. false: there is
+ * no client except `but`. */
 bool listener_hang_up(struct listener *listener, const struct client *but);
 
 /* Counts the bytes of the client's request and answer, and hangs up on other clients until all

@@ -21,15 +21,17 @@ struct additions {
 	FILE *out;
 	const char *const *settings;
 	size_t n_settings;
-	/* Template of the only job; NULL: the jobs have ini files. */
+	/* Template from which the one job of the request is made. NULL: the request has inis. */
 	const struct template_config *template;
-	/* The inis as FILE TEXT FILE TEXT ...; for a template only FILE. */
+	/* Pairs of arguments: the name of an ini, and its text. With a template only the name of
+	 * the daemon's ini. */
 	const char *const *files;
 	size_t n;
 	struct addition *of;
 	const struct sched_import *import; /* the checkpoint to import, or NULL */
 	const struct control_message *message;
-	bool own_name; /* the only job gets another name if its own name is taken */
+	/* adds a single job, under another name if its own name is taken */
+	bool own_name;
 	size_t messages;
 };
 
@@ -56,8 +58,8 @@ static int refuse(struct additions *all, const struct job_config *config, const 
 }
 
 /* Makes an ordinary user who adds a job its owner, and one of the user's groups its group. Refuses
- * options that name other files than those of datasets, because the daemon could read files that
- * the user can't. */
+ * the keys that name further files (an order to replay, a table of labels): the daemon could read
+ * such files even if the user can't. */
 static int take_owner(struct additions *all, struct job_config *config)
 {
 	const struct control_message *message = all->message;
@@ -209,8 +211,9 @@ static void report_difference(const struct additions *all,
 		config->file, config->name, which, (int)n, line);
 }
 
-/* Sets addition->there if a job with the same ini already exists. -EEXIST: the job of this name has
- * another ini, or a checkpoint is imported; the reason is reported. */
+/* Compares the ini with that of the running job of this name. Sets addition->there if both are the
+ * same. -EEXIST: the running job has another ini, or the request imports a checkpoint, which needs
+ * a new name; the messages have the reason. */
 static int compare(struct additions *all, struct addition *addition)
 {
 	const struct job_config *config = &addition->config;
@@ -340,8 +343,8 @@ static int carry_out(
 	return err;
 }
 
-/* Finds the template. false: there is no such template, or the request also has a file; the answer
- * has the reason. */
+/* Finds the template. false: the template does not exist, or the request has a file besides the
+ * template. The answer has the reason. */
 static bool take_template(struct additions *all, const struct daemon_config *daemon,
 	const char *name, size_t rest)
 {
@@ -428,8 +431,8 @@ bool control_add(const struct files_context *context, struct session *session,
 /* --- the directory of inis ---------------------------------------------------------- */
 
 struct wanted_ini {
-	const char *name; /* the job's */
-	char *path;	  /* NULL: not found */
+	const char *name; /* name of the job whose ini is searched */
+	char *path;	  /* the ini that was found; NULL: none yet */
 };
 
 static int look_at_ini(void *context, const char *path)

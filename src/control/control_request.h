@@ -9,7 +9,7 @@
 
 struct sched_job;
 
-/* The request, as the functions of commands receive it, and helpers of these functions. */
+/* A request as the functions of the commands get it, and functions that they share. */
 
 #define MAX_ARGUMENTS 1024 /* most arguments of a request, including the command */
 
@@ -42,11 +42,9 @@ void request_jobs_put(struct request_jobs *jobs);
 /* Answers that there is no such job, and suggests the most similar name. Returns false. */
 bool request_unknown_job(const struct request *request, const char *name);
 
-/*
- * Returns a reference to the job of this name, or NULL. request_job_to_change: the sender may
- * change the job; request_job_to_read: the sender may read it. NULL: no such job, or not allowed;
- * the answer has the reason.
- */
+/* Returns a reference to the job of this name. request_job_to_change requires that the sender may
+ * change the job; request_job_to_read requires that the sender may read it. NULL: there is no such
+ * job, or the sender lacks the right; the answer has the reason. */
 must_check struct sched_job *request_job_to_change(
 	const struct request *request, const char *name);
 must_check struct sched_job *request_job_to_read(

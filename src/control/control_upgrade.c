@@ -14,9 +14,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Starts a program by posix_spawn instead of fork. After a fork the kernel would have to copy a
- * page of the engine before it writes a FUSE request into the page. It can't copy a page for a
- * thread that is being killed, so the request would fail. */
+/* Starts a program by posix_spawn instead of fork. A fork would make all memory of the engine
+ * copy-on-write. Then the kernel, before it writes a FUSE request into a page, would have to copy
+ * the page. For a thread that is being killed it can't, and the request would fail. */
 static int spawn(char *program, char *question, int out, pid_t *ret)
 {
 	char *const arguments[] = {program, question, NULL};

@@ -83,8 +83,8 @@ static int bind_socket(struct listener *listener)
 	int fd = listener->watch.fd = open_socket();
 	if (fd < 0)
 		return fd;
-	/* bind() gives the file the mode of the socket. So the umask, which all threads share, need
-	 * not be changed. */
+	/* bind() creates the file with the mode of the socket. So there is no need to change the
+	 * umask, which all threads share. */
 	if (fchmod(fd, mode) < 0)
 		return -errno;
 	if (bind(fd, address, sizeof(listener->address)) < 0) {

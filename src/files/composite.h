@@ -28,10 +28,11 @@ enum segment_kind {
 	SEGMENT_CONSTANT, /* composite_constant makes the bytes */
 	SEGMENT_ZEROS,
 	SEGMENT_SAMPLE,
-	SEGMENT_LABEL, /* ASCII, or int64 or float32 in a batch's labels */
+	/* the label as decimal digits; in the labels of a batch, as int64 or float32 */
+	SEGMENT_LABEL,
 	SEGMENT_JSON,
-	/* A text or file that comes with the sample (beside.h), with its tar header. `constant` is
-	 * the number of its ending. */
+	/* A text or file that belongs to the sample (beside.h), with its tar header.
+	 * segment.constant is the number of the ending. */
 	SEGMENT_BESIDE
 };
 
@@ -39,9 +40,11 @@ struct segment {
 	enum segment_kind kind;
 	uint64_t begin; /* offset of the segment in the file */
 	uint64_t bytes;
-	uint32_t index; /* index of the record; n for the zeros that end the file */
-	/* number of a constant segment, chosen by the layout; for SEGMENT_BESIDE, number of the
-	 * ending */
+	/* number of the record in the file; in the zeros at the end of the file, the number of
+	 * records */
+	uint32_t index;
+	/* SEGMENT_CONSTANT: a number by which the layout knows the bytes. SEGMENT_BESIDE: number of
+	 * the ending. */
 	unsigned constant;
 };
 
@@ -71,8 +74,8 @@ struct composite {
 	/* Bytes of the sample, the label and the .json in each record; 0: records have no such
 	 * part. */
 	uint64_t sample_bytes, label_bytes, json_bytes;
-	/* Bytes of each file of a pair in a tar; offset of the second file's header from the start
-	 * of the first file. */
+	/* Only for pairs in a tar: bytes of the first file, bytes of the second file, and the
+	 * distance from the start of the first file to the header of the second one. */
 	uint64_t first_bytes, second_bytes, second_at;
 	const char *second_extension;
 	unsigned n_beside;
@@ -84,9 +87,9 @@ struct composite {
 	uint32_t targets;
 	struct pixel_type pixels; /* type of a batch's numbers */
 	struct tensor_shape shape;
-	/* The shape of the second files of a batch of pairs; height 0: no pairs. */
+	/* Shape of the second files, if a batch holds pairs. height 0: it does not. */
 	struct tensor_shape second;
-	/* for a batch of pairs: the job's configuration */
+	/* configuration of the job, if a batch holds pairs */
 	const struct job_config *config;
 };
 

@@ -14,8 +14,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Checks that the content is as long as the st_size that readers were told. A shorter content would
- * be wrong data, and a longer one would be cut off. -EIO: the lengths differ. */
+/* Checks that the content has as many bytes as the st_size that readers were told. Readers of a
+ * shorter content would get wrong data, and readers of a longer content only a part of it. -EIO:
+ * the lengths differ. */
 static int check_bytes(const struct job_config *config, const struct sched_handle *handle,
 	bool padded, uint64_t bytes, uint64_t size)
 {

@@ -23,7 +23,8 @@ struct sched_job;
 
 /* A file, or a part of a file, made from one tensor. */
 struct content_made {
-	const struct tensor *tensor; /* the handle's tensor, or `augmented` */
+	/* tensor from which the file is made: that of the handle, or `augmented` */
+	const struct tensor *tensor;
 	struct tensor *augmented;
 	struct formatted format;
 };
@@ -34,7 +35,8 @@ struct content {
 	struct content_made first;
 	/* second file of a pair, if the content has both files */
 	struct content_made second;
-	/* Offset of `second`, or of its header if it has one. 0: the content has no second file. */
+	/* Offset of the second file. If the second file has a header, offset of this header. 0:
+	 * there is no second file. */
 	uint64_t second_at;
 	uint8_t header[CONTENT_HEADER];
 	size_t header_bytes;
@@ -42,7 +44,7 @@ struct content {
 	struct tensor views[2];
 	uint64_t size; /* size of the file, including the zeros at its end */
 	struct sched *sched;
-	uint64_t held; /* computed bytes, as counted by the scheduler */
+	uint64_t held; /* number of computed bytes that the scheduler was told */
 };
 
 /* The file for which the content is made, and the sizes that readers were told. */

@@ -157,8 +157,8 @@ struct largest {
 	sample_id last; /* sample that was examined last; SAMPLE_NONE: none yet */
 };
 
-/* Tells whether a smaller source file never has a longer content than a larger one, if both images
- * have the same shape. Then the smaller file need not be examined. */
+/* Tells whether, among images of one shape, the largest source file has the longest content. If so,
+ * only this file of each shape has to be examined. */
 static bool shape_decides(const struct job_config *config)
 {
 	return !config->n_sections && !content_joins(config);

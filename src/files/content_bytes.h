@@ -48,7 +48,8 @@ bool content_is_padded(const struct job_config *config);
 uint64_t content_bytes_largest(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
-/* Tells whether contents have to be computed from the shared tensor, which a worker must do. */
+/* Tells whether the bytes of a content differ from those of the shared tensor. Then a worker has to
+ * compute the content. */
 bool content_is_computed(const struct job_config *config);
 
 /*

@@ -7,7 +7,8 @@
 struct cut {
 	struct iovec *iov;
 	int n;
-	/* Offset of the next wanted byte, counted from the start of the next part. */
+	/* Number of bytes to skip before the first wanted byte, counted from the part that comes
+	 * next. */
 	uint64_t offset;
 	uint64_t left;
 };
@@ -37,7 +38,7 @@ static void take_part(struct cut *cut, const void *data, uint64_t bytes)
 	cut->offset = 0;
 }
 
-/* Adds zeros, but not those before the first wanted byte. */
+/* Adds a part that consists of zeros. Skips the zeros before the first wanted byte. */
 static void take_zeros(struct cut *cut, uint64_t bytes)
 {
 	while (bytes > 0 && cut->left > 0) {

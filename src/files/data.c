@@ -72,7 +72,8 @@ struct inode data_step_directory(const struct data_step *step)
 			       : (struct inode){.kind = INODE_DATA};
 }
 
-/* Finds the name of a job's path that is an entry of the directory with this hash. */
+/* Finds the step of the job's [view] path that lies in the directory with this hash. false: the
+ * path does not lead through this directory. */
 static bool find_step(struct sched_job *job, uint64_t directory, struct data_step *ret)
 {
 	const char *path = sched_job_config(job)->path;

@@ -38,16 +38,18 @@ enum inode_kind {
 	INODE_EPOCH, /* directory; if the epoch is INODE_CURRENT: current/ */
 	INODE_SAMPLE,
 	INODE_LABEL, /* .cls */
-	/* Directory in an epoch's directory; position: number of the shard, the label or the
-	 * dataset's directory. */
+	/* A directory in an epoch's directory. position: in layout flat the number of the shard, in
+	 * classes the label, in mirror the number of the dataset's directory. */
 	INODE_SHARD,
 	INODE_JSON, /* .json */
-	INODE_TAR,  /* position: index of the file; the same for the next two kinds */
+	/* position of INODE_TAR, INODE_BATCH and INODE_BATCH_LABELS: number of the file in the
+	 * epoch */
+	INODE_TAR,
 	INODE_BATCH,
 	INODE_BATCH_LABELS,
 	INODE_DATA, /* directory data/ */
-	/* Directory below data/. The fields job, epoch, names and position hold the hash of its
-	 * path. */
+	/* A directory below data/. The fields job, epoch, names and position together hold a hash
+	 * of the directory's path. */
 	INODE_DATA_DIRECTORY,
 	INODE_DATA_LINK, /* symlink; epoch: depth of the link below data/ */
 	INODE_JOB_STATE,
@@ -57,7 +59,8 @@ enum inode_kind {
 	INODE_OTHER,
 	/* layout flat: the second file of a pair, such as 00000000.mask.png */
 	INODE_PAIR,
-	/* A file beside a sample. Its kind is INODE_BESIDE + the number of its ending (beside.h). */
+	/* A file beside a sample has the kind INODE_BESIDE + the number of the ending
+	 * (beside.h). */
 	INODE_BESIDE,
 	INODE_BESIDE_LAST = INODE_BESIDE + CONFIG_MOST_ENDINGS,
 	INODE_KINDS
@@ -74,7 +77,8 @@ struct inode {
 	enum inode_kind kind;
 	uint32_t job; /* id of the job, or index of the dataset */
 	uint32_t epoch;
-	/* version of the names by which the inode was found (layout_classes.c) */
+	/* Version of the file names (layout_classes.c). After a rescan a name may stand for another
+	 * file. */
 	uint32_t names;
 	uint32_t position;
 };

@@ -139,8 +139,8 @@ static unsigned shard_digits(uint32_t shards)
 	return (unsigned)flat_print_number(shards - 1, MIN_SHARD_DIGITS, text);
 }
 
-/* Returns the number of positions that a listing shows. A look-up in current/ also finds positions
- * beyond the end of a short epoch (n_found). */
+/* Returns the number of positions that a listing shows. If the next epoch is longer, a look-up in
+ * current/ also finds the positions that only this epoch has (n_found). */
 static uint32_t n_listed(struct sched_job *job, struct inode directory)
 {
 	auto_edition *edition = sched_edition(job, inode_sched_epoch(directory));

@@ -40,8 +40,8 @@ static uint32_t find_sample(const struct dataset_paths *paths,
 	return paths_other(paths, file) ? UINT32_MAX : file;
 }
 
-/* Tells whether the file keeps its name, without an appended extension: the name already ends with
- * the extension, and no other sample gets this name by the extension. */
+/* Tells whether the file keeps its name in the mount: the name already ends with the extension, and
+ * no other sample would get this name when the extension is appended. */
 static bool keeps_name(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
 {
@@ -70,9 +70,9 @@ static void print_short(const char *name, const char *extension, char ret[MIRROR
 		extension);
 }
 
-/* Tells whether the extension replaces the ending of the name, so that an image and its label file
- * differ only in the ending. This requires that no other sample has the same stem (the name without
- * its ending), or the resulting name. */
+/* Tells whether the extension takes the place of the name's ending, so that tulip.png becomes
+ * tulip.jpg beside tulip.txt. This requires that no other sample is called tulip.*, and none
+ * tulip. */
 static bool replaces_ending(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
 {
@@ -180,8 +180,8 @@ static bool is_same_ending(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Finds the file that has this name in the mount, if the file gets this extension; UINT32_MAX:
- * none. */
+/* Finds the file that has this name in the mount. Considers only files that get this extension.
+ * UINT32_MAX: there is none. */
 static uint32_t find_with(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name)
 {
@@ -192,8 +192,7 @@ static uint32_t find_with(struct sched_job *job, const struct dataset_paths *pat
 		       : UINT32_MAX;
 }
 
-/* Finds the file that has this name in the mount, with any extension that the job uses; UINT32_MAX:
- * none. */
+/* Finds the file that has this name in the mount. UINT32_MAX: there is none. */
 static uint32_t find_shown(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name)
 {

@@ -42,7 +42,8 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit)
 	return (bytes + unit - 1) / unit * unit;
 }
 
-/* bytes of the shortest comment, which fills the room after a text: a header and a block */
+/* Bytes of the shortest comment. A comment is a header and at least one block, and fills the room
+ * that a text leaves. */
 #define LEAST_COMMENT (2 * BLOCK)
 
 static uint64_t beside_blocks(uint64_t most_bytes)
@@ -62,8 +63,9 @@ static uint64_t member_blocks(const struct composite *tar, enum member member)
 	return blocks;
 }
 
-/* Finds the segment that contains `offset` among the texts beside a sample. ret->begin: at the
- * call, the start of the first text, from which `offset` counts. */
+/* Finds the text beside a sample whose segment contains `offset`, counted from the segment of the
+ * first text. ret->begin: the caller sets it to the start of that first segment; the function adds
+ * the bytes of the segments before the found one. */
 static void find_beside(const struct composite *tar, uint64_t offset, struct segment *ret)
 {
 	unsigned i = 0;
@@ -76,8 +78,9 @@ static void find_beside(const struct composite *tar, uint64_t offset, struct seg
 	ret->bytes = tar->beside_bytes[i];
 }
 
-/* Finds the segment of a member that contains `offset`. ret->begin: at the call, the start of the
- * member, from which `offset` counts. */
+/* Finds the segment of a member that contains `offset`, counted from the member's header.
+ * ret->begin: the caller sets it to the start of this header; the function adds the distance to the
+ * found segment. */
 static void find_in_member(const struct composite *tar, enum member member,
 	uint64_t offset, struct segment *ret)
 {

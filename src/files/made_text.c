@@ -8,14 +8,16 @@
 
 #include <errno.h>
 
-/* Printing the texts of one kind takes at most 1 / ONE_IN of a CPU's time, apart from bursts. */
+/* Printing the texts of one kind takes at most 1 / ONE_IN of a CPU's time. A burst of prints may
+ * exceed this by BURST_NS / ONE_IN. */
 #define ONE_IN 20
 #define BURST_NS (2 * SECOND_NS)
 
 struct shared {
 	struct made_text *text; /* (lock) NULL: there is none yet */
 	unsigned makers;	/* (lock) threads that are printing this text */
-	/* (lock) printing this text has used up its share of the CPU until this time */
+	/* (lock) time up to which the CPU time is used up: each print moves it ahead by ONE_IN
+	 * times the print's own CPU time */
 	uint64_t paid_ns;
 };
 
@@ -111,23 +113,24 @@ static int print(FILE *out, const struct files_context *context, enum made_kind 
 }
 
 /* Tells whether the caller takes the shared text instead of printing a new one. Counters are
- * printed for each caller as long as this takes little CPU time. Otherwise the shared text is taken
- * for a second, and while another thread prints the next one. */
-static bool is_good_enough(
-	const struct shared *shared, enum made_kind kind, bool latest, uint64_t now_ns)
+ * printed for each caller as long as this takes little CPU time (ONE_IN). All other calls take the
+ * shared text if it is less than a second old, or if a thread already prints the next one. */
+static bool is_good_enough(const struct shared *shared, enum made_kind kind,
+	bool old_is_enough, uint64_t now_ns)
 {
-	bool rests =
-		latest || kind == MADE_DASHBOARD || shared->paid_ns > now_ns + BURST_NS;
+	bool rests = old_is_enough || kind == MADE_DASHBOARD ||
+		     shared->paid_ns > now_ns + BURST_NS;
 	return shared->text && rests &&
 	       (shared->makers > 0 || now_ns - shared->text->begun_ns < SECOND_NS);
 }
 
 /* Takes the shared text. NULL: the caller must print a new one. */
-static struct made_text *find(struct made_texts *texts, enum made_kind kind, bool latest)
+static struct made_text *find(
+	struct made_texts *texts, enum made_kind kind, bool old_is_enough)
 {
 	LOCK_SCOPE(&texts->lock);
 	struct shared *shared = &texts->shared[kind];
-	if (!is_good_enough(shared, kind, latest, clock_now_ns())) {
+	if (!is_good_enough(shared, kind, old_is_enough, clock_now_ns())) {
 		shared->makers++;
 		return NULL;
 	}
@@ -155,10 +158,10 @@ static struct made_text *share(struct made_texts *texts, enum made_kind kind,
 	return old;
 }
 
-int made_texts_take(const struct files_context *context, enum made_kind kind, bool latest,
-	struct made_text **ret)
+int made_texts_take(const struct files_context *context, enum made_kind kind,
+	bool old_is_enough, struct made_text **ret)
 {
-	struct made_text *text = find(context->texts, kind, latest);
+	struct made_text *text = find(context->texts, kind, old_is_enough);
 	uint64_t begun_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	*ret = text;
 	if (text)
@@ -168,8 +171,8 @@ int made_texts_take(const struct files_context *context, enum made_kind kind, bo
 		err = print(text->out, context, kind);
 	if (text)
 		err = made_text_end(&text, err);
-	struct made_text *old =
-		share(context->texts, kind, text, clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun_ns);
+	struct made_text *old = share(
+		context->texts, kind, text, clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun_ns);
 	made_text_put(&old);
 	*ret = text;
 	return err;
@@ -194,11 +197,11 @@ static enum made_kind kind_of(enum inode_kind kind)
 }
 
 int made_texts_take_file(const struct files_context *context, struct inode inode,
-	bool latest, struct made_text **ret)
+	bool old_is_enough, struct made_text **ret)
 {
 	enum made_kind kind = kind_of(inode.kind);
 	if (kind != MADE_KINDS)
-		return made_texts_take(context, kind, latest, ret);
+		return made_texts_take(context, kind, old_is_enough, ret);
 	int err = made_text_begin(ret);
 	if (err)
 		return err;

@@ -43,13 +43,13 @@ struct made_texts;
 must_check int made_texts_new(struct made_texts **ret);
 void made_texts_free(struct made_texts **texts);
 
-/* Takes a shared text. latest: the newest printed text is enough, though it may be a second old,
- * because the caller needs only the length. -errno */
+/* Takes a shared text, or prints a new one. old_is_enough: the text may be a second old, because
+ * the caller needs only its length. -errno */
 must_check int made_texts_take(const struct files_context *context, enum made_kind kind,
-	bool latest, struct made_text **ret);
+	bool old_is_enough, struct made_text **ret);
 /* Takes the text of an inode for which text_is returns true. -errno */
 must_check int made_texts_take_file(const struct files_context *context,
-	struct inode inode, bool latest, struct made_text **ret);
+	struct inode inode, bool old_is_enough, struct made_text **ret);
 
 /* Begins a text. The caller prints it to ret->out. -ENOMEM */
 must_check int made_text_begin(struct made_text **ret);

@@ -21,7 +21,7 @@ struct known {
 struct order_texts {
 	struct lock lock;
 	SLIST_HEAD(, known) known; /* (lock) */
-	uint64_t generation; /* (lock) grows when the starts of all texts are forgotten */
+	uint64_t generation;	   /* (lock) number of calls of order_texts_forget */
 };
 
 /* The start of a chunk: the chunk's number, the offset of its first byte, and the generation in

@@ -22,7 +22,8 @@ struct padded_size {
 struct sizes {
 	struct lock lock;
 	SLIST_HEAD(, padded_size) padded; /* (lock) cleared when jobs come or go */
-	uint64_t generation;		  /* (lock) grows when `padded` is cleared */
+	/* (lock) number of times that `padded` was cleared */
+	uint64_t generation;
 };
 
 int sizes_new(struct sizes **ret)
@@ -113,8 +114,8 @@ static uint64_t padded_size(struct sizes *sizes, struct sched_job *job,
 	return found.bytes;
 }
 
-/* Returns the configuration that determines the size: the job's own, or the one for second files of
- * pairs. */
+/* Returns the configuration that determines the size: for second files of pairs config_second,
+ * otherwise the job's own. */
 static struct job_config looks(struct sched_job *job, bool second)
 {
 	const struct job_config *config = sched_job_config(job);

@@ -30,8 +30,8 @@ void sizes_forget(struct sizes *sizes);
  */
 must_check bool sizes_of_position(
 	struct sizes *sizes, struct sched_job *job, struct inode inode, uint64_t *ret);
-/* Returns the st_size of the file of a position that has this sample. second: the file is the
- * second one of the pair. */
+/* Returns the st_size that the file of a position has with this sample. second: the file is the
+ * second file of a pair. */
 uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, uint32_t epoch,
 	sample_id sample, bool second);
 /* Finds the size of the first or the second file of a position's pair. `inode` may be either
@@ -41,8 +41,8 @@ must_check bool sizes_of_part(struct sizes *sizes, struct sched_job *job,
 /* Tells why files of current/ would get other sizes with the next edition (see sched_dataset_move).
  * NULL: the sizes stay. */
 sched_edition_change sizes_change;
-/* Tells whether a file in the state directory must be read to find the size of a position, or of
- * the positions in a directory. */
+/* Tells whether finding the size of a position requires reading a saved order from the state
+ * directory. For a directory: whether this is so for the positions in it. */
 bool sizes_are_saved(struct sched_job *job, struct inode inode);
 /* Tells whether a known size stays valid. In current/ it may change, because a position gets
  * another sample in each epoch, and because the last batch or shard may grow. */

@@ -44,8 +44,9 @@ uint32_t tree_epochs(struct sched_job *job);
  */
 struct tree_range {
 	uint32_t first, end;
-	uint32_t running; /* UINT32_MAX: none */
-	uint32_t next;	  /* UINT32_MAX: none */
+	/* number of the running epoch; UINT32_MAX: no epoch is running */
+	uint32_t running;
+	uint32_t next; /* number of the next epoch; UINT32_MAX: there is none */
 };
 struct tree_range tree_range(struct sched_job *job);
 /* Tells whether an epoch has a directory now. */

@@ -76,8 +76,8 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 	set_common(session, inode, ret);
 	owner_show(session, job, ret);
 	bool lasts = sizes_last(job, inode);
-	/* If the size may differ between epochs, an open file's own size is reported, because the
-	 * kernel never reads an open file beyond its st_size. */
+	/* The size may differ between epochs. If a reader has the file open, that file's size is
+	 * reported, because the kernel never reads an open file beyond st_size. */
 	bool known =
 		!lasts && inode_is_sample(inode) && open_file_size(session, inode, &size);
 	if (!known)

@@ -18,7 +18,8 @@ static void run(struct load_work *work)
 }
 
 /* Handles an interrupt. If the request was interrupted before by_worker_start, libfuse calls this
- * function from within fuse_req_interrupt_func, when no worker has the work yet. */
+ * function within fuse_req_interrupt_func. Then no worker has the work yet, and by_worker_start
+ * gives up. */
 static void interrupted(fuse_req_t req, void *context)
 {
 	struct by_worker *by_worker = context;

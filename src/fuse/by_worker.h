@@ -28,7 +28,7 @@ struct by_worker {
 /* Passes the request to a worker. If the reader was killed already, calls give_up instead. */
 void by_worker_start(struct by_worker *by_worker);
 
-/* Makes a worker call `answer` with a copy of the request. The session is held until `answer` has
- * returned. If there is no memory for the copy, the request is answered with -ENOMEM. */
+/* Makes a worker call `answer` with a copy of the request. The session can't end before `answer`
+ * has returned. If there is no memory for the copy, the request is answered with -ENOMEM. */
 void by_worker_answer(
 	const struct request *wanted, void (*answer)(const struct request *request));

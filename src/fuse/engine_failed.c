@@ -41,8 +41,9 @@ static bool succeeds(uint32_t opcode)
 	       opcode == FUSE_DESTROY;
 }
 
-/* Removes an open from the list of open files for later engines. A previous engine may have added
- * the open before it died. Now the kernel sends the open again, and the answer is an error. */
+/* Removes an open from the list of open files for later engines. An engine added the open to the
+ * list, but died before it answered. Now the kernel sends the open again, and the answer is an
+ * error. */
 static void forget_open(uint32_t mount, uint64_t unique)
 {
 	struct kept_open *open = NULL;
@@ -51,8 +52,8 @@ static void forget_open(uint32_t mount, uint64_t unique)
 			kept_open_remove(open);
 }
 
-/* Notes a release for the next engine, which does not get this request. Takes an open that was sent
- * again off the list of open files. */
+/* Notes a release, so that the next engine carries it out. If the request is an open that the
+ * kernel sends again, removes the open from the list for later engines. */
 static void note(const struct kept_descriptor *place, size_t bytes)
 {
 	const struct fuse_in_header *request = (const void *)buffer;

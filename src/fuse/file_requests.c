@@ -17,8 +17,9 @@
 #include <signal.h>
 #include <string.h>
 
-/* number of backing files that a killed engine may have registered with the kernel before it saved
- * their numbers (passthrough.h) */
+/* Number of backing files that the kernel is told to forget after the last one that an earlier
+ * engine noted. A killed engine may have registered these without noting their numbers
+ * (passthrough.h). */
 #define UNNOTED 64
 
 static const struct open_file_ops *ops_of(struct inode inode)
@@ -41,9 +42,9 @@ static const struct open_file_ops *ops_of(struct inode inode)
 	}
 }
 
-/* Tells whether the daemon itself has sent the request. The daemon does so if a dataset's source
- * leads into the daemon's own mount, and the scan did not notice that. If the daemon answered, the
- * thread would wait for itself, and consume a job's samples. */
+/* Tells whether the daemon itself has sent the request. This happens if a dataset lies on the
+ * daemon's own mount, and the scan did not notice it. Such requests are refused: the thread would
+ * wait for itself, and consume a job's samples. */
 static bool is_own_thread(const struct request *request)
 {
 	return !request->session->other_pids &&

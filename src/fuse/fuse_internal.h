@@ -84,9 +84,10 @@ struct session {
 	/* another process has mounted the file system, and will unmount it */
 	bool foreign;
 	bool detached; /* session_detach was called */
-	/* The session sends no notifications; instead, names and attributes expire after UNTOLD_S.
-	 * The kernel takes locks for a notification. A client with a duplicate of the device could
-	 * hold these locks for ever, by receiving a request without answering it. */
+	/* The session sends no notifications. The kernel takes locks for a notification, and a
+	 * client that has a duplicate of the device could hold these locks for ever: it would
+	 * receive a request, and not answer. Instead, names and attributes expire after
+	 * UNTOLD_S. */
 	bool untold;
 	bool other_pids; /* the pids of readers belong to another name space */
 	/* the daemon checks no rights: the mounting process decides who may read */
@@ -121,7 +122,9 @@ struct session {
 	LIST_HEAD(, close_waiter) close_waiters; /* (lock) */
 	/* (lock) files from which the kernel reads labels */
 	struct label_text *label_texts;
-	struct old_backing *old_backings; /* (lock) private to handover.c */
+	/* (lock) backing files that earlier engines registered and that are in use; private to
+	 * handover.c */
+	struct old_backing *old_backings;
 };
 
 extern const struct fuse_lowlevel_ops session_ops;
@@ -149,8 +152,9 @@ must_check int session_inode(
 
 /*
  * Keeps the session from ending while a thread answers a request later, or sends a notification to
- * the kernel. session_hold: for a request that is not answered yet, so that the session can't be
- * ending. session_try_hold: in all other cases; false: the session is about to end.
+ * the kernel. session_hold may be called while a request is not answered, because the session does
+ * not end before all requests are answered. Otherwise session_try_hold has to be called; false: the
+ * session is ending.
  */
 void session_hold(struct session *session);
 must_check bool session_try_hold(struct session *session);

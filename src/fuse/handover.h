@@ -19,12 +19,14 @@
  *   backing file is kept until the last open file that uses it is released.
  * - The epoch of a shard of current/, which is determined by its first read.
  *
- *   Threads: any.   Locks: none is held, unless the name says so.
+ *   Threads: any.
+ *   Locks: the caller of a function ..._locked holds the session's lock. No other function needs
+ *          a lock.
  */
 
-/* Adds an open file to the list: one that the kernel reads from `backing`, or a shard (backing is
- * 0). Has to be called before the open is answered. NULL: the list is full, or the mount ends with
- * this engine. */
+/* Adds an open file to the list. backing: the file from which the kernel reads; 0: the open file is
+ * a shard. Has to be called before the open is answered. NULL: the list is full, or the mount ends
+ * with this engine. */
 struct kept_open *handover_add(
 	struct session *session, uint64_t handle, uint64_t number, int backing);
 
@@ -42,7 +44,7 @@ struct kept_open *handover_find_resent(struct session *session);
 bool handover_take_close(
 	struct session *session, uint64_t *ret_number, uint64_t *ret_handle);
 
-/* Tells whether `backing` was registered by an earlier engine, and is still used by open files. */
+/* Tells whether an earlier engine registered `backing`, and open files still use it. */
 bool handover_has_locked(const struct session *session, int backing);
 /* Adds one to the number of open files that use `backing`, a file that an earlier engine
  * registered. -ENOMEM */

@@ -38,7 +38,7 @@ struct job_mount {
 	LIST_ENTRY(job_mount) link;
 	struct session *session;
 	uint32_t epochs;
-	/* eventfd that becomes readable, and stays so, when the mount has to end */
+	/* eventfd that becomes readable when the mount has to end, and then stays readable */
 	int stop;
 	pthread_t keeper;
 	/* The ids of the serving threads; 0: the element is free. */
@@ -255,8 +255,8 @@ int session_mount_job(struct session *session, const char *name, pid_t mounter,
 	return err;
 }
 
-/* Waits until the keeper thread has ended. As long as it has not, wakes the serving threads again
- * and again, because they may be in a blocking read, or about to enter one. */
+/* Waits until the keeper thread has ended. Wakes the serving threads every WAKE_NS, because a
+ * thread may be in a blocking read, or about to begin one. */
 static void join_keeper(struct job_mount *mount)
 {
 	for (;;) {

@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* bytes; shorter pieces of an answer are on a thread's stack, whose pages are in memory */
+/* Bytes of the shortest piece of an answer that bring_in reads. Shorter pieces are on the stack of
+ * a thread, which is in memory anyway. */
 #define LEAST_BROUGHT_IN 256
 
 /* The value of session->offered before the kernel's first message. Other threads start only after
@@ -24,7 +25,8 @@
 #define NOTIFY_RESEND 7 /* available from protocol 7.40 on */
 #define FLAG2_HAS_RESEND (UINT32_C(1) << 7)
 
-/* Returns true before the kernel's first message, too, because no request can exist then. */
+/* Returns true even if the kernel has not sent its first message yet, because then it has sent no
+ * other request either. */
 bool session_is_resent(const struct session *session)
 {
 	const struct kept_mount *mount = session->place ? &session->place->mount : NULL;
@@ -150,8 +152,8 @@ void kernel_features_ask(struct session *session, struct fuse_conn_info *conn)
 #define FLAG2_DIRECT_IO_ALLOW_MMAP (UINT32_C(1) << 4)
 #define FLAG2_PASSTHROUGH (UINT32_C(1) << 5)
 
-/* The offset of max_stack_depth in fuse_init_out. offsetof can't be used, because older headers
- * lack this member. */
+/* Offset of the member max_stack_depth in fuse_init_out. Older headers lack this member, so
+ * offsetof can't be used; the member follows flags2. */
 #define STACK_DEPTH_OFFSET (offsetof(struct fuse_init_out, flags2) + sizeof(uint32_t))
 
 static uint32_t offers(const void *message, size_t bytes)

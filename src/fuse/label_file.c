@@ -68,8 +68,8 @@ static int add_text_locked(struct session *session, uint64_t key, int backing)
 	return -ENOMEM;
 }
 
-/* Makes `backing` the backing file of a text, unless another thread has already made one. Returns
- * the text's backing file; 0: the text can't have one. */
+/* Makes `backing` the backing file of a label's text, unless another thread has already given the
+ * text one. Returns the backing file that the text has afterwards. 0: there is no memory. */
 static int keep_text(struct session *session, uint64_t key, int backing)
 {
 	LOCK_SCOPE(&session->lock);
@@ -92,7 +92,8 @@ static int make_text(struct session *session, const struct label_file *file)
 	return kept;
 }
 
-/* Returns the backing file for the label's text; 0: there is none. */
+/* Returns the backing file for the label's text, and makes it if there is none. 0: it can't be
+ * made. */
 static int text_backing(struct session *session, const struct label_file *file)
 {
 	lock_take(&session->lock);
@@ -117,9 +118,9 @@ static bool store(const struct label_file *file)
 
 /* --- opens -------------------------------------------------------------------------- */
 
-/* Adds the file to the list of open files. If the inode is open already, the file gets the same
- * backing file, as the kernel requires. *ret_cache: the file may use the page cache, because
- * may_cache is set and no other file of the inode is open. -ENOMEM. */
+/* Adds the file to the list of open files. If another reader has the inode open, the file gets the
+ * backing file of that reader's file, as the kernel requires. *ret_cache: true if may_cache is set
+ * and no other reader has the inode open; then the file may use the page cache. -ENOMEM. */
 static int list_file(struct label_file *file, bool may_cache, bool *ret_cache)
 {
 	struct session *session = file->open.session;
@@ -138,8 +139,8 @@ static bool has_fixed_label(struct sched_job *job, struct inode inode)
 	return sched_label(job, inode_sched_epoch(inode), inode.position, &label);
 }
 
-/* Adds the file to the list of open files, and answers the open. rolls: in current/, the position
- * may get another label in the next epoch. */
+/* Adds the file to the list of open files, and answers the open. rolls: the file is in current/,
+ * and the position may get another label in the next epoch. */
 static void open_file(const struct request *request, struct label_file *file, bool rolls)
 {
 	struct session *session = request->session;

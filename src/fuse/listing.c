@@ -25,14 +25,12 @@
 
 #define FIRST 2 /* number of the first entry after "." and ".." */
 
-/*
- * The kernel remembers an inode and a name for each entry with attributes, together 1.2 KB. So only
- * this many positions after the reader's position get attributes. Other positions are looked up
- * when they are opened.
- */
+/* The kernel keeps an inode and a name, together 1.2 KB, for each entry that is listed with
+ * attributes. So only WINDOW positions, from the reader's position on, are listed with
+ * attributes. Others are looked up when they are opened. */
 #define WINDOW 4096
-/* Readers may begin anywhere in the layouts classes and mirror. So all entries get attributes, or
- * none if the epoch has more samples than this. */
+/* Readers may begin anywhere in the layouts classes and mirror. So all entries are listed with
+ * attributes if the epoch has at most MOST_UNORDERED samples, otherwise none. */
 #define MOST_UNORDERED 16384
 
 struct listing {
@@ -55,8 +53,8 @@ static bool in_window(const struct listing *listing, struct inode inode)
 	       inode.position >= listing->window && inode.position < listing->window_end;
 }
 
-/* Adds an entry to a readdirplus. If nodeid (ino) is 0, the kernel uses only the name and the type,
- * and ignores the attributes. */
+/* Adds an entry to the answer of a readdirplus. An entry outside the window keeps the inode number
+ * 0 (entry.ino). Then the kernel uses only the name and the type, and ignores the attributes. */
 static size_t put_plus(
 	struct listing *listing, const char *name, struct inode inode, uint64_t next)
 {
@@ -102,8 +100,8 @@ static bool list_dots(struct listing *listing)
 	return listing->offset > 1 || put(listing, "..", tree_parent(directory), 1);
 }
 
-/* Lists the fixed entries of the directory. *number: at first the number of the first entry,
- * afterwards the number after the last one. false: the buffer is full. */
+/* Lists the fixed entries of the directory. *number: the caller sets it to the number of the first
+ * fixed entry; the function sets it to the number after the last one. false: the buffer is full. */
 static bool list_entries(struct listing *listing, uint64_t *number)
 {
 	for (size_t i = 0; i < tree_n_entries; i++) {

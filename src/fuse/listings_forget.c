@@ -16,9 +16,9 @@ static void forget_listing(struct session *session, struct inode directory)
 		session->fuse, session_number(session, directory), 0, 0);
 }
 
-/* Makes the kernel forget the names of classes, because they lead to other inodes now. Each name is
- * forgotten separately: if the kernel were told to forget only the parent, it would keep a class
- * that is the working directory of a process. */
+/* Makes the kernel forget the names of classes, because they lead to other inodes now. If only the
+ * directory above were forgotten, the kernel would keep a class that is the working directory of a
+ * process. So each name is forgotten separately. */
 static void forget_classes(
 	struct session *session, struct sched_job *job, struct inode directory)
 {

@@ -15,7 +15,7 @@
 
 /*
  * Makes libfuse's arguments from the user's -o options and our own: read-only, and the names in the
- * mount table. Options that only mount(8) uses are left out. So is rw, which mount(8) passes for
+ * mount table. Options that only mount(8) uses are left out, and also rw, which mount(8) passes for
  * each file system. -EINVAL: an unknown option. The caller frees the arguments with
  * fuse_opt_free_args.
  */
@@ -52,6 +52,6 @@ must_check int mount_device_check(int device);
  * the device, only the device is checked, because no daemon answers at the mount point yet. */
 must_check int mount_point_check(const struct files_context *context);
 
-/* Unmounts the tree without libfuse, unless it is unmounted already. device: the device of the
- * mount. */
+/* Unmounts the tree without libfuse, unless it is unmounted already. device: descriptor of the
+ * /dev/fuse that serves the tree. */
 void mount_point_unmount(const char *mountpoint, int device);

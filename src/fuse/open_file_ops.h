@@ -24,14 +24,14 @@ struct open_file_ops {
 	/* Answers a read of a file that an earlier engine opened and that is not in this engine's
 	 * list. The answer may come after the function has returned. */
 	void (*again)(const struct request *request);
-	/* Consumes the positions of a file that an earlier engine opened and that the kernel
-	 * releases now. NULL: files of this kind have no positions. */
+	/* Consumes the positions of a file that an earlier engine opened. Called when the kernel
+	 * releases the file. NULL: files of this kind have no positions. */
 	void (*consume)(const struct request *request);
 	/* Makes the struct of a file that an earlier engine opened, and that the kernel reads by
 	 * itself (passthrough.h). NULL: the kernel never reads files of this kind by itself. */
 	int (*outlives)(const struct request *request, struct open_file **ret);
-	/* Cancels the opens of positions for which a closed file still waits. NULL: files of this
-	 * kind never wait. */
+	/* Called when a file was closed. Cancels the opens of positions that the file still has
+	 * parked. NULL: files of this kind have none. */
 	void (*cancel)(struct open_file *file);
 	/* Frees a file. Consumes its positions unless file->undo is set. */
 	void (*end)(struct open_file *file);
@@ -44,7 +44,7 @@ void open_file_init(
 must_check int open_file_list(struct open_file *file);
 must_check int open_file_list_locked(struct open_file *file);
 /* Adds a file that the kernel reads by itself to the list for later engines. Has to be called
- * before the open is answered. -ENFILE: that list is full. */
+ * before the open is answered. -ENFILE: the list for later engines is full. */
 must_check int open_file_keep(struct open_file *file);
 /* Frees a file that is in no list. Consumes nothing. */
 void open_file_drop(struct open_file *file);
@@ -69,9 +69,9 @@ void open_file_undo(struct open_file *file);
 /* Closes all files when the session has ended; nothing is consumed. */
 void open_files_undo_all(struct session *session);
 
-/* If the kernel is sending an open again, removes the entry that an earlier engine made for that
- * open. true: that engine had chosen the epoch *ret_epoch. false: there is no entry, or no epoch
- * was chosen. */
+/* Removes the entry that an earlier engine made for this open, if the kernel is sending the open
+ * again. true: the entry has an epoch, which becomes *ret_epoch. false: there is no entry, or it
+ * has no epoch. */
 bool open_file_take_back(struct session *session, uint32_t *ret_epoch);
 /* Adds a file that an earlier engine opened, and that the kernel reads by itself, to the session's
  * list. kept: the entry that the earlier engine made. */

@@ -34,7 +34,8 @@
  */
 struct opening {
 	struct request request;
-	/* the request is a read of a file that an earlier engine opened, and not an open */
+	/* true: the request is a read of a file that an earlier engine opened; false: it is an
+	 * open */
 	bool again;
 	struct sched_job *job;
 	uint64_t begun_ns;
@@ -43,11 +44,13 @@ struct opening {
 	uint64_t ticket;
 	struct sched_handle *handle; /* set when the position is opened */
 	struct by_worker by_worker;  /* in use while a worker makes the content */
-	/* in use while the open waits for readers that have the file open in another epoch */
+	/* in use while the open waits until other readers close the file, which they have open in
+	 * another epoch */
 	struct close_waiter waiter;
-	uint32_t epoch; /* epoch to open when the waiter's work runs */
-	/* The second file of a pair in current/ is opened in two steps: first its label, only to
-	 * find the epoch, then its sample in this epoch. true: the first step. */
+	uint32_t epoch; /* epoch to open when the wait for other readers has ended */
+	/* The second file of a pair in current/ is opened in two steps. First its label is opened,
+	 * only to find the epoch. Then its sample is opened in this epoch. true: the first step is
+	 * under way. */
 	bool finds;
 };
 
@@ -153,7 +156,7 @@ static void ask(struct opening *opening, uint32_t epoch)
 		const struct sched_open_callbacks *) =
 		sample ? sched_open : sched_open_label;
 	int err = open(opening->job, epoch, inode.position, &callbacks);
-	/* another script reads current/, but may have ended; sched_look finds out */
+	/* Another script reads current/, but may have ended. sched_look finds this out. */
 	if (err == -EAGAIN) {
 		sched_look(opening->job);
 		err = open(opening->job, epoch, inode.position, &callbacks);
@@ -195,8 +198,8 @@ static void answer_sample(struct opening *opening, struct sched_handle *handle)
 		share(opening, epoch);
 		return;
 	}
-	/* -EAGAIN: a file of a removed job is still open, and this job has the removed job's
-	 * number */
+	/* -EAGAIN: a file of a removed job is still open. This job has got the number of the
+	 * removed job, so the file has the same inode. */
 	if (err)
 		reply_error(opening->request.req, err == -EAGAIN ? -EBUSY : err);
 	else
@@ -308,9 +311,9 @@ static struct opening *opening_new(const struct request *request, bool again)
 	return opening;
 }
 
-/* Returns the epoch to open. If an earlier engine chose an epoch but did not answer, returns that
- * epoch. A label gets the epoch that its reader had to share with other readers when opening the
- * sample. */
+/* Returns the epoch to open. If an earlier engine chose an epoch, but did not answer this open, it
+ * is that epoch. If the file is a label, and its reader had to share the epoch of other readers
+ * when it opened the sample, it is the epoch of the sample. */
 static uint32_t epoch_of(const struct request *request)
 {
 	struct inode inode = request->inode;

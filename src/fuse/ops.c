@@ -97,9 +97,9 @@ static void start(const struct request *request, bool by_worker,
 		answer(request);
 }
 
-/* Returns how many seconds the kernel may cache a name or attributes. This is `timeout`. If the
- * session sends no notifications, it is at most UNTOLD_S, except for the files of an epoch: they
- * never change, and if their directory changes, the kernel looks them up again. */
+/* Returns for how many seconds the kernel may cache a name or attributes: `timeout`. If the session
+ * sends no notifications, it is at most UNTOLD_S. Files of an epoch are cached for `timeout` in any
+ * case: they never change, and the kernel looks them up again when their directory changes. */
 static double lasting(const struct session *session, struct inode inode, double timeout)
 {
 	bool file = inode_is_sample(inode) || inode.kind == INODE_LABEL ||
@@ -169,8 +169,8 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 			answer_attributes);
 }
 
-/* Reports zero blocks and files, as /proc does. So df omits the mount, and monitors of full disks
- * have no ratio to compute. */
+/* Reports zero blocks and zero files, as /proc does. So df leaves out the mount, and programs that
+ * watch for full disks compute no percentage. */
 static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 {
 	struct statvfs st = {

@@ -25,7 +25,8 @@ struct sched_job;
 bool owner_is_checked(const struct session *session);
 
 /* Checks the rights of the requesting process to an inode. 0: the rights suffice, or the inode
- * belongs to no job. Below a job's directory, OWNER_SEARCH is always required, too. */
+ * belongs to no job. For inodes below a job's directory, the process needs OWNER_SEARCH in addition
+ * to the rights in `wanted`. */
 must_check int owner_check(fuse_req_t req, struct inode inode, unsigned wanted);
 
 /* Sets the owner, group and mode of an inode in the job. */

@@ -33,8 +33,8 @@ void passthrough_begin(struct session *session);
 /* Ends the registration of files, before the session ends. */
 void passthrough_end(struct session *session);
 
-/* Returns the kernel's number of the file that has the content. 0: no registered file has it, so
- * requests read the content. */
+/* Returns the kernel's number of the file that has the content. 0: no registered file has it; then
+ * the kernel asks the daemon for the content. */
 int passthrough_of(const struct session *session, const struct sched_job *job,
 	const struct content *content);
 

@@ -12,7 +12,7 @@ struct arguments {
 	const char *at, *end;
 };
 
-/* Returns the next argument. NULL: there is none, or it is truncated. */
+/* Returns the next argument. NULL: there is none, or its end is missing. */
 static const char *next_of(struct arguments *arguments)
 {
 	const char *found = arguments->at;
@@ -288,9 +288,10 @@ bool process_launched(const char *environ, size_t n, struct process_launch *ret)
 	return ret->rank != 0;
 }
 
-/* The variables of each launcher: one has the number of all ranks, the other the number of ranks on
- * this machine. If one launcher usually starts another, the inner launcher comes first. Slurm's
- * value looks like "2(x3),1"; only the first machine's number is read. */
+/* Environment variables that launchers set. ranks: number of all ranks; here: number of ranks on
+ * this machine. A launcher that is usually started by another launcher comes before it. Slurm's
+ * value for `here` has numbers for several machines, such as "2(x3),1"; only the first number is
+ * read. */
 static const struct {
 	const char *ranks, *here;
 } launchers[] = {
@@ -319,8 +320,8 @@ bool process_has_ranks_elsewhere(const char *environ, size_t n)
 	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
 		long all = number_in(environ, n, launchers[i].ranks);
 		of = of ? of : all;
-		/* A launcher with another number of ranks has not started this script, so its value
-		 * does not count. */
+		/* This launcher tells another number of ranks, so it has not started this script.
+		 * Its number of ranks on this machine does not count. */
 		if (here == 0 && all == of)
 			here = number_in(environ, n, launchers[i].here);
 	}

@@ -102,7 +102,7 @@ static struct known_thread *get_locked(long id)
 }
 
 /* Returns the script of a rank, if the rank or one of its workers has read; 0: no script is known.
- * A rank keeps its script even after the rank that gave the script its number has ended. */
+ * The script's number is that of its oldest rank; it stays the same after this rank has ended. */
 static uint64_t known_script(uint64_t rank)
 {
 	LOCK_SCOPE(&lock);

@@ -12,10 +12,11 @@ struct sched_program;
 
 /*
  * Tells whether the reader that sent an interrupted request is about to die. The kernel interrupts
- * a request for any signal. But many readers can't handle an open that fails with EINTR, for
- * instance because a child exited or a window changed its size. A signal that ends the process has
- * already become SIGKILL. Also returns true if this can't be determined, for instance if the reader
- * is in another name space of pids; the request is then given up.
+ * a request for any signal. Many readers can't handle an open that fails with EINTR. So signals
+ * that do not end the process, for instance because a child exited, must not make the request fail.
+ * A signal that ends the process has become SIGKILL before this function is called. Also returns
+ * true if this can't be determined, for instance if the reader is in another name space of pids;
+ * the request is then given up.
  */
 bool reader_dies(fuse_req_t req);
 

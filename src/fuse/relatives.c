@@ -11,8 +11,8 @@
 #define ANCESTORS 16 /* most ancestors that are examined */
 #define ENVIRON_TEXT (256 * 1024)
 
-/* The way in which a parent started a process. SPAWNED: as a helper of multiprocessing or loky;
- * STARTED: in any other way but fork. */
+/* The way in which a parent started a process. BIRTH_FORKED: by fork alone; BIRTH_SPAWNED: as a
+ * helper of multiprocessing or loky; BIRTH_STARTED: in any other way. */
 enum birth { BIRTH_STARTED, BIRTH_FORKED, BIRTH_SPAWNED };
 
 static enum birth birth_of(const struct process *process, const struct process *parent)
@@ -42,8 +42,8 @@ static bool is_server(const struct process *process)
 	       birth_of(process, &parent) == BIRTH_SPAWNED;
 }
 
-/* Finds the process that started `process`, directly or through a forkserver. false: there is none,
- * or it can't be read. */
+/* Finds the process that started `process`, directly or through a forkserver. false: `process` has
+ * no parent, or the parent can't be read from /proc. */
 static bool has_founder(
 	const struct process *process, struct process *ret, enum birth *ret_birth)
 {
@@ -101,15 +101,15 @@ static void take_elder(struct eldest *eldest, const struct process *process)
 
 /* The ranks of a training among the children of one parent. */
 struct group {
-	const struct process *first; /* the other ranks are its siblings */
+	const struct process *first; /* one of the ranks; the others are its siblings */
 	const struct process *parent;
 	enum birth birth; /* how `first` was started */
 	struct process_launch launch;
 	struct process other; /* the sibling that is being examined */
 	struct eldest eldest;
-	/* The command line of `first` may name a rank. The members after this one describe the
-	 * siblings whose command lines differ from it only in the rank: the oldest sibling, the
-	 * least and the largest rank, and the number of siblings. */
+	/* The command line of `first` may name a rank. If so, the next members describe siblings
+	 * whose command lines differ from it only in the rank. by_command: the oldest sibling;
+	 * least and most: the lowest and the highest rank; n: number of siblings. */
 	bool has_command;
 	struct eldest by_command;
 	long least, most, n;
@@ -158,8 +158,9 @@ static void visit_sibling(void *context, long child)
 	note_command(group);
 }
 
-/* Returns the number of the oldest rank: the process itself, or a sibling that is a rank of the
- * same training. 0: no sibling is such a rank. as_rank: forked and spawned siblings count, too. */
+/* Looks for siblings that are ranks of the same training as the process. Returns the number of the
+ * oldest among these siblings and the process. 0: there are no such siblings. as_rank: siblings
+ * that were forked or spawned like the process are ranks, too. */
 static uint64_t eldest_of(
 	const struct process *process, const struct process *parent, bool as_rank)
 {
@@ -179,9 +180,9 @@ static uint64_t eldest_of(
 	return group.eldest.number;
 }
 
-/* Goes from the rank up to its ancestors. If an ancestor is itself one of several ranks, these
- * ranks make up the script. Forked and spawned siblings count as ranks only for `rank` itself, not
- * for an ancestor. */
+/* Examines the rank and then its ancestors. If one of these processes has siblings that are ranks,
+ * too, all these ranks make up the script. If several of them have, the uppermost one counts.
+ * Forked and spawned siblings count as ranks only for `rank` itself. */
 uint64_t relatives_script(const struct process *rank)
 {
 	uint64_t script = process_number(rank), eldest;

@@ -9,7 +9,7 @@
  * Finds the processes that read for one script. All is read from /proc; nothing is cached.
  *
  *     script     the ranks of one training
- *       rank     a process that no other one has forked, or that has workers itself
+ *       rank     a process that no other process has forked, or that has workers itself
  *         worker a process that its parent has forked, or started by multiprocessing or
  *                loky, and that has no workers: Python's workers can't have any
  */

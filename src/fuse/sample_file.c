@@ -50,9 +50,9 @@ static const struct sample_file *find_other_locked(const struct sample_file *fil
 	return open ? file_of(open) : NULL;
 }
 
-/* Tells whether the file may use the backing file of `other`, or none if `other` has none. Both
- * files belong to the same epoch of the position, so their bytes are the same. A backing file of
- * `other` must have been registered by an earlier engine. */
+/* Tells whether the file may be open together with `other`. This requires the same epoch of the
+ * position, so that the bytes are the same. The file then gets the backing file of `other`, or none
+ * if `other` has none. An earlier engine must have registered this backing file. */
 static bool may_join_locked(
 	const struct sample_file *file, const struct sample_file *other)
 {
@@ -64,8 +64,9 @@ static bool may_join_locked(
 	       !fault_hit("passthrough.new");
 }
 
-/* Adds the file to the list of open files. -EAGAIN: another epoch of the position is open, and
- * *ret_epoch is set as by sample_file_new; -ENOMEM. */
+/* Adds the file to the list of open files. -EAGAIN: the kernel forbids this, because another reader
+ * has another epoch of the position open; *ret_epoch is set as sample_file_new describes.
+ * -ENOMEM. */
 static int list_file(
 	struct sample_file *file, struct close_waiter *waiter, uint32_t *ret_epoch)
 {

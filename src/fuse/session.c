@@ -95,9 +95,9 @@ int session_start(struct session *session, struct fuse_args *args, const char *w
 	return err;
 }
 
-/* Gives the kernel's first message to libfuse again. The kernel refuses libfuse's answer, since an
- * earlier engine has answered the message. Then makes the kernel send all requests again that the
- * previous engine did not answer. */
+/* Gives the kernel's first message to libfuse again. The kernel refuses libfuse's answer, because
+ * an earlier engine has answered the message. Then asks the kernel to send again all requests that
+ * the previous engine left unanswered. */
 void session_go_on(struct session *session)
 {
 	struct kept_mount *mount = &session->place->mount;
@@ -180,9 +180,9 @@ static bool is_later(struct timespec a, struct timespec b)
 	return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
 }
 
-/* Sets jobs_changed, the time of directories that list jobs, to the present time. If this is not
- * later than the old time, adds a nanosecond to the old time, because the times of directories have
- * to change (set_in_job in attributes.c). */
+/* Sets jobs_changed, the time of directories that list jobs, to the present time. The time has to
+ * change in each call (set_in_job in attributes.c). If the clock has not advanced, the old time is
+ * increased by a nanosecond. */
 static void touch_jobs_locked(struct session *session)
 {
 	struct timespec now;

@@ -9,8 +9,9 @@
 
 /* --- numbers of inodes in this mount ------------------------------------------------ */
 
-/* Returns the root's number for a job's directory in the job's mount, and for the directories
- * above. So the root is its own "..", and nothing outside the job is visible. */
+/* Returns FUSE_ROOT_ID for the mount's root. In the mount of a job, directories above the job's
+ * directory have this number, too. So the root is its own "..", and nothing outside the job is
+ * visible. */
 uint64_t session_number(const struct session *session, struct inode inode)
 {
 	bool outside = inode.kind == INODE_ROOT || inode.kind == INODE_JOBS;
@@ -40,9 +41,9 @@ void session_forget_name(const struct session *session, struct inode directory,
 
 /* --- the page cache ----------------------------------------------------------------- */
 
-/* Tells whether reads of open files go through the page cache. With `io = auto`, only reads of
- * batches do, and only if files that bypass the page cache can't be mapped, because readers map
- * batches. */
+/* Tells whether reads of open files go through the page cache. With `io = auto`, this is so only
+ * for batches. Readers map batches; so if the kernel can map files that bypass the page cache,
+ * batches bypass it, too. */
 static bool is_cached(const struct session *session, const struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -56,10 +57,9 @@ bool session_is_mappable(const struct session *session, const struct sched_job *
 	return session->maps_direct || session->passes_through || is_cached(session, job);
 }
 
-/*
- * keep_cache: the page cache stays valid for a file in a numbered epoch, because its bytes never
- * change. A file of current/ may hold other samples when it is opened again.
- */
+/* Sets keep_cache, which makes the bytes in the page cache valid for the next open, for files in a
+ * numbered epoch: their bytes never change. A file of current/ may hold other samples when it is
+ * opened again. */
 void session_set_io(const struct session *session, const struct sched_job *job,
 	struct inode inode, struct fuse_file_info *fi)
 {

@@ -18,7 +18,8 @@ struct notifier {
 	int fd; /* socket; -1: systemd expects no messages */
 	struct sockaddr_un address;
 	socklen_t bytes;
-	/* interval, and time of the next message, for systemd's watchdog; 0: none */
+	/* pause_ns: time between two messages to systemd's watchdog, 0: there is no watchdog;
+	 * next_ns: time of the next message */
 	uint64_t pause_ns, next_ns;
 };
 

@@ -27,8 +27,9 @@
 #define FIRST_PAUSE_NS UINT64_C(100000000)
 #define SICK_PAUSE_NS UINT64_C(1000000000)
 /* Interval of the checks whether the engine hangs. An engine increases kept->beats every second,
- * even on a busy machine. The engine is killed after SILENT_CHECKS checks rather than after a time,
- * because time in which the supervisor does not run either (a suspended machine) must not count. */
+ * even on a busy machine. An engine is killed after SILENT_CHECKS checks without a change. Checks
+ * are counted, not seconds, because while the machine is suspended the supervisor checks
+ * nothing. */
 #define CHECK_NS UINT64_C(5000000000)
 #define SILENT_CHECKS 12
 

@@ -39,7 +39,7 @@ struct supervisor_config {
 	 * argument --engine=..., which the supervisor sets. */
 	char **first;
 	bool watches; /* kill an engine that hangs */
-	/* descriptor of /dev/fuse for the first engine, closed when it serves; 0: none */
+	/* descriptor of /dev/fuse for the first engine, closed when this engine serves; 0: none */
 	int device;
 	/* arguments of later engines: the paths are absolute, because the working directory may
 	 * have changed */
@@ -53,7 +53,7 @@ int supervisor_run(const struct supervisor_config *config);
  * Goes to the background unless `foreground` is set, and runs the supervisor. Returns the exit
  * status. argv: arguments of this process, which engines get, too; the last two are the ini and the
  * mount point. debug: never kill an engine that hangs, so that a debugger may stop it. device:
- * descriptor of a /dev/fuse that is already mounted at the mount point, which no process serves
- * before an engine does; 0: none.
+ * descriptor of a /dev/fuse that is already mounted at the mount point; no process serves it before
+ * the first engine. 0: the engine mounts the tree itself.
  */
 int supervise(bool foreground, bool debug, int device, int argc, char **argv);

@@ -42,6 +42,6 @@ struct visitor *visitors_add(
 void visitors_remove(struct visitors *visitors, struct visitor *visitor);
 /* Notes that the visitor has received its answer. It may send another request. */
 void visitors_served(struct visitors *visitors, struct visitor *visitor);
-/* Ends connections whose request has taken longer than `most_ns`. Returns the time of the next call
- * that is needed; UINT64_MAX: no further call is needed. */
+/* Ends connections whose request has taken longer than `most_ns`. Returns the time at which the
+ * function has to be called again; UINT64_MAX: no call is needed. */
 uint64_t visitors_hurry(struct visitors *visitors, uint64_t most_ns);

@@ -6,9 +6,9 @@
 #include "sched/sched.h"
 
 /*
- * Finds the samples whose labels a request needs. Their positions are bound one after another. In
- * current/, the first position of a request is bound first, even if the request needs only the
- * position's sample, because this position decides the epoch of the file.
+ * A request may read labels, .json files or texts of samples. This file binds the positions of
+ * these samples, one after another. In current/ it also binds the first position of the request,
+ * even if the request reads nothing but the sample, because this position decides the file's epoch.
  *
  *   wait_bind -> sched_open_label -> bound -> ... -> wait_bound
  *
@@ -22,8 +22,8 @@ static uint64_t end_of(const struct wait *wait)
 	return wait->offset + wait->size;
 }
 
-/* Finds the first record, from the offset wait->bound_to on, whose position has to be bound. false:
- * there is none. */
+/* Finds the first record, at or after offset wait->bound_to, whose position has to be bound. false:
+ * no further position has to be bound. */
 static bool next_unbound_locked(struct wait *wait, uint32_t *ret_index)
 {
 	const struct composite_file *file = wait->file;
@@ -154,6 +154,7 @@ void wait_bind(struct wait *wait)
 
 void wait_give_up(struct wait *wait)
 {
-	wait->waiter.until_ns = 1; /* await_close_locked does not wait any more */
+	/* a time in the past, so that await_close_locked does not begin another wait */
+	wait->waiter.until_ns = 1;
 	wait_bind(wait);
 }

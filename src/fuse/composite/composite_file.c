@@ -67,8 +67,9 @@ static struct composite_file *find_other_locked(const struct composite_file *fil
 
 /*
  * Returns the epoch that the file gets. Usually this is `epoch`. If other readers have the batch or
- * its labels open in another epoch, the file gets that epoch. SCHED_CURRENT: those readers may
- * close their file soon (await_close.h), and the wait continues later.
+ * its labels open in another epoch, they may close them soon (await_close.h). Then SCHED_CURRENT is
+ * returned, and the wait continues later. If these readers close nothing, the file gets
+ * their epoch.
  */
 static uint32_t share_epoch(struct wait *wait, uint32_t epoch)
 {
@@ -107,8 +108,8 @@ uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch)
 	return set_epoch(wait->file, found);
 }
 
-/* Gives labels in current/ the epoch of their batch, if the same reader opened the batch before and
- * had to share the epoch of other readers (reader_shares). */
+/* Gives the labels of a batch the epoch of the batch, if the same reader has opened the batch in
+ * current/ and had to share the epoch of other readers (reader_shares). */
 static void follow(struct composite_file *file, fuse_req_t req)
 {
 	if (file->inode.kind != INODE_BATCH_LABELS || file->epoch != SCHED_CURRENT)
@@ -271,8 +272,8 @@ static void start_open(const struct request *request)
 	struct composite_file *file = NULL;
 	struct wait wait = {.opens = true, .fi = request->fi};
 	uint32_t before;
-	/* The kernel repeats an open only if no reader has got the file yet. So the epoch that an
-	 * earlier engine chose for this open need not be used again. */
+	/* The kernel sends an open again only if no reader has got the file yet. So the entry that
+	 * an earlier engine made for this open is dropped, and the epoch is chosen anew. */
 	(void)open_file_take_back(request->session, &before);
 	int err = open_file(request, &file);
 	if (err) {

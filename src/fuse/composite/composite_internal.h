@@ -66,22 +66,25 @@ struct slot {
 
 TAILQ_HEAD(slots, slot);
 
-/* A request, an open or a read, from its arrival to its answer. */
+/* A request for a composite file, from its arrival to its answer. It is an open or a read. */
 struct wait {
 	struct composite_file *file;
 	fuse_req_t req;
 	uint64_t unique; /* number of the request, from handover_request() */
-	bool opens;	 /* the request is an open; otherwise it reads these bytes: */
+	/* true: the request is an open; false: it reads `size` bytes from `offset` on */
+	bool opens;
 	uint64_t offset;
 	size_t size;
 	struct fuse_file_info fi; /* for the answer of an open */
-	bool armed;		  /* interrupts of the request are handled (wait_arm) */
-	int status;		  /* -errno: a position can't be bound or opened */
-	uint64_t bound_to;	  /* offset in the file; all labels before it are known */
-	uint32_t binding;	  /* index of the record whose position is being bound */
-	/* epoch in which the position of `binding` is asked for */
+	/* wait_arm was called, so libfuse reports interrupts of the request */
+	bool armed;
+	int status; /* -errno: a position can't be bound or opened */
+	/* all labels before this offset in the file are known */
+	uint64_t bound_to;
+	uint32_t binding; /* index of the record whose position is being bound */
+	/* epoch that the scheduler was asked for when this position was to be bound */
 	uint32_t asked_epoch;
-	/* handle of the position of `binding`, until its sample is stored */
+	/* handle of this position, until the position's sample is stored in the file */
 	struct sched_handle *bound;
 	atomic_int turn;
 	struct close_waiter waiter; /* waiter.work makes a worker continue the wait */
@@ -90,8 +93,8 @@ struct wait {
 	uint64_t ticket; /* the scheduler's number of a parked open; 0: not parked */
 	/* index of the first slot that the request uses; number of its slots */
 	uint32_t first, n;
-	/* number of slots that are not prepared yet; plus one until the request has asked for all
-	 * its slots (`asking`) */
+	/* Number of the request's slots that are not prepared yet. While `asking` is set, this is
+	 * one more, so that the request is not answered before it has asked for all slots. */
 	uint32_t missing;
 	bool asking, answered, interrupted;
 };
@@ -114,10 +117,13 @@ struct composite_file {
 	struct composite composite;
 	enum sample_format format; /* format of the file's samples */
 	struct lock lock;
-	uint32_t epoch; /* (lock) SCHED_CURRENT until a position is bound */
-	/* (session's lock) epoch that a batch and its labels share; SCHED_CURRENT: none yet */
+	/* (lock) epoch of the file; SCHED_CURRENT: a file of current/ without a bound position */
+	uint32_t epoch;
+	/* (session's lock) epoch that a batch and the file of its labels have in common;
+	 * SCHED_CURRENT: not chosen yet */
 	uint32_t known_epoch;
-	/* (lock) sample of each position, SAMPLE_NONE until it is bound; NULL in a batch */
+	/* (lock) Sample of each position; SAMPLE_NONE: the position is not bound yet. NULL: the
+	 * file is a batch, which needs no such list. */
 	sample_id *samples;
 	/* (lock) the slot of each record, or NULL; labels have no slots */
 	struct slot **slots;
@@ -127,13 +133,13 @@ struct composite_file {
 };
 
 /* Chooses the epoch for all positions of a file of current/. epoch: the epoch in which the file's
- * first position was bound. If other readers have the same batch open in another epoch, the file
- * gets that epoch. SCHED_CURRENT: not decided; the wait continues when those readers have closed
- * their file. */
+ * first position was bound; usually it is chosen. If other readers keep the same batch open in
+ * another epoch, that epoch is chosen. SCHED_CURRENT: no epoch is chosen yet; the wait continues
+ * when these readers close their file, or have kept it open for too long. */
 uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch);
-/* Returns the kernel's handle for the open file. Adds a file of current/ whose epoch is not known
- * yet to the list of open files for later engines (handover.h), so the caller has to answer the
- * open next. */
+/* Returns the kernel's handle for the open file. If the file's epoch in current/ is not known yet,
+ * adds the file to the list for later engines (handover.h). The list notes which request made the
+ * entry, so the caller has to answer this open next. */
 uint64_t composite_file_handle(struct composite_file *file);
 /* --- composite_bind.c --- */
 
@@ -147,14 +153,15 @@ void wait_give_up(struct wait *wait);
 /* --- composite_slot.c --- */
 
 /* Makes the wait use the slot of a record, and opens the position if the slot is new. -errno: the
- * position can't be opened, and the caller need not ask for further slots. */
+ * position can't be opened; then the caller asks for no further slots. */
 must_check int slot_need(struct wait *wait, uint32_t index);
 /* Ends the wait's use of its slots. delivered: the reader has received the slots' bytes. */
 void slots_leave(struct wait *wait, bool delivered);
 /* Cancels the parked opens of the file's positions. */
 void slots_cancel(struct composite_file *file);
-/* Frees all slots of a file that no wait uses any more. Consumes each position that was read; of a
- * batch, consumes all positions unless file->open.undo is set. Undoes the other bindings. */
+/* Frees all slots of a file that no wait uses any more. In a shard, consumes the positions of which
+ * bytes were read. In a batch, consumes all positions, or none if file->open.undo is set. Undoes
+ * the bindings of all other positions. */
 void slots_give_back(struct composite_file *file);
 
 /* --- composite_wait.c --- */
@@ -168,8 +175,8 @@ void wait_bound(struct wait *wait);
 /* Makes libfuse report interrupts of the request. An interrupt may be handled before the function
  * returns. */
 void wait_arm(struct wait *wait);
-/* Called when the slot `index` has become HELD, READY or FAILED. Moves the waits that lacked only
- * this slot to `ready`. */
+/* Called when slot number `index` has become HELD, READY or FAILED. Waits that lacked no other slot
+ * are moved to the list `ready`. */
 void waits_collect_locked(
 	struct composite_file *file, uint32_t index, struct waits *ready);
 /* Answers the waits and frees them. The caller holds no lock. */

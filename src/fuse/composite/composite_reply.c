@@ -26,8 +26,8 @@ struct gather {
 	uint8_t *scratch; /* buffer of wait->size bytes for copies */
 	size_t used;
 	size_t bytes; /* number of bytes collected so far */
-	/* the last piece ends where the unused scratch memory begins, so copied bytes can be
-	 * appended to it */
+	/* More copied bytes can be appended to the last piece, because it ends where the unused
+	 * part of `scratch` begins. */
 	bool open;
 	/* edition that has the labels, with a reference; NULL: not needed yet */
 	const struct sched_edition *edition;

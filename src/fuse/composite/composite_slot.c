@@ -32,8 +32,8 @@ static uint32_t position_of(const struct slot *slot)
 
 /* --- none -> OPENING -> HELD, MAKING -> READY, FAILED ----------------------------- */
 
-/* Changes the state and collects the waits that lacked only this slot, in one critical section. So
- * no wait misses the change: it is collected, or it sees the new state. */
+/* Changes the state, and takes the waits that lacked only this slot off the list. Both happen in
+ * one critical section, so each wait is taken off here, or sees the new state when it is added. */
 static void slot_becomes(struct slot *slot, enum slot_state state, int status)
 {
 	struct composite_file *file = slot->file;
@@ -117,9 +117,10 @@ static void parking(void *context, uint64_t ticket)
 	lock_release(&slot->file->lock);
 }
 
-/* Called when the position was opened, or can't be opened. A shard makes the content at once. A
- * batch, which opens all positions together, makes a content only when it is read, unless an
- * earlier engine opened the batch. */
+/* Called when the position was opened, or can't be opened. A sample of a shard gets its content at
+ * once. A sample of a batch gets its content when it is read, because a batch opens all positions
+ * together. If an earlier engine opened the batch, a read is waiting, so the content is made at
+ * once. */
 static void opened(void *context, const struct sched_opened *result)
 {
 	struct slot *slot = context;
@@ -240,11 +241,10 @@ static void note_read(struct slot *slot, const struct wait *wait)
 	slot->bytes_read += to - from;
 }
 
-/*
- * Keeps a slot that has no users, or removes it. In a shard, a sample is finished when its last
- * byte was read. In a batch, the kernel reads ahead and reads the parts of a sample in any order,
- * so a sample is finished when the number of bytes read equals its size.
- */
+/* Decides about a slot that no request uses. A slot of a shard is removed if the last byte of its
+ * sample was read. A slot of a batch stays, but its content is freed if as many bytes were read as
+ * the content has; the kernel may read the parts of a sample in any order. A failed slot is
+ * removed, too, unless its sample is bad. */
 static void keep_or_take_out_locked(struct slot *slot, struct slots *gone)
 {
 	struct composite_file *file = slot->file;

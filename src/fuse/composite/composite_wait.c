@@ -20,9 +20,9 @@
  * - While libfuse runs `interrupted`, it holds the request's own lock. libfuse may be about to call
  *   the function when the request is answered. So the answering thread first unregisters the
  *   function; this call of libfuse waits until `interrupted` has returned.
- * - If the interrupt came earlier, fuse_req_interrupt_func itself runs `interrupted`. Then
- *   `interrupted` must not answer the request (`asking` tells this); the caller of
- *   fuse_req_interrupt_func answers it.
+ * - If the interrupt came earlier, fuse_req_interrupt_func itself runs `interrupted`. Then `asking`
+ *   is set, `interrupted` does not answer the request, and the caller of fuse_req_interrupt_func
+ *   does.
  * - After an interrupt, the samples that were asked for are still prepared: their positions are
  *   bound, and other threads may read the file. The samples are given up when the file is closed.
  */
@@ -172,12 +172,12 @@ static void interrupted(fuse_req_t req, void *context)
 	if (mine)
 		claim_answer_locked(wait);
 	lock_release(&file->lock);
-	/* taken: the wait's work was queued but not begun, so no other thread works on the
-	 * request */
+	/* taken: the work that continues the wait was taken back from the workers, so no other
+	 * thread works on the request */
 	bool taken = !mine && sched_take_back(file->open.session->context.sched,
 				      &wait->waiter.work);
-	/* answer() must not unregister this function: that would wait until this function, which
-	 * calls answer(), has returned. */
+	/* answer() must not unregister this function. Unregistering waits until this function has
+	 * returned, but this function calls answer(). */
 	if (mine || taken)
 		wait->armed = false;
 	if (mine)
