@@ -116,12 +116,14 @@ bool epochs_current_is_read(const struct epochs *epochs, uint64_t now_ns);
 void epochs_script_ended(struct epochs *epochs, uint64_t id);
 /* The script that opened a file of current/ last. */
 struct epochs_script {
-	uint64_t id; /* 0: no script, or an unknown one */
+	/* number of the script; 0: there is no script, or its number is not known */
+	uint64_t id;
 	bool ended;
 	bool has_rank; /* the rank passed to epochs_last_script is one of the script's */
 };
 struct epochs_script epochs_last_script(const struct epochs *epochs, uint64_t rank);
-/* Returns the set with the most positions among the sets that files of current/ may belong to. */
+/* Returns the set of samples with the most positions, among the sets of those epochs that current/
+ * may show now. */
 const struct epoch_set *epochs_widest_set(const struct epochs *epochs);
 
 /* --- effects ------------------------------------------------------------------------- */
@@ -141,7 +143,7 @@ struct pin {
 	/* private to the engine */
 	LIST_ENTRY(pin) chain;
 	uint32_t position;
-	uint32_t sequence; /* index of the binding in its epoch */
+	uint32_t sequence; /* number of bindings that the epoch had before this one */
 	uint32_t opens;	   /* number of requests that were answered and not released */
 	bool given;	   /* a reader has got the sample's bytes */
 };
@@ -152,27 +154,34 @@ struct open_request {
 	uint32_t epoch; /* number of the epoch, or EPOCH_CURRENT */
 	uint32_t position, names;
 	struct reader reader; /* the thread that opens; needed for EPOCH_CURRENT */
-	/* The request was sent again after a restart. The engine before the restart may have chosen
-	 * its epoch. */
+	/* The kernel has sent the request again after a restart. So the engine before the restart
+	 * may already have chosen the epoch. */
 	bool resent;
 	/* the file contains images, so its open counts as one of an image even if `label` is set */
 	bool images;
-	bool done;  /* the thread has read the file that it opened before to the end */
+	bool done;  /* the thread has read its previous file to the end */
 	bool looks; /* worker processes of the opening process read files for it */
-	bool lost;  /* an EFFECT_LOOK_UP of this request has found no sample before */
-	bool label; /* only the label is wanted; epochs_released is not called */
+	/* the caller has already tried an EFFECT_LOOK_UP of this request, and has found no
+	 * sample */
+	bool lost;
+	/* only the label is wanted; the caller does not call epochs_released */
+	bool label;
 	/* set by the engine */
-	/* 0, -ENOENT, -ESTALE (the epoch is over, or has other names), -EAGAIN, -EBUSY,
-	 * -ENODEV, -ENOMEM, or a status of epochs_begun, epochs_starve or epochs_loaded */
+	/* The result: 0 or -errno. -ESTALE: the epoch is over, or its files have other names by
+	 * now; -EAGAIN: the epoch may not begin yet; -EBUSY: see refuses_second; -ENODEV: the job
+	 * was removed. The status of epochs_begun, epochs_starve or epochs_loaded is passed on. */
 	int status;
 	uint32_t found_epoch; /* number of the epoch of the sample */
-	/* SAMPLE_NONE: the caller looks the sample up (EFFECT_LOOK_UP) */
+	/* SAMPLE_NONE: the effect is EFFECT_LOOK_UP, so the caller must look the sample up */
 	sample_id sample;
 	/* private to the engine */
 	TAILQ_ENTRY(open_request) link;
 	bool waits;
-	bool chosen;	  /* `awaited` is the epoch chosen for EPOCH_CURRENT */
-	uint32_t era;	  /* value of epochs_era when the engine handled the request */
+	/* the request is for EPOCH_CURRENT, and `awaited` is the epoch that the engine has
+	 * chosen */
+	bool chosen;
+	/* how often the job had gone back (epochs_era) when the engine handled the request */
+	uint32_t era;
 	uint32_t awaited; /* the epoch whose stream or order the request waits for */
 };
 
@@ -181,14 +190,17 @@ enum notice {
 	NOTICE_EARLY,	/* a script opened an epoch by number before it may begin */
 	NOTICE_LAST,	/* a script reads the last epoch again */
 	NOTICE_SCRIPTS, /* two scripts read current/ at points that are too far apart */
-	/* a script splits the positions into parts, as if each position always held the same
-	 * sample */
+	/* a script divides the files into parts, such as one for training and one for validation,
+	 * as if each file held the same sample in all epochs */
 	NOTICE_PARTS,
-	/* a script uses the labels of all positions again in the next epoch */
+	/* a script has read the labels in the previous epoch, and uses them for this epoch's
+	 * images */
 	NOTICE_LABELS,
-	NOTICE_HANDLES,	 /* a script keeps files open (found by the caller) */
-	NOTICE_READERS,	 /* the reading process is unknown (found by the caller) */
-	NOTICE_MACHINES, /* some ranks are on other machines (found by the caller) */
+	NOTICE_HANDLES, /* a script keeps many files open; the caller finds this out */
+	/* the reading process is not known; the caller finds this out */
+	NOTICE_READERS,
+	/* some ranks are on other machines; the caller finds this out */
+	NOTICE_MACHINES,
 	NOTICES
 };
 
@@ -266,7 +278,7 @@ void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t n
 bool epochs_cancel(struct epochs *epochs, struct open_request *request);
 
 /* Tells the engine that the epoch's stream was made (status 0), or could not be made (-errno). Does
- * nothing if the engine has ended the stream meanwhile (EFFECT_END). */
+ * nothing if the engine has demanded by EFFECT_END that the stream be removed. */
 void epochs_begun(struct epochs *epochs, uint32_t epoch, int status, uint64_t now_ns);
 /* Handles one request whose stream was made, has failed or has ended; or continues to copy samples
  * of the previous epoch to a new epoch (adopt.c). After each event and its effects, the caller
@@ -278,8 +290,9 @@ must_check bool epochs_resume(
  * then handles the requests that waited for a sample. */
 void epochs_drawn(struct epochs *epochs, uint32_t epoch, const struct drawn *drawn);
 
-/* Sets the status with which a fed job's requests are answered if no sample is queued for them.
- * epochs_resume then answers those that wait. Status 0: such requests wait. */
+/* Sets the status of requests for which a fed job has no sample in its queue. 0: such requests
+ * wait. -errno: epochs_resume answers waiting requests with this error, and later requests get it
+ * at once. */
 void epochs_starve(struct epochs *epochs, int status);
 /* Tells a fed job whether another process binds its positions. While lent is true, this engine
  * answers only opens of bound positions, and the caller reports the bindings of the other process
@@ -296,33 +309,35 @@ void epochs_take_drawn(struct epochs *epochs, struct effects *effects);
  * epochs get no more samples. Earlier epochs end. If the epoch has not begun, it begins. -ENOMEM */
 must_check int epochs_go_on(
 	struct epochs *epochs, uint32_t epoch, struct effects *effects);
-/* Tells a fed job that another process consumed the next sample of the epoch. The first unbound
- * position gets the first sample of the queue, or `next` if the queue is empty. -ENOMEM */
+/* Tells a fed job that a reader of another process has consumed the next sample of the epoch. Binds
+ * this sample to the first unbound position, which counts as consumed. The sample is the first one
+ * in the queue, or `next` if the queue is empty. -ENOMEM */
 must_check int epochs_had(
 	struct epochs *epochs, uint32_t epoch, sample_id next, struct effects *effects);
 
-/* Makes an epoch leave out a sample: the position holds the sample and counts as read. The epoch
- * must have just begun, without a stream, and the kind not be EPOCHS_MIRRORED. -ENOMEM; -EEXIST:
- * the epoch has kept the sample or the position from the previous epoch, and does not leave it
- * out. */
+/* Makes an epoch leave out a sample: binds the sample to the position, which counts as consumed.
+ * The epoch must have just begun and have no stream. The kind must not be EPOCHS_MIRRORED. -ENOMEM;
+ * -EEXIST: the epoch has kept the sample or the position from the previous epoch, so that it can't
+ * leave out the sample. */
 must_check int epochs_skip(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	sample_id sample, struct effects *effects);
 /* Notes a position that an epoch leaves out, according to its saved order. If there is no memory,
  * the position is not noted. */
 void epochs_was_skipped(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
-/* Notes that a reader has got the bytes of the position. Returns true for the first such reader of
- * a pinned position, and always if the kind is EPOCHS_MIRRORED. */
+/* Notes that a reader has got the bytes of the position. Returns true if the position's sample is
+ * pinned and no other reader has got its bytes before. If the kind is EPOCHS_MIRRORED, always
+ * returns true. */
 bool epochs_given(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
-/* Ends a request that was answered with 0 and is not only for a label. read: the reader has read
- * the position, or its sample can't be prepared, so the position is consumed; false: the position
- * can be opened as before. */
+/* Ends a request that was answered with status 0, and is not for a label. read = true: the reader
+ * has read the position, or its sample can't be prepared; the position is consumed. read = false:
+ * the position is not consumed, and can be opened again. */
 void epochs_released(struct epochs *epochs, uint32_t epoch, uint32_t position, bool read,
 	uint64_t now_ns, struct effects *effects);
 
-/* Ends a request that was answered before a restart: its position is consumed. Does nothing if the
- * position is unbound or already consumed. */
+/* Consumes a position that was opened before a restart, and whose file the reader has closed now.
+ * Does nothing if the position is not bound, or is already consumed. */
 void epochs_released_before(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	uint64_t now_ns, struct effects *effects);
 
@@ -358,9 +373,9 @@ void epochs_leave(struct epochs *epochs, struct effects *effects);
 must_check int epochs_replay(
 	struct epochs *epochs, const struct record *record, const char **ret_reason);
 
-/* Replays a record of an epoch whose first bindings are in an order file: a BEGUN with `bound`, or
- * a RESTORED. loaded: the epoch that epochs_prepare has made from that file. The engine owns it
- * then, also after a failure. */
+/* Replays a BEGUN with `bound` > 0, or a RESTORED. The first bindings of such an epoch are in an
+ * order file. loaded: the epoch that epochs_prepare has made from this file. The engine owns this
+ * epoch from now on, even if the replay fails. */
 must_check int epochs_replay_loaded(struct epochs *epochs, const struct record *record,
 	struct epoch *loaded, const char **ret_reason);
 
@@ -369,10 +384,11 @@ struct epochs_order_file {
 	uint32_t epoch, bound;
 };
 
-/* Tells the engine, after the replay of the records, which orders are in files. Takes over
- * `orders`. Epochs after the running one have not begun, and will have these orders. If no epoch
- * runs, because the journal is lost, all epochs with orders count as ended, or, if the job replays
- * orders, as not begun. */
+/* Tells the engine which epochs have orders in files. The caller calls this after the replay of all
+ * records. The engine takes over `orders`. Epochs after the running one have not begun, and will
+ * have these orders when they begin. If no epoch runs, because the journal is lost, all epochs with
+ * orders count as ended. But if the job repeats saved orders (config.replays), they count as not
+ * begun. */
 void epochs_has_orders(struct epochs *epochs, struct epochs_order_file *orders, size_t n);
 
 /* Ends the replay, and adds records that are missing because the process ended. The caller calls

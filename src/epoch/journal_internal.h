@@ -43,9 +43,10 @@ struct disk_head {
 	/* The time in ns since 1970, so that equal records in different files have different
 	 * checksums. */
 	uint64_t begun_ns;
-	uint32_t epoch;	     /* number of the segment */
-	uint32_t before;     /* number of the previous segment */
-	uint32_t lag;	     /* number of the segment minus its first epoch */
+	uint32_t epoch;	 /* number of the segment */
+	uint32_t before; /* number of the previous segment */
+	/* number of the segment minus its first epoch; above 0 if the job has gone back */
+	uint32_t lag;
 	uint32_t journal[2]; /* journal_id, equal in all segments; lower half first */
 	/* Checksum of the previous 60 bytes. The checksum of the first record continues it. */
 	uint32_t checksum;
@@ -115,7 +116,7 @@ struct journal_end {
 	uint64_t offset;
 	uint32_t checksum; /* checksum of the last record */
 	uint32_t readers;  /* how many numbers the segment has given to readers */
-	uint32_t lag;	   /* lag of the newest segment */
+	uint32_t lag;	   /* number of the newest segment minus its first epoch */
 	uint64_t journal;
 };
 
@@ -129,8 +130,8 @@ enum head_found {
 /* Returns the largest number of positions that an epoch in any segment may have. */
 uint32_t journal_most_positions(const struct journal_identity *identity);
 
-/* Reads the head of a segment. *ret_found tells whether it is good. -errno, logged: it can't be
- * read. */
+/* Reads the head of a segment. *ret_found tells whether the head is good. -errno, logged: the head
+ * can't be read. */
 must_check int head_read(int fd, const char *path, uint32_t epoch, struct disk_head *ret,
 	enum head_found *ret_found);
 
@@ -172,8 +173,9 @@ struct record_buffer {
 #define READER_SETS 64
 #define READER_WAYS 4
 
-/* The readers that the segment has numbered lately: READER_SETS sets of READER_WAYS readers. A
- * reader that another one has replaced in its set gets a new number at its next open. */
+/* The readers to which the segment has lately given numbers, in READER_SETS sets of READER_WAYS
+ * readers. A new reader may replace another one in its set; the replaced reader gets a new number
+ * at its next open. */
 struct reader_numbers {
 	struct {
 		struct reader id;
@@ -196,12 +198,13 @@ uint32_t reader_give_number(struct reader_numbers *readers, const struct reader 
 #define OWED_MAX 8
 
 struct loss {
-	bool now;   /* records are lost, until a BEGUN can be appended */
-	bool begun; /* another epoch has begun meanwhile, and its BEGUN was lost, too */
-	/* the journal has no BEGUN of this epoch, nor of later ones */
+	/* there was no memory for a record; until a BEGUN can be appended, records are omitted */
+	bool now;
+	bool begun; /* an epoch has begun since then, and its BEGUN was omitted, too */
+	/* the journal has the BEGUNs of epochs before this one, and no others */
 	uint32_t known_below;
-	/* All records of this epoch and of later epochs are appended again; 0: no record was
-	 * lost. */
+	/* The journal has all records of this epoch and of later epochs, but lacks records of
+	 * earlier epochs. 0: no record was lost. */
 	uint32_t whole_from;
 	struct record owed[OWED_MAX];
 	unsigned n_owed;
@@ -232,10 +235,11 @@ struct journal {
 	uint64_t synced;	/* (lock) number of appended bytes that are synced */
 	/* (lock) number of files created so far, and of files whose names are on the disk */
 	uint32_t created, entered;
-	uint32_t first;	   /* (lock) number of the oldest segment */
-	uint32_t file_lag; /* (lock) lag of the segment `file` (disk_head.lag) */
-	bool busy;	   /* (lock) a thread writes */
-	bool compacting;   /* (lock) a thread compacts the last segment */
+	uint32_t first; /* (lock) number of the oldest segment */
+	/* (lock) number of the segment `file` minus its first epoch */
+	uint32_t file_lag;
+	bool busy;	 /* (lock) a thread writes */
+	bool compacting; /* (lock) a thread compacts the last segment */
 	/* A segment counts as long if it has at least so many bytes besides those of its
 	 * positions. */
 	uint64_t long_from;

@@ -35,10 +35,10 @@ sample_id epochs_bound(const struct epochs *epochs, uint32_t epoch, uint32_t pos
 const roaring_bitmap_t *epochs_skipped(const struct epochs *epochs, uint32_t epoch);
 /* Returns the epoch that a request for EPOCH_CURRENT would get. */
 uint32_t epochs_choice(const struct epochs *epochs, const struct open_request *request);
-/* Returns the epoch that EPOCH_CURRENT most likely means for an unknown script: the draining epoch,
- * if the position is unread there, and not bound in the running epoch; the next epoch, if the
- * position was read and at least half of the running epoch is bound; otherwise the running
- * epoch. */
+/* Returns the epoch that EPOCH_CURRENT most likely means for an unknown script. It is the draining
+ * epoch if the position is bound but unread there, and is not bound in the running epoch. It is the
+ * next epoch if the position was read in the running epoch, and at least half of that epoch is
+ * bound. Otherwise it is the running epoch. */
 uint32_t epochs_current(const struct epochs *epochs, uint32_t position);
 
 /* A point in the order of an epoch's reads: their number, and their hash (order_reads_hash). */

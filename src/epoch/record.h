@@ -62,15 +62,17 @@ enum opened_how {
 	/* The open begins a pass over the running epoch, because the epoch that the script read is
 	 * over. */
 	OPENED_BEHIND = 8,
-	/* The script goes on to the next epoch, which keeps the samples of the run: of the files in
-	 * the script's last row of opens of different files (current.c). */
+	/* The script turns to the next epoch in the middle of a pass. The next epoch keeps the
+	 * samples of the run: of the files in the script's last row of opens of different files
+	 * (current.c). */
 	OPENED_KEEPS = 9,
-	/* The open begins a pass over an epoch in which all files get new samples, even files that
-	 * the script has already opened in the pass that ends. */
+	/* The open begins a pass over an epoch that has kept no samples of the script's previous
+	 * epoch, because the epoch had already begun, or can't keep them. So all files get new
+	 * samples. */
 	OPENED_JOINS = 10,
-	/* One of the script's ranks had opened this file after all files of the rank's part, before
-	 * the script went on to this epoch. So the file belongs to the rank's pass over this
-	 * epoch. */
+	/* This record repeats an earlier open: before the script turned to this epoch, one of its
+	 * ranks opened the file after all files of the rank's part. So the file belongs to the
+	 * rank's pass over this epoch. */
 	OPENED_BEYOND = 11,
 	/* A process whose workers read files opens a file that its workers have not opened yet. If
 	 * the process opens another such file in this epoch, both files belong to its pass. */
