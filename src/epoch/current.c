@@ -25,12 +25,12 @@
  * goes on across it, or if the next epoch keeps all files that this pass has opened. A script turns
  * when:
  *
- *   - A pass over all files is over: the run has all files, and one of them is opened again. The
- *     run may have ended before its pass, if the script has looked at a few files just before the
- *     pass, or if an earlier pass has left files out. So an open of one of the first J files of the
- *     run makes no turn: the file holds its sample once more, and the next epoch keeps it. A random
- *     pass of N files has these J files at its end with a chance of 1 / (N over J); J is such that
- *     this is less than 1 in a million.
+ *   - A pass over all files is over: the run has all files, and one of them is opened again. But
+ *     the run may have all files before the pass is over, if the script has looked at a few files
+ *     just before the pass, or if an earlier pass has left files out. So an open of one of the
+ *     first J files of the run makes no turn: the file holds its sample once more, and is kept. A
+ *     random pass of N files has these J files at its end with a chance of 1 / (N over J); J is
+ *     such that this is less than 1 in a million.
  *     Many files may also be read before a pass, as a sanity check reads the validation set before
  *     the training set. They are opened again in their order, so after k opens each of the first
  *     J + REREAD k files holds its sample once more, too.
@@ -416,9 +416,10 @@ static struct choice choose_in_pass(const struct opener *opener)
 	return given;
 }
 
-/* Chooses the epoch for a label, if its thread opens only labels, and usually after another thread
- * has opened the image. The script may have turned between the two opens. Then the label belongs to
- * the previous epoch, unless this is the script's first label of this kind. */
+/* Chooses the epoch for a label whose thread opens only labels. Usually another thread has opened
+ * the image before. If the script has turned since then, the label gets the previous epoch. The
+ * script's first label always gets the present epoch, because the thread may open labels before
+ * images. */
 static struct choice choose_label(const struct opener *opener)
 {
 	const struct script *script = opener->script;

@@ -82,14 +82,14 @@ struct script {
 	uint32_t adopted;
 	/* number of files that the script did not open in the previous epoch */
 	uint32_t left;
-	/* In this epoch, a run that had all files began after the first `first` counted opens, and
-	 * had the last of the files after `whole` counted opens. whole = 0: no run has had all
-	 * files yet. */
+	/* first: number of counted opens before the run that had all files in this epoch. whole:
+	 * number of counted opens when this run had all files; 0: no run has had all files yet. */
 	uint32_t first, whole;
-	/* number of counted opens when an earlier run had all files, perhaps in the previous
-	 * epoch */
+	/* number of counted opens when an earlier run had all files, perhaps in the previous epoch;
+	 * 0: not known */
 	uint32_t last_whole;
-	/* one pass ended after `last_whole` opens, and the next pass after `whole` opens */
+	/* the passes that ended after `last_whole` and after `whole` opens follow one another
+	 * directly */
 	bool was_whole;
 	/* A streak is a row of opens of different files. An open of a file that the streak already
 	 * has begins another streak. streak_begun: number of counted opens before the present

@@ -341,8 +341,9 @@ void epochs_released(struct epochs *epochs, uint32_t epoch, uint32_t position, b
 void epochs_released_before(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	uint64_t now_ns, struct effects *effects);
 
-/* Tells the engine that the pins in effects->unpinned are given back. The engine keeps them for
- * later bindings, because an allocation would take longer than the rest of a binding. */
+/* Tells the engine that the pins in effects->unpinned are given back. The engine keeps the memory
+ * of these pins for later bindings, because an allocation would take longer than the rest of a
+ * binding. */
 void epochs_unpinned(struct epochs *epochs, struct effects *effects);
 
 /* Tells the engine that the order of an ended epoch is in a file. epochs_reap then returns the

@@ -133,7 +133,7 @@ struct epochs {
 	uint64_t last_read_ns;
 	uint64_t needed;   /* number of samples that streams still have to draw */
 	uint32_t pins;	   /* number of pinned samples, queued or bound */
-	struct pins spare; /* pins for later bindings */
+	struct pins spare; /* unused pins, kept for later bindings */
 };
 
 static inline struct effect *effect_add(struct effects *effects, enum effect_kind kind)
@@ -258,7 +258,7 @@ void epoch_load(struct epoch *epoch, struct effects *effects);
  * must be over. */
 void epoch_run(struct epochs *epochs, struct epoch *epoch, bool drains);
 
-/* Removes a pin from the spare ones. NULL: there is none. */
+/* Takes one of the unused pins that are kept for later bindings. NULL: there is none. */
 struct pin *epoch_take_spare(struct epochs *epochs);
 /* Returns the pin of the position, or NULL. */
 struct pin *epoch_pin(const struct epoch *epoch, uint32_t position);

@@ -38,11 +38,10 @@ bool begins_row(const struct current *current, const struct script *script, uint
 	return false;
 }
 
-/* Used if files are opened in order. Returns N: files that were opened after the script's first N
- * opens may belong to the new pass. The new pass began after the last open of `file`. So workers'
- * rows that had begun by then belong to the previous pass, up to the end of the last one of them.
- * If another row has begun after this end, all files opened after this end may belong to the new
- * pass. */
+/* Returns N: only those of the script's counted opens that follow the first N may belong to the new
+ * pass. Used if files are opened in order. The last open of `file` belongs to the previous pass,
+ * and so do all workers' rows that had begun by then. If another row has begun after the last of
+ * these rows ended, all opens after this end may belong to the new pass. */
 static uint32_t since_rows(
 	const struct current *current, const struct script *script, uint32_t file)
 {
@@ -62,8 +61,9 @@ static uint32_t since_rows(
 	return script->opens;
 }
 
-/* If several workers read, passes may overlap, so that the run is shorter than the pass. Then the
- * pass began earlier than the run, by at most as many opens as were made since. */
+/* If several workers read, passes may overlap, so that the run is shorter than the pass. The pass
+ * then began before the run, by at most as many opens as the script has made since the run
+ * began. */
 uint32_t since_run(const struct script *script)
 {
 	uint32_t since =

@@ -51,14 +51,16 @@ struct sched_storage {
 };
 /* Describes storage i. Returns false if there are fewer storages. */
 bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret);
-/* Describes a storage of the job, if possible one that does not answer. */
+/* Describes one of the storages that have the job's datasets: a storage that does not answer, if
+ * there is one. */
 void sched_job_storage(struct sched_job *job, struct sched_storage *ret);
 
 struct sched_job_share {
 	double demand; /* estimated samples per second that the job could use */
-	bool at_least; /* a reader waited all the time, so the demand may be higher */
-	/* decoder time that the job could use, and that it gets, as parts (0 to 1) of the time of
-	 * all decoders */
+	/* a reader of the job waited all the time, so the job may need more than `demand` */
+	bool at_least;
+	/* Parts (0 to 1) of the time of all decoders. wanted_part: the job could use so much.
+	 * granted_part: the job gets so much. */
 	double wanted_part, granted_part;
 	double waiting; /* part of the last second during which a reader waited */
 };
@@ -90,15 +92,16 @@ struct sched_job_status {
 	bool running;	  /* an epoch has begun and not ended */
 	bool parked_idle; /* no program has read the epoch for a long time */
 	uint32_t epoch;	  /* the running epoch, or the last one */
-	/* samples of this epoch: all, bound, consumed */
+	/* numbers of samples of `epoch`: all, bound, consumed */
 	uint32_t samples, bound, consumed;
 	uint32_t drawn;	  /* samples drawn ahead and not bound */
-	uint32_t bad;	  /* bad samples that later epochs leave out */
-	uint32_t skipped; /* bad samples that this epoch leaves out */
+	uint32_t bad;	  /* number of bad samples that later epochs leave out */
+	uint32_t skipped; /* number of bad samples that `epoch` leaves out */
 	/* totals since the job was added */
 	uint64_t served, decoded, shared, hit, errors, waits, wait_ns;
-	/* Time since the job was added during which a reader waited, by the cause of the wait.
-	 * WAIT_FILE_SYSTEM: the time that the file system took, summed over readers. */
+	/* exposed_ns[cause]: for how long readers have waited for this cause since the job was
+	 * added. Waits of several readers at once count as one, but for WAIT_FILE_SYSTEM they are
+	 * summed: this is the time that the file system took for answers. */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t now_ns; /* time of this status */
 	/* duration of the latest epoch, from its first open until its last sample, or now */
@@ -112,7 +115,7 @@ struct sched_job_status {
 	unsigned notices; /* bit n: notice n of enum notice was given */
 	/* time since the rank's feed failed; 0: it works, or the job has no feed */
 	uint64_t unfed_ns;
-	bool gives_up; /* opens that find no sample in the feed fail */
+	bool gives_up; /* an open fails if the feed has no sample for it */
 	/* reason why the next epoch of the training does not begin; "": nothing holds it back */
 	char waits_why[SCHED_WAIT_TEXT];
 	/* The processes that have read the job, the latest first. Empty: no process has read the

@@ -50,10 +50,10 @@ struct sched_reader {
 };
 
 /*
- * The callbacks of an open. If sched_open returns 0, `opened` is called exactly once, by
- * any thread, perhaps before sched_open returns. If the open has to wait, `parking` (may
- * be NULL) is called before that, in the caller's thread: from then on, even within
- * `parking`, sched_cancel may be called with the ticket.
+ * The callbacks of an open. If sched_open returns 0, `opened` is called exactly once, by any
+ * thread, perhaps before sched_open returns. If the open has to wait, `parking` (may be NULL) is
+ * called first, in the caller's thread. As soon as `parking` is called, any thread may call
+ * sched_cancel with the ticket.
  */
 struct sched_open_callbacks {
 	void (*opened)(void *context, const struct sched_opened *opened);
@@ -66,13 +66,13 @@ struct sched_open_callbacks {
 };
 
 /*
- * Opens a position: binds it to a sample (drawing one if needed), and calls `opened` at once, or
- * when the sample is prepared. An open that is refused returns an error and calls nothing:
- * -ENOENT (no such epoch or position), -ESTALE (the epoch is over and the position was never
- * bound, or callbacks->names is out of date), -EAGAIN (the next epoch, while at most half of the
- * running one is bound or another script reads current/), -EBUSY (a second script in current/
- * that the job refuses), -EOPNOTSUPP (reader.elsewhere), -ENODEV (job removed, shutdown), -EIO,
- * -ENOMEM.
+ * Opens a position: binds it to a sample, and calls `opened` at once, or when the sample is
+ * prepared. An open that is refused returns an error and calls nothing:
+ * -ENOENT: no such epoch or position; -ESTALE: the epoch is over and the position was never bound,
+ * or the file names have changed (callbacks->names); -EAGAIN: the epoch is the next one and may
+ * not begin yet, because at most half of the running epoch is bound, or another script reads
+ * current/; -EBUSY: the job refuses a second script in current/; -EOPNOTSUPP: reader.elsewhere;
+ * -ENODEV: the job was removed, or the daemon stops; -EIO, -ENOMEM.
  */
 must_check int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks);
