@@ -144,7 +144,8 @@ struct opener {
 	const struct epochs *epochs;
 	const struct script *script;
 	const struct rank *rank;
-	const struct worker *worker; /* NULL: a new thread */
+	/* the thread that opens; NULL: it has not opened a file before */
+	const struct worker *worker;
 	const struct open_request *request;
 	uint32_t file;
 };

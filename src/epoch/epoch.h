@@ -50,10 +50,13 @@ struct epochs;
 #define EPOCH_CURRENT UINT32_MAX
 
 enum epochs_kind {
-	EPOCHS_DRAWN,	      /* an open binds the first of the queued samples */
-	EPOCHS_DRAWN_AT_OPEN, /* an open draws a sample with the position's label */
-	EPOCHS_FIXED,	      /* the position decides the sample */
-	/* like EPOCHS_FIXED, but all epochs are equal: nothing is bound or consumed */
+	/* samples are drawn ahead and queued; an open binds the first sample in the queue */
+	EPOCHS_DRAWN,
+	/* nothing is drawn ahead; an open draws a sample that has the position's label */
+	EPOCHS_DRAWN_AT_OPEN,
+	EPOCHS_FIXED, /* the position decides the sample */
+	/* the position decides the sample, and all epochs are equal, so nothing is bound or
+	 * consumed */
 	EPOCHS_MIRRORED,
 };
 
@@ -61,13 +64,14 @@ enum epochs_kind {
  * pointers, and does not change the data. */
 struct epoch_set {
 	const roaring_bitmap_t *selection; /* ids of the samples */
-	/* sample of each position; NULL: the selection, ascending */
+	/* the sample of each position; NULL: positions have the samples of `selection` in ascending
+	 * order */
 	const sample_id *fixed;
 	uint32_t positions; /* number of positions of an epoch: |D_j| */
 	/* Sets have the same number if their files have the same names. A request has the number of
 	 * the set in which its file name was looked up. */
 	uint32_t names;
-	void *owner; /* belongs to the caller */
+	void *owner; /* a pointer of the caller, which the engine only returns */
 	/* private to the engine */
 	TAILQ_ENTRY(epoch_set) link;
 	uint32_t first; /* the first epoch with this set */
@@ -77,17 +81,20 @@ struct epochs_config {
 	enum epochs_kind kind;
 	/* The set of all epochs, until epochs_use_set gives later epochs another set. */
 	struct epoch_set set;
-	uint32_t limit;	    /* number of epochs that the job may have */
-	uint32_t lookahead; /* number of samples to draw ahead of bindings; at least 1 */
-	/* room of an epoch's queue of drawn samples; 0: `lookahead` */
+	uint32_t limit; /* number of epochs that the job may have */
+	/* number of samples that are drawn and not bound yet; at least 1 */
+	uint32_t lookahead;
+	/* the most samples that the queue of an epoch has room for; 0: as many as `lookahead` */
 	uint32_t most_ahead;
-	uint32_t file; /* number of positions per file; above 1 for batches and shards */
+	/* number of positions of a file: above 1 for batches and shards */
+	uint32_t file;
 	/* the job repeats saved orders: its epochs have orders before they begin */
 	bool replays;
 	/* Other processes decide the samples (a rank gets those of its group), so the caller passes
 	 * samples to the engine without an EFFECT_DRAW; kind is EPOCHS_DRAWN. */
 	bool fed;
-	/* a second script gets -EBUSY if it reads at a point too far from the first */
+	/* if a second script reads current/ too far from where the first one reads, its opens fail
+	 * with -EBUSY */
 	bool refuses_second;
 	/* time without reads after which the job is parked: it gives up streams and unused pins */
 	uint64_t idle_ns;
@@ -144,7 +151,7 @@ struct pin {
 	LIST_ENTRY(pin) chain;
 	uint32_t position;
 	uint32_t sequence; /* number of bindings that the epoch had before this one */
-	uint32_t opens;	   /* number of requests that were answered and not released */
+	uint32_t opens;	   /* number of readers that have the position's file open */
 	bool given;	   /* a reader has got the sample's bytes */
 };
 TAILQ_HEAD(pins, pin);
@@ -171,7 +178,7 @@ struct open_request {
 	 * now; -EAGAIN: the epoch may not begin yet; -EBUSY: see refuses_second; -ENODEV: the job
 	 * was removed. The status of epochs_begun, epochs_starve or epochs_loaded is passed on. */
 	int status;
-	uint32_t found_epoch; /* number of the epoch of the sample */
+	uint32_t found_epoch; /* the epoch to which `sample` belongs */
 	/* SAMPLE_NONE: the effect is EFFECT_LOOK_UP, so the caller must look the sample up */
 	sample_id sample;
 	/* private to the engine */
@@ -187,9 +194,10 @@ struct open_request {
 
 /* Facts about a script that the user should know. */
 enum notice {
-	NOTICE_EARLY,	/* a script opened an epoch by number before it may begin */
-	NOTICE_LAST,	/* a script reads the last epoch again */
-	NOTICE_SCRIPTS, /* two scripts read current/ at points that are too far apart */
+	NOTICE_EARLY, /* a script opened an epoch by number before it may begin */
+	NOTICE_LAST,  /* a script reads the last epoch again */
+	/* two scripts read current/, and are too far apart to read the same epochs */
+	NOTICE_SCRIPTS,
 	/* a script divides the files into parts, such as one for training and one for validation,
 	 * as if each file held the same sample in all epochs */
 	NOTICE_PARTS,

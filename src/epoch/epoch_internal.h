@@ -36,13 +36,15 @@ struct epoch {
 	LIST_ENTRY(epoch) link; /* in `live` or `dead` of struct epochs */
 	uint32_t number;
 	const struct epoch_set *set;
-	uint32_t *samples; /* id of each position's sample + 1; 0: unbound */
-	uint32_t *log;	   /* an order_log_entry for each binding; room for log_room */
+	/* for each position, 1 + the id of its sample; 0: the position is unbound */
+	uint32_t *samples;
+	uint32_t *log; /* an order_log_entry for each binding; room for log_room */
 	uint32_t log_room;
 	uint32_t bound;
 	uint32_t adopted; /* number of bindings kept from the previous epoch */
 	uint8_t *consumed_bits;
-	uint32_t *reads; /* positions, in the order in which they were consumed */
+	/* the consumed positions, in the order in which they were consumed */
+	uint32_t *reads;
 	uint32_t consumed;
 	uint64_t reads_hash;
 	uint32_t first_unread; /* all positions before this one are consumed */
@@ -52,9 +54,10 @@ struct epoch {
 	/* if the epoch drains: number of bindings of the running epoch when a file of this epoch
 	 * was last opened */
 	uint32_t read_at;
-	bool over;   /* no more positions of the epoch are bound */
-	bool saving; /* the order is being saved */
-	bool saved;  /* the order is in a file */
+	bool over; /* no more positions of the epoch are bound */
+	/* the engine has demanded by EFFECT_SAVE that the order be saved */
+	bool saving;
+	bool saved; /* the order is in a file */
 	enum load_state load;
 	enum stream_state stream;
 	/* Samples that are drawn and not bound. The ring is NULL while the epoch has no stream. */
@@ -80,7 +83,8 @@ LIST_HEAD(epoch_list, epoch);
  * the engine records `opened`, the open that began the epoch. */
 struct adopting {
 	bool active;
-	uint32_t script; /* index in current.scripts */
+	/* the script that has begun the epoch: its index in current.scripts */
+	uint32_t script;
 	uint32_t since, from;
 	uint32_t position; /* the next position whose sample may have to be kept */
 	/* index of the next entry of the list script.beyond that has to be recorded */
@@ -124,7 +128,8 @@ struct epochs {
 	bool held;    /* opens wait until the job has gone back */
 	uint32_t era; /* how many times the job has gone back */
 	bool idle, left;
-	/* status of requests for which a fed job has no sample; 0: they wait */
+	/* status with which requests are answered for which a fed job has no sample; 0: such
+	 * requests wait */
 	int starved;
 	/* Another process binds the positions of this fed job, and this engine does not
 	 * (epochs_lend). */

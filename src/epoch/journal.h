@@ -36,8 +36,9 @@ struct journal;
 /* The job to which a journal belongs. The journal of another job, catalogue or selection is not
  * replayed. */
 struct journal_identity {
-	const char *job;      /* the job's name */
-	uint32_t id;	      /* the job's number; a name always has the same number */
+	const char *job; /* the job's name */
+	/* the job's number, which the job gets again after a restart */
+	uint32_t id;
 	uint32_t positions;   /* number of an epoch's positions */
 	uint32_t samples;     /* all ids in the catalogue are below this number */
 	uint64_t fingerprint; /* hash of the selected samples (dataset_fingerprint) */

@@ -29,7 +29,7 @@
 #define JOURNAL_PREFIX "journal-"
 #define JOURNAL_MAGIC "JOADERJ\n"
 #define JOURNAL_VERSION 1
-/* value of `before` in the head of a journal's first segment */
+/* the value of disk_head.before in the first segment of a journal, which has no previous segment */
 #define JOURNAL_FIRST UINT32_MAX
 
 /* The head of a segment. */
@@ -57,10 +57,11 @@ struct disk_head {
 struct disk_record {
 	uint32_t checksum;
 	uint8_t kind;
-	uint8_t detail;	   /* BOUND: served; BEGUN: rolls; OPENED: how, DETAIL_LABEL;
+	uint8_t detail; /* BOUND: served; BEGUN: rolls; OPENED: how, DETAIL_LABEL;
 			   RESTORED: drains */
-	uint16_t back;	   /* first epoch of the segment minus epoch of the record */
-	uint32_t position; /* RESTORED: number of consumed positions */
+	uint16_t back;	/* first epoch of the segment minus epoch of the record */
+	/* the record's position; in a RESTORED, the number of consumed positions */
+	uint32_t position;
 	/* BOUND: the sample; OPENED: the reader's number; BEGUN and RESTORED: number of
 	 * bindings */
 	uint32_t value;
@@ -115,8 +116,9 @@ struct journal_end {
 	uint32_t first, last; /* numbers of the oldest and the newest segment */
 	uint64_t offset;
 	uint32_t checksum; /* checksum of the last record */
-	uint32_t readers;  /* how many numbers the segment has given to readers */
-	uint32_t lag;	   /* number of the newest segment minus its first epoch */
+	/* number of readers to which the segment has given numbers */
+	uint32_t readers;
+	uint32_t lag; /* number of the newest segment minus its first epoch */
 	uint64_t journal;
 };
 
@@ -179,7 +181,7 @@ struct record_buffer {
 struct reader_numbers {
 	struct {
 		struct reader id;
-		uint32_t number; /* 0: free */
+		uint32_t number; /* 0: this entry has no reader */
 	} sets[READER_SETS][READER_WAYS];
 	uint32_t n;
 };
@@ -230,17 +232,20 @@ struct journal {
 	atomic_bool incomplete; /* the last append failed, as there was no memory */
 
 	struct lock lock;
-	pthread_cond_t changed; /* (lock) a writer has ended */
-	uint64_t written;	/* (lock) number of appended bytes that are written */
-	uint64_t synced;	/* (lock) number of appended bytes that are synced */
-	/* (lock) number of files created so far, and of files whose names are on the disk */
+	pthread_cond_t changed; /* (lock) signalled when a thread has ended to write */
+	/* (lock) number of appended bytes that are written to the file */
+	uint64_t written;
+	/* (lock) number of appended bytes that are synced to the disk */
+	uint64_t synced;
+	/* (lock) created: number of files created so far. entered: number of these files whose
+	 * names are on the disk. */
 	uint32_t created, entered;
 	uint32_t first; /* (lock) number of the oldest segment */
 	/* (lock) number of the segment `file` minus its first epoch */
 	uint32_t file_lag;
 	bool busy;	 /* (lock) a thread writes */
 	bool compacting; /* (lock) a thread compacts the last segment */
-	/* A segment counts as long if it has at least so many bytes besides those of its
+	/* A segment is compacted only if it has at least so many bytes besides those of its
 	 * positions. */
 	uint64_t long_from;
 	/* (lock) size of the last segment when it was compacted; 0: it was not compacted */
@@ -277,5 +282,5 @@ size_t buffer_run_end(const struct record_buffer *buffer);
 /* Sets the checksums of the records in the buffer; each one continues the previous one. *checksum:
  * that of the record before the buffer; on return, that of the last record in the buffer. */
 void buffer_seal(struct record_buffer *buffer, uint32_t *checksum);
-/* Empties the buffer, and frees its memory if this is large. */
+/* Empties the buffer. Also frees its memory if it has more than 1 MiB. */
 void buffer_reset(struct record_buffer *buffer);

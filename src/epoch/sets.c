@@ -17,7 +17,8 @@ const struct epoch_set *set_of(const struct epochs *epochs, uint32_t number)
 	const struct epoch_set *set = TAILQ_LAST(&epochs->sets, epoch_sets);
 	while (set->first > number) {
 		const struct epoch_set *before = TAILQ_PREV(set, epoch_sets, link);
-		if (!before) /* the epoch is forgotten, and its set was dropped */
+		/* no set of this epoch is left, because the epoch is forgotten */
+		if (!before)
 			break;
 		set = before;
 	}

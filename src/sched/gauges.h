@@ -39,11 +39,14 @@ must_check int sched_dataset_prepared(struct sched *sched, const struct dataset 
 
 /* A device or a server that has files of datasets. */
 struct sched_storage {
-	const char *root; /* root of the first dataset on the storage */
-	unsigned reads;	  /* reads in flight */
-	/* limit of reads in flight, beyond which reading seems to get no faster */
+	/* root directory or URL of one of the datasets that the storage has */
+	const char *root;
+	unsigned reads; /* reads in flight */
+	/* the most reads that the scheduler has in flight, because more of them seem to make
+	 * reading no faster */
 	unsigned most_reads;
-	/* 0: the storage answers; otherwise it does not, and this is the age of its oldest read */
+	/* If the storage does not answer, the time since its oldest read began. 0: the storage
+	 * answers. */
 	uint64_t silent_ns;
 	/* number of reads that have ended and their bytes, including reads from a tier */
 	uint64_t ended, bytes;
@@ -65,16 +68,18 @@ struct sched_job_share {
 	double waiting; /* part of the last second during which a reader waited */
 };
 
-const char *sched_wait_cause(enum wait_cause cause); /* one word: "storage", ... */
+/* returns one word, such as "storage" */
+const char *sched_wait_cause(enum wait_cause cause);
 
 /* A process that has read files of a job. */
 #define SCHED_PROGRAMS 8
 struct sched_program {
 	/* process id, as in /proc; 0: this entry and all later ones are empty */
 	long id;
-	/* number of the process in the engine: `rank` in struct reader */
+	/* the number that the process has in the job's engine: `rank` of struct reader */
 	uint64_t number;
-	/* number of its script in the engine: `script` in struct reader */
+	/* the number that the process's script has in the job's engine: `script` of struct
+	 * reader */
 	uint64_t script;
 };
 /* Tells whether the process lives. The scheduler holds no lock when it calls this. */
@@ -85,7 +90,7 @@ void sched_on_look(struct sched *sched, sched_lives *lives);
 /* Asks `lives` at once about the processes of the job, so that the job's engine knows which scripts
  * that read current/ have ended. */
 void sched_look(struct sched_job *job);
-#define SCHED_WAIT_TEXT 160 /* bytes of a reason to wait, including the \0 */
+#define SCHED_WAIT_TEXT 160 /* size of the text waits_why, including the final 0 */
 
 struct sched_job_status {
 	bool started;	  /* an epoch has begun */
@@ -112,7 +117,7 @@ struct sched_job_status {
 	double rate; /* samples consumed per second, in the last seconds */
 	struct sched_job_share share;
 	bool fixed; /* layout = classes: a file holds the same sample in all epochs */
-	unsigned notices; /* bit n: notice n of enum notice was given */
+	unsigned notices; /* bit n is set if the user has got notice n of enum notice */
 	/* time since the rank's feed failed; 0: it works, or the job has no feed */
 	uint64_t unfed_ns;
 	bool gives_up; /* an open fails if the feed has no sample for it */

@@ -56,7 +56,8 @@ must_check int sched_job_export(
 struct sched_import {
 	int fd;
 	const char *name;
-	const char *at; /* see sched_job_restore */
+	/* NULL, or the point "EPOCH:POSITION" at which the job continues (sched_job_restore) */
+	const char *at;
 };
 
 /*
@@ -147,8 +148,9 @@ uint32_t sched_edition_mark(struct sched_job *job, uint32_t epoch);
 /* The part of one dataset in each epoch of a mixture. */
 struct sched_part {
 	char dataset[65];
-	uint32_t in_epoch; /* samples in each epoch */
-	uint32_t samples;  /* samples that the job selects */
+	uint32_t in_epoch; /* number of samples of this dataset in each epoch */
+	/* number of samples that the job selects from this dataset */
+	uint32_t samples;
 };
 /* Lists the parts of a mixture, and returns their number. 0: the job is no mixture. */
 size_t sched_job_parts(

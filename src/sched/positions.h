@@ -37,9 +37,11 @@ struct sched_opened {
 /* The reader of a file, and how it opens the file. */
 struct sched_reader {
 	struct reader who;
-	bool done;   /* the thread has read the file before this one to the end */
-	bool looks;  /* the process opens files only to look; its worker processes read */
-	bool resent; /* an earlier daemon may already have begun to answer this open */
+	bool done; /* the thread has read the file before this one to the end */
+	/* worker processes of this process read files for it, so that it probably only looks at
+	 * files */
+	bool looks;
+	bool resent;  /* an earlier daemon may already have begun to answer this open */
 	bool unknown; /* the kernel does not tell which process reads */
 	bool elsewhere; /* the reader is one of several ranks, some of them on other machines */
 	/* the file holds images, even if this open only binds the position */
@@ -61,7 +63,8 @@ struct sched_open_callbacks {
 	void *context;
 	/* the reader, on which the choice of the epoch for SCHED_CURRENT depends */
 	struct sched_reader reader;
-	/* the value of sched_edition.names in the edition in which the caller found the position */
+	/* number of the file names (sched_edition.names) by which the caller has found the
+	 * position */
 	uint32_t names;
 };
 

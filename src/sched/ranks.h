@@ -20,7 +20,8 @@ struct sched_fetch {
 	const struct dataset *dataset;
 	const struct preparation *preparation;
 	sample_id sample;
-	struct tensor *tensor; /* owned by the scheduler */
+	/* the tensor that is fetched; it belongs to the scheduler */
+	struct tensor *tensor;
 	/* The members from here on belong to the fetcher. */
 	void *context;
 	uint32_t node, space;

@@ -90,7 +90,7 @@ struct sched_handle {
 	struct sched_job *job;
 	/* an open for another daemon: it has no position, and the engine does not know it */
 	bool bare;
-	/* the request to the engine, which adds the sample, epoch and position */
+	/* the request to the engine, which sets in it the found sample and epoch */
 	struct open_request request;
 	bool answered;
 	/* a worker looks the sample up in a saved order; only this worker may finish the handle */
@@ -99,7 +99,7 @@ struct sched_handle {
 	/* The tensors of the sample's dataset and preparation. NULL: the engine has not answered,
 	 * or only a label was opened. */
 	struct space *space;
-	sample_id in_space; /* the sample's id in the space */
+	sample_id in_space; /* the sample's id in the dataset of `space` */
 	/* the sample that was not in the cache at the open, and is prepared; NULL: its tensor was
 	 * ready */
 	struct wanted *wanted;
@@ -107,15 +107,17 @@ struct sched_handle {
 	enum handle_state state;
 	int status;
 	bool bad;	     /* the sample itself is bad */
-	UT_hash_handle hash; /* in sched->tickets, by ticket */
+	UT_hash_handle hash; /* entry in the hash table sched->tickets, by `ticket` */
 	uint64_t ticket;
 	uint64_t parked_ns;
-	uint64_t awaits_ns;		    /* start of the present wait */
-	uint64_t waited_ns;		    /* sum of the waits for the tensor */
-	uint64_t traced_as;		    /* number of the open in the trace */
-	struct waiter waiter;		    /* used in the state AWAITS_TENSOR */
-	TAILQ_ENTRY(sched_handle) link;	    /* in a list of an aftermath (after.h) */
-	TAILQ_ENTRY(sched_handle) job_link; /* in the job's `parked` */
+	/* time at which the present wait for the tensor began */
+	uint64_t awaits_ns;
+	uint64_t waited_ns;   /* sum of the waits for the tensor */
+	uint64_t traced_as;   /* number of the open in the trace */
+	struct waiter waiter; /* used in the state AWAITS_TENSOR */
+	/* entry in a list of an aftermath (after.h) */
+	TAILQ_ENTRY(sched_handle) link;
+	TAILQ_ENTRY(sched_handle) job_link; /* entry in sched_job.parked */
 	struct sched_open_callbacks callbacks;
 };
 
@@ -125,7 +127,8 @@ struct skipping {
 	/* the bad samples that stay bad until their files change */
 	roaring_bitmap_t *damaged;
 	roaring_bitmap_t *told; /* bad samples that were logged; only the clerk uses it */
-	bool found;		/* `bad` has grown since the clerk's last look */
+	/* `bad` has got samples that the clerk has not seen yet */
+	bool found;
 	/* the positions that the next epoch leaves out (skip_plan.c); NULL: none */
 	struct skip_plan *plan;
 };
@@ -136,9 +139,10 @@ struct sched_job {
 	struct sched *sched;
 	atomic_uint references;
 	bool removed;
-	struct feeds feeds;	 /* feeds of a rank, by epoch */
-	uint64_t unfed_since_ns; /* when the rank's feed failed; 0: the feed works */
-	bool gives_up;		 /* opens that find no sample in the feed fail */
+	struct feeds feeds; /* if the job is a rank: the feed of each epoch */
+	/* time at which the rank's feed failed; 0: the feed works, or the job has no feed */
+	uint64_t unfed_since_ns;
+	bool gives_up; /* an open fails if the feed has no sample for it */
 	/* why the next epoch of the training does not begin (sched_feed_waits) */
 	char waits_why[SCHED_WAIT_TEXT];
 	uint32_t open; /* number of images of current/ that are open */
@@ -155,7 +159,8 @@ struct sched_job {
 	struct share_job share;
 	struct watch watch;
 	struct sched_program programs[SCHED_PROGRAMS]; /* the latest first */
-	double waiting_part; /* part of the last second or so during which a reader waited */
+	/* fraction of the last second during which a reader of the job waited */
+	double waiting_part;
 };
 
 /* A dataset of the daemon. */
@@ -204,7 +209,8 @@ struct sched {
 	struct supply supply;
 	struct sched_source *sources; /* supply.sources points to these */
 	struct daemon_config const *config;
-	uint64_t sources_changed;      /* count of datasets that came or went */
+	/* number of times that a dataset was added or removed */
+	uint64_t sources_changed;
 	uint64_t seed;		       /* constant */
 	struct quarantine *quarantine; /* constant */
 	struct past *past;	       /* constant */
@@ -213,7 +219,8 @@ struct sched {
 	sched_head_of *head_of;
 	sched_news *news; /* constant once there are jobs; may be NULL */
 	void *news_context;
-	sched_lives *lives;	      /* constant once there are jobs; NULL: not known */
+	/* constant once there are jobs; NULL: nobody can tell which processes live */
+	sched_lives *lives;
 	struct sched_fetcher fetcher; /* constant once there are jobs; may be zero */
 	struct load_pool *pool;
 	TAILQ_HEAD(, sched_job) jobs;
@@ -235,11 +242,12 @@ struct sched {
 	bool stopping;
 	bool keeps_house;
 	pthread_t housekeeper;
-	/* signalled when work is due earlier than the housekeeper expects, or on `stopping` */
+	/* signalled when some work is due earlier than the housekeeper expects, or when `stopping`
+	 * is set */
 	pthread_cond_t house_cond;
 	bool has_clerk;
 	pthread_t clerk;
-	/* signalled when a job wants the clerk, or on `stopping` */
+	/* signalled when a job wants the clerk, or when `stopping` is set */
 	pthread_cond_t clerk_cond;
 	pthread_cond_t clerk_done_cond;
 };

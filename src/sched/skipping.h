@@ -23,7 +23,8 @@
 /* A plan for the bad samples: each one gets a position that epochs leave out. */
 struct skip_plan {
 	uint32_t n;
-	uint32_t *position; /* position[i] is for sample[i] */
+	/* position[i] is the position that the bad sample sample[i] gets */
+	uint32_t *position;
 	sample_id *sample;
 	roaring_bitmap_t *positions; /* the set of all positions in `position` */
 };
