@@ -103,9 +103,9 @@ static uint32_t running_epoch(
 		       : next_epoch(epochs);
 }
 
-/* Tells whether a new script continues the epoch to which the job went back. It does not if another
- * epoch runs by now. It does not, either, if the first file that it opens was read before, and less
- * than an eighth of the files is unread. */
+/* Tells whether a new script continues the epoch to which the job went back. It continues the epoch
+ * if no other epoch has begun, and one of these is true: the script's first file was not read
+ * before; at least an eighth of the files is unread. */
 static bool goes_on(const struct epochs *epochs, const struct open_request *request)
 {
 	const struct current *current = &epochs->current;

@@ -175,8 +175,9 @@ struct open_request {
 	bool label;
 	/* set by the engine */
 	/* The result: 0 or -errno. -ESTALE: the epoch is over, or its files have other names by
-	 * now; -EAGAIN: the epoch may not begin yet; -EBUSY: see refuses_second; -ENODEV: the job
-	 * was removed. The status of epochs_begun, epochs_starve or epochs_loaded is passed on. */
+	 * now; -EAGAIN: the epoch may not begin yet; -EBUSY: the job allows no second script in
+	 * current/; -ENODEV: the job was removed. The status of epochs_begun, epochs_starve or
+	 * epochs_loaded is passed on. */
 	int status;
 	uint32_t found_epoch; /* the epoch to which `sample` belongs */
 	/* SAMPLE_NONE: the effect is EFFECT_LOOK_UP, so the caller must look the sample up */

@@ -406,7 +406,7 @@ void epochs_place(const struct epochs *epochs, struct epochs_place *ret)
 
 /* epochs_read_runs stops after it has looked at so many positions. Most searches are shorter: a
  * script that reads in order leaves one run of read positions, and a few beyond. */
-#define MOST_SEARCHED 65536 /* positions */
+#define MOST_SEARCHED 65536 /* number of positions */
 
 uint32_t epochs_read_runs(const struct epochs *epochs, uint32_t number, struct run *ret,
 	uint32_t n, bool *ret_all)

@@ -269,7 +269,7 @@ void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t n
 	ensure(!epochs->adopting.active);
 	if (epochs->left)
 		answer(request, -ENODEV, NULL, effects);
-	/* the caller looks up the file name again */
+	/* the file names have changed, and the caller looks up the name again */
 	else if (request->names != set->names)
 		answer(request, -ESTALE, NULL, effects);
 	else if (!exists)

@@ -26,7 +26,8 @@
 
 struct passes {
 	const roaring_bitmap_t *all;
-	uint32_t n_all, n; /* number of all samples; number of an epoch's samples */
+	/* n_all: number of all samples. n: number of samples of an epoch. */
+	uint32_t n_all, n;
 	uint64_t seed;
 };
 

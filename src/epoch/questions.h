@@ -99,13 +99,16 @@ uint32_t epochs_ahead(const struct epochs *epochs, uint32_t epoch);
 
 /* The samples that a live epoch gets next. */
 struct epochs_coming {
-	uint32_t ahead;	   /* number of samples that are drawn and not bound */
-	uint32_t unbound;  /* number of positions without a sample, bound or drawn */
-	sample_id next[2]; /* the first two of `ahead`; SAMPLE_NONE: there are fewer */
+	uint32_t ahead; /* number of samples that are drawn and not bound */
+	/* number of positions for which no sample is bound or drawn yet */
+	uint32_t unbound;
+	/* the first two of the samples that are drawn and not bound; SAMPLE_NONE: there are
+	 * fewer */
+	sample_id next[2];
 };
 struct epochs_coming epochs_coming(const struct epochs *epochs, uint32_t epoch);
 
-/* Returns the number of pinned samples, queued or bound. */
+/* Returns the number of pinned samples: those in queues, and those that are bound. */
 uint32_t epochs_pins(const struct epochs *epochs);
 /* Returns how many pins the sample has in epochs whose set has this owner. */
 uint32_t epochs_pins_of(const struct epochs *epochs, const void *owner, sample_id sample);

@@ -55,7 +55,7 @@ struct reader {
 enum opened_how {
 	OPENED_GIVEN = 0, /* the file holds the sample of the script's epoch */
 	OPENED_AGAIN = 1, /* the thread opens its last file again */
-	/* The file is of the previous epoch, which this worker or rank still reads. */
+	/* The file belongs to the previous epoch, which this worker or rank still reads. */
 	OPENED_LATE = 3,
 	OPENED_ANEW = 6, /* the open begins a new pass over the same epoch */
 	OPENED_NEXT = 7, /* the open begins a pass over the next epoch */
@@ -91,7 +91,8 @@ struct record {
 	uint32_t bound, consumed;
 	/* Number of the journal's segment; set only for a RESTORED in a replay. */
 	uint32_t segment;
-	/* current/ began the epoch; the previous epoch goes on for slow readers */
+	/* an open in current/ began the epoch, so the previous epoch drains: slow readers may still
+	 * read it */
 	bool rolls;
 	bool label; /* the label of the position was opened */
 	bool drains;

@@ -16,9 +16,10 @@
  *                                          2 5 1              2 5
  *
  * The engine counts each rank's opens since the pass began. An open within the rank's part refutes
- * the division if a rank has already opened the file in this pass. Padding is an exception: the
- * first files of the pass are the first files of the parts. So a rank may open one such file again,
- * with which a worker of another rank has begun the pass, if no third rank has done this, too.
+ * the division if a rank has already opened the file in this pass. Padding is an exception: a rank
+ * may fill up its part with one file that another rank has opened. This must be a file with which a
+ * worker of that rank began the pass, because the first files of the pass are the first files of
+ * the parts. No two ranks may fill up their parts with files of the same rank.
  * A pass is over when each rank has opened its part of a division that is not refuted, and the
  * parts together have all files (PADS), or as many as the division does not drop (DROPS).
  *
