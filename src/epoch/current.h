@@ -109,8 +109,8 @@ struct script {
 	uint32_t rows_begun;
 	/* number of the script's ranks at the script's last counted open */
 	uint32_t n_ranks;
-	/* For each file, a byte with a bit for each division: a rank has opened the file within the
-	 * rank's part of the pass. The byte's other bits are explained in script_ranks.c. */
+	/* parts[f] has a bit for each division, which is set if a rank has opened file f within the
+	 * rank's part of the pass. The other bits of parts[f] are explained in script_ranks.c. */
 	uint8_t *parts;
 	/* for each division, the number of files whose bit is set in `parts` */
 	uint32_t parted[DIVISIONS];
@@ -146,7 +146,7 @@ struct script {
 	bool labels_of_images;
 	/* a thread has opened a label before another thread opened the image */
 	bool labels_first;
-	/* At its first turn the script left an epoch that was over, and joined the running epoch
+	/* The script's first turn was made because its epoch was over: it joined the running epoch
 	 * (OPENED_BEHIND). The next turn clears this. */
 	bool behind;
 };

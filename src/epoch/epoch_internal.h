@@ -68,8 +68,8 @@ struct epoch {
 	/* The pins by a hash of their positions, in 2^chain_bits lists. */
 	LIST_HEAD(pin_chain, pin) * chains;
 	unsigned chain_bits;
-	/* During a replay: the samples that the epoch has bound so far, so that a sample which is
-	 * bound twice is found. Otherwise NULL. */
+	/* The samples that the epoch has bound so far, by which a replay finds a sample that is
+	 * bound twice. NULL: no replay goes on. */
 	roaring_bitmap_t *replayed;
 	/* Made by epochs_prepare: a bit for each file, set if all positions of the file were
 	 * consumed. */

@@ -5,8 +5,8 @@
 
 /* Answers questions about a script from the facts that scripts.c collects. */
 
-/* After this many steps from file to file, a script's own steps tell whether it opens files in
- * order. Before that, the previous epoch tells this. */
+/* A script's own steps from file to file tell whether it opens files in order, as soon as there are
+ * so many steps. Until then the previous epoch tells this. */
 #define ENOUGH_STEPS 32
 
 uint32_t files_of(const struct epochs *epochs, const struct epoch_set *set)

@@ -234,8 +234,8 @@ struct sched {
 	struct programs *programs;
 	TAILQ_HEAD(, load_work) postponed;
 	bool room_made; /* the housekeeper has to call supply_has_room */
-	/* For cache_advice.c. evictions_told: number of evictions when the advice on the size of
-	 * the cache was last logged. told_ns: the time at which it was logged. */
+	/* cache_advice.c uses these. evictions_told: number of evictions when the advice on the
+	 * size of the cache was last logged. told_ns: the time at which it was logged. */
 	uint64_t evictions_told, told_ns;
 	struct sched_handle *tickets; /* hash table of parked opens, by ticket */
 	uint64_t next_ticket;
