@@ -420,8 +420,8 @@ void epochs_hold(struct epochs *epochs, struct effects *effects);
 /* Ends epochs_hold, if the job does not go back after all. */
 void epochs_unhold(struct epochs *epochs);
 
-/* Returns the first epoch in memory after the epoch `after`, or, if this is UINT32_MAX, the first
- * of all epochs in memory. UINT32_MAX: there is none. */
+/* Returns the first epoch in memory after the epoch `after`. after = UINT32_MAX: returns the first
+ * of all epochs in memory. Returns UINT32_MAX if there is no such epoch. */
 uint32_t epochs_next_live(const struct epochs *epochs, uint32_t after);
 
 /* Makes an epoch from the first `bound` bindings and `consumed` reads of an order. Takes over

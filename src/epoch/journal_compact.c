@@ -32,7 +32,7 @@
  */
 
 #define BLOCK_RECORDS 4096
-/* opens of each script that stay, for each position of the epoch */
+/* for each position of the epoch, so many opens of each script stay */
 #define OPENS_KEPT 4
 /* number of scripts whose opens stay: twice as many as an engine knows */
 #define SCRIPTS_KEPT 32

@@ -279,8 +279,9 @@ bool buffer_at_segment(const struct record_buffer *buffer);
 /* Returns the end of the records that can be written next to the same file: the offset of the next
  * SEGMENT, or the end of the buffer. */
 size_t buffer_run_end(const struct record_buffer *buffer);
-/* Sets the checksums of the records in the buffer; each one continues the previous one. *checksum:
- * that of the record before the buffer; on return, that of the last record in the buffer. */
+/* Sets the checksums of the records in the buffer; each checksum continues that of the previous
+ * record. *checksum: the checksum of the record before the buffer; on return, that of the last
+ * record in the buffer. */
 void buffer_seal(struct record_buffer *buffer, uint32_t *checksum);
 /* Empties the buffer. Also frees its memory if it has more than 1 MiB. */
 void buffer_reset(struct record_buffer *buffer);

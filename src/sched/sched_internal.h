@@ -90,7 +90,7 @@ struct sched_handle {
 	struct sched_job *job;
 	/* an open for another daemon: it has no position, and the engine does not know it */
 	bool bare;
-	/* the request to the engine, which sets in it the found sample and epoch */
+	/* the request to the engine; the engine sets its results: the sample and the epoch */
 	struct open_request request;
 	bool answered;
 	/* a worker looks the sample up in a saved order; only this worker may finish the handle */
