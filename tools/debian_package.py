@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""Data from Debian packages that are downloaded and unpacked, but not installed."""
+"""Downloads and unpacks the data of Debian packages, without installing them."""
 
 import glob
 import os
@@ -16,7 +16,7 @@ def cache_directory():
 
 
 def apt(arguments, cwd, lists=None):
-    """apt-get with private package lists, so that no root is needed to fetch them."""
+    """Returns the command apt-get with private package lists, which needs no root."""
     options = ["-qq", "-o", "APT::Sandbox::User=" + ("root" if os.geteuid() == 0 else "")]
     if lists:
         os.makedirs(os.path.join(lists, "lists/partial"), exist_ok=True)
@@ -44,7 +44,7 @@ def download(package, directory, instead):
 
 
 def unpacked(package, part, size, cache, instead):
-    """The directory `part` of the package, kept in the cache directory."""
+    """Returns the directory `part` of the package, which is downloaded once, to `cache`."""
     target = os.path.join(cache, package)
     if not os.path.isdir(target):
         print(f"{os.path.basename(sys.argv[0])}: downloading {package} ({size}), kept in {cache}",

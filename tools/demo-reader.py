@@ -1,13 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""A training script's reading: takes a directory, reads its images one after the other
-with PIL, and rests after each one for as long as a training step would take. It knows
-nothing about joaderfs.
+"""Reads a directory of images like a training script, with PIL, and sleeps after each image as long
+as a training step would take. It knows nothing about joaderfs.
 
-The directory holds images with a NAME.cls beside each (WebDataset's convention), or is an
-ImageFolder tree: <class>/<image>. With --seconds, it holds such directories, epoch-0000,
-epoch-0001 and so on, which are read for so long. Prints one line of JSON."""
+The directory has images with a file NAME.cls for each (as in WebDataset), or is an ImageFolder tree
+<class>/<image>. With --seconds, the directory has subdirectories epoch-0000, epoch-0001 and so on,
+which are read for this time. Prints one line of JSON."""
 
 import argparse
 import collections
@@ -27,7 +26,7 @@ IMAGES = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".we
 
 
 def flat_samples(directory):
-    """(image, label file) pairs in the order of their names."""
+    """Returns (image, label file) pairs, sorted by name."""
     names = sorted(os.listdir(directory))
     images = [n for n in names if n.lower().endswith(IMAGES)]
     return [(os.path.join(directory, n), os.path.join(directory, os.path.splitext(n)[0] + ".cls"))
@@ -35,7 +34,7 @@ def flat_samples(directory):
 
 
 def folder_samples(directory, classes):
-    """(image, label) pairs as torchvision's ImageFolder lists them."""
+    """Returns (image, label) pairs in the order of torchvision's ImageFolder."""
     names = sorted(e.name for e in os.scandir(directory) if e.is_dir())
     found = []
     for label, name in enumerate(names[:classes]):
@@ -47,7 +46,7 @@ def folder_samples(directory, classes):
 
 
 def transform(image, resize, crop):
-    """torchvision's Resize(int) and CenterCrop on a PIL image."""
+    """Does torchvision's Resize(int) and CenterCrop on a PIL image."""
     if resize and min(image.size) != resize:
         w, h = image.size
         short, long = min(w, h), max(w, h)
@@ -71,8 +70,8 @@ def load(path, label, args):
 
 
 def ahead(samples, args):
-    """Yields a function per sample that gives it; with --workers, threads are reading up
-    to four samples each ahead of it, as the workers of a DataLoader do."""
+    """Yields for each sample a function that returns it. With --workers, threads read up to four
+    samples each ahead, like the workers of a DataLoader."""
     if args.workers == 0:
         for path, label in samples:
             yield path, lambda p=path, l=label: load(p, l, args)
@@ -115,7 +114,7 @@ def read_one(args, directory=None, until=math.inf):
 
 
 def read_epochs(args, begin):
-    """One epoch after the other; the sums."""
+    """Reads epochs for args.seconds. Returns the sums of all epochs."""
     sums, epoch, until = (0, 0, 0.0), 0, begin + args.seconds
     while time.monotonic() < until:
         directory = os.path.join(args.directory, f"epoch-{epoch:04d}")

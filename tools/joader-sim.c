@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-/* Runs the daemon's samplers and cache in scenarios, without files or a mount. */
+/* joader-sim: runs the daemon's samplers and cache in scenarios, without files or a mount. */
 
 #include "base/cleanup.h"
 #include "sim/cluster.h"
@@ -319,7 +319,7 @@ static int print_shares(FILE *out, const char *csv, const char *svg)
 	return shares_print(out, csv);
 }
 
-/* Pages that can be given instead of scenarios. */
+/* Words that can be given instead of scenarios, and print a page. */
 static const struct page {
 	const char *name;
 	int (*print)(FILE *out, const char *csv, const char *svg);

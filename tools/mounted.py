@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""What tools/demo and tools/bench/bench share: a joaderfs daemon in a temporary directory,
-and readers as processes beside it."""
+"""Runs a joaderfs daemon in a temporary directory, and readers as processes. Used by tools/demo and
+tools/bench/bench."""
 
 import contextlib
 import json
@@ -20,11 +20,11 @@ IMAGES = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".we
 
 
 class Failed(Exception):
-    """Told to the user as it is."""
+    """An error whose text is printed for the user, without a trace."""
 
 
 def dataset_paths(directory, classes=None):
-    """The images of an ImageFolder, as absolute paths; only of the first classes."""
+    """Returns the absolute paths of the images of an ImageFolder, only of the first `classes`."""
     names = sorted(e.name for e in os.scandir(directory) if e.is_dir())
     found = []
     for name in names[:classes]:
@@ -34,7 +34,7 @@ def dataset_paths(directory, classes=None):
 
 
 def job_ini(name, resize=256, crop=224, tensor=None, view=None, **job):
-    """The ini of a job; what is None or 0 is left out."""
+    """Returns the ini of a job. Leaves out keys whose value is None or 0."""
     sections = {"job": {"name": name, "dataset": "photos", "epochs": 1, **job},
                 "tensor": {"resize": resize, "crop": crop, "format": "ppm", **(tensor or {})},
                 "view": view or {}}
@@ -48,12 +48,12 @@ def signals_end_it(number, _):
 
 
 class Daemon:
-    """A joaderfs that is mounted inside a `with` block, and gone after it."""
+    """A joaderfs that is mounted inside a `with` block."""
 
     def __init__(self, program, dataset, jobs, cache, source=None, inside=(), cluster=None,
                  **options):
-        """dataset: the directory of "photos", or directories by name; source: what is read
-        instead of it, with the same images; jobs: an ini for each name; inside: a command that
+        """dataset: the directory of "photos", or directories by name; source: the daemon reads
+        this one instead, with the same images; jobs: an ini for each name; inside: a command that
         runs the daemon; cluster: keys of [cluster]; options: more keys of [joaderfs]."""
         self.program, self.dataset, self.jobs, self.cache = program, dataset, jobs, cache
         self.source = source
@@ -134,12 +134,12 @@ class Daemon:
         return json.loads(self.read("stats.json"))
 
     def status(self, job):
-        """jobs/<job>/status as a dictionary of strings."""
+        """Returns jobs/<job>/status as a dictionary of strings."""
         return dict(line.split(None, 1) for line in self.read("jobs", job, "status").splitlines()
                     if len(line.split(None, 1)) == 2)
 
     def order(self, job, epoch=0):
-        """The lines of epoch-000N.order as (position, id, label, served, absolute path)."""
+        """Returns the lines of epoch-000N.order as (position, id, label, served, absolute path)."""
         rows = []
         for line in self.read("jobs", job, f"epoch-{epoch:04d}.order").splitlines():
             position, sample, label, served, path = line.split("\t")
@@ -148,18 +148,18 @@ class Daemon:
         return rows
 
     def engine(self):
-        """The number of the process that serves; the other one, its parent, only waits."""
+        """Returns the process id of the engine, which serves. Its parent only supervises it."""
         supervisor = self.process.pid
         with open(f"/proc/{supervisor}/task/{supervisor}/children", encoding="ascii") as file:
             return int(file.read().split()[0])
 
     def peak_kb(self):
-        """The most memory the daemon has had."""
+        """Returns the peak of the daemon's memory in KiB."""
         with open(f"/proc/{self.engine()}/status", encoding="ascii") as file:
             return next(int(line.split()[1]) for line in file if line.startswith("VmHWM:"))
 
     def cpu_s(self):
-        """Seconds of CPU the daemon has used."""
+        """Returns the CPU time of the daemon in seconds."""
         with open(f"/proc/{self.engine()}/stat", encoding="ascii") as file:
             fields = file.read().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -173,7 +173,7 @@ def unescaped(text):
 
 
 def exactly_once(daemon, job, paths):
-    """Problems with what the job was given, against what it should have been."""
+    """Returns a list of problems: samples that the job got twice, or not at all, or wrongly."""
     rows = daemon.order(job)
     expected = sorted(paths)
     problems = []
@@ -188,7 +188,7 @@ def exactly_once(daemon, job, paths):
 
 
 def run_readers(commands):
-    """Runs a command line per name at once; the JSON that each printed, and the wall time."""
+    """Runs several command lines at the same time. Returns the JSON of each, and the wall time."""
     begin = time.monotonic()
     running = {}
     try:
@@ -209,7 +209,7 @@ def run_readers(commands):
 
 
 def main_wrapper(main):
-    """Runs main; a Failed is told in one line, Ctrl-C needs no trace."""
+    """Runs main. Prints one line for a Failed, and no trace after Ctrl-C."""
     try:
         main()
     except Failed as error:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 #
-# The targets that are programs in tools/ and tests/fs. Packages come first and the
-# programs are built by another make, because pkg-config is asked when a makefile is read.
+# Targets that run programs in tools/ and tests/fs. First packages are installed. Then a second make
+# builds the programs, because a makefile calls pkg-config when it is read.
 
 include tools/bench/bench.mk
 
 CTL_SRC := $(sort $(wildcard tools/ctl/*.c))
-# What explain simulates with.
+# The files of tools/sim with which joaderctl explain simulates.
 CTL_SIM := $(patsubst %,$(BUILD)/tools/sim/%.o,timed timed_runs timed_script timed_world sim_sched \
 	sim_draw sim_supply sim_sampler dsa_tree dsa_tree_round)
 $(BUILD)/joaderctl: $(BUILD)/tools/joaderctl.o $(CTL_SRC:%.c=$(BUILD)/%.o) $(CTL_SIM) $(LIB)

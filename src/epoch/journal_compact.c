@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/array_grow.h"
+#include "base/compare.h"
 #include "epoch/journal_internal.h"
 #include "base/log.h"
 
@@ -49,7 +50,7 @@ struct script_opens {
 
 /* A reader (a thread) to which the segment has given a number. */
 struct told {
-	uint32_t number;
+	uint32_t number; /* first, for compare_u32 */
 	bool needed;
 	struct script_opens *script;
 	/* Number of the reader's last open among the opens of its script, from 1 on; 0: the reader
@@ -140,16 +141,10 @@ static struct script_opens *get_script(struct compaction *compaction, uint64_t i
 
 static struct told *find_told(const struct compaction *compaction, uint32_t number)
 {
-	size_t low = 0, high = compaction->n_told;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (compaction->told[middle].number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	bool found = low < compaction->n_told && compaction->told[low].number == number;
-	return found ? &compaction->told[low] : NULL;
+	return compaction->n_told > 0
+		       ? bsearch(&number, compaction->told, compaction->n_told,
+				 sizeof(struct told), compare_u32)
+		       : NULL;
 }
 
 /* Returns the script that has made the open. NULL: no memory. */

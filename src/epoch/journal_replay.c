@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/array_grow.h"
+#include "base/compare.h"
 #include "epoch/disk.h"
 #include "epoch/journal_internal.h"
 #include "base/log.h"
@@ -19,7 +20,7 @@
 #define BLOCK_RECORDS 4096
 
 struct numbered {
-	uint32_t number;
+	uint32_t number; /* first, for compare_u32 */
 	struct reader is;
 };
 
@@ -69,16 +70,11 @@ static int refuse(const struct reading *reading, const char *format, ...)
  * compaction has removed it. */
 static const struct reader *find_reader(const struct reading *reading, uint32_t number)
 {
-	size_t low = 0, high = reading->n_readers;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (reading->readers[middle].number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	bool found = low < reading->n_readers && reading->readers[low].number == number;
-	return found ? &reading->readers[low].is : NULL;
+	const struct numbered *found = NULL;
+	if (reading->n_readers > 0)
+		found = bsearch(&number, reading->readers, reading->n_readers,
+			sizeof(*found), compare_u32);
+	return found ? &found->is : NULL;
 }
 
 static int add_reader(struct reading *reading, const struct disk_record *disk)

@@ -1,10 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Refused at the start: a mount point that is missing, a file, or busy; and a second daemon with the
-# same state directory.
+# Refused at the start: a dataset that is missing, a file, or empty, by name; a mount point that is
+# missing, a file, or busy; and a second daemon with the same state directory.
 . "$(dirname "$0")/lib.sh"
 alone
+refused "$D" images
+touch "$D"
+refused "$D"
+rm "$D"
+mkdir -p "$D/class0"
+refused "$D"
+rm -r "$D" "$T/joaderfs.ini"
 dataset 2 4
 job a tensor.crop=32
 config

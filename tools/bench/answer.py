@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""A function that answers each sample with the same array, for tools/bench/programs.c."""
+"""Answers each sample with the same array, for tools/bench/programs.c."""
 
 import numpy
 

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * augment: measures the cost of each step of a sample's augmentation, with the code for this
- * processor, from a tensor of 256x256 to a sample of 224x224. Prints JSON: for each step the
- * microseconds of the fastest of many runs, and their mean; and the time of a copy.
+ * augment: measures the cost of each step of the augmentation, from a tensor of 256x256 to a sample
+ * of 224x224. Prints JSON: for each step, and for a copy, the microseconds of the fastest of many
+ * runs, and their mean.
  */
 
 #include "base/clock.h"
@@ -66,7 +66,7 @@ struct times {
 	double mean;
 };
 
-/* Returns microseconds; negative: no memory. */
+/* Measures one step, in microseconds. Negative: no memory. */
 static struct times measure(const struct job_config *job, const struct tensor *tensor)
 {
 	struct times times = {.fastest = 1e9};

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""What each step of the augmentation costs in one thread, beside torchvision's steps on the
-same picture, and beside copying as many bytes."""
+"""Compares the cost of each step of joaderfs' augmentation, in one thread, with the same step of
+torchvision, and with copying as many bytes."""
 
 import json
 import os
@@ -17,11 +17,11 @@ from mounted import Failed
 SIDE, CROP = 256, 224
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 TIMES = 300
-MEMORY = "copy, in memory"  # a sample is written to a file of its own
+MEMORY = "copy, in memory"  # not from the processor's caches: each sample has its own memory
 
 
 def torchs():
-    """torchvision's transforms, from a PIL image, by the name of our step."""
+    """Returns torchvision's transforms of a PIL image, by the names of joaderfs' steps."""
     from torchvision import transforms
     crop = transforms.RandomCrop(CROP)
     numbers = [transforms.ToTensor(), transforms.Normalize(MEAN, DEVIATION)]

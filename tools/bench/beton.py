@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""beton.py DATASET MODE TARGET: a dataset in FFCV's format, which is what one would use instead
-of joaderfs if one may convert: jpg has photographs as they are, raw has them prepared and decoded.
+"""beton.py DATASET MODE TARGET: converts a dataset to FFCV's format, for comparison with joaderfs.
+MODE jpg keeps the photographs as JPEG; raw stores them prepared and decoded.
 
-It is made by a process of its own, since FFCV takes much memory, which would count as that of
-readers."""
+A separate process converts, because FFCV takes much memory, which would otherwise count as memory
+of the readers."""
 
 import importlib.util
 import os
@@ -19,7 +19,8 @@ def there_is_ffcv():
 
 
 def beton(dataset, mode):
-    """The file, kept beside the dataset."""
+    """Returns the path of the converted file, which is beside the dataset. Makes the file if it is
+    missing."""
     target = f"{dataset}-{mode}.beton"
     if not os.path.exists(target):
         subprocess.run([sys.executable, __file__, dataset, mode, target + ".part"], check=True,
@@ -29,7 +30,7 @@ def beton(dataset, mode):
 
 
 class Photographs:
-    """What FFCV's DatasetWriter asks for."""
+    """The images and labels, by index, as FFCV's DatasetWriter needs them."""
 
     def __init__(self, paths, opened):
         self.paths, self.opened = sorted(paths), opened

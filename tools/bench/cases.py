@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""The cases: several jobs at once, by several ways of reading."""
+"""The cases of the bench: several jobs read at the same time. Each case is measured with several
+ways of reading, such as torch's DataLoader or joaderfs' batches."""
 
 import json
 import os
@@ -21,8 +22,8 @@ RESIZE, CROP = 256, 224
 SAMPLE_BYTES = CROP * CROP * 3
 CPUS = 2  # worker processes of all jobs together
 
-# What a job reads: the reader's kind, the layout of its view, the format, and what its own
-# code still does to an image.
+# Ways of reading. kind: of reader.py; layout, format: of the job; script: (resize, crop) that the
+# script does itself.
 WAYS = {
     "DataLoader": {"kind": "imagefolder", "mount": False, "script": (RESIZE, CROP)},
     "ImageFolder": {"kind": "imagefolder", "layout": "classes", "format": "ppm",
@@ -46,15 +47,15 @@ if not there_is_ffcv():
 
 
 class Job:
-    """One reader of a case: ms of a model's work per sample, seconds until it starts, and
-    the range of samples that it reads."""
+    """A job of a case. step: ms of the model's work per sample; start: seconds until the job
+    starts; part: the range of samples that it reads, None: all."""
 
     def __init__(self, name, step=0.0, start=0.0, part=None):
         self.name, self.step, self.start, self.part = name, step, start, part
 
 
 def made(tool, *arguments):
-    """The directory that a tool makes, or has made before."""
+    """Runs a tool that makes a directory and prints its path. Returns the path."""
     done = subprocess.run([os.path.join(TOOLS, tool), *arguments], stdout=subprocess.PIPE,
                           text=True, check=False)
     if done.returncode != 0:
@@ -70,16 +71,16 @@ def fashion(count):
     return os.path.join(made("demo-fashion", "--count", str(count)), "train")
 
 
-# What is read: the directory for a number of pictures, how they are prepared, and what one
-# takes in the cache.
+# The datasets. directory: a function from the number of pictures to their directory; bytes: size of
+# a prepared sample in the cache.
 PHOTOGRAPHS = {"directory": photographs, "resize": RESIZE, "crop": CROP,
                "bytes": SAMPLE_BYTES + 4096}
 FASHION = {"directory": fashion, "resize": 0, "crop": 28, "bytes": 2 * 28 * 28 * 3}
 
 
 def copies(dataset, form):
-    """The photographs prepared beforehand, kept beside the dataset: a tree of PPM files, or
-    NPY files with their labels in one directory, in random order."""
+    """Prepares the photographs beforehand, and returns their directory, which is beside the
+    dataset: a tree of PPM files, or NPY files with labels in one directory, in random order."""
     if form.endswith(".beton"):
         return beton(dataset, form.split(".", maxsplit=1)[0])
     target = f"{dataset}-{form}-{RESIZE}-{CROP}"
@@ -111,7 +112,7 @@ def copy_prepared(path, k, classes, tree, form):
 
 
 def prepared(path):
-    """As torchvision's Resize and CenterCrop make it."""
+    """Returns the image, prepared as by torchvision's Resize and CenterCrop."""
     image = Image.open(path).convert("RGB")
     width, height = image.size
     short = min(width, height)
@@ -127,13 +128,13 @@ def command(way, job, directory, jobs, epochs, seed, pictures):
             "--resize", str(resize), "--crop", str(crop), "--step", str(job.step),
             "--start", str(job.start), "--workers", str(CPUS // len(jobs)),
             "--warm", str(way.get("warm", 0)), *["--yields"] * way.get("yields", False)]
-    if job.part and not way.get("mount", True):  # on the mount, "where" selects
+    if job.part and not way.get("mount", True):  # with a mount, the job's key `where` selects
         argv += ["--part", f"{job.part[0]}:{job.part[1]}"]
     return argv
 
 
 def run_together(commands):
-    """Starts all, waits until each is ready, lets them go; what each one printed."""
+    """Starts all readers, waits until all are ready, and lets them begin. Returns their output."""
     running = []
     try:
         for argv in commands:
@@ -180,7 +181,7 @@ def view_ini(way, job, epochs, pictures):
 
 
 def check(daemon, jobs, readers, samples, epochs):
-    """That each reader got as many as it should have; which ones, the tests have checked."""
+    """Checks that each reader got the right number of samples. Tests check which samples."""
     for job, reader in zip(jobs, readers):
         wanted = (job.part[1] - job.part[0] if job.part else samples) * epochs
         if reader["samples"] != wanted:
@@ -189,7 +190,7 @@ def check(daemon, jobs, readers, samples, epochs):
 
 
 def run(args, name, jobs, cache=1.0, epochs=2, pictures=None, **options):
-    """One run of one way; cache: a part of the prepared samples."""
+    """Measures one way of reading. cache: the fraction of the prepared samples that fit into it."""
     pictures = pictures or PHOTOGRAPHS
     dataset = pictures["directory"](args.count)
     samples = len(dataset_paths(dataset))
@@ -215,7 +216,7 @@ def run(args, name, jobs, cache=1.0, epochs=2, pictures=None, **options):
 
 
 def row(args, title, jobs, ways, **settings):
-    """Each way as often as there are rounds, in turns; medians, and the ratio to the
+    """Measures all ways alternately, args.rounds times. Returns medians, and the ratios to the
     DataLoader of the same round."""
     rounds = [{titled(name, how): run(args, name, jobs, **{**settings, **how})
                for name, how in ways} for _ in range(args.rounds)]
@@ -242,9 +243,9 @@ def plain(names):
     return [(name, {}) for name in names]
 
 
-# How the same is read in every case; more ways are in `jobs`.
+# The ways of reading of every case; jobs() has more.
 READ = ("DataLoader", "ImageFolder", "npy", "batch")
-# ms per sample of a model's work on a GPU of its own, as the paper's models differ
+# ms of the model's work per sample; the ratios are those of the paper's models
 SPEEDS = (0.5, 0.8, 1.3, 2.4)
 
 
@@ -257,20 +258,20 @@ def different_speeds():
 
 
 def arriving(args):
-    """Four jobs, and the seconds between them."""
+    """Returns four jobs that start one after another, and the seconds between their starts."""
     gap = 0.4 if args.quick else 1.5
     return [Job(f"job{k}", step=0.5, start=k * gap) for k in range(4)], gap
 
 
 def overlapping(args, share):
-    """Two jobs of half as many samples as there are, of which they share so many percent."""
+    """Returns two jobs. Each reads half of the samples; `share` percent of these are the same."""
     size = args.count // 2
     first = (size * (100 - share)) // 100
     return [Job("job0", part=(0, size)), Job("job1", part=(first, first + size))]
 
 
 def jobs(args):
-    # Before its first epoch each job of FFCV's compiles for half a minute.
+    # FFCV's jobs compile for half a minute before the first epoch, so only one case has them.
     others = [name for name, way in WAYS.items() if way["kind"] != "ffcv"]
     ways = {1: others, 2: others, 4: WAYS, 6: others}
     if args.quick:
@@ -282,7 +283,7 @@ def jobs(args):
 
 
 def small(args):
-    """Pictures so small that it is the files that cost."""
+    """Measures pictures that are so small that opening their files takes most of the time."""
     rows = [row(args, f"{n}", equal_jobs(n), plain(READ), pictures=FASHION)
             for n in ((6,) if args.quick else (1, 6))]
     return {"what": "Fashion-MNIST (PNG, 28x28), as many as there are photographs, otherwise "
@@ -310,7 +311,8 @@ def overlap(args):
 
 
 def smallcache(args):
-    """What the cache does not keep is shared only at the time when it is read."""
+    """Measures a small cache. Jobs share an image outside of it only if they read it at the same
+    time."""
     grid = [(s, e) for e in ("refcnt", "lru") for s in ("isa", "dsa", "exchange")]
     ways = [("npy", {"sampler": s, "eviction": e}) for s, e in grid]
     ways += [("batch", {"sampler": s}) for s in ("dsa", "exchange")] + [("ImageFolder", {})]

@@ -4,10 +4,10 @@
 /*
  * catalogue STATE DIRECTORY NAME
  *
- * Makes the catalogue that a first scan of the dataset NAME would leave in STATE, but without rows
- * in SQLite. All files of DIRECTORY are names of the same tar, so only one of them is scanned. The
- * rows of all files lie in an unnamed file in STATE, 150 bytes per sample, so that memory is no
- * limit.
+ * Makes the catalogue that a first scan of the dataset NAME would write to STATE, but without rows
+ * in SQLite. All files of DIRECTORY are hard links to the same tar, so only one of them is scanned.
+ * The rows of all files are in an unnamed file in STATE, 150 bytes per sample, because they may not
+ * fit into memory.
  */
 
 #include "dataset/dataset_internal.h"
@@ -100,8 +100,8 @@ struct writer {
 	char *path;
 };
 
-/* Adds a copy of the row `one` for another shard. The copy has the container of that shard, and the
- * shard's name in the path. */
+/* Adds a copy of the row `one` for shard number `shard`. The copy refers to this shard, also in its
+ * path. */
 static void add_row(struct writer *writer, const struct row *one, size_t shard)
 {
 	const char *first = strchr(one->path, '/') + 1;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""Charts as SVG text: groups of bars, and lines."""
+"""Draws charts as SVG text: groups of bars, and lines."""
 
 from html import escape
 from math import ceil, log10
@@ -12,7 +12,7 @@ LEFT, RIGHT, TOP, BOTTOM = 70, 200, 46, 52
 
 
 def ticks(largest):
-    """Round numbers from 0 to at least the largest, about five steps."""
+    """Returns the numbers of an axis: round ones from 0 to at least `largest`, in about 5 steps."""
     if largest <= 0:
         return [0, 1]
     power = 10 ** (ceil(log10(largest / 5)) - 1)
@@ -58,7 +58,8 @@ class Chart:
 
 
 def bars(title, ylabel, groups, series):
-    """groups: names along the axis; series: name -> a value (or None) for each group."""
+    """Draws groups of bars. groups: names along the axis; series: name -> a value or None for each
+    group."""
     chart = Chart(title, ylabel, max((v for vs in series.values() for v in vs if v), default=1))
     each = (WIDTH - LEFT - RIGHT) / len(groups)
     width = each * 0.84 / len(series)
@@ -79,7 +80,7 @@ def bars(title, ylabel, groups, series):
 
 
 def lines(title, xlabel, ylabel, series):
-    """series: name -> [(x, y)]."""
+    """Draws lines. series: name -> [(x, y)]."""
     points = [p for ps in series.values() for p in ps]
     chart = Chart(title, ylabel, max((y for _, y in points), default=1))
     xticks = ticks(max((x for x, _ in points), default=1))

@@ -4,12 +4,11 @@
 /*
  * cluster
  *
- * Measures the cost of having several nodes. It prints the CPU time for a tensor of 150 KB that
- * goes from one daemon to another over loopback (both ends together, and the kernel's part), for
- * several numbers of concurrent requests: from a sealed file in memory, from memory, and from
- * memory by TLS, a part of which the kernel may do. It also prints the times, in one thread, to
- * find the home of a sample and to divide a global mini-batch. All figures are the best of several
- * rounds.
+ * Measures the costs of several nodes. Prints the CPU time of sending a tensor of 150 KB from one
+ * daemon to another over loopback (of both ends and the kernel), for several numbers of concurrent
+ * requests: from a sealed file in memory, from memory, and from memory by TLS. Also prints the
+ * times, in one thread, of finding the home of a sample and of dividing a global mini-batch. All
+ * figures are the best of several rounds.
  */
 
 #include "base/clock.h"
@@ -170,7 +169,7 @@ static void bench_transfer(
 	peer_server_free(&server);
 }
 
-/* Reads the trust from a file with the secret, which is removed afterwards. */
+/* Makes the secret and certificates of the nodes, from a temporary file with the secret. */
 static struct peer_trust *make_trust(bool is_plain)
 {
 	static const char secret[] = "the nodes of the benchmark know it";

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * coord URL SOCKET: measures the cost of a group's log for the engine, per 128 samples of each
- * rank: appending and reading them. Prints the server's time (INFO commandstats), and the CPU time
- * including the network.
+ * coord URL SOCKET: measures the costs of the log of draws that several nodes share on a Redis
+ * server: of appending and of reading 128 samples for each rank. Prints the server's time (INFO
+ * commandstats), and its CPU time including the network.
  */
 
 #include "base/ensure.h"

@@ -4,14 +4,14 @@
 /*
  * epoch
  *
- * Measures the cost of an event in the epoch engine. 64 jobs of 100,000 positions each take turns
- * at every step, so that no data of a job are in the processor's caches when its turn comes.
- * Effects are taken from the list and discarded; samples are prepared before. The figures are CPU
- * times of one thread, medians of rounds of a fifth of an epoch.
+ * Measures the cost of an event in the epoch engine (src/epoch). 64 jobs of 100,000 positions take
+ * turns, so that a job's data have left the processor's caches when its turn comes. Effects are
+ * discarded; all samples are prepared before. The figures are CPU times of one thread, medians of
+ * rounds of a fifth of an epoch.
  *
- * Each job is read by eight threads in three ways: by the number of the epoch, in order; through
- * current/, in order; through current/, as by a script that shuffles by itself. Through current/
- * the second epoch is measured, while the first one drains.
+ * Each job is read as by eight threads in three ways: through epoch-NNNN, in order; through
+ * current/, in order; through current/ in random order, as by a script that shuffles by itself. In
+ * the last two cases the second epoch is measured, while the last files of the first are open.
  */
 
 #include "base/clock.h"
@@ -158,7 +158,7 @@ static void do_event(struct job *job, enum event event, enum mode mode, uint32_t
 	}
 }
 
-/* Measures ns per event. The first open of an epoch begins it. */
+/* Measures the ns per event of a round. The first open of an epoch begins the epoch. */
 static void round_of(enum mode mode, uint32_t from, uint32_t to, double ret[EVENTS])
 {
 	double sum[EVENTS] = {0};

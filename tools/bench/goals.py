@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""What joaderfs is to reach, and whether it did, from the figures of the parts that ran."""
+"""Compares the goals of joaderfs with the figures of the parts of the bench that ran."""
 
 from itertools import count
 
@@ -8,19 +8,19 @@ FULL, CROPPED = "JPEG, resize -, crop -", "JPEG, resize 256, crop 224"
 
 
 def cell(parts, part, title, way, key):
-    """Of a part of rows and cells."""
+    """Returns a figure of a part of the bench whose results are rows and cells."""
     row = next(row for row in parts[part]["rows"] if row["title"] == title)
     return row["cells"][way][key]
 
 
 def six(way, limit):
-    """How fast six jobs are, as a part of the same readers on files prepared beforehand."""
+    """Returns a function for the rate of six jobs, relative to files that were prepared before."""
     return lambda parts: (cell(parts, "jobs", "6", way, "rate") /
                           cell(parts, "jobs", "6", limit, "rate"))
 
 
 def faster(title, other):
-    """How often as fast as another way of preparing joaderfs is."""
+    """Returns a function for the speed of joaderfs, relative to another way of preparing."""
     def found(parts):
         ways = parts["prepare"]["results"][title]
         return ways[other]["us"] / ways["fast"]["us"]
@@ -36,7 +36,7 @@ def least(parts, kind):
                if title.lstrip("0123456789 ") == kind)
 
 
-# what, "at least" or "at most", the bound, where the figure is
+# (title, >= or <=, bound, function that gets the figure from the results of the parts)
 GOALS = (
     ("JPEG to RGB, libjpeg-turbo = 1", ">=", 1.7, faster(FULL, "libjpeg")),
     ("JPEG, resize 256, crop 224, PIL + torchvision = 1", ">=", 5, faster(CROPPED, "pil")),
@@ -78,7 +78,7 @@ GOALS = (
 
 
 def figure(parts, where):
-    """None: its part did not run, or has no such figure."""
+    """Returns the figure. None: its part did not run, or has no such figure."""
     try:
         return where(parts)
     except (KeyError, StopIteration, ValueError):
@@ -86,7 +86,7 @@ def figure(parts, where):
 
 
 def goals(parts):
-    """As a part of the page: one row for each goal."""
+    """Returns the part of the page with one row for each goal."""
     rows, found = [["goal", "", "bound", "found", "reached"]], []
     for number, (what, sign, bound, where) in zip(count(1), GOALS):
         value = figure(parts, where)

@@ -4,10 +4,10 @@
 /*
  * holds [SAMPLES]
  *
- * Prints the longest time for which the scheduler's lock is held while jobs join, begin epochs,
- * read and leave. There are 1.28 million samples, or SAMPLES, with the sampler exchange, once with
- * layout flat and once with classes. All samples are one image on a tmpfs. The times include time
- * in which other programs have the processor. addr2line shows which function released the lock.
+ * Prints the longest time for which a thread holds the scheduler's lock while jobs join, begin
+ * epochs, read and leave. There are 1.28 million samples, or SAMPLES, with the sampler exchange;
+ * once with layout flat and once with classes. All samples are one image on a tmpfs. The times
+ * include interruptions by other programs. addr2line shows which function released the lock.
  */
 
 #include "base/clock.h"
@@ -24,7 +24,8 @@
 
 /* --- the lock ------------------------------------------------------------------------- */
 
-/* Times and number of the holds since the last report. The scheduler's lock protects them. */
+/* Times for which the lock was held, and their number, since the last report. The scheduler's lock
+ * protects these variables. */
 static uint64_t held_since, longest, holds;
 static const char *longest_by;
 extern const char __executable_start;
@@ -63,7 +64,7 @@ static enum view_layout layout;
 
 static void say(const char *what)
 {
-	/* takes and releases the lock, so that the last hold is counted */
+	/* takes the lock, so that holds by other threads have ended and are counted */
 	sched_stats(sched);
 	printf("  %-40s %9.3f ms  let go at %#tx, of %lu holds\n", what,
 		(double)longest / 1e6, longest_by - &__executable_start,

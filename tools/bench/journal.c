@@ -4,10 +4,11 @@
 /*
  * journal [DIRECTORY]
  *
- * Measures the cost of a job's journal: a record in memory; records written to the kernel in groups
- * of 1, 4 and 64, as when so many readers open files at once; and reading the journal after a
- * restart. The figures are the best of several rounds in one thread; nothing waits for the disk.
- * Also lists the orders of 64 jobs with 300 epochs each. Uses DIRECTORY, or else $TMPDIR or /tmp.
+ * Measures the cost of a job's journal: of a record in memory; of records written to the kernel in
+ * groups of 1, 4 and 64, as if so many readers opened files at once; and of reading the journal
+ * after a restart. Also measures the listing of saved orders, of 64 jobs with 300 epochs each. The
+ * figures are the best of several rounds in one thread; nothing waits for the disk. Uses DIRECTORY,
+ * or else $TMPDIR or /tmp.
  */
 
 #include "base/clock.h"
@@ -40,7 +41,7 @@ static struct journal *open_journal(const char *directory, size_t *ret_records)
 	return journal;
 }
 
-/* Measures ns per record, appended and flushed in groups. group 0: not flushed. */
+/* Measures ns per record. Records are flushed to the kernel in groups; group 0: never. */
 static double round_of(struct journal *journal, enum record_kind kind, uint32_t group)
 {
 	struct record record = {.kind = kind, .reader = {.thread = 12345}};
@@ -101,7 +102,7 @@ static void print_replay(const char *directory)
 	journal_close(&journal);
 }
 
-/* Lists the orders of jobs one after another, as when jobs are added. */
+/* Measures the listing of the jobs' saved orders, which happens when a job is added. */
 static void print_orders(const char *directory)
 {
 	enum { JOBS = 64, EPOCHS = 300 };

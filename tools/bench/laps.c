@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * laps DIR SAMPLES READERS MS START: reads one epoch after another of the job with the directory
- * DIR. READERS threads sleep MS milliseconds after each sample. The program begins START seconds
- * after it was called, and runs until it is killed. Prints the seconds of each epoch.
+ * laps DIR SAMPLES READERS MS START: waits START seconds. Then reads the epochs of the job with the
+ * directory DIR and SAMPLES samples, until it is killed. READERS threads read, and sleep MS
+ * milliseconds after each sample. Prints the seconds of each epoch.
  */
 
 #include "base/clock.h"

@@ -6,8 +6,9 @@
 #include "base/lock.h"
 
 /*
- * Programs that measure locks are linked so that calls of lock_take and similar functions go to
- * lock_calls.c (bench.mk), which calls the functions below. The program defines these functions.
+ * Observes locks. Programs that measure locks are linked (bench.mk) so that calls of lock_take and
+ * similar functions go to lock_calls.c, which also calls the functions below. The program defines
+ * these functions.
  *
  *   Threads: any; the lock is held in all functions except lock_calls_taking.
  */

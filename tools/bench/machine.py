@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""What the figures were measured on."""
+"""Describes the machine on which the figures were measured."""
 
 import os
 import platform

@@ -4,14 +4,15 @@
 /*
  * many READERS WORKERS SLEEP_US READS
  *
- * Measures the scheduler, the cache and the decoders without a mount, by figures that do not depend
- * on the number of processors. READERS threads read READS samples in total. If SLEEP_US is 0, they
- * are the readers of eight jobs, and all samples are in the cache from the start. Otherwise they
- * are the readers of one job, and WORKERS decoders sleep SLEEP_US microseconds per sample in
- * addition to decoding. Prints JSON: the samples per second; for each place that releases a lock,
- * the number of holds and the time held (including about 20 ns for the clock); separately, the
- * holds longer than 100 us, in which a thread had usually lost its CPU; the number of takes that
- * had to wait; and the number of threads woken from a wait.
+ * Measures the scheduler, the cache and the decoders without a mount. READERS threads read READS
+ * samples in total. If SLEEP_US is 0, the threads read eight jobs, and all samples are in the cache
+ * from the start. Otherwise they read one job, and WORKERS decoders sleep SLEEP_US microseconds per
+ * sample in addition to decoding.
+ *
+ * Prints JSON: the samples per second; for each place in the code that releases a lock, how often
+ * and how long the lock was held (including about 20 ns for the clock), separately for more than
+ * 100 us, in which the thread had usually lost its CPU; how often a thread had to wait for a lock;
+ * and how many threads were woken from a wait.
  */
 
 #include "base/clock.h"
@@ -67,7 +68,7 @@ static struct place *place_of(const void *by, const char *lock)
 	}
 }
 
-/* Counts a wait if the lock is taken at this moment. */
+/* Counts a wait if another thread has the lock at this moment. */
 void lock_calls_taking(struct lock *lock)
 {
 	bool taken = pthread_mutex_trylock(&lock->mutex) != 0;
@@ -188,7 +189,7 @@ static void fill_cache(void)
 	atomic_store(&jobs[0].next, SAMPLES);
 }
 
-/* --- what was found ------------------------------------------------------------------- */
+/* --- results -------------------------------------------------------------------------- */
 
 static void print_places(void)
 {

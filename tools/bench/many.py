@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""What many processors and many readers depend on, measured with few: how long locks are held
-for each sample and where, how many threads are woken, and whether more readers and more
-decoders than processors cost anything."""
+"""Measures, with few processors, the costs that limit many processors and many readers: how long
+each place in the code holds a lock per sample, how many threads are woken, and what more readers
+and decoders than processors cost."""
 
 import collections
 import json
@@ -16,16 +16,16 @@ from serving import Place, call
 
 READERS = (1, 8, 64, 256)
 DECODERS = (2, 16, 64)
-US_PER_DECODER = 250  # a decoder of n sleeps n times as long: all sets are equally fast
+US_PER_DECODER = 250  # each of n decoders sleeps n times this long, so any number is equally fast
 HITS, DECODES = 200000, 6000
-TIMES = 20  # that each file is read through the mount
-# Readers of files. A request gives another reader the CPU, and a buffer that is in its caches
-# no more; so do those that yield.
+TIMES = 20  # number of times that each file is read through the mount
+# Readers of files. A request to the daemon gives the CPU to another reader, which loads its own
+# buffer into the CPU's caches. Readers of a tmpfs that yield have the same cost, for comparison.
 FILES = {"readers through a mount": ("mount",),
          "readers through a mount, 16 KiB at once": ("mount", "-b", "16384"),
          "readers of a tmpfs that yield": ("memory", "-y"),
          "readers of a tmpfs that yield, 16 KiB at once": ("memory", "-y", "-b", "16384")}
-LEAST = 0.02  # us per sample: places below are not listed
+LEAST = 0.02  # us per sample; places in the code with less are not listed
 
 
 def run(args, *arguments):
@@ -40,7 +40,7 @@ def run(args, *arguments):
 
 
 def names_of(program, addresses):
-    """The function that each address is in."""
+    """Returns for each address the name of its function."""
     done = subprocess.run(["addr2line", "-f", "-e", program, *addresses],
                           stdout=subprocess.PIPE, text=True, check=False)
     lines = done.stdout.splitlines()[::2] if done.returncode == 0 else []
@@ -48,8 +48,8 @@ def names_of(program, addresses):
 
 
 def held(found):
-    """{(lock, function that lets it go): [us per sample, longest us]}, longest sum first; without
-    the holds beyond 100 us, in which threads have mostly lost their CPU."""
+    """Returns {(lock, function that releases it): [us held per sample, longest us]}, sorted by the
+    time. Times above 100 us are left out: in most of them the thread has lost its CPU."""
     names = names_of(found["program"], [place["at"] for place in found["places"]])
     sums = collections.defaultdict(lambda: [0.0, 0.0])
     for place in found["places"]:
@@ -76,7 +76,8 @@ def lock_rows(title, found):
 
 
 def locks(args):
-    """One thread at a time on a CPU of two: a thread that loses its CPU holds its lock longer."""
+    """Measures locks with only two readers. With more, threads would lose their CPU and hold locks
+    longer."""
     args.progress("locks")
     hits, of_hits = lock_rows("a hit", run(args, 2, 2, 0, HITS))
     decodes, of_decodes = lock_rows("a decode", run(args, 2, 2, US_PER_DECODER, DECODES))
@@ -87,14 +88,14 @@ def locks(args):
 
 
 def read_files(args, place, readers, where, *options):
-    """Samples/s of so many threads that take one file after the other, all prepared."""
+    """Returns the samples/s of `readers` threads that take turns at prepared files."""
     found = call([args.reader, *options, "-n", str(TIMES), "-t", str(readers),
                   getattr(place, where)])
     return found["files"] / found["seconds"]
 
 
 def measure(args, ways):
-    """The medians of the rates of all ways."""
+    """Returns the medians of the rates of all ways of reading."""
     rates = collections.defaultdict(list)
     for number in range(args.rounds):
         for (what, n), way in ways.items():

@@ -16,7 +16,7 @@
 
 #define ONE_IMAGE_SIDE 8 /* pixels */
 
-/* Ends the program if err, a negative errno, is not 0. */
+/* Ends the program with a message if err, a negative errno, is not 0. */
 void one_image_check(int err, const char *what);
 
 struct dataset *one_image_new(uint32_t samples);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""The bench's results as text for a terminal and as one HTML page with plots."""
+"""Prints the bench's results as text, and as one HTML page with plots."""
 
 from html import escape
 
@@ -11,7 +11,7 @@ def least_to_most(shares):
     return f"{min(shares):.0%} to {max(shares):.0%}"
 
 
-# key, column title, how a figure is written
+# (key of a figure, title of the column, format)
 COLUMNS = (("rate", "samples/s", "{:.0f}".format), ("ratio", "DataLoader = 1", "{:.2f}".format),
            ("cpu_ratio", "by CPU", "{:.2f}".format),
            ("decodes", "prepared/served", "{:.2f}".format),
@@ -29,7 +29,7 @@ def head(results):
 
 
 def table(part):
-    """Rows of text: a header, then one for each cell of a part made of rows and cells."""
+    """Returns rows of text: a header, then a row for each cell of a part of the bench."""
     rows = [["", "", *(title for _, title, _ in COLUMNS)]]
     for row in part["rows"]:
         title = row["title"]

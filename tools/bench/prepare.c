@@ -6,13 +6,13 @@
  *
  * Prepares files in one thread, for tools/bench/bench-prepare. WAY is one of:
  *
- *   plain            portable code
- *   fast             the best code for this processor; may have a filter, as in fast:bicubic
- *   approx           the best code, with an approximate decode
- *   libpng, libjpeg  only decodes files of that format to RGB, with nothing but that library
+ *   plain            joaderfs, portable code
+ *   fast             joaderfs, the best code for this processor; fast:bicubic chooses a filter
+ *   approx           joaderfs, the best code, with accuracy = approx
+ *   libpng, libjpeg  only decodes PNG or JPEG files to RGB, with this library
  *
- * RESIZE is the shorter side, CROP the side of a square; 0: none. Each file is prepared once before
- * the time is taken. Writes one line of JSON.
+ * RESIZE is the shorter side, CROP the side of a square, in pixels; 0: none. Each file is prepared
+ * once before the measurement. Prints one line of JSON.
  */
 
 #include "base/cleanup.h"
@@ -139,7 +139,7 @@ static void read_rows(struct jpeg_decompress_struct *info, uint8_t *pixels)
 	}
 }
 
-/* Decodes with libjpeg as fast as possible: from memory, with an object that is reused. An error of
+/* Decodes with libjpeg from memory. Reuses the object `info`, which is the fastest way. An error of
  * libjpeg ends the program. */
 static bool decode_with_libjpeg(struct jpeg_decompress_struct *info, const char *path)
 {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""What bench-prepare measures, as a part of the bench."""
+"""Runs bench-prepare as a part of the bench."""
 
 import json
 import os

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 
 /*
- * programs HELPER FUNCTION ANSWER: measures the cost of a program in addition to its function. The
- * function answers each sample of 150 KB with an array of 150 KB that exists already. HELPER: the
- * path of joaderfs_prepare.py; FUNCTION: a Python file with the function; ANSWER: a program in C.
- * One process prepares one sample after another.
+ * programs HELPER FUNCTION ANSWER: measures the cost of a program that prepares samples, without
+ * the cost of its function. The function answers each sample of 150 KB with the same array of 150
+ * KB. HELPER: the path of joaderfs_prepare.py; FUNCTION: a Python file with the function; ANSWER:
+ * a program in C. One process prepares one sample after another.
  */
 
 #define SAMPLES 4000

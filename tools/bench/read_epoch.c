@@ -2,13 +2,15 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * read_epoch DIR: reads every file of a directory that is not a label, in the order of names, and
- * does nothing with the bytes. This measures the cost of a sample without decoding in the reader.
- * Prints one line of JSON: the total time, and the times of open, read and close. -m: maps the
- * files. -b BYTES: reads so many bytes at once, at most 1 MiB; otherwise the whole file. -y: yields
- * the CPU before it opens a file. -n N: repeats this N times. -t N: N threads take one file after
- * another; they begin when all have their memory, and their times of open, read and close are added
- * up.
+ * read_epoch DIR: reads all files of a directory except labels, in the order of names. It does not
+ * decode, so it measures only the cost of getting a sample. Prints one line of JSON: the total
+ * time, and the times of open, read and close, summed over all threads.
+ *
+ *   -m        maps the files
+ *   -b BYTES  reads this many bytes at once, at most 1 MiB; default: the whole file
+ *   -y        yields the CPU before each open
+ *   -n N      reads the directory N times
+ *   -t N      N threads take turns at the files; they begin when all have allocated their memory
  */
 
 #include "base/clock.h"
@@ -39,12 +41,13 @@ struct work {
 	int times;
 	bool map, yields;
 	size_t at_once;		 /* bytes */
-	pthread_barrier_t ready; /* for all threads and the one that started them */
+	pthread_barrier_t ready; /* all threads, and the main thread, begin together */
 	atomic_int next; /* number of files taken so far, counted over all `times` */
 };
 
 struct reading {
-	uint64_t bytes, sum; /* the sum ensures that a mapping is really read */
+	uint64_t bytes,
+		sum; /* sum of the bytes, so that each page of a mapping is read */
 	uint64_t open_ns, read_ns, close_ns;
 };
 
@@ -83,7 +86,7 @@ static int read_mapping(int fd, size_t size, struct reading *reading)
 	return 0;
 }
 
-/* Returns 0 or -errno. */
+/* Opens, reads and closes a file, and adds the times. Returns 0 or -errno. */
 static int read_file(const struct work *work, const char *name, struct reading *reading)
 {
 	if (work->yields)
@@ -132,7 +135,7 @@ static void *read_files(void *context)
 	return NULL;
 }
 
-/* Returns 0 or -errno. */
+/* Runs the threads, and adds up their times. Returns 0 or -errno. */
 static int read_together(
 	struct work *work, int threads, struct reading *sum, uint64_t *ret_ns)
 {
@@ -142,7 +145,7 @@ static int read_together(
 		all[i].work = work;
 		err = -pthread_create(&all[i].id, NULL, read_files, &all[i]);
 	}
-	if (err) { /* the threads that exist would wait for ever */
+	if (err) { /* a thread is missing, so the others would wait for ever at the barrier */
 		fprintf(stderr, "read_epoch: %d threads: %s\n", threads, strerror(-err));
 		exit(EXIT_FAILURE);
 	}

@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * read_paced DIR WORKERS MS START SECONDS: reads the samples of a directory repeatedly, like a
- * training that needs MS milliseconds per sample. WORKERS threads read up to PREFETCH samples
- * ahead, and a model takes BATCH of them at a time. The program begins START seconds after it was
- * called, and ends SECONDS later. Prints one line of JSON: the samples that the model took, the
- * seconds, and the seconds in which it waited.
+ * read_paced DIR WORKERS MS START SECONDS: waits START seconds. Then reads the samples of a
+ * directory repeatedly for SECONDS, like a training that needs MS milliseconds per sample. WORKERS
+ * threads read up to PREFETCH samples ahead, and a simulated model takes BATCH of them at a time.
+ * Prints one line of JSON: the samples that the model took, the seconds, and the seconds in which
+ * the model waited.
  */
 
 #include "base/clock.h"
@@ -55,7 +55,7 @@ static void sleep_until(uint64_t ns)
 		;
 }
 
-/* Returns 0 or -errno. */
+/* Reads a file into the buffer. Returns 0 or -errno. */
 static int read_file(int directory, const char *name, uint8_t *buffer)
 {
 	ssize_t n = 1;

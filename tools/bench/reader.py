@@ -1,19 +1,19 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""One training job of the bench, without a model: reads epochs of samples with their labels,
-in batches, and sleeps as long as a model of some size would compute.
+"""Reads like one training job, for the bench: epochs of samples with their labels, in batches.
+Sleeps as long as a model would compute.
 
     imagefolder   torchvision's ImageFolder and torch's DataLoader, shuffle=True
-    flat          numpy.load of NNNNNNNN.npy and its .cls, in the order of the names
-    record        NNNNNNNN.npy, which has its label in it, read at once into numpy.frombuffer
+    flat          numpy.load of NNNNNNNN.npy and its .cls, in the order of names
+    record        NNNNNNNN.npy, which contains its label, with numpy.frombuffer
     batch         numpy.load of batch-NNNNNN.npy and its labels
-    mapped        the same with mmap_mode="r", of which each page is read
-    ffcv          FFCV's Loader on a .beton file, jpg or raw by its name
+    mapped        numpy.load of batches with mmap_mode="r"; each page is read
+    ffcv          FFCV's Loader on a .beton file; the name tells whether it has jpg or raw
 
-Says "ready" when all is imported, listed and warm, begins when it is given a line, and prints
-one line of JSON. Times are those of the machine's monotonic clock, so that several of these can
-be put side by side."""
+Prints "ready" when all is imported and listed, begins when it reads a line, and prints one line of
+JSON. Times are those of the machine's monotonic clock, so those of several processes can be
+compared."""
 
 import argparse
 import builtins
@@ -27,7 +27,7 @@ PAGE = 4096
 
 
 def imagefolder(args):
-    """An iterator of batches per epoch."""
+    """Yields an iterator of batches for each epoch."""
     import torch
     from torch.utils.data import DataLoader
     from torchvision import datasets, transforms
@@ -44,7 +44,7 @@ def imagefolder(args):
 
 
 def part(data, args, subset):
-    """Of a directory that holds more than this job's samples, those it is to have."""
+    """Returns the samples of args.part, for a job that reads only a part of the directory."""
     if args.part is None:
         return data
     first, end = (int(x) for x in args.part.split(":"))
@@ -149,7 +149,7 @@ def read(args, epochs, count):
 
 
 def yielding(opens):
-    """open, after the CPU was given to whoever else wants it, as in a request to a file system."""
+    """Returns an open() that first gives up the CPU, as a request to a file system would."""
     def opened(*args, **kwargs):
         os.sched_yield()
         return opens(*args, **kwargs)
@@ -182,7 +182,7 @@ def main():
     sys.stdin.readline()
     time.sleep(args.start)
     begin, end, samples, waited = read(args, epochs, args.epochs)
-    del epochs  # ends the workers, whose time counts only then
+    del epochs  # ends the workers; only then their CPU time is counted
     cpu, own, worker = rusage()
     print(json.dumps({"begin": begin, "end": end, "samples": samples, "waited": waited,
                       "cpu_s": cpu - before, "rss_kb": own + args.workers * worker}))

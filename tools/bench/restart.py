@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""How long readers wait when the engine dies, with millions of samples: from its death to the
-first answer of the next one, and to the first byte of a sample that nobody has read."""
+"""Measures how long readers wait when the engine (the daemon's process) dies, with millions of
+samples: until the first answer of the next engine, and until the first byte of a new sample."""
 
 import os
 import shutil
@@ -18,7 +18,8 @@ DEATHS = 5
 
 
 def die(daemon, path):
-    """ms to the first answer, what the new engine computed until then, and to the sample."""
+    """Kills the engine. Returns the ms until the first answer, the CPU time of the new engine until
+    then, and the ms until the first byte of a new sample."""
     begin = time.monotonic()
     os.kill(daemon.engine(), signal.SIGKILL)
     os.path.exists(os.path.join(daemon.mount, f"no-such-name-{begin}"))
@@ -34,7 +35,8 @@ def bind_half(daemon, n):
 
 
 def measure(args, n, directory, jobs, bound):
-    """jobs: how many, the first one of them read before the death."""
+    """Kills several engines, and returns medians. jobs: the number of jobs; the first one reads.
+    bound: one more job has drawn half of its epoch."""
     inis = {f"job{k}": job_ini(f"job{k}", 0, 8, epochs=3) for k in range(jobs)}
     if bound:
         inis["half"] = job_ini("half", 0, 8, {"format": "npy"},

@@ -4,12 +4,12 @@
 /*
  * restore [DIRECTORY]
  *
- * Measures the cost of a checkpoint and of restoring it, for a job with 1.28 million and with 14
- * million positions, of which half were read: in order, by workers that are slightly ahead of each
- * other, and in random order. The steps are those of the daemon: print the text of the checkpoint;
- * save the order of the live epoch to a file; load this file; save the part before the restored
- * position to the file with which the journal continues; load that part into the engine. The files
- * are in DIRECTORY, by default /tmp, and are removed.
+ * Measures the cost of a checkpoint, and of restoring it, for a job with 1.28 million and with 14
+ * million positions. Half of the positions were read: nearly in order, by several workers, or in
+ * random order. The steps are those of the daemon: print the text of the checkpoint; save the order
+ * of the running epoch to a file; load this file; save the part before the restored position to a
+ * file, from which the journal continues; load that part into the engine. The files are in
+ * DIRECTORY, by default /tmp, and are removed.
  */
 
 #include "base/clock.h"

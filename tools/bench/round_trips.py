@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""What each of the readers in tests/clients/readers.py asks for: system calls on files of the
-mount, seen by strace, and requests that reach the daemon, from its own counters, both per
-sample of one epoch that is read for the first time. A needless round trip shows."""
+"""Counts, for each reader in tests/clients/readers.py, the system calls on files of the mount (by
+strace) and the requests to the daemon (by its counters), per sample of an epoch that is read for
+the first time. This shows needless requests."""
 
 import collections
 import os
@@ -18,7 +18,7 @@ from mounted import TOOLS, Daemon, Failed, dataset_paths, job_ini
 sys.path.append(os.path.join(TOOLS, "../tests/clients"))
 import readers  # noqa: E402
 
-# Other calls are counted as such.
+# Kinds of calls. All calls that are not listed here are counted as "other".
 CALLS = {"open": ("open", "openat"), "stat": ("stat", "lstat", "fstat", "newfstatat", "statx"),
          "read": ("read", "pread64", "readv"), "seek": ("lseek",), "mmap": ("mmap",),
          "close": ("close",)}
@@ -27,7 +27,7 @@ REQUESTS = ("lookup", "getattr", "readdir", "open", "read", "release")
 
 
 def calls_of(trace, mount):
-    """System calls that name a file of the mount, by kind."""
+    """Counts the system calls on files of the mount, by kind."""
     found = collections.Counter()
     with open(trace, encoding="utf-8", errors="replace") as file:
         for line in file:
@@ -44,7 +44,7 @@ def requests_of(stats):
 
 
 class Counters:
-    """The daemon's counters of requests, without those that looking at them costs."""
+    """The daemon's counters of requests, without the requests that read the counters."""
 
     def __init__(self, daemon):
         self.daemon, self.looks = daemon, 0
@@ -58,7 +58,7 @@ class Counters:
         return requests_of(self.daemon.stats())
 
     def since(self):
-        """When all files are closed: the kernel says it later."""
+        """Waits until all files are closed, because the kernel sends the releases later."""
         while self.daemon.stats()["open_files"]:
             self.looks += 1
         self.looks += 1
@@ -79,7 +79,7 @@ def traced(daemon, name):
 
 
 def measure(args, dataset, name):
-    """Calls and requests of an epoch."""
+    """Reads an epoch. Returns the numbers of calls and of requests, by kind."""
     client = readers.CLIENTS[name]
     ini = job_ini("a", RESIZE, CROP, {"format": client.form},
                   {"layout": client.layout, **client.view})

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""What serving a prepared sample costs a reader, beside the same files on a tmpfs: nothing is
-decoded while it is measured."""
+"""Measures the time in which a reader gets a prepared sample, and compares it with the same files
+on a tmpfs. Nothing is decoded meanwhile."""
 
 import contextlib
 import json
@@ -16,7 +16,7 @@ from cases import CROP, RESIZE, SAMPLE_BYTES, photographs
 from mounted import Daemon, Failed, dataset_paths, job_ini
 
 BATCH = 64
-# title, layout, format, io, how the C program reads
+# (title, layout, format, io, how read_epoch.c reads)
 FILES = (("flat ppm", "flat", "ppm", "auto", "read"), ("flat npy", "flat", "npy", "auto", "read"),
          ("flat npy", "flat", "npy", "auto", "mmap"),
          ("flat ppm", "flat", "ppm", "direct", "read"), ("flat npy", "flat", "npy", "direct", "read"),
@@ -56,7 +56,7 @@ def call(argv):
 
 
 class Place:
-    """A job's prepared files on the mount, and copies of them on a tmpfs."""
+    """The files of a job whose samples are prepared, and copies of these files on a tmpfs."""
 
     def __init__(self, args, dataset, samples, layout, form, io):
         self.args, self.samples = args, samples
@@ -85,8 +85,8 @@ class Place:
         self.daemon.__exit__()
 
     def measure(self, command):
-        """Microseconds per sample of the mount, of the tmpfs, their ratio; and of the mount's,
-        what open, read and close took, if the reader tells."""
+        """Returns the us per sample on the mount and on the tmpfs, their ratio, and the us of
+        open, read and close on the mount if the reader prints them."""
         runs = [(call([*command, self.mount]), call([*command, self.memory]))
                 for _ in range(2 * self.args.rounds + 1)]
         if self.daemon.stats()["decodes"] != self.decodes:
@@ -106,7 +106,7 @@ SPIN = "import os\nos.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\nw
 
 @contextlib.contextmanager
 def no_cpu_sleeps():
-    """Programs that take what nobody else wants: to wake a CPU that sleeps takes long."""
+    """Runs programs of no priority on all CPUs, because waking an idle CPU takes long."""
     busy = [subprocess.Popen([sys.executable, "-c", SPIN]) for _ in os.sched_getaffinity(0)]
     try:
         yield

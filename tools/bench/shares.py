@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""Who gets the workers: trainings that need more than there is, with images of different
-costs, served first in, first out, by A-Dloader's numbers of workers, and by shares."""
+"""Measures the division of the workers among trainings that together need more than all workers,
+and whose images take different times. Compares first in, first out with A-Dloader's numbers of
+workers and with the daemon's shares."""
 
 import contextlib
 import json
@@ -18,21 +19,21 @@ from mounted import Daemon, Failed, dataset_paths, job_ini
 SIDES = {"small": 240, "middle": 500, "large": 1000}  # pixels of the longer side
 RESIZE = CROP = 128
 SAMPLE_BYTES = CROP * CROP * 3 + 4096
-WAA_WORKERS = 18  # the paper's C, of which each CPU serves nine
+WAA_WORKERS = 18  # the paper's C (all workers): nine threads on each of two CPUs
 
 
 class Job:
-    """A training that needs a part of all workers for images of a size, from `start` on, and
-    has so many readers."""
+    """A training. part: the fraction of all workers that it needs; size: of its images; start: in
+    seconds."""
 
     def __init__(self, name, size, part, readers, start=0.0):
         self.name, self.size, self.part = name, size, part
         self.readers, self.start = readers, start
 
 
-# More than there is, together 1.25 of the workers. First in, first out gives each reader that
-# waits the same number of samples per second: who needs many cheap ones, or has few readers,
-# suffers: the others get all that they need, and many-small what is left.
+# Three jobs that together need 1.25 times all workers. First in, first out gives all waiting
+# readers the same number of samples per second. So many-small, which needs many cheap samples and
+# has few readers, only gets the rest.
 THREE = (Job("many-small", "small", .45, 2), Job("middle", "middle", .20, 8),
          Job("few-large", "large", .60, 12))
 SEVEN = (Job("many-small", "small", .44, 2), Job("large-1", "large", .22, 12),
@@ -43,7 +44,7 @@ CASES = {"three jobs": (THREE, 30), "seven jobs, one after the other": (SEVEN, 4
 
 
 def resized(source, side):
-    """The photographs at another size, kept beside the dataset."""
+    """Makes the photographs in another size, unless they exist, and returns their directory."""
     target = f"{source}-{side}"
     if os.path.isdir(target):
         return target
@@ -60,7 +61,7 @@ def resized(source, side):
 
 
 def ini(job, epochs=None):
-    """Jobs of one size have different samples, so that they share nothing."""
+    """Returns the job's ini. Jobs of one size get different samples, so that they share nothing."""
     same = [one.name for jobs, _ in CASES.values() for one in jobs
             if one.size == job.size and job in jobs]
     where = f"id % {len(same)} = {same.index(job.name)}" if len(same) > 1 else None
@@ -69,7 +70,7 @@ def ini(job, epochs=None):
 
 
 def read(args, jobs, views, ms, seconds):
-    """The samples per second that each job took, from its start to the common end."""
+    """Returns the samples/s of each job, from its start until all jobs end."""
     running = [subprocess.Popen([args.paced, views[job.name], str(job.readers),
                                  f"{ms[job.name]:.6f}", str(job.start), str(seconds - job.start)],
                                 stdout=subprocess.PIPE, text=True) for job in jobs]
@@ -101,7 +102,7 @@ def together(args, trees, jobs, ms, seconds, **options):
 
 
 def waa(parts, workers=WAA_WORKERS):
-    """A-Dloader's Algorithm 1, without its last worker too many: numbers of workers."""
+    """Returns the workers of each job by A-Dloader's Algorithm 1, without its miscount by one."""
     wanted = [part * workers for part in parts]
     given = [math.ceil(n) for n in wanted]
     order = sorted(range(len(parts)), key=lambda i: wanted[i] - given[i])
@@ -114,7 +115,8 @@ def waa(parts, workers=WAA_WORKERS):
 
 
 def allocated(args, trees, jobs, ms, seconds):
-    """Each job has workers of its own: a daemon for itself, and the kernel divides the CPUs."""
+    """Measures with a separate daemon and separate workers for each job; the kernel divides the
+    CPUs."""
     with contextlib.ExitStack() as stack:
         views = {}
         for job, workers in zip(jobs, waa([job.part for job in jobs])):
@@ -124,7 +126,7 @@ def allocated(args, trees, jobs, ms, seconds):
 
 
 def alone(args, trees):
-    """What all workers give of each size."""
+    """Measures for each size the samples/s of all workers together."""
     rates = {}
     for size in trees:
         job = Job(size, size, 1, 8)

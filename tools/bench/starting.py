@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""What a start and a death cost, by the number of samples: from the start of the daemon to the
-first byte of a sample, from the death of the engine to the next answer, with one job and with
-eight that have begun; what drawing costs; bytes on the disk and in memory. The samples are those of
-tar shards that are names of one shard, so that hundreds of millions of them take no disk; the
-catalogue does. --made has it made without a scan."""
+"""Measures for several numbers of samples: the time from the start of the daemon to the first byte
+of a sample; the time from the death of the engine to the next answer, with one job and with eight;
+the cost of drawing; the bytes on the disk and in memory. All tar shards are hard links to one
+shard, so only the catalogue takes disk space. --made makes the catalogue without a scan."""
 
 import os
 import shutil
@@ -20,9 +19,9 @@ from shards import CLASSES, IN_SHARD, make_shards
 
 HUGE = 100_000_000
 STARTS, DEATHS, JOBS, UNREAD = 3, 7, 8, 100
-BATCHES = 500  # whose labels are asked for, so that their samples are drawn
-# What a first scan needs at most for each sample: of memory, and of the disk, where the new
-# catalogue lies beside none. A catalogue that is made has its rows on the disk.
+BATCHES = 500  # number of batches whose labels are read, which draws their samples
+# Most bytes per sample that a first scan needs, in memory and on the disk; and the same for
+# bench/catalogue.c, which keeps its rows on the disk.
 MEMORY, DISK = 190, 60
 MADE_MEMORY, MADE_DISK = 30, 160
 
@@ -33,7 +32,7 @@ def meminfo(key):
 
 
 def lacks(n, directory, made):
-    """Why so many samples can't be measured here, or None."""
+    """Returns the reason why so many samples can't be measured here, or None."""
     memory, disk = (MADE_MEMORY, MADE_DISK) if made else (MEMORY, DISK)
     for what, has, needs in (("memory", meminfo("MemAvailable:"), n * memory),
                              (directory, shutil.disk_usage(directory).free, n * disk)):
@@ -49,7 +48,7 @@ def anonymous(daemon):
 
 
 def end(daemon):
-    """Also its engine has ended, which gives back memory of millions of samples."""
+    """Ends the daemon, and waits until its engine has freed its memory and ended."""
     engine = daemon.engine()
     daemon.__exit__()
     while os.path.exists(f"/proc/{engine}"):
@@ -57,7 +56,7 @@ def end(daemon):
 
 
 def sample(daemon, k, number=0):
-    """The path of a sample of a job; another one for each number."""
+    """Returns the path of a sample of job number k. Each number is another sample."""
     name = f"{number:08d}.ppm"
     if "layout = classes" in daemon.jobs[f"job{k}"]:
         name = f"{number % CLASSES:03d}/{number // CLASSES:08d}.ppm"
@@ -65,7 +64,8 @@ def sample(daemon, k, number=0):
 
 
 def start(args, shards, state, layout, jobs):
-    """A daemon that has given the first byte of each job, and how long the first one took."""
+    """Starts a daemon. Returns the seconds until the first byte of a sample of job0, and the
+    daemon."""
     inis = {f"job{k}": job_ini(f"job{k}", 0, 8, view={"layout": layout}, epochs=3)
             for k in range(jobs)}
     daemon = Kept(state, args.program, shards, inis, CACHE)
@@ -89,7 +89,7 @@ def deaths(daemon):
 
 
 def draws(args, shards, state, n, figures):
-    """A job whose samples are drawn by asking for labels, and one that lists shards."""
+    """Measures a job whose samples are drawn by reading labels, and one whose shards are listed."""
     inis = {"order": job_ini("order", 0, 8, {"format": "npy"},
                              {"layout": "batch", "batch": BATCH}, epochs=3),
             "list": job_ini("list", 0, 8, view={"shard": IN_SHARD})}
@@ -115,7 +115,7 @@ def draws(args, shards, state, n, figures):
 
 
 def make_catalogue(args, shards, state):
-    """What a first scan leaves, without the rows in SQLite, which no start reads."""
+    """Makes the catalogue of a first scan, without the rows in SQLite, which no start reads."""
     program = os.path.join(os.path.dirname(args.program), "bench", "catalogue")
     subprocess.run([program, state, shards, "photos"], check=True)
 
@@ -147,7 +147,7 @@ def with_jobs(args, shards, state, n, layout, jobs, figures):
     try:
         found = deaths(daemon)
         for k in range(jobs):
-            read(sample(daemon, k, UNREAD))  # all of them draw
+            read(sample(daemon, k, UNREAD))  # each job draws
         memory = anonymous(daemon)
     finally:
         end(daemon)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""The steady state: all samples are prepared and in the cache, and jobs read them as fast as
-they can. Beside it files of the same bytes on a tmpfs, by readers that give up their CPU at each
-open, too, as those of any file system that is a process have to; and FFCV's raw format, which is
-mapped from the page cache."""
+"""Measures the steady state: all samples are prepared and in the cache, and jobs read them as fast
+as they can. For comparison, reads the same files on a tmpfs, also by readers that give up their CPU
+before each open, as with any file system that is a process; and FFCV's raw format, which is mapped
+from the page cache."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ JOBS = (1, 4)
 EPOCHS = 4
 FLAT = {"layout": "flat", "format": "npy", "script": (0, 0), "warm": 1}
 BATCH = {**FLAT, "layout": "batch"}
-# Ways of reading: what the mount has, and what is the same without it.
+# Ways of reading, with joaderfs and without it.
 WAYS = {
     "npy": {**FLAT, "kind": "flat"},
     "ImageFolder": {**FLAT, "kind": "imagefolder", "layout": "classes", "format": "ppm"},
@@ -58,7 +58,7 @@ def alone(way, directory, jobs):
 
 
 def in_memory(source, top):
-    """A copy on a tmpfs, with the least of what lies beside it; one for all that read the same."""
+    """Copies a job's files to a tmpfs, unless another job has copied the same files."""
     target = os.path.join(top, os.path.basename(source))
     if os.path.exists(target):
         return target
@@ -70,7 +70,7 @@ def in_memory(source, top):
 
 
 def measure(args, dataset, n):
-    """Samples per second of each way, in turns: {title: [one for each round]}."""
+    """Measures all ways alternately. Returns the samples/s: {title: [one for each round]}."""
     jobs = [Job(f"job{k}") for k in range(n)]
     beside = {title: way for title, way in ALONE.items()
               if way["kind"] != "ffcv" or there_is_ffcv()}
@@ -89,7 +89,7 @@ def measure(args, dataset, n):
 
 
 def part_of(rates, title, other):
-    """The median of the rounds' ratios."""
+    """Returns the median of the ratios of all rounds."""
     return statistics.median(a / b for a, b in zip(rates[title], rates[other]))
 
 

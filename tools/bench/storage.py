@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""A storage that takes long to open a file: reading holds up no decoder."""
+"""Measures a storage that takes long to open a file: its reads must not delay the decoders."""
 
 import concurrent.futures
 import contextlib
@@ -14,12 +14,12 @@ import time
 from cases import CROP, RESIZE, SAMPLE_BYTES, photographs
 from mounted import Daemon, Failed, dataset_paths, job_ini
 
-MILLISECONDS = (0, 5, 20, 100)  # 0: what the file system itself costs
-COUNT = 10_000  # photographs: in a short epoch, reads begin and end most of the time
+MILLISECONDS = (0, 5, 20, 100)  # times of an open; 0 shows the cost of the file system itself
+COUNT = 10_000  # photographs; with fewer, the slow begin and end of an epoch would dominate
 
 
 def read_all(directory):
-    """What is measured is the time of an open: the bytes are in the page cache then."""
+    """Reads all files, so that their bytes are in the page cache, and only opens take long."""
     def read(path):
         with open(path, "rb") as file:
             file.read()
@@ -29,7 +29,7 @@ def read_all(directory):
 
 @contextlib.contextmanager
 def slow_storage(args, directory, milliseconds):
-    """A file system of our own that shows the directory, and waits in each open."""
+    """Mounts a file system that shows the directory and waits in each open (slow_storage.c)."""
     program = os.path.join(os.path.dirname(args.program), "tests", "clients", "slow_storage")
     with tempfile.TemporaryDirectory(prefix="joaderfs-slow-") as mount:
         with subprocess.Popen([program, directory, mount, str(milliseconds)],
@@ -46,8 +46,7 @@ def slow_storage(args, directory, milliseconds):
 
 
 def rate(args, count, directory, **options):
-    """Samples per second of one job that reads an epoch, and the reads that the storage was
-    allowed in the end."""
+    """Reads an epoch. Returns the samples/s, and the number of parallel reads at the end."""
     ini = job_ini("a", RESIZE, CROP)
     with Daemon(args.program, directory, {"a": ini}, 2 * count * SAMPLE_BYTES,
                 **options) as daemon:
@@ -64,8 +63,8 @@ def rate(args, count, directory, **options):
 
 
 def storage(args):
-    """Rounds take turns, because the machine is not always equally fast; the part of page
-    cache is the median of those of the rounds."""
+    """Alternates between the latencies, because the speed of the machine varies. "of page cache" is
+    the median of the ratios of all rounds."""
     count = args.count if args.quick else max(args.count, COUNT)
     dataset = photographs(count)
     ways = {"page cache": None} | {f"{ms} ms to open a file": ms for ms in MILLISECONDS}

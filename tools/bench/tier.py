@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""A tier before a storage that is the bottleneck: what later epochs find there."""
+"""Measures a tier (a directory on a fast disk) for a slow storage: how many samples later epochs
+find in it."""
 
 import statistics
 import tempfile
@@ -10,13 +11,14 @@ from mounted import Daemon, dataset_paths, job_ini, run_readers
 from storage import slow_storage
 
 MILLISECONDS, READS = 20, 4  # 200 samples/s
-PARTS = (0, 25, 50, 100)  # percent of the dataset that the tier has room for
+PARTS = (0, 25, 50, 100)  # percent of the dataset that fit into the tier
 EPOCHS = 2
 VIEW = {"lookahead": 16}
 
 
 def tier_bytes(directory, percent):
-    """A sample takes its blocks, and 256 bytes for a name (src/tier/README.md)."""
+    """Returns the size of the samples in a tier: their disk blocks, and 256 bytes for each name
+    (src/tier/README.md)."""
     samples = 0
     for path in dataset_paths(directory):
         with open(path, "rb") as file:
@@ -25,7 +27,7 @@ def tier_bytes(directory, percent):
 
 
 def run(args, directory, remote, percent, jobs):
-    """For each epoch: samples per second of all jobs, and how many were fetched for them."""
+    """Returns for each epoch the samples/s of all jobs, and the number of fetched samples."""
     with tempfile.TemporaryDirectory(prefix="joaderfs-tier-") as tier:
         source = remote
         if percent:
@@ -47,8 +49,8 @@ def run(args, directory, remote, percent, jobs):
 
 
 def tier(args):
-    """Rounds take turns, because the machine is not always equally fast; the ratios are
-    medians of those of the rounds."""
+    """Alternates between the sizes of the tier, because the speed of the machine varies. Ratios are
+    medians of the rounds."""
     directory = photographs(args.count)
     cases = {"one job": ["a"], "two jobs": ["a", "b"]}
     rows = [["", "room for", "first epoch", "later epochs", "fetched of them"]]

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""A real training run: a small convolutional network on Fashion-MNIST. Prints its accuracy on
-the test set, a line of JSON.
+"""Trains a small convolutional network on Fashion-MNIST. Prints one line of JSON with its accuracy
+on the test set.
 
     imagefolder DIR   torchvision's ImageFolder, shuffle=True
-    flat DIR          NNNNNNNN.png and its .cls in the order of the names: a joaderfs view"""
+    flat DIR          a job's directory: NNNNNNNN.png and its .cls, in the order of names"""
 
 import argparse
 import json

@@ -13,7 +13,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The arguments of the request. `texts` are those arguments that are freed at the end. */
+/* The arguments of the request to the daemon. `texts` are the arguments that are freed at the
+ * end. */
 struct inis {
 	const char **arguments;
 	size_t n;
@@ -161,7 +162,7 @@ static int take_options(struct inis *inis, int argc, char **argv)
 static int send_inis(struct inis *inis, const char *socket_path, int argc,
 	char *const *argv, FILE *out)
 {
-	/* Connects only after all files are read, because standard input may take long. */
+	/* Reads all files before it connects to the daemon, because standard input may take long. */
 	for (int i = optind; i < argc; i++)
 		if (!add_file(inis, argv[i]))
 			return EXIT_FAILURE;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /*
- * joaderctl add: reads inis, and sends all of them in one request.
+ * joaderctl add: reads the inis of jobs, and sends all of them in one request.
  *
  *   Threads: none.   Errors: printed.
  */
@@ -14,6 +14,6 @@
 /* Adds the jobs of the inis. argv[0] is the command's name. Returns the exit status. */
 int add_jobs(const char *socket_path, int argc, char **argv);
 
-/* Adds one job. If its name is taken, the job gets another name. Prints the daemon's answer to
- * `out`: name, tab, directory, newline. Returns the exit status. */
+/* Adds one job for joaderctl run. If its name is taken, the job gets another name. Prints the
+ * daemon's answer to `out`: name, tab, directory, newline. Returns the exit status. */
 int add_own(const char *socket_path, int argc, char **argv, FILE *out);

@@ -23,7 +23,7 @@ static int send_ini(const char *socket_path, const char *file, const char *text)
 	return request(socket_path, arguments, 4, NULL, stdout);
 }
 
-/* --- an ini ------------------------------------------------------------------------------- */
+/* --- dataset add FILE --------------------------------------------------------------------- */
 
 static int add_file(const char *socket_path, const char *file)
 {
@@ -41,9 +41,9 @@ static int add_file(const char *socket_path, const char *file)
 	return EXIT_FAILURE;
 }
 
-/* --- or a name, and settings -------------------------------------------------------------- */
+/* --- dataset add NAME -S KEY=VALUE -------------------------------------------------------- */
 
-/* Adds a dataset. Relative paths start from the current directory. */
+/* Adds a dataset. text: the settings; their relative paths start from the current directory. */
 static int add_name(const char *socket_path, const char *name, FILE *out, char **text)
 {
 	auto_free char *here = getcwd(NULL, 0);

@@ -4,7 +4,7 @@
 #pragma once
 
 /*
- * joaderctl dataset.
+ * joaderctl dataset: adds, lists and removes datasets, and scans them again.
  *
  *   Threads: none.
  */

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Checks the group's engine (whether it can be reached, and whether it keeps its data) and the
- * traffic between nodes. */
+/* Checks the group's engine, a Redis server: whether it answers, and whether it saves its data.
+ * Also checks the settings of the traffic between nodes. */
 
 #define TIMEOUT_MS 2000
 

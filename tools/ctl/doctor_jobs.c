@@ -11,7 +11,7 @@ static bool has_images(const struct job_config *job)
 	       job->format == FORMAT_PNG;
 }
 
-/* Tells whether the job's files are small, as far as the ini shows it. */
+/* Tells whether the ini shows that the job's files are small. */
 static bool has_small_files(const struct job_config *job)
 {
 	const struct preparation *how = &job->preparation;

@@ -54,8 +54,8 @@ static bool is_administrator(void)
 		!(data[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective &
 			CAP_TO_MASK(CAP_SYS_ADMIN)))
 		return false;
-	/* The capability does not make a user of another name space an administrator of the
-	 * machine. Only the machine's own name space maps all ids to themselves. */
+	/* The capability does not make a user of a user name space an administrator of the
+	 * machine. Only the first name space maps all ids to themselves. */
 	auto_fclose FILE *in = fopen("/proc/self/uid_map", "re");
 	return in && fscanf(in, "%" SCNu64 " %" SCNu64, &first, &mapped) == 2 &&
 	       first == 0 && mapped == 0;
@@ -155,7 +155,7 @@ void check_fuse(struct findings *findings)
 
 /* --- readers ----------------------------------------------------------------------------- */
 
-#define FIRST_PROCESSES "pid:[4026531836]" /* the name space of the machine itself */
+#define FIRST_PROCESSES "pid:[4026531836]" /* the first name space of process ids */
 
 void check_readers(struct findings *findings)
 {

@@ -49,8 +49,8 @@ static bool parse(int argc, char **argv, struct asked *ret)
 	return true;
 }
 
-/* Finds the job of this name. NULL: *ret is n_jobs, which stands for all jobs. false: there is no
- * such job; this was printed. */
+/* Finds the job of this name. If name is NULL, *ret is n_jobs, which stands for all jobs. false:
+ * there is no such job, which was printed. */
 static bool find(const struct explain_facts *facts, const char *name, size_t *ret)
 {
 	size_t reads = 0;

@@ -12,10 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Parses the daemon's answer: lines "KIND key=value ..." (src/files/text_explain.c). */
+/* Gets the facts for joaderctl explain: parses the daemon's answer, lines "KIND key=value ..."
+ * (src/files/text_explain.c). */
 
 #define NS 1e9
-/* A job is left out if it has not read for two epochs and this number of seconds. */
+/* Jobs are left out if they have not read anything for the time of two epochs and these seconds. */
 #define IDLE_SECONDS 60
 
 static void take_daemon(const char *line, struct explain_facts *ret)
@@ -46,8 +47,8 @@ static void take_laps(const char *line, struct explain_job *ret)
 	ret->ended = facts_number(line, "ended_ns") / NS;
 }
 
-/* Computes a job's means over its latest epochs. Uses only epochs that began after `since`, when
- * all present jobs were reading; but always the latest epoch. */
+/* Computes a job's means over its latest epochs, all of which began after `since`: from then on all
+ * present jobs were reading. The latest epoch is always used. */
 static void take_mean(struct explain_job *job, double since)
 {
 	size_t n = (size_t)fmin(job->laps, EXPLAIN_LAPS), i;
@@ -104,7 +105,7 @@ static bool take_part(const char *line, struct explain_facts *ret)
 	return true;
 }
 
-/* --- the whole ------------------------------------------------------------------------ */
+/* --- all facts ------------------------------------------------------------------------ */
 
 static double mean(const char *line, const char *sum, const char *n)
 {
@@ -144,7 +145,7 @@ static bool take_line(const char *line, const char *text, struct explain_facts *
 	return !facts_begin(line, "part ") || take_part(line, ret);
 }
 
-/* Leaves out jobs whose last read is so long ago that it says nothing about the running jobs. */
+/* Leaves out jobs that have stopped reading, because they do not affect the running jobs. */
 static void leave_out(struct explain_facts *facts)
 {
 	double last = 0, since = 0;

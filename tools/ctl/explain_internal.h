@@ -23,10 +23,10 @@ struct explain_job {
 	double ended;		  /* time when the latest epoch ended */
 	double lap[EXPLAIN_LAPS]; /* durations of the latest epochs, the last one first */
 	double lap_waited[EXPLAIN_LAPS];
-	/* mean duration of the epochs during which the same jobs as now were reading */
+	/* mean duration of an epoch, over epochs in which all present jobs were reading */
 	double seconds;
 	double waited[EXPLAIN_CAUSES]; /* time waited in the last epoch, by cause */
-	/* sum of the waits of all readers in an epoch; mean over the epochs of `seconds` */
+	/* waits of all readers in an epoch, summed; mean over the same epochs as `seconds` */
 	double waited_all;
 	double decoded, shared, hit;
 	double read, decode; /* per sample: time to read; processor time to decode */
@@ -51,7 +51,7 @@ struct explain_facts {
 must_check bool explain_ask(const char *socket_path, struct explain_facts *ret);
 void explain_facts_free(struct explain_facts *facts);
 
-/* --- what would be --- */
+/* --- predictions of changes --- */
 
 #define EXPLAIN_CHANGES 16
 #define EXPLAIN_TEXT 64
@@ -76,7 +76,7 @@ struct explain_answer {
 must_check int explain_simulate(
 	const struct explain_facts *facts, struct explain_answer *ret);
 /* Returns the factor that converts a simulated time to a predicted one. It is 1 if the measured
- * time is within the range of the runs, because chance then explains the difference. */
+ * time is within the range of the simulated runs, because chance then explains the difference. */
 double explain_factor(
 	const struct explain_job *job, const struct timed_outcome *simulated);
 /* Returns the error of the simulated time relative to the measured time. */
@@ -95,11 +95,11 @@ struct explain_plan {
 	size_t n_rows, best; /* best: index of the recommended row */
 };
 
-/* Simulates n jobs like this one. They begin one after another within one epoch. */
+/* Simulates n jobs that are like job number `job`, and begin one after another within an epoch. */
 must_check int explain_plan(const struct explain_facts *facts, size_t job, unsigned n,
 	struct explain_plan *ret);
 
-/* --- what is printed --- */
+/* --- printing --- */
 /* Prints job number `job`, or all jobs if `job` is n_jobs. */
 void explain_print(FILE *out, const struct explain_facts *facts,
 	const struct explain_answer *answer, size_t job);

@@ -7,15 +7,15 @@
 #include <math.h>
 
 #define SAME .02 /* relative difference of times that is too small to be noticed */
-#define WIDE .2	 /* relative width from which a range is printed */
+#define WIDE .2	 /* larger relative widths make a range worth printing */
 
 static const char *const causes[EXPLAIN_CAUSES] = {
 	"storage", "decoding", "queue", "file system"};
 static const char *const keys[EXPLAIN_CAUSES] = {
 	"storage", "decoding", "queue", "filesystem"};
 
-/* Computes for each cause the part of the epoch in which readers waited. Returns the sum; readers
- * that wait at the same time count once. */
+/* Computes for each cause the part of the epoch in which some reader waited. Readers that wait at
+ * the same time count once. Returns the sum. */
 static double exposed(const struct explain_job *job, double ret[static EXPLAIN_CAUSES])
 {
 	double sum = 0;
@@ -26,7 +26,7 @@ static double exposed(const struct explain_job *job, double ret[static EXPLAIN_C
 	return fmin(sum, 1);
 }
 
-/* Tells whether the measured time is near the mean of the runs, or within their range. */
+/* Tells whether the measured time is near the mean of the simulated runs, or within their range. */
 static bool is_trusted(
 	const struct explain_job *job, const struct timed_outcome *simulated)
 {
@@ -59,7 +59,7 @@ static bool matters(double seconds, const struct explain_job *job)
 	return fabs(seconds / job->seconds - 1) >= SAME;
 }
 
-/* Tells whether the result depends much on chance, that is, on the moments at which jobs draw. */
+/* Tells whether the simulated runs differ much, because the time depends on chance. */
 static bool is_wide(double least, double seconds, double most)
 {
 	return most - least > WIDE * seconds;

@@ -11,14 +11,13 @@
 #include <string.h>
 
 /*
- * Makes a world (tools/sim/timed.h) from the facts. Runs it unchanged, and with one change at a
- * time. The prediction is the simulated time multiplied by a factor. The factor corrects the error
- * of the unchanged simulation, as far as the measured time is outside the range of its runs. Within
- * the range, chance explains the error.
+ * Makes a simulated world (tools/sim/timed.h) from the daemon's facts. Runs it unchanged, and with
+ * one change at a time. The prediction is the simulated time multiplied by a factor, which corrects
+ * the error of the unchanged simulation (explain_factor).
  */
 
 #define ENOUGH_SAMPLES                                                                   \
-	20000.		/* samples of a world, at most; larger worlds are scaled down */
+	20000. /* most samples of a simulated world; larger ones are scaled down */
 #define DISK_READ .0002 /* seconds to read a sample from a tier on a local disk */
 #define SLOW_READ .001	/* seconds per read from which a tier could help */
 #define LEAST_CPU 1e-6
@@ -48,7 +47,7 @@ static int run(const struct timed_world *world, double scale, struct timed_outco
 	return err;
 }
 
-/* --- the world as it is --------------------------------------------------------------- */
+/* --- the unchanged world -------------------------------------------------------------- */
 
 /* Returns the time that the daemon itself needs to serve a sample. */
 static double serving(const struct explain_facts *facts)
@@ -75,8 +74,8 @@ static struct timed_job job_of(
 		.absent = job->left_out};
 }
 
-/* Sets the times at which jobs start, in seconds after the first job. If a job began more than an
- * epoch later, whole epochs are subtracted. */
+/* Sets the times at which jobs start, in seconds after the first job. Whole epochs are subtracted,
+ * so that all jobs start within an epoch. */
 static void set_starts(const struct explain_facts *facts, struct timed_world *world)
 {
 	double first = HUGE_VAL;

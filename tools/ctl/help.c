@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* text: the lines in the list of all commands; more: the other lines of the command's own help, or
- * "". */
+/* The commands. text: lines for the list of all commands and for the command's own help; more:
+ * lines for the command's own help only, or "". */
 static const struct command_help {
 	const char *name, *arguments, *text, *more;
 } commands[] = {

@@ -19,8 +19,8 @@
 #define NORMAL "\033[0m"
 #define MUCH_WAITED 20 /* percentage of waiting from which a job is coloured, as in top */
 
-/* Offsets of columns in a line. A column begins where its head begins. Cells are ASCII and never
- * wider than their column. */
+/* Offsets of columns in a line of the list. A column begins under its head. Cells are ASCII and
+ * never wider than their column. */
 struct columns {
 	size_t state, waited;
 };
@@ -46,7 +46,8 @@ static void print_job(const char *line, const struct columns *columns)
 {
 	size_t length = strlen(line), name = strcspn(line, " ");
 	if (columns->waited >= length || columns->state >= length) {
-		printf("%s%s%s\n", RED, line, NORMAL); /* marks a silent storage */
+		printf("%s%s%s\n", RED, line,
+			NORMAL); /* this line tells that a storage does not answer */
 		return;
 	}
 	bool ended = strncmp(line + columns->state, "ended", 5) == 0;

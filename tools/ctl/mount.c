@@ -16,14 +16,14 @@
 struct place {
 	const char *directory; /* absolute path */
 	bool allow_other;
-	int device; /* descriptor of /dev/fuse, which is mounted */
+	int device; /* descriptor of /dev/fuse, over which the mount is served */
 	/* descriptor of the mount while it is detached; -1: it is attached */
 	int detached;
 	int guard; /* our end of the pipe to the guard process; -1: there is none */
 	pid_t guard_pid;
 };
 
-/* --- mounting with the right to --------------------------------------------------- */
+/* --- mounting with the needed capability ------------------------------------------ */
 
 static int set(int context, const char *key, const char *value)
 {
@@ -98,15 +98,14 @@ static void wait_for(pid_t child)
 		;
 }
 
-/* Waits for joaderctl, which has started this process. A byte means that joaderctl has succeeded.
- * The end of file without a byte means that joaderctl has ended. Then the mount is either served,
- * or dead; a dead mount is unmounted here. */
+/* Runs the guard process: waits until joaderctl, its parent, has succeeded or ended. A byte means
+ * success. An end of file means that joaderctl has ended early; then a mount that no daemon serves
+ * is unmounted here. */
 static _Noreturn void guard(const char *directory, int fd)
 {
 	struct statx st;
 	char byte;
-	/* Leaves joaderctl's process group, because signals for the group are not meant for the
-	 * guard. */
+	/* Leaves joaderctl's process group, so that ^C does not end the guard. */
 	setsid();
 	if (read(fd, &byte, 1) == 1)
 		_exit(EXIT_SUCCESS);
@@ -220,7 +219,7 @@ static int mount_by_helper(struct place *place)
 	return err;
 }
 
-/* --- both ------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------ */
 
 static int mount_somehow(struct place *place)
 {

@@ -14,8 +14,8 @@
  * A detached mount vanishes when its descriptors are closed. So if joaderctl ends before the last
  * step, nothing is left, and nobody ever sees a directory that is not served.
  *
- * If the user is not allowed to mount, fusermount3 mounts, and attaches at once. A guard process
- * then unmounts the directory if joaderctl ends before the daemon has taken over.
+ * If the user is not allowed to mount, fusermount3 mounts for the user, on the directory at once. A
+ * guard process unmounts the directory if joaderctl ends before the daemon serves the mount.
  *
  *   Threads: none.   Errors: printed.
  */

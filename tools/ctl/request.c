@@ -111,7 +111,7 @@ struct answer {
 	int fd;
 	char data[65536]; /* received bytes; those in [begin, end) are not used yet */
 	size_t begin, end;
-	bool shows;    /* shows the daemon's status on the terminal while it waits */
+	bool shows;    /* the daemon's status is shown on the terminal during the wait */
 	bool is_shown; /* a line of status is on the terminal */
 };
 
@@ -161,8 +161,8 @@ static bool receive(struct answer *answer)
 		n = read(answer->fd, answer->data + answer->end,
 			sizeof(answer->data) - answer->end);
 	while (n < 0 && errno == EINTR);
-	/* An error ends the answer, too: ECONNRESET means that the daemon did not read the whole
-	 * request. */
+	/* An error is handled as the end: ECONNRESET comes if the daemon refused the request before
+	 * it had read all of it. */
 	answer->end += n > 0 ? (size_t)n : 0;
 	return n > 0;
 }

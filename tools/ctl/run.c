@@ -21,7 +21,7 @@
 struct run {
 	const char *socket_path;
 	bool keeps;
-	int n_options; /* number of options for `add` in argv; the file follows */
+	int n_options; /* number of words in argv that are options for `add`; the file follows */
 	char **command;
 	char *name, *directory; /* name of the job; path of its directory current */
 	/* signals to wait for; signal mask before they were blocked */
@@ -121,7 +121,7 @@ static _Noreturn void become(const struct run *run)
 	_exit(err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
 }
 
-/* Stops this process because the command was stopped, and continues both together. */
+/* Stops this process, because the command was stopped. Continues the command when it continues. */
 static void stop_with(pid_t child)
 {
 	raise(SIGSTOP);
@@ -201,7 +201,7 @@ int run_command(const char *socket_path, int argc, char **argv)
 	if (status >= 0)
 		return status;
 	status = EXIT_FAILURE;
-	/* The job exists now and must be removed at the end, so a signal must not end the process. */
+	/* Signals must not end this process from now on, because it has to remove the job. */
 	take_signals(&run);
 	if (add_job(&run, argv)) {
 		complain("job %s: %s", run.name, run.directory);

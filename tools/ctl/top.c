@@ -86,7 +86,7 @@ static bool parse(int argc, char **argv, struct options *ret)
 
 static volatile sig_atomic_t ends, stops;
 
-/* Notes a signal. The signal interrupts the wait, and top then handles it. */
+/* Notes a signal. The signal interrupts the wait for the next screen, and then top handles it. */
 static void take_signal(int signal_number)
 {
 	if (signal_number == SIGTSTP)
@@ -95,7 +95,7 @@ static void take_signal(int signal_number)
 		ends = 1;
 }
 
-/* Blocks the signals except while top waits, so that no signal is lost before a wait. */
+/* Blocks signals, except during waits, so that no signal is lost just before a wait. */
 static sigset_t take_signals(void)
 {
 	static const int taken[] = {
@@ -291,7 +291,7 @@ static bool next_sample(struct live *live)
 	return true;
 }
 
-/* Prints the rates of one interval, or of one interval after another. */
+/* Prints the rates of one interval; with --json but not --once, of one interval after another. */
 static int run_lines(struct live *live)
 {
 	bool ok = top_sample_get(live->socket_path, &live->now);

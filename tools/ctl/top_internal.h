@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Shared by the files of top. Numbers have the names that the daemon prints. */
+/* Shared by the files of joaderctl top. Fields have the names that the daemon prints. */
 
 #define TOP_DAEMON(NUMBER)                                                               \
 	NUMBER(now_ns)                                                                   \
@@ -81,7 +81,7 @@ struct top_job {
 	/* Rates since the previous sample. Without a previous sample: the daemon's recent rate, and
 	 * the waits of the running epoch. */
 	double per_second;
-	double exposed; /* part of the time in which the job's readers waited */
+	double exposed; /* part of the time in which some reader of the job waited */
 	double cause[TOP_CAUSES];
 };
 

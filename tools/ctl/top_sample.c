@@ -8,7 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Parses the daemon's answer: lines "KIND key=value ..." (src/files/text_top.c). */
+/* Gets a sample of the daemon's counters: parses lines "KIND key=value ..." (src/files/text_top.c),
+ * and computes rates. */
 
 #define TAKE(name) ret->name = facts_number(line, #name);
 
@@ -91,8 +92,8 @@ static const struct top_job *find_job(const struct top_sample *sample, const cha
 	return NULL;
 }
 
-/* Returns the growth of a counter. A counter that became smaller belongs to another engine or job;
- * then returns 0. */
+/* Returns the growth of a counter; 0 if the counter became smaller, because the daemon's engine or
+ * the job is a new one. */
 static double growth(double now, double before)
 {
 	return now > before ? now - before : 0;
@@ -182,8 +183,8 @@ static int by_name(const void *a, const void *b)
 		((const struct top_job *)a)->name, ((const struct top_job *)b)->name);
 }
 
-/* Compares by a number, the largest first. Equal numbers are compared by name, so that equal lines
- * keep their order. */
+/* Compares jobs by a number, the largest first. Equal numbers are sorted by name, so that lines do
+ * not change places without need. */
 static int most_first(
 	const void *a, const void *b, double (*of)(const struct top_job *job))
 {

@@ -320,7 +320,7 @@ static void print_job(
 		bool marked = attributes && columns[c].cell == cell_waited;
 		columns[c].cell(job, cell);
 		fputs(marked ? attribute_of(job) : "", screen->out);
-		if (c == 0) /* this column may be wider than the screen */
+		if (c == 0) /* the first column may be wider than the screen */
 			cell[screen->view->width < CELL ? screen->view->width
 							: CELL - 1] = '\0';
 		print_cell(screen->out, &columns[c], cell, table->width[c], &first);

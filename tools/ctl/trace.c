@@ -26,7 +26,8 @@ static void end(int signal_number)
 	ends = 1;
 }
 
-/* Prints the lines after the head to standard output. */
+/* Prints the events in the daemon's answer. *next: the number of the next event, from the first
+ * line. */
 static bool print_lines(char *text, char next[static NUMBER], bool *ret_more)
 {
 	uint64_t number, lost;
@@ -74,7 +75,7 @@ int trace(const char *socket_path, int argc, char **argv)
 		puts("time\topen\tevent\tepoch\tposition\tsample\twaited\terror");
 		fflush(stdout);
 	}
-	/* One more request fetches the events that came before the signal. */
+	/* One more request after a signal fetches the events until the signal. */
 	for (bool last = false; ok && (!last || more);) {
 		last = ends;
 		if (!last && !more)

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""A training that can be killed at any time, and goes on with any number of workers and ranks.
+"""A training that can be killed at any time, and continues with any number of workers and ranks.
 
     resume.py JOB CHECKPOINT [--epochs N] [--workers N] [--batch N] [--every N]
     torchrun --nproc_per_node 2 resume.py ...
 
 JOB is the directory <mount>/jobs/<job> of joaderfs; its layout may be flat, classes or batch.
-CHECKPOINT is written every few batches, and at the end of each epoch; if it is there, the training
-goes on from it: the rest of the epoch is exactly what was not trained, with the same samples at
-the same positions as before. The module joaderfs has to find the daemon ($JOADERFS_SOCKET).
+The file CHECKPOINT is written every few batches, and at the end of each epoch. If it exists, the
+training continues from it, with exactly the samples of the epoch that were not trained yet, at the
+same positions. The module joaderfs must find the daemon ($JOADERFS_SOCKET).
 """
 
 import argparse
@@ -25,14 +25,14 @@ from torchvision.transforms.functional import to_tensor
 
 try:
     import joaderfs
-except ImportError:  # not installed: the one beside this script
+except ImportError:  # not installed: uses the module in the source tree
     sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../python"))
     import joaderfs
 
 
 class Epoch(Dataset):
-    """What is left of an epoch: of its files, all but the first `done` in the script's order.
-    The job has shuffled the samples of flat and batch; classes are for the script to shuffle."""
+    """The files of an epoch, without the first `done` files, which were trained before. joaderfs
+    has shuffled the samples of the layouts flat and batch; the script shuffles those of classes."""
 
     def __init__(self, job, epoch, done):
         directory = os.path.join(job, f"epoch-{epoch:04}")
@@ -60,7 +60,7 @@ class Epoch(Dataset):
 
 
 def rest_of(job, epoch, done, batch, workers, rank, ranks):
-    """The batches of this rank, and how many files all ranks have had after each."""
+    """Yields the batches of this rank, each with the number of files read so far by all ranks."""
     files = Epoch(job, epoch, done)
     if not files:
         return
@@ -73,7 +73,7 @@ def rest_of(job, epoch, done, batch, workers, rank, ranks):
 
 
 def position_of(job, epoch, done):
-    """Of the first file that was not trained, if positions are read in their order."""
+    """Returns EPOCH:POSITION of the first file that was not trained. None: the script shuffles."""
     with open(os.path.join(job, "job.ini")) as file:
         ini = dict(line.strip().split(" = ", 1) for line in file if " = " in line)
     if ini["layout"] == "classes":
@@ -92,7 +92,7 @@ def save(path, job, epoch, done, **parts):
 
 
 def load(path, job, rank):
-    """What was saved, and the job is where it was then; None: nothing was."""
+    """Loads the checkpoint, and restores the job to its position. None: there is no checkpoint."""
     if not os.path.exists(path):
         return None
     saved = torch.load(path)
@@ -130,7 +130,7 @@ def main():
         model.load_state_dict(saved["model"])
         optimizer.load_state_dict(saved["optimizer"])
     if ranks > 1:
-        torch.distributed.barrier()  # the job is where it was before anybody reads
+        torch.distributed.barrier()  # the job is restored before any rank reads
 
     def keep(epoch, done):
         if rank == 0:

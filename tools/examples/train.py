@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""A training script like any other: images and, beside each, a file with its label.
+"""A usual training script, which reads images, and for each image a file with its label.
 
     train.py DIRECTORY [--epochs N] [--workers N]
 
-DIRECTORY holds 00000000.ppm and 00000000.cls and so on, and there is a classes.txt above it.
-That may be a directory on a disk; it may be <mount>/jobs/<job>/current of joaderfs, which has
-shuffled the samples anew in each epoch. The script can't tell.
+DIRECTORY contains 00000000.ppm, 00000000.cls and so on, and its parent has a file classes.txt.
+DIRECTORY may be on a disk, or be <mount>/jobs/<job>/current of joaderfs, which has a new random
+order in each epoch. The script works with both.
 """
 
 import argparse

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""A training with a rank for each GPU, on any number of machines, without a DistributedSampler.
+"""Trains with a rank for each GPU, on any number of machines, without a DistributedSampler.
 
     joaderctl run ranks.ini -- torchrun ... train_ranks.py {}
     srun joaderctl run rank.ini -- python3 train_ranks.py {}
 
 The argument is <mount>/jobs/<job>/current of a job with layout = flat, ranks and global_batch
-(joaderfs-cluster(7)): that of all ranks of this machine, with local_ranks and node_rank, or this
-rank's own, with rank. The job has the samples of its ranks and no others, shuffled anew in each
-epoch, so each rank reads its part of them in the order of their names.
+(joaderfs-cluster(7)). All ranks of this machine share one job (local_ranks and node_rank), or each
+rank has its own job (rank). The job has only the samples of its ranks, in a new random order in
+each epoch, so each rank reads its part in the order of names.
 """
 
 import argparse
@@ -40,7 +40,7 @@ class Samples(Dataset):
 
 
 def join_the_others(job, local, local_ranks):
-    """The job says how many ranks there are; the launcher has to say the same."""
+    """Checks that the job and the launcher have the same number of ranks."""
     ranks = int(job["ranks"])
     rank = (int(job.get("node_rank", 0)) * local_ranks + local if "local_ranks" in job
             else int(job.get("rank", 0)))
@@ -75,7 +75,7 @@ def train(args, job, n_classes, local, rank, ranks):
 
     for epoch in range(args.epochs):
         seen, loss_sum = 0, 0.0
-        # In the last mini-batch of an epoch some ranks may have a sample less, or none.
+        # In the last mini-batch of an epoch some ranks may have one sample fewer, or none.
         with model.join() if ranks > 1 else contextlib.nullcontext():
             for images, labels in loader:
                 loss = torch.nn.functional.cross_entropy(model(images.to(device)),
@@ -85,7 +85,7 @@ def train(args, job, n_classes, local, rank, ranks):
                 optimizer.step()
                 seen += len(labels)
                 loss_sum += loss.item() * len(labels)
-        # One write for a line: ranks that share a terminal do not mix their lines.
+        # Writes the line at once, so that ranks which share a terminal do not mix their lines.
         sys.stdout.write(f"rank {rank}, epoch {epoch}: {seen} samples, "
                          f"loss {loss_sum / max(seen, 1):.3f}\n")
         sys.stdout.flush()
@@ -108,8 +108,8 @@ def main():
         local = 0
     rank, ranks = join_the_others(job, local, local_ranks)
     train(args, job, n_classes, local, rank, ranks)
-    # The model is gone, and no rank computes any more. A process group that ends with its model
-    # may wait for its own thread for ever.
+    # Waits until no rank computes any more. The model is freed before, because a process group
+    # that ends together with its model may hang.
     torch.distributed.barrier()
     torch.distributed.destroy_process_group()
 

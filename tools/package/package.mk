@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 #
-# What makes a program one of the system: completions, and packages.
+# Makes completions for shells, and Debian packages.
 
 COMPLETED := $(foreach program,joaderfs joaderctl joader-sim,\
 	bash-completion/completions/$(program) zsh/vendor-completions/_$(program) \
@@ -29,7 +29,7 @@ $(BUILD)/completions/fish/vendor_completions.d/%.fish:
 	$(call complete,fish)
 
 # --- Debian packages --------------------------------------------------------------------
-# In a copy of what the repository has: the packaging is the directory debian of its top.
+# Built in a copy of the repository, with config/debian as its directory debian.
 
 DEB := build/deb
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""A program of [preparation NAME] in Python: joaderfs-prepare(7).
+"""Runs a Python function as a program of [preparation NAME]: joaderfs-prepare(7).
 
     import joaderfs_prepare
 
@@ -10,13 +10,13 @@
 
     joaderfs_prepare.serve(prepare)
 
-The function returns an array of NumPy's, of the dtype and the shape that the daemon's ini has.
-An exception is an error for this sample alone. What the function prints goes to standard error,
-whose last line the daemon's log shows when the process ends.
+The function returns a NumPy array with the dtype and shape of the daemon's ini. An exception is an
+error of this sample alone. The function's output goes to standard error. When the process ends, the
+daemon's log shows the last line of it.
 
     command = /usr/bin/python3 .../joaderfs_prepare.py /etc/joaderfs/spectrogram.py
 
-serves the function `prepare` of that file, which need not import this one.
+serves the function `prepare` of that file, which need not import this module.
 """
 
 import os
@@ -30,7 +30,7 @@ MOST_ERROR = 1024
 
 
 def _write(fd, *parts):
-    """Writes all of the parts, without a copy of any."""
+    """Writes all parts without copying them."""
     parts = [memoryview(part) for part in parts]
     while parts:
         written = os.writev(fd, parts)
@@ -41,7 +41,7 @@ def _write(fd, *parts):
 
 
 def _head(array):
-    """The head of a file of NumPy's."""
+    """Returns the head of an .npy file for the array."""
     text = "{'descr': '%s', 'fortran_order': False, 'shape': %r, }" % (array.dtype.str, array.shape)
     text += " " * (-(len(text) + 11) % 64) + "\n"
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
@@ -55,7 +55,7 @@ def _read(stdin, size):
 
 
 def serve(function):
-    """Answers the daemon until it ends, with function(data, name) of each sample."""
+    """Answers each sample with function(data, name), until the daemon ends."""
     out = os.dup(1)
     os.dup2(2, 1)
     stdin = os.fdopen(os.dup(0), "rb", buffering=4096)

@@ -13,14 +13,13 @@
  * Simulates several nodes with the daemon's own homes, locality and samplers: 4 to 256 nodes, up
  * to 1,024 learners.
  *
- *   Flow: cluster_print runs all tables. Each prints itself, and hands its figures to
- *         cluster_figure.
+ *   Flow: cluster_print prints all tables. Each table passes its values to cluster_figure.
  *   Errors: -errno.
  */
 
 #define CLUSTER_MOST_FIGURES 256
 
-/* A value of a table, at place x of a curve. */
+/* A value of a table, and of the curve that plots the table. */
 struct cluster_figure {
 	const char *table;
 	char curve[32];
@@ -43,16 +42,18 @@ void cluster_figure(struct cluster_out *out, const char *table, const char *curv
 /* Draws the plots (cluster_plot.c). */
 must_check int cluster_plot(const struct cluster_out *out, const char *path);
 
-/* Prints the tables of samples that move, of messages, and of their cost (cluster_locality.c). */
+/* Prints how many samples of a mini-batch move between nodes, in how many messages, and the time
+ * to compute this (cluster_locality.c). */
 must_check int cluster_locality(struct cluster_out *out);
-/* Prints the tables of how even homes are, of the samples that move when a node joins, and of the
- * two hashes of appendix E.4 (cluster_homes.c). */
+/* Prints how evenly samples are divided among nodes, how many samples move when a node joins, and
+ * the effect of the two hashes in JOADER's appendix E.4 (cluster_homes.c). */
 must_check int cluster_homes(struct cluster_out *out);
-/* Prints the tables of a storage that all nodes share, and of the leader's time
- * (cluster_speed.c). */
+/* Prints the speed of loading from a storage that all nodes share, and the time of a draw by the
+ * leader, which draws for all nodes (cluster_speed.c). */
 must_check int cluster_speed(struct cluster_out *out);
 
-/* Returns e^-b b^b / b!: the fraction of a mini-batch with b samples per learner that moves. */
+/* Returns e^-b b^b / b!: the expected fraction of a mini-batch that moves between nodes, if each
+ * learner takes b samples. */
 double cluster_law(double b);
 
 /* Computes the fraction of a mini-batch that moves between nodes, as the mean of several batches.

@@ -6,8 +6,8 @@
 #include "base/rng.h"
 #include "place/place.h"
 
-/* Compares three kinds of homes: rendezvous hashing, the remainder of the id, and the two hashes of
- * JOADER's E.4. */
+/* Compares three rules for the home of a sample, which is the node that prepares it: rendezvous
+ * hashing, the remainder of the id, and the two hashes of JOADER's appendix E.4. */
 
 #define SAMPLES 1281167 /* number of ImageNet's samples */
 #define MOST 257
@@ -26,7 +26,7 @@ static int make_place(uint32_t n, struct place **ret)
 }
 
 struct balance {
-	double most, least; /* samples of a node / mean over the nodes */
+	double most, least; /* most and least samples of a node, relative to the mean */
 	double joins;	    /* fraction of the samples that move when a node joins */
 	double remainder;   /* the same fraction if homes were the remainder of the id */
 };
@@ -88,7 +88,7 @@ static int print_balance(struct cluster_out *out)
 	return 0;
 }
 
-/* --- the two hashes of E.4 --------------------------------------------------------------- */
+/* --- the two hashes of JOADER's E.4 ------------------------------------------------------- */
 
 #define NODES 16
 #define DRAWS 2000 /* number of random choices of the nodes on which jobs run */
@@ -107,8 +107,8 @@ static void draw_nodes(struct rng *rng, uint32_t n, uint32_t ret[static NODES])
 	qsort(ret, n, sizeof(ret[0]), compare_u32);
 }
 
-/* Returns how many different homes a sample has for the jobs, on average. The sample is decoded
- * once at each of these homes. */
+/* Returns the mean number of decodes of a sample. Each job has its own set of nodes, and so its own
+ * home for the sample; the sample is decoded once at each different home. */
 static double decodes(struct rng *rng, uint32_t jobs, uint32_t nodes_each)
 {
 	uint32_t nodes[MOST_JOBS][NODES];

@@ -11,8 +11,9 @@
 #include <stdbool.h>
 
 /*
- * Simulates a global mini-batch in which each sample has a random home, and counts the samples that
- * move (Yang and Cong, HiPC 2019, section on load imbalance).
+ * Simulates global mini-batches in which each sample has a random home (the node that has it in its
+ * cache). Counts the samples that have to move to another node, because that node's learners would
+ * have too few (Yang and Cong, HiPC 2019, section on load imbalance).
  */
 
 #define SEED 1
@@ -79,8 +80,8 @@ static int make_world(const struct setting *setting, struct world *ret)
 	return 0;
 }
 
-/* Returns the number of messages of a sweep in the order of nodes: from the first node with too
- * many samples to the first node with too few. */
+/* Returns the number of messages if the first node with too many samples always sends to the first
+ * node with too few. */
 static uint32_t sweep(struct world *world)
 {
 	uint32_t n = world->setting.nodes, messages = 0, from = 0, to = 0;
@@ -200,7 +201,7 @@ static int print_shares(struct cluster_out *out)
 	return 0;
 }
 
-/* Prints a row of the second table: the paper's setting, with one value changed. */
+/* Prints a row of the second table: the setting of Yang and Cong, with one value changed. */
 static int print_row(struct cluster_out *out, const char *title, const char *curve,
 	double x, const struct setting *setting)
 {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Tables that are plotted as curves. */
+/* Plots the tables of joader-sim cluster as curves. */
 
 #define MOST_SERIES 8
 

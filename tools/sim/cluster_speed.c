@@ -14,7 +14,7 @@
  * Computes speeds. Without caches the storage limits loading, with caches the nodes do:
  *
  *     without   min(n r, B / s)
- *     with      min(n r, n N / (s m)), and all of the first epoch as without
+ *     with      min(n r, n N / (s m)); the first epoch, which fills the caches, is as without
  *
  * for n nodes that prepare r samples per second each, samples of s bytes, storage that
  * gives B bytes per second to all nodes together, and a network of N bytes per second and
@@ -93,7 +93,7 @@ static int print_storage(struct cluster_out *out)
 #define ROUNDS 200000
 #define MOST_JOBS 8
 
-/* Adds a stream for each job. Job j reads all samples except the first j 20ths. */
+/* Adds a stream for each job to the sampler. Job j reads all samples except the first j/20. */
 static int fill(struct sampler *sampler, uint32_t jobs)
 {
 	int err = 0;

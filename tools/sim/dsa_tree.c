@@ -173,7 +173,7 @@ void dsa_tree_remove(struct dsa_tree *tree, stream_id stream)
 /* --- order ------------------------------------------------------------------------- */
 
 /*
- * Exchanges two neighbours a, b; the third one is c:
+ * Swaps the order of two neighbouring streams a, b. c is the stream after them:
  *
  *        V                         V
  *       / \                       / \
@@ -218,7 +218,7 @@ void dsa_tree_reorder(struct dsa_tree *tree)
 			swap(tree, at - 1);
 }
 
-/* --- what is in it ----------------------------------------------------------------- */
+/* --- queries ----------------------------------------------------------------------- */
 
 static roaring_bitmap_t *path(const struct dsa_tree *tree, size_t at)
 {

@@ -42,7 +42,7 @@ struct dsa_tree {
 	struct level *levels; /* sorted by |R|, then by id */
 	size_t n;
 	size_t capacity;
-	size_t *round; /* levels of the streams that draw */
+	size_t *round; /* levels of the streams that draw in this round */
 	struct decision *decisions;
 };
 

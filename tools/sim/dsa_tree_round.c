@@ -56,8 +56,8 @@ static roaring_bitmap_t *lift(const struct round_walk *walk, size_t i)
 	return lifted;
 }
 
-/* Finds the lifted sets, from the largest stream to the smallest one. A stream has none if all
- * larger streams are in the round. */
+/* Finds `lifted` of each stream in the round, from the largest stream to the smallest. It is empty
+ * if all larger streams are in the round. */
 static void lift_all(const struct round_walk *walk)
 {
 	for (size_t i = walk->m; i-- > 0;) {
@@ -151,7 +151,7 @@ static sample_id sample_own(const struct round_walk *walk, uint32_t size)
 	return sample;
 }
 
-/* Runs the body of the loop of line 4 once. */
+/* Makes one decision: runs the body of the loop in line 4 of Algorithm 1 once. */
 static struct decision decide(struct round_walk *walk)
 {
 	struct decision decision = {.first = walk->first, .top = walk->top};

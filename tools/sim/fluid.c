@@ -7,7 +7,8 @@
 
 /*
  * Runs trainings whose rates change only at events: a training arrives, starts, finishes or
- * continues after a pause, or the allocator handles the buffered events.
+ * continues after a pause; or the allocator of the paper handles arrivals and ends, which it
+ * buffers for 30 s.
  */
 
 struct run {
@@ -18,7 +19,7 @@ struct run {
 	bool runs[TRAININGS_MOST];
 	unsigned workers[TRAININGS_MOST];
 	double rates[TRAININGS_MOST];
-	/* Time when buffered events are handled; infinite: there are none. */
+	/* Time when the allocator handles the buffered events; infinite: there are none. */
 	double look_at;
 	struct workload_outcome *outcome;
 };
@@ -83,8 +84,8 @@ static double count_busy(const struct run *run, double each)
 	return busy;
 }
 
-/* Solves for the rate of a worker. The rate determines the number of busy workers, which in turn
- * determines the rate. */
+/* Finds the rate of a worker, in images per second. The rate determines the number of busy workers,
+ * which in turn determines the rate. */
 static double rate_of_a_worker(const struct run *run)
 {
 	double low = 1, high = workers_rate(1);
@@ -174,7 +175,7 @@ static bool all_through(const struct run *run)
 	return true;
 }
 
-/* Allocates the workers. A training whose workers change while it runs is paused and retrieved. */
+/* Allocates the workers. A running training whose number of workers changes is paused. */
 static void reallocate(struct run *run, enum worker_policy policy, bool pauses)
 {
 	unsigned before[TRAININGS_MOST] = {0};
@@ -186,8 +187,8 @@ static void reallocate(struct run *run, enum worker_policy policy, bool pauses)
 			run->busy_until[i] = run->now + PAUSE_SECONDS;
 }
 
-/* Returns the time when the allocator handles an event. The first arrival is not buffered, because
- * it disturbs no training. */
+/* Returns the time when the allocator handles an event that happens now. The first arrival is not
+ * buffered, because it disturbs no training. */
 static double buffered_until(const struct run *run, bool pauses)
 {
 	return pauses && run->now > 0 ? run->now + BUFFER_SECONDS : run->now;

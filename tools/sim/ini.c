@@ -195,7 +195,7 @@ static char *next_line(char *line, int size, void *context)
 	return line;
 }
 
-/* --- the whole --------------------------------------------------------------------- */
+/* --- the whole ini ----------------------------------------------------------------- */
 
 /* Sets the defaults. */
 static int preset(struct sim_scenario *scenario)

@@ -19,7 +19,7 @@
 #define LOOKAHEAD 128
 #define PREFETCH 256
 #define WINDOW_SECONDS 1.
-/* Expected time of a decode before one was measured. */
+/* Expected time of a decode, until a decode was measured. */
 #define EXPECTED_NS 10000000
 
 struct slot {
@@ -34,10 +34,10 @@ struct pool_job {
 	bool runs;
 	double begins; /* time when the job begins; infinite: it has finished */
 	double images; /* images that the whole training reads */
-	double asked, fetched, used;
+	double asked, fetched, used; /* numbers of images so far */
 	/* time when the GPUs use the next image; infinite: they are waiting */
 	double next_use;
-	/* since when the reader waits; infinite: it is not waiting */
+	/* time when the reader began to wait; infinite: it is not waiting */
 	double waits_since;
 	/* slots of the images from `fetched` to `asked` - 1 */
 	struct slot slots[LOOKAHEAD];
@@ -50,7 +50,7 @@ struct pool {
 	double ends[WORKERS];
 	struct slot *decodes[WORKERS];
 	unsigned busy;
-	double decoded; /* decode time of all workers since the last window, in s */
+	double decoded; /* decode seconds of all workers since the shares were last updated */
 	struct pool_job jobs[TRAININGS_MOST];
 	size_t n;
 };
@@ -92,7 +92,7 @@ static void stop_waiting(const struct pool *pool, struct pool_job *job)
 	job->waits_since = HUGE_VAL;
 }
 
-/* Makes the reader take the images that are ready, and wait for the first that is not. */
+/* Makes the reader take images until the next one is not ready, and then wait for it. */
 static int read_on(const struct pool *pool, struct pool_job *job)
 {
 	stop_waiting(pool, job);
@@ -117,7 +117,7 @@ static void use_on(const struct pool *pool, struct pool_job *job)
 		job->next_use = pool->now + 1 / training_demand(job->training);
 }
 
-/* Continues the job. Called after each event of the job. */
+/* Continues the reading and the GPUs of the job. Called after each event of the job. */
 static int go_on(const struct pool *pool, struct pool_job *job)
 {
 	int err = ask_ahead(job);

@@ -37,7 +37,7 @@ void sim_progress_add(struct sim_progress *progress, size_t n)
 		tell(progress, now_ns);
 }
 
-/* Ends the progress, so that the table begins on an empty line. */
+/* Clears the progress on the terminal, so that the table begins on an empty line. */
 void sim_progress_end(struct sim_progress *progress)
 {
 	if (progress->out)

@@ -12,7 +12,8 @@
 /* --- figures of a setting -------------------------------------------------------------
  */
 
-/* unit of the sets' sizes: 1 sample, for sets of 3 to 5 samples; or LARGE_UNIT samples */
+/* Unit of the sizes of sets. SMALL: 1 sample, so sets have 3 to 5 samples. LARGE: LARGE_UNIT
+ * samples. */
 enum unit { SMALL, LARGE };
 enum about {
 	ONE_EPOCH,    /* figures about the order in one epoch */
@@ -28,11 +29,11 @@ static const uint32_t units[] = {[SMALL] = 1, [LARGE] = LARGE_UNIT};
 static const uint32_t epochs[] = {[SMALL] = SMALL_EPOCHS, [LARGE] = LARGE_EPOCHS};
 
 struct kind {
-	const char *name; /* name of the CSV's column */
+	const char *name; /* name of the column in the CSV */
 	const char *title;
 	enum unit unit;
 	enum about about;
-	/* One of these functions is set. `number` is its argument. */
+	/* One of these functions is set, and computes the figure. `number` is its last argument. */
 	struct figure (*of_epochs)(const struct places *places, uint32_t number);
 	struct figure (*of_gaps)(const struct places *places, double number);
 	struct figure (*of_jobs)(const struct places *a, const struct places *b);
@@ -74,10 +75,10 @@ static const enum sampler_kind samplers[] = {SAMPLER_ISA, SAMPLER_DSA, SAMPLER_E
 #define SAMPLERS (sizeof(samplers) / sizeof(samplers[0]))
 
 /*
- * Tells whether the sampler promises this figure exactly. If a job is alone, all samplers promise
- * all its figures, because nothing is shared. isa promises all figures. dsa draws uniformly
- * whatever was drawn before, so the epochs of a job do not depend on each other. exchange promises
- * the order within an epoch.
+ * Tells whether the sampler promises that this figure is as for uniform and independent orders. If
+ * a job is alone, all samplers promise this, because nothing is shared. isa promises all figures.
+ * dsa promises figures about one job: it draws uniformly whatever was drawn before. exchange
+ * promises figures about one epoch.
  */
 static bool claimed(
 	const struct setting *setting, enum sampler_kind sampler, enum about about)
@@ -100,7 +101,7 @@ static enum verdict judge(const struct figure *figure, bool claim)
 	return claim ? WRONG : GIVEN_UP;
 }
 
-/* --- a run of all ------------------------------------------------------------------- */
+/* --- all settings ------------------------------------------------------------------- */
 
 struct laboratory {
 	const struct randomness_options *options;
@@ -109,8 +110,8 @@ struct laboratory {
 	double least; /* smallest p of the promised figures */
 };
 
-/* The figures of one setting for each sampler, each for the job or pair of jobs that is farthest
- * from the expected value. */
+/* The figures of one setting for each sampler. `worst` has the job, or pair of jobs, whose figure
+ * is farthest from the expected value. */
 struct columns {
 	const struct setting *setting;
 	struct figure worst[KINDS][SAMPLERS];

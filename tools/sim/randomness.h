@@ -15,12 +15,11 @@
  * Measures how random the orders of jobs are, within an epoch, between epochs and between jobs.
  * Compares them with orders that are uniform and independent.
  *
- *   Flow: jobs run several epochs together, many times, each time with another seed. The position
- *         of each sample in each epoch is noted, and figures are made of these. randomness_run does
- *         all of it for all scenarios.
- *   Bounds: only the seeds are assumed to be independent. Within a run, epochs may depend on each
- *         other, which other figures measure. So a claim about one epoch is tested with one epoch
- *         of each run.
+ *   Flow: several jobs read some epochs together. This is repeated many times, each time with
+ *         another seed. Figures are computed from the positions of the samples. randomness_run
+ *         does this for all settings.
+ *   Bounds: runs with different seeds are independent, epochs of one run may not be. So a claim
+ *         about one epoch is tested with one epoch of each run.
  */
 
 /* The probability that a figure exceeds its bounds although orders are uniform and independent.
@@ -88,8 +87,8 @@ void gap_deciles_expected(double ret[GAP_DECILES]);
 
 #define RANDOMNESS_JOBS 3
 
-/* A setting. Sets are measured in units: of one sample if whole orders are counted, of many samples
- * for other figures. Jobs run continuously, so faster jobs have more epochs. */
+/* A group of jobs that run together. Sizes are in units: one sample if whole orders are counted,
+ * many samples for other figures. Jobs run continuously, so faster jobs have more epochs. */
 struct setting {
 	const char *name;
 	const char *what;
@@ -100,8 +99,9 @@ struct setting {
 		double start; /* start, in epochs */
 	} job[RANDOMNESS_JOBS];
 	size_t n_jobs;
-	double cache;	/* size of the cache, in units */
-	uint32_t slots; /* slots of the cache if a unit is one sample */
+	double cache; /* size of the cache, in units */
+	uint32_t
+		slots; /* samples in the cache; used instead of `cache` if a unit is one sample */
 };
 
 extern const struct setting settings[]; /* ends with a name of NULL */

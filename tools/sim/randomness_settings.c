@@ -70,16 +70,16 @@ struct world {
 };
 
 /*
- * Returns the first id of the sets. The containers of a bitmap and the blocks of a set end at id
- * 65536. Sets lie across this border, the smaller part below it, because a sampler could treat
- * blocks alike, but not samples.
+ * Returns the first id of the sets. Samplers store ids in blocks of 65536. The sets lie across the
+ * border of two blocks, the smaller part below it. This detects a sampler that gives two blocks
+ * equal chances although their numbers of samples differ.
  */
 static uint32_t first_id(const struct setting_run *run)
 {
 	return 65536 - run->unit;
 }
 
-/* Returns the time when the slowest job has read its epochs, in epochs of time. */
+/* Returns the time when the slowest job has read its epochs. Unit: epochs of time (sim.h). */
 static double length(const struct setting_run *run)
 {
 	const struct setting *setting = run->setting;

@@ -60,8 +60,8 @@ static int open_all(struct sim_run *run, struct script *const *readers, size_t n
 }
 
 /*
- * Reads a sample for all scripts that got it at the same time, as for readers that wait for the
- * same sample. So a cache of one slot is enough for a round.
+ * Reads the sample of readers[first] for all scripts that got this sample in the round. They share
+ * one load, even if the cache has only one slot.
  */
 static int read_same(
 	struct sim_run *run, struct script *const *readers, size_t n, size_t first)

@@ -14,7 +14,7 @@
 /* Tells whether the figures of the scenario are misses per served sample. */
 bool sim_per_sample(const struct sim_scenario *scenario);
 
-/* Names the curve among the others of its scenario: "exchange" or "dsa, lru". */
+/* Returns the name of a curve in its scenario: "exchange" or "dsa, lru". */
 void sim_curve_name(const struct sim_curve *curve, char *ret, size_t size);
 
 /* Prints all curves of one scenario. */
@@ -33,9 +33,9 @@ must_check int sim_write_svg(const char *path, const char *title,
 	const struct sim_curve *curves, size_t n, bool log_x);
 
 /*
- * Prints an epoch of a scenario's first run. The scenario has one curve and one size. Prints one
- * line per read, with the position and its sample, like the first columns of an order file. which:
- * JOB:EPOCH; -EINVAL (reported): there is no such order.
+ * Prints an epoch of a job in a scenario with one sampler, policy and cache size. Prints one line
+ * per read, with the position and its sample, like the first columns of an order file. which:
+ * JOB:EPOCH; -EINVAL (reported): there is no such job or epoch.
  */
 must_check int sim_print_order(
 	FILE *out, const struct sim_scenario *scenario, const char *which);

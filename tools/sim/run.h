@@ -8,8 +8,8 @@
 #include "sim_sched.h"
 
 /*
- * Shared by the files of one run: run.c lets time pass, reader.c reads, world.c makes
- * and frees all of it.
+ * Shared by the files that run a scenario once: run.c advances the time, reader.c reads, world.c
+ * makes and frees the run.
  */
 
 /* A script. It opens each position of an epoch once, at its speed, and releases the position when
@@ -33,7 +33,7 @@ struct sim_run {
 	const struct sim_scenario *scenario;
 	const struct sim_setup *setup;
 	struct sim_sched *sched;
-	struct rng rng;	  /* draws the scripts' choices */
+	struct rng rng;	  /* for random choices of scripts */
 	uint32_t *labels; /* label of each id; NULL: none */
 	struct script *scripts;
 	struct script **readers; /* scripts that read in this tick */
@@ -54,6 +54,6 @@ void sim_run_free(struct sim_run **run);
 /* Opens the positions that the scripts read in this tick, all together, and reads them. */
 must_check int sim_read_together(
 	struct sim_run *run, struct script *const *readers, size_t n);
-/* Opens and reads the positions one after another. */
+/* Opens and reads the positions of this tick one after another. */
 must_check int sim_read_in_turn(
 	struct sim_run *run, struct script *const *readers, size_t n);

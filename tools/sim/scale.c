@@ -44,7 +44,7 @@ uint32_t sim_scale_choose(const struct sim_scenario *scenario)
 	return (uint32_t)fmin(ceil(reads / ENOUGH), most);
 }
 
-/* --- a smaller one ----------------------------------------------------------------- */
+/* --- a smaller scenario ------------------------------------------------------------ */
 
 static uint32_t part(uint32_t n, uint32_t scale)
 {
@@ -111,7 +111,7 @@ int sim_scaled(
 	return 0;
 }
 
-/* --- what it says of the large one ------------------------------------------------- */
+/* --- results for the large scenario ------------------------------------------------ */
 
 static void enlarge(const struct sim_scenario *scenario, uint32_t scale,
 	struct sim_curve *curves, size_t n)

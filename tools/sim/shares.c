@@ -15,7 +15,7 @@ struct row {
 	bool pauses;
 };
 
-/* Rows that the text mentions. */
+/* Indices of rows that explain() mentions. */
 enum {
 	ROW_REQUESTED,
 	ROW_BALANCE,

@@ -12,9 +12,8 @@
 #include <stddef.h>
 
 /*
- * A laboratory for samplers and cache: the daemon's own src/sampler, src/cache, src/epoch
- * and rules of look-ahead (sim_sched.h), with jobs whose reads are only counted. A sample is
- * one unit of the cache.
+ * Simulates jobs with the daemon's own samplers, cache, epochs and rules of look-ahead
+ * (sim_sched.h). Reads are only counted. A sample is one unit of the cache.
  *
  * Time is counted in ticks. The fastest job reads one sample per tick, other jobs read one sample
  * in several ticks. Without look-ahead, jobs that read in the same tick draw in one round. An
@@ -78,7 +77,7 @@ struct sim_scenario {
 
 /* --- scenarios --------------------------------------------------------------------- */
 
-/* A plan: several jobs that read one dataset. They begin one after another within one epoch. */
+/* A plan: equal jobs that read one dataset, and begin one after another within one epoch. */
 struct sim_plan {
 	uint32_t jobs, samples;
 	double sample_bytes; /* 0: not known */
@@ -117,7 +116,7 @@ struct sim_read {
 	uint64_t tick;
 	size_t job; /* index in the scenario */
 	uint32_t epoch;
-	uint32_t position; /* position in the epoch that the script opened */
+	uint32_t position; /* position that the script opened in this epoch */
 	sample_id sample;
 	bool miss; /* this is the first read of the sample since it was loaded */
 };

@@ -7,10 +7,10 @@
 SIM_SRC := $(sort $(wildcard tools/sim/*.c))
 SIM_INI := $(sort $(wildcard config/sim/*.ini))
 SIM_OBJ := $(SIM_SRC:%.c=$(BUILD)/%.o) $(BUILD)/tools/sim/builtins.o
-# The distributions that figures of randomness are held against.
+# GSL has the distributions of tools/sim/statistics.c.
 SIM_LIBS = $(shell pkg-config --libs gsl)
 
-# Text as a C string, so that the program needs no files.
+# Writes the inis into a C file, so that the program needs no files.
 $(BUILD)/tools/sim/builtins.c: $(SIM_INI) tools/sim/sim.mk
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
@@ -31,7 +31,7 @@ $(BUILD)/joader-sim: $(BUILD)/tools/joader-sim.o $(SIM_OBJ) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(SIM_LIBS) $(ALL_LIBS)
 
-# The tree without the rest of the laboratory.
+# Tests of the paper's tree need no other files of the simulation.
 TREE_OBJ := $(filter $(BUILD)/tools/sim/dsa_tree% %/sim_sampler.o,$(SIM_OBJ))
 TREE_TESTS := $(addprefix $(BUILD)/tests/unit/test_,dsa_tree sampler sampler_property sampler_round)
 $(TREE_TESTS): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(TREE_OBJ) $(LIB)
@@ -41,7 +41,7 @@ $(BUILD)/tests/unit/test_sim_explain: $(BUILD)/tools/ctl/explain_simulate.o
 $(BUILD)/tests/unit/test_sim_%: $(BUILD)/tests/unit/test_sim_%.o $(SIM_OBJ) $(LIB)
 	$(link-unit) $(SIM_LIBS)
 
-# Plots and the figures behind them: the paper's, with its linear axes, and ours.
+# Writes plots and CSV files: those of the paper's scenarios, with linear axes, and others.
 FIGURES := build/figures
 
 .PHONY: figures check-sim
@@ -51,7 +51,7 @@ figures:
 	@mkdir -p $(FIGURES)
 	@tools/sim/figures build/release/joader-sim $(FIGURES)
 
-# The figures that are promised, within what chance allows.
+# Checks figures of the simulation, within the bounds of chance.
 check-sim: $(BUILD)/joader-sim
 	tests/sim/run $(BUILD)/joader-sim
 

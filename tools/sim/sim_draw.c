@@ -29,7 +29,7 @@ static void hold(struct sim_sched_job *job, sample_id sample)
 	epochs_drawn(job->epochs, job->stream.epoch, &drawn);
 }
 
-/* Removes the need of the samples that an ended stream has left. */
+/* Tells the cache that the job no longer needs the samples that its ended stream did not draw. */
 static void give_need_back(struct sim_sched_job *job)
 {
 	struct sim_sched *sched = job->sched;

@@ -5,8 +5,8 @@
 
 #include "sampler/sampler.h"
 
-/* A kind of sampler that the daemon does not have: the tree of the paper. It has no membership
- * classes and no labels. */
+/* A kind of sampler that only the simulation has: the paper's dependent sampling tree. It does not
+ * support labels. */
 #define SAMPLER_DSA_TREE ((enum sampler_kind)(SAMPLER_SEQUENTIAL + 1))
 
 /* Makes a sampler of any kind. */

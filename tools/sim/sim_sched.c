@@ -14,14 +14,14 @@ void sim_fail(struct sim_sched *sched, int err)
 		sched->error = err;
 }
 
-/* --- what an engine decided is done --------------------------------------------------- */
+/* --- effects of the engines ----------------------------------------------------------- */
 
 static struct sim_open *open_of(struct open_request *request)
 {
 	return (struct sim_open *)((char *)request - offsetof(struct sim_open, request));
 }
 
-/* Handles a record that the engine would write to a journal in the daemon. */
+/* Handles a record of the engine, which the daemon would write to a journal. */
 static void note(struct sim_sched_job *job, const struct record *record)
 {
 	if (record->kind != RECORD_BOUND)
@@ -134,7 +134,7 @@ static void ask(struct sim_open *open)
 	execute(open->job, &effects);
 }
 
-/* Does the slow work on epochs that a clerk does in the daemon. */
+/* Does the slow work on epochs, which a separate thread, the clerk, does in the daemon. */
 static void do_clerks_work(struct sim_sched_job *job)
 {
 	uint32_t epoch;
@@ -271,7 +271,7 @@ void sim_sched_leave(struct sim_sched_job *job)
 	free(job);
 }
 
-/* --- the whole ----------------------------------------------------------------------- */
+/* --- the scheduler ------------------------------------------------------------------- */
 
 static void gone(void *context, struct cache_space *space, sample_id sample)
 {

@@ -61,9 +61,9 @@ must_check int sim_sched_new(
 void sim_sched_free(struct sim_sched **sched);
 
 /*
- * Adds a job. selection: D_j. labels: the label of each position, which gets a sample of this
- * label; NULL: each position gets the next drawn sample. The caller keeps both; they must outlive
- * the job.
+ * Adds a job. selection: the ids that the job reads. labels: the label of each position, which gets
+ * a sample of this label; NULL: each position gets the next drawn sample. The caller owns both, and
+ * must not free them before the job has left.
  */
 must_check int sim_sched_join(struct sim_sched *sched, job_id id,
 	const roaring_bitmap_t *selection, const uint32_t *labels,
@@ -92,7 +92,7 @@ static inline struct sim_open sim_open_of(
  */
 must_check int sim_sched_open(
 	struct sim_sched *sched, struct sim_open *const *opens, size_t n);
-/* Loads the sample of the open into the cache. Then the workers load requested samples, as long as
+/* Loads the sample of the open into the cache. Then loads samples that were drawn ahead, as long as
  * there is room. */
 must_check int sim_sched_load(struct sim_open *open);
 /* Releases an open whose sample was read. An open that was refused has nothing to release. */
@@ -107,8 +107,9 @@ must_check int sim_sched_wait(struct sim_open *open);
 sample_id sim_sched_take(struct sim_sched *sched);
 /* Notes that the sample is in the cache from now on. */
 must_check int sim_sched_loaded(struct sim_sched *sched, sample_id sample);
-/* Counts an open that has got its sample. */
+/* Counts an open that got its sample. */
 void sim_sched_served(struct sim_sched_job *job);
+/* Counts the time that a reader of the job has waited. */
 void sim_sched_waited(struct sim_sched_job *job, uint64_t ns);
 /* Calls shares_window, which has the same arguments. -ENOMEM */
 must_check int sim_sched_window(

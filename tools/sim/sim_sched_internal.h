@@ -8,7 +8,7 @@
 
 /* Shared by the files of sim_sched. */
 
-/* A job. It has at most one stream, because its epochs are opened by their numbers. */
+/* A job. It has at most one stream, because it opens its epochs by number, one after another. */
 struct sim_sched_job {
 	TAILQ_ENTRY(sim_sched_job) link;
 	struct sim_sched *sched;
@@ -21,7 +21,7 @@ struct sim_sched_job {
 	struct stream stream;
 	struct strand strand;
 	bool asks; /* the job is opening a position, and has no sample for it yet */
-	bool wants_clerk;  /* a stream must be made, or an order could be saved */
+	bool wants_clerk; /* there is slow work: a stream must be made, or an epoch has ended */
 	bool wants_refill; /* the job draws ahead after this event */
 };
 TAILQ_HEAD(sim_sched_jobs, sim_sched_job);
@@ -57,7 +57,7 @@ void sim_draw_asks(struct sim_sched_job *job, bool asks);
 void sim_draw_asked(struct sim_sched_job *job, uint32_t position);
 /* Notes that a position was bound. */
 void sim_draw_bound(struct sim_sched_job *job);
-/* Draws rounds for all jobs that have room, until this job has none. */
+/* Draws rounds until this job has no room for more samples. Other jobs with room draw, too. */
 void sim_draw_fill(struct sim_sched_job *job);
 
 /* --- sim_supply.c --- */

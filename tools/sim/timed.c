@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-/* A run in which each job has read two epochs ends when all jobs together have read this many times
- * the number of samples, because some jobs may be much slower than others. */
+/* Limit for runs in which some jobs are much slower than others: when each job has read two epochs,
+ * the run ends as soon as all jobs together have read this many times the number of samples. */
 #define MOST_READ_AGAIN 60
 #define READ_PER_DECODER 6 /* the same value as in src/supply/storage.c */
 /* The times of samples vary between half the mean and one and a half times the mean. */
@@ -45,8 +45,8 @@ static const struct timed_job *job_of(const struct timed_run *run, sample_id sam
 	return &run->world->jobs[run->first_job[sample]];
 }
 
-/* Tells whether another read may begin. As in src/supply/storage.c, the number of read samples that
- * wait for decoders is limited. */
+/* Tells whether another read may begin. Read samples that wait for decoders are limited, as in
+ * src/supply/storage.c. */
 static bool may_read(const struct timed_run *run)
 {
 	const struct timed_world *world = run->world;

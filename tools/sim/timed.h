@@ -62,7 +62,8 @@ struct timed_world {
 	unsigned workers, reads;
 	double cpus;
 	uint64_t seed;
-	unsigned laps; /* least number of epochs per job, including the first */
+	unsigned
+		laps; /* least number of epochs that each job reads, including the first */
 };
 
 struct timed_outcome {
@@ -78,8 +79,8 @@ must_check int timed_run(
 	const struct timed_world *world, struct timed_outcome *ret, double *ret_loads);
 /*
  * Computes the means of several runs with different seeds, and with different times between the
- * starts of jobs. These times determine what jobs share, and do not stay the same for long. Jobs
- * that begin together stay together. Worlds with many samples have fewer and shorter runs.
+ * starts of jobs, because the number of shared samples depends on these times. Jobs that begin
+ * together do so in all runs. Worlds with many samples have fewer and shorter runs.
  */
 must_check int timed_runs(
 	const struct timed_world *world, struct timed_outcome *ret, double *ret_loads);

@@ -8,7 +8,7 @@
 #include "sim_sched.h"
 #include "timed.h"
 
-/* Shared by the files of a world that runs. */
+/* Shared by the files that run a world (timed.h). */
 
 #define TIMED_READS 128 /* most reads in flight, as in src/supply/storage.c */
 
@@ -27,7 +27,7 @@ struct timed_reader {
 struct timed_script {
 	struct sim_sched_job *job;
 	roaring_bitmap_t *selection;
-	/* running epoch: number of samples; index of the next one; number of samples served */
+	/* of the running epoch: number of samples; index of the next open; number served */
 	uint32_t samples, next, served;
 	uint32_t epoch;
 	uint32_t *labels,
@@ -75,7 +75,7 @@ struct timed_run {
 	 * far */
 	double now, processor;
 	double window;
-	double decoded; /* seconds that all decoders worked since the last window */
+	double decoded; /* seconds that all decoders worked since the shares were last updated */
 	uint64_t served;
 };
 

@@ -74,7 +74,7 @@ static int make_ids(struct timed_run *run)
 	return run->id_labels ? 0 : -ENOMEM;
 }
 
-/* Makes the positions of a script that does its own shuffling; each position has a label. */
+/* Makes the labels of the positions, and the order of opens, for a script that shuffles. */
 static int make_positions(struct timed_run *run, struct timed_script *script)
 {
 	script->labels = calloc(script->samples + 1, sizeof(*script->labels));

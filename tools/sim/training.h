@@ -56,8 +56,7 @@ double workers_rate(double busy);
 /* Returns the rate of a training that has all workers. */
 double training_alone(const struct training *training);
 
-/* Delays: until a training takes its first image; while it is paused and retrieved; while events
- * are buffered. */
+/* Delays: from the start of a training to its first image; of a pause; of buffered events. */
 #define START_SECONDS 14.
 #define PAUSE_SECONDS 16.
 #define BUFFER_SECONDS 30.
@@ -69,8 +68,8 @@ enum worker_policy {
 	WORKERS_BALANCE,
 	WORKERS_PROPORTION,
 	WORKERS_INVERSE,
-	WORKERS_WAA,	   /* Algorithm 1 as printed */
-	WORKERS_WAA_MENDED /* the loop ends with C workers, and not with fewer */
+	WORKERS_WAA, /* Algorithm 1 as printed */
+	WORKERS_WAA_MENDED /* Algorithm 1, but its loop does not end with fewer than C workers */
 };
 
 /* Returns d' with F_lambda(d') = mu: the number of workers that the training needs if the other
@@ -104,7 +103,7 @@ void fluid_workers(const struct workload *workload, enum worker_policy policy,
 /* Runs with the rates that share_grant grants if all demands are known. */
 void fluid_granted(const struct workload *workload, enum share_policy policy,
 	struct workload_outcome *ret);
-/* Runs the daemon's queue, which has to find the demands while it runs. -ENOMEM */
+/* Runs the daemon's allocator, which has to measure the demands while it runs. -ENOMEM */
 must_check int pool_run(const struct workload *workload, enum share_policy policy,
 	struct workload_outcome *ret);
 

@@ -76,7 +76,7 @@ double workers_needed(const struct training *training)
 	       (workers_rate(WORKERS) / WORKERS);
 }
 
-/* Sorts as in line 8: the most over-provisioned training first. */
+/* Sorts the trainings as in line 8 of Algorithm 1: the most over-provisioned one first. */
 static size_t sort(const struct workload *workload, const bool *runs, size_t *order)
 {
 	double over[TRAININGS_MOST];
@@ -94,8 +94,8 @@ static size_t sort(const struct workload *workload, const bool *runs, size_t *or
 	return n;
 }
 
-/* Runs Algorithm 1. The test in the loop is `sum < C`. So a round that begins above C continues
- * until C - 1 workers are left, or until the round ends. */
+/* Runs Algorithm 1. The paper's loop tests `sum < C`, so only C - 1 workers may be left. mended:
+ * tests `sum <= C`. */
 static void waa(
 	const struct workload *workload, const bool *runs, bool mended, unsigned *workers)
 {

@@ -93,7 +93,7 @@ static int labels_new(struct sim_run *run)
 	return 0;
 }
 
-/* Computes the union of the samples that jobs read. Sizes of the cache may be fractions of it. */
+/* Computes the number of different samples that the jobs read, and the capacity of the cache. */
 static int measure(struct sim_run *run)
 {
 	const struct sim_size *size = &run->setup->cache;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""Arrays of .npy files, or the array "data" of .npz files: shape = 4 6, dtype = float32."""
+"""Loads arrays of .npy files, or the array "data" of .npz files: shape = 4 6, dtype = float32."""
 
 import io
 

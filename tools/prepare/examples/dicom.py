@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""A slice of a DICOM file in its own units, as Hounsfield's: shape = 64 64, dtype = float32."""
+"""Loads a slice of a DICOM file in physical units (Hounsfield): shape = 64 64, dtype = float32."""
 
 import io
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""A volume of a NIfTI-1 file, .nii or .nii.gz: shape = 4 5 6, dtype = float32.
+"""Loads a volume of a NIfTI-1 file, .nii or .nii.gz: shape = 4 5 6, dtype = float32.
 
-The axes are those of the file's head, the first one changes fastest: array[z, y, x].
+The axes of the array are array[z, y, x], because x, the first axis of the file, changes fastest.
 """
 
 import gzip

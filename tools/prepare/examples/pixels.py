@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""Images by a pipeline of Pillow's: shape = 64 64 3, dtype = uint8.
+"""Prepares images with Pillow: shape = 64 64 3, dtype = uint8.
 
-They are made square with grey, their contrast is stretched, and they are sharpened. Jobs may
-augment them as other images.
+Images are padded to squares with grey, their contrast is stretched, and they are sharpened. Jobs
+may augment them like other images.
 """
 
 import io

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""Logarithmic spectrograms of WAV files of 16 bits: shape = 1 128 80, dtype = float32.
+"""Makes logarithmic spectrograms of WAV files of 16 bits: shape = 1 128 80, dtype = float32.
 
-80 windows of 256 samples that overlap by half: about 0.65 s at 16 kHz. What is shorter is followed
-by silence, what is longer is cut.
+A spectrogram has 80 windows of 256 values that overlap by half, about 0.65 s at 16 kHz. Shorter
+sounds are followed by silence, longer ones are cut.
 """
 
 import io

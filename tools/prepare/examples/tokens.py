@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""Texts become numbers of words: shape = 64, dtype = int32.
+"""Replaces the words of a text by numbers: shape = 64, dtype = int32.
 
-A vocabulary of this file's own; a real one is read from a file beside it, or from a package. What
-is shorter is followed by zeros, what is longer is cut.
+The small vocabulary is for this example; a real one is read from a file or a package. Shorter texts
+are followed by zeros, longer ones are cut.
 """
 
 import re
@@ -11,7 +11,7 @@ import re
 import numpy
 
 LENGTH = 64
-UNKNOWN = 1  # 0 is none
+UNKNOWN = 1  # number of all other words; 0 stands for no word
 WORDS = "a an and are at by dog in is it of on runs sea sun that the to tree was".split()
 NUMBERS = {word: number for number, word in enumerate(WORDS, 2)}
 

@@ -2,9 +2,9 @@
 # Copyright (c) 2026 The joaderfs authors
 """joaderfs from Python: datasets, jobs and counters of a running joaderfs.
 
-It is a convenience: all of it is done by reading files below the mount, and by what joaderctl
-says to the daemon. It needs numpy; with torch, IterableDataset is one of torch's, and images can
-be tensors.
+The module is a convenience: it only reads files below the mount, and sends the same requests as
+joaderctl. It needs numpy. If torch is installed, IterableDataset is a subclass of torch's, and
+images can be tensors.
 
     with joaderfs.job("photos", resize=256, layout="classes") as job:
         data = job.dataset(output="pil", transform=my_transform)
@@ -20,11 +20,11 @@ The examples in this module run in a mount with jobs called flat, classes, batch
 
 Dataset          a job's samples by index, for a DataLoader with shuffle or a sampler
 IterableDataset  a job's samples in their order, divided among ranks and workers
-job, Job         a job that lasts as long as a block of code; one that is there
+job, Job         job: adds a job for the duration of a block of code; Job: an existing job
 ranks            which rank of a training this process is
 stats            the daemon's counters
-worker_init      for DataLoader(worker_init_fn=)
-Error            what the daemon refuses
+worker_init      seeds the workers: DataLoader(worker_init_fn=joaderfs.worker_init)
+Error            the daemon has refused a request, or does not answer
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ __all__ = ["Dataset", "Error", "IterableDataset", "Job", "Ranks", "job", "ranks"
 
 
 def __getattr__(name: str) -> Any:
-    """Loads torch, if it is there, when IterableDataset is used."""
+    """Imports IterableDataset, and with it torch if installed, only when it is used."""
     if name == "IterableDataset":
         from ._iterable import IterableDataset
         return IterableDataset

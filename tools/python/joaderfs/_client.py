@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""Requests to the daemon, as joaderctl makes them; src/control/control.h has the protocol."""
+"""Sends requests to the daemon, like joaderctl; src/control/control.h has the protocol."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import socket as sockets
 
 
 class Error(Exception):
-    """The daemon refuses a request, or none answers; the message says why."""
+    """The daemon has refused a request, or no daemon answers; the message tells the reason."""
 
 
 def default_socket() -> str:
-    """$JOADERFS_SOCKET, or where a daemon of this user has its socket."""
+    """Returns $JOADERFS_SOCKET, or the default socket of this user's daemon."""
     named = os.environ.get("JOADERFS_SOCKET")
     if named:
         return named
@@ -28,7 +28,7 @@ def default_socket() -> str:
 
 
 def request(*arguments: str, socket: str | None = None) -> str:
-    """The daemon's answer; Error: what it refuses."""
+    """Sends a request, and returns the daemon's answer. Raises Error if the daemon refuses."""
     path = socket or default_socket()
     with sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM) as connection:
         try:
@@ -37,7 +37,7 @@ def request(*arguments: str, socket: str | None = None) -> str:
                 connection.sendall(b"".join(os.fsencode(word) + b"\0" for word in arguments))
                 connection.shutdown(sockets.SHUT_WR)
             except (BrokenPipeError, ConnectionResetError):
-                pass  # the daemon says why before it hangs up
+                pass  # the daemon has sent the reason before it hung up
             with connection.makefile("rb") as answer:
                 return _text(answer, path)
         except OSError as error:
@@ -45,7 +45,8 @@ def request(*arguments: str, socket: str | None = None) -> str:
 
 
 def _text(answer, path: str) -> str:
-    """Frames are a line and so many bytes: more BYTES ..., and at the end ok or error."""
+    """Returns the text of an answer. It consists of frames: a line "more BYTES" and the bytes; the
+    line of the last frame is "ok BYTES" or "error BYTES"."""
     text = b""
     while True:
         word, _, size = answer.readline(40).partition(b" ")
@@ -62,14 +63,14 @@ def _text(answer, path: str) -> str:
 
 
 def mountpoint(socket: str | None = None) -> str:
-    """Where the daemon has mounted its jobs."""
+    """Returns the directory on which the daemon is mounted."""
     line = request("top", socket=socket).splitlines()[0]
     escaped = line.rpartition(" mountpoint=")[2]
     return os.fsdecode(os.fsencode(escaped).decode("unicode_escape").encode("latin-1"))
 
 
 def stats(socket: str | None = None) -> dict[str, int]:
-    """The daemon's counters; joaderfs(8) explains each (Counters).
+    """Returns the daemon's counters; joaderfs(8), Counters, explains them.
 
     >>> import joaderfs
     >>> joaderfs.stats()["samples_served"] >= 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""A job's samples by index, and how one file becomes a sample."""
+"""Dataset: a job's samples by index; and the code that makes a sample from a file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OUTPUTS = ("numpy", "torch", "pil")
 
 
 class Samples:
-    """What Dataset and IterableDataset have in common."""
+    """The base of Dataset and IterableDataset."""
 
     def __init__(self, path: str | os.PathLike[str], *, epoch: int | None = None,
                  output: str = "numpy", transform: Callable[[Any], Any] | None = None,
@@ -42,12 +42,12 @@ class Samples:
 
     @property
     def classes(self) -> list[str]:
-        """The names of the labels: that of label i is classes[i]."""
+        """The names of the labels; classes[i] is the name of label i."""
         return list(self._numbers)
 
     @property
     def directory(self) -> str:
-        """Where the files are: those of the running epoch, unless epoch is set."""
+        """The directory of the epoch `epoch`; epoch None: of the running epoch."""
         return (self._place.directory if self.epoch is None else self._place.epoch(self.epoch))
 
     def _read(self, directory: str, name: bytes) -> tuple[Any, Any]:
@@ -62,7 +62,7 @@ class Samples:
         return self._finish(image, label)
 
     def _finish(self, image: Any, label: Any) -> tuple[Any, Any]:
-        """image: an array, or of a pair two."""
+        """Converts and transforms a sample. image: an array, or a tuple of two for pairs."""
         if isinstance(image, tuple):
             image = (self._converted(image[0], self._place.ini),
                      self._converted(image[1], self._place.pair.ini))
@@ -78,7 +78,7 @@ class Samples:
         return image, label
 
     def _label(self, directory: str, name: bytes) -> Any:
-        """A label differs from epoch to epoch, and is read with its image."""
+        """Reads the label of a file, which may differ from epoch to epoch."""
         path = os.path.join(os.fsencode(directory), name)
         if self.layout == "batch":
             return numpy.load(path.removesuffix(b".npy") + b".labels.npy")
@@ -100,7 +100,7 @@ class Samples:
                 return [self._converted(frame, ini) for frame in image]
             return Image.fromarray(image[..., 0] if image.shape[-1] == 1 else image)
         import torch
-        if self._place.pair:  # of a record, whose numbers may lie anywhere
+        if self._place.pair:  # the arrays of a record may be unaligned, which torch refuses
             image = numpy.require(image, requirements=("C", "A", "W"))
         tensor = torch.from_numpy(image)
         if ini.get("axes") == "CHW" and ini.get("format") != "ppm":
@@ -108,7 +108,7 @@ class Samples:
         return tensor.movedim(-1, -3) if tensor.shape[-1] == 3 else tensor
 
     def _pins(self) -> bool:
-        """A worker has no CUDA, and pins nothing: DataLoader(pin_memory=True) does it for it."""
+        """Tells whether this process pins memory. Workers have no CUDA, so they don't."""
         return self._pinned and worker() is None
 
     def _room(self, size: int) -> numpy.ndarray:
@@ -122,19 +122,19 @@ class Dataset(Samples):
     """A job's samples by index, for a DataLoader that shuffles or has a sampler.
 
     path        a job's directory, an epoch of it, a link to it as data/resnet50/train, or a copy
-    epoch       of this epoch; None: of the running one, as the script goes through the epochs
+    epoch       the number of an epoch; None: always the running epoch
     output      "numpy": arrays as they are in the files; "torch": tensors, with channels first;
                 "pil": images of Pillow, for torchvision's transforms
-    transform, target_transform   are called with each image, and with each label
-    pin_memory  reads into pinned memory, where there is CUDA; in workers of a DataLoader it does
-                nothing, but DataLoader(pin_memory=True) does
+    transform, target_transform   functions that are called with each image, and with each label
+    pin_memory  reads into pinned memory if there is CUDA. It has no effect in the workers of a
+                DataLoader: use DataLoader(pin_memory=True)
 
-    With layout = batch an item is a batch, whose array is the mapped file: its pixels are not
-    copied, but for a DataLoader's workers, which are not needed then.
+    With layout = batch an item is a batch. Its array is the mapped file, so its pixels are not
+    copied. Workers of a DataLoader would copy them, and are not needed.
 
-    Where samples are pairs, by a section [tensor mask] of the job, both come as a tuple in the
-    place of the image, and transform gets the tuple. Frames of group = directory are one array, or
-    with "pil" a list.
+    If the job has a section [tensor mask], samples are pairs: the image is a tuple of both, and
+    transform gets the tuple. The frames of group = directory are one array; with "pil" they are a
+    list.
 
     >>> import joaderfs
     >>> data = joaderfs.Dataset("jobs/classes", output="pil")
@@ -164,7 +164,7 @@ class Dataset(Samples):
         self.refresh()
 
     def refresh(self) -> None:
-        """Lists the files again, after `joaderctl dataset rescan`."""
+        """Lists the files again. Needed after `joaderctl dataset rescan`."""
         self._names = self._place.names()
 
     def __len__(self) -> int:
@@ -178,7 +178,7 @@ class Dataset(Samples):
 
     @property
     def labels(self) -> numpy.ndarray:
-        """The labels of all items, without their images: where these are the same in each epoch.
+        """The labels of all items, read without images. For jobs whose files keep their labels.
 
         >>> import joaderfs
         >>> joaderfs.Dataset("jobs/flat").labels
@@ -206,8 +206,8 @@ def _can_pin() -> bool:
 
 
 def worker_init(number: int) -> None:
-    """For DataLoader(worker_init_fn=): numpy and random draw other numbers in each worker and
-    each epoch, and OpenCV starts no threads, since joaderfs has decoded the images already.
+    """Seeds numpy and random differently in each worker and epoch. Keeps OpenCV from starting
+    threads, because joaderfs has decoded the images. Use it as DataLoader(worker_init_fn=...).
 
     >>> import joaderfs
     >>> joaderfs.worker_init(0)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""What is below a job's directory: the files of an epoch, and the images in them."""
+"""Lists and reads the files below a job's directory, and parses the images in them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ BESIDE = (b".cls", b".json", b".labels.npy")
 
 
 def read_ini(path: str) -> dict[str, str]:
-    """The keys of all sections without a name; no two of these have the same key."""
+    """Returns the keys of all sections without a name, such as [tensor]. Their keys all differ."""
     return _read_sections(path)[""]
 
 
 def _read_sections(path: str) -> dict[str, dict[str, str]]:
-    """The keys of sections by their names: "" without one, "mask" of [tensor mask]."""
+    """Returns the keys by the name of the section: "mask" for [tensor mask], "" for [tensor]."""
     keys: dict[str, dict[str, str]] = {"": {}}
     name = ""
     with open(path, encoding="utf-8", errors="surrogateescape") as file:
@@ -37,7 +37,7 @@ def _read_sections(path: str) -> dict[str, dict[str, str]]:
 
 
 class Pair:
-    """[tensor NAME] with from: the second file of each sample."""
+    """A section [tensor NAME] with the key from: describes the second image of each sample."""
 
     def __init__(self, name: str, ini: dict[str, str], own: dict[str, str]):
         usual = ini.get("format", "ppm")
@@ -49,7 +49,7 @@ class Pair:
 
 
 def _unescaped(text: str) -> str:
-    """A name as joaderfs writes it into texts: joaderfs(8), Names in texts."""
+    """Returns the name that joaderfs has escaped: joaderfs(8), Names in texts."""
     def byte(match: re.Match[bytes]) -> bytes:
         code = match.group(1)
         return {b"n": b"\n", b"t": b"\t", b"\\": b"\\"}.get(code) or bytes([int(code[1:], 16)])
@@ -57,10 +57,10 @@ def _unescaped(text: str) -> str:
 
 
 class Place:
-    """A directory of samples, and what is known of the job that it belongs to.
+    """A directory of samples, and the settings of its job.
 
-    path may be a job's directory, whose running epoch is meant then; an epoch of it, as current
-    or epoch-0003; a link to one of these; or any directory that looks like one, as a copy.
+    path may be a job's directory, which stands for the running epoch; an epoch of it, as current
+    or epoch-0003; a link to one of these; or a copy of such a directory.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -86,7 +86,7 @@ class Place:
 
     @property
     def classes(self) -> list[str]:
-        """The names of the labels, in their order."""
+        """The names of the labels, in the order of the labels."""
         try:
             with open(os.path.join(os.path.dirname(self.directory), "classes.txt"),
                       encoding="utf-8", errors="surrogateescape") as file:
@@ -95,11 +95,11 @@ class Place:
             return sorted(entry.name for entry in os.scandir(self.directory) if entry.is_dir())
 
     def epoch(self, number: int) -> str:
-        """The directory of an epoch; that of a copy has one epoch."""
+        """Returns the directory of an epoch. A copy has only one epoch."""
         return os.path.join(self.job, f"epoch-{number:04}") if self.job else self.directory
 
     def names(self) -> numpy.ndarray:
-        """The files in their order, as bytes, which forked workers share without a copy."""
+        """Returns the names of the files, in one array, so that forked workers share the memory."""
         found: list[bytes] = []
         _walk(os.fsencode(self.directory), b"", self.beside, found)
         found.sort()
@@ -129,7 +129,7 @@ def _walk(top: bytes, below: bytes, beside: tuple[bytes, ...], found: list[bytes
 
 
 def read_file(path: bytes | str, room: Callable[[int], numpy.ndarray]) -> numpy.ndarray:
-    """All bytes of a file, in what room(bytes) gives for them."""
+    """Reads a file into the array that room(bytes) returns."""
     with open(path, "rb", buffering=0) as file:
         size = os.fstat(file.fileno()).st_size
         data = room(size)
@@ -143,12 +143,12 @@ def read_file(path: bytes | str, room: Callable[[int], numpy.ndarray]) -> numpy.
 
 
 def map_file(path: bytes | str, room: Callable[[int], numpy.ndarray]) -> numpy.ndarray:
-    """The bytes of a file, mapped: the pages are those that joaderfs prepared, and a page that is
-    written becomes one of this process. The positions are consumed when the array is gone."""
+    """Maps a file. Its pages are not copied, unless this process writes to them. When the array is
+    freed, joaderfs counts the samples as read (consumed)."""
     with open(path, "rb", buffering=0) as file:
         try:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
-        except (OSError, ValueError):  # a file system without mappings
+        except (OSError, ValueError):  # the file system has no mappings
             return read_file(path, room)
     return numpy.frombuffer(mapped, numpy.uint8)
 
@@ -159,7 +159,7 @@ PPM = re.compile(rb"P([56])\s+(\d+)\s+(\d+)\s+255\s")
 
 
 class Parser:
-    """Arrays of the bytes of a file, without a copy of its pixels where the format has them."""
+    """Makes arrays from the bytes of a file. Does not copy pixels of ppm, npy, record and raw."""
 
     def __init__(self, ini: dict[str, str], pair: Pair | None = None):
         self.pair = pair
@@ -168,7 +168,7 @@ class Parser:
         self.head: tuple[bytes, numpy.dtype, tuple[int, ...]] | None = None
 
     def parse(self, data: numpy.ndarray, path: bytes | str) -> Any:
-        """(image, label): label is None if the file has none."""
+        """Returns (image, label). label is None if the file has no label."""
         if self.raw:
             return data.view(self.raw[0]).reshape(self.raw[1]), None
         start = data[:64].tobytes()
@@ -185,7 +185,7 @@ class Parser:
         return _pillow(data, path, self.mode), None
 
     def _npy(self, data: numpy.ndarray) -> Any:
-        """numpy parses a head only if it is not that of the file before."""
+        """Parses an .npy file. A head that equals the head of the last file is not parsed again."""
         if not self.head or data[:len(self.head[0])].tobytes() != self.head[0]:
             file = io.BytesIO(data[:65536].tobytes())
             version = numpy.lib.format.read_magic(file)
@@ -198,9 +198,9 @@ class Parser:
         array = data[len(head):len(head) + size].view(kind).reshape(shape)
         if kind.names:
             image = (array["image"], array[self.pair.name]) if self.pair else array["image"]
-            if "label" not in kind.names:  # a batch of pairs
+            if "label" not in kind.names:  # a batch of pairs has a file for labels
                 return image, None
-            label = array["label"]  # of columns, a vector
+            label = array["label"]  # a vector if labels are columns
             return image, label.copy() if label.ndim else int(label)
         return array, None
 
@@ -241,6 +241,6 @@ def _pillow(data: numpy.ndarray, path: bytes | str, mode: str | None) -> numpy.n
                           "to read others needs Pillow") from error
     image = Image.open(io.BytesIO(data))
     pixels = numpy.array(image.convert(mode) if mode else image)
-    if image.mode == "I" and mode is None:  # so does Pillow read gray of 16 bits
+    if image.mode == "I" and mode is None:  # Pillow's mode for gray of 16 bits
         pixels = pixels.astype(numpy.uint16)
     return pixels.reshape(image.height, image.width, -1)

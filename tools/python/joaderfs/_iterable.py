@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""A job's samples in their order, divided among ranks and workers."""
+"""IterableDataset: a job's samples in order, divided among ranks and workers."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ VERSION = 1
 
 
 class IterableDataset(Samples, Base):  # type: ignore[misc,valid-type]
-    """The samples of an epoch in the order that joaderfs has drawn. The next pass is the next
-    epoch, whatever workers a DataLoader has. For the layouts flat, batch, tar and mirror; the
-    script shuffles what it reads with layout = classes, so that is for Dataset.
+    """The samples of an epoch in the random order of joaderfs. Each pass reads the next epoch, with
+    any number of workers of a DataLoader. For the layouts flat, batch, tar and mirror. Use Dataset
+    for layout = classes, which the script shuffles.
 
-    What Dataset takes, and
-    ranks  "env": each rank reads its part, by joaderfs.ranks(), and all ranks as many files:
-           those that would be left over are left out, others in each epoch; None: this process
-           reads all of them; (rank, ranks): it reads this part
-    socket the daemon's, for load_state_dict
+    It takes the arguments of Dataset, and
+    ranks  "env": each rank (joaderfs.ranks()) reads its part. All ranks read the same number of
+           files: the rest of an epoch is left out. None: this process reads all files.
+           (rank, ranks): this process reads the part of this rank
+    socket the daemon's socket, for load_state_dict
 
-    A DataLoader's workers divide the rank's part among themselves: with layout = tar and batch
-    by files. There is no len: how many batches follow from it depends on the workers. files is
-    the number of files of an epoch.
+    The workers of a DataLoader divide the rank's files among themselves. There is no len, because
+    the number of batches depends on the number of workers; `files` is the number of files of an
+    epoch.
 
-    state_dict tells, at any time, what of the pass was given, and load_state_dict goes on there,
-    with the same samples, as torchdata's StatefulDataLoader asks for it in each of its workers.
-    It takes the job back, unless that is still in this epoch. Ranks and workers have to be as
-    many as before.
+    state_dict returns the progress of the pass at any time. load_state_dict continues there, with
+    the same samples; torchdata's StatefulDataLoader calls both in each worker. If the job is in
+    another epoch now, load_state_dict restores the job. The numbers of ranks and workers must not
+    change.
 
     >>> import joaderfs
     >>> data = joaderfs.IterableDataset("jobs/flat")
@@ -75,12 +75,12 @@ class IterableDataset(Samples, Base):  # type: ignore[misc,valid-type]
         self._found_ranks()
 
     def __getstate__(self) -> dict[str, Any]:
-        """A worker that is spawned may not see which rank it belongs to."""
+        """Passes the rank to spawned workers, which may not see the environment of this process."""
         return {**self.__dict__, "_ranks": self._found_ranks()}
 
     @property
     def files(self) -> int:
-        """How many files an epoch has, for all ranks."""
+        """The number of files of an epoch, for all ranks together."""
         return len(self._place.names())
 
     def _found_ranks(self) -> Ranks:
@@ -89,7 +89,7 @@ class IterableDataset(Samples, Base):  # type: ignore[misc,valid-type]
         return Ranks(*self._ranks) if self._ranks else Ranks(0, 1)
 
     def _part(self, number: int, workers: int) -> tuple[numpy.ndarray, list[int]]:
-        """The files of this worker, and which part of how many they are."""
+        """Returns the files of this worker, and [number of this part, number of parts]."""
         names, (rank, ranks) = self._place.names(), self._found_ranks()
         if self.layout == "tar" and len(names) < ranks:
             raise ValueError(f"joaderfs.IterableDataset: found {len(names)} shards for {ranks} "
@@ -109,11 +109,11 @@ class IterableDataset(Samples, Base):  # type: ignore[misc,valid-type]
         if resume:
             self._check_part(resume, part)
             epoch, given = resume["epoch"], resume["given"]
-            if resume["done"] and me is None:  # that pass had come to its end
+            if resume["done"] and me is None:  # the saved pass was complete
                 epoch, given = (None if epoch is None else epoch + 1), 0
         directory = self._place.directory if epoch is None else self._place.epoch(epoch)
         items = self._items(directory, names, given)
-        # The first file says which epoch this is, so it is opened before anybody asks.
+        # Opening the first file chooses the epoch, whose number the state needs.
         first = next(items, None)
         before = self._state
         self._state = {"version": VERSION, "epoch": epoch, "given": given, "part": part,
@@ -139,8 +139,9 @@ class IterableDataset(Samples, Base):  # type: ignore[misc,valid-type]
             given = yield from self._shard(os.path.join(os.fsencode(directory), name), given)
 
     def _shard(self, path: bytes, skip: int) -> Iterator[Any]:
-        """The samples of a shard but the first ones; returns how many are still to be skipped.
-        Only what is given is read: heads of members bind nothing."""
+        """Yields the samples of a shard, without the first `skip` samples. Returns the number of
+        samples to skip in the next shard. Only reads the bytes of samples that it yields, so that
+        no others are drawn."""
         with open(path, "rb", buffering=0) as file, tarfile.open(fileobj=file) as shard:
             label = image = None
             pair = self._place.pair
@@ -150,7 +151,7 @@ class IterableDataset(Samples, Base):  # type: ignore[misc,valid-type]
                 if beside == "cls":
                     label = member
                 elif pair and not second and b"." + os.fsencode(beside) not in self._place.beside:
-                    image = member  # its second one follows
+                    image = member  # the second image of the pair follows
                 elif second or b"." + os.fsencode(beside) not in self._place.beside:
                     if skip:
                         skip -= 1
@@ -167,10 +168,10 @@ class IterableDataset(Samples, Base):  # type: ignore[misc,valid-type]
         data = bytearray(shard.extractfile(member).read())
         return parser.parse(numpy.frombuffer(data, numpy.uint8), member.name)
 
-    # --- where it is ---------------------------------------------------------------------
+    # --- the progress ---------------------------------------------------------------------
 
     def _note_epoch(self) -> None:
-        """The epoch that the job is in, and its checkpoint there."""
+        """Stores the number of the job's epoch, and the job's checkpoint, in the state."""
         if not self._place.job:
             return
         text = Job(self._place.job).state_dict()["state"]
@@ -179,8 +180,8 @@ class IterableDataset(Samples, Base):  # type: ignore[misc,valid-type]
             self._state["epoch"] = int(text.partition("\nepoch ")[2].split()[0])
 
     def _warn_of_same(self, before: dict[str, Any], asked: int | None) -> None:
-        """joaderfs takes a process that has had workers for one that only looks, and gives it
-        the running epoch again; so it does after the last epoch of a job."""
+        """Warns if the pass reads the same epoch again. joaderfs gives the same epoch after the
+        last one of a job, and to a process that reads itself after its workers have read."""
         if (asked is None and before["done"] and before["epoch"] is not None and
                 before["epoch"] == self._state["epoch"] and self.layout != "mirror"):
             warnings.warn(f"joaderfs.IterableDataset: this pass is epoch {before['epoch']} once "
@@ -188,11 +189,11 @@ class IterableDataset(Samples, Base):  # type: ignore[misc,valid-type]
                           "reads itself now; epoch = N names another one", stacklevel=3)
 
     def state_dict(self) -> dict[str, Any]:
-        """How far this pass is, as numbers and strings."""
+        """Returns the progress of this pass, as numbers and strings."""
         return dict(self._resume or self._state)
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """The next pass is the rest of the one that state_dict told of."""
+        """Makes the next pass the rest of the saved pass."""
         if state.get("version") != VERSION:
             raise ValueError("joaderfs.IterableDataset: found a state of something else")
         self._resume = dict(state)
@@ -205,12 +206,12 @@ class IterableDataset(Samples, Base):  # type: ignore[misc,valid-type]
         try:
             job.load_state_dict({"state": state["job"], "at": self._at(state)})
         except Error:
-            # The files of this epoch hold what they held, but are not prepared ahead.
+            # In the same epoch the files still have the same samples, only not prepared ahead.
             if not there:
                 raise
 
     def _at(self, state: dict[str, Any]) -> str | None:
-        """EPOCH:POSITION, before which all workers together were given everything."""
+        """Returns EPOCH:POSITION. All workers together have read all positions before this one."""
         each = {"flat": 1, "batch": int(self._place.ini["batch"])}.get(self.layout)
         if not each or state["done"]:
             return None

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""Jobs: one that is there, and one that lasts as long as a block of code."""
+"""Job: an existing job; job(): adds a job for the duration of a block of code."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class Job:
     >>> job.name, job.status()["samples"]
     ('classes', 24)
 
-    state_dict and load_state_dict are joaderfs' part of a checkpoint: where the job is, and back
-    there, with the same samples at the same positions, for any number of workers and ranks.
+    state_dict and load_state_dict save the job's progress in a checkpoint, and restore it, with the
+    same samples at the same positions, for any number of workers and ranks.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, socket: str | None = None):
         self.path = os.path.realpath(os.fspath(path))
         if not os.path.isfile(os.path.join(self.path, "job.ini")):
-            self.path = os.path.dirname(self.path)  # that of an epoch
+            self.path = os.path.dirname(self.path)  # path was an epoch of the job
         if not os.path.isfile(os.path.join(self.path, "job.ini")):
             raise FileNotFoundError(f"{os.fspath(path)}: there is no such job's directory")
         self.name = os.path.basename(self.path)
@@ -61,12 +61,12 @@ class Job:
         return f"joaderfs.Job({self.path!r})"
 
     def dataset(self, **how: Any) -> Dataset:
-        """joaderfs.Dataset of this job."""
+        """Returns a joaderfs.Dataset of this job."""
         from ._dataset import Dataset
         return Dataset(self.path, **how)
 
     def iterable(self, **how: Any) -> IterableDataset:
-        """joaderfs.IterableDataset of this job."""
+        """Returns a joaderfs.IterableDataset of this job."""
         from ._iterable import IterableDataset
         return IterableDataset(self.path, socket=self.socket, **how)
 
@@ -76,7 +76,7 @@ class Job:
             return file.read()
 
     def status(self) -> dict[str, Any]:
-        """What the job's file status tells, numbers as numbers; notice: a list of them."""
+        """Returns the job's file status, with numbers as numbers, and a list of the notices."""
         found: dict[str, Any] = {"notice": []}
         for line in self._read("status").splitlines():
             name, _, text = line.partition(" ")
@@ -88,21 +88,21 @@ class Job:
 
     @property
     def epoch(self) -> int:
-        """The epoch that runs."""
+        """The number of the running epoch."""
         return int(self._read("state").partition("\nepoch ")[2].split()[0])
 
     def state_dict(self, at: str | None = None) -> dict[str, Any]:
-        """Where the job is. at: EPOCH:POSITION, what was trained, if a script reads positions in
-        their order: loaders fetch files before they are trained."""
+        """Returns the progress of the job. at: EPOCH:POSITION up to which the model was trained,
+        for a script that reads the positions in order. Loaders read further ahead."""
         return {"state": self._read("state"), "at": at}
 
     def load_state_dict(self, saved: dict[str, Any]) -> None:
-        """Takes the job back there. What was read since is unread."""
+        """Restores the saved progress. Samples that were read later can be read again."""
         request("restore", self.name, saved["state"], *filter(None, [saved.get("at")]),
                 socket=self.socket)
 
     def remove(self) -> None:
-        """Removes the job, and what the daemon keeps of its epochs."""
+        """Removes the job, and the files that the daemon has saved about its epochs."""
         request("rm", self.name, socket=self.socket)
 
 
@@ -116,7 +116,7 @@ def _value(text: str) -> Any:
 
 
 class _OwnJob(Job):
-    """A job that was added here, and is removed at the end of a block."""
+    """A job that job() has added, and that the end of the `with` block removes."""
 
     def __init__(self, path: str, socket: str | None, keep: bool, together: bool):
         super().__init__(path, socket=socket)
@@ -135,9 +135,9 @@ class _OwnJob(Job):
 
 
 class _Users:
-    """The processes of a training that use a job: the last one that leaves knows that it is the
-    last. Each holds a lock, which the kernel takes from a process that dies, and which children
-    do not inherit."""
+    """Tells the last process of a training that uses a job that it is the last one. Each process
+    has a shared lock on the same file. The kernel releases the lock of a process that dies, and
+    children do not inherit it."""
 
     def __init__(self, path: str):
         name = re.sub(r"[^A-Za-z0-9._-]", "-", f"joaderfs-{os.geteuid()}{path}")
@@ -146,7 +146,7 @@ class _Users:
         fcntl.lockf(self.file, fcntl.LOCK_SH)
 
     def leave(self) -> bool:
-        """Whether this process was the last one."""
+        """Releases this process's lock. Returns whether this process was the last one."""
         fcntl.lockf(self.file, fcntl.LOCK_UN)
         try:
             fcntl.lockf(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -160,18 +160,18 @@ class _Users:
 def job(dataset: Any = None, *, name: str | None = None, file: str | None = None,
         template: str | None = None, socket: str | None = None, keep: bool = False,
         **keys: Any) -> _OwnJob:
-    """Adds a job to the running daemon, which the end of a with block removes.
+    """Adds a job to the running daemon. The end of the with block removes the job.
 
     dataset   a dataset of the daemon; {"photos": 3, "sketches": 1}: a mixture
-    name      the job's name, otherwise the script's; if it is taken, NAME-2 and so on
-    file, template   the job's ini, or a template of the daemon's, of which keys change some keys
-    keep      the job stays, and a job of this name that is there already, and the same, is used:
-              for a training that is started again
+    name      the job's name; None: the script's name. If the name is taken, NAME-2 and so on
+    file, template   the path of a job's ini, or a template of the daemon; keys change some keys
+    keep      the job is not removed, and an equal job of this name is used again: for a training
+              that is started again
     keys      all keys of a job's ini, joaderfs.ini(5): resize=256, crop=(width, height),
               json=True, normalize=(mean, std)
 
-    The ranks of a training on one machine call it with the same name, and share one job, which
-    ends with the last of them.
+    The ranks of a training on one machine call job() with the same name, and share one job. The
+    last of these processes removes it.
 
     >>> import joaderfs
     >>> with joaderfs.job("images", name="mine", crop=16, layout="classes") as job:
@@ -231,7 +231,7 @@ def _name_of_script() -> str:
 
 
 def _text(key: str, value: Any) -> str:
-    """A value as the ini has it."""
+    """Returns the value of a key as the ini spells it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):

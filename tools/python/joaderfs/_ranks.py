@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""Which rank of a training a process is, and which part of an epoch a worker reads."""
+"""Finds the rank of this process in a training, and its number among a DataLoader's workers."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import os
 import sys
 from typing import NamedTuple
 
-# Of torchrun, Slurm, Open MPI, MPICH: the rank, and how many there are.
+# Variables with the rank and the number of ranks: of torchrun, Slurm, Open MPI and MPICH.
 LAUNCHERS = (("RANK", "WORLD_SIZE"), ("SLURM_PROCID", "SLURM_NTASKS"),
              ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"))
-# How many of them are on this machine; which of several machines this is.
+# Variables with the number of ranks on this machine, and with the number of this machine.
 LOCAL = ("LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE")
 NODES = ("NODE_RANK", "GROUP_RANK", "SLURM_NODEID")
 
@@ -28,8 +28,8 @@ def _number(name: str) -> int | None:
 
 
 def ranks() -> Ranks:
-    """This process's rank: of torch.distributed if that is initialised, or as the environment
-    tells that torchrun, Lightning, Slurm or an MPI gives to a process; otherwise 0 of 1.
+    """Returns this process's rank: from torch.distributed if that is initialised, otherwise from
+    the environment that torchrun, Lightning, Slurm or an MPI has set. Without these: rank 0 of 1.
 
     >>> import joaderfs
     >>> joaderfs.ranks()
@@ -42,7 +42,7 @@ def ranks() -> Ranks:
         rank, size = _number(rank_name), _number(size_name)
         if rank is not None and size is not None and rank < size:
             return Ranks(rank, size)
-    # Lightning gives its processes no rank of all.
+    # Lightning only sets the rank on this machine. With one machine this is the rank.
     local, size = _number("LOCAL_RANK"), _number("WORLD_SIZE")
     if local is not None and size is not None and not _number("NODE_RANK"):
         return Ranks(local, size)
@@ -50,14 +50,14 @@ def ranks() -> Ranks:
 
 
 def several_machines(size: int) -> bool:
-    """Whether ranks of this training are on other machines, as far as the environment tells."""
+    """Tells whether the environment shows that the training has ranks on other machines."""
     local = [_number(name) for name in LOCAL]
     return (any(_number(name) for name in NODES) or
             any(n is not None and n < size for n in local))
 
 
 def _of_node(found: Ranks, ini: dict[str, str]) -> Ranks:
-    """The process among the local_ranks of the job."""
+    """Returns this process's rank among the ranks of the job, which are those of this machine."""
     local = int(ini["local_ranks"])
     first = int(ini.get("node_rank", 0)) * local
     if found.ranks != int(ini["ranks"]) or not first <= found.rank < first + local:
@@ -68,8 +68,9 @@ def _of_node(found: Ranks, ini: dict[str, str]) -> Ranks:
 
 
 def of_environment(ini: dict[str, str]) -> Ranks:
-    """The ranks that divide an epoch of the job: those of its local_ranks, none if the job is of
-    one rank, and else all. ValueError: a division would be wrong."""
+    """Returns this process's part of the job's epochs: its rank among the job's local_ranks if the
+    job has them, (0, 1) if the job is for one rank, otherwise its rank in the training. ValueError:
+    dividing would be wrong."""
     found = ranks()
     if found.ranks == 1 or ("ranks" in ini and int(ini.get("local_ranks", 1)) == 1):
         return Ranks(0, 1)
@@ -89,7 +90,7 @@ def of_environment(ini: dict[str, str]) -> Ranks:
 
 
 def worker() -> tuple[int, int] | None:
-    """Which of how many workers of a DataLoader this process is; None: it is none."""
+    """Returns (number, workers) of this worker of a DataLoader. None: this process is no worker."""
     data = sys.modules.get("torch.utils.data")
     info = data.get_worker_info() if data else None
     return (info.id, info.num_workers) if info else None
