@@ -5,10 +5,10 @@
 #include "epoch/epoch_internal.h"
 
 /*
- * Samples that an epoch keeps from the previous epoch, because the script's pass continues in the
- * new epoch and has opened their files (see current.c). They are the first bindings of the epoch,
- * and count as read. The open that began the epoch is recorded after them: if the process ends
- * before that, the script has not turned.
+ * Samples that a new epoch keeps from the previous epoch, because the script's pass goes on in the
+ * new epoch and has already opened their files (see current.c). They are the first bindings of the
+ * epoch, and their positions count as consumed. The journal gets the open that began the epoch
+ * after these bindings. If the process ends before it gets this open, the script has not turned.
  */
 
 uint32_t adopt_since(const struct epochs *epochs, const struct record *opened)
@@ -49,7 +49,8 @@ static void adopt_position(const struct epoch *from, struct epoch *to, uint32_t 
 	struct effects *effects)
 {
 	if (epoch_reserve(to) != 0)
-		/* if there is no memory, an open binds the position later, as usual */
+		/* there is no memory: the sample is not kept, and the file's next open binds its
+		 * position */
 		return;
 	sample_id sample = from->samples[position] - 1;
 	epoch_bind(to, position, sample, SERVED_HIT);
@@ -59,9 +60,9 @@ static void adopt_position(const struct epoch *from, struct epoch *to, uint32_t 
 	effect_record_consumed(effects, to->number, position);
 }
 
-/* Records the opens beyond the ranks' parts, which belong to the pass over the new epoch, so that
- * this epoch can be replayed without the previous one. Returns false if `effects` is full before
- * all are recorded. */
+/* Records the opens that ranks have made after all files of their parts: these belong to the pass
+ * over the new epoch. The records allow a replay of the new epoch without the previous one. Returns
+ * false if `effects` is full before all are recorded. */
 static bool record_beyond(struct epochs *epochs, struct effects *effects)
 {
 	struct adopting *adopting = &epochs->adopting;

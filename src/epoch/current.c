@@ -14,31 +14,33 @@
  * a pass begins. So a file holds the same sample at each open, until the script turns to the
  * next epoch. The run is the longest row of opens of different files that ends now.
  *
- *   Theorem. Between two turns every row of opens of different files is exact. A turn leaves
- *   every row exact that goes on across it, if the next epoch keeps the samples of the files
- *   which that row has opened.
- *   Proof. All files of the row hold samples of the last of the row's epochs: the files opened
- *   before the turn because these samples were kept, the other files by definition. An epoch binds
- *   a sample once.
+ *   Theorem. Between two turns every row of opens of different files is exact. A row that goes on
+ *   across a turn stays exact if the next epoch keeps the samples of the files which the row has
+ *   opened before the turn.
+ *   Proof. After the turn all files of the row hold samples of the next epoch: the files opened
+ *   before the turn because their samples were kept, the other files because the script has turned.
+ *   An epoch binds a sample only once.
  *
  * So the guess where a pass begins only decides how fresh samples are. A turn is exact if no pass
- * goes on across it, or if the turn keeps all files that this pass has opened. A script turns when:
+ * goes on across it, or if the next epoch keeps all files that this pass has opened. A script turns
+ * when:
  *
- *   - A pass over all files is over: the run has all files, and one of them is opened. A look
- *     at a few files just before a pass, or files that a pass has left out, can make a run end
- *     before its pass does. So one of the first J files of the run holds its sample once more, and
- *     is kept. A random pass of N files has these J last with a chance of 1 / (N over J); J is
+ *   - A pass over all files is over: the run has all files, and one of them is opened again. But
+ *     the run may have all files before the pass is over, if the script has looked at a few files
+ *     just before the pass, or if an earlier pass has left files out. So an open of one of the
+ *     first J files of the run makes no turn: the file holds its sample once more, and is kept. A
+ *     random pass of N files has these J files at its end with a chance of 1 / (N over J); J is
  *     such that this is less than 1 in a million.
  *     Many files may also be read before a pass, as a sanity check reads the validation set before
  *     the training set. They are opened again in their order, so after k opens each of the first
- *     J + REREAD k files holds its sample, too.
+ *     J + REREAD k files holds its sample once more, too.
  *   - Files are opened in order, half of the epoch has been opened, and a worker goes back to a
- *     file that this epoch has given. A worker's row, in the steps of its batches, belongs to one
- *     pass; rows that begin after the end of other rows may belong to the next pass, and are kept.
- *     Files opened after the last file that was new to the epoch are kept, too: workers of a Pool
- *     begin a pass anywhere.
- *     If the file begins no row, or a worker has made another step since the file was opened
- *     last, files may be shuffled, and the run is kept.
+ *     file that this epoch has given. A worker's row is a series of opens that go on in steps from
+ *     batch to batch, and belongs to one pass. Rows that begin after the end of other rows may
+ *     belong to the next pass, and their files are kept. Files opened after the last file that was
+ *     new to the epoch are kept, too: workers of a Pool begin a pass anywhere.
+ *     If the file begins no row, or if a worker has made a step of another length since the file
+ *     was opened last, files may be shuffled, and the files of the run are kept.
  *     Workers that go on with their rows are late: they are given the previous epoch. A row that
  *     has ended a batch goes on with a step, not with the next file.
  *   - Each rank has opened its part of the files, with or without padding, and no other file
@@ -46,16 +48,16 @@
  *     script_ranks.c has the theorem.
  *   - Nearly all files have been opened, and then 3 sqrt(N) of them once more in a row of
  *     different files: by the birthday bound these are no random opens, but another pass, as
- *     drop_last makes them. The run is kept.
+ *     drop_last makes them. The files of the run are kept.
  *
- * A thread that opens its last file again holds the same sample. If it has opened this file as
- * often as its previous file, the open may be the first one of a pass: the file's mark is renewed,
- * so that the next turn keeps the file.
+ * A thread that opens its last file again gets the same sample. If it has opened this file as often
+ * as its previous file, the open may be the first one of a pass. So the file counts as opened just
+ * now, and the next turn keeps it.
  *
  * A process that has workers may look at files between and during passes. It may also read itself,
- * such as the validation set, while workers read the training set. It makes a pass if a pass may
- * begin, or if it goes on with a row; if it opens two files that its workers have not opened in the
- * epoch, both count. All its other opens are looks, which begin and end no row.
+ * such as the validation set, while workers read the training set. Its opens count as a pass if a
+ * pass may begin, or if they go on with a row, or if it opens two files that its workers have not
+ * opened in the epoch. All its other opens are looks, which begin and end no row.
  *
  * A new script begins with the running epoch if less than half of it was bound, else with the
  * next epoch. A program that looks at files is such a script, and takes nothing from others.
@@ -72,9 +74,9 @@ static bool can_give(
 	       (!epoch->over || epoch_has_bound(epoch, request->position));
 }
 
-/* Returns the first epoch that has not begun. If all have begun, returns the last one, which is
- * read again. If no epoch runs, either none has begun, or the end of the journal was lost and the
- * orders of all begun epochs are in files. */
+/* Returns the first epoch that has not begun. If all epochs have begun, returns the last epoch,
+ * which is read again. If no epoch runs, the search begins at epoch 0, because a lost journal may
+ * have left orders of earlier epochs in files. */
 static uint32_t next_epoch(const struct epochs *epochs)
 {
 	const struct epoch *running = epochs->running;
@@ -87,8 +89,9 @@ static uint32_t next_epoch(const struct epochs *epochs)
 	return running ? running->number : epochs->config.limit - 1;
 }
 
-/* Returns the running epoch if it can give the file, or if it only lacks the position, because such
- * an open must not begin another epoch. Otherwise returns the next epoch. */
+/* Returns the running epoch if it can give the file. Also returns the running epoch if the file's
+ * position is too large for it, because a wrong position must not begin another epoch. Otherwise
+ * returns the next epoch. */
 static uint32_t running_epoch(
 	const struct epochs *epochs, const struct open_request *request)
 {
@@ -100,9 +103,9 @@ static uint32_t running_epoch(
 		       : next_epoch(epochs);
 }
 
-/* Tells whether a new script goes on with the rest of the epoch that the job went back to. It does
- * not if another epoch has begun since, or if its first file had been read before and less than an
- * eighth of the files is left. */
+/* Tells whether a new script continues the epoch to which the job went back. It continues the epoch
+ * if no other epoch has begun, and one of these is true: the script's first file was not read
+ * before; at least an eighth of the files is unread. */
 static bool goes_on(const struct epochs *epochs, const struct open_request *request)
 {
 	const struct current *current = &epochs->current;
@@ -116,9 +119,9 @@ static bool goes_on(const struct epochs *epochs, const struct open_request *requ
 	return !was_read || 8 * (uint64_t)(n - current->n_before) >= n;
 }
 
-/* Tells whether at least half of the running epoch is bound, or queued if the job is fed. When all
- * ranks of a group are killed, each has bound a few samples more or less than the others, but all
- * have been fed the same number. */
+/* Tells whether at least half of the running epoch is bound. In a fed job (its samples are drawn
+ * for all ranks of a group), samples in the queue count as bound: all ranks have been fed the same
+ * number of samples, even if each has bound a few more or less than the others. */
 static bool is_past_half(const struct epochs *epochs)
 {
 	const struct epoch *running = epochs->running;
@@ -141,7 +144,8 @@ struct opener {
 	const struct epochs *epochs;
 	const struct script *script;
 	const struct rank *rank;
-	const struct worker *worker; /* NULL: a new thread */
+	/* the thread that opens; NULL: it has not opened a file before */
+	const struct worker *worker;
 	const struct open_request *request;
 	uint32_t file;
 };
@@ -158,9 +162,9 @@ static bool had_half(const struct script *script)
 #define REREAD 4
 
 /* Tells whether an open of the file ends a run that has all files. The run began after
- * script->first opens, and had all files after script->whole opens. An open of one of its first J
- * files does not end it. After k more opens, nor does an open of one of its first J + REREAD k
- * files. */
+ * script->first opens, and had all files after script->whole opens. An open of one of the run's
+ * first J files does not end the run. After k more opens, the same holds for the run's first J +
+ * REREAD k files. */
 static bool ends_whole(const struct script *script, uint32_t file)
 {
 	uint32_t mark = script->marks[file];
@@ -170,8 +174,8 @@ static bool ends_whole(const struct script *script, uint32_t file)
 }
 
 /* Tells whether each rank has opened its part of the files (script_ranks.c), so that the pass is
- * over. An open of a file that was among the first of the epoch is no proof, because that may have
- * been a look. */
+ * over. Returns false if the open's file was among the first of the epoch: the ranks may only have
+ * looked at these files. */
 static bool had_parts(const struct opener *opener)
 {
 	const struct current *current = &opener->epochs->current;
@@ -180,9 +184,9 @@ static bool had_parts(const struct opener *opener)
 	       division_over(current, script) != DIVISIONS;
 }
 
-/* Tells whether the pass of a fed job's ranks is over: all files are opened. A fed epoch keeps no
- * samples of the previous epoch, so the pass must not end earlier. Ranks that train in step open
- * all files before the next pass. */
+/* Tells whether the pass of a fed job is over, because its ranks have opened all files. (A fed job
+ * gets samples that are drawn for all ranks of a group.) The pass must not end earlier, because a
+ * fed epoch keeps no samples of the previous epoch. */
 static bool had_all_fed(const struct opener *opener)
 {
 	const struct script *script = opener->script;
@@ -207,8 +211,9 @@ static bool goes_back(const struct opener *opener)
 	return opener->file == worker->file && script->whole > 0;
 }
 
-/* Tells whether a thread opens the file again that it opened last. If there are many files, this
- * hardly ever begins a pass: its first file would be the last one of the previous pass. */
+/* Tells whether a thread opens its last file again, in an epoch with many files. Such an open
+ * hardly ever begins a pass, because the last file of one pass is seldom the first file of the
+ * next. */
 static bool opens_last_again(const struct opener *opener)
 {
 	const struct worker *worker = opener->worker;
@@ -221,7 +226,8 @@ static bool is_late(const struct opener *opener)
 {
 	const struct script *script = opener->script;
 	const struct worker *worker = opener->worker;
-	/* A reader with id 0 is unknown, and may be several threads. */
+	/* a thread with id 0 is unknown, and may stand for several threads, of which some are
+	 * late */
 	bool several = worker && worker->id == 0 && script->was_in_order &&
 		       8 * (uint64_t)script->left <= script->files;
 	bool in_batch = script->batch == 0 || (worker && worker->batch < script->batch);
@@ -257,20 +263,21 @@ static bool opens_again(const struct opener *opener)
 	enum file_kind kind = opener->request->label && !opener->request->images;
 	if (!worker || worker->file != opener->file)
 		return false;
-	/* If the epoch's order is saved and files have one position, the file's position was bound,
-	 * unless its reader had given up. */
+	/* If the epoch's order is saved and each file has one position, the file's earlier open has
+	 * bound this position. If it has not, because the reader gave up, request->lost is set. */
 	bool saved = opener->epochs->config.file == 1 && !opener->request->lost &&
 		     epochs_state(opener->epochs, worker->epoch) == EPOCH_SAVED;
 	if (!saved && !can_give(opener->epochs, worker->epoch, opener->request))
 		return false;
 	uint32_t habit = worker->habit[kind], row = worker->row[kind];
-	/* The script has left the epoch of the worker's last open. */
+	/* the script has turned since the worker's last open */
 	bool left = worker->epoch != opener->script->epoch;
 	if (habit == 0)
 		habit = opener->script->habit[kind];
 	if (left && worker->used + RECENT_OPENS < opener->epochs->current.opened)
 		return false;
-	/* A file that is opened again and again begins no pass. */
+	/* The thread has opened the file as often as it usually does, so this open may begin a
+	 * pass. */
 	bool had_row = is_in_order(opener->script) && habit > 0 && row >= habit &&
 		       worker->stays < ROW_MOST;
 	if (row == 0 && left && kind == FILE_LABEL && !opener->script->labels_after)
@@ -278,7 +285,8 @@ static bool opens_again(const struct opener *opener)
 	if (row == 0 || (!left && !had_row && !may_turn(opener)))
 		return true;
 	if (worker->stays >= ROW_MOST)
-		return true; /* further opens of the file are not recorded */
+		/* the count `row` has stopped, because further opens are not recorded */
+		return true;
 	return habit > 0 ? row < habit : !opener->request->done;
 }
 
@@ -297,8 +305,7 @@ static bool only_looks(const struct opener *opener)
 }
 
 /* Lets the script begin a pass over the running epoch, because its own epoch is over: another
- * script is further. The user is told, unless the script only looks, or has ended its pass and so
- * has lost nothing. */
+ * script has begun later epochs. The user is told if the script has lost the rest of its pass. */
 static struct choice catch_up(const struct opener *opener)
 {
 	uint32_t epoch = running_epoch(opener->epochs, opener->request);
@@ -306,8 +313,9 @@ static struct choice catch_up(const struct opener *opener)
 	return noticed(epoch, OPENED_BEHIND, is_told ? NOTICE_SCRIPTS : NOTICES);
 }
 
-/* Tells whether the next epoch can keep files of the script's epoch: the open begins it, and it has
- * the same set of samples and no saved order. */
+/* Tells whether the next epoch can keep samples of the script's epoch. For this the script's epoch
+ * must be the running one, and the next epoch must have the same set of samples and no saved
+ * order. */
 static bool can_keep(const struct opener *opener)
 {
 	const struct epochs *epochs = opener->epochs;
@@ -319,8 +327,9 @@ static bool can_keep(const struct opener *opener)
 	       known_bound(epochs, running->number + 1) == 0;
 }
 
-/* Tells whether the script's pass goes on in the next epoch, which has begun without the files that
- * the pass has opened. If no division tells where the pass of ranks ends, it counts as going on. */
+/* Tells whether the script's pass goes on in the next epoch. Another script has already begun that
+ * epoch, which has therefore not kept the files that the pass has opened. If several ranks read,
+ * and nobody knows where their pass ends, the pass counts as going on. */
 static bool loses_files(const struct opener *opener)
 {
 	const struct current *current = &opener->epochs->current;
@@ -358,8 +367,8 @@ static struct choice begin_pass(const struct opener *opener, enum opened_how how
 	return noticed(next_epoch(epochs), can_keep(opener) ? how : OPENED_JOINS, notice);
 }
 
-/* Tells whether the streak is another pass: it is too long for random opens, by the birthday
- * bound. */
+/* Tells whether the streak (the present row of opens of different files) must be another pass,
+ * because random opens hardly ever make a row of this length (the birthday bound). */
 static bool is_no_accident(const struct opener *opener)
 {
 	const struct script *script = opener->script;
@@ -408,9 +417,10 @@ static struct choice choose_in_pass(const struct opener *opener)
 	return given;
 }
 
-/* Chooses the epoch for a label that is opened by a thread which opens only labels, after another
- * thread has opened the image. If the script has opened no other label, the thread may open the
- * image after it. */
+/* Chooses the epoch for a label whose thread opens only labels. Usually another thread has opened
+ * the image before. If the script has turned since then, the label gets the previous epoch. The
+ * script's first label always gets the present epoch, because the thread may open labels before
+ * images. */
 static struct choice choose_label(const struct opener *opener)
 {
 	const struct script *script = opener->script;
@@ -424,9 +434,9 @@ static struct choice choose_label(const struct opener *opener)
 	return noticed(epoch, OPENED_GIVEN, NOTICE_SCRIPTS);
 }
 
-/* Tells whether a process with workers that read only looks at the file. The process makes a pass
- * itself if one of these is true: a pass may begin; no worker has opened a file since the process
- * did; the process has looked at another file that no worker has opened. */
+/* Tells whether a process whose workers read files only looks at this file. The process reads the
+ * file itself if a pass may begin, if no worker has opened a file since the process did, or if the
+ * process has looked at another file that no worker has opened. */
 static bool is_look(const struct opener *opener)
 {
 	const struct script *script = opener->script;
@@ -493,8 +503,8 @@ uint32_t epochs_choice(const struct epochs *epochs, const struct open_request *r
 		       : current_choose(epochs, request).epoch;
 }
 
-/* A thread waits for one open at a time. So a resent request was recorded before if the last
- * recorded open of its thread is one of the same file. */
+/* A thread waits for one open at a time. So if the last recorded open of the thread is one of the
+ * same file, this is the resent request, and its epoch was chosen before. */
 bool current_was_chosen(
 	const struct epochs *epochs, const struct open_request *request, uint32_t *ret)
 {

@@ -22,150 +22,198 @@ enum file_kind { FILE_IMAGE, FILE_LABEL, FILE_KINDS };
 #define ROW_MOST 64 /* the most opens of one file in a row that are recorded */
 /* The file that a thread opened last is forgotten after this many further opens of the job. */
 #define RECENT_OPENS 256
-#define FEW_MOST 16    /* an epoch with fewer files is judged by other limits */
-#define LOOKED_AT 1024 /* the most files that misuse.c examines */
+/* if an epoch has fewer files than this, some rules of current.c are different */
+#define FEW_MOST 16
+#define LOOKED_AT 1024 /* the most files whose opens are compared (misuse.c) */
 
 /* The ways in which a training's sampler makes the parts of all ranks equally large: it repeats
  * files (PADS), or leaves files out (DROPS). See script_ranks.c. */
 enum division { PADS, DROPS, DIVISIONS };
 
-/* An open by a rank beyond its part of the pass. */
+/* An open by a rank that has already opened all files of its part of the pass (script_ranks.c). The
+ * open may belong to the rank's next pass. */
 struct beyond {
 	uint64_t rank, thread;
 	uint32_t file;
-	uint32_t count; /* number of opens in the rank's pass before this open */
-	uint32_t mark;	/* ordinal of this open among the script's counted opens */
+	/* number of opens that the rank had made in the pass before this open */
+	uint32_t count;
+	/* number of this open among the script's counted opens, from 1 on */
+	uint32_t mark;
 };
 
-/* A script that reads current/. Its opens are counted, except opens of the file that the thread
- * opened last, of a late worker, or of a label by a thread that opens only labels. */
+/* A script that reads current/, and facts about its opens. Some opens are not counted: those of the
+ * file that the thread opened last, those of a worker that still reads the previous epoch (a late
+ * worker), and those of a label by a thread that opens only labels. */
 struct script {
 	uint64_t id;
-	uint64_t since, used; /* current.opened at the script's first and last open */
-	uint64_t used_ns; /* time of the last open in this process; not in the journal */
-	bool ended;	  /* all its processes have ended; not in the journal */
-	/* the epoch that the script reads: the last one that it turned to */
+	/* values of current.opened at the script's first open and at its last open */
+	uint64_t since, used;
+	/* time of the script's last open; 0 if that was before a restart of the daemon */
+	uint64_t used_ns;
+	/* all processes of the script have ended; not in the journal */
+	bool ended;
+	/* the epoch to which the script has turned last, and which it reads now */
 	uint32_t epoch;
 	uint32_t turns;
-	const struct epoch_set *set; /* set of `epoch` */
-	uint32_t files;		     /* number of files of the set */
-	/* The ordinal of the last counted open of each file; 0: there was none. */
+	const struct epoch_set *set; /* the set of samples that `epoch` has */
+	uint32_t files;		     /* number of files of `epoch` */
+	/* marks[f] is the number of the last counted open of file f, where the script's first
+	 * counted open has the number 1. 0: file f was not opened. */
 	uint32_t *marks;
-	/* Copies of up to LOOKED_AT marks, made when the script had opened all files (misuse.c). */
+	/* Copies of up to LOOKED_AT elements of `marks`. They are made when the script has opened
+	 * all files of an epoch, and are compared with `marks` in the next epoch (misuse.c). */
 	uint32_t *seen;
-	uint32_t opens; /* number of counted opens */
-	/* Values of `opens` before the script's first open in this epoch, and before its first open
-	 * in the previous epoch. A file that a late worker opens gets the mark `begun`. */
+	uint32_t opens; /* number of counted opens so far */
+	/* begun: number of counted opens before this epoch. begun_before: number of counted opens
+	 * before the previous epoch. An open of a file that the epoch has kept counts as an open in
+	 * the epoch. A file that a late worker opens gets the mark `begun`, so it counts as opened
+	 * in the previous epoch. */
 	uint32_t begun, begun_before;
-	uint32_t run; /* number of opens before the first open of the run (current.c) */
-	/* the last mark of a file that a thread opened again, perhaps for a new pass; 0: none */
+	/* number of counted opens before the run: the longest row of opens of different files that
+	 * ends with the last open */
+	uint32_t run;
+	/* A file gets a new mark if a thread opens it again, and this open may begin a pass
+	 * (note_again). doubted: the last mark that was given in this way; 0: none. */
 	uint32_t doubted;
-	uint32_t turned; /* number of opens when the script turned to the epoch */
-	uint32_t opened; /* number of files opened in the epoch */
-	/* how many files of `opened` were kept from the previous epoch */
+	uint32_t turned; /* number of counted opens when the script turned last */
+	/* number of files that the script has opened in this epoch, or that the epoch has kept */
+	uint32_t opened;
+	/* number of files that this epoch has kept from the previous epoch */
 	uint32_t adopted;
-	uint32_t left; /* number of files that were not opened in the previous epoch */
-	/* Values of `run` and of `opens` when the run first had all files in this epoch. 0: it has
-	 * not had all files. */
+	/* number of files that the script did not open in the previous epoch */
+	uint32_t left;
+	/* first: number of counted opens before the run that had all files in this epoch. whole:
+	 * number of counted opens when this run had all files; 0: no run has had all files yet. */
 	uint32_t first, whole;
-	uint32_t last_whole; /* value of `whole` before, perhaps in the previous epoch */
-	bool was_whole; /* last_whole is the end of the pass before that of `whole` */
-	/* number of opens before the streak; a streak is a row of opens of different files */
+	/* number of counted opens when an earlier run had all files, perhaps in the previous epoch;
+	 * 0: not known */
+	uint32_t last_whole;
+	/* the passes that ended after `last_whole` and after `whole` opens follow one another
+	 * directly */
+	bool was_whole;
+	/* A streak is a row of opens of different files. An open of a file that the streak already
+	 * has begins another streak. streak_begun: number of counted opens before the present
+	 * streak. */
 	uint32_t streak_begun;
-	/* streak: number of files in the streak that were opened in the epoch before. fresh: number
-	 * of all other files in the streak. */
+	/* Numbers of files in the present streak. streak: files that the script had already opened
+	 * in this epoch. fresh: files that it opened for the first time in this epoch. */
 	uint32_t streak, fresh;
-	/* number of opens when a file was last opened for the first time in the epoch */
+	/* number of counted opens up to the last one that was the first open of its file in this
+	 * epoch */
 	uint32_t newest;
-	uint32_t streaks; /* number of streaks that have ended in the epoch */
-	/* Number of opens before the streak that followed the last long one. A streak is long if it
-	 * has more than a quarter of the files. */
+	/* number of streaks (rows of opens of different files) that have ended in the epoch */
+	uint32_t streaks;
+	/* A streak is long if it has more than a quarter of the files. rows_begun: number of
+	 * counted opens up to the end of the epoch's last long streak; if there was none,
+	 * `begun`. */
 	uint32_t rows_begun;
-	uint32_t n_ranks; /* number of ranks when a rank last opened a file */
-	/* A bit for each file and division: set if a rank has opened the file within its part of
-	 * the pass (script_ranks.c). */
+	/* number of the script's ranks at the script's last counted open */
+	uint32_t n_ranks;
+	/* parts[f] has a bit for each division, which is set if a rank has opened file f within the
+	 * rank's part of the pass. The other bits of parts[f] are explained in script_ranks.c. */
 	uint8_t *parts;
-	/* number of files whose bit for the division is set */
+	/* for each division, the number of files whose bit is set in `parts` */
 	uint32_t parted[DIVISIONS];
 	bool refuted[DIVISIONS];
-	/* Opens by ranks that had already opened as many files as a part has with DROPS, in the
-	 * order of the opens. */
+	/* A list of opens, the oldest first. Each was made by a rank that had already opened as
+	 * many files as a part has in the division DROPS. */
 	struct beyond *beyond;
 	uint32_t n_beyond, room_beyond;
-	/* Number of opens in the epoch for which a thread went to a later file (up) or to an
-	 * earlier file (down). */
+	/* Numbers of opens in this epoch. up: opens by threads whose last file was an earlier one.
+	 * down: opens by threads whose last file was a later one. */
 	uint32_t up, down;
-	/* Distances from the last file of a worker's batch to the first file of its next batch.
-	 * step: the last distance that was seen twice; last_step: the last one that was seen
-	 * once. */
+	/* A step is the distance from the last file of a worker's batch to the first file of the
+	 * worker's next batch. step: the distance that was last seen for a second time. last_step:
+	 * the distance that was last seen for the first time. */
 	uint32_t step, last_step;
-	/* number of files of a batch, when the epoch began; 0: not known */
+	/* number of files in a batch, as found at the script's last turn; 0: not known */
 	uint32_t batch;
-	/* A step is odd if its distance was not seen before. odd: ordinal of the open of the last
-	 * odd step; odds: number of odd steps in the epoch. */
+	/* A worker makes an odd step if it goes on over a distance that was not seen before. odd:
+	 * number of the counted open that made the last odd step. odds: number of odd steps in the
+	 * epoch. */
 	uint32_t odd, odds;
-	bool was_in_order; /* value of is_in_order in the previous epoch */
-	/* Numbers of labels opened by threads that open only labels, in this epoch and the
-	 * previous one. */
+	/* threads opened the files of the previous epoch in the order of their names */
+	bool was_in_order;
+	/* Numbers of labels that were opened by threads which open only labels. labels: in this
+	 * epoch. labels_before: in the previous epoch. */
 	uint32_t labels, labels_before;
-	/* for each kind, the largest number of opens of one file in a row by a thread */
+	/* for images and for labels, the largest number of opens of one file in a row by one
+	 * thread */
 	uint32_t habit[FILE_KINDS];
-	bool labels_after; /* a thread has opened the label of a file after the image */
+	/* a thread has opened an image, and then the label of this image */
+	bool labels_after;
 	/* a thread opens both images and their labels */
 	bool labels_of_images;
 	/* a thread has opened a label before another thread opened the image */
 	bool labels_first;
-	/* The script's first turn was OPENED_BEHIND; the next turn clears this. */
+	/* The script's first turn was made because its epoch was over: it joined the running epoch
+	 * (OPENED_BEHIND). The next turn clears this. */
 	bool behind;
 };
 
 struct rank {
 	uint64_t id;
 	uint64_t used;
-	uint32_t script; /* index in current.scripts; NOBODY: the rank is forgotten */
-	uint32_t count;	 /* number of opens in the rank's pass */
-	bool pads;	 /* the rank has opened padding in the pass */
-	bool padded;	 /* another rank has opened this rank's first file as padding */
+	/* index of the rank's script in current.scripts; NOBODY: this entry is not used */
+	uint32_t script;
+	/* number of opens that the rank has made in the present pass */
+	uint32_t count;
+	/* the rank has filled up its part of the pass with the first file of another rank */
+	bool pads;
+	/* another rank has filled up its part with the first file of this rank */
+	bool padded;
 };
 
 /* A thread of a rank. It opens files in the order in which the rank has passed them to it. */
 struct worker {
 	uint64_t id, used;
-	/* index in current.ranks; NOBODY: the worker is forgotten */
+	/* index of the worker's rank in current.ranks; NOBODY: this entry is not used */
 	uint32_t rank;
-	uint32_t file, epoch; /* file and epoch of the last open */
-	/* A worker's row is its series of opens of ascending files. began: number of opens of the
-	 * script before the row; last: the same number after the worker's last open. */
+	/* the worker's last file, and the epoch to which this file belonged */
+	uint32_t file, epoch;
+	/* A worker's row is a series of opens of ascending files. began: number of the script's
+	 * counted opens before the worker's present row. last: number of the script's counted opens
+	 * up to the worker's last one. */
 	uint32_t began, last;
 	uint32_t row_began;
-	/* the file to which the worker went back last; before it went back, its first file */
+	/* the worker's last file that did not follow its previous file in the order of names; if
+	 * there is none, the worker's first file */
 	uint32_t start;
-	/* length of the worker's last series of files that follow one another without a gap */
+	/* number of files that the worker has opened last, each of them the file next to the
+	 * previous one */
 	uint32_t batch;
-	/* for each kind, the number of opens of `file` in the pass */
+	/* for images and for labels, how often the worker has opened `file` in this pass */
 	uint32_t row[FILE_KINDS];
-	uint32_t stays;		    /* number of opens of `file` in a row */
-	uint32_t habit[FILE_KINDS]; /* values of `row` for the previous file */
-	bool images;		    /* the worker also opens images */
-	bool doubted;		    /* note_again has renewed the mark of `file` */
-	bool is_owed; /* the last open was that of a label, and did not count */
-	/* The file of the last OPENED_LOOKED, or NO_FILE; and the value of script.turns at that
-	 * time. */
+	/* how often the worker has opened `file` in a row */
+	uint32_t stays;
+	/* for images and for labels, how often the worker opened its previous file */
+	uint32_t habit[FILE_KINDS];
+	bool images; /* the worker has opened images, not only labels */
+	/* `file` has a new mark, because the worker has opened it again (note_again) */
+	bool doubted;
+	/* the worker's last open was one of a label, and was not counted, so that an open of the
+	 * image will be counted */
+	bool is_owed;
+	/* looked: the file at which the worker has only looked (OPENED_LOOKED); NO_FILE: none.
+	 * looked_turns: number of the script's turns at that time. */
 	uint32_t looked, looked_turns;
-	/* The script has turned to an epoch of which this worker has not opened a file yet. */
+	/* The worker may still read the previous epoch: it has opened no file of the script's epoch
+	 * since the script turned. */
 	bool late;
-	/* Value of script.turns + 1 at the worker's last open within the rank's part; 0: none. */
+	/* 1 + the number of the script's turns when the worker last opened a file within the rank's
+	 * part of a pass; 0: it has opened no such file. */
 	uint32_t pass;
 };
 
 struct current {
 	uint64_t opened; /* number of recorded opens since the job was added */
-	uint64_t begun;	 /* value of `opened` when the running epoch began */
-	/* The job went back to the epoch before_epoch. `before` has a bit for each file, which is
-	 * set for the n_before files that had been read; a new script continues after these. */
+	uint64_t begun;	 /* number of recorded opens when the running epoch began */
+	/* went_back: the job went back to an earlier point, which lies in the epoch before_epoch.
+	 * Up to this point n_before files had been read, and `before` has a bit for each file,
+	 * which is set for these files. A new script continues after them. */
 	bool went_back;
 	uint32_t before_epoch, n_before;
-	uint8_t *before; /* NULL: no file had been read */
+	uint8_t *before; /* NULL: no file of before_epoch had been read */
 	uint32_t n_scripts, n_ranks, n_workers;
 	struct script scripts[CURRENT_SCRIPTS];
 	struct rank ranks[CURRENT_RANKS];
@@ -180,8 +228,8 @@ struct choice {
 
 /* --- current.c --- */
 
-/* Tells whether the epoch of a resent request was chosen before the restart; if so, sets *ret to
- * the epoch. */
+/* Tells whether the engine chose the epoch of a resent request before the restart. If it did, sets
+ * *ret to this epoch. */
 bool current_was_chosen(
 	const struct epochs *epochs, const struct open_request *request, uint32_t *ret);
 /* Decides what an open means for its script, and which epoch's sample the file gives. */
@@ -190,48 +238,55 @@ struct choice current_choose(
 
 /* --- since.c --- */
 
-/* Returns N such that, if the script turns with `opened`, the next epoch keeps the files which the
- * script has opened after its first N opens. worker: the thread that opens; NULL: a new one. */
+/* Returns N: if the open `opened` makes the script turn, the next epoch keeps the files that the
+ * script has opened after its first N counted opens. worker: the thread that opens; NULL: the
+ * engine does not know the thread. */
 uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
 	const struct record *opened);
-/* Tells whether a worker of the script has begun its row with the file. */
+/* Tells whether the present series of ascending files of one of the script's workers began with the
+ * file. */
 bool begins_row(
 	const struct current *current, const struct script *script, uint32_t file);
-/* Returns the number of opens before the script's last pass; if the passes of workers overlap, a
- * smaller number. */
+/* Returns the number of counted opens before the script's last pass. Returns a smaller number if
+ * the passes of its workers may overlap. */
 uint32_t since_run(const struct script *script);
-/* Tells whether the last two runs had all files, the second one exactly as many opens after the
- * first as there are files. */
+/* Tells whether the script makes one whole pass after the other: after a run that had all files,
+ * the next run had all files exactly as many opens later as there are files. */
 bool is_regular(const struct script *script);
-/* Returns the least J such that J given files come last in a random order of all files with a
- * probability of less than one in a million; if there are few files, an eighth of them. */
+/* Returns the least number J for which it is improbable (less than one in a million) that given J
+ * files come last in a random order of all files. If there are few files, returns an eighth of
+ * them. */
 uint32_t n_hedged(const struct script *script);
 
 /* --- reading.c --- */
 
-/* Tells whether a script other than that of the request reads current/, and has opened more than
- * one file of its epoch. In this case only an open in current/ may begin the next epoch, and an
- * open in the epoch's own directory, epoch-NNNN/, may not. */
+/* Tells whether another script than that of the request reads current/, and has opened at least two
+ * files. Then only an open in current/ may begin the next epoch, and an open in the directory
+ * epoch-NNNN/ of that epoch may not. */
 bool current_belongs_to_another(
 	const struct epochs *epochs, const struct open_request *request, uint64_t now_ns);
-/* Tells whether a script that is still reading is in the draining epoch. */
+/* Tells whether a script still reads the draining epoch. */
 bool current_needs_draining(const struct epochs *epochs, uint64_t now_ns);
 /* Tells whether another script is in the middle of the draining epoch, which would end if the next
- * epoch began. If `script` is not NULL, only scripts count that are older, have turned before, and
- * have opened a file since the running epoch began. NULL stands for a new script: all scripts count
- * that have opened a file since then or within a minute. */
+ * epoch began. `script` is the script that wants to turn: only scripts count that are older than
+ * this one, have turned before, and have opened a file since the running epoch began. NULL: a new
+ * script wants to begin; then every script counts that has opened a file since the running epoch
+ * began, or within the last minute. */
 bool strands_another(const struct epochs *epochs, const struct script *script);
 
 /* --- repeats.c --- */
 
-/* Tells whether the open only repeats recorded opens of the thread, and need not be recorded. */
+/* Tells whether the open need not be recorded, because the thread has opened the same file before,
+ * and enough of these opens are recorded. */
 bool current_says_it(struct epochs *epochs, const struct record *opened);
 
 /* --- misuse.c --- */
 
-/* Returns the notice that the open causes for its script, before it is recorded; NOTICES: none. */
+/* Returns the notice that the user gets about the script because of this open; NOTICES: none. The
+ * caller asks before it records the open. */
 enum notice misuse_of(const struct epochs *epochs, const struct record *opened);
-/* Saves the marks of a script that has opened all files of the epoch, for misuse_of. */
+/* Copies the marks of a script that has opened all files of the epoch. misuse_of compares them with
+ * the marks of the next epoch. */
 void misuse_look(struct script *script);
 
 /* --- scripts.c --- */
@@ -257,51 +312,55 @@ bool is_worker_of(const struct current *current, const struct worker *worker,
 bool may_keep(const struct record *opened);
 /* Tells whether the script has opened the file in its epoch. */
 bool is_opened(const struct script *script, uint32_t file);
-/* Tells whether the worker has looked at a file in the epoch that the script has not opened. */
+/* Tells whether the worker has only looked at a file (OPENED_LOOKED) in this epoch, and nobody in
+ * the script has read the file in this epoch. */
 bool has_looked(const struct script *script, const struct worker *worker);
-/* Tells whether the open is the first open of an image in the epoch by its script. */
+/* Tells whether the open is the script's first open of this image in its epoch. */
 bool is_new_image(
 	const struct script *script, const struct record *opened, uint32_t file);
-/* Tells whether the script's run has all files. */
+/* Tells whether the script's run has all files. The run is the longest row of opens of different
+ * files that ends with the last open. */
 bool is_whole(const struct script *script);
 /* Tells whether the script's threads open files in the order of their names. */
 bool is_in_order(const struct script *script);
-/* Finds the thread that has opened the other half of a file, its image or its label. label = true:
- * returns the index of the rank's thread that opened the file's image last, but not its label;
- * false: the index of the thread that opens only labels, and opened that of the file last. NOBODY:
- * there is none. */
+/* Finds the thread of a rank whose last file is `file`, and which has opened only one half of it.
+ * label = true: the image, but not the label. label = false: the label, but not the image; such a
+ * thread has opened only labels. Returns the thread's index in current.workers; NOBODY: there is no
+ * such thread. */
 uint32_t other_half(
 	const struct current *current, uint32_t rank, uint32_t file, bool label);
-/* Tells whether an open is one of a label (`label`), by a thread that opens only labels. worker:
- * the thread; NULL: a new one. */
+/* Tells whether an open is one of a label (label = true) by a thread that opens no images. worker:
+ * the thread; NULL: the engine does not know the thread. */
 bool is_only_label(const struct script *script, const struct worker *worker, bool label);
 
 /* --- script_ranks.c --- */
 
 /* Returns the number of the script's ranks that are still reading, at least 1. */
 uint32_t n_ranks(const struct current *current, const struct script *script);
-/* Tells whether the open with this mark was one of the first of the epoch, and so perhaps only a
- * look at a file. */
+/* Tells whether a file with this mark was opened as one of the first files of the epoch, so that
+ * this open may have been only a look at the file. */
 bool is_first(const struct current *current, const struct script *script, uint32_t mark);
 /* Returns the number of files of each part, if the files are divided among so many ranks. */
 uint32_t files_of_part(
 	const struct script *script, uint32_t ranks, enum division division);
-/* Returns the division whose parts the ranks have opened completely, so that the pass is over.
- * DIVISIONS: there is none. */
+/* Returns the division in which each rank has opened its whole part, so that the pass is over.
+ * DIVISIONS: there is no such division. */
 enum division division_over(const struct current *current, const struct script *script);
-/* Returns N such that files which the script has opened after its first N opens may belong to the
- * pass that follows the complete one. */
+/* Returns N: the files that the script has opened after its first N counted opens may belong to the
+ * next pass. division: the division in which the present pass is over. */
 uint32_t division_since(const struct script *script, enum division division);
-/* Returns the next entry of script->beyond that is beyond the part, from index *i on, and sets *i
- * to the index after it. NULL: there is none. */
+/* Returns the next entry of script->beyond whose rank had already opened a whole part of the
+ * division. The search begins at index *i; on return, *i is the index after the entry. NULL: there
+ * is no such entry. */
 const struct beyond *next_beyond(
 	const struct script *script, enum division division, uint32_t *i);
-/* Begins the next pass of the ranks. over: the division by which the last pass is complete; opens
- * beyond its parts are counted in the new pass. DIVISIONS: it is unknown where the pass begins, so
- * both divisions are refuted unless the script has only one rank. */
+/* Begins the next pass of the ranks. over: the division in which the last pass is over; opens that
+ * ranks have made after their parts are counted in the new pass. over = DIVISIONS: the engine does
+ * not know where the new pass begins, so it refutes both divisions if the script has several
+ * ranks. */
 void begin_parts(struct current *current, struct script *script, enum division over);
 /* Adds an open to script->beyond. */
 void note_beyond(struct script *script, const struct beyond *beyond);
-/* Counts an open of a rank. mark: the mark that the open has given to its file. */
+/* Counts an open of a rank. mark: the number that the open has among the script's counted opens. */
 void note_rank(struct current *current, struct script *script, struct rank *rank,
 	struct worker *worker, uint32_t file, uint32_t mark);

@@ -51,7 +51,7 @@ int disk_write(int fd, const void *bytes, size_t n, uint64_t offset, const char 
 		if (written > 0)
 			done += (size_t)written;
 		else if (written == 0)
-			/* a file never returns 0 here; if it did, the loop would not end */
+			/* a write to a file does not return 0; if it did, the loop would not end */
 			err = -EIO;
 		else if (errno != EINTR)
 			err = -errno;

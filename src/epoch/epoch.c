@@ -314,8 +314,8 @@ void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effe
 	if (!epoch->over || epoch->saving || epoch == epochs->running ||
 		epoch == epochs->draining)
 		return;
-	/* the order was to be loaded again; the order in the file is complete, because nothing was
-	 * bound since */
+	/* The order in the file was not loaded again. It is still complete, because nothing was
+	 * bound in the meantime. */
 	if (epoch->load != LOAD_DONE) {
 		known_remove(epochs, epoch->number);
 		resume_waiting(epochs, epoch->number, 0);

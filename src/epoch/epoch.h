@@ -50,10 +50,13 @@ struct epochs;
 #define EPOCH_CURRENT UINT32_MAX
 
 enum epochs_kind {
-	EPOCHS_DRAWN,	      /* an open binds the first of the queued samples */
-	EPOCHS_DRAWN_AT_OPEN, /* an open draws a sample with the position's label */
-	EPOCHS_FIXED,	      /* the position decides the sample */
-	/* like EPOCHS_FIXED, but all epochs are equal: nothing is bound or consumed */
+	/* samples are drawn ahead and queued; an open binds the first sample in the queue */
+	EPOCHS_DRAWN,
+	/* nothing is drawn ahead; an open draws a sample that has the position's label */
+	EPOCHS_DRAWN_AT_OPEN,
+	EPOCHS_FIXED, /* the position decides the sample */
+	/* the position decides the sample, and all epochs are equal, so nothing is bound or
+	 * consumed */
 	EPOCHS_MIRRORED,
 };
 
@@ -61,13 +64,14 @@ enum epochs_kind {
  * pointers, and does not change the data. */
 struct epoch_set {
 	const roaring_bitmap_t *selection; /* ids of the samples */
-	/* sample of each position; NULL: the selection, ascending */
+	/* the sample of each position; NULL: positions have the samples of `selection` in ascending
+	 * order */
 	const sample_id *fixed;
 	uint32_t positions; /* number of positions of an epoch: |D_j| */
 	/* Sets have the same number if their files have the same names. A request has the number of
 	 * the set in which its file name was looked up. */
 	uint32_t names;
-	void *owner; /* belongs to the caller */
+	void *owner; /* a pointer of the caller, which the engine only returns */
 	/* private to the engine */
 	TAILQ_ENTRY(epoch_set) link;
 	uint32_t first; /* the first epoch with this set */
@@ -77,17 +81,20 @@ struct epochs_config {
 	enum epochs_kind kind;
 	/* The set of all epochs, until epochs_use_set gives later epochs another set. */
 	struct epoch_set set;
-	uint32_t limit;	    /* number of epochs that the job may have */
-	uint32_t lookahead; /* number of samples to draw ahead of bindings; at least 1 */
-	/* room of an epoch's queue of drawn samples; 0: `lookahead` */
+	uint32_t limit; /* number of epochs that the job may have */
+	/* number of samples that are drawn and not bound yet; at least 1 */
+	uint32_t lookahead;
+	/* the most samples that the queue of an epoch has room for; 0: as many as `lookahead` */
 	uint32_t most_ahead;
-	uint32_t file; /* number of positions per file; above 1 for batches and shards */
+	/* number of positions of a file: above 1 for batches and shards */
+	uint32_t file;
 	/* the job repeats saved orders: its epochs have orders before they begin */
 	bool replays;
 	/* Other processes decide the samples (a rank gets those of its group), so the caller passes
 	 * samples to the engine without an EFFECT_DRAW; kind is EPOCHS_DRAWN. */
 	bool fed;
-	/* a second script gets -EBUSY if it reads at a point too far from the first */
+	/* if a second script reads current/ too far from where the first one reads, its opens fail
+	 * with -EBUSY */
 	bool refuses_second;
 	/* time without reads after which the job is parked: it gives up streams and unused pins */
 	uint64_t idle_ns;
@@ -116,12 +123,14 @@ bool epochs_current_is_read(const struct epochs *epochs, uint64_t now_ns);
 void epochs_script_ended(struct epochs *epochs, uint64_t id);
 /* The script that opened a file of current/ last. */
 struct epochs_script {
-	uint64_t id; /* 0: no script, or an unknown one */
+	/* number of the script; 0: there is no script, or its number is not known */
+	uint64_t id;
 	bool ended;
 	bool has_rank; /* the rank passed to epochs_last_script is one of the script's */
 };
 struct epochs_script epochs_last_script(const struct epochs *epochs, uint64_t rank);
-/* Returns the set with the most positions among the sets that files of current/ may belong to. */
+/* Returns the set of samples with the most positions, among the sets of those epochs that current/
+ * may show now. */
 const struct epoch_set *epochs_widest_set(const struct epochs *epochs);
 
 /* --- effects ------------------------------------------------------------------------- */
@@ -141,8 +150,8 @@ struct pin {
 	/* private to the engine */
 	LIST_ENTRY(pin) chain;
 	uint32_t position;
-	uint32_t sequence; /* index of the binding in its epoch */
-	uint32_t opens;	   /* number of requests that were answered and not released */
+	uint32_t sequence; /* number of bindings that the epoch had before this one */
+	uint32_t opens;	   /* number of readers that have the position's file open */
 	bool given;	   /* a reader has got the sample's bytes */
 };
 TAILQ_HEAD(pins, pin);
@@ -152,43 +161,55 @@ struct open_request {
 	uint32_t epoch; /* number of the epoch, or EPOCH_CURRENT */
 	uint32_t position, names;
 	struct reader reader; /* the thread that opens; needed for EPOCH_CURRENT */
-	/* The request was sent again after a restart. The engine before the restart may have chosen
-	 * its epoch. */
+	/* The kernel has sent the request again after a restart. So the engine before the restart
+	 * may already have chosen the epoch. */
 	bool resent;
 	/* the file contains images, so its open counts as one of an image even if `label` is set */
 	bool images;
-	bool done;  /* the thread has read the file that it opened before to the end */
+	bool done;  /* the thread has read its previous file to the end */
 	bool looks; /* worker processes of the opening process read files for it */
-	bool lost;  /* an EFFECT_LOOK_UP of this request has found no sample before */
-	bool label; /* only the label is wanted; epochs_released is not called */
+	/* the caller has already tried an EFFECT_LOOK_UP of this request, and has found no
+	 * sample */
+	bool lost;
+	/* only the label is wanted; the caller does not call epochs_released */
+	bool label;
 	/* set by the engine */
-	/* 0, -ENOENT, -ESTALE (the epoch is over, or has other names), -EAGAIN, -EBUSY,
-	 * -ENODEV, -ENOMEM, or a status of epochs_begun, epochs_starve or epochs_loaded */
+	/* The result: 0 or -errno. -ESTALE: the epoch is over, or its files have other names by
+	 * now; -EAGAIN: the epoch may not begin yet; -EBUSY: the job allows no second script in
+	 * current/; -ENODEV: the job was removed. The status of epochs_begun, epochs_starve or
+	 * epochs_loaded is passed on. */
 	int status;
-	uint32_t found_epoch; /* number of the epoch of the sample */
-	/* SAMPLE_NONE: the caller looks the sample up (EFFECT_LOOK_UP) */
+	uint32_t found_epoch; /* the epoch to which `sample` belongs */
+	/* SAMPLE_NONE: the effect is EFFECT_LOOK_UP, so the caller must look the sample up */
 	sample_id sample;
 	/* private to the engine */
 	TAILQ_ENTRY(open_request) link;
 	bool waits;
-	bool chosen;	  /* `awaited` is the epoch chosen for EPOCH_CURRENT */
-	uint32_t era;	  /* value of epochs_era when the engine handled the request */
+	/* the request is for EPOCH_CURRENT, and `awaited` is the epoch that the engine has
+	 * chosen */
+	bool chosen;
+	/* how often the job had gone back (epochs_era) when the engine handled the request */
+	uint32_t era;
 	uint32_t awaited; /* the epoch whose stream or order the request waits for */
 };
 
 /* Facts about a script that the user should know. */
 enum notice {
-	NOTICE_EARLY,	/* a script opened an epoch by number before it may begin */
-	NOTICE_LAST,	/* a script reads the last epoch again */
-	NOTICE_SCRIPTS, /* two scripts read current/ at points that are too far apart */
-	/* a script splits the positions into parts, as if each position always held the same
-	 * sample */
+	NOTICE_EARLY, /* a script opened an epoch by number before it may begin */
+	NOTICE_LAST,  /* a script reads the last epoch again */
+	/* two scripts read current/, and are too far apart to read the same epochs */
+	NOTICE_SCRIPTS,
+	/* a script divides the files into parts, such as one for training and one for validation,
+	 * as if each file held the same sample in all epochs */
 	NOTICE_PARTS,
-	/* a script uses the labels of all positions again in the next epoch */
+	/* a script has read the labels in the previous epoch, and uses them for this epoch's
+	 * images */
 	NOTICE_LABELS,
-	NOTICE_HANDLES,	 /* a script keeps files open (found by the caller) */
-	NOTICE_READERS,	 /* the reading process is unknown (found by the caller) */
-	NOTICE_MACHINES, /* some ranks are on other machines (found by the caller) */
+	NOTICE_HANDLES, /* a script keeps many files open; the caller finds this out */
+	/* the reading process is not known; the caller finds this out */
+	NOTICE_READERS,
+	/* some ranks are on other machines; the caller finds this out */
+	NOTICE_MACHINES,
 	NOTICES
 };
 
@@ -266,7 +287,7 @@ void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t n
 bool epochs_cancel(struct epochs *epochs, struct open_request *request);
 
 /* Tells the engine that the epoch's stream was made (status 0), or could not be made (-errno). Does
- * nothing if the engine has ended the stream meanwhile (EFFECT_END). */
+ * nothing if the engine has demanded by EFFECT_END that the stream be removed. */
 void epochs_begun(struct epochs *epochs, uint32_t epoch, int status, uint64_t now_ns);
 /* Handles one request whose stream was made, has failed or has ended; or continues to copy samples
  * of the previous epoch to a new epoch (adopt.c). After each event and its effects, the caller
@@ -278,8 +299,9 @@ must_check bool epochs_resume(
  * then handles the requests that waited for a sample. */
 void epochs_drawn(struct epochs *epochs, uint32_t epoch, const struct drawn *drawn);
 
-/* Sets the status with which a fed job's requests are answered if no sample is queued for them.
- * epochs_resume then answers those that wait. Status 0: such requests wait. */
+/* Sets the status of requests for which a fed job has no sample in its queue. 0: such requests
+ * wait. -errno: epochs_resume answers waiting requests with this error, and later requests get it
+ * at once. */
 void epochs_starve(struct epochs *epochs, int status);
 /* Tells a fed job whether another process binds its positions. While lent is true, this engine
  * answers only opens of bound positions, and the caller reports the bindings of the other process
@@ -296,38 +318,41 @@ void epochs_take_drawn(struct epochs *epochs, struct effects *effects);
  * epochs get no more samples. Earlier epochs end. If the epoch has not begun, it begins. -ENOMEM */
 must_check int epochs_go_on(
 	struct epochs *epochs, uint32_t epoch, struct effects *effects);
-/* Tells a fed job that another process consumed the next sample of the epoch. The first unbound
- * position gets the first sample of the queue, or `next` if the queue is empty. -ENOMEM */
+/* Tells a fed job that a reader of another process has consumed the next sample of the epoch. Binds
+ * this sample to the first unbound position, which counts as consumed. The sample is the first one
+ * in the queue, or `next` if the queue is empty. -ENOMEM */
 must_check int epochs_had(
 	struct epochs *epochs, uint32_t epoch, sample_id next, struct effects *effects);
 
-/* Makes an epoch leave out a sample: the position holds the sample and counts as read. The epoch
- * must have just begun, without a stream, and the kind not be EPOCHS_MIRRORED. -ENOMEM; -EEXIST:
- * the epoch has kept the sample or the position from the previous epoch, and does not leave it
- * out. */
+/* Makes an epoch leave out a sample: binds the sample to the position, which counts as consumed.
+ * The epoch must have just begun and have no stream. The kind must not be EPOCHS_MIRRORED. -ENOMEM;
+ * -EEXIST: the epoch has kept the sample or the position from the previous epoch, so that it can't
+ * leave out the sample. */
 must_check int epochs_skip(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	sample_id sample, struct effects *effects);
 /* Notes a position that an epoch leaves out, according to its saved order. If there is no memory,
  * the position is not noted. */
 void epochs_was_skipped(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
-/* Notes that a reader has got the bytes of the position. Returns true for the first such reader of
- * a pinned position, and always if the kind is EPOCHS_MIRRORED. */
+/* Notes that a reader has got the bytes of the position. Returns true if the position's sample is
+ * pinned and no other reader has got its bytes before. If the kind is EPOCHS_MIRRORED, always
+ * returns true. */
 bool epochs_given(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
-/* Ends a request that was answered with 0 and is not only for a label. read: the reader has read
- * the position, or its sample can't be prepared, so the position is consumed; false: the position
- * can be opened as before. */
+/* Ends a request that was answered with status 0, and is not for a label. read = true: the reader
+ * has read the position, or its sample can't be prepared; the position is consumed. read = false:
+ * the position is not consumed, and can be opened again. */
 void epochs_released(struct epochs *epochs, uint32_t epoch, uint32_t position, bool read,
 	uint64_t now_ns, struct effects *effects);
 
-/* Ends a request that was answered before a restart: its position is consumed. Does nothing if the
- * position is unbound or already consumed. */
+/* Consumes a position that was opened before a restart, and whose file the reader has closed now.
+ * Does nothing if the position is not bound, or is already consumed. */
 void epochs_released_before(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	uint64_t now_ns, struct effects *effects);
 
-/* Tells the engine that the pins in effects->unpinned are given back. The engine keeps them for
- * later bindings, because an allocation would take longer than the rest of a binding. */
+/* Tells the engine that the pins in effects->unpinned are given back. The engine keeps the memory
+ * of these pins for later bindings, because an allocation would take longer than the rest of a
+ * binding. */
 void epochs_unpinned(struct epochs *epochs, struct effects *effects);
 
 /* Tells the engine that the order of an ended epoch is in a file. epochs_reap then returns the
@@ -358,9 +383,9 @@ void epochs_leave(struct epochs *epochs, struct effects *effects);
 must_check int epochs_replay(
 	struct epochs *epochs, const struct record *record, const char **ret_reason);
 
-/* Replays a record of an epoch whose first bindings are in an order file: a BEGUN with `bound`, or
- * a RESTORED. loaded: the epoch that epochs_prepare has made from that file. The engine owns it
- * then, also after a failure. */
+/* Replays a BEGUN with `bound` > 0, or a RESTORED. The first bindings of such an epoch are in an
+ * order file. loaded: the epoch that epochs_prepare has made from this file. The engine owns this
+ * epoch from now on, even if the replay fails. */
 must_check int epochs_replay_loaded(struct epochs *epochs, const struct record *record,
 	struct epoch *loaded, const char **ret_reason);
 
@@ -369,10 +394,11 @@ struct epochs_order_file {
 	uint32_t epoch, bound;
 };
 
-/* Tells the engine, after the replay of the records, which orders are in files. Takes over
- * `orders`. Epochs after the running one have not begun, and will have these orders. If no epoch
- * runs, because the journal is lost, all epochs with orders count as ended, or, if the job replays
- * orders, as not begun. */
+/* Tells the engine which epochs have orders in files. The caller calls this after the replay of all
+ * records. The engine takes over `orders`. Epochs after the running one have not begun, and will
+ * have these orders when they begin. If no epoch runs, because the journal is lost, all epochs with
+ * orders count as ended. But if the job repeats saved orders (config.replays), they count as not
+ * begun. */
 void epochs_has_orders(struct epochs *epochs, struct epochs_order_file *orders, size_t n);
 
 /* Ends the replay, and adds records that are missing because the process ended. The caller calls
@@ -394,8 +420,8 @@ void epochs_hold(struct epochs *epochs, struct effects *effects);
 /* Ends epochs_hold, if the job does not go back after all. */
 void epochs_unhold(struct epochs *epochs);
 
-/* Returns the first epoch in memory after the epoch `after`, or, if this is UINT32_MAX, the first
- * of all epochs in memory. UINT32_MAX: there is none. */
+/* Returns the first epoch in memory after the epoch `after`. after = UINT32_MAX: returns the first
+ * of all epochs in memory. Returns UINT32_MAX if there is no such epoch. */
 uint32_t epochs_next_live(const struct epochs *epochs, uint32_t after);
 
 /* Makes an epoch from the first `bound` bindings and `consumed` reads of an order. Takes over

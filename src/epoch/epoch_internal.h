@@ -36,24 +36,28 @@ struct epoch {
 	LIST_ENTRY(epoch) link; /* in `live` or `dead` of struct epochs */
 	uint32_t number;
 	const struct epoch_set *set;
-	uint32_t *samples; /* id of each position's sample + 1; 0: unbound */
-	uint32_t *log;	   /* an order_log_entry for each binding; room for log_room */
+	/* for each position, 1 + the id of its sample; 0: the position is unbound */
+	uint32_t *samples;
+	uint32_t *log; /* an order_log_entry for each binding; room for log_room */
 	uint32_t log_room;
 	uint32_t bound;
 	uint32_t adopted; /* number of bindings kept from the previous epoch */
 	uint8_t *consumed_bits;
-	uint32_t *reads; /* positions, in the order in which they were consumed */
+	/* the consumed positions, in the order in which they were consumed */
+	uint32_t *reads;
 	uint32_t consumed;
 	uint64_t reads_hash;
 	uint32_t first_unread; /* all positions before this one are consumed */
 	/* All positions before this one are bound. Only epochs_had advances this number. */
 	uint32_t first_unbound;
 	uint32_t read_end; /* no position from this one on is consumed */
-	/* for a draining epoch: `bound` of the running epoch at the last open in this epoch */
+	/* if the epoch drains: number of bindings of the running epoch when a file of this epoch
+	 * was last opened */
 	uint32_t read_at;
-	bool over;   /* nothing more is bound in it */
-	bool saving; /* the order is being saved */
-	bool saved;  /* the order is in a file */
+	bool over; /* no more positions of the epoch are bound */
+	/* the engine has demanded by EFFECT_SAVE that the order be saved */
+	bool saving;
+	bool saved; /* the order is in a file */
 	enum load_state load;
 	enum stream_state stream;
 	/* Samples that are drawn and not bound. The ring is NULL while the epoch has no stream. */
@@ -64,8 +68,8 @@ struct epoch {
 	/* The pins by a hash of their positions, in 2^chain_bits lists. */
 	LIST_HEAD(pin_chain, pin) * chains;
 	unsigned chain_bits;
-	/* The bound samples, by which a replay finds a sample that is bound twice; otherwise
-	 * NULL. */
+	/* The samples that the epoch has bound so far, by which a replay finds a sample that is
+	 * bound twice. NULL: no replay goes on. */
 	roaring_bitmap_t *replayed;
 	/* Made by epochs_prepare: a bit for each file, set if all positions of the file were
 	 * consumed. */
@@ -74,15 +78,16 @@ struct epoch {
 };
 LIST_HEAD(epoch_list, epoch);
 
-/* An epoch that has just begun keeps samples of the previous epoch (`from`): those of the files
- * that the script opened after its first `since` opens. Then the open that began the epoch is
- * recorded. */
+/* An epoch that has just begun keeps samples of the previous epoch, whose number is `from`. It
+ * keeps the files that the script opened after its first `since` counted opens. When all are kept,
+ * the engine records `opened`, the open that began the epoch. */
 struct adopting {
 	bool active;
-	uint32_t script; /* index in current.scripts */
+	/* the script that has begun the epoch: its index in current.scripts */
+	uint32_t script;
 	uint32_t since, from;
-	uint32_t position; /* the next position to look at */
-	/* index of the next entry to record in the script's `beyond` */
+	uint32_t position; /* the next position whose sample may have to be kept */
+	/* index of the next entry of the list script.beyond that has to be recorded */
 	uint32_t beyond;
 	struct record opened;
 };
@@ -103,9 +108,10 @@ struct epochs {
 	LIST_HEAD(, skipped) skipped;
 	struct epoch *running;	/* the last epoch that has begun */
 	struct epoch *draining; /* the previous epoch, which current/ may still give */
-	bool drains_on; /* at the last open some script still read the draining epoch */
-	/* 1 + the number of consumed positions of a fed job's draining epoch, and the time since
-	 * which this number has not changed. */
+	/* some script still read the draining epoch when a file was last opened */
+	bool drains_on;
+	/* drained: 1 + the number of consumed positions of a fed job's draining epoch. drained_ns:
+	 * the time since which this number has not changed. */
 	uint32_t drained;
 	uint64_t drained_ns;
 	struct current current;
@@ -122,7 +128,8 @@ struct epochs {
 	bool held;    /* opens wait until the job has gone back */
 	uint32_t era; /* how many times the job has gone back */
 	bool idle, left;
-	/* status of requests for which a fed job has no sample; 0: they wait */
+	/* status with which requests are answered for which a fed job has no sample; 0: such
+	 * requests wait */
 	int starved;
 	/* Another process binds the positions of this fed job, and this engine does not
 	 * (epochs_lend). */
@@ -131,7 +138,7 @@ struct epochs {
 	uint64_t last_read_ns;
 	uint64_t needed;   /* number of samples that streams still have to draw */
 	uint32_t pins;	   /* number of pinned samples, queued or bound */
-	struct pins spare; /* pins for later bindings */
+	struct pins spare; /* unused pins, kept for later bindings */
 };
 
 static inline struct effect *effect_add(struct effects *effects, enum effect_kind kind)
@@ -214,8 +221,8 @@ bool has_file(const struct epoch *epoch, const struct open_request *request);
 
 /* --- skip.c --- */
 
-/* Notes which of the epoch's bindings are positions that it leaves out. begins: the epoch begins
- * again, so these positions become consumed. */
+/* Notes the positions that the epoch leaves out, which its bindings tell (SERVED_SKIPPED). begins:
+ * the epoch begins again, so these positions are marked as consumed. */
 void skip_take(struct epochs *epochs, struct epoch *epoch, bool begins);
 /* Forgets the left-out positions of all epochs before `before`. */
 void skip_forget(struct epochs *epochs, uint32_t before);
@@ -256,7 +263,7 @@ void epoch_load(struct epoch *epoch, struct effects *effects);
  * must be over. */
 void epoch_run(struct epochs *epochs, struct epoch *epoch, bool drains);
 
-/* Removes a pin from the spare ones. NULL: there is none. */
+/* Takes one of the unused pins that are kept for later bindings. NULL: there is none. */
 struct pin *epoch_take_spare(struct epochs *epochs);
 /* Returns the pin of the position, or NULL. */
 struct pin *epoch_pin(const struct epoch *epoch, uint32_t position);
@@ -292,11 +299,12 @@ void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effe
 
 /* --- adopt.c--- */
 
-/* Returns N such that the epoch that begins with `opened` keeps the files which the
- * script has opened after its first N opens. UINT32_MAX: the epoch keeps no files. */
+/* Returns N: the epoch that begins with the open `opened` keeps the files which the script has
+ * opened after its first N counted opens. UINT32_MAX: the epoch keeps no files. */
 uint32_t adopt_since(const struct epochs *epochs, const struct record *opened);
-/* Returns whether the epoch that began with `opened` keeps samples. If so, epochs_resume then calls
- * adopt_some until all samples are kept and the open is recorded. */
+/* Tells whether the epoch that begins with the open `opened` keeps samples of the previous epoch.
+ * If it does, epochs_resume then calls adopt_some until these samples are kept and the open is
+ * recorded. */
 bool adopt_begin(
 	struct epochs *epochs, const struct record *opened, struct effects *effects);
 /* Keeps as many more samples as `effects` has room for. After the last sample, records the open

@@ -122,7 +122,8 @@ bool epochs_given(struct epochs *epochs, uint32_t number, uint32_t position)
 	const struct epoch *epoch = find_epoch(epochs, number);
 	struct pin *pin = epoch ? epoch_pin(epoch, position) : NULL;
 	if (epochs->config.kind == EPOCHS_MIRRORED)
-		return true; /* each read of a mirrored job counts */
+		/* a job with layout = mirror has no pins, and counts each read */
+		return true;
 	if (!pin || pin->given)
 		return false;
 	pin->given = true;
@@ -195,8 +196,8 @@ int epochs_had(
 	return 0;
 }
 
-/* Counts one open of the pin less. If no open is left, and the epoch is over or the job is parked,
- * drops the pin, because no reader comes back for it. */
+/* Notes that a reader has closed the position's file. If no other reader has the file open, drops
+ * the pin if the epoch is over or the job is parked: then no reader comes back for it. */
 static void close_pin(struct epochs *epochs, struct epoch *epoch, uint32_t position,
 	struct effects *effects)
 {
@@ -268,8 +269,8 @@ static void end_streams(struct epochs *epochs, bool all_pins, struct effects *ef
 	}
 }
 
-/* Tells whether the epoch has a stream, or pins of samples that are not open. A job that is parked
- * gives up both. */
+/* Tells whether the epoch has a stream, or a pin of a sample that is not open. A parked job has
+ * neither. */
 static bool holds(const struct epoch *epoch)
 {
 	const struct pin *pin;
@@ -290,11 +291,10 @@ static bool is_waited_for(const struct epochs *epochs, const struct epoch *epoch
 	return false;
 }
 
-/* Tells whether a fed job's draining epoch must end before all its samples are consumed. It may end
- * if no script reads it, or if none of its samples was consumed for a minute. Then it must end if
- * an open of the running epoch waits, because samples are fed in order, and few come for the
- * running epoch before the draining one is consumed; or if other ranks wait for its end while
- * scripts read current/. */
+/* Tells whether a fed job's draining epoch must end before all its samples are consumed. Two things
+ * must be true. First, no script reads the epoch, or none of its samples was consumed for a minute.
+ * Second, somebody waits for its end: an open of the running epoch, which gets few samples before
+ * those of the draining epoch are consumed; or other ranks, while scripts read current/. */
 static bool is_stranded(struct epochs *epochs, uint64_t now_ns)
 {
 	const struct epoch *draining = epochs->draining;

@@ -127,8 +127,8 @@ static int refuse(const char *reason, const char **ret_reason)
 	return -EINVAL;
 }
 
-/* Returns bits by sample id, set for the samples of the selection. With millions of samples in
- * random order this is far faster than a compressed bitmap. */
+/* Returns the selection as an array of bits, one for each sample id. With millions of samples in
+ * random order it is far faster to test these bits than a compressed bitmap. */
 static uint8_t *selected_bits(const roaring_bitmap_t *selection)
 {
 	uint8_t *bits = calloc(roaring_bitmap_maximum(selection) / 8 + 1, 1);
@@ -179,8 +179,8 @@ static int check_samples(const struct epochs *epochs, const struct epoch *epoch,
 					 : err;
 }
 
-/* Checks that the log has each bound position once. bound: a bit for each bound position; cleared
- * afterwards. */
+/* Checks that the log has each bound position once. bound: has a bit for each position, set if the
+ * position is bound; the function clears the bits. */
 static int check_log(const struct epoch *epoch, uint8_t *bound, const char **ret_reason)
 {
 	for (uint32_t k = 0; k < epoch->bound; k++) {
@@ -230,7 +230,7 @@ static int read_all(
 	return 0;
 }
 
-/* Finds the files (of one or more positions) whose positions were all read. */
+/* Finds the files that were read completely: all positions of the file were consumed. */
 static int find_files_read(const struct epochs *epochs, struct epoch *epoch)
 {
 	uint32_t n = epoch->set->positions, per_file = epochs->config.file;
@@ -404,9 +404,9 @@ void epochs_place(const struct epochs *epochs, struct epochs_place *ret)
 		ret->draining = point_of(epochs->draining);
 }
 
-/* The search for read positions ends after so many positions. Most searches are shorter: a script
- * that reads in order leaves one run of read positions, and a few beyond. */
-#define MOST_SEARCHED 65536 /* positions */
+/* epochs_read_runs stops after it has looked at so many positions. Most searches are shorter: a
+ * script that reads in order leaves one run of read positions, and a few beyond. */
+#define MOST_SEARCHED 65536 /* number of positions */
 
 uint32_t epochs_read_runs(const struct epochs *epochs, uint32_t number, struct run *ret,
 	uint32_t n, bool *ret_all)

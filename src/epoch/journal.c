@@ -328,8 +328,9 @@ static int remove_segment_file(
 	return err;
 }
 
-/* Removes a segment. others: newer segments will be removed after it. Then syncs this removal
- * first, because a journal with this segment, but without the newer ones, would have a gap. */
+/* Removes a segment. others = true: the caller will then remove newer segments. In this case the
+ * function syncs the removal, because a journal that still had this segment, but lacked the newer
+ * ones, would have a gap. */
 static int remove_segment(const struct journal *journal, uint32_t number, bool others)
 {
 	int err = remove_segment_file(journal, number, ".new");
@@ -355,7 +356,8 @@ void journal_forget(struct journal *journal, uint32_t epoch)
 		if (end > journal->file_lag && epoch < end - journal->file_lag)
 			end = epoch + journal->file_lag;
 	}
-	/* The records that replace the segments must survive a power failure, too. */
+	/* First the records of the segments that stay are brought to the disk. After a power
+	 * failure they would otherwise be lost, too. */
 	if (first >= end || journal_sync(journal) != 0)
 		return;
 	for (uint32_t i = first; i < end; i++)

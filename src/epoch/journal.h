@@ -36,13 +36,14 @@ struct journal;
 /* The job to which a journal belongs. The journal of another job, catalogue or selection is not
  * replayed. */
 struct journal_identity {
-	const char *job;      /* the job's name */
-	uint32_t id;	      /* the job's number; a name always has the same number */
+	const char *job; /* the job's name */
+	/* the job's number, which the job gets again after a restart */
+	uint32_t id;
 	uint32_t positions;   /* number of an epoch's positions */
 	uint32_t samples;     /* all ids in the catalogue are below this number */
 	uint64_t fingerprint; /* hash of the selected samples (dataset_fingerprint) */
-	/* Sets of earlier editions of the dataset, to which segments may belong, too. Only
-	 * journal_open needs them. */
+	/* The sets of samples that earlier editions of the dataset had: a segment may also belong
+	 * to one of these. Only journal_open uses them. */
 	const struct order_set *others;
 	size_t n_others;
 };
@@ -87,9 +88,9 @@ must_check int journal_remove_all(int directory);
  * the same job; 0: the journal has no segment yet. */
 uint64_t journal_id(const struct journal *journal);
 
-/* Returns the path of the order file for the next RESTORED record (record.h), which continues this
- * order. The record must be the next one that begins a segment. drains: `drains` of this record.
- * The caller frees the path; NULL: no memory. */
+/* Returns a path for an order file of the next segment, which must begin with a RESTORED
+ * (record.h). drains = false: the file has the order of the epoch that will run; true: the order of
+ * the epoch that will drain. The caller frees the path; NULL: no memory. */
 char *journal_next_order(
 	const struct journal *journal, const char *directory, bool drains);
 /* Works like journal_next_order, but for the RESTORED of a segment that exists. */
@@ -101,12 +102,12 @@ must_check int journal_reserve(struct journal *journal);
 /* Tells the journal which set of samples the next segments belong to. */
 void journal_use(struct journal *journal, const struct order_set *set);
 
-/* Appends a record in memory, without a system call, in some tens of ns. A record that begins an
- * epoch begins a segment; the epoch must be later than all that have begun. A RESTORED that does
- * not drain also begins a segment, whatever its epoch; before that, the caller must write the files
- * of journal_next_order and call journal_reserve. If there is no memory, this is logged, and from
- * then on records of positions are omitted, until a record that begins an epoch can be appended.
- * The journal can still be replayed. */
+/* Appends a record in memory, without a system call, in some tens of ns. A BEGUN begins a segment;
+ * its epoch must be later than all that have begun. A RESTORED with drains = false also begins a
+ * segment, but may have any epoch; before that, the caller must write the files of
+ * journal_next_order and call journal_reserve. If there is no memory, this is logged, and records
+ * of positions are omitted until the next BEGUN can be appended. The journal can still be
+ * replayed. */
 void journal_append(struct journal *journal, const struct record *record);
 
 /* Passes all appended records to the kernel. If the disk has no room, they stay in memory, and a

@@ -76,8 +76,9 @@ static bool push(struct journal *journal, const void *bytes, size_t n)
 	return pushed;
 }
 
-/* Begins a loss (there was no memory for a record): no more records of positions of the begun
- * epochs are written, because a replay can't leave out a record in the middle of an epoch. */
+/* Begins a loss, because there was no memory for a record. From now on no records of positions are
+ * written for the epochs that have begun, because a replay would fail if a record in the middle of
+ * an epoch were missing. */
 static void lose(struct journal *journal, uint32_t epoch)
 {
 	struct loss *loss = &journal->loss;
@@ -90,20 +91,20 @@ static void lose(struct journal *journal, uint32_t epoch)
 		journal->directory, epoch);
 }
 
-/* Tells whether the record ends an epoch, and may be written although the journal lacks the BEGUN
- * of the next epoch. */
+/* Tells whether the record ends an epoch, and may be written after records of this epoch were
+ * lost. */
 static bool is_end(const struct loss *loss, const struct record *record)
 {
 	bool last = record->epoch + 1 == loss->known_below;
 	if (record->kind == RECORD_LET_GO)
-		/* in the journal this epoch does not drain, because the BEGUN of the next epoch is
-		 * missing */
+		/* if the journal lacks the BEGUN of the next epoch, this epoch does not drain in
+		 * the journal */
 		return !(loss->begun && last);
 	return record->kind == RECORD_ENDED;
 }
 
-/* Tells whether the record can be appended now, during or after a loss. A record that can only be
- * appended after the loss is added to `owed`. */
+/* Tells whether the record can be appended now. While records are lost, a record that ends an epoch
+ * is added to `owed`, and is appended before the next BEGUN. */
 static bool survives(struct loss *loss, const struct record *record)
 {
 	if (record->epoch >= loss->whole_from)
@@ -184,7 +185,8 @@ static void append_segment(struct journal *journal, const struct record *record)
 	bool restored = record->kind == RECORD_RESTORED;
 	struct segment segment = next_segment(journal, record);
 	ensure(!journal->begun || restored || record->epoch > journal->epoch);
-	if (restored) /* a replay of RESTORED needs no earlier record */
+	/* a replay of RESTORED needs no earlier record, so the loss is over */
+	if (restored)
 		*loss = (struct loss){.now = false};
 	/* the journal lacks the BEGUN of the previous epoch, which therefore can't drain */
 	if (loss->begun)

@@ -11,12 +11,12 @@
 #include <sys/stat.h>
 
 /*
- * The directory before/ is replaced as a whole:
+ * The directory before/ is replaced as a whole, in these steps:
  *
- *   files -> before.new/      if the process ends before the third step, the next start undoes
- *   before/ -> before.old/    the first two steps
- *   before.new/ -> before/    now the replacement is done
- *   before.old/ removed
+ *   1. files -> before.new/      if the process ends before step 3, the next start undoes
+ *   2. before/ -> before.old/    steps 1 and 2
+ *   3. before.new/ -> before/    now the replacement is done
+ *   4. before.old/ removed
  */
 
 static bool is_one_of(const char *name, const char *prefix, const char *const *suffixes)

@@ -33,24 +33,28 @@
  */
 
 #define BLOCK_RECORDS 4096
-#define OPENS_KEPT 4	/* opens that stay, per position and script */
-#define SCRIPTS_KEPT 32 /* scripts whose opens stay: twice as many as an engine knows */
+/* for each position of the epoch, so many opens of each script stay */
+#define OPENS_KEPT 4
+/* number of scripts whose opens stay: twice as many as an engine knows */
+#define SCRIPTS_KEPT 32
 #define LONG_POSITION (16 * sizeof(struct disk_record))
 
 struct script_opens {
 	uint64_t id;
 	uint64_t opens, seen;
-	uint64_t last; /* ordinal of the script's last open among all opens */
+	/* number of the script's last open among the opens of all scripts */
+	uint64_t last;
 	bool kept;
 	UT_hash_handle hh;
 };
 
-/* A reader (thread) that has a number in the segment. */
+/* A reader (a thread) to which the segment has given a number. */
 struct told {
 	uint32_t number; /* first, for compare_u32 */
 	bool needed;
 	struct script_opens *script;
-	/* Ordinal of the reader's last open among the opens of its script; 0: no open. */
+	/* Number of the reader's last open among the opens of its script, from 1 on; 0: the reader
+	 * has opened nothing. */
 	uint64_t last;
 };
 
@@ -58,9 +62,10 @@ struct compaction {
 	struct journal *journal;
 	uint32_t number; /* number of the segment */
 	int from, to;
-	/* offset of the end of the records that are compacted; later ones are copied */
+	/* The records up to this offset of the old file are compacted. Later records are copied
+	 * unchanged. */
 	uint64_t end;
-	uint64_t kept; /* number of last opens that stay of each script */
+	uint64_t kept; /* number of opens that stay for each script: its last ones */
 	struct disk_head head;
 	struct journal_path beside;
 
@@ -77,7 +82,7 @@ struct compaction {
 	struct reader next;
 
 	/* state of the new file */
-	size_t at; /* index in `told` of the next reader */
+	size_t at; /* index in `told` of the reader whose records come next */
 	uint32_t skipped;
 	uint32_t written_checksum;
 	uint64_t offset;
@@ -204,8 +209,9 @@ static int count(struct compaction *compaction, const struct disk_record *record
 	return 0;
 }
 
-/* Returns a value to compare scripts: the larger, the longer an engine would remember the script.
- * Engines first forget scripts that have opened few files, or none for long. */
+/* Returns a number for the comparison of scripts. The larger it is, the longer an engine would
+ * remember the script. Engines first forget scripts that have opened few files, or no file for
+ * long. */
 static uint64_t known_until(
 	const struct compaction *compaction, const struct script_opens *script)
 {

@@ -29,7 +29,7 @@
 #define JOURNAL_PREFIX "journal-"
 #define JOURNAL_MAGIC "JOADERJ\n"
 #define JOURNAL_VERSION 1
-/* value of `before` in the head of a journal's first segment */
+/* the value of disk_head.before in the first segment of a journal, which has no previous segment */
 #define JOURNAL_FIRST UINT32_MAX
 
 /* The head of a segment. */
@@ -43,9 +43,10 @@ struct disk_head {
 	/* The time in ns since 1970, so that equal records in different files have different
 	 * checksums. */
 	uint64_t begun_ns;
-	uint32_t epoch;	     /* number of the segment */
-	uint32_t before;     /* number of the previous segment */
-	uint32_t lag;	     /* number of the segment minus its first epoch */
+	uint32_t epoch;	 /* number of the segment */
+	uint32_t before; /* number of the previous segment */
+	/* number of the segment minus its first epoch; above 0 if the job has gone back */
+	uint32_t lag;
 	uint32_t journal[2]; /* journal_id, equal in all segments; lower half first */
 	/* Checksum of the previous 60 bytes. The checksum of the first record continues it. */
 	uint32_t checksum;
@@ -56,10 +57,11 @@ struct disk_head {
 struct disk_record {
 	uint32_t checksum;
 	uint8_t kind;
-	uint8_t detail;	   /* BOUND: served; BEGUN: rolls; OPENED: how, DETAIL_LABEL;
+	uint8_t detail; /* BOUND: served; BEGUN: rolls; OPENED: how, DETAIL_LABEL;
 			   RESTORED: drains */
-	uint16_t back;	   /* first epoch of the segment minus epoch of the record */
-	uint32_t position; /* RESTORED: number of consumed positions */
+	uint16_t back;	/* first epoch of the segment minus epoch of the record */
+	/* the record's position; in a RESTORED, the number of consumed positions */
+	uint32_t position;
 	/* BOUND: the sample; OPENED: the reader's number; BEGUN and RESTORED: number of
 	 * bindings */
 	uint32_t value;
@@ -114,8 +116,9 @@ struct journal_end {
 	uint32_t first, last; /* numbers of the oldest and the newest segment */
 	uint64_t offset;
 	uint32_t checksum; /* checksum of the last record */
-	uint32_t readers;  /* how many numbers the segment has given to readers */
-	uint32_t lag;	   /* lag of the newest segment */
+	/* number of readers to which the segment has given numbers */
+	uint32_t readers;
+	uint32_t lag; /* number of the newest segment minus its first epoch */
 	uint64_t journal;
 };
 
@@ -129,8 +132,8 @@ enum head_found {
 /* Returns the largest number of positions that an epoch in any segment may have. */
 uint32_t journal_most_positions(const struct journal_identity *identity);
 
-/* Reads the head of a segment. *ret_found tells whether it is good. -errno, logged: it can't be
- * read. */
+/* Reads the head of a segment. *ret_found tells whether the head is good. -errno, logged: the head
+ * can't be read. */
 must_check int head_read(int fd, const char *path, uint32_t epoch, struct disk_head *ret,
 	enum head_found *ret_found);
 
@@ -172,12 +175,13 @@ struct record_buffer {
 #define READER_SETS 64
 #define READER_WAYS 4
 
-/* The readers that the segment has numbered lately: READER_SETS sets of READER_WAYS readers. A
- * reader that another one has replaced in its set gets a new number at its next open. */
+/* The readers to which the segment has lately given numbers, in READER_SETS sets of READER_WAYS
+ * readers. A new reader may replace another one in its set; the replaced reader gets a new number
+ * at its next open. */
 struct reader_numbers {
 	struct {
 		struct reader id;
-		uint32_t number; /* 0: free */
+		uint32_t number; /* 0: this entry has no reader */
 	} sets[READER_SETS][READER_WAYS];
 	uint32_t n;
 };
@@ -196,12 +200,13 @@ uint32_t reader_give_number(struct reader_numbers *readers, const struct reader 
 #define OWED_MAX 8
 
 struct loss {
-	bool now;   /* records are lost, until a BEGUN can be appended */
-	bool begun; /* another epoch has begun meanwhile, and its BEGUN was lost, too */
-	/* the journal has no BEGUN of this epoch, nor of later ones */
+	/* there was no memory for a record; until a BEGUN can be appended, records are omitted */
+	bool now;
+	bool begun; /* an epoch has begun since then, and its BEGUN was omitted, too */
+	/* the journal has the BEGUNs of epochs before this one, and no others */
 	uint32_t known_below;
-	/* All records of this epoch and of later epochs are appended again; 0: no record was
-	 * lost. */
+	/* The journal has all records of this epoch and of later epochs, but lacks records of
+	 * earlier epochs. 0: no record was lost. */
 	uint32_t whole_from;
 	struct record owed[OWED_MAX];
 	unsigned n_owed;
@@ -227,16 +232,20 @@ struct journal {
 	atomic_bool incomplete; /* the last append failed, as there was no memory */
 
 	struct lock lock;
-	pthread_cond_t changed; /* (lock) a writer has ended */
-	uint64_t written;	/* (lock) number of appended bytes that are written */
-	uint64_t synced;	/* (lock) number of appended bytes that are synced */
-	/* (lock) number of files created so far, and of files whose names are on the disk */
+	pthread_cond_t changed; /* (lock) signalled when a thread has ended to write */
+	/* (lock) number of appended bytes that are written to the file */
+	uint64_t written;
+	/* (lock) number of appended bytes that are synced to the disk */
+	uint64_t synced;
+	/* (lock) created: number of files created so far. entered: number of these files whose
+	 * names are on the disk. */
 	uint32_t created, entered;
-	uint32_t first;	   /* (lock) number of the oldest segment */
-	uint32_t file_lag; /* (lock) lag of the segment `file` (disk_head.lag) */
-	bool busy;	   /* (lock) a thread writes */
-	bool compacting;   /* (lock) a thread compacts the last segment */
-	/* A segment counts as long if it has at least so many bytes besides those of its
+	uint32_t first; /* (lock) number of the oldest segment */
+	/* (lock) number of the segment `file` minus its first epoch */
+	uint32_t file_lag;
+	bool busy;	 /* (lock) a thread writes */
+	bool compacting; /* (lock) a thread compacts the last segment */
+	/* A segment is compacted only if it has at least so many bytes besides those of its
 	 * positions. */
 	uint64_t long_from;
 	/* (lock) size of the last segment when it was compacted; 0: it was not compacted */
@@ -270,8 +279,9 @@ bool buffer_at_segment(const struct record_buffer *buffer);
 /* Returns the end of the records that can be written next to the same file: the offset of the next
  * SEGMENT, or the end of the buffer. */
 size_t buffer_run_end(const struct record_buffer *buffer);
-/* Sets the checksums of the records in the buffer; each one continues the previous one. *checksum:
- * that of the record before the buffer; on return, that of the last record in the buffer. */
+/* Sets the checksums of the records in the buffer; each checksum continues that of the previous
+ * record. *checksum: the checksum of the record before the buffer; on return, that of the last
+ * record in the buffer. */
 void buffer_seal(struct record_buffer *buffer, uint32_t *checksum);
-/* Empties the buffer, and frees its memory if this is large. */
+/* Empties the buffer. Also frees its memory if it has more than 1 MiB. */
 void buffer_reset(struct record_buffer *buffer);

@@ -5,7 +5,8 @@
 
 /* Answers questions about a script from the facts that scripts.c collects. */
 
-/* A script's order of opening files is known after this many steps. */
+/* A script's own steps from file to file tell whether it opens files in order, as soon as there are
+ * so many steps. Until then the previous epoch tells this. */
 #define ENOUGH_STEPS 32
 
 uint32_t files_of(const struct epochs *epochs, const struct epoch_set *set)

@@ -7,14 +7,15 @@
 
 /*
  * Finds scripts that probably do not get the samples which they intend from current/, although
- * each open follows the rules. When a script has opened all files, its marks of this epoch and of
- * the previous one tell whether it splits the positions. If there are more than LOOKED_AT files,
- * only some of them are compared.
+ * each open follows the rules. When a script has opened all files, misuse.c compares the order of
+ * these opens in this epoch and in the previous epoch, which tells whether the script splits the
+ * files into parts. If there are more than LOOKED_AT files, only some of them are compared.
  */
 
 #define LEAST_FILES 64
 
-/* Ordinals of a file's open in this epoch and in the previous epoch; 0: not opened. */
+/* The place of a file's open among the script's opens, in this epoch (now) and in the previous
+ * epoch (before); 0: the file was not opened. */
 struct seen {
 	uint32_t now, before;
 };
@@ -24,7 +25,8 @@ static uint32_t step_of(const struct script *script)
 	return (script->files - 1) / LOOKED_AT + 1;
 }
 
-/* Returns the file's mark; 0: it was not opened since the script turned to its epoch. */
+/* Returns the number of the file's last counted open; 0: the file was not opened since the script
+ * turned to its epoch. */
 static uint32_t mark_of(const struct script *script, uint32_t file)
 {
 	return script->marks[file] > script->turned ? script->marks[file] : 0;
@@ -37,8 +39,8 @@ void misuse_look(struct script *script)
 		script->seen[i] = mark_of(script, i * step);
 }
 
-/* Finds the files that were opened in this epoch and in the previous one, and returns their
- * number. */
+/* Collects the files that were opened both in this epoch and in the previous one, and returns how
+ * many there are. */
 static uint32_t look_at(const struct script *script, struct seen *ret)
 {
 	uint32_t step = step_of(script), n = 0;

@@ -72,7 +72,8 @@ static void bind(struct epochs *epochs, struct open_request *request, struct epo
 	if (drawn.pinned)
 		epoch_keep_pin(epochs, epoch, request->position, drawn.sample, effects);
 	epoch_drop_far_pins(epochs, epoch, effects);
-	/* let_go_of_draining may end `epoch` itself, if it is the draining one. */
+	/* The draining epoch ends if nobody reads it, and half of the running epoch was bound since
+	 * its last open. The draining epoch may be `epoch` itself. */
 	if (epochs->draining && !epochs->drains_on &&
 		epochs->running->bound - epochs->draining->read_at >
 			epochs->running->set->positions / 2)
@@ -150,7 +151,7 @@ static int choose_epoch(
 	struct choice choice = current_choose(epochs, request);
 	if (request->names != set_of(epochs, choice.epoch)->names)
 		return -ESTALE;
-	/* The position may exist only in other epochs. */
+	/* the epoch may have fewer positions than other epochs */
 	if (request->position >= set_of(epochs, choice.epoch)->positions)
 		return -ENOENT;
 	struct record opened = {.kind = RECORD_OPENED,
@@ -168,8 +169,8 @@ static int choose_epoch(
 	int err = 0;
 	if (choice.notice == NOTICES)
 		choice.notice = misuse_of(epochs, &opened);
-	/* If positions decide their samples, every open gives the intended sample, so that only
-	 * NOTICE_LAST is needed. */
+	/* If positions decide their samples, a file gives the intended sample in any epoch. Then
+	 * the user need not know of other notices than NOTICE_LAST. */
 	if (choice.notice == NOTICE_LAST ||
 		(choice.notice != NOTICES && epochs->config.kind != EPOCHS_FIXED))
 		effect_notice(effects, choice.notice, choice.epoch);
@@ -268,7 +269,7 @@ void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t n
 	ensure(!epochs->adopting.active);
 	if (epochs->left)
 		answer(request, -ENODEV, NULL, effects);
-	/* the caller looks up the file name again */
+	/* the file names have changed, and the caller looks up the name again */
 	else if (request->names != set->names)
 		answer(request, -ESTALE, NULL, effects);
 	else if (!exists)

@@ -38,10 +38,12 @@ struct binding {
 struct order {
 	uint32_t positions;
 	uint32_t bound;
-	const uint32_t *samples; /* id of each position's sample + 1; 0: unbound */
-	const uint32_t *log;	 /* an order_log_entry for each binding */
+	/* for each position, 1 + the id of its sample; 0: the position is unbound */
+	const uint32_t *samples;
+	const uint32_t *log; /* an order_log_entry for each binding */
 	uint32_t consumed;
-	const uint32_t *reads; /* positions, in the order in which they were consumed */
+	/* the consumed positions, in the order in which they were consumed */
+	const uint32_t *reads;
 };
 
 /* An order that owns its memory, which order_data_free frees. */

@@ -35,10 +35,10 @@ sample_id epochs_bound(const struct epochs *epochs, uint32_t epoch, uint32_t pos
 const roaring_bitmap_t *epochs_skipped(const struct epochs *epochs, uint32_t epoch);
 /* Returns the epoch that a request for EPOCH_CURRENT would get. */
 uint32_t epochs_choice(const struct epochs *epochs, const struct open_request *request);
-/* Returns the epoch that EPOCH_CURRENT most likely means for an unknown script: the draining epoch,
- * if the position is unread there, and not bound in the running epoch; the next epoch, if the
- * position was read and at least half of the running epoch is bound; otherwise the running
- * epoch. */
+/* Returns the epoch that EPOCH_CURRENT most likely means for an unknown script. It is the draining
+ * epoch if the position is bound but unread there, and is not bound in the running epoch. It is the
+ * next epoch if the position was read in the running epoch, and at least half of that epoch is
+ * bound. Otherwise it is the running epoch. */
 uint32_t epochs_current(const struct epochs *epochs, uint32_t position);
 
 /* A point in the order of an epoch's reads: their number, and their hash (order_reads_hash). */
@@ -99,13 +99,16 @@ uint32_t epochs_ahead(const struct epochs *epochs, uint32_t epoch);
 
 /* The samples that a live epoch gets next. */
 struct epochs_coming {
-	uint32_t ahead;	   /* number of samples that are drawn and not bound */
-	uint32_t unbound;  /* number of positions without a sample, bound or drawn */
-	sample_id next[2]; /* the first two of `ahead`; SAMPLE_NONE: there are fewer */
+	uint32_t ahead; /* number of samples that are drawn and not bound */
+	/* number of positions for which no sample is bound or drawn yet */
+	uint32_t unbound;
+	/* the first two of the samples that are drawn and not bound; SAMPLE_NONE: there are
+	 * fewer */
+	sample_id next[2];
 };
 struct epochs_coming epochs_coming(const struct epochs *epochs, uint32_t epoch);
 
-/* Returns the number of pinned samples, queued or bound. */
+/* Returns the number of pinned samples: those in queues, and those that are bound. */
 uint32_t epochs_pins(const struct epochs *epochs);
 /* Returns how many pins the sample has in epochs whose set has this owner. */
 uint32_t epochs_pins_of(const struct epochs *epochs, const void *owner, sample_id sample);

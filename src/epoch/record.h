@@ -55,22 +55,24 @@ struct reader {
 enum opened_how {
 	OPENED_GIVEN = 0, /* the file holds the sample of the script's epoch */
 	OPENED_AGAIN = 1, /* the thread opens its last file again */
-	/* The file is of the previous epoch, which this worker or rank still reads. */
+	/* The file belongs to the previous epoch, which this worker or rank still reads. */
 	OPENED_LATE = 3,
 	OPENED_ANEW = 6, /* the open begins a new pass over the same epoch */
 	OPENED_NEXT = 7, /* the open begins a pass over the next epoch */
 	/* The open begins a pass over the running epoch, because the epoch that the script read is
 	 * over. */
 	OPENED_BEHIND = 8,
-	/* The script goes on to the next epoch, which keeps the samples of the run: of the files in
-	 * the script's last row of opens of different files (current.c). */
+	/* The script turns to the next epoch in the middle of a pass. The next epoch keeps the
+	 * samples of the run: of the files in the script's last row of opens of different files
+	 * (current.c). */
 	OPENED_KEEPS = 9,
-	/* The open begins a pass over an epoch in which all files get new samples, even files that
-	 * the script has already opened in the pass that ends. */
+	/* The open begins a pass over an epoch that has kept no samples of the script's previous
+	 * epoch, because the epoch had already begun, or can't keep them. So all files get new
+	 * samples. */
 	OPENED_JOINS = 10,
-	/* One of the script's ranks had opened this file after all files of the rank's part, before
-	 * the script went on to this epoch. So the file belongs to the rank's pass over this
-	 * epoch. */
+	/* This record repeats an earlier open: before the script turned to this epoch, one of its
+	 * ranks opened the file after all files of the rank's part. So the file belongs to the
+	 * rank's pass over this epoch. */
 	OPENED_BEYOND = 11,
 	/* A process whose workers read files opens a file that its workers have not opened yet. If
 	 * the process opens another such file in this epoch, both files belong to its pass. */
@@ -89,7 +91,8 @@ struct record {
 	uint32_t bound, consumed;
 	/* Number of the journal's segment; set only for a RESTORED in a replay. */
 	uint32_t segment;
-	/* current/ began the epoch; the previous epoch goes on for slow readers */
+	/* an open in current/ began the epoch, so the previous epoch drains: slow readers may still
+	 * read it */
 	bool rolls;
 	bool label; /* the label of the position was opened */
 	bool drains;

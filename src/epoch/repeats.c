@@ -6,14 +6,15 @@
 /*
  * Finds opens that need not be recorded, because a thread opens one file of current/ again and
  * again. After ROW_MOST opens in a row, further opens are recorded neither in memory nor in the
- * journal; so a replay gives the same state. But one open is recorded after each NOTED_BETWEEN
- * opens by other threads. Otherwise its script would seem to have stopped, and would be forgotten.
+ * journal; so a replay gives the same state. But if other threads have made NOTED_BETWEEN opens
+ * since the thread's last recorded open, the next open is recorded. Otherwise the thread's script
+ * would seem to have stopped, and would be forgotten.
  */
 
 #define NOTED_BETWEEN 32
 
-/* Tells whether an OPENED_LOOKED (record.h) tells nothing new: the script has already opened the
- * file in the epoch, or this worker has looked at the same file last. */
+/* Tells whether a look at a file (OPENED_LOOKED) need not be recorded: the script has already
+ * opened the file in this epoch, or this was also the file of the worker's last look. */
 static bool looks_again(const struct script *script, const struct worker *worker,
 	const struct record *opened, uint32_t file)
 {

@@ -16,33 +16,36 @@
  *                                          2 5 1              2 5
  *
  * The engine counts each rank's opens since the pass began. An open within the rank's part refutes
- * the division if a rank has already opened the file in this pass. Padding is an exception. The
- * first files of the pass are the first ones of the parts, so a rank pads its part with one file, a
- * file with which a worker of another rank began the pass, and no two ranks pad with files of the
- * same rank. A pass is over when each rank has opened its part of a division that is not refuted,
- * and the parts together have all files (PADS), or as many as the division does not drop (DROPS).
+ * the division if a rank has already opened the file in this pass. Padding is an exception: a rank
+ * may fill up its part with one file that another rank has opened. This must be a file with which a
+ * worker of that rank began the pass, because the first files of the pass are the first files of
+ * the parts. No two ranks may fill up their parts with files of the same rank.
+ * A pass is over when each rank has opened its part of a division that is not refuted, and the
+ * parts together have all files (PADS), or as many as the division does not drop (DROPS).
  *
- *   Theorem. If ranks begin a pass with the epoch, and each rank opens its part, the turn keeps
- *   the files that ranks have opened of the next pass, and no rank opens another file of the pass
- *   that is over.
+ *   Theorem. If ranks begin a pass with the epoch, and each rank opens its part, then the next
+ *   epoch keeps the files of the next pass that ranks have opened before the turn, and no rank
+ *   opens a file of the old pass after the turn.
  *   Proof. A rank opens its files one pass after the other, so the open after the part's last one
- *   is the first one of the next pass. These opens are on the list `beyond`, and the turn keeps
- *   each file that was opened after the first of them. All ranks have opened their parts.
+ *   is the first one of the next pass. These opens are on the list `beyond`, and the next epoch
+ *   keeps each file that was opened after the first of them. All ranks have opened their parts.
  *
- * A pass that a rank has begun with other files, or that is broken off, shifts the count. Then
- * files of two passes are counted as one pass. Two random passes have no file twice in these
- * counts with a chance of 1 / (N over J) if J files are of the wrong pass, and the turn keeps the
- * last J files (n_hedged). Two passes in the order of names open the first files twice, so both
+ * The counts are wrong if a rank has begun the pass with other files, or has broken a pass off.
+ * Then files of two passes are counted as one pass. Suppose that J of the counted files are of the
+ * wrong pass. If passes are random, some file occurs twice and refutes the divisions, except with a
+ * chance of 1 / (N over J); the next epoch keeps the last J files, where this is less than 1 in a
+ * million (n_hedged). If passes are in the order of names, the first files occur twice, so both
  * divisions are refuted. Then the ranks keep their samples, which is exact.
  */
 
-/* The other bits of script->parts: a worker began the pass with the file; the place of the
- * worker's rank. */
+/* Bits of script->parts besides those of the divisions. OF_FIRST: a worker has begun the pass with
+ * the file. OWNER: the bits from this one on are the index of the worker's rank in
+ * current.ranks. */
 enum { OF_FIRST = 1 << DIVISIONS, OWNER = DIVISIONS + 1 };
 static_assert(CURRENT_RANKS < 1 << (8 - OWNER), "a rank's place has five bits");
 
-/* Tells whether the rank is one of the script's, and still reads: it has opened a file within the
- * last N opens of the job, if there are N files. */
+/* Tells whether the rank belongs to the script and still reads. A rank still reads if it has opened
+ * a file within the job's last N opens, where N is the number of the script's files. */
 static bool is_rank_of(const struct current *current, const struct script *script,
 	const struct rank *rank)
 {
@@ -70,7 +73,7 @@ uint32_t files_of_part(
 	return division == PADS ? (script->files - 1) / ranks + 1 : script->files / ranks;
 }
 
-/* Returns the least number of opens that a rank of the script has made in the pass. */
+/* Returns the number of opens of the rank that has made the fewest opens in this pass. */
 static uint32_t least_count(const struct current *current, const struct script *script)
 {
 	uint32_t least = NOBODY;
@@ -121,7 +124,8 @@ static void refute(struct script *script)
 	script->refuted[PADS] = script->refuted[DROPS] = true;
 }
 
-/* Begins to count the opens of a new pass of the ranks. */
+/* Sets the counts of opens of all ranks of the script to 0 for a new pass, and forgets which files
+ * were opened. */
 static void count_anew(struct current *current, struct script *script)
 {
 	for (uint32_t i = 0; i < current->n_ranks; i++) {
@@ -145,7 +149,7 @@ void begin_parts(struct current *current, struct script *script, enum division o
 		refute(script);
 	script->n_beyond = 0;
 	for (i = 0; i < n; i++) {
-		/* copied, because note_rank fills the list again */
+		/* a copy, because note_rank writes new entries into the same list */
 		struct beyond open = script->beyond[i];
 		uint32_t r = rank_place(current, s, open.rank);
 		uint32_t w = r == NOBODY ? r : worker_place(current, r, open.thread);
@@ -155,7 +159,8 @@ void begin_parts(struct current *current, struct script *script, enum division o
 	}
 }
 
-/* Notes that the number of the script's ranks has changed to n. */
+/* Sets the number of the script's ranks to n. Refutes both divisions if a rank has gone, or if a
+ * rank has already opened more files than its part has with n ranks. */
 static void note_number(const struct current *current, struct script *script, uint32_t n)
 {
 	if (n < script->n_ranks)

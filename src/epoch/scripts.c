@@ -9,12 +9,13 @@
 /*
  * Facts about the scripts that read current/: the files that each script has opened, when, and how
  * far each of its threads has come. Only records of opens change the facts, so a replay of the
- * records rebuilds the facts. If there are too many scripts, the engine forgets the scripts with
- * the fewest opens, or with the longest time since the last open. A forgotten script that opens a
- * file again is a new script.
+ * records rebuilds the facts. If there are too many scripts, the engine forgets a script that has
+ * opened few files, or that has opened no file for long. A forgotten script that opens a file again
+ * is a new script.
  */
 
-/* A script is remembered for so many opens longer for each file that it has opened. */
+/* The engine forgets the script whose last open is the oldest. For this comparison, each file that
+ * a script has opened makes its last open younger by so many opens of the job. */
 #define OPENED_LONGER 4
 
 void current_destroy(struct epochs *epochs)
@@ -27,8 +28,9 @@ void current_destroy(struct epochs *epochs)
 
 /* --- who comes and goes -------------------------------------------------------------- */
 
-/* The job went back to a point within the script's epoch. Marks the files that had been read by
- * then as opened by the script, which goes on with the rest. */
+/* Called for a new script. If the job went back to a point within the script's epoch, marks the
+ * files that were read before this point as opened by the script, which goes on with the other
+ * files. */
 static void mark_before(const struct current *current, struct script *script)
 {
 	if (!current->before || current->before_epoch != script->epoch)
@@ -40,14 +42,13 @@ static void mark_before(const struct current *current, struct script *script)
 			last = file;
 		}
 	script->opened = script->adopted = script->opens;
-	/* If these are the first files, they were read in order. */
+	/* if exactly the first files were read, they count as opened in order */
 	script->up = last + 1 == script->opened ? last : 0;
 }
 
-/* Marks the files that the epoch has kept from the previous epoch as opened by the script that has
- * begun the epoch. The opens of these files belong to the pass that goes on, so the next turn has
- * to know them, but a journal that begins with this epoch lacks them. At this time no other files
- * are bound. */
+/* Called when a journal that begins with the script's epoch is replayed. Marks the files that this
+ * epoch has kept from the previous epoch as opened by the script: these opens belong to the pass
+ * that goes on, but the journal lacks them. The kept files are the only bound ones at this time. */
 static void mark_kept(const struct epochs *epochs, struct script *script)
 {
 	const struct epoch *epoch = find_epoch(epochs, script->epoch);
@@ -59,7 +60,8 @@ static void mark_kept(const struct epochs *epochs, struct script *script)
 	script->opened = script->adopted = script->opens;
 }
 
-/* Gives the script marks for the files of the epoch's set. No file is marked as opened. -ENOMEM */
+/* Gives the script a zeroed array of marks for the files of the epoch's set, so that all files
+ * count as not opened. -ENOMEM */
 static int new_marks(const struct epochs *epochs, struct script *script, uint32_t epoch)
 {
 	uint32_t files = n_files(epochs, epoch);
@@ -77,9 +79,9 @@ static int new_marks(const struct epochs *epochs, struct script *script, uint32_
 	return 0;
 }
 
-/* Returns the index of the script to forget: the one whose last open is the oldest, where each file
- * that a script has opened makes it OPENED_LONGER opens younger. So a script that only looks is
- * soon forgotten, and a training may pause. */
+/* Returns the index of the script that the engine forgets: the one whose last open is the oldest,
+ * if each file that a script has opened makes its last open OPENED_LONGER opens younger. So a
+ * script that only looks at a few files is soon forgotten, but a training may pause. */
 static uint32_t place_for_script(const struct current *current)
 {
 	uint32_t place = 0;
@@ -95,7 +97,8 @@ static uint32_t place_for_script(const struct current *current)
 	return place;
 }
 
-/* Returns the index of the script, and adds it if it is new. NOBODY: no memory. */
+/* Returns the index of the script in current.scripts. Adds a new script. NOBODY: there is no
+ * memory. */
 static uint32_t get_script(struct epochs *epochs, const struct record *opened)
 {
 	struct current *current = &epochs->current;
@@ -159,7 +162,8 @@ static uint32_t get_worker(struct current *current, uint32_t rank, uint64_t id)
 
 /* --- an open ------------------------------------------------------------------------- */
 
-/* Returns the mark that note_again has given to the worker's last file; 0: none. */
+/* Returns the new mark that the worker's last file has got because the worker has opened it again
+ * (note_again); 0: the file has got none. */
 static uint32_t doubted_mark(const struct script *script, const struct worker *worker)
 {
 	return worker->doubted && worker->file < script->files
@@ -167,8 +171,8 @@ static uint32_t doubted_mark(const struct script *script, const struct worker *w
 		       : 0;
 }
 
-/* Returns the number of files in a batch; 0: it is not known. It is known if a worker has begun
- * with the file that follows the last file of another worker's batch. */
+/* Returns the number of files in a batch of a DataLoader. It is known if a worker began with the
+ * file that follows the last file of another worker's batch. 0: it is not known. */
 static uint32_t batch_of(const struct current *current, const struct script *script)
 {
 	uint32_t batch = 0;
@@ -181,8 +185,9 @@ static uint32_t batch_of(const struct current *current, const struct script *scr
 	return batch;
 }
 
-/* Marks the workers that may still read the previous pass: those that have not begun the new pass.
- * first: the worker that began the new pass first. since: number of opens before the new pass. */
+/* Marks as late the workers that may still read the previous pass, because they have not begun the
+ * new pass. first: the worker that began the new pass before all others. since: number of counted
+ * opens before the new pass. */
 static void note_late(struct current *current, struct script *script,
 	const struct worker *first, uint32_t since)
 {
@@ -196,21 +201,21 @@ static void note_late(struct current *current, struct script *script,
 	}
 }
 
-/* Turns the script to the epoch of the open. Files that this epoch keeps count as opened.
- * -ENOMEM */
+/* Turns the script to the epoch of the open `opened`. Files that the new epoch has kept count as
+ * opened in it. -ENOMEM */
 static int note_turn(struct epochs *epochs, const struct rank *rank,
 	const struct worker *worker, const struct record *opened, uint32_t file)
 {
 	uint32_t place = rank->script;
 	struct script *script = &epochs->current.scripts[place];
-	/* mark_kept has marked the files that are kept */
+	/* for a new script, mark_kept has already marked the kept files */
 	bool is_new = script->used == 0;
 	uint32_t since = is_new			? 0
 			 : file < script->files ? current_since(epochs, worker, opened)
 						: script->opens;
 	enum division over = is_new ? DIVISIONS : division_over(&epochs->current, script);
 	if (is_new && opened->how == OPENED_NEXT)
-		over = PADS; /* all opens in the list belong to the new pass */
+		over = PADS; /* all opens in the list `beyond` belong to the new pass */
 	if (set_of(epochs, opened->epoch) != script->set) {
 		if (new_marks(epochs, script, opened->epoch) != 0)
 			return -ENOMEM;
@@ -250,12 +255,13 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 	return 0;
 }
 
-/* Notes that the run has all files, which may be the end of a pass. If no turn follows, because the
- * next pass opens its files in the same order, that pass ends after as many opens as there are
- * files. again: the epoch had opened the run's last file before. */
+/* Notes that the run (the longest row of opens of different files that ends now) has all files, so
+ * that a pass may be over. If the script does not turn, because the next pass has the same order,
+ * that pass is over after as many more opens as there are files. again: the open was not the first
+ * one of its file in this epoch. */
 static void note_whole(struct script *script, bool again)
 {
-	/* The file may be the first of a new pass, as a file that turns is. */
+	/* If this open comes right after a turn, it may be the first one of a new pass. */
 	bool turns = script->turns > 0 && script->opens == script->turned + 1;
 	if (script->whole == 0) {
 		script->first = script->run;
@@ -298,7 +304,8 @@ static void note_file(struct epochs *epochs, struct script *script, struct rank 
 		misuse_look(script);
 }
 
-/* Notes the open in the worker, and the script's habits. */
+/* Updates the worker after an open, and the script's habits: how often a thread opens a file in a
+ * row. */
 static void note_worker(struct worker *worker, struct script *script,
 	const struct record *opened, uint32_t file)
 {
@@ -337,8 +344,9 @@ static bool is_turn(const struct script *script, const struct record *opened)
 	       opened->how == OPENED_KEEPS || opened->how == OPENED_JOINS;
 }
 
-/* Notes the worker's step from its last file to this one. A step over an unknown distance begins
- * another row; if the same distance comes again, it is the distance between batches. */
+/* Notes the distance from the worker's last file to this one. If the distance is new, the file
+ * begins another row of the worker. If the distance comes again, it counts as the step from batch
+ * to batch, with which a row goes on. */
 static void note_row(struct script *script, struct worker *worker, uint32_t file)
 {
 	bool back = worker->file == NO_FILE || file <= worker->file;
@@ -354,7 +362,7 @@ static void note_row(struct script *script, struct worker *worker, uint32_t file
 		worker->start = file;
 	if (known) {
 		uint32_t mark = doubted_mark(script, worker);
-		if (mark > 0) /* the row began with the file of that mark */
+		if (mark > 0) /* the row began with the file that was opened again */
 			worker->row_began = mark - 1;
 		worker->began = worker->row_began;
 		if (step != script->step && script->odds > 0 && --script->odds == 0)
@@ -372,8 +380,8 @@ static void note_row(struct script *script, struct worker *worker, uint32_t file
 	}
 }
 
-/* Notes an open that counts. An open does not count if the thread only repeats its last open, or
- * opens only labels. -ENOMEM */
+/* Notes an open that may belong to a pass. Opens by which a thread only repeats its last open, and
+ * opens of threads that open only labels, mostly do not come here. -ENOMEM */
 static int note_pass(struct epochs *epochs, uint32_t s, struct rank *rank,
 	struct worker *worker, const struct record *opened, uint32_t file)
 {
@@ -397,7 +405,8 @@ static int note_pass(struct epochs *epochs, uint32_t s, struct rank *rank,
 	return 0;
 }
 
-/* Notes that the process has looked at a file. The open does not count yet. */
+/* Notes that a process whose workers read files has opened a file, perhaps only to look at it. The
+ * open is not counted yet. */
 static void note_look(struct current *current, struct script *script, struct rank *rank,
 	struct worker *worker, uint32_t file)
 {
@@ -406,8 +415,8 @@ static void note_look(struct current *current, struct script *script, struct ran
 	script->used = rank->used = worker->used = ++current->opened;
 }
 
-/* Counts the file that the process has looked at, if the process now opens another file: then it
- * has read the first one. */
+/* Counts the earlier open of a file that seemed to be only a look, if the process now opens another
+ * file: then the process reads files itself. */
 static void count_look(struct epochs *epochs, struct script *script, struct rank *rank,
 	struct worker *worker, uint32_t file)
 {
@@ -421,8 +430,9 @@ static void count_look(struct epochs *epochs, struct script *script, struct rank
 	worker->looked = NO_FILE;
 }
 
-/* Notes an OPENED_BEYOND for the turn that follows it. Does nothing if the script is known: only a
- * journal without the earlier epoch needs this record. -ENOMEM */
+/* Notes an open that a rank has made beyond its part before the script turned (OPENED_BEYOND). The
+ * record of the turn follows this record. Does nothing if the script is known, because then the
+ * open was noted when it was made. -ENOMEM */
 static int note_moved(struct epochs *epochs, const struct record *opened, uint32_t file)
 {
 	struct current *current = &epochs->current;
@@ -441,13 +451,14 @@ static int note_moved(struct epochs *epochs, const struct record *opened, uint32
 				.thread = opened->reader.thread,
 				.file = file,
 				.count = NOBODY,
-				.mark = 1}); /* so that the turn keeps all files */
+				/* the least mark, so that the turn keeps all files */
+				.mark = 1});
 	return 0;
 }
 
-/* Renews the mark of a file that its worker opens again, if this may be the first open of a pass:
- * the worker has opened the file as often as its previous file. The new mark is that of the last
- * counted open. */
+/* Gives a file a new mark if its worker opens it again, and the open may be the first one of a
+ * pass, because the worker has already opened the file as often as its previous file. The new mark
+ * is the number of the last counted open. */
 static void note_again(struct script *script, struct worker *worker,
 	const struct record *opened, uint32_t file)
 {
@@ -488,12 +499,15 @@ int current_note(struct epochs *epochs, const struct record *opened)
 				 : NOBODY;
 	if (other != NOBODY)
 		current->workers[other].row[opened->label]++;
-	/* A replay that begins with this open does not know which threads open labels. */
+	/* Opens of threads that open only labels are not counted. If this open began the epoch, it
+	 * is counted: a replay that begins with this epoch does not know which threads open only
+	 * labels. */
 	bool counts = !only_label || script->labels_first || may_keep(opened);
-	/* The image of a label that was opened several files earlier begins no pass. */
+	/* the script has opened this image's label several files earlier, so the image begins no
+	 * pass */
 	bool ahead = opened->how == OPENED_GIVEN && !opened->label &&
 		     file < script->files && is_opened(script, file);
-	/* If the thread has opened the label before, the image counts if the label did not. */
+	/* the thread opens the image after the label; the image is counted if the label was not */
 	bool has_label = again && !opened->label && worker->file == file &&
 			 worker->row[FILE_LABEL] > 0 && worker->row[FILE_IMAGE] == 0;
 	bool is_first = has_label && worker->is_owed && opened->epoch == script->epoch;

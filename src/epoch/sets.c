@@ -17,7 +17,8 @@ const struct epoch_set *set_of(const struct epochs *epochs, uint32_t number)
 	const struct epoch_set *set = TAILQ_LAST(&epochs->sets, epoch_sets);
 	while (set->first > number) {
 		const struct epoch_set *before = TAILQ_PREV(set, epoch_sets, link);
-		if (!before) /* the epoch is forgotten, and its set was dropped */
+		/* no set of this epoch is left, because the epoch is forgotten */
+		if (!before)
 			break;
 		set = before;
 	}
@@ -69,8 +70,9 @@ static uint32_t first_kept(const struct epochs *epochs)
 	return first;
 }
 
-/* Looks for a set of which no epoch is kept: the next set begins with the same epoch or an earlier
- * one, or not after the first kept epoch. */
+/* Looks for a set that no epoch needs. Either no epoch has the set, because the next set begins
+ * with the same epoch or an earlier one; or all epochs of the set are forgotten, because the next
+ * set begins with the first kept epoch or an earlier one. */
 struct epoch_set *epochs_drop_set(struct epochs *epochs)
 {
 	struct epoch_set *set, *next;
@@ -83,9 +85,9 @@ struct epoch_set *epochs_drop_set(struct epochs *epochs)
 	return NULL;
 }
 
-/* Returns the last set for current/ if sets have different names, even while an epoch of an older
- * set runs. So the names in current/ change only once. Epochs with other names are read in the
- * directories of their numbers. */
+/* Returns the set of the epoch. If the sets have different file names, the set of current/ is the
+ * last one, even while an epoch of an older set runs. So the names in current/ change only once,
+ * and epochs with older names can only be read in their directories epoch-NNNN. */
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t number)
 {
 	const struct epoch *running = epochs->running;

@@ -3,10 +3,9 @@
 
 #include "epoch/epoch_internal.h"
 
-/*
- * Finds where the last pass of a script began. The next epoch keeps the samples of the files that
- * the script has opened since then; current.c proves that this makes a turn exact.
- */
+/* Finds the open with which the last pass of a script began. The next epoch keeps the samples of
+ * the files that the script has opened from there on; current.c proves that this makes a turn
+ * exact. */
 
 #define HEDGE (1u << 20)
 
@@ -39,11 +38,10 @@ bool begins_row(const struct current *current, const struct script *script, uint
 	return false;
 }
 
-/* Returns, for files that are opened in order, N such that files opened after the script's first N
- * opens may belong to the new pass. A worker's row belongs to one pass if its steps are those of
- * batches. The new pass began after the last open of `file`, so rows that had begun by then belong
- * to the previous pass. If a row has begun after these have ended, all files opened after their end
- * may belong to the new pass. */
+/* Returns N: only those of the script's counted opens that follow the first N may belong to the new
+ * pass. Used if files are opened in order. The last open of `file` belongs to the previous pass,
+ * and so do all workers' rows that had begun by then. If another row has begun after the last of
+ * these rows ended, all opens after this end may belong to the new pass. */
 static uint32_t since_rows(
 	const struct current *current, const struct script *script, uint32_t file)
 {
@@ -63,8 +61,9 @@ static uint32_t since_rows(
 	return script->opens;
 }
 
-/* Passes of several workers may overlap, so that the run is shorter than the pass. The pass began
- * before the first row, by no more opens than have followed. */
+/* If several workers read, passes may overlap, so that the run is shorter than the pass. The pass
+ * then began before the run, by at most as many opens as the script has made since the run
+ * began. */
 uint32_t since_run(const struct script *script)
 {
 	uint32_t since =
@@ -73,8 +72,9 @@ uint32_t since_run(const struct script *script)
 	return since - script->begun > margin ? since - margin : script->begun;
 }
 
-/* Returns by how many opens regular passes of several workers may overlap: one worker may open the
- * first files of the next pass while another one opens the last files of this pass. */
+/* Returns the number of opens by which passes of several workers may overlap in a regular script:
+ * one worker may open the first files of the next pass while another worker opens the last files of
+ * this pass. */
 static uint32_t n_overlapping(
 	const struct current *current, const struct script *script, uint32_t hedged)
 {
@@ -89,8 +89,8 @@ static uint32_t n_overlapping(
 	return hedged < most ? hedged : most;
 }
 
-/* Returns N such that the turn keeps the files that were opened after the script's first N counted
- * opens. */
+/* Returns N: the next epoch keeps the files that were opened after the script's first N counted
+ * opens. Files that got a new mark without a counted open (note_again) are not considered. */
 static uint32_t since_counted(const struct epochs *epochs, const struct worker *worker,
 	const struct record *opened)
 {
@@ -136,7 +136,8 @@ uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
 	const struct script *script =
 		&current->scripts[script_place(current, opened->reader.script)];
 	uint32_t since = since_counted(epochs, worker, opened);
-	/* A file that was opened again after the last counted open has the mark of that open. */
+	/* If a file was opened again after the last counted open, it has the mark of that open, and
+	 * is kept, too. */
 	bool doubted = may_keep(opened) && script->doubted == script->opens;
 	return doubted && since == script->opens && since > 0 ? since - 1 : since;
 }

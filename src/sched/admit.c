@@ -69,9 +69,9 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Compares two jobs. Returns NULL if they do not conflict; "rank" or "node_rank" if both are the
- * same rank of one training; otherwise the first key that all ranks of a training must share, and
- * in which these two differ. */
+/* Compares two jobs. Returns NULL if both can exist. If both are the same rank of one training,
+ * returns "rank" or "node_rank". If both are ranks of one training, but differ in a key that all
+ * its ranks must share, returns the first such key. */
 static const char *rank_conflict(const struct job_config *a, const struct job_config *b)
 {
 	if (a->ranks == 0 || b->ranks == 0 || strcmp(a->training, b->training) != 0)
@@ -150,15 +150,16 @@ int admit_batch(const struct edition *edition, config_report *report, void *cont
 
 /* --- channels = keep --------------------------------------------------------------------- */
 
-/* The check of a job with channels = keep: the sample that was checked last, and the result. */
+/* The state of the check of a job with channels = keep: the sample that was checked last, and what
+ * was found. */
 struct kept {
 	const struct edition *edition;
 	sample_id sample;
-	/* `mode` is the pixel mode of `sample`. `first` and `second` are those of the two files of
-	 * the edition's first sample. */
+	/* mode: the pixel mode of `sample`. first, second: the pixel modes of the first and of the
+	 * second file of the edition's first sample. */
 	enum pixel_mode mode, first, second;
-	/* The modes that are allowed, as a text for a message, if `mode` is not among them;
-	 * otherwise NULL. */
+	/* NULL if the job allows `mode`; otherwise a text for a message, which describes the
+	 * allowed modes. */
 	const char *allowed;
 };
 

@@ -32,10 +32,11 @@ struct aftermath {
 	struct handle_queue look_ups;
 	bool kick; /* reader threads have to be woken */
 	bool kick_decoders;
-	struct sched_job *noticed; /* a reference to the job of `notice`, or NULL */
+	/* the job to which `notice` belongs, with a reference; NULL: there is no notice */
+	struct sched_job *noticed;
 	enum notice notice;
 	uint32_t noticed_epoch;
-	/* a reference to a job whose stream has few drawn samples left, or NULL */
+	/* a job whose stream has few drawn samples left, with a reference; NULL: there is none */
 	struct sched_job *refill;
 	bool news; /* a feed has changed, so sched->news must be called */
 	/* The members from here on are set when the critical section ends. */

@@ -70,7 +70,8 @@ static int sum_up(
 		ret->jobs++;
 	}
 	ret->samples = (uint32_t)roaring_bitmap_get_cardinality(samples);
-	ret->sample_bytes = bytes / of; /* `of` > 0: a job has at least one sample */
+	/* `of` is not 0, because a job has at least one sample */
+	ret->sample_bytes = bytes / of;
 	roaring_bitmap_free(samples);
 	return 0;
 }

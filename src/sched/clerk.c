@@ -25,8 +25,8 @@
  */
 
 /* Tells the engine that the epoch's stream was made, or could not be made (status). Opens that
- * waited for the stream go on in the order in which they came. If the draw engine does not have the
- * stream, the stream has ended already. */
+ * waited for the stream go on in the order in which they came. Tells the engine nothing if the
+ * stream was made, but has ended since then, so that the draw engine has it no more. */
 static void tell_begun(struct sched_job *job, uint32_t epoch, int status)
 {
 	struct aftermath aftermath;

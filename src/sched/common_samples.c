@@ -46,9 +46,9 @@ static int add_region(struct regions *regions, const struct space *space,
 	return 0;
 }
 
-/* Enters the job's samples of one dataset. Divides each region with this dataset and preparation
- * into samples that the job reads and samples that it does not read, and adds a region for samples
- * that were in no region yet. job: the bit of the job. */
+/* Adds the job's samples of one dataset to the regions. Divides each region with this dataset and
+ * preparation into samples that the job reads and samples that it does not read. Adds a region for
+ * samples that were in no region yet. job: a number in which only the job's bit is set. */
 static int divide(struct regions *regions, const struct part *part, uint64_t job)
 {
 	size_t n = regions->n;

@@ -186,7 +186,7 @@ static struct sched_source *free_place_locked(struct sched *sched)
 		       : NULL;
 }
 
-/* Moves *made to a free entry of the array of sources. If `removed`, marks the source as removed,
+/* Moves *made to a free entry of the array of sources. removed = true: marks the source as removed,
  * so that it is not found by its name, and counts the caller as its only job. */
 static int place_locked(struct sched *sched, struct sched_source *made, uint64_t device,
 	bool removed, struct sched_source **ret)
@@ -299,7 +299,8 @@ struct sched_source *source_taken_locked(const struct sched *sched, const char *
 	return source;
 }
 
-/* Replaces the source of the same name by *made. Each sample id must mean the same file in both. */
+/* Replaces the dataset's present source by *made. A sample id must mean the same file in both
+ * sources. */
 static int replace_locked(struct sched *sched, struct sched_source *made, uint64_t device)
 {
 	lock_assert_held(&sched->lock);

@@ -41,9 +41,9 @@ must_check int sched_dataset_replace(struct sched *sched, struct dataset *datase
  * with the next edition; NULL: they would not change. */
 typedef const char *sched_edition_change(const struct job_config *config,
 	const struct sched_edition *now, const struct sched_edition *next);
-/* Replaces a taken dataset by its next edition (dataset_scan_next), and installs that edition: each
- * job of the dataset uses it for the epochs that begin from now on. -EINVAL, reported: a job can't
- * use it. If this fails, the dataset is still taken. */
+/* Replaces a taken dataset by its next edition (dataset_scan_next), and installs the edition: each
+ * job of the dataset uses it for epochs that begin from now on. -EINVAL, reported: one of the jobs
+ * can't use the edition. After any error the dataset is still taken. */
 must_check int sched_dataset_move(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config, sched_edition_change *change,
 	config_report *report, void *context);

@@ -49,9 +49,10 @@ static void count_draw(enum served served)
 }
 
 /* Pins a drawn sample, requests it from the supply, and passes it to the engine of its job. If
- * there is no memory for the pin or the request, the sample is prepared only when its file is
- * opened, and the sampler is told that the sample is not on its way to the cache. The sample's need
- * is reduced after the pin, because the cache keeps no order of eviction for pinned samples. */
+ * there is no memory for the pin or for the request, the sample will be prepared only when its file
+ * is opened; then the sampler is told that the sample does not come into the cache. The sample's
+ * need is reduced after the pin, because the cache keeps no order of eviction for pinned
+ * samples. */
 static void drawn_locked(const struct draw_effect *effect, struct aftermath *aftermath)
 {
 	const struct stream *stream = effect->stream;

@@ -39,12 +39,10 @@ static void note_bound_locked(
 	draw_bound_locked(job, record->epoch, aftermath);
 }
 
-/*
- * Appends a record to the journal. Bindings, and choices of an epoch for a file of current/, are
- * written to the file before any reader is answered. The function that releases a position writes
- * the record that the position is consumed. Every other record is written together with the next
- * one of these, or within a second.
- */
+/* Appends a record to the journal. The records of bindings, and of the choice of an epoch for a
+ * file of current/, are written to the file before any reader is answered. The record that a
+ * position is consumed is written when its file is released. Other records are written together
+ * with the next of these, or within a second. */
 static void record_locked(
 	struct sched_job *job, const struct record *record, struct aftermath *aftermath)
 {

@@ -17,7 +17,7 @@
  * that finds no sample waits in the engine.
  */
 
-/* Returns the feed of an epoch that is not over; makes the feed if there is none. */
+/* Returns the feed of an epoch that is not over. If the epoch has no feed yet, makes one. */
 static struct feed *feed_of_locked(struct sched_job *job, uint32_t epoch)
 {
 	struct feed *feed = feed_find(&job->feeds, epoch);
@@ -48,8 +48,8 @@ static bool are_of_job(const struct sched_job *job, const sample_id *ids, uint32
 	return true;
 }
 
-/* Binds and consumes the next samples of the feed, as long as they are samples that readers have
- * already got from another daemon. These samples need no tensor. */
+/* Binds and consumes the next samples of the epoch, as long as readers have already got them from
+ * another daemon. The number of these samples is feed->had. They need no tensor here. */
 static int take_had_locked(
 	struct sched_job *job, struct feed *feed, struct aftermath *aftermath)
 {
@@ -75,9 +75,9 @@ static int take_had_locked(
 
 #define HAD_AT_ONCE 256
 
-/* Consumes up to HAD_AT_ONCE positions, from the k-th binding on, that are bound here and whose
- * samples readers have already got from another daemon. Returns the number of the next binding to
- * look at. */
+/* Consumes up to HAD_AT_ONCE positions that are already bound here, and whose samples readers have
+ * got from another daemon. Begins with the k-th binding. Returns the number of the binding after
+ * the last consumed one. */
 static uint32_t consume_had_locked(
 	struct sched_job *job, struct feed *feed, uint32_t k, struct aftermath *aftermath)
 {
@@ -94,8 +94,9 @@ static uint32_t consume_had_locked(
 	return k;
 }
 
-/* Continues an epoch whose first `consumed` samples readers have got from another daemon. *k:
- * number of the next binding to look at. -EINPROGRESS: the caller has to call this again. */
+/* Continues an epoch whose first `consumed` samples readers have already got from another daemon.
+ * *k: number of the first binding that this function has not looked at yet; 0 in the first call.
+ * -EINPROGRESS: the caller must call this function again. */
 static int go_on_locked(struct sched_job *job, uint32_t epoch, uint32_t consumed,
 	uint32_t *k, struct aftermath *aftermath)
 {
@@ -174,8 +175,9 @@ int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base, const sampl
 	return err;
 }
 
-/* Returns the k-th sample of the epoch, whether it is bound, drawn, or only received. SAMPLE_NONE:
- * it was not received. */
+/* Returns the k-th sample of the epoch that the rank has received: a bound sample, one that is
+ * drawn and not bound, or one that is still in the feed. SAMPLE_NONE: fewer samples were
+ * received. */
 static sample_id fed_locked(struct sched_job *job, uint32_t epoch, uint32_t k)
 {
 	struct order order = epochs_order(job->is.epochs, epoch);

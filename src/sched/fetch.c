@@ -127,7 +127,7 @@ static struct tensor *to_file(struct wanted *wanted, struct tensor *tensor)
 /* Ends a fetch. tensor: NULL if the fetch has failed. */
 static void end_fetch(struct wanted *wanted, struct tensor *tensor, int err)
 {
-	/* the other daemon leaves the preparation to this one */
+	/* -ENOSPC: the other daemon wants this daemon to prepare the sample */
 	bool left = err == -ENOSPC;
 	struct sched *sched = sched_of_source(wanted->key.space->source);
 	struct aftermath aftermath;

@@ -39,11 +39,14 @@ must_check int sched_dataset_prepared(struct sched *sched, const struct dataset 
 
 /* A device or a server that has files of datasets. */
 struct sched_storage {
-	const char *root; /* root of the first dataset on the storage */
-	unsigned reads;	  /* reads in flight */
-	/* limit of reads in flight, beyond which reading seems to get no faster */
+	/* root directory or URL of one of the datasets that the storage has */
+	const char *root;
+	unsigned reads; /* reads in flight */
+	/* the most reads that the scheduler has in flight, because more of them seem to make
+	 * reading no faster */
 	unsigned most_reads;
-	/* 0: the storage answers; otherwise it does not, and this is the age of its oldest read */
+	/* If the storage does not answer, the time since its oldest read began. 0: the storage
+	 * answers. */
 	uint64_t silent_ns;
 	/* number of reads that have ended and their bytes, including reads from a tier */
 	uint64_t ended, bytes;
@@ -51,28 +54,32 @@ struct sched_storage {
 };
 /* Describes storage i. Returns false if there are fewer storages. */
 bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret);
-/* Describes a storage of the job, if possible one that does not answer. */
+/* Describes one of the storages that have the job's datasets: a storage that does not answer, if
+ * there is one. */
 void sched_job_storage(struct sched_job *job, struct sched_storage *ret);
 
 struct sched_job_share {
 	double demand; /* estimated samples per second that the job could use */
-	bool at_least; /* a reader waited all the time, so the demand may be higher */
-	/* decoder time that the job could use, and that it gets, as parts (0 to 1) of the time of
-	 * all decoders */
+	/* a reader of the job waited all the time, so the job may need more than `demand` */
+	bool at_least;
+	/* Parts (0 to 1) of the time of all decoders. wanted_part: the job could use so much.
+	 * granted_part: the job gets so much. */
 	double wanted_part, granted_part;
 	double waiting; /* part of the last second during which a reader waited */
 };
 
-const char *sched_wait_cause(enum wait_cause cause); /* one word: "storage", ... */
+/* returns one word, such as "storage" */
+const char *sched_wait_cause(enum wait_cause cause);
 
 /* A process that has read files of a job. */
 #define SCHED_PROGRAMS 8
 struct sched_program {
 	/* process id, as in /proc; 0: this entry and all later ones are empty */
 	long id;
-	/* number of the process in the engine: `rank` in struct reader */
+	/* the number that the process has in the job's engine: `rank` of struct reader */
 	uint64_t number;
-	/* number of its script in the engine: `script` in struct reader */
+	/* the number that the process's script has in the job's engine: `script` of struct
+	 * reader */
 	uint64_t script;
 };
 /* Tells whether the process lives. The scheduler holds no lock when it calls this. */
@@ -83,22 +90,23 @@ void sched_on_look(struct sched *sched, sched_lives *lives);
 /* Asks `lives` at once about the processes of the job, so that the job's engine knows which scripts
  * that read current/ have ended. */
 void sched_look(struct sched_job *job);
-#define SCHED_WAIT_TEXT 160 /* bytes of a reason to wait, including the \0 */
+#define SCHED_WAIT_TEXT 160 /* size of the text waits_why, including the final 0 */
 
 struct sched_job_status {
 	bool started;	  /* an epoch has begun */
 	bool running;	  /* an epoch has begun and not ended */
 	bool parked_idle; /* no program has read the epoch for a long time */
 	uint32_t epoch;	  /* the running epoch, or the last one */
-	/* samples of this epoch: all, bound, consumed */
+	/* numbers of samples of `epoch`: all, bound, consumed */
 	uint32_t samples, bound, consumed;
 	uint32_t drawn;	  /* samples drawn ahead and not bound */
-	uint32_t bad;	  /* bad samples that later epochs leave out */
-	uint32_t skipped; /* bad samples that this epoch leaves out */
+	uint32_t bad;	  /* number of bad samples that later epochs leave out */
+	uint32_t skipped; /* number of bad samples that `epoch` leaves out */
 	/* totals since the job was added */
 	uint64_t served, decoded, shared, hit, errors, waits, wait_ns;
-	/* Time since the job was added during which a reader waited, by the cause of the wait.
-	 * WAIT_FILE_SYSTEM: the time that the file system took, summed over readers. */
+	/* exposed_ns[cause]: for how long readers have waited for this cause since the job was
+	 * added. Waits of several readers at once count as one, but for WAIT_FILE_SYSTEM they are
+	 * summed: this is the time that the file system took for answers. */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t now_ns; /* time of this status */
 	/* duration of the latest epoch, from its first open until its last sample, or now */
@@ -109,10 +117,10 @@ struct sched_job_status {
 	double rate; /* samples consumed per second, in the last seconds */
 	struct sched_job_share share;
 	bool fixed; /* layout = classes: a file holds the same sample in all epochs */
-	unsigned notices; /* bit n: notice n of enum notice was given */
+	unsigned notices; /* bit n is set if the user has got notice n of enum notice */
 	/* time since the rank's feed failed; 0: it works, or the job has no feed */
 	uint64_t unfed_ns;
-	bool gives_up; /* opens that find no sample in the feed fail */
+	bool gives_up; /* an open fails if the feed has no sample for it */
 	/* reason why the next epoch of the training does not begin; "": nothing holds it back */
 	char waits_why[SCHED_WAIT_TEXT];
 	/* The processes that have read the job, the latest first. Empty: no process has read the

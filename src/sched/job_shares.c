@@ -8,10 +8,10 @@
 #include "supply/supply.h"
 
 /*
- * Passes to src/share the cost of each job's samples, the number of samples that the job was given,
- * and the waits of its readers. From these figures shares_window makes the shares, once a second.
+ * Passes some figures to src/share: the cost of each job's samples, how many samples the job was
+ * given, and how long its readers waited. From these figures shares_window computes once a second
+ * which share of the decoders each job gets.
  */
-
 
 /* Returns the mean cost of a sample of the edition, in ns. */
 static uint64_t cost_of(const struct edition *edition)
@@ -61,7 +61,8 @@ void shares_pass_window(struct sched *sched)
 		job->waiting_part = (double)job->share.waited_ns / SECOND_NS / seconds;
 	}
 	double busy = (double)sched->supply.decoded_ns / SECOND_NS / seconds;
-	/* If there is no memory for new shares, the measurement goes on for another second. */
+	/* If there is no memory for new shares, the present ones stay, and the figures of the next
+	 * second are added to those of this second. */
 	if (shares_window(&sched->supply.shares, seconds, sched->config->workers, busy) ==
 		0) {
 		sched->window_ns = now_ns;

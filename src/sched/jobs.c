@@ -106,8 +106,9 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	return err;
 }
 
-/* Returns an id for a job. `known` is the id that a job of this name had before (0: none), and is
- * used again if it is free. Otherwise returns the id that has been unused for the longest time. */
+/* Returns an id for a job. known: the id that a job of this name had before, which is used again if
+ * it is free; 0: there was no such job. A new id is the next free one after the id that was given
+ * last. */
 static job_id choose_id(struct sched *sched, job_id known)
 {
 	LOCK_SCOPE(&sched->lock);

@@ -56,15 +56,16 @@ must_check int sched_job_export(
 struct sched_import {
 	int fd;
 	const char *name;
-	const char *at; /* see sched_job_restore */
+	/* NULL, or the point "EPOCH:POSITION" at which the job continues (sched_job_restore) */
+	const char *at;
 };
 
 /*
- * Adds a job (sched_job_add) that has no epochs here yet. It continues where the exported
- * job was, and its positions hold the same samples as there. If the job is a rank, the
- * file has all ranks of a training, one after the other; the job's training continues
- * there, even with another number of ranks (sched_job_log). -EBADMSG, reported: the file
- * can't be used for the job.
+ * Adds a job (sched_job_add) that has no epochs here yet. The job continues where the exported
+ * job was, and its positions hold the same samples as those of the exported job. If the job is a
+ * rank, the file has all ranks of a training, one after the other; the training continues where
+ * the exported training was, even with another number of ranks (sched_job_log). -EBADMSG,
+ * reported: the file can't be used for the job.
  */
 must_check int sched_job_add_import(struct sched *sched, const struct job_config *config,
 	bool persist, const struct sched_import *import, config_report *report,
@@ -122,8 +123,8 @@ const struct job_config *sched_job_config(const struct sched_job *job);
  * now would read. The caller must call sched_edition_put before it puts the job; until then the
  * edition does not change. */
 const struct sched_edition *sched_edition(struct sched_job *job, uint32_t epoch);
-/* Returns the edition of an epoch, as sched_edition does. For SCHED_CURRENT it is the largest
- * edition to which a file of current/ may belong. */
+/* Returns the edition of an epoch, as sched_edition does. For SCHED_CURRENT, returns the largest of
+ * the editions to which files of current/ may belong now. */
 const struct sched_edition *sched_widest_edition(struct sched_job *job, uint32_t epoch);
 void sched_edition_put(const struct sched_edition *edition);
 static inline void sched_edition_put_(const struct sched_edition **edition)
@@ -140,15 +141,16 @@ uint32_t sched_job_names(struct sched_job *job, uint32_t epoch);
  * Changes nothing. */
 uint32_t sched_current(
 	struct sched_job *job, const struct sched_reader *reader, uint32_t position);
-/* Returns a number that changes when the epoch, or SCHED_CURRENT, gets another edition. 0: the
- * dataset has had only one edition. */
+/* Returns a number that changes when the epoch gets another edition; epoch may be SCHED_CURRENT. 0:
+ * the dataset has had only one edition. */
 uint32_t sched_edition_mark(struct sched_job *job, uint32_t epoch);
 
 /* The part of one dataset in each epoch of a mixture. */
 struct sched_part {
 	char dataset[65];
-	uint32_t in_epoch; /* samples in each epoch */
-	uint32_t samples;  /* samples that the job selects */
+	uint32_t in_epoch; /* number of samples of this dataset in each epoch */
+	/* number of samples that the job selects from this dataset */
+	uint32_t samples;
 };
 /* Lists the parts of a mixture, and returns their number. 0: the job is no mixture. */
 size_t sched_job_parts(

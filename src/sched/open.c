@@ -107,7 +107,8 @@ static void give_back_locked(
 		handle_detach_locked(handle, aftermath);
 	if (handle->bare)
 		return;
-	/* If the job was restored to a checkpoint after this open, nothing is consumed. */
+	/* If the job was restored to a checkpoint since this open, the position is unread again,
+	 * and is not consumed. */
 	if (handle->request.era != epochs_era(job->is.epochs))
 		return;
 	effects_init(&effects);
@@ -152,8 +153,8 @@ static void give_tensor_locked(struct sched_handle *handle)
 	stats_add(STAT_SERVED, 1);
 }
 
-/* If the sample is bad, consumes its position here: the reader gets an error, and has no file to
- * close. */
+/* Consumes the position of a bad sample, because no release will do so: the reader gets an error,
+ * and has no file to close. */
 void handle_finish_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath)
 {
@@ -180,19 +181,20 @@ void handle_give_up_locked(
 	if (!handle->bare)
 		(void)epochs_cancel(handle->job->is.epochs, &handle->request);
 	struct sched *sched = handle->job->sched;
-	/* A look-up that no worker has begun is in the pool's queue, because look-ups are never
-	 * delayed. */
+	/* If no worker has begun the look-up, it is in the pool's queue, and not on the list of
+	 * delayed work. */
 	if (handle->looks_up && sched->pool &&
 		load_pool_take_back(sched->pool, &handle->look_up))
 		handle->looks_up = false;
 	if (handle->state == HANDLE_PARKING || handle->looks_up)
-		/* the thread that works on the handle will finish the handle, with this status */
+		/* another thread works on the handle; it will finish the handle with this status */
 		handle->status = status;
 	else
 		handle_finish_locked(handle, status, aftermath);
 }
 
-/* Finishes the open if it is ready; otherwise parks it. */
+/* Finishes the open if its sample and its tensor are ready, or if it has failed. Otherwise the
+ * handle waits. */
 static void go_on_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	lock_assert_held(&handle->job->sched->lock);
@@ -238,9 +240,9 @@ void handle_answered_locked(struct sched_handle *handle, struct aftermath *after
 		go_on_locked(handle, aftermath);
 }
 
-/* Asks the engine again for a position of current/, because the epoch that it chose turned out to
- * be over. The engine then chooses another epoch. Returns false if the open is not of current/, has
- * asked again before, or was given up. */
+/* Asks the engine again to choose an epoch for a position of current/, because the first chosen
+ * epoch turned out to be over. Returns false if the open is not of current/, has already been asked
+ * again, or was given up. */
 static bool ask_again_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;
@@ -267,14 +269,15 @@ static void look_up(struct load_work *work)
 	request->status = order_look_up(job->is.directory, request->found_epoch,
 		request->position, &request->sample);
 	bool none = request->status == 0 && request->sample == SAMPLE_NONE;
-	/* the position was never bound, or the order was just removed */
+	/* the position was never bound, or the order was removed a moment ago */
 	if (none || request->status == -ENOENT)
 		request->status = -ESTALE;
 	aftermath_init(&aftermath);
 	struct sched *sched = job->sched;
 	lock_take(&sched->lock);
 	handle->looks_up = false;
-	/* If the epoch is over, its edition may have been freed. */
+	/* The order may have been removed after the look-up. Then the epoch's edition may have been
+	 * freed, too. */
 	if (epochs_state(job->is.epochs, request->found_epoch) == EPOCH_OVER)
 		request->status = -ESTALE;
 	if (request->status != -ESTALE || !ask_again_locked(handle, &aftermath))
@@ -304,8 +307,8 @@ static int take_ticket_locked(struct sched_handle *handle)
 	return 0;
 }
 
-/* Undoes an open that could not get a ticket, because without a ticket nobody could cancel the
- * open. Returns err. */
+/* Undoes an open that has to wait, but could not get a ticket. Without a ticket nobody could cancel
+ * the open. Returns err. */
 static int refuse_to_wait_locked(
 	struct sched_handle *handle, int err, struct aftermath *aftermath)
 {
@@ -320,7 +323,8 @@ static int refuse_to_wait_locked(
 	return err;
 }
 
-/* Asks the engine for the sample. Returns 0 if the handle is finished, or has to wait (PARKING). */
+/* Asks the engine for the sample. Returns 0 if the handle is finished, or if it has to wait (its
+ * state is HANDLE_PARKING). */
 static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;
@@ -347,9 +351,9 @@ static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 	return err ? refuse_to_wait_locked(handle, err, aftermath) : 0;
 }
 
-/* Tells the reader its ticket, without the lock. Meanwhile other threads may set the handle's
- * status (the reader is interrupted, or the job is removed). The sample may also become ready, or
- * fail and be requested again. */
+/* Tells the reader its ticket, without the lock, and then lets the open go on. Meanwhile other
+ * threads may set the handle's status, because the reader is interrupted or the job is removed. The
+ * sample's tensor may also become ready, or its preparation may fail. */
 static void park(struct sched_handle *handle)
 {
 	struct sched *sched = handle->job->sched;
@@ -362,7 +366,8 @@ static void park(struct sched_handle *handle)
 	sched_unlock(sched, &aftermath);
 }
 
-/* Finds the script of a reader whose job says that all its readers are one script. */
+/* Finds the script to which the reader belongs, for a job with `script = one`: all readers at one
+ * time belong to one script. */
 static void join_script_locked(struct sched_handle *handle)
 {
 	struct sched_reader *reader = &handle->callbacks.reader;
@@ -421,8 +426,8 @@ static const struct part *find_prepared_locked(
 	return NULL;
 }
 
-/* Requests a sample for another daemon. Returns 0 if the handle is finished, or has to wait
- * (PARKING). */
+/* Requests a sample for another daemon. Returns 0 if the handle is finished, or if it has to wait
+ * (its state is HANDLE_PARKING). */
 static int ask_sample_locked(struct sched_handle *handle, const struct part *part,
 	sample_id sample, struct aftermath *aftermath)
 {
@@ -450,9 +455,10 @@ static int ask_sample_locked(struct sched_handle *handle, const struct part *par
 
 /*
  * Notes that another daemon asks for a sample, and tells whether this daemon gives the tensor.
- * Returns false if the cache is full and lacks the sample, and only the training that asks needs
- * the sample. Then the other daemon can as well prepare the sample, which saves the transfer. If
- * the dataset has a tier, always returns true, because the tier may have the sample.
+ * Returns false if three things are true: the cache is full, it lacks the sample, and only the
+ * training that asks needs the sample. Then the other daemon can as well prepare the sample, which
+ * saves the transfer. But if the dataset has a tier, always returns true, because the tier may have
+ * the sample.
  */
 static bool is_given_locked(
 	const struct space *space, sample_id sample, struct aftermath *aftermath)
@@ -534,9 +540,9 @@ uint32_t sched_handle_epoch(const struct sched_handle *handle)
 	return handle->request.found_epoch;
 }
 
-/* Ends an open. A job with layout = mirror consumes no positions, so its rate counts reads. The
- * record of a consumed position is in the journal before the kernel is told that the file is
- * closed. */
+/* Ends an open. read: the file was read. If a position is consumed, its record is in the journal
+ * before the kernel is told that the file is closed. A job with layout = mirror consumes no
+ * positions, so the rate of its reads is counted here. */
 static void end_open(struct sched_handle *handle, bool read)
 {
 	struct sched_job *job = handle->job;

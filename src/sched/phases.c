@@ -74,8 +74,8 @@ static void answer(void *owner, struct aftermath *aftermath)
 		struct sched_opened opened = {
 			.status = handle->status, .bad = handle->bad};
 		if (opened.status == 0) {
-			/* another thread may have bound the position, and not yet written
-			 * the record */
+			/* another thread may have bound the position, and may not have written the
+			 * record to the journal yet */
 			if (handle->job != aftermath->flush)
 				journal_flush(handle->job->is.journal);
 			opened.handle = handle;

@@ -37,9 +37,11 @@ struct sched_opened {
 /* The reader of a file, and how it opens the file. */
 struct sched_reader {
 	struct reader who;
-	bool done;   /* the thread has read the file before this one to the end */
-	bool looks;  /* the process opens files only to look; its worker processes read */
-	bool resent; /* an earlier daemon may already have begun to answer this open */
+	bool done; /* the thread has read the file before this one to the end */
+	/* worker processes of this process read files for it, so that it probably only looks at
+	 * files */
+	bool looks;
+	bool resent;  /* an earlier daemon may already have begun to answer this open */
 	bool unknown; /* the kernel does not tell which process reads */
 	bool elsewhere; /* the reader is one of several ranks, some of them on other machines */
 	/* the file holds images, even if this open only binds the position */
@@ -50,10 +52,10 @@ struct sched_reader {
 };
 
 /*
- * The callbacks of an open. If sched_open returns 0, `opened` is called exactly once, by
- * any thread, perhaps before sched_open returns. If the open has to wait, `parking` (may
- * be NULL) is called before that, in the caller's thread: from then on, even within
- * `parking`, sched_cancel may be called with the ticket.
+ * The callbacks of an open. If sched_open returns 0, `opened` is called exactly once, by any
+ * thread, perhaps before sched_open returns. If the open has to wait, `parking` (may be NULL) is
+ * called first, in the caller's thread. As soon as `parking` is called, any thread may call
+ * sched_cancel with the ticket.
  */
 struct sched_open_callbacks {
 	void (*opened)(void *context, const struct sched_opened *opened);
@@ -61,18 +63,19 @@ struct sched_open_callbacks {
 	void *context;
 	/* the reader, on which the choice of the epoch for SCHED_CURRENT depends */
 	struct sched_reader reader;
-	/* the value of sched_edition.names in the edition in which the caller found the position */
+	/* number of the file names (sched_edition.names) by which the caller has found the
+	 * position */
 	uint32_t names;
 };
 
 /*
- * Opens a position: binds it to a sample (drawing one if needed), and calls `opened` at once, or
- * when the sample is prepared. An open that is refused returns an error and calls nothing:
- * -ENOENT (no such epoch or position), -ESTALE (the epoch is over and the position was never
- * bound, or callbacks->names is out of date), -EAGAIN (the next epoch, while at most half of the
- * running one is bound or another script reads current/), -EBUSY (a second script in current/
- * that the job refuses), -EOPNOTSUPP (reader.elsewhere), -ENODEV (job removed, shutdown), -EIO,
- * -ENOMEM.
+ * Opens a position: binds it to a sample, and calls `opened` at once, or when the sample is
+ * prepared. An open that is refused returns an error and calls nothing:
+ * -ENOENT: no such epoch or position; -ESTALE: the epoch is over and the position was never bound,
+ * or the file names have changed (callbacks->names); -EAGAIN: the epoch is the next one and may
+ * not begin yet, because at most half of the running epoch is bound, or another script reads
+ * current/; -EBUSY: the job refuses a second script in current/; -EOPNOTSUPP: reader.elsewhere;
+ * -ENODEV: the job was removed, or the daemon stops; -EIO, -ENOMEM.
  */
 must_check int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks);

@@ -74,11 +74,11 @@ void programs_look(struct sched *sched)
 }
 
 /*
- * A job with `script = one` has one script at a time. Such scripts have even numbers, in sequence.
- * (Odd numbers are those of scripts that were recognized by their processes.) A process belongs to
- * the last script if it has read for this script before, or if another process of this script
- * lives. Otherwise the process begins a new script. The first process that reads from this daemon
- * also begins a new script, since earlier processes are not known.
+ * A job with `script = one` has one script at a time. Such scripts have even numbers, in sequence;
+ * scripts that are recognized by their processes have odd numbers. A process belongs to the last
+ * script if it has already read for this script, or if another process of the script lives.
+ * Otherwise the process begins a new script. The first process that reads from this daemon also
+ * begins a new script, since the daemon does not know earlier processes.
  */
 
 static struct epochs_script last_script_locked(

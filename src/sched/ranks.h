@@ -20,7 +20,8 @@ struct sched_fetch {
 	const struct dataset *dataset;
 	const struct preparation *preparation;
 	sample_id sample;
-	struct tensor *tensor; /* owned by the scheduler */
+	/* the tensor that is fetched; it belongs to the scheduler */
+	struct tensor *tensor;
 	/* The members from here on belong to the fetcher. */
 	void *context;
 	uint32_t node, space;
@@ -50,18 +51,18 @@ void sched_fetch_done(struct sched_fetch *fetch, int err);
 
 /* --- ranks: [job] ranks --- */
 
-/* The state of a feed. Samples are drawn elsewhere for all ranks of a training together,
- * and reach each rank as its feed: the k-th sample of an epoch's feed is the k-th binding
- * of the epoch. */
+/* The state of a feed. The samples of a training are drawn elsewhere for all its ranks together,
+ * and each rank gets its part as a feed. The k-th sample of the feed of an epoch becomes the k-th
+ * binding of this epoch. */
 struct sched_feed_state {
 	bool started;	 /* an epoch has begun */
 	uint32_t newest; /* the last epoch that has begun */
-	/* The epoch that `next` and `consumed` are about: the draining epoch (the previous one)
-	 * until all its samples are consumed, then the newest epoch. */
+	/* The epoch to which `next` and `consumed` refer: the draining epoch (the previous one)
+	 * until all its samples are consumed, and then the newest epoch. */
 	uint32_t epoch;
-	/* number of samples received so far, and so the index of the next one */
+	/* number of samples of `epoch` that were received so far */
 	uint32_t next;
-	/* number of bindings before the first binding that is not consumed */
+	/* number of the epoch's first bindings that are all consumed */
 	uint32_t consumed;
 };
 void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret);
@@ -75,26 +76,26 @@ void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret);
 must_check int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base,
 	const sample_id *ids, uint32_t n);
 
-/* Tells the scheduler that another daemon has served the rank, and that readers there have consumed
- * the first `consumed` samples of the epoch. The feed still brings these samples, since readers may
- * look at them again. Earlier epochs are over: opens of their files fail with -ESTALE, and waiting
- * opens of current/ continue with this epoch. -ENOMEM; -EINVAL: an epoch has fewer samples. */
+/* Tells the scheduler that another daemon has served the rank, and that readers of that daemon have
+ * consumed the first `consumed` samples of the epoch. The feed still brings these samples, because
+ * readers may open their files again. Earlier epochs are over now: opens of their files fail with
+ * -ESTALE, and waiting opens of current/ continue with this epoch. -ENOMEM; -EINVAL: an epoch has
+ * fewer samples. */
 must_check int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t consumed);
 
 /* Tells the scheduler that the feed of the job failed at since_ns (clock_now_ns); 0: the feed works
  * again. gives_up: opens that find no sample in the feed, or wait for one, fail with -ETIMEDOUT. */
 void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up);
 
-/* Tells the scheduler whether another daemon serves the rank or may serve it (lent). While the rank
- * is lent, readers here get only samples that they already had, and wait for others. Before the
- * caller calls this with false, it must report the other daemon's progress with
- * sched_feed_go_on. */
+/* Tells the scheduler whether another daemon may serve the rank (lent). While lent is true, readers
+ * here only get samples that they have already opened, and wait for others. Before the caller calls
+ * this with false, it must report the other daemon's progress with sched_feed_go_on. */
 void sched_feed_lend(struct sched_job *job, bool lent);
 
-/* Tells the scheduler why the next epoch of the training does not begin, for sched_job_status; "":
- * nothing holds it back. here: this job's rank holds it back, because scripts may still read its
- * draining epoch (the previous one). The job then leaves that epoch as soon as no script reads
- * it. */
+/* Tells the scheduler why the next epoch of the training does not begin; sched_job_status returns
+ * this text. "": nothing holds the epoch back. here = true: this job's rank holds it back, because
+ * scripts may still read the rank's draining epoch (the previous one). The job then leaves the
+ * draining epoch as soon as no script reads it. */
 void sched_feed_waits(struct sched_job *job, const char *why, bool here);
 
 /* Copies up to n received samples of the epoch's feed, bound or not, from index `base` on. Returns

@@ -70,8 +70,8 @@ int sched_past(struct sched *sched, struct last_hour **ret)
 		return -ENOMEM;
 	past_copy_readings(sched->past, past);
 	past->untold = read_now(sched, past, &now);
-	/* Leaves out a stored reading that is very recent: the rate since then would be computed
-	 * from hardly any samples. */
+	/* Leaves out the last stored reading if it is very recent: the rate from it to `now` would
+	 * be computed from hardly any samples. */
 	if (past->n > 1 && now.ns < past->readings[past->n - 1].ns + HISTORY_STEP_NS / 4)
 		past->n--;
 	past->readings[past->n++] = now;

@@ -12,11 +12,13 @@
 /* Lists which samples of a dataset are in the cache, and which are not, for daemons that draw the
  * dataset's samples. */
 
-#define AT_ONCE 16384	   /* samples looked at in one critical section */
-#define MOST_LACKED 524288 /* if a training needs more samples, none is looked at */
+#define AT_ONCE 16384 /* samples looked at in one critical section */
+/* if a training still needs more samples than this, none of them is looked at */
+#define MOST_LACKED 524288
 
 /* Tells whether all jobs that read the tensors of this preparation (space) draw their samples at
- * random. The sampler `exchange` is fair only if the cached samples were loaded at random. */
+ * random. Only then may other daemons be told of the cached samples, because the sampler `exchange`
+ * is fair only if the cached samples were loaded at random. */
 static bool is_random_locked(const struct sched *sched, const struct space *space)
 {
 	const struct sched_job *job;
@@ -37,8 +39,9 @@ static void add_locked(
 			roaring_bitmap_add(ids, id);
 }
 
-/* Adds cached samples of source `number`, from `from` on, if the source is of the dataset. Looks at
- * AT_ONCE samples. Returns the next sample to look at; 0: there is none. */
+/* If source `number` is of the dataset, adds its cached samples to `ids`. Looks at AT_ONCE samples,
+ * beginning with `from`. Returns the sample from which the caller must go on; 0: all were looked
+ * at. */
 static sample_id add_some(struct sched *sched, size_t number, const char *dataset,
 	sample_id from, roaring_bitmap_t *ids)
 {
@@ -63,8 +66,8 @@ void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *
 			;
 }
 
-/* Adds the strand's samples that the cache lacks, from `from` on. Looks at AT_ONCE samples. Returns
- * the next sample to look at; 0: there is none. */
+/* Adds to `ids` the strand's samples that the cache lacks. Looks at AT_ONCE samples, beginning with
+ * `from`. Returns the sample from which the caller must go on; 0: all were looked at. */
 static sample_id add_lacked_locked(
 	const struct strand *strand, sample_id from, roaring_bitmap_t *ids)
 {
@@ -82,8 +85,8 @@ static sample_id add_lacked_locked(
 	return at.current_value;
 }
 
-/* Tells whether the samples that a stream still needs from this dataset have to be looked at. A
- * home with a tier prepares every sample, so its samples need not be looked at. */
+/* Tells whether the strand's samples are of the dataset and have to be looked at. They need not be
+ * if the dataset has a tier, because then this daemon prepares each sample that is asked for. */
 static bool is_lacking(const struct strand *strand, const char *dataset)
 {
 	const struct source *source = strand->space->source;
@@ -92,9 +95,9 @@ static bool is_lacking(const struct strand *strand, const char *dataset)
 	       roaring_bitmap_get_cardinality(strand->ids) <= MOST_LACKED;
 }
 
-/* Adds samples that the cache lacks, from `from` on, of the k-th strand for which is_lacking is
- * true. *ret: the next sample to look at; 0: there is none. Returns false if there are fewer
- * strands. */
+/* Adds to `ids` samples that the cache lacks, from `from` on. Looks at the k-th of the strands for
+ * which is_lacking is true. *ret: the sample from which the caller must go on with this strand; 0:
+ * all were looked at. Returns false if there are at most k such strands. */
 static bool add_some_lacked(struct sched *sched, const char *dataset, size_t k,
 	sample_id from, roaring_bitmap_t *ids, sample_id *ret)
 {

@@ -22,8 +22,8 @@
 /* The work for the clerk, and its result. */
 struct clerk_restore {
 	struct restoring to;
-	/* The work is an export: the job stays where it is, its orders are saved, and `to.from`
-	 * gets its checkpoint. */
+	/* true: the work is an export. The job stays where it is, its orders are saved, and its
+	 * checkpoint is written to `to.from`. */
 	bool export;
 	int err;
 };

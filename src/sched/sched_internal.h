@@ -72,11 +72,11 @@ struct tier_asked;
  *
  *     OPENING --> PARKING --> AWAITS_SAMPLE --> AWAITS_TENSOR --> FINISHED
  *
- * OPENING: the thread that opens holds the lock. PARKING: this thread tells the reader its ticket,
- * without the lock; until it has done so, no other thread changes the state. AWAITS_SAMPLE: the
+ * OPENING: the thread that opens the file holds the lock. PARKING: this thread tells the reader its
+ * ticket, without the lock; no other thread may change the state meanwhile. AWAITS_SAMPLE: the
  * engine has not answered the request, or a worker looks the sample up in a saved order (looks_up).
- * AWAITS_TENSOR: the handle is among the wanted sample's waiters. A state is left out if there is
- * nothing to wait for.
+ * AWAITS_TENSOR: the handle is among the wanted sample's waiters. A handle that has nothing to
+ * wait for skips states.
  */
 enum handle_state {
 	HANDLE_OPENING,
@@ -90,53 +90,59 @@ struct sched_handle {
 	struct sched_job *job;
 	/* an open for another daemon: it has no position, and the engine does not know it */
 	bool bare;
-	/* the request to the engine, which adds the sample, epoch and position */
+	/* the request to the engine; the engine sets its results: the sample and the epoch */
 	struct open_request request;
 	bool answered;
 	/* a worker looks the sample up in a saved order; only this worker may finish the handle */
 	bool looks_up;
 	struct load_work look_up;
-	/* tensors of the sample's dataset and preparation; NULL before the answer, and for a
-	 * label */
+	/* The tensors of the sample's dataset and preparation. NULL: the engine has not answered,
+	 * or only a label was opened. */
 	struct space *space;
-	sample_id in_space; /* the sample's id in the space */
-	/* the sample that is prepared for this open; NULL: the tensor was ready */
+	sample_id in_space; /* the sample's id in the dataset of `space` */
+	/* the sample that was not in the cache at the open, and is prepared; NULL: its tensor was
+	 * ready */
 	struct wanted *wanted;
 	const struct tensor *tensor;
 	enum handle_state state;
 	int status;
 	bool bad;	     /* the sample itself is bad */
-	UT_hash_handle hash; /* in sched->tickets, by ticket */
+	UT_hash_handle hash; /* entry in the hash table sched->tickets, by `ticket` */
 	uint64_t ticket;
 	uint64_t parked_ns;
-	uint64_t awaits_ns;		    /* start of the present wait */
-	uint64_t waited_ns;		    /* sum of the waits for the tensor */
-	uint64_t traced_as;		    /* number of the open in the trace */
-	struct waiter waiter;		    /* used in the state AWAITS_TENSOR */
-	TAILQ_ENTRY(sched_handle) link;	    /* in a list of an aftermath (after.h) */
-	TAILQ_ENTRY(sched_handle) job_link; /* in the job's `parked` */
+	/* time at which the present wait for the tensor began */
+	uint64_t awaits_ns;
+	uint64_t waited_ns;   /* sum of the waits for the tensor */
+	uint64_t traced_as;   /* number of the open in the trace */
+	struct waiter waiter; /* used in the state AWAITS_TENSOR */
+	/* entry in a list of an aftermath (after.h) */
+	TAILQ_ENTRY(sched_handle) link;
+	TAILQ_ENTRY(sched_handle) job_link; /* entry in sched_job.parked */
 	struct sched_open_callbacks callbacks;
 };
 
 /* State of bad_sample = skip. All members are NULL if the job does not skip. */
 struct skipping {
-	roaring_bitmap_t *bad;	   /* samples that later epochs leave out */
-	roaring_bitmap_t *damaged; /* samples that stay bad until their files change */
+	roaring_bitmap_t *bad; /* the bad samples, which later epochs leave out */
+	/* the bad samples that stay bad until their files change */
+	roaring_bitmap_t *damaged;
 	roaring_bitmap_t *told; /* bad samples that were logged; only the clerk uses it */
-	bool found;		/* `bad` has grown since the clerk's last look */
+	/* `bad` has got samples that the clerk has not seen yet */
+	bool found;
 	/* the positions that the next epoch leaves out (skip_plan.c); NULL: none */
 	struct skip_plan *plan;
 };
 
 struct sched_job {
-	struct job is; /* the members that edition, state and watch use */
+	struct job is; /* the members that src/edition, src/state and src/watch use */
 	TAILQ_ENTRY(sched_job) link;
 	struct sched *sched;
 	atomic_uint references;
 	bool removed;
-	struct feeds feeds;	 /* feeds of a rank, by epoch */
-	uint64_t unfed_since_ns; /* when the rank's feed failed; 0: the feed works */
-	bool gives_up;		 /* opens that find no sample in the feed fail */
+	struct feeds feeds; /* if the job is a rank: the feed of each epoch */
+	/* time at which the rank's feed failed; 0: the feed works, or the job has no feed */
+	uint64_t unfed_since_ns;
+	bool gives_up; /* an open fails if the feed has no sample for it */
 	/* why the next epoch of the training does not begin (sched_feed_waits) */
 	char waits_why[SCHED_WAIT_TEXT];
 	uint32_t open; /* number of images of current/ that are open */
@@ -146,19 +152,20 @@ struct sched_job {
 	struct clerk_restore *restoring;
 	/* the job is queued for the clerk, or the clerk works for it */
 	bool clerk_wanted;
-	/* The pause between two tries to save an order, and the time until the next try, in
-	 * seconds. */
+	/* save_pause: number of seconds between two tries to save an order. save_in: number of
+	 * seconds until the next try. */
 	uint32_t save_pause, save_in;
 	struct handle_queue parked; /* handles that wait, the oldest first */
 	struct share_job share;
 	struct watch watch;
 	struct sched_program programs[SCHED_PROGRAMS]; /* the latest first */
-	double waiting_part; /* part of the last second or so during which a reader waited */
+	/* fraction of the last second during which a reader of the job waited */
+	double waiting_part;
 };
 
 /* A dataset of the daemon. */
 struct sched_source {
-	struct source is; /* the members that supply and edition use */
+	struct source is; /* the members that src/supply and src/edition use */
 	struct sched *sched;
 	struct tier *at; /* the tier that the dataset has to join, or NULL */
 	/* config.name is NULL if the configuration is not known */
@@ -202,7 +209,8 @@ struct sched {
 	struct supply supply;
 	struct sched_source *sources; /* supply.sources points to these */
 	struct daemon_config const *config;
-	uint64_t sources_changed;      /* count of datasets that came or went */
+	/* number of times that a dataset was added or removed */
+	uint64_t sources_changed;
 	uint64_t seed;		       /* constant */
 	struct quarantine *quarantine; /* constant */
 	struct past *past;	       /* constant */
@@ -211,7 +219,8 @@ struct sched {
 	sched_head_of *head_of;
 	sched_news *news; /* constant once there are jobs; may be NULL */
 	void *news_context;
-	sched_lives *lives;	      /* constant once there are jobs; NULL: not known */
+	/* constant once there are jobs; NULL: nobody can tell which processes live */
+	sched_lives *lives;
 	struct sched_fetcher fetcher; /* constant once there are jobs; may be zero */
 	struct load_pool *pool;
 	TAILQ_HEAD(, sched_job) jobs;
@@ -225,31 +234,34 @@ struct sched {
 	struct programs *programs;
 	TAILQ_HEAD(, load_work) postponed;
 	bool room_made; /* the housekeeper has to call supply_has_room */
-	uint64_t evictions_told, told_ns; /* used by cache_advice.c */
-	struct sched_handle *tickets;	  /* hash table of parked opens, by ticket */
+	/* cache_advice.c uses these. evictions_told: number of evictions when the advice on the
+	 * size of the cache was last logged. told_ns: the time at which it was logged. */
+	uint64_t evictions_told, told_ns;
+	struct sched_handle *tickets; /* hash table of parked opens, by ticket */
 	uint64_t next_ticket;
 	bool stopping;
 	bool keeps_house;
 	pthread_t housekeeper;
-	/* signalled when work is due earlier than the housekeeper expects, or on `stopping` */
+	/* signalled when some work is due earlier than the housekeeper expects, or when `stopping`
+	 * is set */
 	pthread_cond_t house_cond;
 	bool has_clerk;
 	pthread_t clerk;
-	/* signalled when a job wants the clerk, or on `stopping` */
+	/* signalled when a job wants the clerk, or when `stopping` is set */
 	pthread_cond_t clerk_cond;
 	pthread_cond_t clerk_done_cond;
 };
 
 /* --- watching.c --- */
 
-/* Adds the time until now to the waits of the job and of its share, if a reader of the job waits.
- * Then determines the cause of the present wait. */
+/* Adds the time since the last call to the waits of the job, if a reader of the job waited during
+ * this time. Then determines for what the job's readers wait from now on. */
 void job_count_waits_locked(struct sched_job *job, uint64_t now_ns);
-/* Counts a handle that begins to wait for its tensor (change = 1), or whose wait ends (change =
- * -1). */
+/* Counts the handles that wait for tensors. change = 1: the handle begins to wait; -1: its wait
+ * ends. */
 void handle_waits_locked(struct sched_handle *handle, int change);
-/* Adds the time until now to the waits of all jobs that wait for the sample, because the cause of
- * their waits is about to change, or has just changed. */
+/* Adds the time since the last call to the waits of all jobs that wait for the sample. Called when
+ * the cause of these waits changes. */
 void wanted_moved_locked(struct wanted *wanted, uint64_t now_ns);
 /* Tells the job's watch of an open, once the open's epoch is known. */
 void handle_in_epoch_locked(const struct sched_handle *handle);
@@ -357,9 +369,9 @@ must_check int job_import(struct sched_job *job, const struct adding *adding);
 
 /* --- file_heads.c --- */
 
-/* Decides anew, for each preparation of the edition, whether its tensors are copied to files from
- * which the kernel can answer readers. The caller calls this when a job came or went. Jobs with
- * another file format read these tensors through the daemon. */
+/* Decides, for each preparation of the edition, whether its tensors are copied to files from which
+ * the kernel can answer readers. The caller calls this after a job was added or removed. Jobs whose
+ * files have another head read these tensors through the daemon. */
 void edition_choose_heads_locked(const struct edition *edition);
 
 /* --- clerk.c: long work at an epoch, in a thread of its own --- */

@@ -15,8 +15,9 @@
 
 #define STEP_SAMPLES 64
 
-/* Tells whether the epoch may still leave out samples: it is beginning, and no reader has bound a
- * position of it. done: number of positions that skip_locked has bound to bad samples. */
+/* Tells whether more samples can be left out of the epoch: its stream is still being made, and no
+ * reader has bound a position of the epoch. done: number of positions that skip_locked has already
+ * bound to bad samples. */
 static bool may_skip_locked(const struct sched_job *job, uint32_t epoch, uint32_t done)
 {
 	lock_assert_held(&job->sched->lock);

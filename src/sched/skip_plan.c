@@ -69,8 +69,8 @@ static int place_by_label(const struct sched_job *job, const uint32_t *ids, uint
 	auto_free uint32_t *next = calloc(n + 1, sizeof(*next));
 	if (!first || !next)
 		return -ENOMEM;
-	/* `first` and `next` make a list of bad samples for each label. Indices count from 1; 0
-	 * ends a list. */
+	/* Makes a list of bad samples for each label: ids[first[label] - 1] is its first sample,
+	 * and next[i] stands for the sample after ids[i - 1]; 0 ends a list. */
 	for (uint32_t i = n; i > 0; i--) {
 		uint32_t label = dataset_label(dataset, ids[i - 1]);
 		next[i] = first[label];

@@ -23,7 +23,8 @@
 /* A plan for the bad samples: each one gets a position that epochs leave out. */
 struct skip_plan {
 	uint32_t n;
-	uint32_t *position; /* position[i] is for sample[i] */
+	/* position[i] is the position that the bad sample sample[i] gets */
+	uint32_t *position;
 	sample_id *sample;
 	roaring_bitmap_t *positions; /* the set of all positions in `position` */
 };
@@ -43,8 +44,8 @@ must_check int skip_begin(struct sched_job *job);
 /* Notes a bad sample for all jobs that skip. damaged: the sample stays bad until its file
  * changes. */
 void skip_found_locked(const struct space *space, sample_id sample, bool damaged);
-/* Saves and logs the bad samples that were found since the last call, and makes a new plan. The
- * clerk calls this. */
+/* Saves and logs the bad samples that were found since the last call of this function, and makes a
+ * new plan. The clerk calls this. */
 void skip_update(struct sched_job *job);
 
 /* --- skip.c: epochs --- */

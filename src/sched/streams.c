@@ -28,8 +28,8 @@ static void remove_sample(const struct stream *stream, sample_id sample)
 	roaring_bitmap_remove(strand->ids, sample - strand->first);
 }
 
-/* Returns a reference to the k-th of those ranks of the training that this daemon serves; NULL:
- * there are fewer. */
+/* Returns a reference to one of the ranks of the training that this daemon serves: the k-th one,
+ * counted from 0. NULL: there are fewer. */
 static struct sched_job *hold_rank(struct sched *sched, const char *training, size_t k)
 {
 	struct sched_job *job;
@@ -55,8 +55,8 @@ static void remove_bound(
 	} while (n == AT_ONCE);
 }
 
-/* Removes from the stream the samples that ranks on this node have already got in the epoch. There
- * are such samples after a restart, or after all these ranks were parked. */
+/* Removes from the stream the samples that ranks on this node have already got in the epoch. Only
+ * after a restart, or after all these ranks were parked, are there such samples. */
 static int remove_given(const struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -98,8 +98,9 @@ static bool is_borne(const struct stream *stream)
 	return draw_is_borne(&sched->draw, stream);
 }
 
-/* Finds the samples whose home is this node and for which the training will still ask in the epoch.
- * Finds no samples if the stream of another rank already counts them. */
+/* Finds the samples whose home is this node, and for which ranks of the training will still ask in
+ * the epoch. But if this daemon has a stream for another rank of the training, that stream counts
+ * these samples, and this one finds none. */
 static int find_demand(const struct stream *stream)
 {
 	const struct edition *edition = stream->edition;
@@ -116,8 +117,8 @@ static int find_demand(const struct stream *stream)
 	return err || borne ? err : remove_given(stream);
 }
 
-/* Finds the samples of each part that are not bound in the epoch. No sample is bound meanwhile,
- * since the epoch has no stream yet. */
+/* Finds the samples that are not bound in the epoch, for each dataset of the job. The epoch binds
+ * no sample meanwhile, because it has no stream yet. */
 static int find_remaining(const struct stream *stream)
 {
 	const struct edition *edition = stream->edition;
@@ -138,8 +139,8 @@ static int find_remaining(const struct stream *stream)
 	return 0;
 }
 
-/* Returns the number of positions that one open binds, if the part's sampler is dsa; otherwise
- * 1. */
+/* Returns the number of positions that one open of a file binds. For another sampler than dsa,
+ * always returns 1. */
 static uint32_t binds_at_once(const struct part *part)
 {
 	const struct job *job = part->edition->job;
@@ -153,7 +154,7 @@ static uint32_t binds_at_once(const struct part *part)
 static struct strand strand_of_part(const struct part *part)
 {
 	const struct job *job = part->edition->job;
-	lock_take(job->lock); /* lookahead_of reads a limit that reader threads change */
+	lock_take(job->lock); /* lookahead_of reads a limit that other threads change */
 	uint32_t lookahead = lookahead_of(job, part->space);
 	lock_release(job->lock);
 	return (struct strand){.space = part->space,
@@ -181,8 +182,9 @@ static int coarsening_finish(struct sched *sched, struct sampler *sampler,
 	return sampler_coarsen(sampler, coarsening);
 }
 
-/* Merges sets of samples that the sampler keeps apart only because of jobs that have left. Begins
- * again if a job came or went meanwhile. If there is no memory, the sampler stays as it is. */
+/* A sampler keeps a set of samples for each combination of jobs. Merges the sets that differ only
+ * in jobs that have left. Begins again if a job came or went meanwhile. If there is no memory, the
+ * sampler stays as it is. */
 static void coarsen(struct sched *sched, struct sampler *sampler)
 {
 	int err;
@@ -246,8 +248,8 @@ static struct stream *stream_new(struct sched_job *job, uint32_t epoch)
 #define STEP_IDS 16384
 #define STEP_RESIDENTS 64
 
-/* Finishes the change of need that some stream has begun, because the cache allows only one change
- * at a time. */
+/* Finishes the change of need that another stream may have begun in the cache, because the cache
+ * allows only one change at a time. */
 static void finish_change_locked(struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
@@ -271,8 +273,8 @@ static void change_need_locked(struct stream *stream, enum cache_change change)
 	}
 }
 
-/* Does one step of the work that the stream's samplers still have after an insertion or removal.
- * Returns true if no work is left. */
+/* Samplers have some work left when a stream was inserted or removed. Does one step of this work
+ * for the stream's samplers. Returns true if no work is left. */
 static bool settle_locked(const struct stream *stream)
 {
 	lock_assert_held(stream->edition->job->lock);
@@ -284,8 +286,8 @@ static bool settle_locked(const struct stream *stream)
 	return true;
 }
 
-/* Does all the work that the stream's samplers have after the insertion or removal of a stream:
- * `exchange` brings its candidates up to date. */
+/* Does all the work that the stream's samplers have after a stream was inserted or removed: the
+ * sampler `exchange` brings its candidates up to date. */
 static void update_sampler_locked(const struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -294,8 +296,8 @@ static void update_sampler_locked(const struct stream *stream)
 		lock_yield(&sched->lock);
 }
 
-/* Does the work that the stream's samplers have after its insertion, so that the stream may draw.
- * The stream may end meanwhile. */
+/* Does the work that the epoch's new stream causes in its samplers, so that the stream may draw.
+ * Stops if the stream ends meanwhile. */
 static void make_ready_locked(struct sched_job *job, uint32_t epoch)
 {
 	const struct stream *stream;
@@ -356,8 +358,8 @@ static bool fill_some_locked(struct stream *stream, struct aftermath *aftermath)
 	return true;
 }
 
-/* Fills the job's streams: that of the running epoch, and that of the draining one (the previous
- * epoch), if there is one. Returns true if there is more to draw. */
+/* Draws samples for the job's streams: that of the running epoch, and that of the draining epoch
+ * (the previous one), if there is one. Returns true if a stream wants more samples. */
 static bool fill_all_locked(struct sched_job *job, struct aftermath *aftermath)
 {
 	struct stream *stream;
@@ -402,9 +404,9 @@ static bool drop_need_if_in_set(uint32_t id, void *context)
 	return true;
 }
 
-/* Tells the cache, for all samples of the stream at once, that the epoch does not need them any
- * more. This holds the lock for a long time, and is only done if there is no memory for the set of
- * ids. */
+/* Tells the cache, for all samples of the stream at once, that the epoch needs them no more. This
+ * takes long, and the lock is held all the time. So it is done only if there is no memory for a set
+ * of these samples. */
 static void drop_all_need_locked(struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -461,7 +463,7 @@ void streams_let_go(struct sched *sched)
 		drop_all_need_locked(stream);
 	update_sampler_locked(stream);
 	aftermath.kick = true;
-	/* a phase after the unlock calls streams_let_go for the next stream */
+	/* sched_unlock also calls this function again, if another stream has ended */
 	sched_unlock(sched, &aftermath);
 	struct sched_job *job = sched_job_of(stream->edition->job);
 	stream_free(stream);

@@ -67,8 +67,8 @@ static inline struct sched_handle *handle_of_waiter(struct waiter *waiter)
 
 /* Executes the effects of the supply's last event. */
 void supply_execute_locked(struct sched *sched, struct aftermath *aftermath);
-/* Queues the sample for the job, unless it is being prepared already. urgent: a reader of the job
- * waits for the sample. -ENOMEM */
+/* Queues the wanted sample for the job. Does nothing if the sample is already being prepared.
+ * urgent: a reader of the job waits for the sample. -ENOMEM */
 must_check int wanted_request_locked(struct sched_job *job, struct wanted *wanted,
 	bool urgent, struct aftermath *aftermath);
 /* Gives back the handle's reference to its tensor or to its wanted sample. */
@@ -77,9 +77,9 @@ void handle_detach_locked(struct sched_handle *handle, struct aftermath *afterma
 void unpin_locked(struct space *space, sample_id sample, struct aftermath *aftermath);
 /*
  * Tells the other samplers of the dataset that a draw of `sampler` brings the sample into the
- * cache, but only if the sample was drawn at random. A sample is not drawn at random if a script
- * asks for a label, if a job reads in sequential order, or if layout = mirror is read by name. If
- * the other samplers exchanged for such samples, some samples would be drawn too early.
+ * cache. Tells them nothing if the sample was not drawn at random: a script asked for a sample with
+ * a label, the job reads in sequential order, or layout = mirror is read by name. If the other
+ * samplers exchanged their draws for such samples, some samples would be drawn too early.
  */
 void space_drawn_locked(
 	struct space *space, sample_id sample, const struct sampler *sampler);
@@ -99,6 +99,6 @@ void sched_load_done(void *context, struct load_task *task);
 
 /* Tells whether another daemon should be asked for the sample, which is about to be read. */
 bool fetch_is_due_locked(const struct wanted *wanted);
-/* Asks another daemon for a wanted sample whose `fetching` is set. When this function returns, the
- * wanted sample may have been freed. */
+/* Asks another daemon for a wanted sample that the supply has marked with `fetching`. When this
+ * function returns, the wanted sample may have been freed. */
 void fetch_begin(struct wanted *wanted);

@@ -79,8 +79,8 @@ static int add_second(struct wanted *wanted, sample_id sample, struct wanted_sec
 	return 0;
 }
 
-/* Makes tasks for the further files of the sample: the second file of a pair, or the later frames
- * of a group. `second` links them. */
+/* Makes tasks for the sample's further files: the second file of a pair, or the later frames of a
+ * group. The tasks are a list, linked by their member `second`. */
 static int fill_second(struct wanted *wanted)
 {
 	const struct space *space = wanted->key.space;
@@ -120,8 +120,8 @@ static void fail_catalogue(struct wanted *wanted, int err)
 		"not in the catalogue: %s", strerror(-err));
 }
 
-/* Fills the task of a wanted sample. Returns false if the task has failed. If SQLite can't read the
- * sample's row, the sample is not bad, because the error may be transient. */
+/* Fills the task of a wanted sample. Returns false if the task has failed. A sample whose row
+ * SQLite can't read is not marked as bad, because such an error may be transient. */
 static bool fill_task(const struct sched *sched, struct wanted *wanted)
 {
 	struct space *space = wanted->key.space;
@@ -213,8 +213,9 @@ static struct wanted *next_decode(struct sched *sched, bool of_program)
 	return wanted;
 }
 
-/* Returns the next task of a program. The sample is not noted for the quarantine: the program
- * decodes the sample, so a crash of the daemon is not the sample's fault. */
+/* Returns the next task of a program that prepares samples. The sample is not noted for the
+ * quarantine: if the daemon crashes now, the sample is not the cause, because the program decodes
+ * it. */
 struct load_task *sched_next_run(void *context)
 {
 	struct wanted *wanted = next_decode(context, true);
@@ -231,8 +232,8 @@ struct load_task *sched_next_decode(void *context)
 	return &wanted->task;
 }
 
-/* Tells whether the failure has to be logged. A transient error is logged only when a reader gets
- * it. */
+/* Tells whether the result is a failure that has to be logged. A transient error is only logged if
+ * a reader gets the error, because no further try is left. */
 static bool is_worth_a_line(struct wanted *wanted, const struct load_task *result)
 {
 	struct space *space = wanted->key.space;
@@ -257,8 +258,8 @@ static void note_cost_locked(struct space *space, const struct load_task *result
 		&sched_source_of(source)->cpu_ns, result->cpu_ns, memory_order_relaxed);
 }
 
-/* Ends the loading of a task's sample, which may free the task. `first` has the result: it is the
- * first of the tasks whose tensors came from one decode. */
+/* Ends the loading of a task's sample, which may free the task. One decode may make the tensors of
+ * several tasks; `first` is the first of them, and has the result. */
 static void end_task_locked(struct sched *sched, struct load_task *task,
 	const struct load_task *first, struct aftermath *aftermath)
 {

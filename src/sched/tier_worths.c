@@ -43,8 +43,8 @@ void tell_worths(void *context, struct tier_asked *asked, size_t n)
 	LOCK_SCOPE(&sched->lock);
 	for (size_t i = 0; i < n; i++) {
 		const struct source *source = find_owner_locked(sched, asked[i].owner);
-		/* The tier may have a file from an earlier scan, with an id that no
-		 * longer exists. */
+		/* The tier may have a file from an earlier scan, whose sample id does not exist any
+		 * more. */
 		if (source && asked[i].id >= dataset_ids(source->dataset))
 			source = NULL;
 		uint32_t need = source ? tier_need(source, asked[i].id, true) : 0;

@@ -148,7 +148,7 @@ void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
 
 #define KEPT_LEAST 64
 
-/* NOTICE_HANDLES is given only for files that hold a single sample, which differs from epoch to
+/* Gives NOTICE_HANDLES only if each file holds a single sample, and holds another sample in each
  * epoch. */
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
