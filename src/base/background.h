@@ -35,6 +35,6 @@ must_check int background_begin(void);
  */
 void background_ready(void);
 
-/* Moves an engine that a supervisor has started to the background: changes to the root directory, and
- * connects standard input, output and error with /dev/null. */
+/* Moves an engine that a supervisor has started to the background: changes to the root directory,
+ * and connects standard input, output and error with /dev/null. */
 void background_leave(void);

@@ -72,7 +72,7 @@ struct kept_open {
 	uint64_t inode;
 	uint64_t since_ns; /* time of the open, of CLOCK_MONOTONIC */
 	uint32_t mount;	   /* index of the mount in kept.descriptors */
-	uint32_t epoch;	   /* number of the epoch, or a special value (fuse/handle.h) */
+	uint32_t epoch;	   /* number of the epoch; INODE_CURRENT: not known yet */
 	/* the kernel's number of the file in memory that it reads itself (backing.h); 0: none */
 	int32_t backing;
 };

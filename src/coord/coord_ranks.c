@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 /*
- * The ranks that others wait for. The engine has the logs of two epochs. So the epoch after the
- * running one can't begin before all ranks have read the epoch before the running one to its end:
+ * The ranks that others wait for. The engine has the logs of two epochs at most. So, while epoch 1
+ * is running, epoch 2 can't begin before all ranks have read epoch 0 to its end:
  *
  *     epoch         0               1               2
  *     log           dropped with    drawn to its    begins when no rank
@@ -28,7 +28,8 @@ static bool is_behind(const struct held_job *job, uint32_t number)
 	return position_before(job->cursors[number], end);
 }
 
-/* Tells whether a rank has come to the epoch after the running one, which was drawn to its end. */
+/* Tells whether readers wait for the next epoch: the running epoch is drawn to its end, and a
+ * rank's cursor is already in the next one. */
 static bool is_waited_for(const struct held_job *job)
 {
 	for (uint32_t r = 0; job->cursors && r < job->facts.ranks; r++)

@@ -88,8 +88,8 @@ static int tell_lacked(struct coord *coord, const char *dataset, uint64_t often_
 	return err;
 }
 
-/* Tells whether samples move between nodes, and this node is not idle. Otherwise nodes do not
- * report the samples that they lack. */
+/* Tells whether this node has to report the samples that it lacks: the group has several nodes that
+ * exchange samples, and this node is not idle. */
 static bool is_placed(const struct coord *coord)
 {
 	return coord->calls.lacked && coord->self.address[0] && coord->n_live > 1 &&
@@ -184,7 +184,8 @@ static int make_drawn(struct pool *pool)
 	return err ? err : make_set(&pool->older);
 }
 
-/* Removes from `told` the samples that no job of the pool has, since they can't be exchanged. */
+/* Removes from `told` the samples that no job of the pool has, because the sampler does not know
+ * them. */
 static int keep_known(
 	const struct coord *coord, const struct pool *pool, roaring_bitmap_t *told)
 {
