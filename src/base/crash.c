@@ -17,8 +17,7 @@
  * hardly any memory until the process crashes. */
 static _Thread_local char signal_stack[65536];
 static _Thread_local bool telling;
-static atomic_bool
-	told; /* true: a thread is writing its report; no other thread writes one */
+static atomic_bool told; /* a thread writes a report, so no other thread does */
 
 /* Prints the state of the daemon in a report. main sets both variables while there is only one
  * thread. */
