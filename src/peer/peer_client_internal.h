@@ -12,7 +12,8 @@
  * Internals of the client: peer_client.c has its loop, peer_node.c a connection, peer_receive.c
  * reads the answers.
  *
- *     peer_fetch -> waiting (lock) -> queue -> slots, asked for -> bytes -> done()
+ *     peer_fetch -> node->waiting (lock) -> node->queue -> a slot: the request was sent
+ *     the answer to the slot's request -> its bytes are received -> done()
  *
  * Fields marked (lock) need the client's lock; only the loop's thread uses all others.
  */

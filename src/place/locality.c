@@ -37,8 +37,8 @@ struct locality {
 	struct node *nodes;
 	struct heap surplus, lack;
 	struct locality_move *moves;
-	/* [move]: index of the next move from the same node; number of samples that are left to
-	 * move */
+	/* move_next[move]: index of the next move from the same node; move_left[move]: number of
+	 * samples of the move that are not assigned yet */
 	uint32_t *move_next, *move_left;
 	/* the nodes that take samples that no node has, and the number for each */
 	struct imbalance *fill;
