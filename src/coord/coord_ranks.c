@@ -30,7 +30,7 @@ static bool is_behind(const struct held_job *job, uint32_t number)
 
 /* Tells whether readers wait for the next epoch: the running epoch is drawn to its end, and a
  * rank's cursor is already in the next one. */
-static bool is_waited_for(const struct held_job *job)
+static bool next_is_awaited(const struct held_job *job)
 {
 	for (uint32_t r = 0; job->cursors && r < job->facts.ranks; r++)
 		if (job->cursors[r].epoch > job->epoch)
@@ -40,7 +40,7 @@ static bool is_waited_for(const struct held_job *job)
 
 bool coord_is_behind_others(const struct held_job *job, uint32_t number)
 {
-	return is_behind(job, number) && is_waited_for(job);
+	return is_behind(job, number) && next_is_awaited(job);
 }
 
 static bool is_unserved(const struct held_job *job, uint32_t number)
@@ -76,5 +76,5 @@ void coord_unserved(const struct coord *coord, const char *name, char text[COORD
 void coord_behind(const struct coord *coord, const char *name, char text[COORD_TEXT])
 {
 	const struct held_job *job = coord_find_job(coord, name);
-	print(job && is_waited_for(job) ? job : NULL, is_behind, text);
+	print(job && next_is_awaited(job) ? job : NULL, is_behind, text);
 }
