@@ -29,10 +29,9 @@ void background_fill_stdio(void);
  */
 must_check int background_begin(void);
 
-/*
- * Puts the child into a new session and the root directory, and connects its standard input and
- * output with /dev/null. Then the parent exits. Does nothing without background_begin.
- */
+/* Puts the child into a new session and the root directory, and connects its standard input, output
+ * and error with /dev/null. Then the parent exits. Does nothing if background_begin was not
+ * called. */
 void background_ready(void);
 
 /* Moves an engine that a supervisor has started to the background: changes to the root directory,

@@ -44,8 +44,8 @@ static bool read_number(const struct group *group, const char *name, uint64_t *r
 	return in && fscanf(in, "%" SCNu64, ret) == 1;
 }
 
-/* Adds up the numbers that follow one of the names, in a file of lines "NAME NUMBER" or "NAME:
- * NUMBER". */
+/* Reads lines "NAME NUMBER" or "NAME: NUMBER". Returns the sum of the numbers in those lines whose
+ * name is in the list `names`. */
 static uint64_t sum_of(FILE *in, const char *const *names)
 {
 	char name[64];

@@ -49,8 +49,9 @@ static bool is_queued(const struct wanted *wanted)
 	return wanted->state == WANTED_QUEUED || wanted->state == WANTED_URGENT;
 }
 
-/* Looks for the same sample with other preparations. Where it is queued too, adds it to the chain
- * of the wanted sample, so that one decode makes all tensors of the chain. */
+/* Looks for the same sample with other preparations, in the other spaces of the source. Samples
+ * that are queued there join the chain of the wanted sample, so that one decode makes all tensors
+ * of the chain. */
 static void share_decode(struct wanted *wanted)
 {
 	struct space *space;
