@@ -47,7 +47,7 @@ struct strand {
 	const roaring_bitmap_t *selection; /* ids of the job's samples */
 	/* id, in the stream, of the sample that has id 0 in the sampler */
 	sample_id first;
-	/* For the sampler dsa: the number of positions that one open binds. For other samplers: 1.
+	/* The number of positions that one open binds, if the sampler is dsa; 1 for other samplers.
 	 * `exchange` should draw late, because it prefers samples that are cached at the time of
 	 * the draw. `isa` shares no draws. */
 	uint32_t at_once;
