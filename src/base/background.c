@@ -13,10 +13,12 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-/* the child's end of the pair of sockets, to which it writes one byte when it is ready */
+/* The child's end of the pair of sockets. The child writes one byte to this socket when the daemon
+ * is ready. -1: there is no parent that waits. */
 static int ready_fd = -1;
 
-/* Returns the exit status for the parent, after the child has ended without being ready. */
+/* Waits for the end of a child that was never ready. Returns the exit status for the parent: the
+ * child's, or 1 if the child's status is 0 or a signal ended the child. */
 static int status_of_failed(pid_t child)
 {
 	int status;
@@ -58,8 +60,8 @@ int background_begin(void)
 	int ends[2];
 	ensure(ready_fd < 0);
 	background_fill_stdio();
-	/* The sockets are closed by exec. Otherwise a helper program that outlives the child would
-	 * keep its end open, and the parent would wait for it. */
+	/* A helper program that the child starts must not inherit the child's socket: it could
+	 * outlive the child, and the parent would then wait for the helper program, too. */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	fflush(NULL); /* otherwise parent and child would both write the buffered text */
@@ -96,8 +98,8 @@ static void redirect_stdio(void)
 		if (dup2(null, fd) < 0)
 			log_warn(
 				"cannot redirect descriptor %d: %s", fd, strerror(errno));
-	/* `null` is not a standard descriptor: background_fill_stdio has opened all of them
-	 * before. */
+	/* `null` is none of the three standard descriptors, because background_fill_stdio has
+	 * opened all three. */
 	close(null);
 }
 

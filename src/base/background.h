@@ -10,15 +10,15 @@
  * ready, so that messages appear on the terminal, and the exit status tells whether the daemon has
  * started.
  *
- *   Flow: main calls background_begin before anything else, sets up the rest in the
- *         child, sends the log elsewhere (log_to_file), and calls background_ready.
+ *   Flow: main calls background_begin before it opens any file, sets up the rest in the child,
+ *         lets the log write to a file (log_to_file), and calls background_ready.
  *   Owns: a pair of sockets between the two processes.
  *   Threads: background_begin while there is one thread only; background_ready once.
  *   Errors: -errno.
  */
 
 /* Opens those standard descriptors that the starting process has closed, so that no other file gets
- * their numbers. main calls it first; background_begin calls it, too. */
+ * their numbers. main begins with this call. background_begin calls the function, too. */
 void background_fill_stdio(void);
 
 /*
@@ -29,12 +29,11 @@ void background_fill_stdio(void);
  */
 must_check int background_begin(void);
 
-/*
- * Puts the child into a new session and the root directory, and connects its standard input and
- * output with /dev/null. Then the parent exits. Does nothing without background_begin.
- */
+/* Puts the child into a new session and the root directory, and connects its standard input, output
+ * and error with /dev/null. Then the parent exits. Does nothing if background_begin was not
+ * called. */
 void background_ready(void);
 
-/* Moves a further process of a daemon into the background: changes to the root directory, and
- * connects standard input and output with /dev/null. */
+/* Moves an engine that a supervisor has started to the background: changes to the root directory,
+ * and connects standard input, output and error with /dev/null. */
 void background_leave(void);

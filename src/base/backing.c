@@ -18,7 +18,7 @@
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
 
-/* Linux's default for vm.max_map_count, used if the file can't be read. */
+/* The default of Linux for vm.max_map_count. It is used if the file in /proc can't be read. */
 #define DEFAULT_MAPPINGS 65530
 #define MOST_FILES (UINT32_C(1) << 20)
 
@@ -28,7 +28,7 @@ struct backings {
 	struct lock lock;
 	/* (lock) kernel.add is NULL if nothing is mounted */
 	struct backing_kernel kernel;
-	unsigned calls; /* (lock) running calls of the kernel's functions */
+	unsigned calls; /* (lock) number of running calls of the functions in `kernel` */
 	pthread_cond_t idle;
 };
 

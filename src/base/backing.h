@@ -45,7 +45,7 @@ void backings_end(struct backings *backings);
 
 /* A mapped file. Its bytes are read-only. */
 struct backing {
-	struct backings *store; /* NULL: there is no file */
+	struct backings *store; /* NULL: the struct has no file */
 	uint8_t *bytes;
 	size_t size;
 	int id;

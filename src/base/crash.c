@@ -13,13 +13,14 @@
 
 #define FRAMES 64
 
-/* The stack on which the thread's signal handlers run. Only a crash writes to it, so before a crash
- * it takes hardly any memory. */
+/* The stack for the signal handlers of this thread. Only a handler writes to the stack, so it takes
+ * hardly any memory until the process crashes. */
 static _Thread_local char signal_stack[65536];
 static _Thread_local bool telling;
-static atomic_bool told; /* the first thread that crashes sets it */
+static atomic_bool told; /* a thread writes a report, so no other thread does */
 
-/* set by main while there is one thread */
+/* Prints the state of the daemon in a report. main sets both variables while there is only one
+ * thread. */
 static void (*dump_state)(void *context, FILE *out);
 static void *dump_context;
 
@@ -58,8 +59,8 @@ static const int signals[] = {
 	SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGXFSZ};
 static struct sigaction earlier[sizeof(signals) / sizeof(signals[0])];
 
-/* Passes the signal to the handler that was installed before. A sanitizer's handler finds the place
- * of the bug by `info`. Then the signal ends the process. */
+/* Passes the signal to the handler of a sanitizer, if there is one. This handler finds the place of
+ * the bug by `info`. Then the signal ends the process. */
 static void go_on(int number, siginfo_t *info, void *context)
 {
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
@@ -132,8 +133,8 @@ void crash_prepare_thread(void)
 		sigaltstack(&stack, NULL);
 }
 
-/* Tells whether our handler may replace the present handler: the default, or a sanitizer's handler,
- * which go_on calls. */
+/* Tells whether the handler `action` may be replaced by the handler of this module. This is the
+ * case for the default action, and for the handler of a sanitizer, which go_on still calls. */
 static bool is_free(const struct sigaction *action)
 {
 	return action->sa_flags & SA_SIGINFO ? action->sa_sigaction != on_signal
@@ -145,7 +146,7 @@ void crash_install(void)
 	struct sigaction action = {
 		.sa_sigaction = on_signal, .sa_flags = SA_ONSTACK | SA_SIGINFO};
 	void *frame;
-	/* The first call loads a library, which must not happen in a signal handler. */
+	/* The first call of backtrace loads a library. A signal handler must not load one. */
 	(void)backtrace(&frame, 1);
 	crash_prepare_thread();
 	sigfillset(&action.sa_mask);

@@ -8,13 +8,13 @@
 /*
  * Writes information about a bug to the log:
  *
- *   ensure fails           the text of the assertion, the backtrace and the locks as for a signal,
- *                          and the state: jobs and counters
  *   SIGSEGV, BUS, ABRT     the signal, a backtrace of the thread, the locks that it holds
+ *   ensure fails           the text of the assertion, a backtrace and the locks, and the state of
+ *                          the daemon: jobs and counters
  *
  * Then the process ends by the signal, as it would without this module.
  *
- *   Flow: main calls crash_install first, and crash_dump_by when there is a state.
+ *   Flow: main calls crash_install first, and crash_dump_by when there are jobs.
  *   Threads: any. Each thread gets a stack for signals when it takes its first lock, so
  *         that a stack overflow is logged, too.
  *   Errors: none. A bug within the dump of the state ends the dump.

@@ -77,8 +77,8 @@ static struct escaped escape(const char *text)
 	return ret;
 }
 
-/* Tells whether the byte is printed unchanged. A quick test for nearly all bytes, which need no
- * search in `controls`. */
+/* Tells whether the byte is printed unchanged. This quick test suffices for nearly all bytes. Only
+ * the others are searched in `controls`. */
 static bool is_plain(unsigned char byte)
 {
 	return byte >= 0x20 && byte < 0x7f && byte != '\\';

@@ -16,13 +16,13 @@
 #include <unistd.h>
 
 #define MAX_FAULTS 16
-/* Values of `error` other than 0 and an errno: */
+/* Values of `error` that are not numbers of errno: */
 #define BUG (-1)   /* an assertion fails at the place */
 #define CRASH (-2) /* the process is killed at the place */
 
 struct fault {
 	char place[64];
-	int error; /* positive errno, BUG or CRASH; 0: none */
+	int error; /* errno, BUG or CRASH; 0: the place waits for `until`, then succeeds */
 	long after;
 	long times;
 	char until[256]; /* path of a file for which the place waits; empty: none */
@@ -48,7 +48,7 @@ static const struct {
 	{"EAGAIN", EAGAIN},
 };
 
-static struct fault faults[MAX_FAULTS]; /* (fault_lock) */
+static struct fault faults[MAX_FAULTS]; /* protected by fault_lock */
 static atomic_int n_faults;
 static struct lock fault_lock = {
 	.mutex = PTHREAD_MUTEX_INITIALIZER,

@@ -24,7 +24,7 @@ must_check int fault_add(const char *specification);
 /* Returns the -errno with which the place must fail now, or 0. */
 int fault_hit(const char *place);
 
-/* Tells whether there is any fault. */
+/* Tells whether fault_add has added any fault. */
 bool fault_is_any(void);
 
 void fault_clear(void);

@@ -61,8 +61,8 @@ static int attach(const char *engine)
 	return same ? 0 : -EPROTO;
 }
 
-/* Frees each place whose descriptor never reached the supervisor, because the previous engine died
- * before. Sets close-on-exec for all other descriptors. */
+/* Frees each place whose descriptor the supervisor does not have, because the previous engine died
+ * before it could send the descriptor. Sets close-on-exec for all other descriptors. */
 static void tidy(void)
 {
 	for (uint32_t i = 0; i < KEPT_DESCRIPTORS; i++) {

@@ -52,7 +52,8 @@ struct kept_mount {
 };
 
 struct kept_descriptor {
-	atomic_int kind; /* the engine writes it after all other fields */
+	/* the last field that the engine writes, so that the others are complete */
+	atomic_int kind;
 	/* Number of the descriptor, the same in each engine; 0: none. Written by the supervisor. */
 	atomic_int fd;
 	struct kept_mount mount;
@@ -61,9 +62,9 @@ struct kept_descriptor {
 };
 
 /*
- * Facts about an open file that its inode and handle do not contain. The engine lists the file
- * before it answers the open. If the engine dies before the answer, the kernel sends the request
- * again; `request` then shows that no reader has this file open.
+ * The facts about an open file that its inode and handle do not contain. The engine stores them
+ * before it answers the open. If the engine dies before the answer, the kernel sends the open
+ * again. The next engine then finds its number in `request`, and knows that no reader got the file.
  */
 struct kept_open {
 	_Atomic uint64_t handle; /* 0: the entry is free */
@@ -71,7 +72,7 @@ struct kept_open {
 	uint64_t inode;
 	uint64_t since_ns; /* time of the open, of CLOCK_MONOTONIC */
 	uint32_t mount;	   /* index of the mount in kept.descriptors */
-	uint32_t epoch;	   /* epoch, as handles store it */
+	uint32_t epoch;	   /* number of the epoch; INODE_CURRENT: not known yet */
 	/* the kernel's number of the file in memory that it reads itself (backing.h); 0: none */
 	int32_t backing;
 };
@@ -86,7 +87,7 @@ struct kept_close {
 /* The sample that a worker prepares. */
 struct kept_note {
 	atomic_bool busy;
-	atomic_bool crashed; /* a signal ended the engine in this worker */
+	atomic_bool crashed; /* a signal ended the engine while this worker was running */
 	uint32_t sample;
 	char dataset[80];
 };
@@ -130,9 +131,9 @@ struct kept {
 	atomic_int files[KEPT_FILES];
 };
 
-/* Attaches to the memory. engine: the argument of --engine, which the supervisor gave; NULL: there
- * is no supervisor. -EPROTO: the memory has another version; -EINVAL: `engine` is invalid. Errors
- * are logged. */
+/* Maps the memory that the supervisor shares. engine: the argument of --engine, which the
+ * supervisor gave; NULL: there is no supervisor. -EPROTO: the memory has another version; -EINVAL:
+ * `engine` is invalid. Errors are logged. */
 must_check int kept_begin(const char *engine);
 struct kept *kept(void);
 /* Tells whether there is a supervisor. */
@@ -154,8 +155,8 @@ void kept_note_error(const char *message);
 
 /* --- descriptors ------------------------------------------------------------------- */
 
-/* Reserves a place for a descriptor. The caller fills it in, and passes it to kept_add or
- * kept_drop. NULL: all places are taken. */
+/* Reserves a place for a descriptor in kept.descriptors. The caller sets the fields of the place,
+ * and passes the place to kept_add or kept_drop. NULL: all places are taken. */
 struct kept_descriptor *kept_new(void);
 /* Adds a place that the caller has filled in. The supervisor gets a copy of the descriptor. */
 void kept_add(struct kept_descriptor *place, enum kept_kind kind, int fd);
@@ -179,8 +180,9 @@ struct kept_open *kept_open_add(const struct kept_open *open);
 struct kept_open *kept_open_next(const struct kept_open *before, uint32_t mount);
 void kept_open_remove(struct kept_open *open); /* may be NULL */
 
-/* Notes that a file was closed while no engine serves. Only one thread may call it. If there is no
- * room, the close is lost, and the file's position counts as open until the next start. */
+/* Notes that a file was closed while the engine answers all requests with EIO. Only one thread may
+ * call this function. If there is no room, the close is lost, and the file's position counts as
+ * open until the next start. */
 void kept_close_add(uint32_t mount, uint64_t inode, uint64_t handle);
 /* Takes the next noted close of a file in the mount. Returns false if there is none. */
 bool kept_close_take(uint32_t mount, uint64_t *ret_inode, uint64_t *ret_handle);

@@ -21,8 +21,8 @@ static _Thread_local bool prepared; /* this thread has called prepare_thread */
 
 #define MAX_MEASURED 8
 
-/* Number of histograms for each name. Threads add to different histograms, so that they seldom
- * write to the same memory. */
+/* The number of histograms for the locks of one name. Each thread adds to one of them, so that
+ * threads seldom write to the same memory. */
 #define PARTS 16
 
 /* The hold times of all locks with one name. Entries are used in order, and never freed. */
@@ -139,7 +139,8 @@ void lock_release(struct lock *lock)
 	pop_held(lock);
 	uint64_t ns = end_hold(lock);
 	ensure(pthread_mutex_unlock(&lock->mutex) == 0);
-	/* Uses the saved `holds`, because another thread may have freed the lock by now. */
+	/* Uses the local variable `holds`, because another thread may have freed the lock by
+	 * now. */
 	count_hold(holds, ns);
 }
 

@@ -19,11 +19,11 @@
  */
 
 enum lock_rank {
-	LOCK_RANK_CONTROL = 10, /* control: the control socket */
-	LOCK_RANK_FUSE = 20,	/* fuse: a session and its open files */
-	LOCK_RANK_FILES = 25, /* files: sizes of files, and starts of chunks of orders */
-	LOCK_RANK_GROUP = 27, /* group: state of the daemon's group */
-	LOCK_RANK_SCHED = 30, /* sched: sampler, streams, entries of the cache */
+	LOCK_RANK_CONTROL = 10,	  /* control: the control socket */
+	LOCK_RANK_FUSE = 20,	  /* fuse: a session and its open files */
+	LOCK_RANK_FILES = 25,	  /* files: sizes of files, and parts of orders */
+	LOCK_RANK_GROUP = 27,	  /* group: state of the daemon's group */
+	LOCK_RANK_SCHED = 30,	  /* sched: sampler, streams, entries of the cache */
 	LOCK_RANK_JOURNAL = 35,	  /* epoch: records that are not written yet */
 	LOCK_RANK_HOMES = 37,	  /* group: which nodes have which samples */
 	LOCK_RANK_LOAD = 40,	  /* load: queues of work, and waiting threads */
@@ -82,11 +82,9 @@ static inline void lock_assert_held(const struct lock *lock)
 		lock_assert_held_below(lock);
 }
 
-/*
- * Takes the lock to report a bug just before the process ends. The ranks of other locks that the
+/* Takes the lock to report a bug just before the process ends. The ranks of other locks that the
  * calling thread holds do not matter. Returns false if another thread held the lock for a whole
- * second. If true, the lock is never released.
- */
+ * second. Otherwise returns true, and the lock is never released. */
 bool lock_seize(struct lock *lock);
 
 /* Calls `put` with " NAME" for each lock that the calling thread holds, or with " none". May be

@@ -25,8 +25,8 @@ int lock_file_open(const char *path)
 	return err;
 }
 
-/* Waits up to two seconds. If a supervisor was killed, its engine holds the lock until the engine
- * has ended, too. */
+/* Tries for up to two seconds. If the supervisor of the previous daemon was killed, the daemon's
+ * engine still holds the lock, but will end soon. */
 int lock_file_take(int fd)
 {
 	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};

@@ -17,7 +17,7 @@
 /* A control group of this process, and the mount that shows it. */
 struct group {
 	bool old; /* the group belongs to cgroup v1 */
-	/* Path of the group, below the root directory that a test gives. */
+	/* Path of the group's directory. In tests it begins with a directory that replaces /. */
 	char directory[PATH_MAX];
 	size_t mount; /* length of the mount point at the start of `directory` */
 };
@@ -44,8 +44,8 @@ static bool read_number(const struct group *group, const char *name, uint64_t *r
 	return in && fscanf(in, "%" SCNu64, ret) == 1;
 }
 
-/* Adds up the numbers that follow one of the names, in a file of lines "NAME NUMBER" or "NAME:
- * NUMBER". */
+/* Reads lines "NAME NUMBER" or "NAME: NUMBER". Returns the sum of the numbers in those lines whose
+ * name is in the list `names`. */
 static uint64_t sum_of(FILE *in, const char *const *names)
 {
 	char name[64];
@@ -69,8 +69,8 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* Finds the path of the process's control group: the cgroup v1 group that has the controller, or,
- * without such a group, the v2 group. */
+/* Finds the path of the control group in which the process is. Prefers the cgroup v1 group that has
+ * the controller ("memory", "cpu"). If there is none, finds the cgroup v2 group. */
 static bool find_path(const char *root, const char *controller, bool *ret_old,
 	char ret[static PATH_MAX])
 {
@@ -97,9 +97,9 @@ static bool find_path(const char *root, const char *controller, bool *ret_old,
 	return found;
 }
 
-/* Tells whether a line of mountinfo describes the mount of the hierarchy that has the group. old:
- * the controller's hierarchy of cgroup v1; otherwise v2. *ret_top: the mount's root within the
- * hierarchy; *ret_point: the mount point. */
+/* Tells whether a line of mountinfo describes the mount of cgroup v1 with this controller (`old` is
+ * true), or the mount of cgroup v2 (`old` is false). *ret_top: the group that is the root of the
+ * mount; *ret_point: the mount point. */
 static bool is_mount_of(
 	char *line, bool old, const char *controller, char **ret_top, char **ret_point)
 {
@@ -119,9 +119,9 @@ static bool is_mount_of(
 	return *ret_point != NULL;
 }
 
-/* Returns the path of the group below the mount. top: the mount's root in the hierarchy. A group
- * outside of `top` is not visible; then returns "", so that the caller uses the group at the
- * mount's root instead. */
+/* Returns the path of the group below the mount point. top: the group at the root of the mount. If
+ * the group is not below `top`, the mount does not show it. The function then returns "", so that
+ * the caller uses the group `top` instead. */
 static const char *below(const char *path, const char *top)
 {
 	size_t n = strcmp(top, "/") == 0 ? 0 : strlen(top);

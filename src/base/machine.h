@@ -24,8 +24,8 @@ struct machine_memory {
 	char limit[512];
 };
 
-/* Returns the memory of this process under the strictest limit, the one that leaves the fewest
- * bytes. Limits are those of the machine and of the control groups. */
+/* Returns the limit and the unused memory of this process. If several limits hold, of the machine
+ * and of control groups, returns those of the limit that leaves the fewest bytes. */
 struct machine_memory machine_memory(const char *root);
 
 /* Returns the number of CPUs that this process may use, at least 1. */

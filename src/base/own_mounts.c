@@ -19,8 +19,8 @@ static int look(
 {
 	struct statx st = {0};
 	flags |= AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
-	/* Asks again for the device alone: for another user's FUSE mount, statx fails when asked
-	 * for more. */
+	/* Another user's FUSE mount refuses the type and the inode, but not the device. So the
+	 * second statx asks for the device alone. */
 	if (statx(directory, path, flags, STATX_TYPE | STATX_INO, &st) != 0 &&
 		(errno != EACCES || statx(directory, path, flags, 0, &st) != 0))
 		return -errno;

@@ -13,9 +13,10 @@
  * Lists the mounts of joaderfs that this process can reach. A scan must not enter such a mount: it
  * would consume positions of jobs, and could wait for itself, or for a daemon that waits for it.
  *
- *   Flow: main calls own_mounts_begin once. Each scan reads the list. For each directory it finds
- *         the file system by looked_at, which waits for no server.
- *   Owns: the identity and the path of the mount point; main keeps the path's memory. The list belongs to the caller.
+ *   Flow: main calls own_mounts_begin once. Each scan reads the list by own_mounts_read. It asks
+ *         looked_at for the file system of each directory, which never waits for a file server.
+ *   Owns: the identity and the path of the mount point; main keeps the path's memory. The list
+ *         belongs to the caller.
  *   Threads: any, after own_mounts_begin.   Locks: none.
  *   Errors: 0 or -errno, not logged.
  */

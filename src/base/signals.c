@@ -20,8 +20,9 @@ static void ask_to_end(int number)
 	errno = saved;
 }
 
-/* Makes the signal end the process, unless the starting process ignores the signal. The handler has
- * no SA_RESTART, because a system call in which the thread waits must return. */
+/* Makes the signal end the process, unless the process that started this one has set the signal to
+ * be ignored. The handler has no SA_RESTART, because a system call in which the thread waits must
+ * return. */
 static void end_by(int number)
 {
 	struct sigaction action = {.sa_handler = ask_to_end}, old;

@@ -6,9 +6,8 @@
 #include <stdint.h>
 
 /*
- * Prints a number of bytes as users write it in inis: 900T, 4G, 64K. The unit is the largest that
- * divides the number or is at most a tenth of the number; if it does not divide the number, the
- * text is rounded down.
+ * Prints a number of bytes as users write it in inis: 900T, 4G, 64K. The unit is the largest one of
+ * which there are at least ten, or a whole number. The text is rounded down.
  *
  *   Threads: any.
  */

@@ -9,8 +9,8 @@
 
 /* number of a sample: from 0 on without gaps, within one dataset */
 typedef uint32_t sample_id;
-/* number of a job; a job of the same name keeps it after a restart */
+/* number of a job; after a restart the job of this name has this number again */
 typedef uint32_t job_id;
-typedef uint32_t stream_id; /* number of a stream: one epoch of one job, in the sampler */
+typedef uint32_t stream_id; /* number of a stream, that is of one epoch of one job */
 
 #define SAMPLE_NONE UINT32_MAX /* no sample; in an order file: position not bound */

@@ -18,8 +18,8 @@ unsigned coord_mutants;
 /* Functions for the daemon's requests. Most requests are only noted here; coord_step carries them
  * out later. */
 
-/* Most for pace_ns, the unit of the pauses between calls of the engine. Leases may last longer, but
- * readers wait for these calls. */
+/* The upper limit of pace_ns, the unit of the pauses between calls of the engine. The unit must
+ * stay short even if leases last long, because readers wait for these calls. */
 #define MOST_PACE_NS UINT64_C(1000000000)
 #define USUAL_MOST_IDS (UINT64_C(1) << 33)
 
@@ -129,8 +129,8 @@ void coord_leave(struct coord *coord)
 
 /* --- jobs ------------------------------------------------------------------------------- */
 
-/* Tells whether the new job `facts` continues at a later position (epoch, n_log) than both the
- * start of the job `held` and the end of the group's log. */
+/* Tells whether the new job `facts` begins at a later position (epoch, n_log) than the job `held`
+ * did, and also at a later position than the end of the group's log. */
 static bool goes_on_later(const struct coord_job *facts, const struct held_job *held)
 {
 	struct coord_position to = {facts->epoch, facts->n_log};

@@ -26,8 +26,8 @@
  *
  * The leader has no state beyond the log. The samples that job j has yet to draw are its samples
  * without those in its log: remaining_j = D_j - log_j. A lease in the engine decides which node
- * leads. The engine appends only if two fences hold: the token is that of the newest leader, and
- * the leader knows the number of samples in the log (next).
+ * leads. The engine appends only if two conditions (fences) hold: the token is that of the newest
+ * leader, and the leader knows the number of samples in the log (next).
  *
  * A lease is a right that ends after a ttl unless its node renews it by a heartbeat: the right to
  * lead, to serve a rank, or to count as alive. A rank's cursor is the position before which its
@@ -70,8 +70,8 @@ struct coord_node {
 	/* address of the server from which other nodes fetch tensors; "": none */
 	char address[COORD_ADDRESS];
 	double capacity;
-	/* incarnation of the daemon that used the same state directory before; this node may take
-	 * over its leases; 0: none */
+	/* incarnation of the daemon that used this state directory before this one; this node may
+	 * take over that daemon's leases; 0: none */
 	uint64_t before;
 	/* The time when the node was last seen alive, for coord_members and coord_silent; 0:
 	 * never. */
@@ -91,10 +91,10 @@ struct coord_job {
 	uint32_t batch;		/* samples in a global mini-batch, at least `ranks` */
 	enum sampler_kind kind; /* the sampler of the job's dataset */
 	/*
-	 * The place at which a job that is new to the group begins: after the first n_log samples
-	 * in the log of `epoch`, in order, which were consumed before (an import). If the group
-	 * already has the job with a shorter log, it refuses this job. These fields are not facts:
-	 * nodes may set them differently, or not at all (NULL, 0).
+	 * The place at which the job begins if it is new to the group (an import): the first n_log
+	 * samples of `epoch` were consumed elsewhere, and `log` has them in order. If the group
+	 * already has the job with a shorter log, the group refuses this job. These fields are not
+	 * facts: nodes may set them differently, or not at all (NULL, 0).
 	 */
 	uint32_t epoch;
 	const sample_id *log;
@@ -129,10 +129,10 @@ struct coord_batch {
 struct coord_calls {
 	void *context;
 	/*
-	 * Delivers the n samples of a rank from position `base` on. The positions of all calls are
-	 * in order, without gaps, and each comes once after coord_take_rank. The callee must write
-	 * the samples to its journal before any reader gets them. If it returns an error, a later
-	 * step repeats the call.
+	 * Delivers the n samples of a rank from position `base` on. After coord_take_rank, the
+	 * calls deliver each position once, in order and without gaps. The callee must write the
+	 * samples to its journal before any reader gets them. If it returns an error, a later step
+	 * repeats the call.
 	 */
 	int (*fed)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t base, const sample_id *ids, uint32_t n);
@@ -144,9 +144,9 @@ struct coord_calls {
 	uint32_t (*known)(void *context, const char *job);
 	/*
 	 * Finds the first sequence of consecutive positions, at or after tail->base, that the local
-	 * journal has, also from before the last start. Sets tail->base to the first of these
-	 * positions, copies their samples to `ids`, and returns their number, at most `most`; 0:
-	 * there are none.
+	 * journal has. Positions that were drawn before the last start of the daemon count, too.
+	 * Sets tail->base to the first of these positions, copies their samples to `ids`, and
+	 * returns their number, at most `most`; 0: there are none.
 	 */
 	uint32_t (*tail)(
 		void *context, struct coord_tail *tail, sample_id *ids, uint32_t most);
@@ -157,11 +157,9 @@ struct coord_calls {
 	 */
 	void (*forget)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t base, uint32_t n);
-	/*
-	 * Called when the group has no samples for the rank from this position on, and goes on with
-	 * the epoch `to`. Readers of the epochs before get no more samples. fed() goes on with the
-	 * first sample of `to`. An error: a later step repeats the call.
-	 */
+	/* Called when the group has no samples for the rank from this position on, and continues
+	 * with the epoch `to`. Readers of epochs before `to` get no more samples. The next call of
+	 * fed() has the first sample of `to`. An error: a later step repeats the call. */
 	int (*skipped)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t position, uint32_t to);
 	/*
@@ -185,7 +183,7 @@ struct coord_options {
 	uint64_t ttl_ns;
 	uint64_t seed;	       /* differs on each node and at each start */
 	uint32_t mini_batches; /* least number of mini-batches drawn ahead; 0 means 4 */
-	/* limit for the sum of the largest ids of all jobs; 0 means 2^33 */
+	/* limit for the memory of samplers: the largest ids of all jobs, added up; 0 means 2^33 */
 	uint64_t most_ids;
 	struct coord_calls calls;
 };
@@ -205,10 +203,10 @@ void coord_leave(struct coord *coord);
 
 /*
  * Adds a job that this node runs. A later step compares it with the group's job; see
- * coord_job_status. -EEXIST: a job of this name was added before. -EALREADY: a job of this name was
- * added before, but the new one continues at a later position than both the start of the added job
- * and the end of the group's log. -EINVAL: there are no samples, or fewer samples in a batch than
- * ranks, or a log longer than the job, or a name is not allowed; -ENOMEM.
+ * coord_job_status. -EEXIST: a job of this name was added before. -EALREADY: as -EEXIST, but the
+ * new job begins at a later position than the added job did, and than the end of the group's log.
+ * -EINVAL: there are no samples, or fewer samples in a batch than ranks, or a log longer than the
+ * job, or a name is not allowed; -ENOMEM.
  */
 must_check int coord_add_job(struct coord *coord, const struct coord_job *job);
 /*
@@ -230,9 +228,9 @@ must_check int coord_take_rank(struct coord *coord, const char *job, uint32_t ra
  * -EINVAL: no such rank. */
 int coord_drop_rank(struct coord *coord, const char *job, uint32_t rank);
 
-/* Notes that a reader wants the epoch. The epoch begins when all samples of the previous epoch have
- * been drawn, and all ranks, served or not, have read the epoch before the previous one to its end.
- * -ENOENT: no such job. */
+/* Notes that a reader wants the epoch. Epoch e begins when all samples of epoch e - 1 have been
+ * drawn, and all ranks have read epoch e - 2 to its end, even ranks that no node serves. -ENOENT:
+ * no such job. */
 int coord_want(struct coord *coord, const char *job, uint32_t epoch);
 
 /* Notes that all positions of the rank before this one were consumed. A later heartbeat tells the
@@ -291,7 +289,7 @@ must_check int coord_job_status(
 
 struct coord_rank_status {
 	bool held;		  /* this node has the rank's lease */
-	uint32_t epoch, position; /* the next position for fed(), and its epoch */
+	uint32_t epoch, position; /* the epoch and the position that fed() gets next */
 	/* the rank's cursor that the engine has confirmed */
 	uint32_t committed_epoch, committed;
 	/* Node that served the rank when the engine was last asked; "": none, or not known. */
@@ -311,6 +309,7 @@ const struct coord_node *coord_silent(const struct coord *coord, size_t *ret_n);
 /* Prints the job's ranks that no node served when the engine was last asked, such as "2, 5 to 7";
  * "": there are none. */
 void coord_unserved(const struct coord *coord, const char *job, char text[COORD_TEXT]);
-/* Prints the job's ranks that hold back the next epoch while another rank waits for it: at the last
- * look, these ranks had not read the epoch before the running one to its end. "": none. */
+/* Prints the job's ranks that hold back the next epoch while another rank waits for it. Epoch e is
+ * held back by ranks that have not read epoch e - 2 to its end. The answer is as old as the last
+ * look at the group. "": there are no such ranks. */
 void coord_behind(const struct coord *coord, const char *job, char text[COORD_TEXT]);

@@ -10,9 +10,9 @@
 
 /*
  * The leader's drawing. A job's window is the number of samples that should be drawn ahead of its
- * readers. When half of a window or less is left, the leader draws rounds for all jobs of the pool
- * (the jobs of one dataset) whose windows are not full, because jobs share only samples of the same
- * round. It appends the samples in whole mini-batches.
+ * readers. When half of a job's window or less is left, the leader draws rounds for all jobs of the
+ * pool (the jobs of one dataset), except jobs whose window is full. The jobs are drawn together,
+ * because only jobs of the same round share samples. The leader appends whole mini-batches.
  */
 
 #define DRAW_MOST 8192 /* most samples drawn for a job at once */
@@ -25,14 +25,16 @@ static uint32_t room_of(const struct drawn_job *job)
 	room = (room + batch - 1) / batch * batch;
 	if (room > most)
 		room = most;
-	/* ends the draw at the end of a mini-batch, even if the log now ends within one */
+	/* `room` was rounded up to whole mini-batches. If the log ends within a mini-batch, the
+	 * draw first completes this mini-batch. */
 	if (room > 0)
 		room -= job->next % batch;
 	return room < left ? room : left;
 }
 
-/* Tells whether a training's first draw must wait until each rank has a node, because samples are
- * assigned to ranks by the ranks' nodes. The draw waits for one ttl at most. */
+/* Tells whether a training's first draw must wait because a rank has no node yet. The leader
+ * assigns samples by the nodes of the ranks, so it has to know these nodes. The draw waits for one
+ * ttl at most. */
 static bool waits_for_ranks(const struct coord *coord, const struct drawn_job *job)
 {
 	if (job->epoch > 0 || job->next > 0 || coord->n_live < 2 ||

@@ -81,8 +81,8 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
 			if (err)
 				return err;
 			if (read.ret_n == 0) {
-				/* The engine lacks samples that it should have: it has another log
-				 * than the caller expects, or has lost a part. */
+				/* The engine lacks samples that the caller expects: the log has
+				 * changed in the meantime, or the engine has lost a part of it. */
 				err = coord_mend(coord, facts->name);
 				return err ? err : -ESTALE;
 			}
@@ -94,8 +94,9 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
 	return 0;
 }
 
-/* Rebuilds the set of samples that the job has yet to draw, remaining_j = D_j - log_j. Later draws
- * do not repeat the random numbers of earlier draws. */
+/* Rebuilds the set of samples that the job has yet to draw, remaining_j = D_j - log_j. The sampler
+ * gets the set under a new stream number, so that later draws do not repeat the random numbers of
+ * earlier draws. */
 static int rebuild(struct coord *coord, struct drawn_job *job)
 {
 	roaring_bitmap_t *remaining = roaring_bitmap_copy(job->facts.ids);
@@ -233,7 +234,7 @@ static void measure(
 	job->measured_ns = coord->now_ns;
 }
 
-/* Returns the number of samples, of all ranks, by which the log is ahead of the fastest reader. */
+/* Returns by how many samples, of all ranks together, the log is ahead of the fastest reader. */
 static uint32_t find_ahead(
 	const struct drawn_job *job, const struct coord_engine_job *log)
 {
@@ -254,8 +255,8 @@ static uint32_t find_ahead(
 	return log->next > first ? log->next - first : 0;
 }
 
-/* Sets the window to the number of samples that readers consume in 3 ttl, the time in which a dead
- * leader is replaced, but at least to mini_batches mini-batches. */
+/* Sets the window to the number of samples that readers consume in 3 ttl, because it takes so long
+ * to replace a dead leader. The window has at least mini_batches mini-batches. */
 static void set_window(struct coord *coord, struct drawn_job *job)
 {
 	double seconds = 3.0 * (double)coord->ttl_ns / (double)SECOND_NS;
@@ -280,7 +281,8 @@ static int survey_job(struct coord *coord, struct coord_engine_job *log)
 	if (err)
 		return err;
 	if (is_new)
-		/* look again soon, because the job may wait for its ranks */
+		/* The job may have to wait for nodes that serve its ranks. So the leader looks
+		 * again soon. */
 		coord_moved(coord);
 	job->seen = true;
 	if (job->epoch != log->epoch || job->next != log->next) {

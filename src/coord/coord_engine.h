@@ -18,8 +18,8 @@
  *     feed        (job, epoch, rank) -> samples by position
  *     own         (job, rank) -> incarnation                    expires
  *     cursor      (job, rank) -> epoch, position
- *     ready       the life of the engine in which the log is whole
- *     offers      (life, job, epoch, rank, base) -> samples     until the log is whole
+ *     ready       the last life of the engine in which the log was complete
+ *     offers      (life, job, epoch, rank, base) -> samples     until the log is complete
  *     told        (node, name of a set) -> samples              expires
  *     reported    life -> nodes that have offered all they have
  *
@@ -60,8 +60,8 @@ static inline bool position_before(struct coord_position a, struct coord_positio
 struct coord_lease {
 	const char *job;
 	uint32_t rank;
-	/* All positions before this one were consumed. The engine keeps the later one of its own
-	 * cursor and this one. */
+	/* All positions before this one were consumed. If the engine already has a later cursor for
+	 * the rank, the later cursor remains. */
 	struct coord_position cursor;
 	/* Set by `beat`. -EBUSY: another node has the rank; -ENOENT: there is no such job, or the
 	 * node does not run it. */
@@ -78,8 +78,8 @@ struct coord_view {
 	char leader_name[COORD_NAME];
 	uint64_t term;
 	bool renewed; /* the heartbeat has renewed the leader's lease */
-	/* A number that changes when the answer of `jobs` may have changed. Exception: when only
-	 * leases of ranks have expired, the number stays the same. */
+	/* A number that changes when the answer of `jobs` may have changed. It does not change when
+	 * only leases of ranks have expired. */
 	uint64_t news;
 };
 
@@ -136,8 +136,8 @@ struct coord_append {
 	uint32_t ranks, batch;
 	/* [ranks]: the samples of each rank, as many as ranks_position says */
 	const sample_id *const *ids;
-	/* `fill` also needs the epoch and the length of the log before the call, because the new
-	 * samples may belong to a later epoch. */
+	/* The epoch and the length of the log before the call. Only `fill` needs them, because the
+	 * new samples may belong to a later epoch. */
 	uint32_t was_epoch, was_next;
 };
 
@@ -169,18 +169,18 @@ void coord_offers_free(struct coord_offers *offers);
 struct coord_engine {
 	void *context;
 	bool alone; /* no other node can reach the engine */
-	/* Renews the leases of the node, of its ranks, and of the leader if the token is current,
-	 * for another ttl. Moves the cursors forward. */
+	/* Renews three kinds of leases for another ttl: of the node, of its ranks, and, if the
+	 * token is that of the newest leader, of the leader. Moves the cursors forward. */
 	int (*beat)(void *context, const struct coord_beat *beat, struct coord_view *ret);
 	/* Gives back the lease of a rank. If job is NULL, gives back the lease of the node, and the
 	 * leader's lease if the node leads. */
 	int (*release)(void *context, const struct coord_node *self, const char *job,
 		uint32_t rank);
 	/*
-	 * Notes that the node runs the job. A new job begins at job->epoch and job->n_log; the
-	 * cursors of all ranks are set to that place. -EINVAL: other nodes run the job with other
-	 * facts, or the group's log is shorter than job->log, as `differs` says; the node is then
-	 * no longer noted as running the job.
+	 * Notes that the node runs the job. A new job begins at job->epoch and job->n_log, and so
+	 * do the cursors of all its ranks. -EINVAL: other nodes run the job with other facts, or
+	 * the group's log is shorter than job->log; `differs` describes the difference. The node
+	 * then no longer counts as running the job.
 	 */
 	int (*enter)(void *context, const char *node, const struct coord_job *job,
 		char differs[COORD_TEXT]);
@@ -195,9 +195,9 @@ struct coord_engine {
 	 * leads. */
 	int (*elect)(void *context, const struct coord_node *self, uint64_t random,
 		uint32_t ttl_ms, struct coord_token *ret);
-	/* Begins the epoch, unless it has begun, and drops the log of the epoch before the previous
-	 * one. -EAGAIN: not all samples of the previous epoch have been drawn, or the cursor of a
-	 * rank, served or not, is before the end of the log that would be dropped. */
+	/* Begins the epoch e, if it has not begun yet, and drops the log of epoch e - 2. -EAGAIN:
+	 * epoch e - 1 is not drawn completely, or a rank has not read epoch e - 2 to its end. This
+	 * rank counts even if no node serves it. */
 	int (*open)(void *context, const char *run, const char *job, uint32_t epoch);
 	/* Appends samples to the log, if `token` is that of the newest leader and append->base is
 	 * the length of the log. */

@@ -12,13 +12,13 @@
 bool coord_facts_differ(const struct coord_job *here, const struct coord_job *there,
 	uint64_t n_there, char text[COORD_TEXT]);
 
-/* Tells whether the group's log, which has reached `epoch` and `next`, ends before the place where
- * this node's job `here` continues. `text` then describes both places. */
+/* Tells whether the group's log, which has `next` samples in `epoch`, ends before the place where
+ * this node's job `here` begins. `text` then describes both places. */
 bool coord_is_behind(const struct coord_job *here, uint32_t epoch, uint32_t next,
 	char text[COORD_TEXT]);
 
-/* Divides job->log, after which the job continues, among the ranks of the job. The job must outlive
- * *append. The caller frees the parts with coord_log_parts_free. -ENOMEM. */
+/* Divides job->log among the ranks of the job. The job must outlive *append. The caller frees the
+ * parts with coord_log_parts_free. -ENOMEM. */
 must_check int coord_log_parts(const struct coord_job *job, struct coord_append *append);
 void coord_log_parts_free(struct coord_append *append);
 

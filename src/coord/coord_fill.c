@@ -10,18 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Extends the log of a job to the end of its longest journal. Samples in journals keep their
- * positions. All other positions are filled with samples of the epoch that the log does not have
- * yet.
- */
+/* Extends the log of a job, so that it has all positions that the nodes' journals have. The samples
+ * in journals keep their positions. All other positions get samples of the epoch that the log does
+ * not have yet. */
 
 struct filling {
 	const struct coord_job *facts;
 	const struct coord_offers *offers;
 	uint32_t n;
-	/* base, end: lengths of the epoch's log before and after it is filled, in samples of all
-	 * ranks */
+	/* base: length of the epoch's log before the repair; end: its length after the repair. Both
+	 * count the samples of all ranks. */
 	uint32_t epoch, base, end;
 	roaring_bitmap_t *remaining;
 	/* [ranks]: the samples in [base, end); SAMPLE_NONE: not filled yet */
@@ -40,7 +38,8 @@ static bool is_of(const struct filling *filling, const struct coord_offer *offer
 	       strcmp(offer->job, filling->facts->name) == 0;
 }
 
-/* Returns the length of the shortest log in whole mini-batches that covers all offers. */
+/* Returns the length that the log must have in order to contain the positions of all offers. The
+ * length is rounded up to whole mini-batches. */
 static uint32_t find_end(const struct filling *filling)
 {
 	uint32_t end = filling->base;

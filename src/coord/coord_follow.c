@@ -10,7 +10,7 @@
 
 /* The work that each node does for the ranks that it serves. */
 
-#define READ_MOST 1024		/* most samples of a rank per read */
+#define READ_MOST 1024		 /* most samples of a rank per read */
 #define ENTER_NS (2 * SECOND_NS) /* pause before a refused job is entered again */
 
 /* If the group's job has the fingerprint that earlier versions computed (facts->older), uses this
@@ -177,8 +177,8 @@ int coord_open_wanted(struct coord *coord)
 /* --- feeds ------------------------------------------------------------------------------ */
 
 /* Moves the rank to the first epoch that has a feed. The engine drops a feed only after the cursors
- * of all ranks have passed it. So either another node has served this rank further (rank->acked is
- * later), or the engine and this node have lost the rank's position. */
+ * of all ranks have passed it. So there are two cases: another node has served this rank further
+ * (rank->acked is later), or the engine and this node have lost the rank's position. */
 static void skip_epochs(struct coord *coord, const struct held_job *job, uint32_t number)
 {
 	const struct coord_calls *calls = &coord->calls;
@@ -238,8 +238,9 @@ void coord_forget_came(struct held_job *job, uint32_t number)
 	came->ids = NULL;
 }
 
-/* Returns -EBADE if the rank has already received a sample of the read in this epoch. *ret: all
- * samples that the rank has received, including those of the read; the caller frees it. */
+/* Checks that the rank has not yet received any sample of the read in this epoch; otherwise returns
+ * -EBADE. *ret: all samples that the rank has now received in the epoch; the caller frees the
+ * set. */
 static int check_came(struct held_job *job, const struct coord_read *read, uint32_t n,
 	roaring_bitmap_t **ret)
 {

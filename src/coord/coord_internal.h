@@ -83,7 +83,7 @@ struct drawn_job {
 	bool seen;	 /* the last coord_survey found the job in the group */
 	uint64_t met_ns; /* time at which this leader first saw the job */
 	uint32_t epoch, next;
-	/* the feeds of all epochs before this one were deleted; 0: none were */
+	/* all epochs before this one are over, and their feeds were deleted */
 	uint32_t forgotten;
 	uint32_t ahead;	   /* samples drawn beyond the position of the fastest reader */
 	uint32_t window;   /* number of samples that should be drawn ahead */
@@ -106,7 +106,8 @@ struct pool {
 	/* samples that were in the cache of any node when the sampler `exchange` was last told;
 	 * NULL: not known yet */
 	roaring_bitmap_t *resident;
-	/* samples drawn since fresh_ns, and in the interval before it; NULL: not made yet */
+	/* fresh: samples drawn since fresh_ns; older: samples drawn in the interval that ended at
+	 * fresh_ns. NULL: the set was not made yet. */
 	roaring_bitmap_t *fresh, *older;
 	/* told_ns: time at which the engine is next asked for `resident` */
 	uint64_t fresh_ns, told_ns;
@@ -146,7 +147,7 @@ struct coord {
 	/* coord_status copies the counters from here; the other fields are unused. */
 	struct coord_status counts;
 	LIST_HEAD(, held_job) jobs;
-	struct coord_node *members; /* live ones come first */
+	struct coord_node *members; /* first the live nodes, then the others */
 	size_t n_members, n_live;
 	/* Nodes that were live in earlier lives of the engine. A repair waits for their reports. */
 	struct coord_node *expected;
@@ -157,9 +158,10 @@ struct coord {
 	struct coord_token token;
 	/* time of the last heartbeat or election that renewed the leader's lease */
 	uint64_t renewed_ns;
-	/* time of the last step that waited for journals; 0: steps do not wait */
+	/* time of the last step in which the leader waited for journals; 0: it does not wait */
 	uint64_t waits_since_ns;
-	uint64_t waited_ns; /* total time that steps have waited for journals */
+	/* how long the leader has waited for journals, all steps together */
+	uint64_t waited_ns;
 	LIST_HEAD(, drawn_job) drawn;
 	LIST_HEAD(, pool) pools;
 	job_id next_id;
@@ -184,8 +186,9 @@ static inline uint64_t quiet_ns(const struct coord *coord)
 	return coord->now_ns - coord->moved_ns;
 }
 
-/* Returns the pause before the engine is next asked for changes by other nodes. The pause grows
- * with the time without progress, up to most_ns. coord_moved ends it. */
+/* Returns the pause before the engine is next asked for changes by other nodes. The longer there
+ * was no progress, the longer is the pause, up to most_ns. The next progress ends the pause
+ * (coord_moved). */
 static inline uint64_t pause_ns(const struct coord *coord, uint64_t most_ns)
 {
 	uint64_t in = quiet_ns(coord) / 4, least_ns = coord->pace_ns / 32;
@@ -214,8 +217,8 @@ bool coord_is_quiet(const struct coord *coord);
 /* Notes that this node no longer serves the rank, and calls lost(). */
 void coord_lose_rank(struct coord *coord, struct held_job *job, uint32_t rank);
 
-/* Notes that the epoch of `at` has begun, since a reader has read samples of it. The engine may
- * have forgotten this. */
+/* Notes that the epoch of `at` has begun, if a reader has read samples of this epoch. This is
+ * needed after a repair: the engine may have forgotten that the epoch has begun. */
 static inline void coord_note_begun(struct held_job *job, struct coord_position at)
 {
 	if (at.position > 0 && at.epoch > job->wanted)
@@ -269,7 +272,8 @@ must_check int coord_compare(struct coord *coord);
 /* --- coord_fill.c ----------------------------------------------------------------------- */
 
 /* Extends the log of a job by whole mini-batches, until it contains all offered positions. Offered
- * samples keep their positions; all other positions are filled with drawn samples. */
+ * samples keep their positions. All other positions get samples of the epoch that the log does not
+ * have yet, chosen at random. */
 must_check int coord_fill(struct coord *coord, const struct coord_engine_job *job,
 	const struct coord_offers *offers);
 
@@ -302,9 +306,9 @@ must_check int coord_draw(struct coord *coord);
 
 /* --- coord_resident.c ------------------------------------------------------------------- */
 
-/* Tells the engine from time to time which samples are in this node's cache, for the sampler
- * `exchange`, and which samples have their home here but are not in the cache, for the assignment
- * of samples to ranks. */
+/* Reports this node's samples to the engine from time to time. For the sampler `exchange`: the
+ * samples in the cache. For the assignment of samples to ranks: the samples that have their home
+ * here, but are not in the cache. */
 must_check int coord_tell_resident(struct coord *coord);
 /* Tells the pool's sampler which samples are in the cache of any node. */
 must_check int coord_update_resident(struct coord *coord, struct pool *pool);

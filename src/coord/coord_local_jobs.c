@@ -99,7 +99,8 @@ int local_enter(
 	struct coord_local *local = context;
 	struct local_job *job = local_find(local, facts->name);
 	if (job && is_another(facts, job, differs)) {
-		/* If the node ran the job with the group's facts, it no longer does. */
+		/* The group has other facts now, so this node does not run the group's job any
+		 * more. */
 		(void)local_leave(local, node, facts->name);
 		job = local_find(local, facts->name);
 		if (job)

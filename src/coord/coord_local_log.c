@@ -291,9 +291,9 @@ static bool is_whole(struct local_job *job, uint32_t epoch)
 	return feed != NULL;
 }
 
-/* If a repair lacked the journal of a rank, its log may begin with an epoch after the one that the
- * rank reads. Then a part of the previous epoch is missing, which some rank has not read to its
- * end. The job goes back to the previous epoch, and the log is repaired again. */
+/* A repair without the journal of one rank may have begun an epoch too early: some rank still reads
+ * the previous epoch, of which the log has only a part. In this case the job goes back to the
+ * previous epoch, and the log is repaired again. */
 int local_mend(void *context, const char *run, const char *name)
 {
 	struct coord_local *local = context;

@@ -3,10 +3,8 @@
 
 #pragma once
 
-/*
- * Mutants of the protocol. Each leaves out a part, and the simulation must notice this. Only tests
- * are built with COORD_MUTANTS.
- */
+/* Mutants of the protocol, for tests. Each mutant breaks one rule of the protocol, and the
+ * simulation must notice this. Only tests are built with COORD_MUTANTS. */
 
 enum coord_mutant {
 	MUTANT_NONE,

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 /*
- * The ranks that others wait for. The engine has the logs of two epochs. So the epoch after the
- * running one can't begin before all ranks have read the epoch before the running one to its end:
+ * The ranks that others wait for. The engine has the logs of two epochs at most. So, while epoch 1
+ * is running, epoch 2 can't begin before all ranks have read epoch 0 to its end:
  *
  *     epoch         0               1               2
  *     log           dropped with    drawn to its    begins when no rank
@@ -28,8 +28,9 @@ static bool is_behind(const struct held_job *job, uint32_t number)
 	return position_before(job->cursors[number], end);
 }
 
-/* Tells whether a rank has come to the epoch after the running one, which was drawn to its end. */
-static bool is_waited_for(const struct held_job *job)
+/* Tells whether readers wait for the next epoch: the running epoch is drawn to its end, and a
+ * rank's cursor is already in the next one. */
+static bool next_is_awaited(const struct held_job *job)
 {
 	for (uint32_t r = 0; job->cursors && r < job->facts.ranks; r++)
 		if (job->cursors[r].epoch > job->epoch)
@@ -39,7 +40,7 @@ static bool is_waited_for(const struct held_job *job)
 
 bool coord_is_behind_others(const struct held_job *job, uint32_t number)
 {
-	return is_behind(job, number) && is_waited_for(job);
+	return is_behind(job, number) && next_is_awaited(job);
 }
 
 static bool is_unserved(const struct held_job *job, uint32_t number)
@@ -75,5 +76,5 @@ void coord_unserved(const struct coord *coord, const char *name, char text[COORD
 void coord_behind(const struct coord *coord, const char *name, char text[COORD_TEXT])
 {
 	const struct held_job *job = coord_find_job(coord, name);
-	print(job && is_waited_for(job) ? job : NULL, is_behind, text);
+	print(job && next_is_awaited(job) ? job : NULL, is_behind, text);
 }

@@ -56,8 +56,8 @@ static int visit_rank(struct coord *coord, const struct held_job *job, uint32_t 
 	return err;
 }
 
-/* Visits the positions of a job in the local journal: only those beyond the end of the log
- * (from_end), or all since the start of the epoch before the running one. */
+/* Visits the positions of a job in the local journal. from_end: only the positions beyond the end
+ * of the log. Otherwise: all positions of the running epoch and of the epoch before. */
 static int visit_job(struct coord *coord, const struct held_job *job,
 	const struct coord_engine_job *log, bool from_end, sample_id *ids, visit *each)
 {
@@ -225,10 +225,10 @@ static int find_silent(struct coord *coord, struct coord_node *ret)
 }
 
 /*
- * Sets *ret to true if the log may be repaired now: after one ttl, in which unknown nodes can
- * appear, if all known nodes have reported (without this pause if the engine is `alone`); otherwise
- * after three ttl. The time since the last step counts as at most ttl / 8, because the clock may
- * jump. *silent: a node that has not reported.
+ * Sets *ret to true if the log may be repaired now. The leader waits until all known nodes have
+ * reported, but for three ttl at most. It waits for at least one ttl, in which unknown nodes can
+ * appear, except if the engine is `alone`. The time since the last step counts as at most ttl / 8,
+ * because the clock may jump. *silent: a node that has not reported.
  */
 static int waited_enough(struct coord *coord, bool *ret, struct coord_node *silent)
 {

@@ -88,9 +88,9 @@ static int tell_lacked(struct coord *coord, const char *dataset, uint64_t often_
 	return err;
 }
 
-/* Tells whether samples move between nodes, and this node is not idle. Otherwise nodes do not
- * report the samples that they lack. */
-static bool is_placed(const struct coord *coord)
+/* Tells whether this node has to report the samples that it lacks: the group has several nodes that
+ * exchange samples, and this node is not idle. */
+static bool must_tell_lacked(const struct coord *coord)
 {
 	return coord->calls.lacked && coord->self.address[0] && coord->n_live > 1 &&
 	       !coord_is_quiet(coord);
@@ -126,7 +126,7 @@ int coord_tell_resident(struct coord *coord)
 			continue;
 		if (!err && coord->calls.resident && job->facts.kind == SAMPLER_EXCHANGE)
 			err = tell_resident(coord, dataset, often);
-		if (!err && is_placed(coord))
+		if (!err && must_tell_lacked(coord))
 			err = tell_lacked(coord, dataset, often);
 	}
 	if (!err)
@@ -184,7 +184,8 @@ static int make_drawn(struct pool *pool)
 	return err ? err : make_set(&pool->older);
 }
 
-/* Removes from `told` the samples that no job of the pool has, since they can't be exchanged. */
+/* Removes from `told` the samples that no job of the pool has, because the sampler does not know
+ * them. */
 static int keep_known(
 	const struct coord *coord, const struct pool *pool, roaring_bitmap_t *told)
 {
@@ -234,7 +235,7 @@ int coord_update_lacked(struct coord *coord, struct pool *pool)
 {
 	const struct coord_engine *engine = coord->engine;
 	char text[COORD_TOLD];
-	if (!is_placed(coord))
+	if (!must_tell_lacked(coord))
 		return 0;
 	int err = make_drawn(pool);
 	if (err || coord->now_ns < pool->lacked_ns)

@@ -216,7 +216,7 @@ static int beat(void *context, const struct coord_beat *beat, struct coord_view 
 	err = take_view(resp, reply, beat->leases, beat->n, ret);
 	if (!err && beat->look)
 		err = take_look(reply->element[7], beat->look);
-	/* the log may be lost, so the list of its parts may be wrong */
+	/* The engine may have lost logs, so the known lists of chunks may be wrong. */
 	if (!err && !ret->ready)
 		resp_forget_chunks(resp);
 	return resp_end(resp, reply, err);

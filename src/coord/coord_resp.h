@@ -57,11 +57,11 @@ must_check int coord_resp_look(struct coord_resp *resp, char said[COORD_TEXT]);
 must_check int coord_resp_drop(
 	struct coord_resp *resp, const char *name, char said[COORD_TEXT]);
 /*
- * Lets the training continue with another number of ranks. Each job will have local_ranks of them;
- * 0: as many as before. Operators may call it at any time. -EBUSY: live nodes, listed in `said`,
- * run the training. -EINVAL: the training can't continue with this number of ranks, for the reason
- * in `said`. -ENOENT: no such training; -EAGAIN: the log is being repaired. After other errors
- * `said` has the server's refusal.
+ * Lets the training continue with another number of ranks. local_ranks: the number of ranks in
+ * each job; 0: as many as before. Operators may call it at any time. -EBUSY: live nodes, listed in
+ * `said`, run the training. -EINVAL: the training can't continue with this number of ranks, for the
+ * reason in `said`. -ENOENT: no such training; -EAGAIN: the log is being repaired. After other
+ * errors `said` has the server's refusal.
  */
 must_check int coord_resp_resize(struct coord_resp *resp, const char *job, uint32_t ranks,
 	uint32_t local_ranks, char said[COORD_TEXT]);

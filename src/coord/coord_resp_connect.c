@@ -308,8 +308,8 @@ static int connect_anywhere(struct coord_resp *resp)
 	resp->refused[0] = '\0';
 	if (resp->moved.port) {
 		struct coord_host moved = resp->moved;
-		/* If this connection fails, the next call tries the servers of the URL again,
-		 * because one of them may have the group's keys again. */
+		/* If this connection fails, the next call tries the servers of the URL. The group's
+		 * keys may have moved back to one of these. */
 		resp->moved.port = 0;
 		err = try_host(resp, &moved);
 		if (!err)
@@ -327,8 +327,8 @@ static int connect_anywhere(struct coord_resp *resp)
 	return err;
 }
 
-/* Replaces each errno to which coord_engine.h gives a meaning: a failed connection says nothing
- * about jobs, leases and fences. */
+/* Returns -ECONNRESET for each errno that has a special meaning in coord_engine.h. A failed
+ * connection must not look as if, for instance, a lease or a job were missing. */
 static int as_no_fence(int err)
 {
 	static const int fences[] = {

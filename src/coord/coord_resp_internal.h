@@ -40,8 +40,8 @@ struct coord_resp {
 	char policy[32]; /* maxmemory-policy; "": not known */
 	char refused[COORD_TEXT]; /* the server's refusal; "": it answered */
 	const char *asked;	  /* name of the last command or function */
-	/* The functions by which hiredis makes the parts of a reply. makes: hiredis's own; counts:
-	 * those that also count the memory. */
+	/* The functions by which hiredis makes the parts of a reply. makes: the original functions
+	 * of hiredis; counts: functions that count the memory, and then call the original ones. */
 	redisReplyObjectFunctions *makes, counts;
 	/* taken: memory of the reply that is being read, in bytes; most: the limit */
 	size_t taken, most;

@@ -189,9 +189,9 @@ static bool is_about_rights(const char *text)
 	return false;
 }
 
-/* Converts an error reply to an errno value. If the error has a meaning in coord_engine.h, returns
- * it; otherwise also stores the refusal and closes the connection, because the next connection may
- * succeed. */
+/* Converts an error reply to an errno value. If coord_engine.h gives the error a meaning, returns
+ * this errno. Other errors are refusals: the text is stored, and the connection is closed, because
+ * the next connection may succeed. */
 static int refusal(struct coord_resp *resp, const char *text)
 {
 	int fence = fence_error(text);

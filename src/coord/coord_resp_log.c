@@ -44,8 +44,8 @@ sample_id *resp_join(const struct coord_append *append)
 	return ids;
 }
 
-/* Calls the server's function `function`: that of `append`; or, if `fills`, that of `fill`, which
- * also gets the present end of the log. */
+/* Calls the server's function for `append`, or, if `fills` is true, the one for `fill`. The
+ * function for `fill` also gets the present end of the log. */
 static int append_by(struct coord_resp *resp, const char *function, bool fills,
 	const char *run, const struct coord_token *token,
 	const struct coord_append *append)

@@ -107,7 +107,7 @@ bool resp_take_position(const redisReply *reply, struct coord_position *ret)
 
 #define COOKIE_PLAIN 12346
 #define COOKIE_RUNS 12347
-/* a set with run containers has offsets only if it has at least so many containers */
+/* A set with run containers stores offsets only if it has at least this number of containers. */
 #define OFFSETS_FROM 4
 #define ARRAY_MOST 4096 /* most values in an array; more values are stored as bits */
 #define BITS_BYTES 8192

@@ -9,8 +9,9 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Reads a reply, but limits its memory and its time. The announced length of a value counts as
- * memory before its bytes arrive. The time suffices for a slow network. */
+/* Reads a reply, and limits its memory and its time. The announced length of a value counts as
+ * memory before its bytes arrive. The limit for the time allows slow networks
+ * (LEAST_BYTES_PER_MS). */
 
 /* memory that is counted for each value, in addition to its bytes */
 #define OBJECT_BYTES 96

@@ -63,8 +63,8 @@ static void granted(struct coord *coord, struct held_job *job, uint32_t number,
 		job->entered = false; /* the engine has lost the job */
 		return;
 	}
-	/* The engine's cursor is later than all that this node has sent, so another node had the
-	 * rank for a while. */
+	/* The engine has a later cursor than this node has ever sent. So another node has served
+	 * the rank for a while. */
 	bool served = rank->held && position_before(rank->consumed, lease->ret_cursor) &&
 		      position_before(rank->acked, lease->ret_cursor);
 	if (lease->error || served) {
@@ -270,8 +270,9 @@ static int step(struct coord *coord)
 		return err;
 	due_at(coord, coord->beat_ns);
 	if (any_not_entered(coord)) {
-		/* The engine has lost jobs in the meantime, and a report to it would lack the
-		 * samples of these jobs. */
+		/* The engine has lost jobs since the look above. A report now would lack the
+		 * samples of these jobs, so the step ends here, and the next step enters the jobs
+		 * again. */
 		due_at(coord, coord->now_ns + coord->pace_ns / 64);
 		return 0;
 	}

@@ -74,7 +74,8 @@ static bool take_number(struct part part, int least, int most, int *ret)
 
 /* --- parts ------------------------------------------------------------------------------ */
 
-/* Parses [USER[:PASSWORD]@] at the start of `rest`, before the first byte that is in `end`. */
+/* Parses [USER[:PASSWORD]@] at the start of `rest`. `end` has the bytes that can follow this part,
+ * such as the slash; an @ after such a byte belongs to a later part. */
 static int take_user(struct rest *rest, const char *end, struct coord_url *ret)
 {
 	size_t n = strcspn(rest->at, end);
@@ -218,7 +219,7 @@ int coord_url_parse(
 	int err;
 	*ret = (struct coord_url){0};
 	if (skip(&rest, "redis+unix://")) {
-		/* The user is searched only before the path, because the path may contain an @. */
+		/* Looks for the user only before the path, because the path may contain an @. */
 		const char *slash = strchr(rest.at, '/');
 		bool user = slash && memchr(rest.at, '@', (size_t)(slash - rest.at));
 		err = user ? take_user(&rest, "/", ret) : 0;

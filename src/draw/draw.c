@@ -14,8 +14,8 @@
  *     draw_end     the stream draws no more; its remaining samples still count as needed
  *     draw_left    the engine has forgotten the stream
  *
- * After a stream was inserted or removed, the candidates of the sampler `exchange` are out of date,
- * until sampler_settle has returned true.
+ * After a stream was inserted or removed, the caller calls sampler_settle until it returns true, so
+ * that the sampler `exchange` knows again which cached samples each stream can get.
  */
 
 void draw_init(struct draw *draw)

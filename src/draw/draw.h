@@ -45,22 +45,24 @@ struct strand {
 	struct sampler *sampler; /* NULL: the samples are not drawn here */
 	uint32_t number;	 /* the number by which the sampler knows the space */
 	const roaring_bitmap_t *selection; /* ids of the job's samples */
-	sample_id first; /* the id, in the stream, of the sampler's sample 0 */
-	/* The number of positions that one open binds, if the sampler is dsa. For other samplers 1:
-	 * exchange draws as late as possible, because it gives cached samples, and isa shares no
-	 * draws. */
+	/* id, in the stream, of the sample that has id 0 in the sampler */
+	sample_id first;
+	/* The number of positions that one open binds, if the sampler is dsa; 1 for other samplers.
+	 * `exchange` should draw late, because it prefers samples that are cached at the time of
+	 * the draw. `isa` shares no draws. */
 	uint32_t at_once;
 	/* The most samples to draw ahead. The caller may change this number before each event. */
 	uint32_t lookahead;
-	/* The remaining samples while the strand is not in its sampler: in `set`, in `ids`, or in
-	 * both. */
+	/* The samples that the strand has yet to draw: `set` in the form that a sampler takes over,
+	 * `ids` as a bitmap. One of them or both are set while the strand is in no sampler; both
+	 * are NULL while the sampler has the samples. */
 	struct sampler_set *set;
 	roaring_bitmap_t *ids;
 };
 
-/* A running epoch, for which samples are drawn. The caller sets the members up to `strands`, and
- * ends the stream while its job is parked. If each position has a fixed sample, the strands have no
- * sampler, and the stream only counts need. */
+/* A running epoch, for which samples are drawn. The caller sets the fields up to `strands`. It ends
+ * the stream when the job is parked. The strands have no sampler if each position has a fixed
+ * sample; the stream then only counts need. */
 struct stream {
 	job_id job;
 	uint32_t epoch;
@@ -68,8 +70,9 @@ struct stream {
 	/* The name of the training, if the job is a rank whose samples the coordinator draws;
 	 * otherwise NULL. */
 	const char *training;
-	bool at_open;	       /* a sample is drawn only when its position is opened */
-	uint64_t tensor_bytes; /* bytes of a large tensor of the job; at least 1 */
+	bool at_open; /* a sample is drawn only when its position is opened */
+	/* a size that three quarters of the job's tensors do not exceed; at least 1 */
+	uint64_t tensor_bytes;
 	size_t n_strands;
 	struct strand *strands; /* one strand for each dataset */
 
@@ -78,11 +81,12 @@ struct stream {
 	stream_id id;	  /* the stream's number in all its samplers */
 	job_id joined_as; /* the job's id, or the id of its stand-in (draw.c) */
 	bool ready;	  /* the stream may draw */
-	bool leaves; /* the cache still has to be told that the stream needs no samples */
+	bool leaves; /* the caller still has to tell the cache that the stream needs no samples */
 	uint32_t ahead; /* number of samples drawn and not bound */
-	/* number of unbound positions for which no sample is drawn either */
+	/* number of positions that are not bound, and have no drawn sample */
 	uint32_t unbound;
-	/* value of `ahead` after the last draw or refill; half of this counts as low */
+	/* value of `ahead` after the last draw or refill; if half of it is left, the effect is
+	 * LOW */
 	uint32_t filled;
 	struct strand *next; /* the strand from which the next sample will come */
 	struct rng rng;
@@ -92,8 +96,9 @@ struct stream {
 enum draw_effect_kind {
 	/* Reduce the number of epochs that need the sample `id` of `space` by one. */
 	DRAW_DROP,
-	/* Pin and request the sample, which is `sample` in `stream` and `id` in `space`. It will be
-	 * bound after all samples drawn before. drops: also reduce its need by one. */
+	/* Pin and request the sample, which has the id `sample` in `stream`, and `id` in `space`.
+	 * The stream will bind it after all samples that were drawn earlier. If `drops` is true,
+	 * also reduce the need of the sample by one. */
 	DRAW_DRAWN,
 	/* Refill the look-ahead of `stream` soon, because at most half of it is left. */
 	DRAW_LOW,
@@ -157,12 +162,12 @@ must_check int draw_enter(
 void draw_ready(struct stream *stream, bool ready);
 /* Event: the epoch draws no more. Effect: LEAVE or GONE. */
 void draw_end(struct draw *draw, struct stream *stream);
-/* Event: a stream will never draw, although its samples count as needed. From now on
- * draw_take_leaving may return it. */
+/* Event: the stream will never draw, so its samples are no longer needed. The caller gets the
+ * stream back from draw_take_leaving. */
 void draw_give_up(struct stream *stream);
-/* Returns a stream that will not draw, but whose samples count as needed; NULL: there is none.
- * Returns each such stream only once; the caller then tells the cache that the stream needs no
- * samples. */
+/* Returns a stream that will not draw, but whose samples still count as needed; NULL: there is
+ * none. Returns each such stream only once. The caller then tells the cache that the stream needs
+ * no samples. */
 struct stream *draw_take_leaving(struct draw *draw);
 /* Event: the caller has begun to tell the cache that the stream needs no samples. The engine
  * forgets the stream. */
@@ -170,9 +175,9 @@ void draw_left(struct draw *draw, struct stream *stream);
 
 /* --- events: drawing ---------------------------------------------------------------------- */
 
-/* Event: an open needs a sample, and none is drawn. Draws one round. If the stream draws at opens,
- * draws only one sample: `fixed`, the position's own sample, or, if `fixed` is SAMPLE_NONE, any
- * sample with the label. Effects: DRAWN, for this stream and for those that join the round. */
+/* Event: an open needs a sample, and no sample is drawn. Draws one round for all streams that may
+ * join. But if the stream draws at opens (at_open), draws one sample for this stream alone:
+ * `fixed`, or, if `fixed` is SAMPLE_NONE, any sample with the label. Effects: DRAWN. */
 void draw_asked(struct draw *draw, struct stream *stream, uint32_t label, sample_id fixed,
 	const struct ahead_cache *cache);
 /* Event: there may be room to draw ahead. Draws one round. Returns false if the stream wants no
@@ -188,8 +193,9 @@ must_check bool draw_fed(struct draw *draw, struct stream *stream, struct feed *
  * number of positions that are not bound and have no drawn sample. Effect: LOW. */
 void draw_bound(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
-/* Event: another daemon asks for the sample. Effect: DROP, for the oldest epoch of a training that
- * needs the sample. Returns false if no training needs the sample. */
+/* Event: another daemon asks for the sample. If a training needs the sample, its oldest epoch that
+ * does so needs the sample no more (effect: DROP). Returns false if no training needs the
+ * sample. */
 bool draw_fetched(struct draw *draw, const struct space *space, sample_id id);
 
 /* --- questions ---------------------------------------------------------------------------- */
@@ -200,8 +206,8 @@ struct stream *draw_find(const struct draw *draw, job_id job, uint32_t epoch);
 bool draw_draws_for(const struct draw *draw, job_id job);
 /* Tells whether draw_take_leaving would return a stream now. */
 bool draw_any_leaves(const struct draw *draw);
-/* Tells whether a stream of the rank's training and epoch already keeps the ids of the samples that
- * the training still needs. */
+/* Tells whether any stream of this rank's training and epoch has the ids of the samples that the
+ * training still needs. */
 bool draw_is_borne(const struct draw *draw, const struct stream *stream);
 /* Counts the samples that the stream has yet to draw: stream->unbound. For tests. */
 uint32_t stream_remaining(const struct stream *stream);
@@ -226,7 +232,7 @@ struct feed {
 	/* index of the first sample in `ids`, number of samples, and capacity of `ids` */
 	uint32_t head, n, room;
 	sample_id *ids;
-	/* largest K such that the first K bindings are all consumed */
+	/* The first `consumed` bindings of the epoch are all consumed, but the next one is not. */
 	uint32_t consumed;
 	/* number of samples at the beginning of the epoch that were consumed on another daemon */
 	uint32_t had;

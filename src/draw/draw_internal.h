@@ -23,15 +23,15 @@ void stream_choose_next(struct stream *stream);
 
 /* --- needed.c --- */
 
-/* Called when a stream begins to draw. Only one stream of a training's epoch has the ids of the
- * samples that the training still needs: if another stream has them, drops the ids of this
- * stream. */
+/* Called when a stream begins to draw. Among the streams of a training's epoch, only one keeps the
+ * ids of the samples that the training still needs. If another stream already keeps them, the
+ * function drops the ids of this stream. */
 void demand_enter(const struct draw *draw, struct stream *stream);
-/* Removes a drawn sample from the ids of the samples that are still needed: from the stream's ids,
- * or, if the stream is a rank, from those of its training. The stream has no sampler. Returns true
- * if the sample was among the ids. */
+/* Removes a drawn sample from the set of samples that are still needed. If the stream is a rank,
+ * this is the set of its training; otherwise it is the stream's own set. Returns true if the sample
+ * was in the set. Only for streams without a sampler. */
 bool demand_drawn(const struct draw *draw, const struct stream *stream, sample_id sample);
-/* Called when a stream of a training ends. If it has the ids of the samples that the training still
- * needs, passes them to another stream of the training's epoch. Returns true if there is no such
- * stream, so that these samples must no longer count as needed. */
+/* Called when a stream of a training ends. If the stream keeps the ids of the samples that the
+ * training still needs, passes the ids to another stream of the training's epoch. Returns true if
+ * there is no other stream. The samples must then no longer count as needed. */
 must_check bool demand_keep(const struct draw *draw, struct stream *stream);

@@ -10,10 +10,9 @@
 
 /* --- how far ahead ------------------------------------------------------------------------ */
 
-/*
- * Samples drawn ahead take half of the cache at most. A sample that several streams have drawn
- * counts once. If this half is full, each stream may use its own part of another quarter.
- */
+/* The samples that all streams have drawn ahead may fill half of the cache. A sample that several
+ * streams have drawn counts once. When this half is full, another quarter of the cache is divided
+ * equally among the streams: each may still draw as much as its part holds. */
 static bool cache_has_room(const struct stream *stream, const struct ahead_cache *cache)
 {
 	uint64_t held = cache->pinned_bytes + cache->awaited * stream->tensor_bytes;
@@ -42,13 +41,14 @@ static bool has_room(const struct draw *draw, const struct stream *stream,
 }
 
 /*
- * Tells whether the stream takes part in a round that another stream or an open has begun. It does
- * if it has room for a sample, or if it has fewer samples ahead than its next open takes. The
- * second rule is for batches. An open of a batch takes the samples of the whole batch, even without
- * room for them, and jobs of equal speed open their batches shortly after each other. If the rounds
- * of the first job left out the other jobs for want of room, these would later draw different
- * samples. And a sample that a round gives to several streams is loaded for the first of them in
- * any case.
+ * Tells whether the stream takes part in a round that was begun for another stream, or for an open.
+ * It does if it has room for a sample.
+ *
+ * It also does if it has fewer samples ahead than its next open takes. This matters for batches.
+ * Jobs of equal speed open their batches shortly after each other, and each open takes the samples
+ * of a whole batch, with or without room. If the rounds of the first job left out the others
+ * because there is no room, the others would later draw different samples. Joining costs little,
+ * because the first job has the samples loaded in any case.
  */
 static bool may_join(const struct draw *draw, const struct stream *stream,
 	const struct ahead_cache *cache)
@@ -57,8 +57,8 @@ static bool may_join(const struct draw *draw, const struct stream *stream,
 	       (may_draw_more(stream) && stream->ahead < stream->next->at_once);
 }
 
-/* Tells whether a stream that draws from the sampler has a full look-ahead, no matter how much room
- * the cache has. */
+/* Tells whether a stream with samples in this sampler has drawn as far ahead as its `lookahead`
+ * allows. The room in the cache does not matter. */
 static bool another_is_full(const struct draw *draw, const struct sampler *sampler)
 {
 	const struct stream *other;
@@ -68,10 +68,12 @@ static bool another_is_full(const struct draw *draw, const struct sampler *sampl
 	return false;
 }
 
-/* Tells whether the stream wants another round. Streams that a round leaves out have to draw its
- * samples later, and to load them again if the cache is small. So a stream that is ahead of others
- * draws the second half of its look-ahead only in rounds in which all can take part. This keeps
- * streams of equal speed together. */
+/*
+ * Tells whether the stream wants another round. It always draws the first half of its look-ahead.
+ * It draws the second half only while no other stream of the sampler has a full look-ahead. Such a
+ * stream could not take part: it would draw these samples later, and load them again if the cache
+ * is small. This keeps streams of equal speed together.
+ */
 static bool wants_round(const struct draw *draw, const struct stream *stream,
 	const struct ahead_cache *cache)
 {
@@ -124,10 +126,12 @@ static bool draw_round(
 	return true;
 }
 
-/* Returns the sampler of the next round. Usually the stream's next sample comes from this sampler.
- * But another stream that has samples of this sampler may first have to draw from another one. If
- * that stream wants a round, returns that other sampler, so that the stream can join a later round
- * of this sampler. Rounds with more streams share more. */
+/*
+ * Returns the sampler of the next round: usually the sampler S of the stream's next sample. But
+ * another stream may have samples in S, while its next sample comes from another sampler T. If this
+ * other stream wants a round, returns T, so that the stream can take part in a later round of S.
+ * Rounds with more streams share more.
+ */
 static struct sampler *choose_sampler(const struct draw *draw,
 	const struct stream *stream, const struct ahead_cache *cache)
 {
@@ -149,15 +153,15 @@ bool draw_go_on(struct draw *draw, struct stream *stream, const struct ahead_cac
 	if (wants_round(draw, stream, cache) &&
 		draw_round(draw, choose_sampler(draw, stream, cache), cache))
 		return true;
-	/* If the stream still has room, it has stopped only in order not to leave out other
-	 * streams. */
+	/* If the stream still has room, it stops only for the sake of other streams. `filled` is
+	 * then the full look-ahead, so that the stream tries again when half of that is left. */
 	stream->filled =
 		has_room(draw, stream, cache) ? stream->next->lookahead : stream->ahead;
 	return false;
 }
 
-/* Always finds a sample: the position is not bound, so at least one sample is left, and also one
- * with the position's label. */
+/* A sample is always left: the position is not bound, so the stream has yet to draw a sample for
+ * it. The same holds for samples with the position's label. */
 void draw_asked(struct draw *draw, struct stream *stream, uint32_t label, sample_id fixed,
 	const struct ahead_cache *cache)
 {

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Ranks that are more than an epoch behind the others. */
+/* Finds ranks that are more than an epoch behind the others, and warns about them. */
 
 #define PAUSE_NS (600 * UINT64_C(1000000000))
 

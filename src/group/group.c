@@ -102,7 +102,7 @@ static void tell(const struct group *group)
 		log_info("cluster: this node leads, term %llu",
 			(unsigned long long)is->term);
 	if (is->lives < 2)
-		return; /* in its first life (coord.h) the engine has lost no data */
+		return; /* The engine is in its first life (coord.h), so it has lost no data. */
 	if (is->repairing && !was->repairing)
 		log_warn(
 			"cluster: the engine has lost data: its log is repaired from the "

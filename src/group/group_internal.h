@@ -51,8 +51,8 @@ struct group_rank {
 	/* the feed is lent (sched_feed_lend): readers on this node get no new samples */
 	bool lent;
 	bool bad; /* the job did not accept the last samples, and this was logged */
-	/* The place where the rank last continued, because another daemon had read up to there:
-	 * epoch << 32 | position. */
+	/* The place at which the rank last continued because another daemon had read the rank up to
+	 * this place: epoch << 32 | position. */
 	uint64_t went_on;
 	struct otherwise otherwise[2]; /* index: epoch % 2 */
 };

@@ -11,8 +11,8 @@
 
 #define OF_LATE_NS UINT64_C(10000000000)
 
-/* Finds the home of a sample. The scheduler asks before it prepares a sample, while it holds its
- * lock. */
+/* Finds the home of a sample. The scheduler calls peers_find before it prepares a sample, and holds
+ * its own lock during the call. */
 
 static bool is_home_of(const struct home *home, const struct coord_node *node)
 {
@@ -69,8 +69,8 @@ static bool has_this_node(const struct home *homes, size_t n)
 	return false;
 }
 
-/* Makes the table of homes, without nodes whose address was refused (is_bad). ret_at[i]: index in
- * `homes` of node i of the table. NULL: an error, which was logged unless there was no memory. */
+/* Makes the table of homes. Leaves out nodes whose address was refused (is_bad). ret_at[i]: index
+ * in `homes` of the table's node i. NULL: an error. All errors except -ENOMEM were logged. */
 static struct place *make_place(const struct home *homes, size_t n, uint32_t *ret_at)
 {
 	struct place_node *nodes = calloc(n + 1, sizeof(*nodes));

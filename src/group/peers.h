@@ -122,7 +122,8 @@ void peers_members(struct peers *peers, const struct coord_node *members, size_t
 bool peers_find(struct peers *peers, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct peer_fetch *ret);
 /* Notes that the node refuses the space (a dataset and a preparation) until until_ns, for the
- * reason err. Until then the next node in a sample's order is its home. */
+ * reason err. Until this time, samples whose home is this node are fetched from the next node in
+ * their order of homes. */
 void peers_refused(
 	struct peers *peers, uint32_t node, uint32_t space, int err, uint64_t until_ns);
 /* Returns the node's last refusal or failure within 10 s as -errno; 0: none. */

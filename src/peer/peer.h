@@ -121,11 +121,12 @@ struct peer_tensor {
 	/* Data that precede the bytes, such as the shape. peer_answer copies them. */
 	const void *head;
 	size_t head_bytes; /* at most PEER_HEAD */
-	/* If fd >= 0, the bytes are in this file from `offset` on, and are sent by sendfile(2).
+	/*
+	 * If fd >= 0, the bytes are in this file from `offset` on, and are sent by sendfile(2).
 	 * They must never change, not even after the release. If fd is -1, the bytes are in memory
-	 * at `bytes`, for instance where such a file is mapped. Over loopback, sending from memory
-	 * is faster than sendfile, because the kernel passes memory on in pieces larger than a
-	 * page. */
+	 * at `bytes`, for instance in a mapped file. For peers on loopback, memory is faster than
+	 * sendfile, because the kernel passes it on in pieces larger than a page.
+	 */
 	int fd;
 	uint64_t offset;
 	const void *bytes;

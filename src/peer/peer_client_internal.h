@@ -12,7 +12,8 @@
  * Internals of the client: peer_client.c has its loop, peer_node.c a connection, peer_receive.c
  * reads the answers.
  *
- *     peer_fetch -> waiting (lock) -> queue -> slots, asked for -> bytes -> done()
+ *     peer_fetch -> node->waiting (lock) -> node->queue -> a slot: the request was sent
+ *     the answer to the slot's request -> its bytes are received -> done()
  *
  * Fields marked (lock) need the client's lock; only the loop's thread uses all others.
  */
@@ -36,8 +37,8 @@ TAILQ_HEAD(peer_wants, peer_want);
 /* A request that was sent. The slot is used until its answer is complete. */
 struct peer_slot {
 	struct peer_want *want; /* NULL: the fetch has failed before its answer came */
-	/* number of the request in messages: index of the slot + PEER_WINDOW * earlier uses of the
-	 * slot */
+	/* the number by which messages name the request: index of the slot + PEER_WINDOW * number
+	 * of earlier requests in this slot */
 	uint32_t request;
 	bool is_used;
 };
@@ -80,7 +81,7 @@ struct peer_node {
 	struct peer_answer answer; /* the answer whose bytes are being received */
 	uint64_t got;
 	uint8_t *to; /* memory for the bytes; NULL: they are discarded */
-	/* 0, or the error for done() although the answer reports no error */
+	/* the error that done() gets if the answer reports no error; 0: none */
 	int to_err;
 
 	_Atomic uint64_t incarnation, bytes, samples, failed, n_waiting;

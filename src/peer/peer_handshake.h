@@ -40,9 +40,9 @@ struct peer_handshake {
 void peer_handshake_begin(struct peer_handshake *handshake, const struct peer_self *self,
 	enum peer_role role, const char *expected);
 
-/* Continues the handshake as far as the link allows. Returns 1 if the handshake is done; 0 if it
- * waits for the socket: for room to send if link->wants_to_send, otherwise for input. The client
- * calls it for the first time when the link is connected. */
+/* Continues the handshake as far as the link allows. Returns 1 if the handshake is done. Returns 0
+ * if it waits for the socket: to send if link->wants_to_send is true, else to receive. The client
+ * calls this for the first time when the link is connected. */
 must_check int peer_handshake_go(
 	struct peer_handshake *handshake, struct peer_link *link);
 

@@ -192,7 +192,7 @@ static void explain(struct peer_link *link, const struct peer_trust *trust)
 static bool has_proved(const struct peer_link *link, const struct peer_trust *trust)
 {
 	X509 *certificate = SSL_get0_peer_certificate(link->tls);
-	/* TLS resumes the session made from the secret only if both ends have this secret */
+	/* A session made from the secret can be resumed only if both ends have this secret. */
 	if (peer_trust_has_secret(trust))
 		return SSL_session_reused(link->tls);
 	return certificate && SSL_get_verify_result(link->tls) == X509_V_OK;
@@ -244,9 +244,9 @@ bool peer_link_has_more(const struct peer_link *link)
 	return link->tls && SSL_has_pending(link->tls);
 }
 
-/* Changes the key of TLS when key_lasts bytes were sent with it. A key that the kernel uses can't
- * be changed: then returns false with ECONNRESET, so that the connection ends and the client
- * connects again. */
+/* Changes the key of TLS when key_lasts bytes were sent with it. If the kernel encrypts, the key
+ * can't be changed. The function then returns false and sets errno to ECONNRESET; the connection
+ * ends, and the client connects again with a new key. */
 static bool renew_keys(struct peer_link *link)
 {
 	if (link->n_sent < link->key_lasts)

@@ -64,7 +64,8 @@ void peer_node_move(struct peer_node *node)
 	node->pause_ns = 0;
 }
 
-/* Logs a reason. The same reason is logged again only after the node was connected in between. */
+/* Logs a reason, unless it is the same reason as last time. After a successful handshake, every
+ * reason is logged again. */
 static void log_down(struct peer_node *node, const char *why)
 {
 	if (strcmp(node->why, why) == 0)

@@ -30,7 +30,8 @@ static void end_answer(struct peer_node *node)
 	if (!err) {
 		atomic_fetch_add(&node->bytes, node->answer.length);
 		atomic_fetch_add(&node->samples, 1);
-		/* the pause after the next failure is the shortest again */
+		/* A complete answer proves that the node works. So the next failure is followed by
+		 * the shortest pause again. */
 		node->pause_ns = 0;
 	}
 	peer_want_done(node, want, err);

@@ -116,7 +116,7 @@ static ssize_t send_some(struct peer_served *served, struct peer_request *reques
 	size_t n_front = request->n_front;
 	size_t front = request->sent < n_front ? n_front - request->sent : 0;
 	uint64_t body = front ? 0 : request->sent - n_front;
-	/* NULL if no tensor is sent from memory */
+	/* NULL if the tensor's bytes are in a file, or if there is no tensor */
 	uint8_t *bytes = (uint8_t *)(uintptr_t)tensor->bytes;
 	const struct iovec parts[2] = {
 		{.iov_base = request->front + n_front - front, .iov_len = front},

@@ -29,8 +29,8 @@ void peer_request_free(struct peer_request *request)
 	struct peer_tensor tensor = request->tensor;
 	struct peer_server *server = request->server;
 	free(request);
-	/* after this the server must not be used, because its owner may free it when no request is
-	 * left */
+	/* The server must not be used after this line: when no request is left, its owner may free
+	 * it. */
 	atomic_fetch_sub(&server->n_requests, 1);
 	if (tensor.release)
 		tensor.release(tensor.context);

@@ -23,7 +23,7 @@
  * key, and some records are shorter */
 #define KEY_LASTS (UINT64_C(1) << 37)
 
-/* Tells versions of a file apart. */
+/* Attributes of a file, by which its versions differ. */
 struct stamp {
 	struct timespec time;
 	ino_t inode;
@@ -164,9 +164,8 @@ static int find_secret(SSL *tls, const unsigned char *id, size_t n, SSL_SESSION 
 static const char ciphers[] =
 	"TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 
-/* Sets the options of the context, for a secret and for certificates. A client accepts only
- * certificates that it can verify. With a secret the client trusts no authority, so it accepts no
- * certificate. */
+/* Sets the options of the context. A client accepts only certificates that it can verify. If the
+ * trust is a secret, the client knows no authority, so it accepts no certificate. */
 static bool set_up(SSL_CTX *context, struct peer_trust *trust)
 {
 	SSL_CTX_set_app_data(context, trust);

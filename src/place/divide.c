@@ -37,10 +37,10 @@ static bool is_lacked(const struct coord_batch *batch, uint32_t i)
 }
 
 /*
- * Sets ret[i] to the node where sample i should be read; LOCALITY_NOWHERE: any node. Samples that
- * their home has stay there. Samples that their home lacks stay there, too, while the home's ranks
- * have room for more; the rest may be read anywhere, because some node must prepare them in any
- * case. Returns false if there is no memory.
+ * Sets ret[i] to the node where sample i should be read; LOCALITY_NOWHERE: any node. A sample that
+ * its home has in the cache is read at its home. A sample that its home lacks is read there, too,
+ * as long as the ranks of the home have room for it. The other samples may be read anywhere,
+ * because some node has to prepare them in any case. Returns false if there is no memory.
  */
 static bool find_holders(const struct coord_batch *batch, const uint32_t *home,
 	uint32_t n_nodes, const uint32_t *rank_node, const uint32_t *rank_count,

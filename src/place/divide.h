@@ -16,10 +16,11 @@
 
 /*
  * Sets ret_rank[i] to the rank that reads batch->ids[i]. home[i]: index in `nodes` of the sample's
- * home; any other number: the sample has no home. nodes: the incarnations of the nodes. Samples of
- * batch->lacked stay at home as long as the ranks there have room for them; then they go to any
- * rank that has room. Returns false if there is no memory, or if all ranks are on one node, so that
- * the division makes no difference. Nodes that are not among `nodes` count as one.
+ * home; any other number: the sample has no home. nodes: the incarnations of the nodes. A sample in
+ * batch->lacked goes to a rank at its home if such a rank has room for it, and otherwise to any
+ * rank that has room. All nodes that are not in `nodes` count as one node. Returns false if there
+ * is no memory. Also returns false if all ranks are on one node, because the division then makes no
+ * difference.
  */
 bool divide(const struct coord_batch *batch, const uint32_t *home, const uint64_t *nodes,
 	uint32_t n_nodes, uint32_t *ret_rank);

@@ -37,8 +37,8 @@ struct locality {
 	struct node *nodes;
 	struct heap surplus, lack;
 	struct locality_move *moves;
-	/* [move]: index of the next move from the same node; number of samples that are left to
-	 * move */
+	/* move_next[move]: index of the next move from the same node; move_left[move]: number of
+	 * samples of the move that are not assigned yet */
 	uint32_t *move_next, *move_left;
 	/* the nodes that take samples that no node has, and the number for each */
 	struct imbalance *fill;
@@ -81,8 +81,8 @@ int locality_new(
 	l->nodes = calloc(n, sizeof(*l->nodes));
 	l->surplus.items = calloc(n, sizeof(*l->surplus.items));
 	l->lack.items = calloc(n, sizeof(*l->lack.items));
-	/* n moves are enough: after each move, at least one more node has as many samples as its
-	 * ranks take */
+	/* n moves are enough: each move gives at least one more node the number of samples that its
+	 * ranks take. */
 	l->moves = calloc(n, sizeof(*l->moves));
 	l->move_next = calloc(n, sizeof(*l->move_next));
 	l->move_left = calloc(n, sizeof(*l->move_left));

@@ -23,7 +23,8 @@ struct place {
 	struct entry entries[];
 };
 
-/* The rank of a node as home of a sample. The node with the smallest rank is the home. */
+/* A node's place in the order of homes of one sample. The first node in this order is the sample's
+ * home: the node with the smallest score. */
 struct rank {
 	double score;
 	uint64_t draw;	/* decides between equal scores: the larger one wins */
@@ -118,9 +119,9 @@ static uint64_t key_of(uint64_t space, sample_id sample)
 	return rng_mix(space, sample);
 }
 
-/* Returns the node that ranks first among the nodes with the capacity of entry *i. Among equal
- * capacities the largest draw ranks first, so only that node's score, a logarithm, is computed.
- * Sets *i to the first entry of the next capacity. */
+/* Among the nodes with the same capacity as entry *i, finds the one that comes first in the order
+ * of homes. It is the node with the largest draw, so the score, a logarithm, is computed for this
+ * node alone. Sets *i to the first entry with another capacity. */
 static struct rank first_of_capacity(const struct place *place, uint64_t key, uint32_t *i)
 {
 	double capacity = place->entries[*i].capacity;

@@ -27,7 +27,7 @@
 #define MIB (UINT64_C(1) << 20)
 /* The limits for open bytes, for files and for decoding are never less than this. */
 #define LEAST_BYTES (256 * MIB)
-#define OPEN_PER_PIXEL 6 /* limit of open bytes, per pixel of max_pixels */
+#define OPEN_PER_PIXEL 6 /* the limit of open bytes is max_pixels times this number */
 #define WORKING_PER_PIXEL 16
 /* bytes that a decoder keeps from one image to the next: eight buffers of KEEP_BYTES */
 #define KEPT_BY_WORKER (128 * MIB)
@@ -65,8 +65,8 @@ static struct memory_size full_size(const struct supply *supply,
 	const struct dataset *dataset, const struct preparation *preparation,
 	sample_id sample);
 
-/* Adds the memory for all frames of a group but the first. The frames are decoded one after the
- * other. */
+/* Adds the memory for a group of frames: for the later frames, since the caller has added the first
+ * one. The frames are decoded one after the other. */
 static void add_frames(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct memory_size *size)
 {
@@ -123,8 +123,9 @@ static struct memory_size full_size(const struct supply *supply,
 	return size;
 }
 
-/* Returns NULL if the sample is not refused. Otherwise returns the words that stand between the
- * numbers *ret_found and *ret_limit in the message; "": dataset_pair_fails makes the message. */
+/* Finds out why the sample is refused. Returns NULL if it is not. Otherwise returns the middle of
+ * the message, which follows the number *ret_found and precedes *ret_limit; "": dataset_pair_fails
+ * makes the whole message. */
 static const char *find_reason(const struct supply *supply, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, uint64_t *ret_found,
 	uint64_t *ret_limit)
@@ -240,11 +241,12 @@ bool memory_has_room(const struct supply *supply, uint64_t tensor_bytes)
 	return cache_least_bytes(supply->cache) + beside <= memory_most_open(supply);
 }
 
-/* Returns the most bytes that concurrent decodes may use together. Concurrent reads of files may
- * use as many again. The number is a quarter of the memory that the cache leaves, so that half of
- * that memory is left for readers. If the cache, whose size the user chooses, is larger than the
- * available memory, the number is LEAST_BYTES. The number never exceeds what a single decode may
- * use. */
+/*
+ * Returns the most bytes that all running decodes may use together. The same limit holds for all
+ * running reads of files. It is a quarter of the memory that the cache leaves, so that half of that
+ * memory is left for readers. If the cache, whose size the user chooses, is larger than the
+ * available memory, the limit is LEAST_BYTES. The limit never exceeds what a single decode may use.
+ */
 static uint64_t most_at_once(const struct supply *supply)
 {
 	uint64_t left = supply->config->memory.left, cache = supply->config->cache_bytes;
@@ -252,9 +254,8 @@ static uint64_t most_at_once(const struct supply *supply)
 	return part < most_working(supply) ? part : most_working(supply);
 }
 
-/* Tells whether a file may be read now. A file that is read alone always may, because its size is
- * limited: a sample that needs too much memory is refused, and its file is smaller than that
- * memory. */
+/* Tells whether a file may be read now. If no other file is being read, any file may: a sample that
+ * needs too much memory was refused earlier, so the file can't be too large. */
 bool memory_may_read(const struct supply *supply, uint64_t file_bytes)
 {
 	return supply->reading == 0 ||

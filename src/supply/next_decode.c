@@ -10,8 +10,9 @@
 
 /* --- the next decode ---------------------------------------------------------------- */
 
-/* Tells whether the sample is to be decoded before `first`: a reader waits for the sample, and the
- * reader's job also wants `first`. With share = fifo the reader's job does not matter. */
+/* Tells whether the sample `wanted` should be decoded before the sample `first`. It should if a
+ * reader waits for `wanted`, and the reader's job also wants `first`. With share = fifo, a waiting
+ * reader of any job is enough. */
 static bool goes_before(const struct wanted *wanted, const struct wanted *first)
 {
 	const struct waiter *waiter;

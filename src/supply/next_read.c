@@ -18,9 +18,12 @@
  *            tensor comes from another daemon.
  */
 
-/* Reserves room in the cache, and marks the sample as loading. urgent: a reader waits, so the cache
- * may be exceeded. -ENOSPC: a sample drawn ahead does not fit; -EAGAIN: too much is being read at
- * present; -ENOMEM: the files that readers have open take too much memory. */
+/*
+ * Reserves room in the cache, and marks the sample as loading. urgent: a reader waits for the
+ * sample, so the cache may exceed its capacity. -ENOSPC: a sample drawn ahead does not fit;
+ * -EAGAIN: the files that are being read take too much memory; -ENOMEM: the files that readers have
+ * open take too much memory.
+ */
 static int reserve(struct wanted *wanted, bool urgent)
 {
 	struct space *space = wanted->key.space;
@@ -46,8 +49,9 @@ static bool is_queued(const struct wanted *wanted)
 	return wanted->state == WANTED_QUEUED || wanted->state == WANTED_URGENT;
 }
 
-/* Looks for the same sample with other preparations. Where it is queued too, adds it to the chain
- * of the wanted sample, so that one decode makes all tensors of the chain. */
+/* Looks for the same sample with other preparations, in the other spaces of the source. Samples
+ * that are queued there join the chain of the wanted sample, so that one decode makes all tensors
+ * of the chain. */
 static void share_decode(struct wanted *wanted)
 {
 	struct space *space;
@@ -79,8 +83,8 @@ static void put_off(struct wanted *wanted, int err, uint64_t now_ns)
 
 /* --- offers ------------------------------------------------------------------------- */
 
-/* The most samples of a storage, drawn ahead, that are tried in search of one that fits into the
- * cache. */
+/* A search tries at most this number of samples drawn ahead per storage, until it finds one that
+ * fits into the cache. */
 #define MOST_PASSED_OVER 256
 
 /* A search for a sample to read: share_next offers one request after the other. */
@@ -99,8 +103,9 @@ static struct wanted *wanted_of(struct share_request *request)
 	return (struct wanted *)((char *)request - offsetof(struct wanted, request));
 }
 
-/* Returns the worth that a sample which is about to be read has for its tier: the higher, the
- * longer the tier keeps the sample (src/tier/policy.h). 0: there is no tier. */
+/* Returns how valuable the sample is for its tier: the higher the number, the longer the tier keeps
+ * the sample (src/tier/policy.h). 0: there is no tier. Called when the sample is about to be
+ * read. */
 static uint32_t worth_of(const struct source *source, sample_id sample)
 {
 	return source->tier ? 1 + tier_need(source, sample, false) : 0;
@@ -166,8 +171,8 @@ static void begin_offers(struct supply *supply)
 	}
 }
 
-/* Stores, for each storage, the size of the smallest tensor drawn ahead that did not fit into the
- * cache. The caller calls this when no sample could be read. */
+/* Called after a search that found no sample to read. Stores, for each storage, the bytes of the
+ * smallest tensor drawn ahead that did not fit into the cache. */
 static void note_needs(struct supply *supply)
 {
 	for (size_t i = 0; i < supply->n_storages; i++) {

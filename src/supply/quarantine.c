@@ -14,7 +14,8 @@
 
 #define DEATHS 2
 
-/* An image whose preparation has ended the engine `deaths` times. bytes, mtime_ns: of its file. */
+/* An image whose preparation has ended the engine `deaths` times. `bytes` and `mtime_ns` are the
+ * size and the time of its file when the image was blamed. */
 struct blamed {
 	size_t dataset;
 	sample_id sample;
@@ -159,7 +160,7 @@ static int take_notes(struct quarantine *quarantine, bool *ret_any)
 	return err;
 }
 
-/* ------------------------------------------------------------------------------------ */
+/* --- the sets of samples ------------------------------------------------------------ */
 
 static int fill(struct quarantine *quarantine)
 {

@@ -13,7 +13,8 @@
  *
  * If a wanted sample lacks room because the files that readers have open take too much memory, the
  * sample is queued again as soon as a reader closes a file. If no file is closed within six
- * seconds, the waiting reader gets the error, since this reader may have these files open itself.
+ * seconds, the waiting reader gets the error. Otherwise the wait might never end, because this
+ * reader may be the one that has the files open.
  */
 
 #define MOST_RETRIES 6

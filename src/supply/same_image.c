@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * Finds images that several datasets have. The thread that has read a file computes the
- * identity of its image (load_identity). So the identity need not be known before, and a
- * file that was replaced is another image.
+ * Finds images that several datasets have. The thread that has read a file computes the identity of
+ * the image (load_identity). So no identities have to be stored, and if a file was replaced, its
+ * image has another identity.
  *
  *     same (an image, prepared in one way) --- places: samples of spaces whose tensor is in
  *                                              the cache, or is being loaded
@@ -59,8 +59,9 @@ static bool is_identified(const struct wanted *first)
 	       memcmp(&first->task.identity, &unknown, sizeof(unknown)) != 0;
 }
 
-/* Makes the key of a wanted sample. `first` is the first sample of its chain (samples with one
- * decode), and its task has the image's identity. */
+/* Makes the key under which the places of a wanted sample's image are found. The sample is decoded
+ * together with its chain, whose first sample is `first`. Only the task of `first` has the image's
+ * identity. */
 static struct same_key key_of(const struct wanted *first, const struct wanted *wanted)
 {
 	return (struct same_key){first->task.identity, wanted->key.space->text_hash};
@@ -117,10 +118,12 @@ static enum there look(
 	return best;
 }
 
-/* Tells whether the sample and its chain (the same sample with other preparations) should wait for
- * the decode of another dataset. Waiting is worthwhile only if each of them can then take its
- * tensor from another place. If one of them can't, the image must be decoded anyway, and this
- * decode makes the tensors of all. */
+/*
+ * Tells whether the sample and its chain (the same sample with other preparations) should wait for
+ * the decode of another dataset. They should if every sample of the chain can then take its tensor
+ * from another place. If one of them can't, the image has to be decoded here anyway, and this
+ * decode makes the tensors of the whole chain.
+ */
 bool same_is_under_way(const struct wanted *first)
 {
 	bool under_way = false;

@@ -146,7 +146,8 @@ uint32_t tier_need(const struct source *source, sample_id sample, bool loading)
 /* --- the decode time of a sample ---------------------------------------------------- */
 
 #define FIRST_COST_NS UINT64_C(2000000) /* cost of a sample before one was measured */
-#define OLD_PARTS 7 /* weight of the old mean; a new value has the weight 1 */
+/* weight of the old mean in the new one; the new value has weight 1 */
+#define OLD_PARTS 7
 
 uint64_t space_cost(const struct space *space)
 {

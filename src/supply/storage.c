@@ -53,10 +53,10 @@ int storage_get(
 /* --- room ------------------------------------------------------------------------------- */
 
 /*
- * Returns the largest number of samples that may be in flight or wait for a decoder. A later
- * request waits behind all of them, even if its job has had less than its share, so the number is
- * low: a few samples per decoder, plus twice as many as the decoders decode during one read, since
- * the durations of reads vary.
+ * Returns the largest number of samples that may be in flight or wait for a decoder. The number
+ * must be low: a new request waits behind all these samples, even if its job has had less than its
+ * share. It is a few samples per decoder, plus twice the number that the decoders decode during one
+ * read, because some reads take longer than others.
  */
 static unsigned most_read(const struct supply *supply, const struct storage *storage)
 {
@@ -91,9 +91,9 @@ static bool one_reader_is_enough(
 	       storage->latency_ns * supply->config->workers < supply->cost_ns;
 }
 
-/* Usually a reader is woken whenever a sample may be read. But if one reader thread is enough, it
- * reads until there is no more room, and then no reader is woken until the decoders have used half
- * of the samples that were read ahead. */
+/* Usually a reader is woken whenever a sample may be read. But if one reader thread is enough, the
+ * thread reads until the storage's limits are reached. Then no reader is woken until the decoders
+ * have used half of the samples that were read. */
 bool storage_wakes_reader(const struct supply *supply, const struct storage *storage)
 {
 	unsigned read = storage->flight.in_flight + storage->waiting;

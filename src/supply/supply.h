@@ -76,7 +76,8 @@ struct source {
 	struct storage *storage;   /* the storage that has the dataset's files */
 	struct tier_dataset *tier; /* NULL: the dataset has no tier */
 	struct dataset *dataset;
-	/* number of editions of the source, and of jobs that are being added or moved to it */
+	/* number of editions of the source, plus the number of jobs that are just being added to
+	 * the source or moved to it */
 	atomic_uint jobs;
 	struct sampler *shuffled; /* sampler of jobs that draw ahead */
 	/* sampler of jobs that draw by label when a file is opened; NULL until there is such a
@@ -142,7 +143,7 @@ struct waiter {
 	bool waits; /* the waiter is in the list of a wanted sample */
 	/* The members from here on are the answer. */
 	int status;
-	bool bad; /* the sample itself is bad */
+	bool bad; /* status is an error that is not transient: the sample is at fault */
 };
 TAILQ_HEAD(waiters, waiter);
 
@@ -152,11 +153,12 @@ struct wanted {
 	UT_hash_handle hash;
 	struct wanted_key key;
 	enum wanted_state state;
-	/* the jobs' request; not queued while the sample is delayed or loading */
+	/* the request of all jobs that want the sample; not queued while the sample is delayed or
+	 * loading */
 	struct share_request request;
 	/* number of readers that wait for the sample, or that have waited and have it open */
 	uint32_t opens;
-	/* the job that was the first to request the sample; 0: another daemon */
+	/* the first job that requested the sample; 0: another daemon did */
 	job_id asked_by;
 	TAILQ_ENTRY(wanted) link;
 	struct waiters waiters;
@@ -167,7 +169,7 @@ struct wanted {
 	uint64_t first_try_ns; /* when the sample was first delayed */
 	/* the sample has to be prepared here, and not fetched from its home */
 	bool here;
-	/* the cache evicts the tensor first when no stream needs it any more (cache_spare) */
+	/* the cache prefers to evict this tensor as soon as no stream needs it (cache_spare) */
 	bool spare;
 	bool fetching; /* loading: being fetched from another daemon */
 	bool is_read;  /* loading: its file is being read */
@@ -181,7 +183,7 @@ struct wanted {
 	struct dataset_sample sample; /* belongs to the caller */
 	/* belongs to the caller: the second file of a pair, or the later frames of a group */
 	struct wanted_second *second;
-	bool in_file; /* in_files of the space when loading began */
+	bool in_file; /* the value of the space's in_files when loading began */
 	struct file_head head;
 	/* next in the chain: the same sample with another preparation, for which the same decode
 	 * makes a tensor */
@@ -204,14 +206,15 @@ struct storage {
 	/* number of samples in the state WANTED_URGENT, and in WANTED_QUEUED */
 	unsigned urgent, queued;
 	struct wanted_queue reading; /* samples that are being read, ordered by read_ns */
-	unsigned waiting;    /* number of samples that were read and wait for a decoder */
-	uint64_t latency_ns; /* mean duration of recent reads */
-	/* Bytes of the smallest tensor, drawn ahead, that did not fit into the cache; 0: not
-	 * known. */
+	unsigned waiting; /* number of samples that were read and wait for a decoder */
+	/* mean duration of recent reads, in ns; 0: not measured yet */
+	uint64_t latency_ns;
+	/* Bytes of the smallest tensor that was drawn ahead and did not fit into the cache. Until
+	 * the cache has this much room, no sample drawn ahead is tried. 0: not known. */
 	uint64_t ahead_needs;
-	/* the next value of ahead_needs, while next_read.c searches for a sample */
+	/* becomes ahead_needs when a search for a sample to read (next_read.c) has found none */
 	uint64_t lacked;
-	/* number of samples drawn ahead that this search has tried */
+	/* number of samples drawn ahead that the present search has tried */
 	unsigned offered;
 	/* bytes of files that are being read, or were read and wait for a decoder */
 	uint64_t bytes;
@@ -224,20 +227,20 @@ struct storage {
 struct supply_effects {
 	bool reads;   /* READ: wake a reader, if supply_wakes_reader is true */
 	bool decodes; /* DECODE: wake a decoder */
-	/* number of samples that this event has delayed; the housekeeper has to look at
+	/* number of samples that this event has delayed; if not 0, the housekeeper has to call
 	 * supply_first_due again */
 	unsigned delayed;
 	/* READY: answer these waiters, whose tensor is there or will not come */
 	struct waiters ready;
-	/* MOVED: since moved_ns, this sample (with those that share its decode) is being read or
-	 * has been read, which is another cause for its readers to wait. NULL: none. */
+	/* MOVED: the read of this sample, and of the samples that share its decode, began or ended
+	 * at moved_ns. From then on their readers wait for another reason (is_read). NULL: none. */
 	struct wanted *moved;
 	uint64_t moved_ns;
 	/* GONE: the sample is not in the cache, and is not being loaded. NULL: none. */
 	struct space *gone;
 	sample_id gone_sample;
-	/* BAD: the sample's own file is bad. damaged: preparing the sample will fail until the file
-	 * changes. */
+	/* BAD: this sample could not be prepared, because of its own file or its program. damaged:
+	 * every further try will fail until the file changes. */
 	struct space *bad;
 	sample_id bad_sample;
 	bool damaged;
@@ -268,8 +271,8 @@ struct supply {
 	struct same_place *same_places;
 	uint64_t cost_ns;    /* mean duration of recent decodes, in ns */
 	uint64_t decoded_ns; /* decode time in ns since the caller last set this to 0 */
-	/* reading, working, contents: bytes in use (memory.c); held_peak: the most bytes held so
-	 * far */
+	/* reading, working, contents: bytes in use for files, decodes and contents (memory.c);
+	 * held_peak: the largest number of bytes that the daemon has used so far */
 	uint64_t reading, working, contents, held_peak;
 	bool stopping; /* no sample is read or tried again */
 	struct supply_effects effects;
@@ -296,7 +299,7 @@ void supply_validate(const struct supply *supply);
  * state WANTED_OPEN_ONLY. -ENOMEM */
 struct want {
 	struct share_job *job;
-	job_id id; /* 0: another daemon */
+	job_id id; /* the job's id; 0: another daemon wants the sample */
 	bool urgent;
 	struct wanted_needs needs;
 };
@@ -317,16 +320,16 @@ void supply_drop(struct space *space, sample_id sample);
 
 /* Tells whether the caller should fetch the sample from another daemon. */
 typedef bool supply_is_elsewhere(void *context, const struct wanted *wanted);
-/* Event: a reader is free. Returns the next sample: the caller has to read it, or to fetch it if
- * its `fetching` is set. NULL: there is none. is_elsewhere: decides about `fetching` of the sample;
- * NULL: nothing is fetched. */
+/* Event: a reader is free. Returns the next sample; NULL: there is none. The caller has to fetch
+ * the sample if its field `fetching` is true, and to read it otherwise. is_elsewhere: tells whether
+ * a sample can be fetched; NULL: nothing is fetched. */
 struct wanted *supply_next_read(struct supply *supply, uint64_t now_ns,
 	supply_is_elsewhere *is_elsewhere, void *context);
 /* Event: the sample's file was read. The caller has set the image's identity in the sample's
  * task. */
 void supply_was_read(struct supply *supply, struct wanted *wanted, uint64_t now_ns);
-/* Event: a decoder is free, or if of_program, a process of a program. Returns the sample to
- * prepare. NULL: there is none, or no memory. */
+/* Event: a decoder is free (of_program is false), or a process of a program is (of_program is
+ * true). Returns the sample to prepare. NULL: there is no such sample, or not enough memory. */
 struct wanted *supply_next_decode(struct supply *supply, bool of_program);
 
 /* The result of a decode. */
@@ -337,7 +340,8 @@ struct supply_result {
 	uint64_t retry_ns; /* least delay before the next try; 0: any */
 	/* NULL unless status is 0; the engine takes ownership */
 	struct tensor *tensor;
-	bool same; /* the tensor was made for another dataset */
+	/* the tensor was not decoded, but taken from another dataset (same_image.c) */
+	bool same;
 };
 /* Event: a sample was decoded, or has failed. The caller calls this for each sample of a shared
  * decode. The wanted sample may then be freed. */
@@ -351,8 +355,8 @@ void program_end(struct supply *supply, const struct wanted *wanted);
 void supply_fetched(struct supply *supply, struct wanted *wanted, struct tensor *tensor,
 	uint64_t now_ns);
 /* Event: the sample could not be fetched from another daemon. If the sample is still needed, it is
- * queued to be prepared here; if not, the wanted sample may be freed. spare: when no stream needs
- * the tensor any more, the cache evicts it before other tensors (cache_spare). */
+ * queued to be prepared here. Otherwise the wanted sample may be freed. spare: the cache shall
+ * prefer to evict the tensor as soon as no stream needs it (cache_spare). */
 void supply_not_fetched(struct supply *supply, struct wanted *wanted, bool spare);
 
 /* Event: time has passed. Queues the samples that are due. */
@@ -401,8 +405,9 @@ must_check int space_make(
 /* Returns the source's space for the preparation of *spare. If there is none, uses *spare as the
  * space, and sets *spare to NULL. */
 struct space *space_get(struct space **spare);
-/* Drops a reference. After the last reference is dropped, spaces_leave frees the space and its
- * tensors, unless a job has begun to use the space again. */
+/* Drops a reference. If it was the last one, spaces_leave later evicts the space's tensors, and
+ * returns the empty space. If a job begins to use the space again before this, the space
+ * remains. */
 void space_put(struct space *space);
 /* Evicts some tensors of spaces without references. Returns true if the caller has to call this
  * again, because more such tensors are left. *ret: an empty space, which the caller frees, or
@@ -414,9 +419,9 @@ void space_free(struct space *space);
 bool space_has(const struct space *space, sample_id sample);
 /* Returns how the sample would be served now: hit, shared or decoded. */
 enum served how_served(struct space *space, sample_id sample);
-/* Returns how much the sample is needed in its tier: the number of running epochs that have yet to
- * draw it, plus the number of preparations for which it is drawn and waits to be read. loading:
- * preparations for which the sample is loading count, too. */
+/* Returns how much the sample is needed in its tier. The need is a sum: of the running epochs that
+ * have yet to draw the sample, and of the preparations for which the sample is drawn and waits to
+ * be read. loading: preparations for which the sample is already loading count, too. */
 uint32_t tier_need(const struct source *source, sample_id sample, bool loading);
 uint64_t space_cost(const struct space *space); /* expected ns to decode a sample */
 
@@ -450,8 +455,8 @@ void supply_drop_content(struct supply *supply, uint64_t bytes);
 
 /* --- bad_sample.c ------------------------------------------------------------------ */
 
-/* Notes a failure of the sample. Returns true if it is the sample's first failure for any job. If a
- * program prepares the sample, only failures of this program count. */
+/* Notes a failure of the sample. Returns true if the sample has not failed before, in any job. If a
+ * program prepares the sample, failures with other programs do not count. */
 bool bad_sample_is_new(struct space *space, sample_id sample);
 /* Logs the failure. The message explains how to leave the sample out, because few scripts can
  * handle EIO. */

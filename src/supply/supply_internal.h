@@ -19,15 +19,15 @@ void wanted_queue(struct wanted *wanted);
 /* Sets the state to WANTED_OPEN_ONLY: removes the sample from the queues or from the delayed
  * samples, or ends its loading. */
 void wanted_unqueue(struct wanted *wanted);
-/* Sets the state to WANTED_LOADING, in a callback of share_next, which then takes the sample out of
- * the queues. */
+/* Sets the state to WANTED_LOADING. Called within share_next, which takes the sample out of the
+ * queues itself. */
 void wanted_taken(struct wanted *wanted);
 /* Tells whether the sample is pinned, by a draw or an open. */
 bool wanted_is_pinned(const struct wanted *wanted);
-/* Evicts the sample's tensor, although a draw has pinned it, if the cache exceeds its capacity and
- * no reader has the tensor open. */
+/* Evicts the sample's tensor if two conditions hold: the cache exceeds its capacity, and no reader
+ * has the tensor open. A draw may have pinned the tensor; it is then prepared again later. */
 void wanted_keep_capacity(struct space *space, sample_id sample);
-/* Answers all waiters of the sample. bad: the sample itself is bad. */
+/* Answers all waiters of the sample. bad: the error is not transient, so the sample is at fault. */
 void wanted_answer(struct wanted *wanted, int status, bool bad);
 
 /* --- retry.c --- */
@@ -66,9 +66,9 @@ void storage_decodes(struct wanted *wanted);
 /* Tells whether a sample that was read has to wait, because its image is being decoded for another
  * dataset. */
 bool same_is_under_way(const struct wanted *wanted);
-/* Notes that the sample's decode begins, so that other samples of the same image find it. If the
- * tensors of the sample and of its whole chain are already there for other datasets, passes these
- * to the tasks (load_task.same), so that nothing is decoded. */
+/* Notes that the sample's decode begins, so that other samples of the same image find it. If other
+ * datasets already have the tensors of the sample and of all samples in its chain, stores these
+ * tensors in the tasks (load_task.same). Then nothing is decoded. */
 void same_begin(struct wanted *wanted);
 void same_validate(const struct supply *supply);
 void same_free(struct supply *supply);

@@ -11,8 +11,8 @@ struct sums {
 	uint64_t working;
 };
 
-/* Checks that the job of each waiter has asked for the sample, and that the sample's request is
- * taken out of the queues (aside, share.h) exactly while the sample is delayed or loading. */
+/* Checks two rules: the job of each waiter has asked for the sample, and the sample's request is in
+ * no queue (`aside`) while the sample is delayed or loading, and only then. */
 static void validate_wanted(const struct wanted *wanted)
 {
 	enum cache_state cached =
