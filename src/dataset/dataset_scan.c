@@ -78,7 +78,8 @@ struct examination {
 	struct scan *scan;
 	struct tree *tree;
 	const struct catalogue *catalogue;
-	struct issues *issues; /* one per thread */
+	/* the issues that each thread has found, indexed by the number of the thread */
+	struct issues *issues;
 	atomic_size_t next;
 };
 
