@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Makes the list of the samples' shapes for a map. There are usually far fewer shapes than
- * samples. */
+/* Makes the list of the shapes that samples have, for the section SHAPES of a map. A dataset
+ * usually has far fewer shapes than samples. */
 
 struct shapes {
 	struct dataset_shape *of;

@@ -22,8 +22,8 @@
  * the result does not depend on the threads.
  */
 
-/* Most symbolic links to directories in one path. Without this limit, links could multiply the
- * tree. */
+/* The largest number of symbolic links to directories in one path. Without a limit, a few links to
+ * each other's directories could lead to the same files over millions of paths. */
 #define MAX_LINKED_DIRECTORIES 2
 
 struct dir {

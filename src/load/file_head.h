@@ -14,7 +14,8 @@
  *
  *   0         HEAD_SIZE   FILE_HEAD_SIZE
  *   +---------+-----------+------------------+
- *   | NumPy's | label <i8 | the tensor's ... |     a record
+ *   | NumPy   | label as  | the tensor's     |     a record
+ *   | header  | NumPy <i8 | bytes            |
  *   +---------+-----------+------------------+
  *
  *   Threads: any; no state.   Errors: none.

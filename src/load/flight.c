@@ -4,10 +4,10 @@
 #include "load/flight.h"
 #include "base/ensure.h"
 
-/* The limit at the start, which suits most storages. If it is too high, a lower limit is tried
- * soon. */
+/* The limit at the start, which suits most storages. If it is too high for a storage, the rounds
+ * soon find a lower one. */
 #define FIRST_LIMIT 64
-/* The lowest limit. It lets another read run while one hangs. */
+/* The lowest limit. With two reads in flight, a read that hangs does not stop all others. */
 #define LEAST_LIMIT 2
 /* Least number of reads in a round. With so many reads, two rates that differ by a quarter can be
  * distinguished. */

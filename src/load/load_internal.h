@@ -28,12 +28,13 @@ struct load_read {
 	uint32_t tier_worth;
 	struct buffer names; /* memory of `path` and `root` */
 	struct buffer bytes;
-	/* the bytes of a compressed part of a container, before they are unpacked */
+	/* bytes of a compressed part of a container, as they are stored; unpacked bytes are in
+	 * `bytes` */
 	struct buffer stored;
 	/* the read of task->second (a mask or the next frame); used only if has_second */
 	struct load_read *second;
 	bool has_second;
-	char *second_name; /* name of task->second, for messages */
+	char *second_name; /* name of the second file or the next frame, for messages */
 	/* `message` is about another file of the sample than the first: a mask or a later frame */
 	bool names_second;
 	/* if `encoded` is set: the tensor into which the file is read; `bytes` is then unused */
