@@ -15,8 +15,8 @@
  *
  *   Flow: csv_read for each piece of the text -> csv_end -> csv_free. The callbacks get each field
  *         and each record at its end.
- *   Owns: the field that is being read; at most 2 * `most` bytes (`most` is the caller's limit for
- *         a field).
+ *   Owns: the bytes of the field that is being read. The caller sets the member `most`, the limit
+ *         for the bytes of a field; the reader uses at most twice as much memory.
  *   Errors: the error of a callback; -EFBIG: a field is longer than `most`; -EILSEQ: a quote is not
  *         closed; -ENOMEM. Nothing is logged.
  */

@@ -126,7 +126,8 @@ struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id
 	ensure(id < dataset->n_ids);
 	const struct catalogue_map *map = dataset_of(dataset, id, &id)->map;
 	uint64_t mode = map_value(map, MAP_MODES, id);
-	/* the mode in the map is damaged, so the size counts as unknown, too */
+	/* If the map is damaged here, neither the mode nor the size can be trusted: the size counts
+	 * as unknown. */
 	if (mode >= N_PIXEL_MODES)
 		return (struct tensor_shape){0};
 	return (struct tensor_shape){.height = (uint32_t)map_value(map, MAP_HEIGHTS, id),
@@ -187,7 +188,9 @@ static int connection_new(const struct dataset *dataset, struct connection **ret
 		return -ENOMEM;
 	const char *file;
 	int err;
-	do { /* repeated if dataset_install has renamed the catalogue during the call */
+	/* If dataset_install renames the catalogue during the call, opens it again by its new
+	 * name. */
+	do {
 		if (connection->db)
 			sqlite3_close(connection->db);
 		file = dataset->file;
@@ -267,8 +270,8 @@ static int read_part(
 	return 0;
 }
 
-/* Makes the path of a remote file. ret->path is its URL. ret->relative is a text of its own, which
- * follows the URL in the same memory. */
+/* Makes the path of a remote file. ret->path is its URL. ret->relative is its path in the dataset,
+ * without escapes; it follows the URL in the same block of memory. */
 static int make_far_path(
 	const struct dataset *dataset, const char *relative, struct dataset_sample *ret)
 {
@@ -332,7 +335,8 @@ const struct dataset *dataset_of(
 	return dataset->n_mixed > 0 ? mixed_of(dataset, id, ret_id) : dataset;
 }
 
-/* Puts the dataset's name before ret->relative. ret->path and ret->relative share their memory. */
+/* Puts the dataset's name before the path ret->relative. Moves ret->path and ret->relative to a new
+ * block of memory that has both. */
 static int add_name(const struct dataset *dataset, struct dataset_sample *ret)
 {
 	size_t n = strlen(ret->path) + 1, name = strlen(dataset->name) + 1;

@@ -17,16 +17,17 @@
  * The catalogue of a dataset: a row for each sample, in <state>/datasets/<name>.sqlite.
  *
  *   Flow: dataset_open scans the tree. If there is a catalogue already, the scan only looks for
- *         changes, or control_look_for_changes scans later (dataset_is_unseen). Then src/sched
- *         selects ids by a predicate and asks for paths; src/files asks for labels and classes.
+ *         changes; with scan = background, dataset_open leaves this scan to
+ *         control_look_for_changes, and dataset_is_unseen returns true. Then src/sched selects ids
+ *         by a predicate and asks for paths; src/files asks for labels and classes.
  *   Owns: the SQLite file, while it is open. The dataset's files are only read.
  *   Threads: any, after dataset_open. Connections come from a small pool, and no lock is held while
  *         SQLite works.
  *   Errors: 0 or -errno, with the detail logged. A file without a readable header is counted and
  *         logged; it stays in the catalogue (width = height = 0) and fails when it is read.
- *           If a scan can't see a place where the catalogue has samples (a directory can't be read,
- *           or is empty because its mount is missing), the scan changes nothing: it logs this, and
- *           the previous catalogue is used.
+ *           A scan may be unable to see a directory in which the catalogue has samples: it can't be
+ *           read, or it is empty because its mount is missing. The scan then changes nothing: it
+ *           logs the directory, and the previous catalogue is used.
  *   Life: ids are dense from 0 and always mean the same file. If the file no longer exists, its id
  *         remains, marked as gone; a new file gets the next id. The first scan sorts by class, then
  *         directory, then name, each in byte order (as torchvision's ImageFolder).
@@ -37,8 +38,8 @@
  * An ImageFolder tree is <class>/<anything>/<file>. The classes are the directories under the root
  * that have samples, in byte order; a label is the index of its class (torchvision's rule). A
  * metadata.csv or metadata.jsonl in any directory, with a column file_name (a path relative to that
- * directory), adds its other columns to the rows. Its columns, fields and lines are limited, so
- * that even a large file takes little memory.
+ * directory), adds its other columns to the rows. The number of its columns and the lengths of its
+ * fields and lines are limited, so that a file of any size is read with little memory.
  */
 
 struct dataset;
@@ -47,11 +48,12 @@ struct dataset_sample {
 	char *path; /* absolute, or a URL; freed by dataset_sample_free */
 	/* path relative to the root or to the container; shares the memory of `path` */
 	char *relative;
-	/* path of the container that has the sample, freed like `path`; NULL: the sample is a
-	 * file */
+	/* Path of the container that has the sample; dataset_sample_free frees it. NULL: the sample
+	 * is a file. */
 	char *container;
 	struct source_part part; /* the sample's place in the container */
-	/* if `path` is a URL: offset of the rest that is not escaped yet; otherwise 0 */
+	/* If `path` is a URL: offset from which on its characters are not %-escaped yet; otherwise
+	 * 0. */
 	size_t plain;
 	uint32_t label;
 	uint64_t bytes;
@@ -66,29 +68,31 @@ must_check int dataset_open(const struct dataset_config *config, const char *sta
 	const atomic_bool *stop, struct dataset **ret);
 
 /*
- * Opens the datasets of the configuration. Then opens the datasets that joaderctl has added, and
- * appends them to the configuration, so that (*ret)[i] is config->datasets[i]. If an added dataset
- * can't be opened, this is logged, and the dataset is left out. The caller owns *ret, also after a
- * failure. stay: names of datasets that must be scanned before jobs begin, each between two \n.
+ * Opens the datasets of the configuration, and then those that joaderctl has added. The added ones
+ * are appended to the configuration, so that (*ret)[i] is config->datasets[i]. An added dataset
+ * that can't be opened is logged and left out. The caller owns *ret, also after a failure. `stay`
+ * lists the datasets that must be scanned before jobs begin, as with scan = before: "\nA\nB\n".
  */
 must_check int datasets_open(
 	struct daemon_config *config, const char *stay, struct dataset ***ret);
-/* Scans a dataset and opens it. This scans even in an engine that replaces an earlier one, where
- * dataset_open would not scan. If the scan can't see all places where the catalogue has samples,
- * this is an error: nothing is changed, and the reason is logged. */
+/* Scans a dataset and opens it. dataset_open does not scan in an engine that replaces an engine
+ * that has died; this function always scans. It fails if the scan can't see all places where the
+ * catalogue has samples: nothing is changed, and the reason is logged. */
 must_check int dataset_scan_anew(const struct dataset_config *config,
 	const char *state_dir, const atomic_bool *stop, struct dataset **ret);
 /*
- * Scans a dataset again while it is in use. *ret is a new edition beside the one in use; NULL:
- * nothing has changed. The catalogue of *ret is <name>.sqlite.next until the caller installs *ret
- * (dataset_install) or discards *ret (dataset_discard), or drops the last reference
- * (dataset_close). Errors: those of dataset_scan_anew.
+ * Scans a dataset again while it is in use. *ret is a new edition of the dataset; NULL: nothing has
+ * changed. The edition in use is not touched. The catalogue of *ret is <name>.sqlite.next. The
+ * caller either calls dataset_install, which renames this catalogue, or dataset_discard, which
+ * removes it. dataset_close removes it, too, with the last reference. It fails as
+ * dataset_scan_anew does.
  */
 must_check int dataset_scan_next(const struct dataset_config *config,
 	const char *state_dir, const atomic_bool *stop, struct dataset **ret);
 /* Puts the new edition `next` in the place of `now`: dataset_open will find `next`, and the
  * catalogue of `now` becomes <name>.sqlite.<number>. Both editions remain usable. After an error
- * (-errno, logged) dataset_open still finds `now`, whose catalogue may have both names. */
+ * (-errno, logged) dataset_open still finds `now`; its catalogue may then already have the name
+ * with the number as a second name. */
 must_check int dataset_install(
 	const char *state_dir, struct dataset *now, struct dataset *next);
 
@@ -104,14 +108,16 @@ must_check int dataset_kept(
 /* Opens a kept edition (see dataset_kept). Accesses no file of the dataset. */
 must_check int dataset_open_kept(const struct dataset_config *config,
 	const char *state_dir, uint32_t number, struct dataset **ret);
-/* Removes the catalogue of a kept edition, or of an edition that was not installed. Other users of
- * the dataset can go on, but their reads of the catalogue may fail. */
+/* Removes the catalogue of a kept edition, or of an edition that was not installed. Other holders
+ * of a reference can still use what is in memory, but what they read from the catalogue may
+ * fail. */
 void dataset_discard(struct dataset *dataset);
 /* Removes the catalogues of all kept editions that are not among the n datasets. */
 void dataset_prune(const char *state_dir, const char *name,
 	struct dataset *const *datasets, size_t n);
-/* Returns the number of this edition, which is one more each time dataset_scan_next finds changes.
- * An id means the same file in all editions, but other facts of the file may differ. */
+/* Returns the number of this edition. Each edition that dataset_scan_next makes has the next
+ * number. An id means the same file in all editions, but the file's size, mtime and label may
+ * differ. */
 uint32_t dataset_edition(const struct dataset *dataset);
 
 /* Adds a reference, which dataset_close drops. Returns `dataset`. */
@@ -130,8 +136,8 @@ struct dataset_pixels dataset_pixels(const struct dataset *dataset);
 must_check int dataset_pixels_known(const struct dataset_config *config,
 	const char *state_dir, struct dataset_pixels *ret);
 
-/* Tells whether the catalogue has the images' pixel modes. A catalogue of an older version lacks
- * them; all its images then count as RGB. */
+/* Tells whether the catalogue has the mode of each image's pixels: RGB, gray, 16 bits and so on. A
+ * catalogue of an older version lacks the modes; all its images then count as RGB. */
 bool dataset_knows_pixels(const struct dataset *dataset);
 
 #define DATASET_PIXELS_TEXT 320
@@ -148,8 +154,8 @@ const char *dataset_kind(const struct dataset *dataset);
 /* Returns the directory in which the dataset's files must lie after links are resolved; NULL: they
  * may lie anywhere. */
 const char *dataset_boundary(const struct dataset *dataset);
-/* Returns the directory in which the sample's file must lie: dataset_boundary of the sample's
- * dataset, also in a mixture. */
+/* Returns the directory in which the sample's file must lie. In a mixture this is the boundary of
+ * the dataset from which the sample comes. */
 const char *dataset_boundary_of(const struct dataset *dataset, sample_id id);
 /* Returns the path (or URL) of the storage from which samples are read. */
 const char *dataset_location(const struct dataset *dataset);
@@ -172,24 +178,24 @@ uint8_t dataset_orientation(const struct dataset *dataset, sample_id id);
 struct tensor_shape dataset_turned_shape(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
 uint64_t dataset_file_bytes(const struct dataset *dataset, sample_id id);
-/* Returns the preparation of a sample: if the job has a section [tensor GLOB] that matches the
- * sample's path, that of this section; otherwise `preparation`. */
+/* Returns the preparation of a sample. If the job has a section [tensor GLOB] whose GLOB matches
+ * the sample's path, this is the section's preparation; otherwise it is `preparation`. */
 const struct preparation *dataset_preparation(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
 /* A set of samples whose images have the same shape and orientation. */
 struct dataset_shape {
 	uint32_t samples;
 	sample_id largest; /* the sample with the largest file */
-	/* The set's samples have ids from `first` to `last`. Other samples may have such ids,
-	 * too. */
+	/* Smallest and largest id in the set. Other samples may have ids between them. */
 	sample_id first, last;
 };
-/* Returns all shapes of the selected samples; *ret_n: their number. NULL: there are too many
- * shapes, or not all samples are selected. */
+/* Returns the sets into which the samples are divided by shape; *ret_n: number of sets. NULL: the
+ * selection lacks samples of the dataset, or there are too many shapes. */
 const struct dataset_shape *dataset_shapes(
 	const struct dataset *dataset, const roaring_bitmap_t *selection, size_t *ret_n);
 
-/* State of a caller that reads paths one after another. At first all members are 0. */
+/* The last path that dataset_relative has returned, and its place in the catalogue. The caller sets
+ * all members to 0 before the first call. */
 struct path_text {
 	uint64_t at; /* offset of the next path in the catalogue */
 	size_t length;
@@ -208,8 +214,8 @@ uint32_t dataset_path_length(const struct dataset *dataset, sample_id id);
 /*
  * Returns a fingerprint of the selected samples. It covers all that a saved order depends on: each
  * sample's id, path (relative to the root), bytes and mtime. It is the same after a restart and on
- * every machine. It changes when a new catalogue gives the ids to other files, or when a file
- * changes.
+ * every machine. It changes when a file changes, or when a new catalogue numbers the files
+ * differently.
  */
 uint64_t dataset_fingerprint(
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
@@ -221,8 +227,8 @@ uint64_t dataset_content(const struct dataset *dataset);
 /*
  * Returns a fingerprint of the selected samples, by which the daemons of a group compare their
  * datasets. Its upper half depends on ids, paths and bytes. Its lower half also depends on mtimes:
- * if only this half differs, the datasets are copies of the same files with other times. Reads all
- * paths of the selection.
+ * if only this half differs, the datasets are copies of the same files with different mtimes. Reads
+ * all paths of the selection.
  */
 uint64_t dataset_group_fingerprint(
 	struct dataset *dataset, const roaring_bitmap_t *selection);
@@ -291,25 +297,27 @@ struct dataset_odd_number {
 	sample_id sample;
 	char found[60]; /* text of the sample in the column; "": the sample has none */
 };
-/* Stores the selected samples' numbers in the column: that of id 0 at ret[0], of id 1 at ret[each],
- * and so on. -EDOM: a sample has no finite number; *ret_odd describes this sample. */
+/* Stores the number that each selected sample has in the column. The number of id i is stored at
+ * ret[i * each]. -EDOM: a sample has no finite number; *ret_odd describes this sample. */
 must_check int dataset_numbers(struct dataset *dataset, const roaring_bitmap_t *selection,
 	const char *column, size_t each, float *ret, struct dataset_odd_number *ret_odd);
 
 /*
- * Makes one dataset from several; it has no catalogue of its own. The ids of the i-th dataset begin
- * at dataset_first(i), and the paths of its samples begin with its name. Classes with equal names
- * are one class. A label is the index of the class in byte order; if all classes are numbers from 0
- * on, the label is the number. label_table: a file that gives the labels (label_table.h), or NULL.
+ * Makes a mixture: one dataset from several. A mixture has no catalogue. The ids of the i-th
+ * dataset begin at dataset_first(i), and the paths of its samples begin with its name. Classes with
+ * equal names are one class. A label is the index of the class in byte order. If the classes of
+ * each dataset are named 0, 1, 2 and so on, a label is the number that names the class.
+ * label_table: the path of a file that gives the labels instead (label_table.h), or NULL.
  *
- * These must not be called for a mixture: dataset_relative, dataset_by_path,
- * dataset_group_fingerprint, dataset_select, dataset_paths.h. -EINVAL: the table is wrong, or lacks
- * the class of a selected sample; *ret_message is the reason, and the caller frees it. -EOVERFLOW:
- * there are too many samples.
+ * The following functions must not be called for a mixture: dataset_relative, dataset_by_path,
+ * dataset_group_fingerprint, dataset_select, and all functions of dataset_paths.h. -EINVAL: the
+ * table is wrong, or lacks the class of a selected sample; *ret_message is the reason, and the
+ * caller frees it. -EOVERFLOW: there are too many samples.
  */
 struct dataset_mixed {
 	struct dataset *dataset;
-	/* samples that jobs use; the label table must have their classes */
+	/* The samples that jobs use. If there is a label table, it must have the classes of these
+	 * samples. */
 	const roaring_bitmap_t *selection;
 };
 must_check int dataset_mix(const char *name, const struct dataset_mixed *from, size_t n,
@@ -334,11 +342,11 @@ uint64_t dataset_hash(const char *text);
 /*
  * Selects the ids for which the predicate `where` holds. where NULL: all samples whose files exist.
  * The predicate is an SQL expression over the columns of a row: id, path (relative to the root),
- * class, label, bytes, mtime (seconds), width, height, channels, bits (per channel), palette (1:
- * has one), and the columns of metadata. hash(X) is a number that depends on the text of X, equal
- * on every machine. The predicate can only read. It has no subqueries and no functions with side
- * effects, and its number of steps is limited. -EINVAL: *ret_message is the reason, with a list of
- * the columns; the caller frees it.
+ * class, label, bytes, mtime (seconds), width, height, channels, bits (per channel), palette (1 if
+ * the image has a palette, otherwise 0), and the columns of metadata. hash(X) is a hash of the text
+ * of X, equal on every machine. The predicate can only read. It has no subqueries and no functions
+ * with side effects, and its running time is limited. -EINVAL: the predicate is refused;
+ * *ret_message is the reason, with a list of the columns, and the caller frees it.
  */
 must_check int dataset_select(struct dataset *dataset, const char *where,
 	roaring_bitmap_t **ret, char **ret_message);

@@ -13,8 +13,8 @@
 /* Reads from the catalogue the files beside samples (such as 7.txt beside 7.jpg), and columns of
  * metadata. */
 
-/* A query. Its parameters are ?1, a number, and ?2, a text. `row` is called for each row of the
- * result. */
+/* An SQL query. In its text ?1 stands for `number`, and ?2 for `text`. The function `row` is called
+ * for each row of the result. */
 struct query {
 	const char *sql;
 	sqlite3_int64 number;
@@ -92,7 +92,8 @@ static int take_beside(void *context, sqlite3_stmt *row)
 /* Replaces the last component of the sample's path by `name`. */
 static int rename_sample(struct dataset_sample *sample, const char *name)
 {
-	/* the path of a remote file is a URL, and sample->relative is not a part of it */
+	/* The path of a remote file is a URL, and sample->relative points behind it. The part of
+	 * the URL that names the file begins at sample->plain. */
 	bool far = sample->plain > 0;
 	size_t relative = far ? sample->plain : (size_t)(sample->relative - sample->path);
 	const char *slash = strrchr(sample->path + relative, '/');
@@ -172,8 +173,8 @@ static int take_text(void *context, sqlite3_stmt *row)
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* Makes a query for the column, for which dataset_column must be true. begin: SQL text before the
- * column; end: the condition. NULL: no memory. */
+/* Returns the text of a query that selects the column: "SELECT", `begin`, the column, and after
+ * "WHERE" the condition `end`. dataset_column must be true for the column. NULL: no memory. */
 static char *column_query(const char *begin, const char *column, const char *end)
 {
 	return aprintf("SELECT %s\"%s\" FROM samples WHERE %s", begin, column, end);
@@ -248,7 +249,7 @@ int dataset_columns(struct dataset *dataset, char **ret)
 
 struct counting {
 	const roaring_bitmap_t *selection;
-	/* first id of the dataset whose rows are read; 0 if `dataset` is no mixture */
+	/* First id of the dataset whose rows are read; 0 outside of a mixture. */
 	sample_id first;
 	/* 1 + the id of the last counted row; rows come in the order of their ids */
 	sample_id next;
@@ -257,8 +258,8 @@ struct counting {
 
 static void note_missing(struct counting *counting, sample_id id)
 {
-	/* A selected id between the previous row and this row has no row, since rows come in the
-	 * order of ids. */
+	/* Rows come in the order of their ids. So a selected id between the previous row and this
+	 * row has no row of its own: the file or text is missing. */
 	roaring_uint32_iterator_t at;
 	roaring_init_iterator(counting->selection, &at);
 	if (counting->ret->missing == SAMPLE_NONE &&

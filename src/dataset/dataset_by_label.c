@@ -11,7 +11,8 @@
 /* Sorts samples by label, with a counting sort. The ids are divided into ranges, one per thread. */
 
 #define IDS_AT_ONCE 1024
-/* with less than twice this number of samples, one thread sorts faster than several */
+/* Least number of samples per thread. With less than twice as many samples, one thread sorts faster
+ * than several. */
 #define LEAST_IN_RANGE 4096
 
 struct sorting {
@@ -20,8 +21,9 @@ struct sorting {
 	unsigned n_ranges;
 	uint32_t n_labels;
 	atomic_uint next; /* next range to sort; each thread increases it */
-	/* first, for each range, the number of samples of each label; in the second pass, for each
-	 * range, the index in `ret` of its next sample of each label */
+	/* A number for each range and label. After the first pass: how many samples of the range
+	 * have the label. In the second pass: the index in `ret` at which the range's next sample
+	 * with this label is stored. */
 	uint32_t *counts;
 	sample_id *ret; /* sorted ids; NULL during the first pass, which only counts */
 };

@@ -119,9 +119,9 @@ static int load_class(sqlite3_stmt *statement, struct catalogue *catalogue)
 	return 0;
 }
 
-/* Reads the settings. *ret_same: whether the build that wrote the catalogue supported the same
- * image formats as this build. If not, this build may be able to read headers that the other build
- * could not. */
+/* Reads the settings. Sets *ret_same to whether the catalogue was written by a build with the same
+ * image formats as this one. If the formats differ, this build may be able to read headers that the
+ * other build could not read. */
 static int load_settings(sqlite3 *db, struct catalogue *catalogue, bool *ret_same)
 {
 	sqlite3_stmt *statement = NULL;
@@ -279,9 +279,9 @@ static int load_beside(sqlite3 *db, struct catalogue *catalogue)
 #define NO_PART "NULL, 0, 0, 0, 0"
 #define MODE "channels, bits, palette"
 #define NO_MODE "3, 8, 0"
-/* SQL expression that is 0 for rows whose headers must be read again if the build that wrote them
- * supported other formats: files without a readable header, and PNGs, whose orientation may
- * differ. */
+/* SQL expression for the column `probed` of a catalogue that a build with other image formats has
+ * written. It is 0 for rows whose headers must be read again: files whose headers could not be
+ * read, and PNGs, because the other build may have read another orientation. */
 #define PROBED_AGAIN "probed AND width > 0 AND path NOT LIKE '%.png'"
 
 static void probe_again(struct catalogue *catalogue)
@@ -323,8 +323,9 @@ static int load_samples(sqlite3 *db, sqlite3_int64 version, struct catalogue *ca
 	return err ? err : load_beside(db, catalogue);
 }
 
-/* Reads the catalogue, except for the samples if `samples` is false. *ret_ours: whether the
- * catalogue belongs to the path `source`; otherwise nothing else is read. */
+/* Reads the catalogue. If `samples` is false, does not read the samples. *ret_ours: whether the
+ * catalogue belongs to the dataset path `source`; if it belongs to another path, its content is not
+ * read. */
 static int load_content(sqlite3 *db, const char *source, bool samples,
 	struct catalogue *catalogue, bool *ret_ours)
 {

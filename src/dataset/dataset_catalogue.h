@@ -37,7 +37,8 @@ struct row {
 	const struct part *part;
 	/* files beside the sample, in the memory of catalogue->names */
 	const struct beside *beside;
-	uint32_t label; /* LABEL_NONE: no sample has this class any more */
+	/* LABEL_NONE: the sample's class no longer exists, because all its samples are gone */
+	uint32_t label;
 	bool gone;
 };
 
@@ -52,18 +53,21 @@ struct catalogue {
 	size_t classes_capacity;
 	struct container *containers; /* sorted by name */
 	size_t n_containers, containers_capacity;
-	const char *settings; /* settings of the scan; "": samples are files */
-	/* paths begin with a label instead of a directory (scan->labelled) */
+	/* text of the settings with which containers were listed; "": samples are files */
+	const char *settings;
+	/* paths of samples begin with a label instead of a directory */
 	bool labelled;
-	/* changes when files of metadata change (metadata_stamp); "": there are none */
+	/* text that metadata_stamp has returned: it changes when files of metadata change; "":
+	 * none */
 	char stamp[64];
 	bool unusable; /* the file is not a catalogue, or is damaged */
 	bool outdated; /* the catalogue's version lacks needed facts about samples */
 	/* the catalogue's version has no channels, so all images count as RGB */
 	bool without_channels;
-	/* a build that supports other image formats has written the catalogue */
+	/* The build that wrote the catalogue supported other image formats than this build. */
 	bool other_readers;
-	/* the catalogue's version has a table `samples`, which needs more disk space */
+	/* The catalogue's version stores a table `samples`, which takes more disk space than the
+	 * deflated rows of newer versions. */
 	bool with_table;
 	uint32_t edition;
 	struct arena names;
@@ -76,7 +80,7 @@ void pixels_count(struct dataset_pixels *pixels, struct tensor_shape image);
  * reason. */
 must_check int catalogue_load(
 	const char *file, const char *source, struct catalogue *ret);
-/* Works like catalogue_load, but reads neither the samples nor the files beside them. */
+/* Works like catalogue_load, but reads neither samples nor files beside samples. */
 must_check int catalogue_load_about(
 	const char *file, const char *source, struct catalogue *ret);
 void catalogue_free(struct catalogue *catalogue);
@@ -86,19 +90,20 @@ bool containers_equal(const struct scan *scan, const struct catalogue *catalogue
 /*
  * Tells whether the catalogue `file` is up to date: a scan would find the same containers (by size
  * and mtime), settings and metadata. Reads no paths of samples, so it takes little time and memory.
- * rule: the result of scan_rule.
+ * rule: text of the settings that decide which samples a scan finds. Always false for a dataset
+ * without containers.
  */
 bool catalogue_is_current(const struct scan *scan, const char *rule, const char *file);
 
 /* Updates the catalogue from the tree that the scan has found and examined. The catalogue then owns
  * the tree's names. *ret_changed: whether the catalogue has changed. If the catalogue was empty,
- * the tree's files are freed, unless tree->described is set. */
+ * tree->files is freed, except if metadata describe these files (tree->described). */
 must_check int catalogue_update(const struct scan *scan, struct catalogue *catalogue,
 	struct tree *tree, bool *ret_changed);
 
 struct metadata;
 
-/* Writes the catalogue to its file. tree: has the ids of the files that metadata may describe.
+/* Writes the catalogue to its file. tree->files gives the ids of the files that metadata describe.
  * Fault: dataset.write. */
 must_check int catalogue_write(const char *file, const struct scan *scan,
 	const struct catalogue *catalogue, struct metadata *metadata,
@@ -112,7 +117,7 @@ int catalogue_unreadable(const char *file, sqlite3 *db);
 int catalogue_read_errno(sqlite3 *db);
 must_check int catalogue_open_read(const char *file, sqlite3 **ret);
 
-/* Tells whether predicates can't read this column of the table `samples`. */
+/* Tells whether predicates must not use this column of the table `samples`. */
 bool catalogue_hidden_column(const char *name);
 /* Tells whether a column of metadata may not have this name. */
 bool catalogue_reserved_column(const char *name);
@@ -125,7 +130,7 @@ struct column {
 	size_t number; /* index among the columns of all files of metadata */
 	enum column_type type;
 	struct number_style style;
-	bool seen; /* at least one record has a value */
+	bool seen; /* at least one record has a value in this column */
 };
 
 /* Finds the files of metadata (metadata.csv, metadata.jsonl) in the dataset's directory and in the
@@ -133,8 +138,8 @@ struct column {
 must_check int metadata_open(
 	const struct scan *scan, const struct tree *tree, struct metadata **ret);
 void metadata_close(struct metadata **metadata);
-/* Returns a text that changes when the number of the files changes, or a file's name, size or
- * mtime. */
+/* Returns a text that changes when files of metadata are added or removed, or when the name, size
+ * or mtime of one of them changes. */
 const char *metadata_stamp(const struct metadata *metadata);
 
 /* Finds the columns and their types. Logs mistakes in a file. A wrong column, or all columns of a
@@ -147,16 +152,18 @@ bool metadata_has_label(const struct metadata *metadata);
 
 /* One record of a file of metadata. */
 struct metadata_line {
-	size_t file;		   /* number of the file of metadata, from 0 */
-	const char *file_name;	   /* relative to the root; "": too long for a sample */
-	const char *const *values; /* value of each column; NULL: the record has none */
-	/* for each column, whether the file of metadata has it */
+	size_t file;	       /* number of the file of metadata, from 0 */
+	const char *file_name; /* relative to the root; "": too long for a sample */
+	/* value of each column; NULL: the record has no value */
+	const char *const *values;
+	/* for each column: true if the file of metadata has the column */
 	const bool *has;
 	bool labelled;	   /* the file has the column with the labels */
 	const char *label; /* NULL: the record has no label */
 };
 
 /* metadata_rows calls `row` for each record of all files, and stops at the first error of `row`. If
- * several files describe a sample, the file nearest to the sample comes last. */
+ * several files describe a sample, the file in the nearest directory above the sample comes
+ * last. */
 typedef int metadata_row(void *context, const struct metadata_line *line);
 must_check int metadata_rows(struct metadata *metadata, metadata_row *row, void *context);

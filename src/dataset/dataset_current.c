@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-/* Tells whether a catalogue of containers is up to date, without scanning its samples. */
+/* Tells whether the map of a catalogue shows that it is up to date. No sample is accessed. */
 
-/* Tells whether the headers of all samples could be read. If not, a scan is needed, which reads the
- * unreadable headers again. */
+/* Returns false if the header of an existing file could not be read. A scan is then needed, because
+ * it reads such headers again. */
 static bool all_probed(const struct catalogue_map *map)
 {
 	const uint8_t *states = map_section(map, MAP_STATES);

@@ -98,9 +98,9 @@ int dataset_kept(const char *state_dir, const char *name, uint32_t **ret, size_t
 	return 0;
 }
 
-/* Gives the dataset the path `file` of its renamed catalogue. The dataset owns `file`. If
- * connection_new is opening the catalogue at the same time, it notices the change, and opens the
- * catalogue again. */
+/* Sets the dataset's path of its catalogue to `file`, after the catalogue was renamed. The dataset
+ * owns `file`. A connection_new that opens the catalogue at the same time compares the paths
+ * afterwards, and opens the catalogue again. */
 static void rename_in_use(struct dataset *dataset, char *file)
 {
 	size_t i = 1;
@@ -110,9 +110,9 @@ static void rename_in_use(struct dataset *dataset, char *file)
 	dataset->file = file;
 }
 
-/* Renames or links (`move`) the map of a catalogue. Memory mappings of the map remain valid. An
- * error is only logged, because catalogue_map_open notices a missing or wrong map, and the map is
- * then made again. */
+/* Gives the map of a catalogue a new name. `move` is rename or link. Memory mappings of the map
+ * remain valid. An error is only logged: catalogue_map_open notices a missing or wrong map, and the
+ * map is then made again. */
 static void move_map(
 	const char *from, const char *to, int (*move)(const char *from, const char *to))
 {
@@ -125,8 +125,8 @@ static void move_map(
 		log_warn("%s: can't become %s: %s", from_map, to_map, strerror(errno));
 }
 
-/* Gives the catalogue of `now` a second name: the first free <name>.sqlite.<number>, beginning with
- * the edition's number. */
+/* Links the catalogue of `now` to a second name, <name>.sqlite.<number>, where <number> is the
+ * first free number from the edition's number on. */
 static int keep(const char *state_dir, struct dataset *now)
 {
 	int err = -EEXIST;
@@ -155,7 +155,7 @@ int dataset_install(const char *state_dir, struct dataset *now, struct dataset *
 {
 	char *file = catalogue_file(state_dir, now->name, "");
 	int err = file ? fault_hit("dataset.install") : -ENOMEM;
-	/* the catalogue already has a number if an earlier call failed to rename */
+	/* If an earlier call could not rename, `now` already has its name with a number. */
 	if (!err && !was_kept(now))
 		err = keep(state_dir, now);
 	if (!err)

@@ -7,8 +7,8 @@
 
 /*
  * Finds the orientation in a TIFF directory, as PIL's ImageOps.exif_transpose does. If several
- * entries have the tag, the last one counts; of its values the first one counts. Nothing is read
- * after a damaged entry.
+ * entries have the tag of the orientation, the last such entry is used. If an entry has several
+ * values, the first value is used. Nothing is read after a damaged entry.
  */
 
 #define TAG_ORIENTATION 0x0112

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Computes fingerprints: numbers that change when the samples of a dataset, or the selected ones,
+/* Computes fingerprints of a dataset or of selected samples: numbers that change when these samples
  * change. */
 
 #define AT_ONCE 256
@@ -21,8 +21,8 @@ static bool knows_sum(const struct dataset *dataset, const roaring_bitmap_t *sel
 	       roaring_bitmap_equals(selection, dataset->present);
 }
 
-/* Adds up independent numbers, one per sample, because the processor computes such numbers in
- * parallel. */
+/* The fingerprint is a sum of one number per sample. No number depends on another one, so the
+ * processor computes several at a time. */
 uint64_t dataset_fingerprint(
 	const struct dataset *dataset, const roaring_bitmap_t *selection)
 {
@@ -34,7 +34,7 @@ uint64_t dataset_fingerprint(
 		return hash_scatter(dataset->map->head->identities + dataset->n_samples);
 	roaring_init_iterator(selection, &iterator);
 	while ((n = roaring_read_uint32_iterator(&iterator, ids, AT_ONCE)) > 0) {
-		/* ids are ascending, so the last one is the largest */
+		/* The ids are ascending, so only the last one has to be checked. */
 		ensure(ids[n - 1] < dataset->n_ids);
 		for (uint32_t i = 0; i < n; i++) {
 			const struct dataset *of = dataset_of(dataset, ids[i], &own);

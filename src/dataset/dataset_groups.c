@@ -92,7 +92,8 @@ static struct dataset_groups *alloc(const struct dataset *dataset)
 	return NULL;
 }
 
-/* Stores the paths and ids of all samples whose files exist, except for damaged paths. -ENOMEM */
+/* Stores the paths and ids of all samples whose files exist. Leaves out samples whose paths are
+ * damaged in the map. -ENOMEM */
 static int list_files(const struct dataset *dataset, struct arena *texts,
 	struct named *ret, uint32_t *ret_n)
 {

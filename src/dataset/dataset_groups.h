@@ -19,8 +19,9 @@
 
 must_check int dataset_group(struct dataset *dataset);
 
-/* Returns the i-th (from 0) of those frames of the group that the preparation uses. SAMPLE_NONE:
- * the group has too few files, `id` is not its first file, or i is too large. */
+/* Returns frame i (from 0) of the frames that the preparation uses of the group. SAMPLE_NONE: the
+ * preparation has no frame i, the group has too few files, or `id` is not the first file of a
+ * group. */
 sample_id dataset_frame(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id, uint32_t i);
 /* Tells whether the sample is not the first file of its directory. */

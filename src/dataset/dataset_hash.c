@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * Hashes by which state directories recognize samples, and by which users divide datasets into
- * folds. They must never be computed in another way: no sample would be recognized, and folds would
- * change.
+ * State directories contain these hashes, to recognize samples after a restart. Users divide
+ * datasets into folds by hash() in predicates. A new version must compute the same hashes:
+ * otherwise no sample would be recognized, and the folds would change.
  */
 
 uint64_t hash_fold_text(uint64_t hash, const char *text, size_t length)

@@ -10,8 +10,8 @@
 
 __extension__ typedef unsigned __int128 uint128;
 
-/* Mixes a word into a hash as wyhash does (Wang Yi, public domain): the result combines both halves
- * of a product, each bit of which depends on many bits of the factors. */
+/* Mixes a word into a hash by the method of the hash function wyhash (Wang Yi, public domain):
+ * multiplies, and combines the upper and the lower half of the product by XOR. */
 static inline uint64_t hash_fold(uint64_t hash, uint64_t word)
 {
 	uint128 product = (uint128)(hash ^ UINT64_C(0xa0761d6478bd642f)) *
@@ -19,7 +19,8 @@ static inline uint64_t hash_fold(uint64_t hash, uint64_t word)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Scatters z: returns splitmix64's finalizer, which differs for different z. */
+/* Scatters z: the bits of the result look random, and different z have different results. This is
+ * the last step of the generator splitmix64. */
 static inline uint64_t hash_scatter(uint64_t z)
 {
 	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -43,8 +44,9 @@ static inline uint64_t sample_scatter(sample_id id, uint32_t identity)
 	return hash_scatter((uint64_t)id << 32 | identity);
 }
 
-/* Returns the sample_identity of a sample in a container. identity: sample_identity of its path,
- * size and mtime, which is mixed with the sample's place. */
+/* Returns the sample_identity of a sample in a container. `identity` is the sample_identity of its
+ * path, size and mtime. The result also depends on the container's size and the sample's place in
+ * it. */
 uint32_t part_identity(uint32_t identity, const struct source_part *part);
 /* Returns a 64-bit checksum of the bytes. */
 uint64_t content_sum(const void *bytes, size_t n);

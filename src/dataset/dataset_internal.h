@@ -24,13 +24,14 @@ struct dataset {
 	char *name;
 	char *source; /* path from the configuration, absolute */
 	char *root;   /* `source` without slashes at its end */
-	/* directory or URL to which the names of containers and remote files are relative */
+	/* directory or URL that precedes the names of containers and of remote files */
 	char *beside;
 	bool labelled; /* paths of samples begin with a label instead of a directory */
 	bool follow_outside;
 	uint32_t n_containers;
 	_Atomic(char *) file; /* path of the catalogue; dataset_install changes it */
-	/* all paths that the catalogue has had: as next, current and kept edition */
+	/* paths that the catalogue has had so far, in this order; an edition may first be `next`,
+	 * then current, then kept */
 	char *files[3];
 	/* dataset_close removes the catalogue, because dataset_install was not called */
 	bool provisional;
@@ -42,7 +43,7 @@ struct dataset {
 	uint32_t n_ids;
 	uint32_t n_samples;
 	uint64_t total_bytes;
-	struct catalogue_map *map;    /* NULL: a mixture */
+	struct catalogue_map *map;    /* NULL: the dataset is a mixture */
 	struct dataset_pixels pixels; /* counts of samples whose files exist */
 	/* the catalogue's version has no channels, so all images count as RGB */
 	bool without_channels;
@@ -53,8 +54,10 @@ struct dataset {
 	struct dataset_paths *paths; /* (lock) NULL until dataset_paths is called */
 	bool making_paths;	     /* (lock) a thread is making `paths` */
 	pthread_cond_t paths_made;
-	_Atomic(sample_id *) by_label;	       /* NULL until dataset_by_label is called */
-	_Atomic(struct dataset_pairs *) pairs; /* a list, changed only with the lock */
+	_Atomic(sample_id *) by_label; /* NULL until dataset_by_label is called */
+	/* list of all pairs that were found, one element per setting `from`; changed only with the
+	 * lock */
+	_Atomic(struct dataset_pairs *) pairs;
 	_Atomic(struct dataset_groups *) groups; /* NULL until dataset_group is called */
 	uint32_t longest_json;			 /* (lock) 0: not known yet */
 	struct dataset **mixed;			 /* for a mixture: its datasets */
@@ -77,15 +80,14 @@ void connections_close(struct dataset *dataset);
 
 /* --- mixtures --- */
 
-/* Returns the dataset of a mixture that contains the sample. *ret_id: the sample's id in that
- * dataset. */
+/* Returns the dataset of the mixture from which the sample comes. *ret_id: the sample's id in that
+ * dataset. `dataset` must be a mixture. */
 struct dataset *mixed_of(const struct dataset *dataset, sample_id id, sample_id *ret_id);
-/* Returns the same as mixed_of for a mixture; for another dataset, `dataset` itself, and *ret_id is
+/* Works like mixed_of for a mixture. For any other dataset, returns `dataset` and sets *ret_id to
  * `id`. */
 const struct dataset *dataset_of(
 	const struct dataset *dataset, sample_id id, sample_id *ret_id);
-/* Finds out whether the classes are sorted (sorts_classes). The dataset must have all its
- * classes. */
+/* Sets dataset->sorts_classes. Must be called when the dataset has all its classes. */
 void classes_check(struct dataset *dataset);
 void dataset_paths_free(struct dataset_paths *paths);
 void dataset_pairs_free(struct dataset_pairs *pairs);

@@ -171,8 +171,8 @@ static bool names_fit(const struct catalogue_map *map)
 	       containers_fit(map);
 }
 
-/* Returns a description of damage that could lead to reads outside the map, or NULL. Values of
- * single samples, such as paths, labels and modes, are not checked here, but when they are used. */
+/* Returns a description of damage that could lead to reads outside the map, or NULL. Does not check
+ * the paths, labels and modes of samples; their readers check them. */
 static const char *content_problem(const struct catalogue_map *map)
 {
 	const struct map_head *head = map->head;

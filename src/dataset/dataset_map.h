@@ -12,8 +12,8 @@
  *     head | about | classes | containers | present | labels | heights | ... | paths
  *
  * The SQLite file also has all rows, but only scans read them. The map has the rows as packed
- * columns, indexed by id (dataset_pack.h). So an engine can serve without reading all rows, and the
- * next engine finds the pages in memory.
+ * columns, indexed by id (dataset_pack.h). So an engine can serve samples without reading all rows
+ * first. If the engine dies, the map's pages are still in the page cache for the next engine.
  *
  *   Flow: catalogue_map_make (after a scan, or if the catalogue has no map) or catalogue_map_open
  *         -> map_attach -> map_close, when the dataset is closed.
@@ -24,14 +24,14 @@
  *         file that is missing or can't be opened.
  *
  * Numbers are little-endian. On a big-endian machine the magic number differs, so the map is
- * refused. Sections begin at multiples of MAP_ALIGNMENT. A new column needs a line in MAP_SECTIONS,
- * its value in value_of (dataset_map_write.c), and another MAP_VERSION.
+ * refused. Sections begin at multiples of MAP_ALIGNMENT. To add a column, add a line to
+ * MAP_SECTIONS and a case to value_of (dataset_map_write.c), and increase MAP_VERSION.
  */
 
 #define MAP_MAGIC UINT64_C(0x70616d7265646f6a) /* "jodermap" */
 #define MAP_VERSION 3
-/* The version of maps without the section SHAPES: maps of older versions, and the small maps of
- * dataset_rows.h. */
+/* The last version without the section SHAPES. The small maps of dataset_rows.h, which have only
+ * rows, also have this version. */
 #define MAP_WITHOUT_SHAPES 2
 #define MAP_ALIGNMENT 64
 
@@ -47,16 +47,16 @@ struct map_run {
 	uint32_t last;
 };
 
-/* Largest number of shapes that a map lists. If there are more, the map lists none, and a job
- * examines each sample. */
+/* Largest number of shapes in the section SHAPES. If a dataset has more shapes, the section is
+ * empty, and a new job examines each sample instead. */
 #define MAP_MOST_SHAPES (1 << 20)
 
 /*
- * Each line has a name, the bytes of an element, and the kind of the section:
+ * Each line describes a section: its name, the size of one of its elements in bytes, and its kind:
  *   MAP_BYTES           any number of elements
  *   MAP_COLUMN          a packed number for each id
- *   MAP_COLUMN_OR_NONE  a MAP_COLUMN, or nothing if no sample lies in a container
- *   MAP_GROUPS          a packed number for each PATHS_TOGETHER ids
+ *   MAP_COLUMN_OR_NONE  like MAP_COLUMN, but empty if no sample lies in a container
+ *   MAP_GROUPS          a packed number for each group of PATHS_TOGETHER consecutive ids
  */
 /* clang-format off */
 #define MAP_SECTIONS(section)                                                            \
@@ -101,7 +101,7 @@ struct map_place {
 	uint64_t sum;
 };
 
-/* Identifies the SQLite file to which the map belongs. */
+/* Facts that identify the SQLite file to which a map belongs. */
 struct map_pair {
 	uint64_t inode;
 	uint64_t bytes;
@@ -112,7 +112,7 @@ struct map_head {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t head_bytes;
-	uint64_t sum; /* checksum of this head, computed while `sum` is 0 */
+	uint64_t sum; /* checksum of this head; for the computation `sum` counts as 0 */
 	uint64_t file_bytes;
 	struct map_pair of;
 	uint64_t total_bytes;
@@ -127,8 +127,8 @@ struct map_head {
 	uint32_t unused;
 	struct dataset_pixels pixels; /* counts of samples whose files exist */
 	struct map_place sections[MAP_N_SECTIONS];
-	/* sum of sample_scatter over all samples whose files exist. The last member, because maps
-	 * of version MAP_WITHOUT_SHAPES lack it. */
+	/* Sum of the sample_scatter of all samples whose files exist. It must be the last member,
+	 * because the head of a map of version MAP_WITHOUT_SHAPES ends before it. */
 	uint64_t identities;
 };
 
@@ -146,9 +146,9 @@ must_check int map_pair_of(const char *file, struct map_pair *ret);
 
 /*
  * Opens the map of the catalogue `file`. The map must belong to this catalogue and to `root`.
- * check: compare all checksums. Without `check`, the columns with a number per sample are not read,
- * so the time does not depend on the number of samples; only values are checked that could lead to
- * reads outside the file.
+ * check: whether to compare the checksums of all sections. If `check` is false, columns with a
+ * number per sample are not read, so the time does not depend on the number of samples. Damage that
+ * could lead to reads outside the file is always found.
  */
 must_check int catalogue_map_open(
 	const char *file, const char *root, bool check, struct catalogue_map **ret);
@@ -159,27 +159,30 @@ void map_close(struct catalogue_map **map);
 
 /* Computes the checksum that head->sum must have. */
 uint64_t map_head_sum(const struct map_head *head);
-/* Returns the number of the map's sections. Older maps lack the last sections of MAP_SECTIONS. */
+/* Returns the number of sections that the map has. A map of an older version has fewer sections
+ * than MAP_SECTIONS: the last ones are missing. */
 int map_sections(const struct map_head *head);
 enum map_kind map_kind(enum map_section section);
 
 void *map_section(const struct catalogue_map *map, enum map_section section);
-/* Returns the settings with which the map's samples were scanned, as a text (scan_rule). */
+/* Returns the text of the settings with which the map's samples were scanned. */
 const char *map_rule(const struct catalogue_map *map);
 /* Returns the reason why the map can't be used, or NULL. all: true: also compares the checksums of
  * all columns. */
 const char *map_problem(const struct catalogue_map *map, bool all);
 /* Returns the stored number i of a column. */
 uint64_t map_number(const struct catalogue_map *map, enum map_section column, size_t i);
-/* Returns number i of a column, like map_number, but a label without a class becomes LABEL_NONE. */
+/* Works like map_number. But in the column of labels, a number that is not the label of a class
+ * becomes LABEL_NONE. */
 uint64_t map_value(const struct catalogue_map *map, enum map_section column, size_t i);
-/* Returns the path of a sample, which is stored in `path`; NULL: the map is damaged. `path` must be
- * {0} before the first call. Reading ids in ascending order is fast. */
+/* Returns the path of a sample, which is stored in `path`; NULL: the map is damaged. All members of
+ * `path` must be 0 before the first call. Reading ids in ascending order is fast. */
 const char *map_path(
 	const struct catalogue_map *map, sample_id id, struct path_text *path);
 
-/* Finds the place of a sample in a container. Returns false if the sample has its own file, or its
- * file no longer exists. The caller must check the number of the container. */
+/* Finds the place of a sample in a container. Returns false if the sample is a file, or if it no
+ * longer exists. ret->container may be damaged: the caller must check that there is such a
+ * container. */
 bool map_part(const struct catalogue_map *map, sample_id id, struct part *ret);
 
 /* Fills in the dataset from the map. dataset_close closes the map. */
@@ -197,8 +200,8 @@ struct map_bytes {
 	size_t n;
 };
 
-/* Makes a small map in memory, which has only columns of rows (for dataset_rows.c). parts: include
- * the columns for samples in containers. The caller frees ret->at. */
+/* Makes a small map in memory for dataset_rows.c: it has only the columns from which rows can be
+ * read again. parts: true: includes the columns about containers. The caller frees ret->at. */
 must_check int map_rows_make(
 	const struct catalogue *rows, bool parts, struct map_bytes *ret);
 

@@ -8,16 +8,15 @@
 #include <string.h>
 
 /*
- * Paths are stored as differences. A path may share bytes with the previous path at the beginning
- * and at the end. Only the bytes between these, called the middle, are stored. A stored path
- * consists of
+ * Paths are stored as differences. A path often begins and ends with the same bytes as the previous
+ * path. Only the middle, the bytes between beginning and end, is stored. A stored path consists of
  *
  *   1 byte      length of the shared beginning
  *   1 byte      length of the shared end << 4 | length of the middle, or MIDDLE_FOLLOWS
  *   2 bytes     length of the middle; only after MIDDLE_FOLLOWS
  *   the middle
  *
- * The first of each PATHS_TOGETHER paths is stored relative to an empty path.
+ * In each group of PATHS_TOGETHER paths, the first one shares no bytes with the previous one.
  */
 
 #define MIDDLE_FOLLOWS 15

@@ -6,14 +6,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Makes the list of the samples' shapes for a map. There are usually far fewer shapes than
- * samples. */
+/* Makes the list of the shapes that samples have, for the section SHAPES of a map. A dataset
+ * usually has far fewer shapes than samples. */
 
 struct shapes {
 	struct dataset_shape *of;
 	size_t n, capacity;
-	uint32_t *slots; /* hash table; a slot has 1 + an index in `of`; 0: free */
-	size_t n_slots;	 /* a power of two, at least 2 * n */
+	/* Hash table of indexes in `of`: an element is 0 (free), or 1 + an index. */
+	uint32_t *slots;
+	size_t n_slots; /* size of the hash table: a power of two, at least 2 * n */
 };
 
 /* --- writing ------------------------------------------------------------------------------ */

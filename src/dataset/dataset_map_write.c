@@ -17,7 +17,8 @@
 
 struct map_writer {
 	int fd;
-	/* write to memory, and only those columns that can't be computed from others */
+	/* The map is made in memory, and has only columns that can't be computed from other
+	 * columns. */
 	bool rows_only;
 	bool parts;
 	struct map_bytes memory;
@@ -148,9 +149,9 @@ static uint32_t identity_of(const struct row *row)
 	return row->part ? part_identity(identity, &row->part->at) : identity;
 }
 
-/* Returns a sample's value in a column about its part of a container. For MAP_PART_BYTES this is
- * the difference from the sample's size: if no part is deflated, all differences are 0 and take no
- * bits. */
+/* Returns a sample's value in one of the columns about containers. In MAP_PART_BYTES this is the
+ * difference between the part's size in the container and the sample's size. If no part is
+ * deflated, all differences are 0, and packed zeros take no bits. */
 static uint64_t value_of_part(enum map_section column, const struct row *row)
 {
 	if (!row->part)

@@ -280,7 +280,8 @@ int metadata_rows(struct metadata *metadata, metadata_row *row, void *context)
 		err = metadata_file_rows(
 			&metadata->files[i], metadata->n_columns, &line, row, context);
 		if (err == -EINVAL)
-			/* this file can't be read a second time; its function has logged that */
+			/* The file could be read in the first pass, but not now. metadata_file_rows
+			 * has logged this. */
 			err = 0;
 	}
 	return err;

@@ -18,8 +18,8 @@ struct mixing {
 	size_t n;
 	struct dataset *made;
 	const struct label_table *table; /* NULL: class names determine the labels */
-	/* if the classes of all datasets are numbers: the dataset with the most classes; otherwise
-	 * NULL */
+	/* The dataset with the most classes, if the classes of all datasets are named 0, 1, 2 and
+	 * so on; otherwise NULL. */
 	const struct dataset *numbered;
 	char **ret_message;
 };
@@ -42,8 +42,8 @@ static bool is_numbered(const struct dataset *dataset)
 	return true;
 }
 
-/* Returns the dataset with the most classes, if the classes of all datasets are numbers. These
- * numbers are then the labels. Otherwise returns NULL. */
+/* Returns the dataset with the most classes, if the classes of all datasets are named 0, 1, 2 and
+ * so on; the mixture then has the same labels. Otherwise returns NULL. */
 static const struct dataset *longest_numbered(const struct mixing *mixing)
 {
 	const struct dataset *longest = mixing->from[0].dataset;

@@ -79,8 +79,8 @@ static int begin_far(const struct dataset_config *config, struct scan *scan)
 	return err;
 }
 
-/* Examines the path. If the path does not exist, examines its directory, because the path may be a
- * pattern of several shards. */
+/* Examines the path. A path that does not exist may be a pattern such as shard-{0..9}.tar; its
+ * directory is then examined instead. */
 static int look_at_root(const char *path, struct looked *ret)
 {
 	const char *slash = strrchr(path, '/');
@@ -93,7 +93,8 @@ static int look_at_root(const char *path, struct looked *ret)
 
 /* Refuses a dataset on a mount of joaderfs. A daemon that reads its own mount would wait for
  * itself, and two daemons that read each other's mounts would wait for each other. An engine that
- * replaces another one does not check this, because the other one has allowed the datasets. */
+ * replaces a dead engine does not check this again, because the dead engine had allowed the
+ * datasets. */
 static int refuse_own_mounts(const struct dataset_config *config, struct scan *scan)
 {
 	struct looked root;
@@ -136,8 +137,8 @@ static int scan_begin(const struct dataset_config *config, struct scan *scan)
 /* Version of the rules for listing a container. If it changes, containers are listed again. */
 #define LISTING "4"
 
-/* Finds the root or its containers. Sets scan->settings: the settings that decide which samples are
- * found in a container. -errno: the root can't be read. */
+/* Finds the root or its containers. Stores in scan->settings a text of the settings that decide
+ * which samples a container has. -errno: the root can't be read. */
 static int find_root(struct scan *scan)
 {
 	int err = scan->source->find(scan);
@@ -216,7 +217,8 @@ static int check_tree(const struct scan *scan, const struct tree *tree)
 	return -ENOENT;
 }
 
-/* Writes the catalogue, with the metadata, if the catalogue or the metadata has changed. */
+/* Writes the catalogue with the metadata, if *changed is true or the files of metadata have
+ * changed. */
 static int save(struct scan *scan, const char *file, struct catalogue *catalogue,
 	const struct tree *tree, struct metadata *metadata, bool *changed)
 {
@@ -251,8 +253,9 @@ static int look_at_tree(
 	return err;
 }
 
-/* Keeps using the catalogue of the last scan, and logs this, because samples that can't be read now
- * may still exist. */
+/* Keeps using the catalogue of the last scan, although `path` can't be read now, because its
+ * samples may still exist. Logs this. -EIO: the catalogue is of an older version that can't be
+ * used. */
 static int keep_catalogue(const struct scan *scan, const struct catalogue *catalogue,
 	const char *path, const char *reason, const char *sample)
 {
@@ -288,8 +291,8 @@ static int without_root(const struct dataset_config *config, const struct scan *
 	return keep_catalogue(scan, catalogue, "", reason, catalogue->rows[0].path);
 }
 
-/* Returns -EACCES if a server refused the credentials during the scan, because the scan has then
- * not found all samples; otherwise returns err. */
+/* Returns -EACCES if a server has refused the credentials during the scan: the scan may then have
+ * missed samples. Otherwise returns err. */
 static int check_denied(struct scan *scan, int err)
 {
 	const char *denied = atomic_load(&scan->denied);
@@ -301,8 +304,8 @@ static int check_denied(struct scan *scan, int err)
 }
 
 /* Loads the catalogue and scans the tree. root_err: result of find_root. *ret_seen: whether the
- * scan could examine all places where the catalogue has samples. If not, the catalogue must not be
- * updated. */
+ * scan could see all places where the catalogue has samples. If it is false, the caller must not
+ * update the catalogue. */
 static int look(const struct dataset_config *config, struct scan *scan, const char *file,
 	int root_err, struct catalogue *catalogue, struct tree *tree, bool *ret_seen)
 {
@@ -393,8 +396,8 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 	if (!err && seen) {
 		err = save(scan, dataset->file, &catalogue, &tree, metadata, ret_changed);
 		if (err == -ENOSPC && only_form) {
-			/* not an error: the older catalogue has all needed facts, and only takes
-			 * more space */
+			/* A full disk is no error here. The only change would be the new form of
+			 * the catalogue, which saves space; the old form has all needed facts. */
 			err = 0;
 			*ret_changed = false;
 		}
@@ -409,16 +412,16 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 
 /* --- without a scan ----------------------------------------------------------------------- */
 
-/* Tells whether the dataset is opened as in the last scan, whatever its files are now: it is a
- * replaced edition, or this engine replaces another one. Readers of the other engine then need not
- * wait for a scan, and the samples stay as they were when the mount began. */
+/* Tells whether the dataset is opened with the samples of the last scan, even if its files have
+ * changed since. There are two cases. A kept edition must not change. An engine that replaces a
+ * dead engine must not let readers wait for a scan. */
 static bool nobody_looks(const struct scan *scan)
 {
 	return !scan->anew && (scan->kept || kept_is_again());
 }
 
-/* Tells whether the map was made with the same settings as those of this scan. With other settings
- * a scan would find other samples. */
+/* Tells whether the map's samples were scanned with the settings of this scan. Other settings would
+ * find other samples. */
 static bool is_of_rule(const struct scan *scan, const struct catalogue_map *map)
 {
 	auto_free char *rule = scan_rule(scan);
@@ -505,7 +508,8 @@ static int open_by_scan(const struct dataset_config *config, const char *state_d
 	bool changed = false;
 	int err = fill(config, &scan, state_dir, dataset, &changed);
 	scan_end(&scan);
-	/* Returns the scan's memory, about a hundred bytes per sample, to the system. */
+	/* The freed memory of the scan, about a hundred bytes per sample, goes back to the
+	 * system. */
 	malloc_trim(0);
 	if (err || (scan.next && !changed)) {
 		dataset_close(&dataset);

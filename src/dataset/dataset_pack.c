@@ -33,8 +33,8 @@ static unsigned bits_of(uint64_t number)
 	return number ? 64 - (unsigned)__builtin_clzll(number) : 0;
 }
 
-/* Finds the smallest number and the greatest common divisor (step) of a block of numbers. Returns
- * the number of bits that each number takes. */
+/* Finds the smallest number of a block, and the greatest common divisor of the distances from it
+ * (ret->step). Returns the width in bits that each packed number needs. */
 static unsigned measure(const uint64_t *numbers, size_t n, struct pack_block *ret)
 {
 	uint64_t least = numbers[0], most = numbers[0], step = 0;

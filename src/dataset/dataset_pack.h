@@ -9,14 +9,15 @@
 #include <stdint.h>
 
 /*
- * Packed numbers. Each number takes only as many bits as its block needs, and can be read
- * separately.
+ * Packed numbers. PACK_BLOCK consecutive numbers are a block. Each number takes only as many bits
+ * as its block needs, and can be read separately.
  *
- *     block, block, ... | bits of the first block | bits of the second | ... | tail
+ *     struct pack_block, ... | bits of the first block | bits of the second | ... | tail
  *
- * A block describes PACK_BLOCK numbers by three values: the smallest number, the greatest common
- * divisor of the distances from the smallest number, and the width of a quotient (distance /
- * divisor) in bits, which is 0 if all numbers are equal.
+ * Instead of a number, its quotient is stored: its distance from the smallest number of the block,
+ * divided by the greatest common divisor of all distances in the block. A struct pack_block has the
+ * smallest number, the divisor, and the width of a quotient in bits. The width is 0 if all numbers
+ * are equal.
  *
  *   Threads: any.   Errors: -ENOMEM. Damaged bytes give wrong numbers, but no function reads
  *   outside the packed bytes.
@@ -29,11 +30,11 @@
 struct pack_block {
 	uint64_t base;
 	uint64_t step;
-	/* offset of the block's bits * 256 + number of bits per quotient */
+	/* 256 * (offset of the block's bits) + width of a quotient in bits */
 	uint64_t place;
 };
 
-/* Returns number i of a column. */
+/* Returns the i-th number to pack. */
 typedef uint64_t pack_value(const void *context, size_t i);
 
 /* Packs the n numbers that `value` returns. The caller frees *ret. */
@@ -41,9 +42,9 @@ must_check int pack_make(size_t n, pack_value *value, const void *context, uint8
 	size_t *ret_bytes);
 /* Returns the smallest size in bytes that n packed numbers can have. */
 size_t pack_least_bytes(size_t n);
-/* Returns number i. packed: aligned like a uint64_t. bytes: size of the packed numbers, at least
- * pack_least_bytes(i + 1). */
+/* Returns the i-th number. `packed` must be aligned like a uint64_t. `bytes`, the size of the
+ * packed numbers, must be at least pack_least_bytes(i + 1). */
 uint64_t pack_get(const uint8_t *packed, size_t bytes, size_t i);
-/* Returns a number n, at least 1, such that numbers i to i + n - 1 are equal. Reads only the head
- * of a block, so n may extend beyond the last number. */
+/* Returns for how many consecutive numbers, from number i on, it is known that they are equal; at
+ * least 1. Reads only the struct pack_block, so the result may reach beyond the last number. */
 size_t pack_equal(const uint8_t *packed, size_t i);

@@ -17,7 +17,8 @@ struct dataset_pairs {
 	struct dataset_pairs *next;
 	char from[SECTION_FROM];
 	roaring_bitmap_t *seconds;
-	sample_id second[]; /* indexed by id */
+	/* sample_id of the second file of each sample, indexed by the sample's id */
+	sample_id second[];
 };
 
 /* --- the path of the second file ---------------------------------------------------------- */

@@ -7,28 +7,28 @@
 
 /*
  * Samples of two files, such as an image and its mask. The second file is a sample of the
- * catalogue, too. The key `from` of the preparation's section gives its path relative to the
- * directory of the first file; {stem} stands for the first file's name without the ending.
+ * catalogue, too. In the job's configuration, the key `from` gives the second file's path relative
+ * to the directory of the first file; {stem} stands for the first file's name without its ending.
  *
  *   Flow: dataset_pair has to be called first, when a job or an edition is made.
  *   Owns: the dataset has the pairs until it is closed.
  *   Threads: any; all functions except dataset_pair only read memory.
  *   Errors: those of dataset_paths.
  *
- * A preparation without a pair has no second files. For a preparation with frames these functions
- * return the files of a group (dataset_groups.h).
+ * If a preparation has no key `from`, its samples have no second files. If a preparation has
+ * frames, the functions return the frames of a video instead (dataset_groups.h).
  */
 
-/* Finds the second file of each sample; if the preparation has frames, finds the groups. Does
- * nothing if this was done before. */
+/* Finds the second file of each sample. If the preparation has frames, finds the groups instead
+ * (dataset_group). Later calls with the same preparation do nothing. */
 must_check int dataset_pair(
 	struct dataset *dataset, const struct preparation *preparation);
 
 /* Returns the second file of a sample, such as its mask; SAMPLE_NONE: the sample has none. */
 sample_id dataset_second(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
-/* Returns the i-th file (from 0) that is prepared after the sample's own file: the second file of a
- * pair, or a later frame of a group. SAMPLE_NONE: there is none. */
+/* Returns file i (from 0) of the files that follow the sample's first file in its tensor: the
+ * second file of a pair, or the further frames of a group. SAMPLE_NONE: there is no file i. */
 sample_id dataset_behind(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id, uint32_t i);
 /* Returns the preparation of the files after the sample's own file. A second file whose size

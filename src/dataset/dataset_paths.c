@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Directories are in preorder, and files are sorted by directory, so that the files below a
- * directory form one range:
+ * Directories are in preorder: a directory comes directly before its subdirectories. Files are
+ * sorted by directory. So the files below a directory form one range, whose length is n_below:
  *
  *   /  0           files  a/1 a/2 | a/x/3 | b/4
  *   |- a   1              '--- a: n_below ---'
@@ -20,7 +20,8 @@
  *   `- b   3
  */
 struct path_file {
-	/* points into paths->names; until the files are sorted: the whole path, in paths->texts */
+	/* Name of the file, in paths->names. Until the files are sorted: the whole path, in
+	 * paths->texts. */
 	const char *name;
 	sample_id id; /* SAMPLE_NONE: the file is not a sample */
 	/* index in dataset_paths.others, for a file that is not a sample */
@@ -196,8 +197,9 @@ static bool is_component(const char *name, const char *text, size_t n)
 	return strncmp(name, text, n) == 0 && name[n] == '\0';
 }
 
-/* Finds the directory of the file with this path, or adds it with its parents. Files must come in
- * preorder, so that an existing directory is always the one that was last added to its parent. */
+/* Finds the directory of the file with this path. Adds the directory and its parents if they are
+ * new. Files must come in preorder; then the directory is new, or it is the last one that was added
+ * to its parent. */
 static int enter(
 	struct dataset_paths *paths, const char *path, uint32_t file, uint32_t *ret)
 {
@@ -218,8 +220,8 @@ static int enter(
 	return 0;
 }
 
-/* Sets the name of a file, and counts the file in the directory. The path of a file that is not a
- * sample is in paths->names already, so its name is not copied. */
+/* Sets the name of a file, and counts the file in its directory. If the file is not a sample, its
+ * path is already in paths->names, so its name is not copied. */
 static int add_name(struct dataset_paths *paths, uint32_t directory, const char *path,
 	struct path_file *file)
 {
@@ -253,8 +255,7 @@ struct entered {
 	uint32_t directory;
 };
 
-/* Adds the next file. Returns 1 if the files are not in order: the path sorts before that of
- * `last`. */
+/* Adds the next file. Returns 1 if its path sorts before the path of the previous file `last`. */
 static int add_in_order(struct dataset_paths *paths, struct entered *last, sample_id id,
 	const struct path_text *text)
 {
@@ -278,8 +279,8 @@ static int add_in_order(struct dataset_paths *paths, struct entered *last, sampl
 }
 
 /* Adds the files and their directories without sorting them, and without memory for whole paths.
- * This works if the ids are in the order of the paths, as after a first scan; otherwise returns
- * 1. */
+ * Returns 1 if the ids are not in the order of the paths; they are in this order after a first
+ * scan. */
 static int make_in_order(struct dataset *dataset, struct dataset_paths *paths)
 {
 	roaring_uint32_iterator_t id;
@@ -461,8 +462,8 @@ uint32_t paths_find_child(const struct dataset_paths *paths,
 	return UINT32_MAX;
 }
 
-/* Returns the first file of the directory whose name is equal to, or sorts after, a text: the first
- * n bytes of `name`, followed by the byte `next`. */
+/* Returns the first file of the directory whose name does not sort before a given text. The text
+ * consists of the first n bytes of `name` and the byte `next`. */
 static uint32_t first_from(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, size_t n,
 	unsigned char next)

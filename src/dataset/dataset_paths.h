@@ -22,8 +22,8 @@ struct paths_directory {
 	const char *name; /* "" for the root, which is directory 0 */
 	uint32_t parent;
 	uint32_t first_file, n_files; /* files directly in this directory */
-	/* number of files in the directory and in all directories below it; these files have
-	 * consecutive numbers from first_file on */
+	/* Number of files in the directory and in all directories below it. These files have the
+	 * numbers from first_file to first_file + n_below - 1. */
 	uint32_t n_below;
 	uint32_t first_child, n_children;
 };
@@ -33,8 +33,8 @@ must_check int dataset_paths(struct dataset *dataset, const struct dataset_paths
 uint32_t paths_directories(const struct dataset_paths *paths);
 const struct paths_directory *paths_directory(
 	const struct dataset_paths *paths, uint32_t number);
-/* Returns the number of a directory from the list of all subdirectories. i: index in this list; the
- * subdirectories of a directory begin at its first_child. */
+/* Returns the i-th element of the list of all subdirectories, which is the number of a directory.
+ * The subdirectories of one directory are the n_children elements from first_child on. */
 uint32_t paths_child(const struct dataset_paths *paths, uint32_t i);
 
 /* A file that is not a sample, for instance a file of annotations. */
@@ -48,8 +48,8 @@ bool paths_show_others(const struct dataset_paths *paths);
 /* Returns the description of file i. NULL: file i is a sample, or does not exist. */
 const struct paths_other *paths_other(const struct dataset_paths *paths, uint32_t i);
 
-/* Returns the sample of file i; SAMPLE_NONE: file i is not a sample. The numbers of files are those
- * of paths_directory.first_file. */
+/* Returns the sample of file i; SAMPLE_NONE: file i is not a sample. Files are numbered as in
+ * paths_directory.first_file. */
 sample_id paths_sample(const struct dataset_paths *paths, uint32_t i);
 const char *paths_name(const struct dataset_paths *paths, uint32_t i);
 

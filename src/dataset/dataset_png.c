@@ -12,11 +12,12 @@
 #include <zlib.h>
 
 /*
- * Finds the orientation of a PNG as Pillow's ImageOps.exif_transpose does: in the chunk eXIf;
- * without this chunk, in the text "Raw profile type exif" (ImageMagick writes EXIF there as
- * digits); and if there is no orientation in EXIF, in the text of XMP. The last chunk of each kind
- * before the image data is used. Pillow would also read chunks after the image data, but no program
- * writes them there, and finding them would take a read of the whole file.
+ * Finds the orientation of a PNG as Pillow's ImageOps.exif_transpose does. EXIF is in the chunk
+ * eXIf. If there is no such chunk, EXIF is in the text "Raw profile type exif", where ImageMagick
+ * writes it as hexadecimal digits. If EXIF has no orientation, the XMP text is searched. If several
+ * chunks of a kind come before the image data, the last one is used. Pillow would also read chunks
+ * after the image data, but no program writes them there, and finding them would take a read of the
+ * whole file.
  */
 
 /* largest chunk that is read, in bytes; no camera writes more */
@@ -50,8 +51,8 @@ static struct text copy(const char *data, size_t size)
 	return text;
 }
 
-/* Inflates a text. If the stream ends too early, *ret has the bytes before. Returns false if the
- * stream is damaged. */
+/* Inflates a text. If the compressed stream is incomplete, *ret has the part that can be inflated.
+ * Returns false if the stream is damaged. */
 static bool unpack(const char *data, size_t size, struct text *ret)
 {
 	z_stream stream = {.next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size};
@@ -76,8 +77,9 @@ static bool is_utf8(struct text text)
 	return true;
 }
 
-/* Parses the content of the chunk iTXt after its keyword: flag, method, language\0, translation\0,
- * text. */
+/* Parses the rest of the chunk iTXt, after its keyword: a byte that tells whether the text is
+ * compressed, a byte for the method of compression, the language with a \0, the translated keyword
+ * with a \0, the text. */
 static bool read_international(const char *data, size_t size, struct text *ret)
 {
 	const char *end = data + size, *at = data + 2;
@@ -102,7 +104,7 @@ static bool read_text(const char *type, const char *data, size_t size, struct te
 		return (*ret = copy(data, size)).data != NULL;
 	if (size > 0 && data[0] == 0 && unpack(data + 1, size - 1, ret))
 		return true;
-	free(ret->data); /* damaged: counts as an empty text, as in Pillow */
+	free(ret->data); /* A damaged text counts as an empty text, as in Pillow. */
 	return (*ret = copy("", 0)).data != NULL;
 }
 
@@ -205,7 +207,7 @@ uint8_t png_orientation(FILE *file)
 	if (found.exif.data)
 		orientation = orientation_of(found.exif);
 	else if (found.raw.data && !from_digits(&found.raw))
-		/* Pillow, too, finds no orientation if the text has other characters */
+		/* The text is not made of digits: Pillow, too, then finds no orientation. */
 		orientation = 1;
 	else if (found.raw.data)
 		orientation = orientation_of(found.raw);

@@ -26,11 +26,13 @@
  * checksum. */
 #define PNG_MAGIC "\x89PNG\r\n\x1a\n"
 #define PNG_START (8 + 8 + 13 + 4)
-/* largest size of a deflated sample whose header is read; larger ones are no images, or attacks */
+/* Largest size of a deflated sample whose header is read. A larger sample is probably not an image,
+ * or is an attack on the memory. */
 #define MOST_DEFLATED_BYTES ((uint64_t)256 << 20)
 
 struct jpeg_trap {
-	/* the first member, because libjpeg passes a pointer to it */
+	/* must be the first member: jpeg_fail gets a pointer to it, and converts this to a pointer
+	 * to the trap */
 	struct jpeg_error_mgr manager;
 	jmp_buf jump;
 };
@@ -145,7 +147,7 @@ static int probe_stream(FILE *file, struct tensor_shape *ret, uint8_t *ret_orien
 
 /* --- parts ---------------------------------------------------------------------------- */
 
-/* A file, or a part of a container, that is read as a FILE. Its first bytes are kept, so that they
+/* Makes a file, or a part of a container, readable as a FILE. Keeps the first bytes, so that they
  * are read only once even if the FILE is rewound. */
 struct window {
 	read_at *read;

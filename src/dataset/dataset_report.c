@@ -96,8 +96,8 @@ static bool is_part(const char *class_name)
 	return false;
 }
 
-/* Tells whether all classes are named like the parts of a dataset (train, val). If only some are,
- * these names may be real classes. */
+/* Tells whether the classes look like the parts of a dataset: at least two of them, or the only
+ * one, have a name such as train or val. The root is then probably a level too high. */
 static bool looks_divided(const struct tree *tree)
 {
 	size_t n = 0;
@@ -115,7 +115,8 @@ static void list_classes(const struct tree *tree, char *ret, size_t size)
 			ret + n, size - n, "%s%s", i ? ", " : "", tree->classes.name[i]);
 }
 
-/* Warns of directories that have no samples, and so are not classes. Both lists must be sorted. */
+/* Warns of directories that don't become classes, because they have no samples. Both lists must be
+ * sorted. */
 static void warn_of_empty(const struct scan *scan, const struct name_list *directories,
 	const struct name_list *classes)
 {

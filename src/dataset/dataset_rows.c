@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#define MOST_BYTES (1 << 28) /* largest map of ROWS_TOGETHER rows, in bytes */
+/* largest size in bytes of a map of ROWS_TOGETHER rows; a larger one counts as damaged */
+#define MOST_BYTES (1 << 28)
 
 /* --- writing ------------------------------------------------------------------------------ */
 

@@ -7,7 +7,7 @@
 
 /*
  * The rows of a catalogue in its SQLite file. Every ROWS_TOGETHER rows are stored as a deflated map
- * (dataset_map.h). Only scans read the rows, and a scan reads all rows.
+ * (dataset_map.h). Rows can't be read one by one, but only scans read them, and a scan needs all.
  *
  *   Threads: the caller's.   Errors: -EILSEQ: damaged. -EINTR: the scan was stopped. -errno.
  */

@@ -34,11 +34,12 @@ struct samples {
 	sqlite3_vtab base;
 	const struct dataset *dataset;
 	bool *inside;
-	/* statement that reads a sample's metadata; NULL: there is no metadata */
+	/* statement that reads the columns of metadata of one sample; NULL: the dataset has no
+	 * metadata */
 	sqlite3_stmt *described;
-	/* id of the sample whose metadata `described` has read last; -1: none */
+	/* id of the sample for which the statement was run last; -1: it was not run yet */
 	sqlite3_int64 of;
-	bool has; /* the sample `of` has metadata */
+	bool has; /* the statement has found metadata of this sample */
 };
 
 struct attached {
@@ -54,8 +55,8 @@ struct cursor {
 
 /* --- columns ------------------------------------------------------------------------------ */
 
-/* Prints two SQL texts about the columns of metadata in the table: their declaration, and a query
- * that reads them. *ret_n: number of columns. */
+/* Appends to `declaration` the names and types of the table's columns of metadata, and to `query` a
+ * SELECT of these columns. *ret_n: number of columns. */
 static int list_columns(
 	sqlite3 *db, const char *table, FILE *declaration, FILE *query, size_t *ret_n)
 {
@@ -77,8 +78,8 @@ static int list_columns(
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* Declares the virtual table. Metadata are in the table `described`; catalogues of older versions
- * have them in the table `samples`. */
+/* Declares the virtual table to SQLite: its columns. Columns of metadata are in the table
+ * `described` of the catalogue, or, in older versions, in its table `samples`. */
 static int declare(sqlite3 *db, struct samples *samples)
 {
 	static const char *const tables[] = {"described", "samples"};
@@ -304,7 +305,7 @@ int samples_attach(sqlite3 *db, const struct dataset *dataset, bool *inside)
 	if (!attached)
 		return -ENOMEM;
 	*attached = (struct attached){dataset, inside};
-	/* SQLite frees `attached`, even after a failure */
+	/* From now on SQLite owns `attached`. It frees it even if this call fails. */
 	int code = sqlite3_create_module_v2(
 		db, "samples_of_dataset", &module, attached, sqlite3_free);
 	if (code == SQLITE_OK)

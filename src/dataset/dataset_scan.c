@@ -78,7 +78,8 @@ struct examination {
 	struct scan *scan;
 	struct tree *tree;
 	const struct catalogue *catalogue;
-	struct issues *issues; /* one per thread */
+	/* the issues that each thread has found, indexed by the number of the thread */
+	struct issues *issues;
 	atomic_size_t next;
 };
 
@@ -106,8 +107,8 @@ static bool examine_file(struct examination *examination, struct found *found,
 		found->unseen = true;
 		return false;
 	}
-	*facts = (struct facts){.bytes = (uint64_t)stat_.st_size,
-		.mtime_ns = timespec_ns(stat_.st_mtim)};
+	*facts = (struct facts){
+		.bytes = (uint64_t)stat_.st_size, .mtime_ns = timespec_ns(stat_.st_mtim)};
 	if (old && old->facts.probed && old->facts.bytes == facts->bytes &&
 		old->facts.mtime_ns == facts->mtime_ns) {
 		facts->image = old->facts.image;

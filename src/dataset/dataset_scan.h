@@ -14,8 +14,8 @@
  * The tree of a scan: the samples and classes that it finds, before they are written to a
  * catalogue.
  *
- *   list (names) -> match with the old catalogue (ids) -> examine (stat, headers)
- *                -> apply (new rows) -> catalogue_write, only if something changed
+ *   list the names -> scan_match gives ids from the old catalogue -> examine the files and headers
+ *                  -> catalogue_update makes the new rows -> catalogue_write, if something changed
  *
  *   Owns: the names in the tree.   Threads: one thread per tree, except while it is examined.
  *   Errors: -errno, logged; a problem of a single file is an issue (issue_add).
@@ -51,7 +51,8 @@ struct beside {
 	const char *name;	   /* last component of the path, as in the file system */
 	uint64_t bytes;
 	int64_t mtime_ns;
-	struct source_part at; /* place in the sample's container */
+	/* place in the container, if the sample is in a container */
+	struct source_part at;
 };
 
 /* Inserts `beside` into a list that is sorted by endings. Returns false if the list already has a
@@ -64,14 +65,16 @@ struct found {
 	const char *path; /* relative to the root */
 	sample_id id;	  /* SAMPLE_NONE: the sample has no id yet */
 	bool present;	  /* the file exists, and was examined */
-	/* the file could not be examined, so nothing is known about it */
+	/* The file could not be examined, for instance because of an I/O error. It may still exist,
+	 * so it does not count as removed. */
 	bool unseen;
 	struct facts facts;
 	const struct part *part; /* NULL: the sample has its own file */
 	const struct beside *beside;
 };
 
-/* A file that may lie beside a sample. For its stem see source_beside.c. */
+/* A file that may lie beside a sample. Its stem (source_beside.c) is its path without the
+ * ending. */
 struct beside_file {
 	const char *path;
 	size_t stem, order;
@@ -104,19 +107,22 @@ struct tree {
 	struct found *others; /* files that are not samples, if the dataset shows them */
 	size_t n_others;
 	size_t others_capacity;
-	/* Classes in byte order. Before tree_find_classes also has directories without samples. */
+	/* Names of the classes, in byte order. Until tree_find_classes is called, the list also has
+	 * directories without samples, and is not sorted. */
 	struct name_list classes;
-	/* Paths that the scan could not see, so their samples may still exist: directories that
-	 * could not be listed, or are empty, possibly because their mount is missing; and links and
-	 * entries that could not be followed. */
+	/* Paths at which the scan could not see whether there are samples: directories that could
+	 * not be listed; empty directories, since a mount may be missing; links and other entries
+	 * that could not be followed. Samples of the catalogue below such a path may still
+	 * exist. */
 	struct name_list unseen;
 	struct name_list metadata; /* files of metadata below the root */
 	/* number of files directly in the root; such files have no class */
 	uint64_t root_files;
 	struct issues issues;
-	/* memory of names; catalogue_update passes it to the catalogue */
+	/* Memory of all names in the tree. catalogue_update passes this memory to the catalogue. */
 	struct arena names;
-	/* metadata describe the files, so catalogue_update must not free them */
+	/* There are metadata, which are matched to `files` after catalogue_update. So
+	 * catalogue_update must not free `files`. */
 	bool described;
 };
 
@@ -155,15 +161,15 @@ struct scan {
 	/* text of the first answer in which the server refused the credentials, or NULL */
 	_Atomic(char *) denied;
 	enum label_kind label;
-	/* field of JSON labels, or column of metadata, that has the label */
+	/* name of the JSON field, or of the column of metadata, that has the label */
 	const char *label_field;
 	/* text of all settings that decide which samples a container has */
 	char *settings;
 	bool sharded; /* the dataset may have several containers */
-	/* paths of samples begin with a label instead of a directory; set when samples are
-	 * listed */
+	/* Set when the samples are listed. true: the first component of a sample's path is its
+	 * label; false: it is a directory. */
 	bool labelled;
-	/* remote files that the source's `find` has already listed; NULL: none */
+	/* list of remote files that source->find has already made; NULL: none */
 	struct listing *listed;
 	struct arena names;
 	const char *extensions;
@@ -174,7 +180,8 @@ struct scan {
 	bool trusting;
 	/* mounts of joaderfs, which the scan does not enter */
 	struct own_mounts own_mounts;
-	/* number of threads that scan; with 1, the scan has the same order each time */
+	/* Number of threads that scan. With one thread, a scan does its work in the same order each
+	 * time. */
 	unsigned threads;
 	bool anew; /* the caller is dataset_scan_anew */
 	bool next; /* the caller is dataset_scan_next */
@@ -184,12 +191,12 @@ struct scan {
 	struct progress progress;
 };
 
-/* Number of threads for a storage that takes long to answer, but answers many requests at a
- * time. */
+/* Number of threads that scan if the storage answers slowly, but can answer many requests at a
+ * time, as a server does. */
 #define SCAN_FAR_THREADS 32
 
-/* Prints the path or URL of a container or remote file. `name` may itself be a URL. 0 or
- * -ENAMETOOLONG. */
+/* Prints the path or URL of a container or remote file, which is `beside`, a slash and `name`. If
+ * `name` is a URL, prints only `name`. 0 or -ENAMETOOLONG. */
 must_check int scan_beside(const char *beside, const char *name, char *ret, size_t size);
 /* Prints the absolute path of a file in the tree. 0 or -ENAMETOOLONG. */
 must_check int scan_path(
@@ -199,7 +206,8 @@ bool scan_stopped(const struct scan *scan);
  * that leave the tree. */
 bool scan_inside(const struct scan *scan, const char *relative);
 
-/* Compares in ImageFolder's order: class, then directory, then name, each by bytes. */
+/* Compares two paths in the order of ImageFolder: first by class, then by directory, then by file
+ * name. Each is compared in byte order. */
 int path_compare(const char *a, const char *b);
 /* Sorts the files by path_compare, and files with equal paths by their places in containers. */
 void files_sort(struct found *files, size_t n, unsigned threads);
@@ -226,13 +234,14 @@ void tree_warn(const struct scan *scan, const struct tree *tree);
 struct catalogue;
 
 /*
- * Returns a path that the scan could not see, although the catalogue has a sample there or below
- * (*ret_sample). NULL: there is no such path. Sorts tree->unseen.
+ * Looks for a path that the scan could not see, although the catalogue has a sample at this path or
+ * below it. Returns the path, and sets *ret_sample to the sample's path. NULL: there is no such
+ * path. Sorts tree->unseen.
  */
 const char *scan_unseen(
 	struct tree *tree, const struct catalogue *catalogue, const char **ret_sample);
 
-/* Gives files of the tree that the catalogue already has their ids. */
+/* Gives each file of the tree that has a row in the catalogue the id of this row. */
 must_check int scan_match(const struct catalogue *catalogue, struct tree *tree);
 /* Finds the facts of each file. Reads only the headers of new and changed files. */
 must_check int scan_examine(
@@ -252,8 +261,8 @@ must_check int probe_part(read_at *read, void *context, const struct source_part
 /* Returns the orientation in EXIF data, 1 to 8; 1 if it is missing or invalid. The data begin like
  * a TIFF file. */
 uint8_t exif_orientation(const uint8_t *data, size_t size);
-/* Returns the orientation in EXIF data, 1 to 8; 1 if it is invalid; 0 if it is missing. */
+/* Works like exif_orientation, but returns 0 if the data have no orientation. */
 uint32_t exif_find_orientation(const uint8_t *data, size_t size);
-/* Returns the orientation of a PNG file, 1 to 8. The caller must have read the file up to the end
- * of its first chunk. */
+/* Returns the orientation of a PNG file, 1 to 8. The position in `file` must be the end of the
+ * first chunk. */
 uint8_t png_orientation(FILE *file);

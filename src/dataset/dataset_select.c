@@ -14,16 +14,17 @@
 
 /*
  * Selects samples by a predicate: an SQL expression, which is put between parentheses into a
- * SELECT. It is restricted in three ways: a check of its text (it must not close the parenthesis,
- * or begin a comment or another statement), SQLite's authorizer (it can only read the columns of a
- * row and call harmless functions), and a limit of SQLite's steps.
+ * SELECT. Three guards make it harmless. A check of the text refuses an expression that would close
+ * the parenthesis, or begin a comment or another statement. SQLite's authorizer allows it only to
+ * read the columns of a row, and to call functions of a list. A limit ends it after too many steps
+ * of SQLite's virtual machine.
  */
 
 #define STEPS_BASE 100000
 #define STEPS_PER_ROW 1000
 #define SPACE " \t\r\n\f\v"
 #define NO_SUBQUERIES "subqueries are not allowed"
-#define STEPS_AT_ONCE 1000 /* steps between two calls of the progress handler */
+#define STEPS_AT_ONCE 1000 /* number of SQLite's steps between two calls of count_steps */
 
 static const char *const functions[] = {"abs", "ceil", "ceiling", "coalesce", "floor",
 	"glob", "hash", "ifnull", "iif", "instr", "json_array_length", "json_extract",
@@ -31,7 +32,8 @@ static const char *const functions[] = {"abs", "ceil", "ceiling", "coalesce", "f
 	"rtrim", "sign", "substr", "substring", "trim", "typeof", "unicode", "upper"};
 
 struct guard {
-	/* true while the table `samples` itself reads metadata, which the guard always allows */
+	/* true while the virtual table `samples` itself reads metadata; `authorize` then allows
+	 * everything */
 	bool inside;
 	int selects;
 	int64_t steps_left;
@@ -108,9 +110,9 @@ static size_t word_length(const char *text)
 	return n;
 }
 
-/* Returns the reason why the word is not allowed in a predicate, or NULL. `in (select ...)` and `in
- * TABLE` are refused, because SQLite may turn `x in (select y from t)` and `x in t` into a look-up
- * that the authorizer does not see. */
+/* Returns the reason why the word is not allowed in a predicate, or NULL. Refuses subqueries, and
+ * `in` without a list in parentheses: SQLite may turn them into a look-up in a table that the
+ * authorizer does not see. */
 static const char *word_problem(const char *text, size_t n)
 {
 	if (is_word(text, n, "select") || is_word(text, n, "values"))
@@ -120,9 +122,8 @@ static const char *word_problem(const char *text, size_t n)
 	return NULL;
 }
 
-/* Returns the end of the quoted text that begins here; NULL: there is none. A doubled quote, as in
- * 'it''s', counts as the end of one text and the beginning of another, which has the same
- * result. */
+/* Returns the closing quote of the quoted text that begins here; NULL: it is not closed. A text
+ * with a doubled quote, such as 'it''s', is skipped as two texts, one after the other. */
 static const char *skip_quoted(const char *text)
 {
 	return strchr(text + 1, *text == '[' ? ']' : *text);
@@ -202,8 +203,8 @@ static int bad_predicate(
 	return -ENOMEM;
 }
 
-/* Makes the message for a failed statement: if the guard refused something, its reason, otherwise
- * SQLite's message. */
+/* Makes the message for a failed statement. If the guard has refused something, this is the guard's
+ * reason; otherwise it is SQLite's message. */
 static int statement_error(sqlite3 *db, const struct dataset *dataset,
 	const struct guard *guard, const char *where, char **ret_message)
 {
@@ -256,8 +257,8 @@ static int guarded_connection(
 	sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 500);
 	sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000);
 	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
-	/* Reads the table's definition before the guard is set, because the guard checks everything
-	 * that is done after this, and only the predicate shall be checked. */
+	/* Reads the definitions of the tables now. Later the authorizer would refuse this, since it
+	 * allows only what a predicate may do. */
 	err = samples_attach(db, dataset, &guard->inside);
 	if (err) {
 		log_error("catalogue %s: can't be read: %s", dataset->file,

@@ -9,8 +9,8 @@
 /*
  * Sorts the files of a scan. First each file is moved to the range of its class, without changing
  * the order of files of one class. Then each class whose files are not in order is sorted, several
- * classes at a time. Most classes need no sorting if they come from shards whose members are in
- * order.
+ * classes at a time. If the files come from shards with ordered members, most classes are already
+ * in order after the first step.
  */
 
 struct class
@@ -26,9 +26,12 @@ struct sorting {
 	size_t n;
 	struct class *classes;
 	size_t n_classes, capacity;
-	uint32_t *slots; /* hash table; a slot has 1 + the number of a class; 0: free */
-	size_t n_slots;	 /* a power of two */
-	/* for each file: first the number of its class, later its new index in `files` */
+	/* Hash table of classes: an element is 0 (free), or 1 + the index of a class in
+	 * `classes`. */
+	uint32_t *slots;
+	size_t n_slots; /* size of the hash table, a power of two */
+	/* A number for each file. At first it is the index of the file's class; after
+	 * place_classes, move_files replaces it by the file's new index in `files`. */
 	uint32_t *of;
 	atomic_size_t next;
 };
@@ -82,7 +85,8 @@ static bool is_class(const struct class *class, const char *path, size_t length)
 	return class->length == length && memcmp(class->name, path, length) == 0;
 }
 
-/* Returns the slot of the class in the hash table; if the class has none, a free slot. */
+/* Returns the element of the hash table that has the class. If the table does not have the class,
+ * returns a free element. */
 static uint32_t *slot_of(const struct sorting *sorting, const char *path, size_t length)
 {
 	size_t mask = sorting->n_slots - 1, i = text_hash(path, length) & mask;
@@ -92,7 +96,7 @@ static uint32_t *slot_of(const struct sorting *sorting, const char *path, size_t
 	return &sorting->slots[i];
 }
 
-/* Doubles the hash table if it would become more than half full by one more class. */
+/* Doubles the hash table if it is already half full. */
 static bool grow_table(struct sorting *sorting)
 {
 	size_t n = sorting->n_slots ? 2 * sorting->n_slots : 1024;
@@ -108,8 +112,8 @@ static bool grow_table(struct sorting *sorting)
 	return sorting->slots;
 }
 
-/* Returns the number of a file's class, which is added if it is new. Returns false if the file has
- * no class, or if there is no memory. */
+/* Sets *ret to the index of a file's class. Adds the class if it is new. Returns false if the path
+ * names no class, or if there is no memory. */
 static bool find_class(struct sorting *sorting, const char *path, uint32_t *ret)
 {
 	size_t length = first_part(path);
@@ -152,7 +156,8 @@ static int compare_classes(const void *a, const void *b, void *context)
 	return compare_spans(x->name, x->length, y->name, y->length);
 }
 
-/* Computes class->first of all classes, which follow each other in byte order in `files`. */
+/* Sets class->first of all classes, so that `files` has their files in the byte order of the class
+ * names. */
 static bool place_classes(struct sorting *sorting)
 {
 	size_t n = sorting->n_classes, first = 0;

@@ -31,8 +31,9 @@ char *arena_text(struct arena *arena, const char *text);
 void arena_join(struct arena *into, struct arena *from);
 void arena_free(struct arena *arena);
 
-/* Frees the memory behind the array's first n items, each time n is a multiple of SHRINK_AT.
- * Returns the array. A caller that removes items from the end calls this after each one. */
+/* After an element has been removed from the end of an array: n elements remain. Frees the memory
+ * behind them if n is a multiple of SHRINK_AT, so not at each call. Returns the array, which may
+ * have moved. */
 void *array_shrink(void *items, size_t n, size_t item_bytes);
 
 /* A file name for messages: control characters are escaped, and long names are cut. */
@@ -43,7 +44,7 @@ const char *quote_name(struct quoted *quoted, const char *name);
 
 /* Returns the path without slashes at its end. The caller frees it; NULL: no memory. */
 char *root_of_path(const char *path);
-/* Returns the length of the directory in a path, without the slash; 0: there is none. */
+/* Returns the number of bytes before the last slash of a path; 0: the path has no slash. */
 size_t directory_bytes(const char *path);
 /* Compares like strcmp. */
 int compare_spans(const char *a, size_t a_length, const char *b, size_t b_length);
@@ -54,9 +55,9 @@ struct grouped {
 };
 const char *group_digits(struct grouped *grouped, uint64_t number);
 
-/* Calls work(context, i) for each i below `threads`, each in its own thread, except that i = 0 runs
- * in the calling thread. Returns when all calls have ended. A call whose thread can't be created is
- * left out, so all calls must take their work from a common queue. */
+/* Runs work(context, i) for each i below `threads` at the same time, each in a thread of its own; i
+ * = 0 runs in the calling thread. Returns when all have ended. If a thread can't be created, its
+ * call is missing; so the calls must share the work, by taking it from a common queue. */
 void parallel_run(
 	unsigned threads, void (*work)(void *context, unsigned worker), void *context);
 
@@ -95,7 +96,9 @@ enum issue_kind {
 struct issue {
 	uint64_t count;
 	int error;
-	struct quoted example; /* the first of the affected file names, in byte order */
+	/* of all affected file names the first one in byte order, so that the message is the same
+	 * each time */
+	struct quoted example;
 };
 
 struct issues {

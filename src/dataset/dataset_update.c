@@ -47,8 +47,8 @@ static int add_row(struct catalogue *catalogue, struct found *found)
 	return 0;
 }
 
-/* Makes all rows after a first scan, from the last file to the first. Frees the memory of each file
- * whose row is made. */
+/* Makes the rows of a first scan. Goes from the last file to the first, because the array of files
+ * can then be shortened after each file. */
 static int add_all(
 	struct catalogue *catalogue, struct tree *tree, struct changes *changes)
 {
@@ -90,8 +90,8 @@ static bool facts_equal(const struct facts *a, const struct facts *b)
 	       a->orientation == b->orientation && a->probed == b->probed;
 }
 
-/* Compares the places of two samples in containers, except for the numbers of the containers: if
- * these change, all rows are written anyway. */
+/* Compares the places of two samples in containers. Ignores the numbers of the containers: if a
+ * number changes, all rows are written in any case. */
 static bool parts_equal(const struct part *a, const struct part *b)
 {
 	if (!a || !b)

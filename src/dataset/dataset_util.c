@@ -90,7 +90,7 @@ const char *quote_name(struct quoted *quoted, const char *name)
 
 const char *group_digits(struct grouped *grouped, uint64_t number)
 {
-	/* cppcheck-suppress ctuuninitvar ; it is filled here */
+	/* cppcheck-suppress ctuuninitvar ; this function fills the text */
 	char *out = grouped->text + sizeof(grouped->text) - 1;
 	*out = '\0';
 	int digits = 0;

@@ -30,10 +30,11 @@ struct writer {
 	sqlite3 *db;
 	sqlite3_stmt *update;
 	size_t n_columns;
-	/* number (from 1) of the file of metadata whose columns `update` writes */
+	/* number of the file of metadata whose columns the statement `update` writes, counted from
+	 * 1 */
 	size_t updated;
-	/* for each index in tree->files: number (from 1) of the last file of metadata that
-	 * describes the sample; 0: none */
+	/* For each element of tree->files: the last file of metadata that describes this sample,
+	 * counted from 1; 0: none. */
 	uint32_t *described;
 	uint64_t unknown;
 	uint64_t repeated;
@@ -137,7 +138,8 @@ static int write_containers(struct writer *writer)
 	return err;
 }
 
-/* Prepares writer->update, a statement that writes those columns that the record's file has. */
+/* Prepares writer->update, a statement that writes the columns which the record's file of metadata
+ * has. */
 static int prepare_update(struct writer *writer, const struct metadata_line *line)
 {
 	size_t n, n_set = 0;
@@ -399,8 +401,8 @@ static int keep_unusable(const char *file)
 	return err;
 }
 
-/* Makes way for the new catalogue: keeps an unusable old one as <file>.unusable, and removes
- * SQLite's journals of the old one, which SQLite would otherwise apply to the new one. */
+/* Makes way for the new catalogue. An unusable old catalogue becomes <file>.unusable. Journals that
+ * belong to the old catalogue are removed, because SQLite would apply them to the new one. */
 static int make_way(const char *file, bool unusable)
 {
 	int err = unusable ? keep_unusable(file) : 0;

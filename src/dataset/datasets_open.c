@@ -9,8 +9,8 @@
 
 /* Opens the datasets that exist when the daemon starts. */
 
-/* Tells whether the configuration lacks a dataset of this name. Otherwise the dataset of this name
- * that joaderctl has added is ignored. */
+/* Returns false if the configuration has a dataset of this name; the dataset that joaderctl has
+ * added under this name is then ignored. */
 static bool is_new(const struct daemon_config *config, const char *name)
 {
 	for (size_t i = 0; i < config->n_datasets; i++)
@@ -32,8 +32,8 @@ struct opening {
 	struct dataset ***datasets;
 };
 
-/* Opens the datasets in an ini that joaderctl has written. A dataset that can't be opened is logged
- * and left out; the only error is -ENOMEM. */
+/* Opens the datasets in an ini that joaderctl has written. If one can't be opened, logs this and
+ * leaves it out. Returns 0 or -ENOMEM. */
 static int open_added(void *context, const char *file)
 {
 	struct opening *opening = context;

@@ -9,8 +9,8 @@
 
 /*
  * A window: a part of a remote object that a scan keeps in memory. A request reads the needed bytes
- * and some that will probably be needed next: few after a jump, and twice as many each time a read
- * continues where the last request ended.
+ * and, in advance, bytes that will probably be needed next. After a jump it reads 16 KiB. If a read
+ * continues where the last request ended, it reads twice as many bytes as the last request.
  *
  *   Flow: all fields except the object are 0 at first; far_window_read; far_window_free.
  *   Threads: one at a time.
@@ -23,7 +23,8 @@ struct far_window {
 	size_t bytes;	/* bytes in the window */
 	size_t ahead;	/* number of bytes that the last request asked for */
 	struct far_error error;
-	/* gets the text of the first answer in which the server refused the credentials */
+	/* pointer that is set to the text of the first answer in which the server refused the
+	 * credentials */
 	_Atomic(char *) *denied;
 };
 

@@ -177,8 +177,8 @@ uint32_t label_table_find(
 	return found ? found->label : LABEL_NONE;
 }
 
-/* Returns an array with an entry for each label: the first one in the file with this label; NULL:
- * there is none. The caller frees it; NULL: no memory. */
+/* Returns an array with an element for each label: the entry with this label that comes first in
+ * the file, or NULL if no entry has it. The caller frees the array. NULL: no memory. */
 static const struct entry **first_entries(const struct label_table *table)
 {
 	const struct entry **first =

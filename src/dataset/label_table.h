@@ -17,8 +17,8 @@
  * dataset has, so that several mixtures can share it.
  *
  *   Threads: any, after label_table_read.
- *   Errors: -EINVAL: *ret_message is the mistake, and the caller frees it; it stays unchanged if
- *         the path is not a regular file. -errno.
+ *   Errors: -EINVAL: *ret_message describes the mistake, and the caller frees it. If the path is
+ *         not a regular file, -EINVAL is returned without a message. -errno.
  */
 
 struct label_table;
@@ -31,8 +31,8 @@ void label_table_free(struct label_table **table); /* may be NULL */
 uint32_t label_table_find(
 	const struct label_table *table, const char *dataset, const char *class);
 
-/* Makes names of the labels from 0 to the largest: the name of the first class in the file with
- * this label; if there is none, the number. The caller frees the array and the names, also after a
- * failure. */
+/* Makes a name for each label from 0 to the largest. This is the name of the first class in the
+ * file that has the label; if no class has it, the number is the name. The caller frees the array
+ * and the names, also after a failure. */
 must_check int label_table_classes(
 	const struct label_table *table, char ***ret, uint32_t *ret_n);

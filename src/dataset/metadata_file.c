@@ -95,8 +95,8 @@ int pass_end_record(struct pass *pass)
 	return err;
 }
 
-/* Opens the file. -EINVAL, logged: the file can't be read, or has changed since the scan found it.
- * The next scan then reads it again. */
+/* Opens the file. -EINVAL, logged: the file can't be read, or has changed since the scan found it;
+ * it is then left out, and the next scan reads it. */
 static int open_file(struct pass *pass)
 {
 	const struct metadata_file *file = pass->file;
@@ -232,8 +232,8 @@ static void warn_of_columns(const struct metadata_file *file)
 			file->bad_columns, MAX_WARNINGS);
 }
 
-/* Adapts the column's type to a value. The column becomes a text column if the value, parsed as a
- * number and printed, would be a different text. */
+/* Adapts the column's type to a value. The column stays a column of numbers only as long as each
+ * value, parsed as a number and printed again, gives the same text. */
 static void note_value(
 	struct pass *pass, struct column *column, const char *value, bool is_text)
 {

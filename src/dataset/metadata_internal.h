@@ -29,20 +29,23 @@ struct metadata_file {
 	/* index of the field that has the label; SIZE_MAX: there is none */
 	size_t label;
 	bool jsonl;
-	off_t bytes;		/* size of the file when it was found */
-	struct timespec mtime;	/* mtime of the file when it was found */
-	struct column *columns; /* the columns, without those whose names can't be used */
+	off_t bytes;	       /* size of the file when it was found */
+	struct timespec mtime; /* mtime of the file when it was found */
+	/* the columns of the file; a column whose name can't be used is missing */
+	struct column *columns;
 	size_t n_columns, columns_capacity;
 	char **keys; /* JSON: the name of each field */
 	size_t n_keys, keys_capacity;
-	size_t n_fields; /* CSV: number of fields in the first line */
+	/* CSV: number of fields in the first line, which every line must have */
+	size_t n_fields;
 	/* index of the field file_name; SIZE_MAX: there is none */
 	size_t file_name;
-	/* numbers of columns that are left out: for their names, and because there are MAX_COLUMNS
-	 * already */
+	/* number of columns that are left out because their names can't be used; number of columns
+	 * that are left out because there are already MAX_COLUMNS */
 	size_t bad_columns, left_columns;
 	bool usable;
-	uint64_t odd_lines; /* number of lines that do not have n_fields fields */
+	/* number of lines with more or fewer fields than the first line */
+	uint64_t odd_lines;
 	uint64_t first_odd;
 };
 
@@ -57,9 +60,11 @@ struct field {
 struct pass {
 	struct metadata_file *file;
 	FILE *in;
-	uint64_t line;	    /* number of the current line, for messages */
-	uint64_t n_records; /* number of records so far; CSV: with the header */
-	char *text;	    /* the fields of the current record, each ended by \0 */
+	uint64_t line; /* number of the current line, for messages */
+	/* number of records that were read; in CSV the header counts as a record */
+	uint64_t n_records;
+	/* texts of the current record's fields, each with a \0 at its end */
+	char *text;
 	size_t text_used, text_size;
 	struct field *fields;
 	size_t n_fields, fields_size;
@@ -73,7 +78,7 @@ struct pass {
 
 /* Returns the value of field i of the current record; NULL: it has none. */
 const char *pass_field(const struct pass *pass, size_t i);
-/* Sets field i of the current record. If earlier fields were not set, they have no value. */
+/* Sets field i of the current record. Fields that are skipped before i have no value. */
 must_check int pass_keep(
 	struct pass *pass, size_t i, const char *text, size_t n, bool is_text);
 /* Ends the current record: calls pass->record, and begins the next record. */
@@ -93,9 +98,9 @@ int pass_too_much(
 must_check int metadata_csv_pass(struct pass *pass, bool first);
 must_check int metadata_jsonl_pass(struct pass *pass, bool first);
 
-/* metadata_file_columns must be called first; it finds the file's columns. Then metadata_file_rows
- * reads the values. Mistakes in the file are logged. -ENOMEM, or the error of a callback.
- * metadata_file_rows also returns -EINVAL if the file can't be read again. */
+/* metadata_file_columns finds the file's columns, and must be called first. metadata_file_rows then
+ * reads the values. Mistakes in the file are only logged. Both return -ENOMEM or the error of a
+ * callback; metadata_file_rows also returns -EINVAL if the file can't be read a second time. */
 must_check int metadata_file_columns(struct metadata_file *file);
 must_check int metadata_file_rows(struct metadata_file *file, size_t n_columns,
 	struct metadata_line *row, metadata_row *tell, void *context);

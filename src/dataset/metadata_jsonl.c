@@ -25,7 +25,8 @@ struct jsonl {
 	sqlite3_stmt *read;
 	char *line;
 	size_t n, room;
-	uint64_t *lines; /* for each field: the last line that set it */
+	/* for each field: number of the last line that has a value for it */
+	uint64_t *lines;
 	size_t lines_room;
 	bool first;
 };
@@ -35,8 +36,8 @@ static int find_key(struct jsonl *jsonl, const char *key, size_t *ret)
 	struct pass *pass = jsonl->pass;
 	struct metadata_file *file = pass->file;
 	for (size_t i = 0; i < file->n_keys; i++) {
-		/* Tries the key that is expected here, because usually all lines have the same keys
-		 * in the same order. */
+		/* Lines usually have the same keys in the same order. So the search begins with the
+		 * key that followed the previous key in earlier lines. */
 		*ret = (pass->n_fields + i) % file->n_keys;
 		if (strcmp(file->keys[*ret], key) == 0)
 			return 0;

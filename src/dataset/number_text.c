@@ -10,7 +10,8 @@
 #include <string.h>
 
 #define MOST_DECIMALS 20
-/* a decimal number with at most this many digits survives conversion to double and back */
+/* a decimal number with at most this many digits is unchanged after conversion to double and
+ * back */
 #define SURE_DIGITS 15
 #define MOST_DIGITS 17 /* all doubles differ if printed with this many digits */
 /* Python and C print a number without an exponent if its power of ten is at least LEAST_POWER and

@@ -6,9 +6,10 @@
 #include <stdbool.h>
 
 /*
- * Numbers and their texts. A column of metadata has numbers only if each of its texts, parsed as a
- * number and printed, is the same text again. Otherwise the column has texts, because different
- * texts (007 and 7, 1.10 and 1.1, two identifiers of twenty digits) would become one number.
+ * Numbers and their texts. A column of metadata becomes a column of numbers only if no text of it
+ * changes when it is parsed as a number and printed again. Otherwise it remains a column of texts:
+ * different texts such as 007 and 7, 1.10 and 1.1, or two identifiers of twenty digits would become
+ * the same number.
  */
 
 #define NUMBER_TEXT 40
@@ -28,7 +29,8 @@ enum {
 };
 
 struct number_style {
-	/* ways that print all numbers of the column as they are written; 0: none */
+	/* The ways of writing (NUMBER_PYTHON and so on, added up) that print each number of the
+	 * column as its text in the file; 0: there is no such way. */
 	unsigned ways;
 	/* number of decimals of NUMBER_FIXED and NUMBER_EXPONENT; -1: not known yet */
 	int decimals;

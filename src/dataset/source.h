@@ -13,8 +13,8 @@
  *         a file by its path, or a part of a container (source_part.h).
  *   Owns: nothing. All results are in the tree.
  *   Threads: a scan starts several threads; the result does not depend on their timing.
- *   Errors: 0 or -errno, logged, naming the container and the place in it. A container that
- *         contradicts itself or its format is refused as a whole.
+ *   Errors: 0 or -errno. The log names the container, and the offset of the mistake in it. If one
+ *         part of a container violates its format, the whole container is refused.
  */
 
 struct container_scan;
@@ -22,9 +22,9 @@ struct container_scan;
 struct source {
 	const char *name;
 	const char *expected; /* for messages: the files that this source expects */
-	/* Finds the containers, or for a directory its real path (scan->real). -EINVAL: the mistake
-	 * is logged, or scan->missing is not a file. Another -errno, not logged: the path or a
-	 * container can't be read. */
+	/* Finds the containers. For a directory, sets scan->real instead. -EINVAL: the mistake was
+	 * logged; or it was not logged, and scan->missing is the path of something that is not a
+	 * file. Any other -errno, not logged: the path or a container can't be read. */
 	int (*find)(struct scan *scan);
 	/* Lists the samples; for samples in containers also finds their facts. */
 	int (*list)(
@@ -32,8 +32,8 @@ struct source {
 	/* Finds the facts of samples that have their own files. NULL: `list` finds them. */
 	int (*examine)(
 		struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
-	/* Lists a container: calls container_member for each member, container_directory for each
-	 * directory, and container_end. NULL: the source has no containers. */
+	/* Lists a container. Calls container_member for each member, container_directory for each
+	 * directory, and at the end container_end. NULL: the source has no containers. */
 	int (*index)(struct container_scan *container);
 	bool any_name; /* samples may have any ending, or none */
 };
@@ -50,7 +50,8 @@ const struct source *source_of_url(const char *url);
 /* Tells whether the path has this ending, in upper or lower case. The path must not end with a
  * slash. */
 bool source_name_ends(const char *path, const char *ending);
-/* Tells whether the name is that of a tar, or of a compressed tar (a later check refuses these). */
+/* Tells whether the name has the ending of a tar, compressed or not. Compressed tars are refused
+ * later, with a message. */
 bool source_is_tar_name(const char *name);
 
 /* --- containers: source_container.c ---------------------------------------------------- */
@@ -82,10 +83,10 @@ struct container_scan {
 	uint8_t *buffer;
 	uint64_t buffered_at; /* offset of the buffer in the file */
 	size_t buffered;      /* bytes in the buffer */
-	/* where the thread that lists the container collects samples */
+	/* list to which the thread adds the samples that it finds */
 	struct listing *listing;
 	struct label_group *group;
-	size_t first; /* index of the container's first sample in the listing */
+	size_t first; /* index in listing->samples of the container's first sample */
 	struct group_label *labels;
 	size_t n_labels, labels_capacity;
 	struct arena label_names; /* paths of members that contain labels */
@@ -93,7 +94,7 @@ struct container_scan {
 };
 
 int containers_find_file(struct scan *scan);
-void containers_sort(struct scan *scan); /* by their names */
+void containers_sort(struct scan *scan); /* sorts scan->containers by their names */
 int containers_find_beside(struct scan *scan, const char *name);
 int containers_find_directory(struct scan *scan, bool (*wanted)(const char *name));
 bool containers_is_pattern(const struct scan *scan);
@@ -112,8 +113,9 @@ must_check int container_refuse(struct container_scan *container, uint64_t offse
 bool container_has(
 	const struct container_scan *container, uint64_t offset, uint64_t bytes);
 
-/* Makes a path from a member's name, without "." and empty components. Returns 1 if no sample can
- * have this path (hidden, too long). -EINVAL, logged: the path would lead out of the container. */
+/* Makes a path from a member's name: removes "." and empty components. Returns 1 if the member
+ * can't be a sample, because the path is hidden or too long. -EINVAL, logged: the path would lead
+ * out of the container. */
 must_check int container_clean_name(struct container_scan *container, uint64_t offset,
 	const char *name, char ret[PATH_MAX]);
 
@@ -121,8 +123,8 @@ must_check int container_clean_name(struct container_scan *container, uint64_t o
  * container_clean_name. bytes: the member's size before compression. */
 must_check int container_member(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes);
-/* Adds a directory in the container, for datasets whose classes are directories: it makes its first
- * component a class. */
+/* Adds a directory of the container, for datasets whose classes are directories. The first
+ * component of its path becomes a class. */
 must_check int container_directory(struct container_scan *container, const char *path);
 /* Ends the listing of the container. Must be called after its last member. */
 must_check int container_end(struct container_scan *container);
@@ -149,15 +151,16 @@ must_check int beside_find(const struct beside_files *files, struct arena *arena
 
 /* --- samples that threads have listed: source_label.c ---------------------------------- */
 
-/* A sample that a thread has found in a container or list. listings_join gives it its path in the
- * dataset. */
+/* A sample that a thread has found in a container or in a list of files. listings_join makes its
+ * path in the dataset from this. */
 struct listed {
 	const char *member; /* path in the container */
 	const char *label;  /* label that the container or manifest gives; NULL: none */
 	const struct part *part;
 	const struct beside *beside;
 	struct facts facts;
-	/* is not the image among the members with its key (the first one with an image's ending) */
+	/* The sample is not the image of its group: of the members with the same key, the image is
+	 * the first one with an ending of images. */
 	bool aside;
 };
 
@@ -193,8 +196,8 @@ struct group_label {
 	size_t first, end;
 };
 
-/* A group: consecutive members of a container with the same key (path up to the first dot of the
- * name), such as an image and its label. */
+/* A group: consecutive members of a container that belong together, such as an image and its label.
+ * Their paths are equal up to the first dot of the file name; this part is the key of the group. */
 struct label_group {
 	char key[PATH_MAX];
 	/* path of the member that contains the label; NULL: none yet */
@@ -202,12 +205,12 @@ struct label_group {
 	size_t first;	   /* index of the group's first sample in the listing */
 	const char *label; /* label of the group; NULL: none yet */
 };
-/* Adds a member to the group of its key. If the key is new, the previous group ends first.
- * *ret_sample: whether the member is a sample. */
+/* Adds a member. If its key differs from the key of the current group, ends the current group
+ * first. *ret_sample: whether the member is a sample. */
 must_check int group_add(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes, bool *ret_sample);
 /* Ends the group of members with the same key: gives its samples their label. */
 must_check int group_end(struct container_scan *container);
-/* Removes members that occur several times in a container, as unpacking would: the last one takes
- * the place of the first. */
+/* Handles members that occur several times in a container, as unpacking would: only the data of the
+ * last one are kept, at the place of the first one. */
 must_check int container_replace(struct container_scan *container);

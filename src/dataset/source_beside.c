@@ -10,10 +10,10 @@
 #include <strings.h>
 
 /*
- * Finds files beside samples: 7.txt and 7.json beside 7.jpg. The stem of a file is its path without
- * the last ending. A file lies beside a sample with the same stem and, as in WebDataset, beside a
- * sample whose path up to the first dot of the name is the file's stem (7.txt beside 7.seg.jpg). A
- * sample's list is sorted by endings.
+ * Finds the files beside samples. The stem of a path is the path without its last ending. A file
+ * lies beside a sample if both have the same stem, as 7.txt and 7.jpg. It also lies beside a sample
+ * if its stem is the sample's path up to the first dot of the name, as 7.txt and 7.seg.jpg; this is
+ * WebDataset's rule. The list of files beside a sample is sorted by endings.
  */
 
 /* Largest number of files with the same stem that a sample gets. */
@@ -74,8 +74,8 @@ int beside_add(struct beside_files *files, struct arena *arena, const char *path
 	return 0;
 }
 
-/* Compares by stem, then by ending. If endings differ only in case, the one in lower case comes
- * last. If paths are equal, the file that was found last comes last. */
+/* Compares by stem, then by ending in lower case. If these are equal, an ending that is really in
+ * lower case comes last. If the whole paths are equal, the file that was found last comes last. */
 static int compare_files(const void *a, const void *b)
 {
 	const struct beside_file *x = a, *y = b;
@@ -87,8 +87,8 @@ static int compare_files(const void *a, const void *b)
 	return order ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-/* Returns the first file whose stem is not before the stem of `path`. stem: the length of this
- * stem. */
+/* Returns the index of the first file whose stem is equal to or greater than the stem of `path`.
+ * stem: the length of the stem of `path`. */
 static size_t find_stem(const struct beside_files *files, const char *path, size_t stem)
 {
 	size_t low = 0, high = files->n;
@@ -117,8 +117,8 @@ bool beside_insert(const struct beside **list, struct beside *beside)
 	return order > 0;
 }
 
-/* Adds the files with this stem to the list, except for endings that the list already has. If
- * several files have the same ending, the last one is added. */
+/* Adds the files with this stem to the list. Leaves out endings that the list already has. If
+ * several files with the stem have the same ending, adds the last one. */
 static int add_stem(const struct beside_files *files, struct arena *arena,
 	const char *path, size_t stem, const struct beside **list)
 {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lists s3://BUCKET/PREFIX. If all objects below the prefix are tars, they are shards; otherwise
- * the objects are listed like the files of a directory. */
+/* Lists the objects below s3://BUCKET/PREFIX, or the like on other clouds. If all of them are tars,
+ * they are containers; otherwise they are listed like the files of a directory. */
 
 struct bucket {
 	struct scan *scan;

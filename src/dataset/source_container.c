@@ -12,17 +12,17 @@
 #include <string.h>
 
 /*
- * Lists containers, for all sources that have them. Each thread takes a container and lists it. If
- * the size and the mtime of each container in the catalogue are unchanged, the samples of these
- * containers are taken from the catalogue, and only new containers are listed.
+ * Lists containers, for all sources that have them. Each thread takes a container and lists it. The
+ * samples of known containers are taken from the catalogue if none of the catalogue's containers
+ * has changed its size or mtime. Only new containers are then listed.
  */
 
 struct containers {
 	struct scan *scan;
 	const struct catalogue *catalogue;
 	struct listing *listings; /* one per thread */
-	/* Index in `rows` of the first row of each container; the rows of a container end where
-	 * those of the next one begin. NULL: all containers are listed. */
+	/* For each container: index in `rows` of the container's first row. The next element is the
+	 * end of its rows. NULL: the catalogue is not used, and all containers are listed. */
 	uint32_t *first;
 	sample_id *rows;
 	atomic_size_t next;
@@ -52,8 +52,9 @@ bool container_has(
 	return offset <= all && bytes <= all - offset;
 }
 
-/* Number of bytes that are read at once. They usually cover the header of a member and that of its
- * image, or several small members. The page cache reads hardly less for a large member. */
+/* Number of bytes that are read at once. They usually cover the header of a member and the header
+ * of its image, or several small members. Smaller reads would save little, because the kernel reads
+ * ahead. */
 #define BUFFER_BYTES 16384
 
 /* Reads like pread, from the file or the remote object. */
@@ -352,8 +353,9 @@ static int reuse(struct containers *all, struct container_scan *container)
 	return err;
 }
 
-/* Sets ret_new[i] to the scan's number of the container that has the number i in the catalogue.
- * Returns false if a container has changed or no longer exists, or if the settings have changed. */
+/* Compares the containers of the catalogue with those of the scan. ret_new[i] becomes the index in
+ * scan->containers of container i of the catalogue. Returns false if a container has changed or no
+ * longer exists, if the settings have changed, or if the catalogue has no containers. */
 static bool match_containers(
 	const struct scan *scan, const struct catalogue *catalogue, uint32_t *ret_new)
 {
@@ -374,7 +376,8 @@ static bool match_containers(
 	       strcmp(catalogue->settings, scan->settings) == 0;
 }
 
-/* Sorts the catalogue's rows by container, with a counting sort. new: see match_containers. */
+/* Sorts the catalogue's rows by container, with a counting sort. new[i] is the index in
+ * scan->containers of container i of the catalogue. */
 static int sort_rows(struct containers *all, const uint32_t *new)
 {
 	const struct catalogue *catalogue = all->catalogue;

@@ -22,8 +22,8 @@
  * the result does not depend on the threads.
  */
 
-/* Most symbolic links to directories in one path. Without this limit, links could multiply the
- * tree. */
+/* The largest number of symbolic links to directories in one path. Without a limit, a few links to
+ * each other's directories could lead to the same files over millions of paths. */
 #define MAX_LINKED_DIRECTORIES 2
 
 struct dir {
@@ -160,8 +160,9 @@ static bool allowed_link(struct walk *walk, struct tree *part, const struct dir 
 	return false;
 }
 
-/* Handles a mount of joaderfs, which the scan does not enter. A mount of another daemon counts as
- * unseen, so that its files do not count as removed. This daemon's own mount point is skipped. */
+/* Handles a mount of joaderfs, which the scan does not enter. This daemon's own mount point is
+ * skipped. The mount point of another daemon is noted in part->unseen, so that samples of the
+ * catalogue below it do not count as removed. */
 static int visit_mount(struct walk *walk, struct tree *part, const struct entry *entry)
 {
 	if (own_mounts_is_point(&walk->scan->own_mounts, &entry->looked))
@@ -263,7 +264,8 @@ static int look_at_entry(int fd, const struct dirent *dirent, struct entry *entr
 }
 
 /* Adds an issue for an entry that can't be examined. If links may leave the tree, a link without a
- * target counts as unseen, because the mount of its target may be missing. */
+ * target is also noted in part->unseen: the target's mount may be missing, and the sample may still
+ * exist. */
 static int visit_unknown(
 	struct walk *walk, struct tree *part, const struct entry *entry, int error)
 {
@@ -474,8 +476,9 @@ static int walk_tree(struct scan *scan, struct tree *ret)
 	return err;
 }
 
-/* Adds a hash of the files that are not samples to scan->settings. If these files change, the
- * catalogue then counts as changed. */
+/* Adds a hash of the files that are not samples to scan->settings. If one of these files changes,
+ * the scan's settings then differ from those of the catalogue, and the catalogue is written
+ * again. */
 static int note_others(struct scan *scan, const struct tree *tree)
 {
 	auto_free char *text = NULL;

@@ -203,7 +203,7 @@ struct looks {
 	struct lock lock;
 	size_t failed; /* (lock) smallest index of a shard that failed; SIZE_MAX: none */
 	int err;       /* (lock) error of the shard `failed` */
-	struct far_error error; /* (lock) reason for this error */
+	struct far_error error; /* (lock) reason why the shard `failed` failed */
 };
 
 static void look_failed(

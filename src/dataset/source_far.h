@@ -14,8 +14,8 @@
  * the URL is not valid for this source. */
 must_check int far_begin(struct scan *scan);
 
-/* Notes for the error message that the URL can't be read, and why. Returns err, or -EIO if err is
- * -EINVAL. */
+/* Stores the URL and the reason why it can't be read in `scan`, for the error message. Returns err.
+ * But -EINVAL would mean that the mistake was logged, so -EIO is returned instead. */
 int far_missing(
 	struct scan *scan, const char *url, int err, const struct far_error *error);
 
@@ -29,14 +29,14 @@ enum far_name { NAME_GOOD, NAME_ODD, NAME_LEADS_OUT };
  * too long. NAME_LEADS_OUT: it leads out of the dataset. */
 enum far_name far_name_of(const char *path);
 
-/* `list` and `examine` (source.h) for sources of remote files: make a tree from scan->listed, and
- * find the facts of its files. */
+/* The functions `list` and `examine` of sources of remote files (struct source): make a tree from
+ * scan->listed, and find the facts of its files. */
 must_check int far_files_list(
 	struct scan *scan, const struct catalogue *catalogue, struct tree *ret);
 must_check int far_files_examine(
 	struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
 
-/* Prints the URL of a file. From offset *ret_plain on, the URL is not escaped yet. */
+/* Prints the URL of a file. From offset *ret_plain on, characters are not %-escaped yet. */
 must_check int far_file_url(const char *beside, bool labelled, const char *relative,
 	char *ret, size_t size, size_t *ret_plain);
 

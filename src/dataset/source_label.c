@@ -195,8 +195,8 @@ int group_add(struct container_scan *container, const char *path,
 	}
 	if (!scan->source->any_name && has_label(scan, ending))
 		return read_label(container, path, part, bytes);
-	/* If label = none, a name must have one of the dataset's endings, or no ending, because
-	 * texts beside images are not samples. */
+	/* If label = none, texts beside images are not samples. So a name must have an ending of
+	 * the dataset, or no ending. */
 	bool any_name =
 		scan->source->any_name && (scan->label != LABEL_WITHOUT || !*ending);
 	*ret_sample = any_name || wanted_name(scan->extensions, base_name(path));
@@ -213,7 +213,7 @@ struct csv_label {
 struct csv_labels {
 	struct csv_label *of;
 	size_t n, capacity;
-	struct listing *listing; /* the listing whose memory has the texts */
+	struct listing *listing; /* the texts are stored in the memory of this listing */
 };
 
 static int add_csv_label(void *context, const struct metadata_line *line)
@@ -284,8 +284,8 @@ static int take_csv_labels(struct scan *scan, struct listing *listings, size_t n
 
 /* --- paths and classes -------------------------------------------------------------------- */
 
-/* Describes the labels of a dataset if all of them are numbers. The class of label N is then named
- * N, with leading zeros, so that the byte order of the classes is the numeric order. */
+/* Describes the labels of a dataset. If all of them are numbers, label N gets the class name N with
+ * leading zeros, so that the byte order of the classes is the numeric order. */
 struct numbers {
 	bool all;
 	uint32_t most;
@@ -336,8 +336,8 @@ static void print_number(const struct numbers *numbers, uint32_t number, char *r
 	strcpy(ret + (n < numbers->digits ? numbers->digits - n : 0), digits);
 }
 
-/* Prints the container's name, without .tar and with a slash at the end, as one component of a
- * path. The scheme of a URL is left out. */
+/* Prints a shard's name as a directory: without .tar, with _ in place of slashes, and with a slash
+ * at the end. Leaves out the scheme of a URL. */
 static int print_shard(
 	const struct scan *scan, const struct listed *listed, char ret[NAME_MAX + 2])
 {
@@ -469,8 +469,9 @@ static struct listing *last_listing(struct listing *listings, size_t n)
 	return found;
 }
 
-/* Moves the samples of the listing's last container, from the last to the first, into tree->files
- * before index *at, which decreases. Frees the listing's memory for these samples. */
+/* Moves the samples of the listing's last container to tree->files, from the last sample to the
+ * first. The first of them is stored before index *at, and *at decreases by one for each. Frees the
+ * listing's memory for these samples. */
 static int take_container(struct scan *scan, const struct numbers *numbers,
 	struct listing *listing, struct tree *tree, size_t *at)
 {
@@ -515,8 +516,8 @@ static int add_found(struct scan *scan, const struct numbers *numbers,
 	return err;
 }
 
-/* Frees the paths of members, or gives their memory to the tree if these are also the samples'
- * paths. */
+/* Ends the use of the memory with the members' paths. If the samples' paths are these same texts,
+ * the tree gets the memory; otherwise the memory is freed. */
 static void end_members(
 	const struct scan *scan, struct listing *listing, struct tree *tree)
 {
@@ -525,7 +526,8 @@ static void end_members(
 		return;
 	}
 	arena_free(&listing->members);
-	/* returns memory to the system, because the freed blocks lie among others */
+	/* The freed blocks lie between others, so free() has not returned their memory to the
+	 * system. */
 	malloc_trim(0);
 }
 

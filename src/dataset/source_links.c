@@ -22,7 +22,8 @@ static struct link_target *find(
 
 static uint64_t hash_of(const char *path)
 {
-	return text_hash(path, strlen(path)) | 1; /* a free entry has the hash 0 */
+	/* The hash is odd, so never 0: the hash 0 marks a free entry. */
+	return text_hash(path, strlen(path)) | 1;
 }
 
 static int grow(struct link_targets *targets)

@@ -15,12 +15,12 @@
  * Lists LMDB files: keys are paths, <class>/<name>, and values are encoded images. A value is
  * contiguous in the file, so it is read like a member of a tar.
  *
- * liblmdb is not used. It trusts the file, so a wrong page number kills the process; it maps the
- * file, so a file that becomes shorter kills the process, too; and it writes a lock file. A reader
+ * liblmdb is not used. It trusts the file, so a wrong page number kills the process. It maps the
+ * file, so a file that becomes shorter kills the process, too. And it writes a lock file. A reader
  * needs only these parts of the format (version 1, of LMDB 0.9, in the byte order and word size of
  * this machine):
  *
- *   page 0, 1: meta, the newer one counts: page size, root of the main database
+ *   pages 0 and 1: meta pages; the newer one gives the page size and the root of the main database
  *   branch: offsets of nodes; a node is a key and the number of a page
  *   leaf:   offsets of nodes; a node is a key and its value, or the number of the first page
  *           that has the value (overflow)
@@ -48,8 +48,7 @@ struct lmdb {
 	uint64_t entries; /* number of keys according to the meta page */
 	uint64_t found;
 	unsigned depth;
-	/* number of pages visited so far; more than `pages` means that pages refer to each other in
-	 * a cycle */
+	/* Number of pages that were visited. If it exceeds `pages`, the tree has a cycle. */
 	uint64_t seen;
 	uint8_t *levels[MOST_DEPTH]; /* the current page of each level of the tree */
 };
@@ -74,8 +73,8 @@ static bool is_meta(const uint8_t *page)
 	       get_le32(page + PAGE_HEADER + 4) == META_VERSION;
 }
 
-/* Reads the root and size of the main database from a meta page. A meta page first describes the
- * database of free pages, and then the main database. */
+/* Reads from a meta page where the main database has its root, and how many keys it has. The page
+ * first describes the database of free pages, in 48 bytes, and then the main database. */
 static void take_meta(struct lmdb *lmdb, const uint8_t *page)
 {
 	const uint8_t *database = page + PAGE_HEADER + 24 + 48;

@@ -29,7 +29,8 @@ struct manifest {
 	size_t at;		 /* index of the column to which the next field belongs */
 	struct csv_reader csv;
 	bool in_header;
-	bool differ; /* at least one label differs from the first directory of its path */
+	/* The label of at least one file differs from the first directory of the file's path. */
+	bool differ;
 	int err;
 };
 
@@ -175,8 +176,8 @@ static int take_line(void *context)
 	return manifest->err;
 }
 
-/* Removes all labels from the listing, because each label is also the first directory of its
- * path. */
+/* Removes all labels from the listing. This is called if each label equals the first directory of
+ * its path, because the directories then are the classes. */
 static void drop_labels(struct listing *listing)
 {
 	for (size_t i = 0; i < listing->n; i++)

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <zlib.h>
 
-/* Most bytes per call of inflate. zlib counts in 32 bits. */
+/* Largest number of bytes per call of inflate, because zlib counts bytes in 32 bits. */
 #define AT_ONCE ((uint64_t)1 << 30)
 
 static uInt some(uint64_t bytes)

@@ -61,8 +61,8 @@ static int replace_labels(struct container_scan *container)
 	return 0;
 }
 
-/* If several samples have the same name, gives the first of them the data of the last one. The
- * others lose their names, so that container_replace drops them. */
+/* If several samples have the same path, the first one gets the data of the last one. The members
+ * `member` of all others become NULL, and container_replace then drops them. */
 static void replace_samples(struct container_scan *container, struct listed *samples,
 	const size_t *order, size_t n)
 {

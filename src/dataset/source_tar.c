@@ -81,13 +81,14 @@ static bool has_checksum(const struct header *header)
 {
 	const unsigned char *bytes = (const unsigned char *)header;
 	const unsigned char *field = bytes + offsetof(struct header, checksum);
-	/* high: number of bytes above 127, which are negative as signed bytes */
+	/* sum: of unsigned bytes. high: number of bytes above 127; as a signed byte, each of them
+	 * is 256 less. */
 	uint32_t sum = 0, high = 0;
 	for (size_t i = 0; i < BLOCK; i++) {
 		sum += bytes[i];
 		high += bytes[i] >> 7;
 	}
-	/* the bytes of the checksum itself count as blanks */
+	/* The checksum is computed as if its own field contained blanks. */
 	for (size_t i = 0; i < sizeof(header->checksum); i++) {
 		sum += ' ' - (uint32_t)field[i];
 		high -= field[i] >> 7;
@@ -205,8 +206,8 @@ static int read_pax(struct tar *tar, char *text, size_t size, bool global)
 			return refuse_pax(tar);
 		line[length - 1] = '\0';
 		char *equals = strchr(end + 1, '=');
-		/* a value with a zero byte is binary, so its key is none of those that are used
-		 * here */
+		/* A value with a zero byte is binary. The keys that take_pax uses have texts, so
+		 * this line is ignored. */
 		if (!equals || strlen(line) != length - 1)
 			equals = NULL;
 		if (equals) {

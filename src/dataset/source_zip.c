@@ -28,7 +28,8 @@
 #define MOST_COMMENT 0xffff
 #define MOST_ENTRIES_BYTES ((uint64_t)4 << 30)
 
-#define FLAG_ENCRYPTED 0x2041 /* bits that are set by one of three kinds of encryption */
+/* Bits of `flags`; each of them means a kind of encryption. */
+#define FLAG_ENCRYPTED 0x2041
 #define MADE_ON_FAT 0
 #define MADE_ON_UNIX 3
 #define METHOD_STORED 0
@@ -59,8 +60,8 @@ struct entry {
 
 /* --- the end record ------------------------------------------------------------------------ */
 
-/* Reads the place of the directory from the end record of zip64, if there is one before the
- * ordinary end record. *ret_after: the offset at which the directory must end. */
+/* Reads the place of the directory from the end record of zip64, if one precedes the ordinary end
+ * record. *ret_after: offset of the end record that follows the directory. */
 static int read_end64(struct zip *zip, uint64_t end, uint64_t *ret_after)
 {
 	uint8_t locator[END64_LOCATOR_BYTES], end64[END64_BYTES];
@@ -118,7 +119,7 @@ static int take_end(struct zip *zip, const uint8_t *end, uint64_t at)
 	return err ? err : check_directory(zip, after);
 }
 
-/* Finds the end record: the last one whose comment ends at the end of the file. */
+/* Finds the end record: the last record whose comment reaches exactly to the end of the file. */
 static int find_end(struct zip *zip)
 {
 	uint64_t all = zip->container->file->bytes;
@@ -141,8 +142,8 @@ static int find_end(struct zip *zip)
 
 /* --- members ------------------------------------------------------------------------------- */
 
-/* Reads the sizes and the offset that do not fit into the entry. The extra field of zip64 has only
- * these values, in the order of `values`. */
+/* Reads those sizes and offsets that don't fit into 32 bits; their fields in the entry are then
+ * UINT32_MAX. The extra field of zip64 has only these values, in the order of `values`. */
 static bool read_large(struct entry *entry, const uint8_t *extra, size_t size)
 {
 	uint64_t *const values[] = {&entry->bytes, &entry->stored_bytes, &entry->local};
@@ -314,8 +315,9 @@ static int take_entry(struct zip *zip, const struct entry *entry)
 	return err ? err : container_member(zip->container, path, &part, entry->bytes);
 }
 
-/* Compares the number of entries with that in the end record. Without zip64 the end record has only
- * 16 bits for it, into which macOS and other systems write the lower bits of a larger number. */
+/* Compares the number of entries with the number in the end record. Without zip64 the end record
+ * has only 16 bits for the number. macOS and other systems write its lower 16 bits, so these are
+ * compared. */
 static int check_count(struct zip *zip, uint64_t found)
 {
 	if (found == zip->entries || (!zip->large && found % 65536 == zip->entries))

@@ -14,7 +14,8 @@
  *
  *   0         HEAD_SIZE   FILE_HEAD_SIZE
  *   +---------+-----------+------------------+
- *   | NumPy's | label <i8 | the tensor's ... |     a record
+ *   | NumPy   | label as  | the tensor's     |     a record
+ *   | header  | NumPy <i8 | bytes            |
  *   +---------+-----------+------------------+
  *
  *   Threads: any; no state.   Errors: none.
@@ -42,15 +43,15 @@ size_t file_head_make(struct file_head head, struct tensor_shape shape,
 size_t file_head_record(const char *type, const uint32_t *shape, size_t axes,
 	uint32_t label, uint8_t ret[static FILE_HEAD_SIZE]);
 
-/* Describes one of the two arrays in a record of a pair, such as an image or its mask. */
+/* One of the two arrays in a record of a pair: the image or its mask. */
 struct file_head_field {
 	const char *name, *type;
 	uint32_t shape[3];
 };
 #define PAIR_HEAD 256 /* bytes of the head of one record, without its label */
 /* Makes a head of `bytes` bytes for an array of *records records. Each record consists of the two
- * arrays `fields`, without a gap. If records is NULL, makes the head of a single record that begins
- * with a label; the caller appends the label to the head. */
+ * arrays `fields`, one directly after the other. NULL for `records`: the file is a single record
+ * that begins with a label; the caller appends this label to the head. */
 void file_head_pair(const struct file_head_field fields[static 2],
 	const uint32_t *records, size_t bytes, uint8_t *head);
 

@@ -10,33 +10,35 @@
  * Limits how many reads of one storage are in flight. The best limit is the smallest one at which
  * the storage reaches its full speed. It is found by trying.
  *
- * The rate of reads is measured in rounds. A round has as many reads as the limit, so that the
- * limit can double with each round trip to the storage; after the first failed try it has twice as
- * many; it has at least 32. If the limit was reached during a round, the next round, or one after a
- * pause, tries twice the limit or half of it. The doubled limit is kept if the rate grows by a
- * quarter, or if the doubled limit was not reached. The halved limit is kept if the rate hardly
- * falls.
+ * The rate of reads is measured in rounds. A round has as many reads as the limit, but at least 32,
+ * so the limit can double with each round trip to the storage. After the first failed try, a round
+ * has twice as many reads. If most reads of a round ran while the limit was reached, the next
+ * round, or a round some time later, tries twice the limit or half of it. The doubled limit is kept
+ * if the rate grows by a quarter. It is also kept if it is rarely reached and the rate does not
+ * fall. The halved limit is kept if the rate falls by less than a tenth.
  *
  *   Flow: flight_init -> flight_begin, flight_end for each read, as long as flight_has_room.
  *   Threads, locks, clock: none; the caller serialises and passes the time.
  */
 
 struct flight {
-	unsigned most;	    /* largest limit */
-	unsigned limit;	    /* most reads that may be in flight now */
-	unsigned settled;   /* limit that is used again if a try fails */
-	bool fixed;	    /* the limit never changes */
-	bool has_failed;    /* at least one try of another limit has failed */
-	bool tries_less;    /* the current or the next try is of a lower limit */
+	unsigned most;	  /* largest limit */
+	unsigned limit;	  /* most reads that may be in flight now */
+	unsigned settled; /* limit that is used again if a try fails */
+	bool fixed;	  /* the limit never changes */
+	/* a doubled or halved limit was tried at least once and not kept */
+	bool has_failed;
+	bool tries_less;    /* the current try, or else the next one, halves the limit */
 	unsigned in_flight; /* reads in flight */
 	double rate;	    /* reads per second at the settled limit; 0: not known */
 	unsigned rest;	    /* number of rounds until another limit is tried */
 	/* The members from here on describe the current round. */
-	/* start of the round, moved forward by the time without reads in flight */
+	/* Start of the round. It is moved forward by each time in which no read is in flight, so
+	 * that such times don't count. */
 	uint64_t begun_ns;
 	uint64_t idle_ns; /* time at which the last read ended */
 	unsigned ended;
-	/* number of the round's reads that ended while the limit was reached */
+	/* how many of the ended reads ran, when they ended, while the limit was reached */
 	unsigned at_limit;
 };
 

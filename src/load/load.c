@@ -91,8 +91,8 @@ static void hit_image_fault(const struct load_task *task)
 	(void)fault_hit(place);
 }
 
-/* Makes one image_output for each task of the chain (the tasks that are decoded from the same
- * file). Their memory is reused for the next sample. NULL: no memory. */
+/* Makes one image_output for each task of the chain: the tasks that are decoded from the same file.
+ * The outputs are in memory of the context, which the next sample uses again. NULL: no memory. */
 static struct image_output *new_outputs(
 	struct load_context *context, const struct load_task *task, size_t *ret_n)
 {
@@ -288,8 +288,8 @@ static void to_file(struct load_task *task)
 	task->tensor = tensor_to_file(task->tensor, task->backings, head, head_bytes);
 }
 
-/* Gives `one` the result of `first`, the first task of its chain: the tasks of a chain are decoded
- * from the same file, and succeed or fail together. */
+/* Gives the task `one` the result of `first`, the first task of its chain. All tasks of a chain are
+ * decoded from the same file, so they succeed or fail together. */
 static void finish(struct load_task *one, const struct load_task *first)
 {
 	one->status = first->status;
@@ -304,8 +304,8 @@ static void finish(struct load_task *one, const struct load_task *first)
 	ensure((one->status == 0) == (one->tensor != NULL));
 }
 
-/* Instead of decoding, takes the finished tensors that the callback next_decode has found for the
- * tasks of the chain. */
+/* Gives each task of the chain its tensor task->same, which the callback next_decode has found in
+ * the cache. Nothing is decoded. */
 static void take_same(struct load_task *task)
 {
 	tensor_free(task->read->tensor);

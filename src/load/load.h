@@ -21,14 +21,13 @@
  *
  *     next_read --> a reader --> read ... next_decode --> a decoder --> done
  *
- *   Flow: the caller passes the callbacks to the pool. A reader gets a task from `next_read`, reads
- *         the file without holding a lock, and passes the task to `read`. A decoder gets a task
- *         whose file was read from `next_decode`, prepares it, and passes it to `done`. Between
- *         `read` and `next_decode` the task is the caller's. load_pool_kick announces that there
- *         may be a task. If a tier has the sample, the sample is read from the tier; otherwise it
- *         is offered to the tier. A sample that a program prepares (prepare.h) waits for the
- *         program in a third stage: a runner gets the task from `next_run`, and continues like a
- *         decoder.
+ *   Flow: the caller passes callbacks to the pool, and calls load_pool_kick when there may be a
+ *         task. A reader calls `next_read`, which returns a task. It reads the task's file without
+ *         holding a lock, and passes the task to the callback `read`. Then the caller keeps the
+ *         task. A decoder calls `next_decode`, which returns a task that was read. It decodes the
+ *         image, and passes the task to `done`. If a program prepares the sample (prepare.h), a
+ *         runner does this instead of a decoder, and gets the task from `next_run`. If a tier has
+ *         the sample, it is read from the tier; otherwise it is offered to the tier.
  *   Owns: no part of a task; the call of `done` passes the tensor to the caller.
  *   Threads: callbacks run on readers, decoders and runners. Decoders and runners run at batch
  *         priority (SCHED_BATCH).
@@ -40,7 +39,7 @@ struct load_read;
 
 /*
  * The identity of an image. Equal identities mean equal images: either the same part of the same
- * version of a file, or bytes with the same SHA-256. All zero: not known.
+ * version of a file, or bytes with the same SHA-256. If all words are 0, the identity is not known.
  */
 struct load_identity {
 	uint64_t words[5];
@@ -53,7 +52,8 @@ struct load_task {
 	 * whole file `path`. */
 	const char *container;
 	struct source_part part;
-	/* if `path` is a URL: offset of the rest that is not escaped yet (struct far_object) */
+	/* If `path` is a URL: offset from which on its characters are not %-escaped yet; otherwise
+	 * 0. */
 	size_t plain;
 	const char *name; /* name of the sample, for programs that prepare samples */
 	/* directory that symbolic links of the dataset must not leave; NULL: links may lead
@@ -63,7 +63,8 @@ struct load_task {
 	/* mtime in the catalogue; if the file's mtime differs, the task fails */
 	int64_t expected_mtime_ns;
 	struct tensor_shape expected_image; /* size of the image in the file */
-	/* EXIF orientation, for preparations with exif = apply; 0 or 1: upright */
+	/* EXIF orientation, 1 to 8; used by preparations with exif = apply. 0 or 1: the image is
+	 * upright. */
 	unsigned orientation;
 	uint64_t max_pixels; /* images with more pixels fail; 0: IMAGE_MAX_PIXELS */
 	const struct preparation *preparation;
@@ -71,37 +72,40 @@ struct load_task {
 	struct tier_sample tier;
 	uint32_t tier_worth;
 	void *owner; /* private to the caller */
-	/* if not NULL: the tensor is put into a file in memory, which belongs to these backings */
+	/* If not NULL, the finished tensor is moved to a file in memory, so that the kernel can
+	 * read it. These backings own the file. */
 	struct backings *backings;
 	struct file_head head; /* head of the tensor's file */
-	/* `identity` must be the hash of the bytes that were read */
+	/* the pool must set `identity` to the hash of the file's bytes */
 	bool by_content;
-	/* The next task of the chain; NULL: none. A chain prepares the same file in several ways,
-	 * from one read and one decode. Only the members preparation, owner, backings and head of
-	 * the later tasks are used. Preparations that are encoded, approximate or exif, or keep
-	 * channels, are never in a chain. */
+	/* The next task of the chain; NULL: none. A chain prepares one file in several ways: the
+	 * file is read and decoded once. In all tasks of a chain except the first, only the members
+	 * preparation, owner, backings and head are used. The preparations of a chain must be
+	 * plain: not encoded or approximate, without exif = apply and channels = keep. */
 	struct load_task *also;
-	/* The second file of a pair, such as a mask; its pixels come after those of the first file.
-	 * Or, if preparation->frames is set, the next frame of a video, whose `second` is the frame
-	 * after that. Only its members about the file, the preparation and the tier are used. It
-	 * belongs to no chain. */
+	/* If the sample is a pair: the second file, such as a mask. Its pixels follow those of the
+	 * first file. If preparation->frames is set: the next frame of a video; its own `second` is
+	 * the frame after that. Only the members about the file, the preparation and the tier are
+	 * used. Such a task is in no chain. */
 	struct load_task *second;
-	struct load_read *read; /* the bytes that were read; set by the pool */
+	struct load_read *read; /* what the reading stage has read; set by the pool */
 	/* Identity of the image; set by the pool when the file was read. The caller may read it. */
 	struct load_identity identity;
-	/* A tensor that was already made from the same image, or NULL. If next_decode sets it, with
-	 * a reference, in all tasks of the chain, nothing is decoded. */
+	/* A finished tensor of the same image, or NULL. The callback next_decode may set it in all
+	 * tasks of the chain, each with a reference; then nothing is decoded. */
 	struct tensor *same;
 	/* The members from here on are set by the pool. */
 	int status;
 	bool passing; /* the error is transient: another try may succeed */
-	/* the error affects all samples of the source, and is already logged */
+	/* The error affects all samples of the source. It was already logged, so the caller need
+	 * not log it. */
 	bool told;
 	uint64_t retry_ns;     /* delay before a retry that a server requested; 0: none */
 	bool damaged;	       /* the file was read, but is not a valid image */
 	struct tensor *tensor; /* NULL unless status is 0 */
-	uint64_t decode_ns;    /* duration of the chain's decode */
-	uint64_t cpu_ns;       /* processor time of the chain's decode */
+	/* duration of the decode, which is one for all tasks of the chain */
+	uint64_t decode_ns;
+	uint64_t cpu_ns; /* processor time of the chain's decode */
 	char message[IMAGE_MESSAGE];
 };
 
@@ -130,9 +134,9 @@ struct load_usage {
 struct load_usage load_context_usage(const struct load_context *context);
 
 /*
- * Reads and prepares one sample, and the further tasks `also` of its chain, in the calling thread.
- * The preparation decides the output: usually RGB8 as PIL's convert('RGB') gives it, resized as
- * Pillow does, and centre-cropped; for `encoded` the file's bytes.
+ * Reads and prepares one sample in the calling thread, for all tasks of its chain. The preparation
+ * decides the output. Usually it is RGB with 8 bits as PIL's convert('RGB') gives it, resized as
+ * Pillow does, and centre-cropped. If preparation->encoded is set, it is the file's bytes.
  *
  * Faults: load.read, load.remote (like load.read, on another machine), load.decode, load.openat2.
  * -EIO: the file is unreadable, truncated, corrupt, not an image, or not supported; -ESTALE: it has
@@ -149,8 +153,8 @@ void load_prepare(struct load_context *context, struct load_task *task);
  */
 must_check int load_bytes(struct load_task *task);
 
-/* Work other than preparing a sample. `run` is called once, by a decoder, or by a reader if the
- * work waits for a server. From this call on, `run` owns the work. */
+/* Work other than preparing a sample. A decoder calls `run` once; if the work waits for a server, a
+ * reader calls it. The function `run` owns the work, and may free it. */
 struct load_work {
 	TAILQ_ENTRY(load_work) link;
 	void (*run)(struct load_work *work);
@@ -162,8 +166,8 @@ struct load_work {
 
 struct load_pool;
 
-/* The callbacks of a pool. next_read, next_decode and next_run return the next task of their stage,
- * or NULL if there is none now. */
+/* The callbacks of a pool. next_read, next_decode and next_run each return the next task of a
+ * stage, or NULL if the stage has no task now. */
 struct load_callbacks {
 	struct load_task *(*next_read)(void *context);
 	void (*read)(void *context, struct load_task *task);
@@ -180,13 +184,13 @@ enum load_stage { LOAD_READ, LOAD_DECODE, LOAD_RUN, LOAD_STAGES };
 /* Makes a pool of threads. It starts readers as needed, at most most_readers. */
 must_check int load_pool_new(unsigned most_readers, unsigned n_decoders,
 	const struct load_callbacks *callbacks, struct load_pool **ret);
-/* Announces that the callback of the stage (such as next_read) may have a task: wakes a sleeping
- * thread of the stage. If no reader is free, starts another one. A callback that returns a task
- * must call this if it has more tasks. */
+/* Announces that the callback of the stage (such as next_read) may have a task. Wakes a sleeping
+ * thread of the stage; if no reader is free, starts another reader. One call wakes one thread: a
+ * callback that returns a task must call this again if it has more tasks. */
 void load_pool_kick(struct load_pool *pool, enum load_stage stage);
-/* Queues the work for a decoder, which does it before its next task. A caller that is a decoder or
- * a runner does the work at once. Work that waits for a server is always queued for a reader, which
- * does it before its next read. */
+/* Queues the work for a decoder, which does it before its next task. If the caller is a decoder or
+ * a runner, does the work at once. Work that waits for a server is always queued, for a reader,
+ * which does it before its next read. */
 void load_pool_run(struct load_pool *pool, struct load_work *work);
 /* Removes the work from the queue. Returns false if the work is not queued any more, because a
  * thread has begun it. */

@@ -17,24 +17,27 @@ struct load_read {
 	const char *path, *root;     /* path: the sample's file, or its container */
 	bool in_container;
 	struct source_part part; /* the sample's part of its container */
-	size_t plain;		 /* as in struct load_task */
+	size_t plain;		 /* as task->plain */
 	uint64_t expected_bytes; /* bytes of the sample */
 	int64_t expected_mtime_ns;
 	bool encoded, by_content;
 	struct load_identity identity;
-	/* the sample in its tier; holds a reference until load_read_run has read the sample */
+	/* The sample in its tier. The tier's dataset has a reference, which load_read_run gives
+	 * back. */
 	struct tier_sample tier;
 	uint32_t tier_worth;
 	struct buffer names; /* memory of `path` and `root` */
 	struct buffer bytes;
-	/* the bytes of a compressed part of a container, before they are unpacked */
+	/* bytes of a compressed part of a container, as they are stored; unpacked bytes are in
+	 * `bytes` */
 	struct buffer stored;
 	/* the read of task->second (a mask or the next frame); used only if has_second */
 	struct load_read *second;
 	bool has_second;
-	char *second_name; /* name of task->second, for messages */
-	bool names_second; /* `message` is about the second file or a later one */
-	/* if `encoded`: has the file's bytes, instead of `bytes` */
+	char *second_name; /* name of the second file or the next frame, for messages */
+	/* `message` is about another file of the sample than the first: a mask or a later frame */
+	bool names_second;
+	/* if `encoded` is set: the tensor into which the file is read; `bytes` is then unused */
 	struct tensor *tensor;
 	uint64_t cpu_ns;
 	int status;
@@ -46,20 +49,21 @@ struct load_read {
 
 struct load_read *load_read_new(void); /* NULL: no memory */
 void load_read_free(struct load_read **read);
-/* Frees buffers that have become exceptionally large. */
+/* Frees buffers that are far larger than most samples need. */
 void load_read_trim(struct load_read *read);
 
-/* Makes the message of a sample whose second or later file failed. name, message: of that file. */
+/* Makes the message of a sample whose mask or later frame has failed. name: name of this file;
+ * message: reason why it failed. */
 void load_name_second(
 	const char *name, const char *message, char ret[static IMAGE_MESSAGE]);
 
 must_check int load_read_prepare(struct load_read *read, const struct load_task *task);
 /* Reads the file. This may take long, or never end. */
 void load_read_run(struct load_read *read);
-/* Sets the result of reading in the task. read: NULL, or the caller keeps it until the task is
- * decoded. */
+/* Sets the result of reading in the task. The caller must keep `read` until the task is decoded.
+ * NULL: there was no memory for the read. */
 void load_read_give(struct load_read *read, struct load_task *task);
 
 /* Decodes the file that task->read contains. The caller keeps task->read. If task->read is NULL,
- * the task fails: with its status, or with -ENOMEM if its status is 0. */
+ * the task fails: with task->status if this is an error, otherwise with -ENOMEM. */
 void load_decode(struct load_context *context, struct load_task *task);

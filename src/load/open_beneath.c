@@ -44,8 +44,8 @@ static int openat2_beneath(int root, const char *relative, int flags)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* Returns -EXDEV if `err` means that a component of the path has become a symbolic link; otherwise
- * returns `err`. */
+/* Converts the error of an open that must not follow links. A symbolic link gives ELOOP or ENOTDIR:
+ * returns -EXDEV for them, and `err` for any other error. */
 static int no_link(int err)
 {
 	return err == -ELOOP || err == -ENOTDIR ? -EXDEV : err;
@@ -73,8 +73,8 @@ static int walk(int directory, char *relative, int flags)
 	return err ? no_link(err) : fd;
 }
 
-/* Resolves the links by realpath, and opens the result, in which no component may be a link. Unlike
- * openat2, this allows an absolute link that stays in the tree. */
+/* Resolves all links by realpath. Then opens the resolved path, in which no component may be a link
+ * by now. openat2 refuses absolute links; this function allows them if they stay in the tree. */
 static int open_resolved(const char *root, const char *path, int flags)
 {
 	auto_free char *real_root = realpath(root, NULL);
@@ -99,8 +99,9 @@ int open_beneath(const char *root, const char *path, int flags)
 	if (directory < 0)
 		return directory;
 	int fd = openat2_beneath(directory, relative, flags);
-	/* EPERM: a container forbids the system call. EAGAIN: a file or directory was renamed
-	 * during the call. */
+	/* The slower way is tried in four cases. EXDEV: openat2 also refuses absolute links that
+	 * stay in the tree. ENOSYS: an old kernel. EPERM: a container forbids openat2. EAGAIN: a
+	 * file or directory was renamed during the call. */
 	if (fd == -EXDEV || fd == -ENOSYS || fd == -EPERM || fd == -EAGAIN)
 		return open_resolved(root, path, flags);
 	return fd;

@@ -11,10 +11,10 @@
 #include <sched.h>
 
 /*
- * A thread takes tasks until there are none, and then sleeps until the next kick: a call of
- * load_pool_kick, which announces a task. Each kick is counted until a thread takes it, either a
- * thread that sleeps or the next one that is about to sleep. So no kick is lost if it comes just
- * before a thread, which has found no task, begins to sleep.
+ * A thread takes tasks until there are none. Then it sleeps until the next kick: a call of
+ * load_pool_kick, which announces a task. Kicks are counted: a sleeping thread takes one and wakes;
+ * a thread that is about to sleep takes one and does not sleep. So a kick is not lost if it comes
+ * after a thread has found no task, but before the thread sleeps.
  */
 
 struct decoder {
@@ -24,7 +24,7 @@ struct decoder {
 	pthread_t thread;
 };
 
-/* true in decoders and runners */
+/* set in decoders and runners: the current thread is one of them */
 static _Thread_local bool is_decoder;
 
 void load_read_give(struct load_read *read, struct load_task *task)
@@ -34,7 +34,7 @@ void load_read_give(struct load_read *read, struct load_task *task)
 		read && read->status == 0 ? read->identity : (struct load_identity){0};
 }
 
-/* The decoded task may differ from the task that was read. */
+/* The decoded task need not be the task that was read: next_decode may return another one. */
 bool load_run_one(struct load_context *context, const struct load_callbacks *callbacks)
 {
 	struct load_read *read = NULL;
@@ -351,7 +351,8 @@ void load_pool_free(struct load_pool **pool_pointer)
 		i++)
 		load_context_free(&pool->decoders[i].context);
 	free(pool->decoders);
-	if (all) /* otherwise a reader that has not ended may still use the pool */
+	/* if a reader has not ended, it may still use the pool, which is then never freed */
+	if (all)
 		pool_destroy(pool);
 	*pool_pointer = NULL;
 }

@@ -49,20 +49,21 @@ struct load_pool {
 	struct decoder *decoders;
 };
 
-/* Sleeps until a task is announced by load_pool_kick. Returns false if the thread must end. */
+/* Sleeps until load_pool_kick announces a task. Returns false if the thread must end. */
 must_check bool crew_wait(struct load_pool *pool, struct crew *crew);
-/* Returns a struct load_read for a new task, if possible a used one. NULL: no memory. */
+/* Returns a struct load_read for a new task. Reuses one whose task is done, if there is one. NULL:
+ * no memory. */
 struct load_read *pool_take_read(struct load_pool *pool);
 
-/* Does the next work that waits for a server. At most half of the readers do such work at a time.
- * Returns false if there is none, or if too many readers are doing such work. */
+/* Does the next work that waits for a server. Returns false if there is no such work. Also returns
+ * false if half of the readers are doing such work, so that the others can read. */
 bool pool_do_waiting(struct load_pool *pool);
 
 /* --- readers.c -------------------------------------------------------------------------- */
 
-/* Tells whether a task was announced, no reader is free, and another reader may be started. The new
- * reader is then already counted, and the caller must call reader_start after releasing the
- * lock. */
+/* Tells whether another reader is needed: a task was announced, no reader is free, and there are
+ * fewer readers than allowed. If so, counts the new reader; the caller must then release the lock
+ * and call reader_start. */
 bool readers_lack_locked(struct load_pool *pool);
 int reader_start(struct load_pool *pool);
 /* Waits a limited time for the readers to end. Returns false if a reader has not ended by then. */

@@ -30,8 +30,8 @@ bool readers_lack_locked(struct load_pool *pool)
 	return lacks;
 }
 
-/* Ends the reader's work on its task. Returns false if the pool has taken the task away, because
- * the read took too long when the pool ended. */
+/* Ends the reader's work on its task. Returns false if the task is no longer the reader's: when the
+ * pool ended, the read took too long, and the pool has taken the task away. */
 static bool is_still_ours(struct reader *reader)
 {
 	LOCK_SCOPE(&reader->pool->lock);
@@ -40,8 +40,8 @@ static bool is_still_ours(struct reader *reader)
 	return ours;
 }
 
-/* Sets the task that the reader reads. Returns false if the pool no longer waits for reads; the
- * caller must then not begin the read. */
+/* Notes the task that the reader reads. Returns false if the pool is ending and no longer waits for
+ * reads; the caller must then not begin the read. */
 static bool begin(struct reader *reader, struct load_task *task)
 {
 	LOCK_SCOPE(&reader->pool->lock);

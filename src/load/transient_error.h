@@ -6,7 +6,8 @@
 #include <stdbool.h>
 
 /*
- * Tells whether the same system call on the file may succeed later. error: its errno. Looks at the
- * file's directory and file system.
+ * Tells whether a system call that has failed for the file may succeed later. error: the errno of
+ * the failure. Some errors are transient only if the file's directory is missing or on another
+ * machine; so the directory and its file system are examined.
  */
 bool load_error_passes(int error, const char *path);

@@ -39,9 +39,10 @@ static int split(const char *text, struct command *command, char *message)
 
 /* --- the environment ------------------------------------------------------------------- */
 
-/* Fills in the environment variables for the program's processes. The daemon's own variables are
- * left out, because they may contain credentials of servers. OMP_NUM_THREADS and the like limit a
- * process to one computing thread, because there is one process per CPU. */
+/* Fills in the environment variables for the program's processes. Leaves out the daemon's own
+ * variables, because they may contain credentials of servers. OMP_NUM_THREADS, OPENBLAS_NUM_THREADS
+ * and MKL_NUM_THREADS limit a process to one computing thread, because there is one process per
+ * CPU. */
 static int fill_environment(
 	const struct preparation_config *config, struct command *command)
 {

@@ -23,8 +23,8 @@ struct command {
 	char *text;
 	char *words[COMMAND_MOST_WORDS + 1]; /* pointers into `text`, then NULL */
 	unsigned n;
-	/* for each word that names a file: the file's stat at the time when its content was
-	 * hashed */
+	/* For each word that names a file: the result of stat() when the file was hashed. A
+	 * different result later means that the file has changed. */
 	struct stat files[COMMAND_MOST_WORDS];
 	char *environment[10];
 	bool changes_user;

@@ -13,9 +13,9 @@
 #include <sys/syscall.h>
 
 /* A seccomp filter, which the kernel applies to each system call of a process. It refuses all
- * sockets except AF_UNIX, and io_uring, which could create sockets without passing the filter. A
- * process that makes a system call of another architecture is killed, because system calls have
- * other numbers there. */
+ * sockets except AF_UNIX. It refuses io_uring, because io_uring could create sockets without
+ * passing the filter. It kills a process that uses the system calls of another architecture,
+ * because their numbers differ. */
 
 #if defined(__x86_64__)
 #define OUR_ARCH AUDIT_ARCH_X86_64

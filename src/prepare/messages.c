@@ -16,10 +16,10 @@
 /*
  * Exchanges messages with a process, as joaderfs-prepare(7) describes them:
  *
- *     joaderfs-prepare 1\n                                     <-- by the process, when it starts
- *     sample NUMBER NAME-BYTES BYTES\n name sample             -->   by the daemon
- *     array NUMBER BYTES\n file of NumPy's, or
- *     error NUMBER BYTES\n text                                <--   by the process
+ *     joaderfs-prepare 1\n                             the process sends this when it starts
+ *     sample NUMBER NAME-BYTES BYTES\n name sample     the daemon sends a sample
+ *     array NUMBER BYTES\n NumPy file                  the process answers with an array,
+ *     error NUMBER BYTES\n text                        or with an error
  *
  * NUMBER grows by one with each sample, so that the daemon recognises a late answer. The process
  * may read slowly, and may write to its standard error at any time, so the daemon waits for all

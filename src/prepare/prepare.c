@@ -18,9 +18,9 @@
 #define MOST_PAUSE_NS UINT64_C(5000000000)
 
 /*
- * A slot has one process of a program, or room for one. A thread takes the slot while it sends a
- * sample to the process; no other thread then uses the process. Only programs_stop may kill the
- * process at any time, under the lock.
+ * A slot is a place for one process of a program. It may be empty. A thread takes the slot while it
+ * sends a sample to the process; no other thread then uses the process. There is one exception:
+ * programs_stop may kill the process at any time, under the lock.
  */
 struct slot {
 	struct process process;
@@ -156,7 +156,7 @@ unsigned programs_processes(const struct programs *programs, size_t n)
 
 /* --- slots ------------------------------------------------------------------------------ */
 
-/* Returns a slot that no thread has taken, if possible one whose process is already running. NULL:
+/* Returns a slot that no thread has taken. Prefers a slot whose process is already running. NULL:
  * all slots are taken. */
 static struct slot *free_slot_locked(
 	const struct programs *programs, const struct program *program)
@@ -209,8 +209,8 @@ static void end_process(struct programs *programs, struct slot *slot)
 	process_end(&slot->process);
 }
 
-/* Waits before a new process is started: not after the first failure, and longer after each further
- * failure. */
+/* Waits before a new process is started. There is no wait after the first failure of a program.
+ * After each further failure the wait is twice as long, up to MOST_PAUSE_NS. */
 static void pause_before_start(struct programs *programs, const struct program *program)
 {
 	LOCK_SCOPE(&programs->lock);
@@ -286,8 +286,8 @@ static void count_failure(struct programs *programs, struct program *program, bo
 	program->failures = failed ? program->failures + 1 : 0;
 }
 
-/* Sends the sample to the slot's process, which is started first if there is none. A failed attempt
- * is not repeated. -EBADMSG: the program refused the sample. */
+/* Sends the sample to the slot's process. Starts a process first if the slot has none. Does not try
+ * again after a failure. -EBADMSG: the program refused the sample. */
 static int try_once(struct programs *programs, struct program *program, struct slot *slot,
 	const struct program_sample *sample, uint8_t *tensor, char *message)
 {

@@ -26,8 +26,8 @@
 
 struct programs;
 
-/* Reads the commands and logs their errors. stops: true: a command that can't be run is an error;
- * false: it only causes a warning. */
+/* Reads the commands and logs their errors. If `stops` is true, a command that can't be run is an
+ * error. If it is false, such a command only causes a warning. */
 must_check int programs_new(
 	const struct daemon_config *config, bool stops, struct programs **ret);
 void programs_stop(struct programs *programs);

@@ -21,17 +21,18 @@
 #define END_MS 2000
 
 /*
- * Starts processes. fork() would copy the page tables of the daemon, which may have much memory.
- * With CLONE_VM and CLONE_VFORK the child instead shares the daemon's memory until it executes the
- * program. The child makes system calls directly, because libc's setuid() and similar functions
- * would act on all threads of the daemon.
+ * Starts processes. fork() would be slow, because it copies the page tables of the daemon, whose
+ * cache may be large. With CLONE_VM and CLONE_VFORK the child shares the daemon's memory until it
+ * executes the program. The child makes system calls directly: it must not call setuid() and
+ * similar functions of libc, because they would act on all threads of the daemon.
  */
 
 struct child {
 	const struct command *command;
 	int in, out, err;
-	bool filtered;	  /* sockets are forbidden by filter_sockets */
-	const char *step; /* name of the step that failed */
+	/* filter_sockets has succeeded: the process can't make sockets for a network */
+	bool filtered;
+	const char *step; /* name of the part of the start that failed, for the message */
 	int error;
 	sigset_t mask; /* signal mask that the program gets */
 };
@@ -152,7 +153,7 @@ static int make_pipe(int ends[static 2], int ours)
 {
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return -errno;
-	/* a pipe of the default size works, too */
+	/* This may fail; the pipe then keeps its default size, and is only slower. */
 	(void)fcntl(ends[ours], F_SETPIPE_SZ, PIPE_BYTES);
 	return fcntl(ends[ours], F_SETFL, O_NONBLOCK) == 0 ? 0 : -errno;
 }
@@ -202,8 +203,9 @@ int process_start(const struct command *command, struct process *ret, bool *ret_
 
 /* --- the end of a process ------------------------------------------------------------- */
 
-/* Kills the process and the processes that it has started, which are in its process group. If the
- * process has its own PID namespace, its death also ends all other processes there. */
+/* Kills the process and those of its children that are still in its process group. If the process
+ * was started in its own PID namespace, the kernel also kills all other processes of the
+ * namespace. */
 void process_kill(const struct process *process)
 {
 	kill(-process->pid, SIGKILL);

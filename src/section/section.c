@@ -6,8 +6,9 @@
 
 #define REAPED_AT_ONCE 16
 
-/* Frees the evicted tensors without holding the lock, since freeing a large tensor is a system
- * call. Takes the lock again after every 16 tensors to get the next ones. */
+/* Releases the lock, and frees the evicted tensors without it, because freeing a tensor of many
+ * megabytes takes a system call. After every 16 tensors takes the lock again, to get the next
+ * ones. */
 void section_reap(const struct section *section)
 {
 	struct tensor *dead[REAPED_AT_ONCE];

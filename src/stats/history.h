@@ -26,7 +26,8 @@
 #define HISTORY_JOBS 32
 /* number of causes for which readers wait, such as storage and decode */
 #define HISTORY_CAUSES 4
-/* equals CACHE_NEEDS: samples that are needed by 0, 1, 2, 3, and more streams */
+/* equals CACHE_NEEDS: the cache counts separately the samples that 0, 1, 2, 3, and 4 or more
+ * streams need */
 #define HISTORY_NEEDS 5
 
 /* The counters of one job since it was added. */
@@ -38,7 +39,8 @@ struct history_job {
 struct history_reading {
 	uint64_t ns;		  /* time of the reading, by clock_now_ns() */
 	uint64_t served, decodes; /* counters of the daemon since its start */
-	/* bytes in the cache at this time: all; pinned; of samples that 0, 1, ... streams need */
+	/* Bytes in the cache at the time of the reading: all; those of pinned tensors; and for each
+	 * i, those of samples that i streams need. */
 	uint64_t cache_held, cache_pinned, cache_needed[HISTORY_NEEDS];
 	struct history_job jobs[HISTORY_JOBS];
 };

@@ -9,8 +9,9 @@
 #include <stdatomic.h>
 
 /*
- * Each thread has its own block of counters. So counting costs an addition, and no cache line moves
- * between processors. stats_get adds up all blocks, and the counts of threads that have ended.
+ * Each thread has its own block of counters. So counting is only an addition, and processors don't
+ * compete for the same memory. stats_get adds up all blocks, and the counts of threads that have
+ * ended.
  */
 
 struct block {
@@ -29,8 +30,8 @@ static struct lock stats_lock = {
 /* (stats_lock) the list of all blocks */
 static struct block blocks = {.next = &blocks, .prev = &blocks};
 
-/* Sums of the counts of threads that have ended. A thread that got no memory for its own block also
- * counts here. */
+/* Sums of the counts of threads that have ended. If there is no memory for the block of a new
+ * thread, the thread counts here. */
 static _Atomic uint64_t ended[STAT_COUNT];
 static struct histogram ended_histograms[STATS_HISTOGRAM_COUNT];
 static _Atomic uint64_t gauges[STAT_COUNT];

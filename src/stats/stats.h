@@ -142,9 +142,9 @@
 		"samples drawn for the ranks of this node and not consumed yet")
 
 /*
- * Each line is HISTOGRAM(identifier, name, help), a histogram of durations. If each dataset or each
- * lock has a histogram of its own, another module records the durations, and this folder only
- * prints them.
+ * Each line is HISTOGRAM(identifier, name, help), a histogram of durations. Some of them exist once
+ * for each dataset or for each lock. For these another module records the durations, and this
+ * folder only prints them.
  */
 #define STATS_HISTOGRAMS(HISTOGRAM)                                                      \
 	HISTOGRAM(OPEN_LATENCY, "open_latency",                                          \
@@ -188,8 +188,8 @@ void stats_print_histograms_man(FILE *out);
 
 /*
  * The two text formats of Prometheus. In both formats, lines HELP, TYPE and UNIT precede a value,
- * and the last line is EOF. The lines of a counter have its name without "_total" in OpenMetrics,
- * and with "_total" in the other format.
+ * and the last line is EOF. In these lines STATS_PROMETHEUS prints the name of a counter with its
+ * ending "_total", and STATS_OPENMETRICS prints it without.
  */
 enum stats_form { STATS_PROMETHEUS, STATS_OPENMETRICS };
 
@@ -203,7 +203,7 @@ void stats_print_head(FILE *out, enum stats_form form, const char *name,
 void stats_print_metrics(FILE *out, enum stats_form form);
 void stats_print_metrics_end(FILE *out);
 
-/* A histogram with its labels, as Prometheus calls pairs such as dataset="photos". */
+/* A histogram, and the labels that Prometheus shows with it, such as dataset="photos". */
 struct stats_times {
 	char name[80];	  /* name of the dataset or lock; "": there are no labels */
 	char labels[200]; /* all labels, as text to print between { and }; "": none */

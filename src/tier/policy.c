@@ -17,8 +17,8 @@ struct tier_policy {
 	struct tier_entry *entries;
 	size_t n, n_max;
 	size_t hand;
-	uint32_t *slots; /* hash table of indexes in `entries`; FREE: unused */
-	size_t mask;	 /* number of slots, a power of two, minus 1 */
+	uint32_t *slots; /* hash table: each element is an index in `entries`, or FREE */
+	size_t mask;	 /* size of the hash table, a power of two, minus 1 */
 };
 
 int tier_policy_new(uint64_t capacity, struct tier_policy **ret)
@@ -48,8 +48,8 @@ static size_t home_of(const struct tier_policy *policy, uint32_t dataset, sample
 	return rng_mix(dataset, id) & policy->mask;
 }
 
-/* Returns the entry's slot in the hash table; if the sample has no entry, the free slot for it. The
- * hash table must not be empty. */
+/* Returns the index in the hash table at which the sample's entry is. If the sample has no entry,
+ * returns the index at which to add it. The hash table must not be empty. */
 static size_t slot_of(const struct tier_policy *policy, uint32_t dataset, sample_id id)
 {
 	size_t slot = home_of(policy, dataset, id);
@@ -78,7 +78,7 @@ static void file_entry(struct tier_policy *policy, uint32_t at)
 	policy->slots[slot_of(policy, entry->dataset, entry->id)] = at;
 }
 
-/* Doubles the array of entries. The hash table always has twice as many slots as the array. */
+/* Doubles the array of entries. Makes a new hash table, which is twice as large as the array. */
 static int grow(struct tier_policy *policy)
 {
 	size_t n = policy->n_max ? 2 * policy->n_max : 64;
@@ -111,8 +111,8 @@ int tier_policy_add(struct tier_policy *policy, const struct tier_entry *entry)
 	return 0;
 }
 
-/* Frees a slot of the hash table. Moves later entries to earlier slots if a search would otherwise
- * stop at the freed slot, before it finds them. */
+/* Frees an element of the hash table. A search stops at a free element. So entries that a search
+ * would then no longer reach are moved to earlier elements. */
 static void free_slot(struct tier_policy *policy, size_t slot)
 {
 	size_t next = slot;

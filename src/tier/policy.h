@@ -19,12 +19,12 @@
  *     1      jobs that are being read have it, but no running epoch still needs it
  *     1 + n  n running epochs still need it
  *
- * A new sample takes free room, or the room of samples that are worth less; those of least worth
- * are removed first. So a sample that was just read (worth 1) replaces neither a sample that its
- * job has yet to read (worth 2), nor another sample that was just read. LRU would replace both, and
- * therefore gets almost no hits if epochs are in random order. With this rule, a single job gets
- * hits in each later epoch for the samples that first filled the tier. A sample that other jobs
- * still need stays until these jobs have read it.
+ * A new sample takes free room, or the room of samples that are worth less than it. Those of least
+ * worth are removed first. So a sample that a job has just read (worth 1) replaces neither a sample
+ * that the job has yet to read (worth 2), nor another sample that it has read (worth 1). LRU would
+ * replace both, and would get almost no hits if epochs are in random order. By this policy the
+ * samples that first fill the tier stay there, and a single job finds them in each later epoch. A
+ * sample that other jobs still need stays until these jobs have read it.
  *
  * Samples to remove are found as in the CLOCK algorithm: a hand moves over the entries in a circle,
  * and each look examines the next few.
@@ -37,13 +37,15 @@
 struct tier_entry {
 	uint32_t dataset; /* number by which the caller identifies the dataset */
 	sample_id id;
-	/* hash of the source of the bytes and its version (tier_identity) */
+	/* hash of the file, of its version and of the sample's place in it, made by
+	 * tier_identity */
 	uint64_t identity;
 	uint64_t room; /* bytes that the file takes on the device */
 };
 
-#define TIER_LOOK 64 /* number of entries that one look (a step of the search) examines */
-/* largest number of looks for one new sample; if they free too little room, it is not kept */
+#define TIER_LOOK 64 /* number of entries that one look examines */
+/* Largest number of looks for one new sample. If they don't free enough room, the sample is not
+ * kept. */
 #define TIER_LOOKS 32
 
 struct tier_policy;
@@ -68,17 +70,19 @@ uint64_t tier_policy_lacks(const struct tier_policy *policy, uint64_t room);
 uint64_t tier_policy_used(const struct tier_policy *policy);
 size_t tier_policy_entries(const struct tier_policy *policy);
 
-/* Copies the next entries to `ret`, beginning at the hand (the position in the circle of entries),
- * and moves the hand behind them. Returns their number: TIER_LOOK, or all entries if there are
- * fewer. */
+/* Copies the next entries to `ret`, from the hand on: the hand is a position in the circle of
+ * entries. Moves the hand behind the copied entries. Returns their number: TIER_LOOK, or the number
+ * of all entries if this is less. */
 size_t tier_policy_look(struct tier_policy *policy, struct tier_entry ret[TIER_LOOK]);
-/* Returns the limit for look number i (from 0): the look may evict entries that are worth less than
- * the limit for a new sample of this worth. The first half of the TIER_LOOKS looks spares entries
- * that a running epoch needs. */
+/* Returns the limit for look i (from 0) on behalf of a new sample. `worth` is the worth of this
+ * sample. The look may evict entries that are worth less than the limit. In the first half of the
+ * TIER_LOOKS looks, the limit is at most 2, so that entries which a running epoch needs are not
+ * evicted. */
 uint32_t tier_policy_limit(unsigned i, uint32_t worth);
 /* Chooses which of the n entries to evict, and moves them to the front. Returns their number.
  * worths: the worth of each entry, moved together with the entries. worth: only entries of less
- * worth are chosen. lacks: number of bytes to free; the chosen entries may have fewer. */
+ * worth are chosen. lacks: number of bytes to free; fewer are freed if there are not enough such
+ * entries. */
 size_t tier_policy_choose(struct tier_entry *entries, uint32_t *worths, size_t n,
 	uint32_t worth, uint64_t lacks);
 

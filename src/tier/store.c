@@ -165,8 +165,8 @@ static int make_directories(
 	return make_directory(store, path.text, count);
 }
 
-/* Creates the file for the sample's bytes, and its directories. Returns its descriptor, or -errno.
- * *count is increased by the number of directories made. */
+/* Creates the file for the sample's bytes, and directories that it needs. Returns the file's
+ * descriptor, or -errno. Adds the number of new directories to *count. */
 static int make_file(const struct store *store, const struct stored *sample,
 	const struct store_path *path, unsigned *count)
 {

@@ -9,16 +9,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Finds the files that earlier daemons have written, by their names and sizes. The content of a
- * file is only checked when the sample is read. */
+/* Scans the tier's directory for the files of samples that earlier daemons have written. Only names
+ * and sizes are looked at. The content of a file is checked when the sample is read. */
 
 struct place {
 	struct store *store;
 	struct store_scan *scan;
-	/* name of the dataset's directory; NULL: the tier's directory is scanned */
+	/* name of the dataset whose directory, or part of it, is scanned; NULL: the tier's own
+	 * directory is scanned */
 	const char *dataset;
-	/* name of a directory of samples in the dataset's directory; NULL: the tier's or the
-	 * dataset's directory is scanned */
+	/* name of the scanned directory in the dataset's directory; NULL: a directory above is
+	 * scanned */
 	const char *directory;
 };
 
@@ -83,7 +84,7 @@ static int see(const struct place *place, int directory, const struct dirent *en
 	int err = see_directory(&inner, directory, entry->d_name);
 	if (err == -ENOMEM)
 		return err;
-	/* such as lost+found, or a file where a directory is expected */
+	/* The name is not a directory of a tier, such as lost+found or a file. */
 	place->scan->strange += err != 0;
 	return 0;
 }

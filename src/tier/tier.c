@@ -226,8 +226,8 @@ uint64_t tier_identity(const struct tier_source *source)
 }
 
 /* Tells whether the tier has this version of the sample. If the tier has an older version, removes
- * the entry of that version and describes its file in *ret_outdated, so that the caller removes the
- * file. Otherwise ret_outdated->dataset is NULL. */
+ * its entry, and sets *ret_outdated to the older version; the caller must then remove the file of
+ * *ret_outdated. Otherwise ret_outdated->dataset is NULL. */
 static bool find(const struct tier_sample *sample, struct stored *ret_outdated)
 {
 	const struct tier_dataset *dataset = sample->dataset;
@@ -299,7 +299,8 @@ bool tier_read(const struct tier_sample *sample, void *ret, uint64_t bytes)
 
 /* --- offering --------------------------------------------------------------------------- */
 
-/* Tells whether a sample of n bytes fits into the queue, and probably into the tier. */
+/* Tells whether a sample of n bytes may be queued. It must fit into the queue. If the tier is full,
+ * a sample of worth 0 or 1 is refused for a while after a search for room has failed. */
 static bool wants_locked(const struct tier *tier, uint64_t n, uint32_t worth)
 {
 	lock_assert_held(&tier->lock);

@@ -16,27 +16,28 @@
  *
  *     reading stage --tier_read--> found: no fetch
  *           |
- *         fetch --tier_offer--> queue --> a thread writes, and removes samples of less worth
+ *         fetch --tier_offer--> queue --> the tier's thread writes the sample to the directory,
+ *                                         and removes samples of less worth
  *
  *   Flow: tier_open, tier_dataset for each dataset; threads that read samples call tier_read and
  *         tier_offer; tier_leave, tier_close.
  *   Owns: the directory, its files (store.h), and the policy that decides about them (policy.h).
  *   Threads: any. The tier's own thread first scans the directory, and then writes. No other thread
  *         waits for this thread: samples that do not fit into the queue are not kept.
- *   Locks: one; while a thread holds it, it accesses no file and calls no callback.
+ *   Locks: one; a thread that holds the lock accesses no file and calls no callback.
  *   Errors: tier_open returns -errno, logged. The first failure to write is logged, and ends all
  *         writing. Damaged files are removed, and their samples are fetched again.
- *   Life: counted references, since a read may outlive its caller (load.h).
+ *   Life: references are counted, because a read that hangs may use the tier after tier_close.
  *   Faults: store.h.
  */
 
 struct tier;
 struct tier_dataset;
 
-/* The question what a sample is worth (policy.h), and the answer. */
+/* A sample of the tier, and the answer how much it is worth (policy.h). */
 struct tier_asked {
-	/* `owner` in the call of tier_dataset; only its address may be used, since it may have been
-	 * freed */
+	/* The `owner` that was passed to tier_dataset. The owner may have been freed since, so only
+	 * its address may be used. */
 	const void *owner;
 	sample_id id;
 	uint32_t worth;
@@ -50,9 +51,9 @@ must_check int tier_open(const char *directory, uint64_t capacity, tier_worths *
 void tier_close(struct tier **tier);
 const char *tier_directory(const struct tier *tier);
 
-/* Returns the part of the tier for the dataset `name`. The calls of tier_worths pass `owner` to
- * identify the dataset, until tier_leave. The part is valid as long as the tier is open or the
- * caller holds the part (tier_hold). NULL: no memory. */
+/* Returns the part of the tier for the dataset `name`. `owner` identifies the dataset in calls of
+ * tier_worths, until tier_leave is called. The caller may use the part until tier_close, or longer
+ * if it holds the part by tier_hold. NULL: no memory. */
 struct tier_dataset *tier_dataset(struct tier *tier, const char *name, const void *owner);
 void tier_leave(struct tier_dataset *dataset);
 const char *tier_dataset_directory(const struct tier_dataset *dataset);

@@ -28,8 +28,8 @@ struct tier_dataset {
 	struct tier *tier;
 	char *name;
 	uint32_t number;
-	/* (lock) as in tier_dataset; NULL after tier_leave, and for datasets that are only found on
-	 * the disk */
+	/* (lock) the `owner` that was passed to tier_dataset; NULL: tier_leave was called, or the
+	 * dataset was only found in the tier's directory */
 	const void *owner;
 	_Atomic uint64_t counts[TIER_COUNTS];
 };
@@ -43,7 +43,7 @@ struct offer {
 	uint8_t bytes[];
 };
 
-/* Bytes that are reserved for the directories of a new sample. */
+/* Bytes that a new sample may need in addition to its file, for new directories. */
 #define TIER_SLACK (2 * STORE_DIRECTORY)
 
 struct tier {
@@ -69,10 +69,11 @@ struct tier {
 	bool runs;   /* (lock) the tier's thread is running */
 	bool ready;  /* (lock) the tier's thread has scanned the directory */
 	bool broken; /* (lock) a write has failed, so nothing is written any more */
-	/* (lock) time until which samples of worth 0 or 1 are refused if the tier is full: the last
-	 * search found no entries that such a sample may replace */
+	/* (lock) A search for room for a sample of worth 0 or 1 has failed: all entries that it
+	 * examined are worth as much. Until this time the full tier refuses such samples. */
 	uint64_t barren_until_ns;
-	/* (lock) this tier's share of the gauges STAT_TIER_BYTES and STAT_TIER_SAMPLES */
+	/* (lock) what this tier has added so far to the gauges STAT_TIER_BYTES and
+	 * STAT_TIER_SAMPLES */
 	uint64_t told_used, told_samples;
 };
 
@@ -81,8 +82,8 @@ void tier_unref(struct tier *tier);
 struct tier_dataset *tier_get_dataset_locked(struct tier *tier, const char *name);
 /* Updates the gauges, which count the used bytes and the samples of all tiers. */
 void tier_tell_locked(struct tier *tier);
-/* Removes the entry of this version of a sample. Returns true if there was one; the caller must
- * then remove the file. */
+/* Removes the entry of the sample if it has the version sample->identity. Returns whether there was
+ * such an entry; the caller must then remove its file. */
 bool tier_forget(const struct tier_sample *sample);
 
 static inline struct stored tier_stored(const struct tier_sample *sample)
