@@ -47,7 +47,8 @@ struct part {
 	/* the id that the edition gives to the source's first sample (the one with id 0 in the
 	 * source) */
 	sample_id first;
-	/* selection of a part of a mixture, which the part owns; NULL: the job is no mixture */
+	/* the selection, if the part belongs to a mixture and so owns its selection; otherwise
+	 * NULL */
 	roaring_bitmap_t *own;
 	/* selected samples, by their ids in the source */
 	const roaring_bitmap_t *selection;

@@ -61,8 +61,8 @@ static uint64_t sum_of_file(const void *file, size_t n)
 }
 
 /* Returns a hash of everything on which the note depends. 0: the edition gets no note. Arrays get
- * no note, because the daemon's ini names the program that decides how large they are. Pairs and
- * groups get no note, because joaderfs has to find their files after each restart anyway. */
+ * no note, because a program, which may change, decides how large they are. Pairs and groups get no
+ * note, because joaderfs has to find their files after each restart anyway. */
 static uint64_t key_of(const struct edition *edition)
 {
 	const struct job *job = edition->job;
