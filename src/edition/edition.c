@@ -197,8 +197,8 @@ bool editions_sweep(struct job *job)
 
 /* --- after a restart ------------------------------------------------------------------ */
 
-/* The set of samples of each epoch, as named by the journal and by saved orders, sorted by the
- * number of the epoch. */
+/* A list that tells which set of samples each epoch has, sorted by the number of the epoch. The
+ * journal and the saved orders name these sets. */
 struct facts {
 	struct order_found *list;
 	size_t n, room;
@@ -224,8 +224,9 @@ static int facts_put(struct facts *facts, const struct order_found *found)
 	return 0;
 }
 
-/* Adds the sets that the journal's segments name. If the job was restored to an earlier epoch,
- * ignores segments from before the restore; their epochs have the sets of their saved orders. */
+/* Adds to `facts` the sets that the journal's segments name. Ignores the segments that were written
+ * before the job was last restored to an earlier epoch: for the epochs of these segments, the saved
+ * orders name the sets. */
 static int take_segments(
 	struct facts *facts, const struct order_found *segments, size_t n)
 {
@@ -332,8 +333,8 @@ int editions_restore(struct job *job, const struct editions_found *found)
 {
 	struct facts facts = {0};
 	int err = 0;
-	/* If the journal belongs to other samples, keep_restore will not use the journal, so
-	 * earlier editions are not needed. */
+	/* If the job has no edition for the set of a segment, the journal belongs to other samples.
+	 * keep_restore will move this journal away, so only the present edition is needed. */
 	if (!knows_all(job, found->segments, found->n_segments)) {
 		free_but_now(job);
 	} else {

@@ -14,21 +14,24 @@
 /*
  * An edition describes the samples that some epochs of a job have.
  *
- *   edition.c        makes, finds and frees editions; edition_beside.c: texts and files that
- *                    come along with their samples
- *   selection.c      selects the samples of a job; measure.c: measures their tensors;
- *                    measured.c: keeps a note of both
- *   job_epochs.c     derives the settings of epochs from the job's configuration
- *   mixture.c        makes editions of several datasets; parts.c: finds the part of a sample
- *   sampler_join.c   adds a job to its samplers
- *   mapping.c        decides whether a file of layout = classes keeps its sample
+ *   edition.c          makes, finds and frees editions
+ *   edition_beside.c   finds the files and texts beside samples
+ *   selection.c        selects the samples of a job
+ *   measure.c          measures the tensors of the selected samples
+ *   measured.c         saves the selection and the measurements in a file
+ *   job_epochs.c       derives the settings of epochs from the job's configuration
+ *   mixture.c          makes editions of several datasets
+ *   parts.c            finds the part of an edition that has a sample
+ *   sampler_join.c     adds a job to its samplers
+ *   mapping.c          decides whether a file of layout = classes keeps its sample
  *
- *   Flow: edition_new -> join -> epochs begin with it -> editions_sweep, or edition_free.
+ *   Flow: edition_new -> join -> epochs begin with the edition -> editions_sweep, or
+ *         edition_free.
  *   Owns: its selection, and the tables made from it. A job owns its editions; the supply owns
  *         sources and spaces.
  *   Threads: any thread that has a reference to the edition, or holds the lock.
  *   Locks: job->lock; the caller of a function whose name ends in _locked holds it.
- *   Errors: -errno; errors of the ini are reported.
+ *   Errors: -errno. Errors in the job's ini are also reported.
  */
 
 struct source;
@@ -39,37 +42,43 @@ struct part {
 	struct edition *edition;
 	struct source *source;
 	struct space *space;
-	struct sampler *sampler; /* NULL: the samples are not drawn */
+	struct sampler *sampler; /* NULL: no sampler draws the samples */
 	bool joined;		 /* (lock) the job has joined the sampler */
-	sample_id first;	 /* the id, in the edition, of the source's sample 0 */
-	/* owned selection, if the part is of a mixture; otherwise NULL */
+	/* the id that the edition gives to the source's first sample (the one with id 0 in the
+	 * source) */
+	sample_id first;
+	/* the selection, if the part belongs to a mixture and so owns its selection; otherwise
+	 * NULL */
 	roaring_bitmap_t *own;
 	/* selected samples, by their ids in the source */
 	const roaring_bitmap_t *selection;
 	uint64_t all_bytes; /* bytes of all tensors of the part */
 	/* number of the part's samples in each epoch */
 	uint32_t in_epoch;
-	uint64_t seed; /* seed of the part's passes in a mixture (epoch/passes.h) */
+	/* random seed with which a mixture chooses the part's samples for each epoch
+	 * (epoch/passes.h) */
+	uint64_t seed;
 };
 
-/* The samples of the epochs of a job, from the first epoch after a scan of its dataset to the last
- * one before the next scan. Constant, except for the members marked (lock). When none of these
- * epochs is kept and nobody has a reference, the clerk frees the edition, or it is freed with its
- * job. */
+/* The samples that some epochs of a job have. When a dataset of the job is scanned again, the job
+ * gets a new edition for the epochs that begin from then on. All members are constant, except those
+ * marked (lock). The clerk frees an edition when none of its epochs is kept and nobody has a
+ * reference. All other editions are freed with their job. */
 struct edition {
-	struct sched_edition is;   /* the members that other modules see */
+	struct sched_edition is;   /* the members that the scheduler's callers use */
 	TAILQ_ENTRY(edition) link; /* (lock) the job's editions, the oldest first */
 	struct job *job;
 	atomic_uint holds;
 	bool dropped; /* (lock) no epoch has this edition any more */
 	struct part *parts;
 	size_t n_parts;
-	/* The mixture that is.dataset refers to, and that the edition owns; NULL: is.dataset is no
-	 * mixture. */
+	/* The dataset of a mixture. The edition owns it, and is.dataset points to it, too. NULL:
+	 * the job is no mixture. */
 	struct dataset *mixed;
-	struct epoch_set set; /* the samples of the epochs, for the engine */
-	uint64_t fingerprint; /* hash of `content`, job_kind, mixture and rank */
-	uint64_t content;     /* dataset_fingerprint of the selected samples */
+	struct epoch_set set; /* the edition's samples, as the job's engine gets them */
+	/* hash of `content`, and of all settings that decide which sample a position may have */
+	uint64_t fingerprint;
+	uint64_t content; /* hash of the selected samples (dataset_fingerprint) */
 	/* the selection was loaded from a file of the job's directory (measured_load) */
 	bool noted;
 	roaring_bitmap_t *selection; /* ids of the selected samples */
@@ -79,7 +88,7 @@ struct edition {
 	uint64_t sample_bytes;	     /* mean of the tensors' bytes */
 	/* three quarters of the tensors have at most this number of bytes */
 	uint64_t typical_bytes;
-	/* is.label_begin, for layout = classes; otherwise NULL */
+	/* first position of each label, for layout = classes; otherwise NULL */
 	uint32_t *label_begin;
 	/* label of each position, for the key `labels = fixed`; otherwise NULL */
 	uint32_t *labels;
@@ -87,44 +96,44 @@ struct edition {
 	float *targets;
 	/* sample of each position, for EPOCHS_FIXED; otherwise NULL */
 	const sample_id *by_position;
-	/* by_position, if the edition owns this array; otherwise NULL */
+	/* the array by_position, if the edition has to free it; otherwise NULL */
 	sample_id *own_by_position;
 };
 
 /* --- selection.c: the labels of positions --- */
 
-/* Tells whether the edition fixes the label of each position. */
+/* Tells whether each position has the same label in all epochs. */
 bool edition_fixes_labels(const struct edition *edition);
 uint32_t edition_label_of(const struct edition *edition, uint32_t position);
-/* Sets *ret to the label of a position, if the label does not depend on the order of the epoch.
- * Returns false if the label depends on it, or if there is no such position. */
+/* Sets *ret to the label of a position, if the position has the same label in all epochs. Returns
+ * false if its label depends on the epoch, or if there is no such position. */
 bool edition_label(const struct edition *edition, uint32_t position, uint32_t *ret);
 
 /* --- mixture.c: editions of several datasets --- */
 
-/* Makes the set of a part's samples in an epoch, as ids of the source. If the job is a rank, the
- * set has the samples of all ranks. -ENOMEM */
+/* Sets *ret to the samples that the part has in the epoch, by their ids in the source. If the job
+ * is a rank, *ret has the samples of all ranks. -ENOMEM */
 must_check int part_samples(
 	const struct part *part, uint32_t epoch, roaring_bitmap_t **ret);
 
 /* --- measured.c --- */
 
 #define MEASURED_FILE "selection" /* name of a file in the job's directory */
-/* Saves the selection and its measurements in the job's directory, for measured_load. An error is
- * logged, and then a restart looks at all samples again. */
+/* Saves the selection and its measurements in the job's directory. measured_load loads them after a
+ * restart. If they can't be saved, logs the error; a restart then looks at all samples again. */
 void measured_save(const struct edition *edition);
 
 /* --- sampler_join.c: adds a job to its sampler --- */
 
-/* Gives the part its space (the tensors of its preparation), and prepares what the job needs to
- * join the part's sampler: *ret, which is left unchanged if the part has no sampler. The caller
- * must not hold the lock. */
+/* Gives the part its space, which has the tensors of the job's preparation. Then begins to add the
+ * job to the part's sampler: sets *ret to an object that join_finish_locked needs. Leaves *ret
+ * unchanged if the part needs no sampler. The caller must not hold the lock. */
 must_check int join_begin(struct part *part, struct sampler_joining **ret);
-/* Makes the job join the part's sampler. -EAGAIN: another job came or went meanwhile; the caller
- * has to call join_begin again. */
+/* Adds the job to the part's sampler. -EAGAIN: the sampler's jobs have changed since join_begin, so
+ * the caller has to call join_begin again. */
 must_check int join_finish_locked(struct part *part, struct sampler_joining *joining);
-/* Makes the job join the samplers of the edition's parts, from index `from` on. Other threads must
- * not have the edition yet, though they may know the job. The caller must not hold the lock. */
+/* Adds the job to the samplers of the edition's parts, from index `from` on. Other threads may use
+ * the job meanwhile, but not the edition. The caller must not hold the lock. */
 must_check int join(struct edition *edition, size_t from);
 
 /* --- parts.c --- */
@@ -149,14 +158,16 @@ const struct part *edition_part_in(
  * the configuration are reported. */
 must_check int edition_new(struct job *job, struct source *const *sources, size_t n,
 	config_report *report, void *context, struct edition **ret);
-/* Frees an edition that no epoch has and to which nobody has a reference. The caller must not hold
- * the lock. spaces_leave frees the tensors later. */
+/* Frees an edition that no epoch has and to which nobody has a reference. Does not free the
+ * edition's tensors in the cache; spaces_leave frees them later. The caller must not hold the
+ * lock. */
 void edition_free(struct edition *edition);
 void edition_leave_samplers_locked(struct edition *edition);
-/* Returns the edition of an epoch or of EPOCH_CURRENT, as epochs_set defines it. */
+/* Returns the edition of an epoch. EPOCH_CURRENT stands for the epoch that a new script would
+ * read. */
 struct edition *edition_of_locked(const struct job *job, uint32_t epoch);
-/* Returns a reference to the edition of an epoch or of EPOCH_CURRENT, which edition_let_go gives
- * back. The caller must not hold the lock. */
+/* Returns the same edition as edition_of_locked, with a reference. The caller gives the reference
+ * back by edition_let_go. The caller must not hold the lock. */
 struct edition *edition_hold(struct job *job, uint32_t epoch);
 void edition_let_go(struct edition *edition);
 struct order_set edition_order_set(const struct edition *edition);
@@ -173,14 +184,14 @@ struct editions_found {
 	struct order_found *segments, *orders;
 	size_t n_segments, n_orders;
 };
-/* Reads from the job's directory which sets of samples its epochs have. The caller must call
+/* Finds the sets of samples that are named in files of the job's directory. The caller must call
  * editions_found_free, also after a failure. */
 must_check int editions_find(const struct job *job, struct editions_found *ret);
 void editions_found_free(struct editions_found *found);
 /* Tells whether the job has an edition for each of the sets. */
 bool editions_are_there(const struct job *job, const struct editions_found *found);
-/* Makes the job's engine, gives earlier epochs their editions, and frees the editions that no epoch
- * has. */
+/* Makes the job's engine, tells the engine which edition each epoch in `found` has, and frees the
+ * editions that no epoch has. */
 must_check int editions_restore(struct job *job, const struct editions_found *found);
 
 /* --- mapping.c: which sample a file of layout = classes holds --- */

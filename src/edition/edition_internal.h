@@ -17,16 +17,17 @@ must_check int edition_select(
 
 /* --- measure.c --- */
 
-/* Measures the selected samples: sets edition->readable and the sums and sizes of their
- * tensors. */
+/* Measures the tensors of the selected samples: sets edition->readable, and the members of the
+ * edition and of its parts whose names end in _bytes. */
 must_check int edition_measure(struct edition *edition);
 
 /* --- job_epochs.c --- */
 
-/* Reduces the number of positions to those of the rank. -EINVAL, reported: the rank would have
- * none. */
+/* Reduces the number of positions to those of the job's rank. -EINVAL, reported: no position is
+ * left, because the job has too few samples for its ranks. */
 must_check int feed_divide(struct edition *edition, config_report *report, void *context);
-/* Makes the job's engine. first: the set of the first epochs. */
+/* Makes the job's engine. first: the set of samples that epochs have, until epochs_use_set names
+ * another set for later epochs. */
 must_check int job_make_epochs(struct job *job, const struct epoch_set *first);
 
 /* --- mixture.c --- */
@@ -46,8 +47,9 @@ must_check int measured_load(struct edition *edition);
 
 /* --- sampler_join.c --- */
 
-/* Makes the sampler that exchanges samples within a label, for the edition's only source. -ENOMEM.
- * The caller must not hold the lock. */
+/* Makes the sampler that draws each sample from the samples of one label (source->labelled), if the
+ * source has no such sampler yet. The edition must have only one part. -ENOMEM. The caller must not
+ * hold the lock. */
 must_check int join_label(const struct edition *edition);
 
 /* --- edition_beside.c --- */
@@ -60,6 +62,7 @@ must_check int edition_beside(
 
 /* --- mapping.c --- */
 
-/* Sets job->fixed when the job's first edition has been measured. all_bytes: bytes of the edition's
- * tensors. */
+/* Sets job->fixed as the key `mapping` demands. For `mapping = auto` the result depends on
+ * all_bytes, the bytes of all tensors of the job's first edition. The caller has measured this
+ * edition. */
 must_check int mapping_choose(struct job *job, uint64_t all_bytes);

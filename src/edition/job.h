@@ -30,7 +30,7 @@ struct job {
 	struct job_config config;
 	uint64_t ini_hash;
 	char *directory; /* <state>/jobs/<name> */
-	/* with layout = classes, each file has the same sample in all epochs */
+	/* true: each file of layout = classes has the same sample in all epochs */
 	bool fixed;
 	TAILQ_HEAD(, edition) editions; /* (lock) the oldest first */
 	/* (lock) edition of epochs that begin from now on */
@@ -51,7 +51,8 @@ static inline enum epochs_kind job_kind(const struct job *job)
 		       : EPOCHS_DRAWN;
 }
 
-/* Tells whether the job serves a rank, whose samples the coordinator sends (draw/feed.c). */
+/* Tells whether the job serves one rank of a distributed training. The group's leader draws the
+ * samples of such a job. */
 static inline bool job_is_fed(const struct job *job)
 {
 	return job->config.ranks > 0;

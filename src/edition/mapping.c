@@ -15,10 +15,11 @@
  * Decides whether a file of layout = classes holds the same sample in every epoch (mapping =
  * fixed), or another sample of its label in each epoch (fresh).
  *
- * A script that reads classes shuffles by itself, so it loses nothing with mapping = fixed, and
- * each file keeps its meaning whichever files are opened, in whatever order and by however many
- * processes. With mapping = fresh a job can take, within a label, a sample that is in the cache.
- * This pays off if the prepared samples do not fit into the cache.
+ * With mapping = fixed, the sample of a file does not depend on the order in which files are
+ * opened, nor on the number of processes that open them. The epochs are still in random order,
+ * because a script that reads classes shuffles the files by itself. With mapping = fresh, joaderfs
+ * can give a file a sample of the file's label that is in the cache. This pays off if the prepared
+ * samples do not fit into the cache.
  *
  * The choice of `auto` is saved in the job's directory when the job is added for the first time,
  * and is kept as long as the directory, because all orders of a job must have one mapping.
@@ -28,8 +29,8 @@
 
 static const char fixed[] = "fixed\n", fresh[] = "fresh\n";
 
-/* Reads the saved choice into `text`; an empty text: there is no file. -EINVAL: the file has
- * another text. Errors are logged. */
+/* Reads the saved mapping into `text`, or "" if there is no file. -EINVAL: the file has neither
+ * `fixed` nor `fresh`. Errors are logged. */
 static int read_choice(const struct job *job, char text[static 16])
 {
 	size_t bytes = 0;
@@ -51,9 +52,9 @@ static int read_choice(const struct job *job, char text[static 16])
 	return err;
 }
 
-/* Sets *ret to whether the job has a journal. A journal without a saved choice comes from an
- * earlier version of joaderfs, in which the mapping was always fresh. */
-static int has_orders(const struct job *job, bool *ret)
+/* Sets *ret to whether the job has a journal. If it has one, but no saved mapping, the journal
+ * comes from an earlier version of joaderfs. In this version the mapping was always fresh. */
+static int has_journal(const struct job *job, bool *ret)
 {
 	struct order_found *found = NULL;
 	size_t n = 0;
@@ -77,7 +78,7 @@ int mapping_choose(struct job *job, uint64_t all_bytes)
 		return 0;
 	int err = read_choice(job, text);
 	if (!err && !text[0])
-		err = has_orders(job, &old);
+		err = has_journal(job, &old);
 	if (err)
 		return err;
 	job->fixed = text[0] ? strcmp(text, fixed) == 0

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 
 /*
- * Measures the tensors of an edition's samples. If all samples of a dataset are selected, one
- * sample of each shape is enough, so that the time does not grow with the number of samples.
- * typical_bytes is a quantile and not the mean, because a few huge images would change the mean,
- * but hardly change how many samples fit into the cache.
+ * Measures the tensors of an edition's samples. The shape of a sample is the size, mode and
+ * orientation of its image. If all samples of a dataset are selected, it is enough to measure one
+ * sample of each shape, so that the time does not grow with the number of samples. typical_bytes
+ * is a quantile and not the mean, because a few huge images would change the mean, but hardly
+ * change how many samples fit into the cache.
  */
 
 /* --- by samples --------------------------------------------------------------------------- */
@@ -31,12 +32,13 @@ struct measuring {
 	struct measured shapes[SHAPES];
 	uint32_t seen, step;
 	uint32_t n;
-	uint64_t bytes[MOST_MEASURED]; /* sizes of the tensors of every step-th sample */
+	/* tensor sizes of some of the samples: of one sample out of `step` */
+	uint64_t bytes[MOST_MEASURED];
 };
 
-/* Returns the bytes of a sample's tensor. Remembers them for the image's shape, because datasets
- * have far fewer shapes than images. If a file with this shape was accepted, a smaller file with
- * the same shape is accepted, too, because it needs no more memory. */
+/* Returns the bytes of a sample's tensor. Remembers the result by the image's shape, because
+ * datasets have far fewer shapes than images. If joaderfs can prepare the remembered sample, it can
+ * also prepare a sample of the same shape with a smaller file, which needs no more memory. */
 static uint64_t bytes_of(struct measuring *measuring, uint32_t id)
 {
 	const struct edition *edition = measuring->edition;
@@ -169,7 +171,8 @@ static uint64_t typical_of(struct by_shape *by, uint64_t samples)
 	return by->equal[i].bytes;
 }
 
-/* Sets typical_bytes to the typical size of the files, from a part of them. */
+/* Sets typical_bytes: about three quarters of the selected files have at most this size. Looks at
+ * no more than MOST_MEASURED files. */
 static int typical_file(struct edition *edition)
 {
 	uint32_t positions = edition->set.positions, n = 0, id;
@@ -185,9 +188,9 @@ static int typical_file(struct edition *edition)
 	return 0;
 }
 
-/* Measures encoded tensors, which are as large as their files. -EAGAIN: each sample has to be
- * measured, because some samples are refused, or have no image header, so that even their file may
- * be empty. */
+/* Measures encoded tensors, which are as large as their files, by the largest file of each shape.
+ * -EAGAIN: the largest file of a shape is refused, or has no image header, so each sample has to be
+ * measured. */
 static int measure_encoded(
 	struct edition *edition, const struct dataset_shape *shapes, size_t n)
 {

@@ -60,9 +60,9 @@ static uint64_t sum_of_file(const void *file, size_t n)
 	return sum_of((const char *)file + before, n - before);
 }
 
-/* Hashes everything on which the note depends. 0: the edition can have no note. An edition of
- * arrays has none, because a program of the daemon's ini decides how large the arrays are. An
- * edition of pairs or groups has none, because these have to be assembled anyway. */
+/* Returns a hash of everything on which the note depends. 0: the edition gets no note. Arrays get
+ * no note, because a program, which may change, decides how large they are. Pairs and groups get no
+ * note, because joaderfs has to find their files after each restart anyway. */
 static uint64_t key_of(const struct edition *edition)
 {
 	const struct job *job = edition->job;
@@ -117,7 +117,8 @@ static int check(const struct edition *edition, const uint8_t *file, size_t n)
 	return head.n_begins == begins && left == begins * sizeof(uint32_t) ? 0 : -EILSEQ;
 }
 
-/* Reads a bitmap, whose ids must be those of the dataset. -EILSEQ: the bitmap is damaged. */
+/* Reads a bitmap of sample ids. -EILSEQ: the bitmap is damaged, or has an id that the dataset does
+ * not have. */
 static int take_bitmap(const struct edition *edition, const uint8_t *bytes, size_t n,
 	roaring_bitmap_t **ret)
 {
@@ -239,7 +240,7 @@ int measured_load(struct edition *edition)
 
 /* --- writing the note --------------------------------------------------------------------- */
 
-/* Returns the number of selected samples. A rank has fewer positions than that. */
+/* Returns the number of selected samples. The job of a rank has fewer positions than samples. */
 static uint32_t n_selected(const struct edition *edition)
 {
 	return (uint32_t)roaring_bitmap_get_cardinality(edition->selection);

@@ -16,8 +16,8 @@
  * the cache see the samples of the original datasets, so that a mixture shares samples with
  * all other jobs of these datasets.
  *
- * The number of an epoch determines which samples the epoch has of each dataset (passes.h), so
- * these are the same after a restart, and for all jobs of one mixture.
+ * The number of an epoch determines which samples of each dataset are in the epoch (passes.h).
+ * So an epoch has the same samples after a restart, and in all jobs with the same mixture.
  */
 
 /* --- selecting --------------------------------------------------------------------------- */
@@ -104,8 +104,9 @@ static uint32_t samples_of(const struct part *part)
 	return (uint32_t)roaring_bitmap_get_cardinality(part->selection);
 }
 
-/* Returns the smallest ratio of samples to weight among the datasets. With this ratio no dataset
- * has to give more samples than it contains. */
+/* Divides the number of samples of each dataset by the dataset's weight, and returns the smallest
+ * result. If each dataset gives this many samples per unit of its weight, no dataset has to give
+ * more samples than it contains. */
 static double samples_per_weight(
 	const struct edition *edition, const struct config_mixed *mixed)
 {

@@ -28,7 +28,7 @@ static struct sampler *sampler_of(const struct part *part)
 }
 
 /* Mixes the job's progress into the sampler's random numbers. Otherwise a restarted daemon would
- * draw later epochs with the random numbers that were used for earlier ones. */
+ * draw the remaining epochs with the random numbers that it used for the first epochs. */
 static void stir_locked(const struct part *part)
 {
 	const struct job *job = part->edition->job;
@@ -90,7 +90,8 @@ static int finish(struct part *part, struct sampler_joining *joining)
 	return join_finish_locked(part, joining);
 }
 
-/* Makes the job join the part's sampler. Starts again if another job came or went meanwhile. */
+/* Adds the job to the part's sampler. Repeats all three steps if the sampler's jobs have changed
+ * between the first and the last step. */
 static int join_part(struct part *part)
 {
 	int err;

@@ -11,7 +11,7 @@
 struct sched_edition {
 	struct dataset *dataset;
 	uint32_t samples;		   /* number of positions in an epoch */
-	const roaring_bitmap_t *selection; /* ids of the samples of the job (D_j) */
+	const roaring_bitmap_t *selection; /* ids of the job's samples */
 	/* The selection without samples that are refused, because they need too much memory or have
 	 * no readable header. */
 	const roaring_bitmap_t *readable;
@@ -20,14 +20,15 @@ struct sched_edition {
 	 * and a position is only ever bound to a sample of its label. Other layouts: NULL.
 	 */
 	const uint32_t *label_begin;
-	/* A number that changes when positions get other names in the directories of layout =
-	 * classes; 0 if the dataset was never scanned again. After some scans a number may be used
-	 * again. */
+	/* Identifies the names that positions have in the directories of layout = classes. Each new
+	 * scan of the dataset sets the next of the numbers 1, 2, 3, then 1 again. 0: the dataset
+	 * was never scanned again, or the layout is another one. */
 	uint32_t names;
 	/* The largest number of bytes of a file beside a sample, for each kind of such files
 	 * (files/beside.h). */
 	uint64_t beside_bytes[CONFIG_MOST_ENDINGS + 1];
-	bool beside_waits; /* the files beside samples are on a server */
+	/* the files beside samples are on a server, so a reader may have to wait for them */
+	bool beside_waits;
 	/* The numbers in the columns that `labels` names: those of sample i begin at [i *
 	 * n_targets]. NULL if `labels` names no columns. */
 	const float *targets;

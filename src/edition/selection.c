@@ -53,8 +53,8 @@ static bool count_unpaired(uint32_t id, void *context)
 	return true;
 }
 
-/* Warns about samples that lack their second file, or some of their frames. -EINVAL, reported: this
- * is so for all samples, so the ini must be wrong. */
+/* Warns about samples that lack their second file, or some of their frames. -EINVAL, reported: no
+ * sample is complete, so the ini must be wrong. */
 static int check_pairs(
 	const struct edition *edition, config_report *report, void *context)
 {
@@ -143,7 +143,8 @@ static int check_length(
 
 /* --- classes: positions by label ---------------------------------------------------- */
 
-/* Counts label l at index l + 1. The prefix sum then gives the first position of each label. */
+/* Counts the sample at index l + 1 of label_begin, for its label l. find_labels then adds up these
+ * counts, which gives the first position of each label. */
 static bool count_label(uint32_t id, void *context)
 {
 	struct edition *edition = context;
@@ -192,8 +193,9 @@ static bool list_label(uint32_t id, void *context)
 	return true;
 }
 
-/* Gives each position a label. The labels are shuffled, because a script may read the positions in
- * order. The result does not depend on the daemon's seed. */
+/* Gives each position a label. Shuffles the labels, so that a script that opens the positions in
+ * order does not get all samples of one label in a row. The daemon's seed has no influence on the
+ * result. */
 static int mix_labels(struct edition *edition)
 {
 	struct listing listing = {.edition = edition};
@@ -222,8 +224,8 @@ static int list_selection(struct edition *edition)
 	return 0;
 }
 
-/* Assigns samples or labels to positions, except for layout = classes, where the directories give
- * the labels. */
+/* Gives each position its sample (EPOCHS_FIXED) or its label (EPOCHS_DRAWN_AT_OPEN). Not called for
+ * layout = classes, where the directories determine the labels. */
 static int place_samples(struct edition *edition)
 {
 	if (job_kind(edition->job) == EPOCHS_FIXED)
@@ -262,8 +264,8 @@ int edition_select(struct edition *edition, config_report *report, void *context
 		err = mapping_choose(edition->job, edition->all_bytes);
 	if (err)
 		return err;
-	/* The fingerprint covers all that determines the sample of a position, because a saved
-	 * order is only valid for the same fingerprint. */
+	/* A saved order can be used only if the edition still has the fingerprint of the order. So
+	 * everything that decides which sample a position has is part of the fingerprint. */
 	edition->fingerprint = rng_mix(edition->content, job_kind(edition->job));
 	if (mixed)
 		edition->fingerprint =
@@ -278,8 +280,8 @@ bool edition_fixes_labels(const struct edition *edition)
 	return edition->label_begin || edition->labels;
 }
 
-/* Returns the last label that begins at the position or before. A label without samples begins
- * where the next one does. */
+/* Returns the label of a position: the last label whose first position is this position or an
+ * earlier one. A label without samples has the same first position as the next label. */
 uint32_t edition_label_of(const struct edition *edition, uint32_t position)
 {
 	uint32_t low = 0, high = dataset_classes(edition->is.dataset);

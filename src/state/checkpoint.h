@@ -9,8 +9,8 @@
 
 /*
  * A checkpoint tells how far a job has come, as a text of a few lines: jobs/JOB/state shows the
- * text, and joaderctl restore reads it. joaderfs-state(5) describes the text. It has at most
- * CHECKPOINT_BYTES, no matter how many samples there are.
+ * text, and joaderctl restore reads it. joaderfs-state(5) describes the text. The text has at most
+ * CHECKPOINT_BYTES bytes, no matter how many samples the job has.
  *
  *   Owns: nothing.   Threads: any.   Errors: -EINVAL, with a message.
  */

@@ -10,14 +10,14 @@
 #include <string.h>
 
 /*
- * Writes orders for other machines, where the same files have other ids and mtimes, and reads
- * such orders. A file is
+ * Writes the orders of a job to a file, and reads such files on other machines. There the same
+ * images have other ids and mtimes. So the file does not name a sample by its id, but by its place:
+ * its index among the selected samples, sorted by the bytes of their paths. The file is
  *
  *   | checkpoint | orders N kind KIND paths FINGERPRINT | order | order ... |
  *
- * An order names a sample by its place among the selected samples in the byte order of
- * their paths. If the job is a rank, the line ends with `rank R of RANKS batch BATCH`,
- * and the selected samples are the samples of all ranks.
+ * If the job is a rank, the line `orders ...` ends with `rank R of RANKS batch BATCH`, and the
+ * selected samples are the samples of all ranks.
  */
 
 /* --- export ---------------------------------------------------------------------------- */
@@ -62,8 +62,8 @@ static int write_one(const struct edition *edition, int fd, uint32_t epoch,
 	return err;
 }
 
-/* Removes the orders of other editions from the list, because they have other samples. Returns the
- * number of orders that remain in the list. */
+/* Removes from the list the orders of epochs with another edition, which have other samples.
+ * Returns the number of orders that remain in the list. */
 static size_t leave_out_others(
 	const struct edition *edition, struct epochs_order_file *orders, size_t n)
 {
@@ -125,8 +125,7 @@ static int check(struct importing *importing)
 			"job %s: the orders in %s belong to a rank, allowed: orders of a "
 			"job without ranks",
 			job->config.name, name);
-	/* Orders that were made with mapping = fixed can also be read by a job with mapping =
-	 * fresh. */
+	/* A job with mapping = fresh can also import orders that were made with mapping = fixed. */
 	bool drawn_too =
 		head->kind == EPOCHS_FIXED && job->config.layout == LAYOUT_CLASSES;
 	if (head->kind != (unsigned)job_kind(job) && !drawn_too)
@@ -147,8 +146,8 @@ static int check(struct importing *importing)
 		job->now->set.positions, importing->places.fingerprint);
 }
 
-/* Replaces the places in an order by sample ids. Returns false if there is no sample at a place, or
- * if a position has another label in this job. */
+/* Replaces each place in an order by the id of the sample. Returns false if the job has no such
+ * place, or if the sample does not have the label that the job gives to the position. */
 static bool translate(const struct importing *importing, struct order_data *data)
 {
 	const struct job *job = importing->job;
@@ -168,7 +167,8 @@ static bool translate(const struct importing *importing, struct order_data *data
 	return true;
 }
 
-/* Saves an order, and checks by epochs_prepare that the order is possible. Takes over `data`. */
+/* Saves an order. Checks by epochs_prepare that the job could read an epoch in this order. Takes
+ * over `data`. */
 static int save_order(
 	struct importing *importing, uint32_t epoch, struct order_data *data)
 {
@@ -291,8 +291,9 @@ void import_undo(struct job *job)
 		order_prune(job->directory, UINT32_MAX);
 }
 
-/* Imports the orders, or none if this fails. ret: receives the restore that the caller then has to
- * make; NULL: the job replays the orders from the first one on. */
+/* Imports all orders of the file. After an error, removes the orders that it has saved. Sets *ret
+ * to the restore that the caller has to make then. If `ret` is NULL, the job replays the orders,
+ * beginning with the first. */
 static int import(struct job *job, const struct adding *adding, struct restoring *ret)
 {
 	struct importing importing = {.job = job, .adding = adding};
@@ -304,8 +305,8 @@ static int import(struct job *job, const struct adding *adding, struct restoring
 
 /* --- jobs that are added ---------------------------------------------------------------- */
 
-/* Tells whether the job has epochs or saved orders; true also if its orders can't be listed. The
- * caller is the thread that adds the job; no other thread knows the job yet. */
+/* Tells whether the job has epochs or saved orders. Also returns true if the saved orders can't be
+ * listed. The caller is the thread that adds the job; no other thread knows the job yet. */
 static bool has_epochs(struct job *job)
 {
 	auto_free struct epochs_order_file *orders = NULL;

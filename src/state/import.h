@@ -6,9 +6,9 @@
 #include "state/state_internal.h"
 
 /*
- * Reads the files that joaderctl export writes: of one job that continues unchanged
- * (import.c), or of all ranks of a training that continues, perhaps with another number
- * of ranks (import_ranks.c).
+ * Reads the files that joaderctl export writes. import.c reads the export of one job, which
+ * continues unchanged. import_ranks.c reads the exports of all ranks of a training, which may
+ * continue with another number of ranks.
  *
  *   Owns: nothing.   Threads: the thread that adds the job.
  *   Errors: -EBADMSG: refused, and reported; other -errno.
@@ -28,7 +28,8 @@ struct places {
 must_check int places_find(const struct edition *edition, struct places *ret);
 void places_free(struct places *places);
 
-/* The part of a file before the orders of one job: a checkpoint, and a line about the orders. */
+/* The head of the export of one job, which the job's orders follow: a checkpoint, and a line about
+ * the orders. */
 struct import_head {
 	struct checkpoint from;
 	unsigned n_orders, kind;
@@ -40,7 +41,7 @@ struct import_head {
 must_check int import_read_head(
 	const struct adding *adding, uint64_t *offset, struct import_head *ret);
 
-/* Imports all ranks of a training for a job that is a rank. All samples that the ranks had read of
- * their epoch become the log from which the job's training continues. The log is kept in
- * jobs/JOB/training.order. */
+/* Imports the exports of all ranks of a training, for a job that is a rank of the continued
+ * training. Saves in jobs/JOB/training.order the samples that the ranks had read in the unfinished
+ * epoch. The log of the continued training begins with these samples. */
 must_check int import_ranks(struct job *job, const struct adding *adding);

@@ -13,10 +13,11 @@
 #include <sys/stat.h>
 
 /*
- * Reads the export of a training that continues with another number of ranks, or at an earlier
- * point. The samples that its ranks had read of an epoch are put in a row, mini-batch by
- * mini-batch. This row is saved as the training's log: no rank is given these samples again, and
- * the rest of the epoch is drawn and divided anew.
+ * Reads the exports of all ranks of a training that continues with another number of ranks, or at
+ * an earlier point. Makes a row (a list) of the samples that the ranks had read in the epoch: first
+ * the samples of the first mini-batch, then those of the next ones. The row is saved, and the log
+ * of the continued training begins with it. So no rank is given these samples again, and the rest
+ * of the epoch is drawn and divided anew.
  */
 
 /* The export of one rank. */
@@ -37,7 +38,8 @@ struct reading {
 	uint32_t n; /* number of samples of all ranks */
 	uint32_t ranks, batch;
 	struct one_rank *of;
-	/* where the training continues; `position` counts only if `at` is true */
+	/* the training continues in `epoch`. If `at` is true, the ranks count as having read the
+	 * first `position` positions of the epoch, together. */
 	uint32_t epoch, position;
 	bool at;
 };
@@ -198,7 +200,8 @@ static int load_order(struct reading *reading, uint32_t r)
 	return err;
 }
 
-/* Sets ret[position] to 1 for each position of the rank that counts as read. */
+/* Sets ret[position] to 1 for each position that the rank had read. If reading->at is true, does so
+ * instead for all positions of the rank before the point reading->position. */
 static int find_read(const struct reading *reading, uint32_t r, uint8_t *ret)
 {
 	const struct one_rank *rank = &reading->of[r];
@@ -239,8 +242,8 @@ struct row {
 	roaring_bitmap_t *seen;
 };
 
-/* Adds the sample of a position to the row, unless it is in the row already. Two positions may hold
- * the same sample if a node was away for long. */
+/* Adds the sample of a position to the row, if the row does not have the sample yet. Two positions
+ * may hold the same sample if a node was away while its group repaired the log. */
 static int add_position(const struct reading *reading, const struct one_rank *rank,
 	uint32_t position, struct row *row)
 {
@@ -303,8 +306,9 @@ static char *name_log(const struct job *job)
 	return aprintf("%s/training.order", job->directory);
 }
 
-/* Saves the log as an order of all ranks, which has one bound position for each sample that was
- * read. */
+/* Saves the row in the form of an order for all ranks together: position i is bound to sample i of
+ * the row. If the row has all samples of the epoch, saves an order of the next epoch, with no bound
+ * position. */
 static int save(const struct reading *reading, const struct row *row)
 {
 	const struct job *job = reading->job;
@@ -374,7 +378,7 @@ int import_log(
 		return path && errno == ENOENT ? 0 : -errno;
 	int err = order_read_from(
 		fd, path, n, job->now->fingerprint, &offset, ret_epoch, &data);
-	/* -EINVAL: the log belongs to another training, so this training has none. */
+	/* -EINVAL: the file is the log of another training, so this training has no log. */
 	if (err)
 		return err == -EINVAL ? 0 : err;
 	*ret_n = data.bound;

@@ -15,8 +15,8 @@
 
 /*
  * <state>/jobs/<name>/
- *     id                 the job's id, as long as there is a job of its name
- *     mapping            the choice of mapping = auto: mapping.c
+ *     id                 the job's id; kept as long as a job of this name exists
+ *     mapping            the mapping that was chosen for `mapping = auto`: mapping.c
  *     job.ini            the configuration of a job that was added at run time
  *     bad                the bad samples of a job with bad_sample = skip
  *     selection          a note about the samples that the job selects: measured.c
@@ -106,8 +106,8 @@ int keep_begin(const struct job *job, uint32_t *ret_id)
 
 #define SKIPPED_AT_ONCE 64
 
-/* Tells the engine which positions the epoch leaves out because of bad samples: they are the first
- * bindings of the epoch's saved order. */
+/* Tells the engine which positions the epoch leaves out because of bad samples. In the epoch's
+ * saved order these positions are bound before all others, so reads only the first bindings. */
 static void has_skipped(struct job *job, uint32_t epoch)
 {
 	struct binding bindings[SKIPPED_AT_ONCE];
@@ -170,8 +170,9 @@ static int open_journal(struct job *job, enum journal_found *ret_found)
 		job->directory, &identity, replay, job, ret_found, &job->journal);
 }
 
-/* Adds records to the journal that are missing because the last daemon ended before it wrote them.
- * Other effects are ignored, since no reader is connected yet and no file is open. */
+/* Appends the records that the journal lacks, because the last daemon ended before it wrote them.
+ * The engine's other effects need not be executed, because no reader is connected and no file is
+ * open yet. */
 static void make_up(struct job *job)
 {
 	struct effects effects;

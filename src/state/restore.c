@@ -50,8 +50,8 @@ void restore_take_checkpoint(struct job *job, struct checkpoint *ret)
 		CHECKPOINT_RUNS, &ret->all_runs);
 }
 
-/* The result stays valid without a reference: only the clerk frees editions, and no rescan gives a
- * new edition to a job that is being restored. */
+/* The edition stays valid as long as the calling thread needs it (state_internal.h), and a rescan
+ * gives no new edition to a job that is being restored. */
 struct edition *restore_edition(struct job *job, uint32_t epoch)
 {
 	LOCK_SCOPE(job->lock);
@@ -118,8 +118,8 @@ static uint32_t names_of(struct job *job, uint32_t epoch)
 	return epochs_set(job->epochs, epoch)->names;
 }
 
-/* Refuses to go to an epoch whose files have other names than those of current/ now, because
- * scripts that read current/ would suddenly see other files. */
+/* Refuses an epoch in which files have other names than they now have in current/. Otherwise
+ * scripts that read current/ would suddenly find other names. */
 static int check_names(struct job *job, struct restoring *restoring, uint32_t epoch)
 {
 	if (names_of(job, epoch) == names_of(job, EPOCH_CURRENT))

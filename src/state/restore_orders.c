@@ -13,8 +13,8 @@
 
 /* --- reads ----------------------------------------------------------------------------- */
 
-/* Makes all bound positions before `end` count as read, and no others, apart from those that the
- * epoch leaves out. */
+/* Makes all bound positions before `end` count as read, and also the positions that the epoch
+ * leaves out. No other position counts as read. */
 static void take_before(struct order_data *data, uint32_t end)
 {
 	uint32_t k = 0;
@@ -44,8 +44,9 @@ static bool take_runs(struct order_data *data, const struct checkpoint *from)
 	return true;
 }
 
-/* Keeps only the first reads of the order: as many as the job had made at the checkpoint. Returns
- * false if their hash differs from the checkpoint's, because they are then other reads. */
+/* Keeps only the first reads of the order: those that the job had made at the checkpoint. Returns
+ * false if the order begins with other reads; their hash then differs from that of the checkpoint.
+ * Also returns false if the order has too few reads. */
 static bool take_first(struct order_data *data, const struct epochs_point *point)
 {
 	uint64_t hash = 0;
@@ -135,8 +136,8 @@ static bool next_order(struct job *job, uint32_t *epoch, struct order *ret)
 	return *epoch != UINT32_MAX;
 }
 
-/* Opens wait meanwhile, so no position is bound. Readers may still close files; such reads come
- * after those in the saved order. */
+/* Opens wait while this function runs, so no position is bound. Readers may still close files. The
+ * engine adds these reads to the order in memory, after the reads that are saved here. */
 int restore_save_live(struct job *job, struct restoring *restoring)
 {
 	uint32_t epoch = UINT32_MAX;
@@ -230,9 +231,9 @@ static int make_running(struct job *job, struct restoring *restoring, struct epo
 	return make_epoch(job, restoring, epoch, false, &data, ret);
 }
 
-/* Makes the epoch that drained (the previous one) at the checkpoint. Leaves *ret unchanged, so that
- * this epoch does not continue, if its order is gone, or if it is not known any more which of its
- * positions were read. */
+/* Makes the epoch that was draining at the checkpoint, which is the epoch before the running one.
+ * If the order of the draining epoch is gone, or does not begin with the reads of the checkpoint,
+ * leaves *ret unchanged. Then only the running epoch continues. */
 static int make_draining(struct job *job, struct restoring *restoring, struct epoch **ret)
 {
 	const struct epochs_point *point = &restoring->from->place.draining;

@@ -29,8 +29,8 @@ struct checkpoint;
 /* A restore of a job to a checkpoint. */
 struct restoring {
 	struct checkpoint *from;
-	/* The job goes to at_epoch and at_position, instead of the point of the checkpoint. The
-	 * positions before at_position count as read. */
+	/* true: the job goes to at_epoch and at_position, and not to the point of the checkpoint.
+	 * All bound positions before at_position then count as read. */
 	bool at;
 	uint32_t at_epoch, at_position;
 	char message[600]; /* the reason of a failure, or "" */
@@ -50,22 +50,24 @@ int restore_failed(struct restoring *restoring, const char *what, int err);
 
 /* --- restore_orders.c: the orders of a restored job --- */
 
-/* The epochs with which a restored job continues, and the orders in its directory. */
+/* The epochs with which a restored job continues, and a list of the orders in the job's
+ * directory. */
 struct restored {
 	struct epoch *running, *draining; /* draining: NULL if none drains */
 	struct epochs_order_file *orders;
 	size_t n_orders;
 };
 
-/* Saves the orders of the epochs in memory. The caller must have called epochs_hold, which makes
- * opens wait, before this function and restore_make. */
+/* Saves the orders of the epochs in memory. The caller must have called epochs_hold, so that opens
+ * wait. */
 must_check int restore_save_live(struct job *job, struct restoring *restoring);
 /* Makes the epochs with which the job continues, and saves their orders for the journal's next
- * segment. The caller calls restored_free, or gives all of *ret to the engine. */
+ * segment. The caller must have called epochs_hold. Afterwards it passes the members of *ret to the
+ * engine, or calls restored_free. */
 must_check int restore_make(
 	struct job *job, struct restoring *restoring, struct restored *ret);
 void restored_free(struct restored *restored);
-/* Makes an epoch from the order in the file `path`, or, if this is NULL, from the order that was
+/* Makes an epoch from the order in the file `path`. If `path` is NULL, takes the order that was
  * saved when the epoch ended. -EINVAL: the order is missing or can't be used; *ret_reason says
  * why. */
 must_check int restore_load(struct job *job, const char *path, uint32_t epoch,
@@ -85,14 +87,14 @@ struct adding {
 	void *context;
 };
 
-/* Imports orders for a job that is being added: from adding->file, or from FILE if the job has
- * order = replay:FILE. If the job already has epochs, ignores FILE, and refuses adding->file. *ret
- * must have room for a checkpoint. If the checkpoint in *ret then has a journal, the caller has to
- * make the restore *ret. -EBADMSG: refused, and reported. */
+/* Imports orders for a job that is being added. The orders come from adding->file, or, if the job
+ * has order = replay:FILE, from FILE. If the job already has epochs, adding->file is refused, but
+ * FILE is only ignored. ret->from must point to a checkpoint. If ret->from->has_journal is true
+ * afterwards, the caller has to restore the job to *ret. -EBADMSG: refused, and reported. */
 must_check int import_for_job(
 	struct job *job, const struct adding *adding, struct restoring *ret);
-/* Undoes an import: if no epoch of the job has begun, removes all its orders, since they come from
- * the import. */
+/* Undoes an import: removes all orders of the job, if no epoch of the job has begun. All orders of
+ * such a job come from the import. */
 void import_undo(struct job *job);
 /* Reports the message, and returns -EBADMSG. */
 must_check int import_refuse(const struct adding *adding, const char *format, ...)
@@ -106,8 +108,9 @@ must_check int export_orders(struct job *job, int fd, const struct checkpoint *f
 
 /* --- import_ranks.c --- */
 
-/* Reads at which epoch, and after which samples of this epoch, the imported training of a rank
- * continues; see sched_job_log. The caller frees *ret. */
+/* Reads what import_ranks has saved: sets *ret_epoch to the epoch in which the training continues,
+ * and *ret to the samples of this epoch that its ranks have already read. ret_n: the number of
+ * these samples. The caller frees *ret. */
 must_check int import_log(
 	const struct job *job, uint32_t *ret_epoch, sample_id **ret, uint32_t *ret_n);
 
@@ -129,7 +132,7 @@ void keep_no_ini(const struct job *job);
 FILE *keep_bad_open(const struct job *job);
 /* Replaces the list of bad samples. */
 must_check int keep_bad(const struct job *job, const char *text);
-/* Returns the first epoch whose order will be kept when the order of this epoch is saved. */
+/* Returns the first epoch whose order is not removed when keep_order saves the order of `epoch`. */
 uint32_t keep_from(const struct job *job, uint32_t epoch);
 /* Saves the order of an epoch that has ended, and removes the orders of epochs before keep_from.
  * The caller must not hold the lock. */

@@ -16,8 +16,8 @@ int restore_refuse(struct restoring *restoring, const char *format, ...)
 /* Checks that the job can go to the epoch of the checkpoint, or to restoring->at_epoch. -EINVAL,
  * with a message. */
 must_check int restore_check_target(struct job *job, struct restoring *restoring);
-/* Returns the edition of the epoch. The caller gets no reference, because no edition can be freed
- * during a restore. */
+/* Returns the edition of the epoch, without a reference. The caller must be the clerk, which alone
+ * frees editions, or the thread that adds the job. */
 struct edition *restore_edition(struct job *job, uint32_t epoch);
 /* Returns the epochs of the orders in the job's directory, and their numbers of bindings. The
  * caller frees *ret. */

@@ -13,8 +13,9 @@
  * took, what the readers waited for, how many readers there were, and how much processor time they
  * took. joaderctl explain begins with these figures.
  *
- *     first open of an epoch (lap_open_locked) -> opens, consumed samples -> the last sample
- *     ends the lap
+ * The first open of an epoch begins the measurement (lap_open_locked), and the epoch's last
+ * consumed sample ends it (lap_consumed_locked). The first open of the next epoch also ends it, if
+ * nearly all samples have been consumed by then.
  */
 
 /* An epoch counts as a lap (read to the end) if this many tenths of its samples were consumed. Not
@@ -22,8 +23,9 @@
  * before they have released all files of this one. */
 #define ENOUGH_OF_TEN 9
 
-/* Returns the estimated number of samples that all readers together consume from this reader's
- * first open until the open that would follow its last open. */
+/* Estimates how many samples all readers together consumed while this reader read. `first` and
+ * `last` are known only at opens, so the time after the reader's last open is taken to be as long
+ * as the mean time between two of its opens. */
 static double span(const struct lap_reader *reader)
 {
 	double opens = reader->opens;
@@ -31,7 +33,8 @@ static double span(const struct lap_reader *reader)
 }
 
 /* Returns the mean number of threads that read at the same time: two threads that read one after
- * the other count as one. Threads without an entry are assumed to read like the others. */
+ * the other count as one. Assumes that threads without an entry read in the same way as the threads
+ * with one. */
 static unsigned readers_at_once(const struct lap *lap)
 {
 	double opens = 0, samples = 0;
@@ -88,8 +91,9 @@ static void begin_locked(struct watch *watch, uint64_t begun_ns)
 	lap->ended = false;
 }
 
-/* Returns the thread's entry. If the thread has none, returns an entry that it can take: a free
- * one, or that of a thread that has opened no file of this epoch. NULL: there is no such entry. */
+/* Returns the thread's entry. If the thread has none, returns an entry that may be overwritten: a
+ * free one, or that of a thread that has opened no file of this epoch. NULL: the thread gets no
+ * entry, because all belong to other threads that read this epoch. */
 static struct lap_reader *place_of(struct lap *lap, long thread)
 {
 	struct lap_reader *free = NULL;
@@ -168,8 +172,9 @@ static uint64_t cpu_of(long thread)
 	return file && fscanf(file, "%" SCNu64, &ns) == 1 ? ns : 0;
 }
 
-/* Adds the processor time that the reader threads used since the last measurement. Leaves out
- * threads that were not measured then. */
+/* Adds the processor time that the reader threads have used since the last measurement. Adds
+ * nothing if one of these threads could not be measured now, or was not measured the last time,
+ * because its part of the time is not known. */
 static void add_locked(struct watch *watch, const struct lap_reader *readers)
 {
 	struct lap *lap = &watch->lap;

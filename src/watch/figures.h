@@ -27,8 +27,8 @@ struct sched_laps {
 	uint64_t first_ns, last_ns;
 	uint64_t n;	   /* number of laps since the job was added */
 	uint64_t ended_ns; /* end of the latest lap, by clock_now_ns */
-	/* Duration of each of the latest laps, and the time that opens waited in it, summed over
-	 * readers. The latest lap is at index (n - 1) % SCHED_LAPS. */
+	/* Duration of each of the latest laps, and how long opens waited during the lap, summed
+	 * over readers. The latest lap is at index (n - 1) % SCHED_LAPS. */
 	uint64_t ns[SCHED_LAPS], waited_ns[SCHED_LAPS];
 	/* The members from here on are about the latest lap. */
 	uint32_t epoch, samples;
@@ -36,12 +36,13 @@ struct sched_laps {
 	uint64_t pause_ns; /* pause between the previous lap and this one */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t decoded, shared, hit;
-	/* Processor time of readers in all laps, and the number of samples that they got
-	 * meanwhile. */
+	/* Measured processor time of the job's readers since the job was added, and the number of
+	 * samples that the readers got in the measured time. */
 	uint64_t cpu_ns, cpu_samples;
 	/* The members from here on are about the job's samples and tensors. */
 	bool drawn; /* a sampler chooses the samples of positions */
-	/* number of labels, if scripts choose the label of each sample; otherwise 0 */
+	/* number of labels, if a script that opens a file knows which label its sample will have,
+	 * but not which sample it will be; otherwise 0 */
 	uint32_t labels;
 	uint64_t sample_bytes;
 	enum sampler_kind sampler;

@@ -4,9 +4,8 @@
 #include "base/clock.h"
 #include "watch/watch.h"
 
-
-/* Advances the ring of counts, one for each second, to the present second. Sets the counts of the
- * new seconds to 0. */
+/* Advances the ring of counts to the present second. The ring has the counts of the last
+ * RATE_SECONDS seconds. Seconds that have begun since the last call get the count 0. */
 static void advance_rate_locked(struct watch *watch, uint64_t now_ns)
 {
 	lock_assert_held(watch->job->lock);

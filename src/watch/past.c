@@ -55,8 +55,8 @@ void past_free(struct past **past)
  * none. */
 static size_t place_of(const struct past *past, job_id id)
 {
-	/* The search begins with the most likely place: ids and places are both given out in
-	 * ascending order. */
+	/* The search begins with the place that the job has if no job was removed: the first job
+	 * has id 1 and place 0, and the next jobs have the following ids and places. */
 	for (size_t i = 0; id != 0 && i < HISTORY_JOBS; i++) {
 		size_t place = (id - 1 + i) % HISTORY_JOBS;
 		if (past->ids[place] == id)

@@ -38,8 +38,9 @@ struct last_hour_job {
 struct last_hour {
 	struct last_hour_job jobs[HISTORY_JOBS];
 	uint32_t untold; /* number of jobs without a place */
-	/* The readings of the last hour, the oldest first, and one of the present time. Readings
-	 * before a job's added_ns are about an earlier job in the same place. */
+	/* The readings of the last hour, the oldest first, and then a reading of the present time.
+	 * In readings from before a job's added_ns, the figures in its place are those of an
+	 * earlier job. */
 	size_t n;
 	struct history_reading readings[HISTORY_READINGS + 1];
 };
@@ -56,13 +57,14 @@ void past_leave_locked(struct past *past, const struct watch *watch);
 void past_given_locked(struct past *past, job_id job, uint32_t made_for);
 /* Returns true if it is time for a reading, and then sets the time of the next one. */
 bool past_is_due(struct past *past, uint64_t now_ns);
-/* Begins a reading: fills in the figures of removed jobs. Forgets jobs that were removed more than
- * an hour ago. */
+/* Begins a reading: copies the last figures of all removed jobs into the reading. Forgets jobs that
+ * were removed more than an hour ago. */
 void past_begin_locked(struct past *past, struct history_reading *reading);
 /* Adds the figures of a job to a reading. */
 void past_read_locked(const struct past *past, const struct watch *watch,
 	struct history_reading *reading);
 void past_add(struct past *past, const struct history_reading *reading);
 void past_copy_readings(const struct past *past, struct last_hour *ret);
-/* Copies the places. Returns the number of jobs that have a place and were not removed. */
+/* Copies what is known about the job of each place into ret->jobs. Returns the number of jobs that
+ * have a place and were not removed. */
 uint32_t past_copy_places_locked(const struct past *past, struct last_hour *ret);

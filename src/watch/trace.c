@@ -57,7 +57,8 @@ uint32_t trace_read(struct watch *watch, uint64_t *from, uint64_t *ret_lost,
 	struct trace *trace = watch->trace;
 	uint32_t n = 0;
 	*ret_lost = 0;
-	/* `from` may be a number of an earlier daemon's trace, or of a trace that was freed */
+	/* The client may have got the number `from` from an earlier daemon, or from a trace that
+	 * was freed. Then it may be larger than all numbers of this trace. */
 	if (!trace || *from > trace->next) {
 		*from = trace ? trace->next : 0;
 		return 0;

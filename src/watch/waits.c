@@ -8,11 +8,15 @@
 
 /*
  * Counts how long the readers of a job waited, and for what. A job waits as long as at least one of
- * its readers waits. The cause is that of the reader that has waited longest:
+ * its readers waits. The cause of the job's wait is what happens to one sample, that of the reader
+ * that has waited longest:
  *
- *   storage      its sample is being read, or other reads of the storage have to end first
- *   decoding     its sample is being prepared, or no decoder is free
- *   queue        its sample has to wait: the job has had its share, or there is no memory
+ *   storage      the sample is being read, or other reads of the storage have to end first
+ *   decoding     the sample is being prepared, or no decoder is free
+ *   queue        it is the turn of other jobs' samples, or there is no memory for the sample
+ *
+ * A fourth cause has no such sample:
+ *
  *   file system  joaderfs itself: the time to answer opens, which callers report (waits_took)
  */
 
@@ -66,8 +70,8 @@ void waits_exposed_locked(const struct watch *watch, uint64_t ret[static WAIT_CA
 		atomic_load_explicit(&watch->own_ns, memory_order_relaxed);
 }
 
-/* The waits by cause may add up to more than the epoch's duration, because opens of several readers
- * are answered in parallel. */
+/* The sum of the waits may be longer than the epoch. The reason is WAIT_FILE_SYSTEM: several opens
+ * are answered in parallel, and the time of each of them counts. */
 void waits_of_epoch_locked(
 	const struct watch *watch, uint64_t now_ns, struct epoch_waits *ret)
 {

@@ -52,10 +52,12 @@ struct lap_served {
 	uint64_t n[SERVED_SKIPPED + 1];
 };
 
-/* The latest epoch of which the job's readers have opened a file. */
+/* The measurement of the latest epoch of which the job's readers have opened a file. When the epoch
+ * has been read to the end, it is counted as a lap. */
 struct lap {
 	uint32_t epoch;
-	/* times of the first open (0: no epoch) and of the last consumed sample */
+	/* begun_ns: time of the epoch's first open; 0: no epoch has begun. last_ns: time of the
+	 * last consumed sample. */
 	uint64_t begun_ns, last_ns;
 	/* exposed_ns, waited_ns: the job's totals of waits when the epoch began. pause_ns: the time
 	 * from the last sample of the previous epoch to the first open of this one. */
@@ -63,7 +65,7 @@ struct lap {
 	uint64_t waited_ns, pause_ns;
 	uint32_t positions, consumed, opens;
 	bool ended; /* the epoch was read to the end, and counted as a lap */
-	/* how samples of the running and of the previous epoch were served; index: epoch % 2 */
+	/* number of samples served in each way; the entry of an epoch has the index epoch % 2 */
 	struct lap_served bound[2];
 	struct lap_reader reader[LAP_READERS];
 };
@@ -71,7 +73,8 @@ struct lap {
 /* Totals since the job was added. struct sched_job_status explains the members. */
 struct job_totals {
 	uint64_t served, decoded, shared, hit, errors, waits, wait_ns;
-	uint64_t exposed_ns[WAIT_CAUSES]; /* waits by cause; without WAIT_FILE_SYSTEM */
+	/* waits by cause; WAIT_FILE_SYSTEM is in own_ns of struct watch */
+	uint64_t exposed_ns[WAIT_CAUSES];
 	unsigned notices;
 };
 
@@ -80,12 +83,12 @@ struct watch {
 	const struct job *job; /* constant */
 	struct job_totals totals;
 	unsigned waiting;	 /* number of readers that wait for a tensor */
-	uint64_t since_ns;	 /* waits before this time have been counted */
+	uint64_t since_ns;	 /* time of the last waits_count_locked */
 	enum wait_cause cause;	 /* cause of the present wait */
 	_Atomic uint64_t own_ns; /* time to answer opens, without waits for tensors */
 	struct lap lap;
 	struct sched_laps laps;
-	uint64_t lap_served; /* totals.served when processor time was measured last */
+	uint64_t lap_served; /* totals.served at the last measurement of processor time */
 	struct trace *trace; /* NULL: no client reads it */
 	uint32_t rate[RATE_SECONDS];
 	uint64_t rate_second;
@@ -93,13 +96,13 @@ struct watch {
 
 /* --- waits.c: how long readers wait, and for what --- */
 
-/* If a reader has been waiting, adds the time since the last call of this function to the job's
- * total of waits. Then determines why readers wait now. first: the sample of the reader that has
- * waited longest; NULL: no reader waits. Returns the added time in ns. */
+/* If a reader has waited since the last call of this function, adds the time since then to the
+ * job's waits. Then determines the cause of the wait that goes on. first: the sample of the reader
+ * that has waited longest; NULL: no reader waits. Returns the added time in ns. */
 uint64_t waits_count_locked(
 	struct watch *watch, const struct wanted *first, uint64_t now_ns);
 /* Counts a reader that begins to wait for the sample (change = 1), or whose wait ends (change =
- * -1). The caller calls waits_count_locked before. */
+ * -1). The caller must first call waits_count_locked, which counts the time until now. */
 void waits_change_locked(struct watch *watch, const struct wanted *wanted, int change);
 /* Adds the time that it took to answer an open, without the wait for the tensor. Takes no lock. */
 void waits_took(struct watch *watch, uint64_t ns);
@@ -108,8 +111,8 @@ void waits_exposed_locked(const struct watch *watch, uint64_t ret[static WAIT_CA
 
 struct epoch_waits {
 	uint64_t exposed_ns[WAIT_CAUSES]; /* waits since the job was added */
-	/* time from the first open of the latest epoch to its last sample, or to now if a reader
-	 * waits */
+	/* time from the first open of the latest epoch until now, if a reader waits; otherwise
+	 * until the last consumed sample */
 	uint64_t epoch_ns;
 	double waited_part; /* part of the epoch in which readers waited */
 };
@@ -123,8 +126,8 @@ void waits_of_epoch_locked(
 void lap_open_locked(struct watch *watch, uint32_t epoch, uint64_t asked_ns, long thread);
 /* Counts a position that was bound. served: how its sample is served. */
 void lap_bound_locked(struct watch *watch, uint32_t epoch, enum served served);
-/* Counts a sample of the epoch that was consumed. After the last sample the epoch is counted as
- * read to the end. */
+/* Counts a consumed sample of the epoch. When the last sample of the epoch is consumed, the epoch
+ * counts as read to the end. */
 void lap_consumed_locked(struct watch *watch, uint32_t epoch);
 /* Measures the processor time of the job's readers. The caller calls this once a second. */
 void lap_measure(struct watch *watch);
