@@ -162,8 +162,6 @@ struct entropy {
 
 /* Loads the bytes up to the next marker as the new segment. */
 bool entropy_begin(struct entropy *entropy);
-/* Tells whether the segment was used up to its last byte. */
-bool entropy_is_used(const struct entropy *entropy);
 /* Checks that the segment was used up and that the expected restart marker follows, then begins the
  * next segment. */
 bool entropy_restart(struct entropy *entropy);

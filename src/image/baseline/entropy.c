@@ -47,8 +47,9 @@ bool entropy_begin(struct entropy *entropy)
 	return true;
 }
 
-/* Tells whether all bytes are used. Less than one byte may be left, as padding of the last byte. */
-bool entropy_is_used(const struct entropy *entropy)
+/* Tells whether the segment was used up to its last byte. Less than one byte may be left, as
+ * padding. */
+static bool is_used(const struct entropy *entropy)
 {
 	const struct bits *bits = &entropy->bits;
 	ptrdiff_t left = (bits->end - bits->next) * 8 + (ptrdiff_t)bits->count;
@@ -57,7 +58,7 @@ bool entropy_is_used(const struct entropy *entropy)
 
 bool entropy_restart(struct entropy *entropy)
 {
-	if (!entropy_is_used(entropy) || entropy->in[1] != RST0 + entropy->restarts % 8)
+	if (!is_used(entropy) || entropy->in[1] != RST0 + entropy->restarts % 8)
 		return false;
 	entropy->restarts++;
 	entropy->in += 2;
@@ -66,5 +67,5 @@ bool entropy_restart(struct entropy *entropy)
 
 bool entropy_end(const struct entropy *entropy)
 {
-	return entropy_is_used(entropy) && entropy->in[1] == EOI;
+	return is_used(entropy) && entropy->in[1] == EOI;
 }
