@@ -23,7 +23,7 @@ struct work {
 	LIST_ENTRY(work) link;
 	char what[160]; /* verb and name of the work, such as "scanning photos" */
 	uint64_t since_ns;
-	struct work_count {
+	struct {
 		const char *unit; /* NULL: there are no more counts */
 		const atomic_uint_fast64_t *n;
 	} counts[WORK_COUNTS];

@@ -84,7 +84,8 @@ struct held_job *coord_find_job(const struct coord *coord, const char *name)
 	return NULL;
 }
 
-void coord_beat_soon(struct coord *coord)
+/* Makes a heartbeat due, but not earlier than pace_ns / 64 after the last one. */
+static void beat_soon(struct coord *coord)
 {
 	uint64_t soon = coord->beaten_ns + coord->pace_ns / 64;
 	if (soon < coord->beat_ns)
@@ -162,7 +163,7 @@ int coord_add_job(struct coord *coord, const struct coord_job *facts)
 	}
 	job->n = (uint32_t)roaring_bitmap_get_cardinality(facts->ids);
 	LIST_INSERT_HEAD(&coord->jobs, job, link);
-	coord_beat_soon(coord);
+	beat_soon(coord);
 	return 0;
 }
 
@@ -208,7 +209,7 @@ int coord_take_rank(struct coord *coord, const char *name, uint32_t number,
 	if (!at_cursor)
 		rank->head = (struct coord_position){epoch, position};
 	coord_note_begun(job, rank->head);
-	coord_beat_soon(coord);
+	beat_soon(coord);
 	return 0;
 }
 
@@ -264,7 +265,7 @@ int coord_commit(struct coord *coord, const char *name, uint32_t number, uint32_
 	if (rank->consumed.epoch != rank->sent.epoch ||
 		rank->consumed.position >= rank->sent.position + COMMIT_EVERY ||
 		position == rank_length(&job->facts, job->n, number))
-		coord_beat_soon(coord);
+		beat_soon(coord);
 	return 0;
 }
 

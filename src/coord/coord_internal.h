@@ -205,8 +205,6 @@ static inline uint32_t ttl_ms(const struct coord *coord)
 /* --- coord.c ---------------------------------------------------------------------------- */
 
 struct held_job *coord_find_job(const struct coord *coord, const char *name);
-/* Makes a heartbeat due, but not earlier than pace_ns / 64 after the last one. */
-void coord_beat_soon(struct coord *coord);
 /* Notes progress of readers or of the log. If there was none for pace_ns, all calls of the engine
  * become due. */
 void coord_moved(struct coord *coord);

@@ -194,8 +194,6 @@ static inline struct epoch *find_epoch(const struct epochs *epochs, uint32_t num
  * false: the previous epoch must be over. -ENOMEM */
 must_check int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	struct effects *effects, struct epoch **ret);
-/* Moves the epoch to `dead` if its order is saved and it has no pins. */
-void kill_if_saved(struct epochs *epochs, struct epoch *epoch);
 /* Ends the draining epoch, if there is one. */
 void let_go_of_draining(struct epochs *epochs, struct effects *effects);
 

@@ -209,7 +209,8 @@ static void close_pin(struct epochs *epochs, struct epoch *epoch, uint32_t posit
 		epoch_drop_pin(epochs, epoch, pin, effects);
 }
 
-void kill_if_saved(struct epochs *epochs, struct epoch *epoch)
+/* Moves the epoch to `dead` if its order is saved and it has no pins. */
+static void kill_if_saved(struct epochs *epochs, struct epoch *epoch)
 {
 	if (epoch->saved && TAILQ_EMPTY(&epoch->pins))
 		epoch_kill(epochs, epoch);

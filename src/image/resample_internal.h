@@ -115,5 +115,3 @@ void resample_row_plain(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const uint8_t *in, uint8_t *out);
 void resample_row_gray_plain(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const uint8_t *in, uint8_t *out);
-void resample_column_plain(const int32_t *weights, uint32_t count, const uint8_t *in,
-	size_t stride, size_t bytes, uint8_t *out);

@@ -112,7 +112,7 @@ static void lanes(const int32_t *weights, uint32_t count, const uint8_t *in,
 		out[lane] = clip8(sums[lane]);
 }
 
-void resample_column_plain(const int32_t *weights, uint32_t count, const uint8_t *in,
+static void column(const int32_t *weights, uint32_t count, const uint8_t *in,
 	size_t stride, size_t bytes, uint8_t *out)
 {
 	size_t x = 0;
@@ -132,8 +132,8 @@ void resample_vertical_plain(const struct kernel *kernel, struct crop_axis rows,
 	for (uint32_t y = 0; y < rows.length; y++) {
 		size_t index = (size_t)rows.first + y;
 		const struct taps *taps = &kernel->taps[index];
-		resample_column_plain(kernel->weights + index * kernel->width,
-			taps->count, in->data + (taps->first - source) * in->stride,
-			in->stride, in->bytes, out + y * stride);
+		column(kernel->weights + index * kernel->width, taps->count,
+			in->data + (taps->first - source) * in->stride, in->stride,
+			in->bytes, out + y * stride);
 	}
 }

@@ -88,13 +88,6 @@ struct tensor {
 	atomic_uint holds; /* number of holders; the last one frees the tensor */
 };
 
-/* Returns the shape of one frame of a group, or of the image itself. */
-static inline struct tensor_shape tensor_frame(struct tensor_shape shape)
-{
-	shape.frames = 0;
-	return shape;
-}
-
 /* Returns the bytes of the pixels; UINT64_MAX if the number does not fit. */
 uint64_t tensor_shape_bytes(struct tensor_shape shape);
 

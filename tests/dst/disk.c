@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "../wrapped_files.h"
 #include "disk.h"
 #include "base/ensure.h"
 #include "coroutines.h"
@@ -37,33 +38,6 @@ bool disk_is_dead(void)
 	return dead;
 }
 
-int __real_open(const char *path, int flags, ...);
-int __real_openat(int at, const char *path, int flags, ...);
-ssize_t __real_pread(int fd, void *bytes, size_t n, off_t offset);
-ssize_t __real_pwrite(int fd, const void *bytes, size_t n, off_t offset);
-int __real_ftruncate(int fd, off_t size);
-int __real_rename(const char *from, const char *to);
-int __real_renameat(int from_at, const char *from, int to_at, const char *to);
-int __real_unlink(const char *path);
-int __real_unlinkat(int at, const char *path, int flags);
-int __real_rmdir(const char *path);
-int __real_mkdir(const char *path, mode_t mode);
-int __real_mkdirat(int at, const char *path, mode_t mode);
-
-int __wrap_open(const char *path, int flags, ...);
-int __wrap_openat(int at, const char *path, int flags, ...);
-ssize_t __wrap_pread(int fd, void *bytes, size_t n, off_t offset);
-ssize_t __wrap_pwrite(int fd, const void *bytes, size_t n, off_t offset);
-int __wrap_ftruncate(int fd, off_t size);
-int __wrap_fsync(int fd);
-int __wrap_fdatasync(int fd);
-int __wrap_rename(const char *from, const char *to);
-int __wrap_renameat(int from_at, const char *from, int to_at, const char *to);
-int __wrap_unlink(const char *path);
-int __wrap_unlinkat(int at, const char *path, int flags);
-int __wrap_rmdir(const char *path);
-int __wrap_mkdir(const char *path, mode_t mode);
-int __wrap_mkdirat(int at, const char *path, mode_t mode);
 struct dirent *__real_readdir(DIR *dir);
 int __real_closedir(DIR *dir);
 struct dirent *__wrap_readdir(DIR *dir);
@@ -103,25 +77,13 @@ static int open_real(int at, const char *path, int flags, mode_t mode)
 
 int __wrap_openat(int at, const char *path, int flags, ...)
 {
-	mode_t mode = 0;
-	if (flags & O_CREAT) {
-		va_list args;
-		va_start(args, flags);
-		mode = va_arg(args, mode_t);
-		va_end(args);
-	}
+	TAKE_MODE(flags)
 	return open_real(at, path, flags, mode);
 }
 
 int __wrap_open(const char *path, int flags, ...)
 {
-	mode_t mode = 0;
-	if (flags & O_CREAT) {
-		va_list args;
-		va_start(args, flags);
-		mode = va_arg(args, mode_t);
-		va_end(args);
-	}
+	TAKE_MODE(flags)
 	return open_real(AT_FDCWD, path, flags, mode);
 }
 

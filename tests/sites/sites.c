@@ -7,6 +7,8 @@
  * file that is mapped here (JOADERFS_SITES, tests/fs/sites.py).
  */
 
+#include "../wrapped_files.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <fuse_lowlevel.h>
@@ -128,32 +130,15 @@ WRAP(int, memfd_create, const char *name, unsigned flags)
 
 /* --- files ---------------------------------------------------------------------------- */
 
-int __real_open(const char *path, int flags, ...);
-int __real_openat(int at, const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...);
-int __wrap_openat(int at, const char *path, int flags, ...);
-
 int __wrap_openat(int at, const char *path, int flags, ...)
 {
-	mode_t mode = 0;
-	if (flags & O_CREAT) {
-		va_list args;
-		va_start(args, flags);
-		mode = va_arg(args, mode_t);
-		va_end(args);
-	}
+	TAKE_MODE(flags)
 	return fails(FILES) ? -1 : __real_openat(at, path, flags, mode);
 }
 
 int __wrap_open(const char *path, int flags, ...)
 {
-	mode_t mode = 0;
-	if (flags & O_CREAT) {
-		va_list args;
-		va_start(args, flags);
-		mode = va_arg(args, mode_t);
-		va_end(args);
-	}
+	TAKE_MODE(flags)
 	return fails(FILES) ? -1 : __real_open(path, flags, mode);
 }
 

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "../wrapped_files.h"
+
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
@@ -82,32 +84,6 @@ static struct {
 	size_t n_events, room;
 	size_t promised, done;
 } disk = {.mutex = PTHREAD_MUTEX_INITIALIZER};
-
-int __real_open(const char *path, int flags, ...);
-int __real_openat(int at, const char *path, int flags, ...);
-ssize_t __real_pwrite(int fd, const void *bytes, size_t n, off_t offset);
-int __real_ftruncate(int fd, off_t size);
-int __real_rename(const char *from, const char *to);
-int __real_renameat(int from_at, const char *from, int to_at, const char *to);
-int __real_unlink(const char *path);
-int __real_unlinkat(int at, const char *path, int flags);
-int __real_rmdir(const char *path);
-int __real_mkdir(const char *path, mode_t mode);
-int __real_mkdirat(int at, const char *path, mode_t mode);
-
-int __wrap_open(const char *path, int flags, ...);
-int __wrap_openat(int at, const char *path, int flags, ...);
-ssize_t __wrap_pwrite(int fd, const void *bytes, size_t n, off_t offset);
-int __wrap_ftruncate(int fd, off_t size);
-int __wrap_fsync(int fd);
-int __wrap_fdatasync(int fd);
-int __wrap_rename(const char *from, const char *to);
-int __wrap_renameat(int from_at, const char *from, int to_at, const char *to);
-int __wrap_unlink(const char *path);
-int __wrap_unlinkat(int at, const char *path, int flags);
-int __wrap_rmdir(const char *path);
-int __wrap_mkdir(const char *path, mode_t mode);
-int __wrap_mkdirat(int at, const char *path, mode_t mode);
 
 /* --- nodes and events ---------------------------------------------------------------- */
 
@@ -245,13 +221,7 @@ static void disk_note_sync(int fd)
 int __wrap_openat(int at, const char *path, int flags, ...)
 {
 	struct stat st;
-	mode_t mode = 0;
-	if (flags & O_CREAT) {
-		va_list args;
-		va_start(args, flags);
-		mode = va_arg(args, mode_t);
-		va_end(args);
-	}
+	TAKE_MODE(flags)
 	bool was = fstatat(at, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
 	int fd = __real_openat(at, path, flags, mode);
 	if (fd >= 0 && (flags & O_CREAT) && !was)
@@ -263,13 +233,7 @@ int __wrap_openat(int at, const char *path, int flags, ...)
 
 int __wrap_open(const char *path, int flags, ...)
 {
-	mode_t mode = 0;
-	if (flags & O_CREAT) {
-		va_list args;
-		va_start(args, flags);
-		mode = va_arg(args, mode_t);
-		va_end(args);
-	}
+	TAKE_MODE(flags)
 	return __wrap_openat(AT_FDCWD, path, flags, mode);
 }
 

@@ -166,8 +166,6 @@ struct entropy {
 /* Loads the bytes up to the next marker into entropy->segment. false: there is no marker, or the
  * bytes do not fit. */
 bool entropy_begin(struct entropy *entropy);
-/* Tells whether all bytes of the segment (a restart interval) were decoded. */
-bool entropy_is_used(const struct entropy *entropy);
 /* Checks that all bytes of the segment were decoded, and that the expected restart marker follows.
  * Then begins the next segment. */
 bool entropy_restart(struct entropy *entropy);

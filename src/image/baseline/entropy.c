@@ -48,9 +48,9 @@ bool entropy_begin(struct entropy *entropy)
 	return true;
 }
 
-/* Tells whether all bytes are used. Up to 7 bits may be left, because padding fills the last
+/* Tells whether all bytes of the segment are used. Up to 7 bits may be left, because padding fills the last
  * byte. */
-bool entropy_is_used(const struct entropy *entropy)
+static bool is_used(const struct entropy *entropy)
 {
 	const struct bits *bits = &entropy->bits;
 	ptrdiff_t left = (bits->end - bits->next) * 8 + (ptrdiff_t)bits->count;
@@ -59,7 +59,7 @@ bool entropy_is_used(const struct entropy *entropy)
 
 bool entropy_restart(struct entropy *entropy)
 {
-	if (!entropy_is_used(entropy) || entropy->in[1] != RST0 + entropy->restarts % 8)
+	if (!is_used(entropy) || entropy->in[1] != RST0 + entropy->restarts % 8)
 		return false;
 	entropy->restarts++;
 	entropy->in += 2;
@@ -68,5 +68,5 @@ bool entropy_restart(struct entropy *entropy)
 
 bool entropy_end(const struct entropy *entropy)
 {
-	return entropy_is_used(entropy) && entropy->in[1] == EOI;
+	return is_used(entropy) && entropy->in[1] == EOI;
 }
