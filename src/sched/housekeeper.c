@@ -10,7 +10,6 @@
 
 #include <time.h>
 
-
 /* The housekeeper is a thread that does delayed and periodic work, and tells the supervisor that
  * the engine is alive. */
 
