@@ -215,8 +215,8 @@ struct job_config {
 	char *where; /* predicate that selects samples; NULL: none */
 	/* Seconds without reads after which the job is parked. */
 	uint32_t idle_s;
-	/* While one script reads current/, refuses a second script whose position is more than an
-	 * epoch away. */
+	/* Refuses a script whose position in current/ is more than an epoch away from that of
+	 * another script. */
 	bool refuses_second;
 	/* Refuses a script with ranks on other machines. */
 	bool refuses_machines;

@@ -39,8 +39,8 @@ int control_watch(const struct control *control, int operation, struct watch *wa
 static int give_to_worker(
 	struct control *control, struct worker *worker, struct client *client)
 {
-	/* While the worker has the client, this thread ignores the client's socket, even a
-	 * hang-up. */
+	/* This thread ignores the client's socket, even a hang-up, while the worker has the
+	 * client. */
 	int err = control_watch(control, EPOLL_CTL_DEL, &client->watch, 0);
 	if (err)
 		return err;

@@ -31,8 +31,8 @@
 #define MOST_DEFLATED_BYTES ((uint64_t)256 << 20)
 
 struct jpeg_trap {
-	/* must be the first member: jpeg_fail gets a pointer to it, and converts this to a pointer
-	 * to the trap */
+	/* The first member, because jpeg_fail gets a pointer to `manager` and converts it to a
+	 * pointer to the trap. */
 	struct jpeg_error_mgr manager;
 	jmp_buf jump;
 };

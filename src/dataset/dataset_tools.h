@@ -31,9 +31,8 @@ char *arena_text(struct arena *arena, const char *text);
 void arena_join(struct arena *into, struct arena *from);
 void arena_free(struct arena *arena);
 
-/* After an element has been removed from the end of an array: n elements remain. Frees the memory
- * behind them if n is a multiple of SHRINK_AT, so not at each call. Returns the array, which may
- * have moved. */
+/* Frees the memory behind the array's n elements if n is a multiple of SHRINK_AT, so not at each
+ * call. The caller has removed an element from the end. Returns the array, which may have moved. */
 void *array_shrink(void *items, size_t n, size_t item_bytes);
 
 /* A file name for messages: control characters are escaped, and long names are cut. */

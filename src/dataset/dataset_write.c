@@ -33,8 +33,8 @@ struct writer {
 	/* number of the file of metadata whose columns the statement `update` writes, counted from
 	 * 1 */
 	size_t updated;
-	/* For each element of tree->files: the last file of metadata that describes this sample,
-	 * counted from 1; 0: none. */
+	/* The last file of metadata that describes each element of tree->files, counted from 1; 0:
+	 * none. */
 	uint32_t *described;
 	uint64_t unknown;
 	uint64_t repeated;

@@ -21,8 +21,8 @@ struct containers {
 	struct scan *scan;
 	const struct catalogue *catalogue;
 	struct listing *listings; /* one per thread */
-	/* For each container: index in `rows` of the container's first row. The next element is the
-	 * end of its rows. NULL: the catalogue is not used, and all containers are listed. */
+	/* The index in `rows` of each container's first row. The next element is the end of the
+	 * container's rows. NULL: the catalogue is not used, and all containers are listed. */
 	uint32_t *first;
 	sample_id *rows;
 	atomic_size_t next;

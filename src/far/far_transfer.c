@@ -63,8 +63,8 @@ static struct lock share_locks[CURL_LOCK_DATA_LAST];
 static CURLSH *share;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* Before this version, libcurl does not sign the hash of the content, nor additional header lines,
- * and s3 refuses the request. */
+/* The first version of libcurl that signs the hash of the content and additional header lines. s3
+ * refuses a request that lacks them. */
 #define SIGNS_VERSION 0x075800 /* 7.88 */
 
 int transfer_check(bool signs, struct far_error *error)

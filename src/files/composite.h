@@ -74,8 +74,8 @@ struct composite {
 	/* Bytes of the sample, the label and the .json in each record; 0: records have no such
 	 * part. */
 	uint64_t sample_bytes, label_bytes, json_bytes;
-	/* Only for pairs in a tar: bytes of the first file, bytes of the second file, and the
-	 * distance from the start of the first file to the header of the second one. */
+	/* Pairs in a tar: bytes of the first file, bytes of the second file, and the distance from
+	 * the start of the first file to the header of the second one. */
 	uint64_t first_bytes, second_bytes, second_at;
 	const char *second_extension;
 	unsigned n_beside;

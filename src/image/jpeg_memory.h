@@ -22,8 +22,8 @@
  */
 
 struct jpeg_memory {
-	/* must be the first field: libjpeg knows only its address, which is cast to struct
-	 * jpeg_memory */
+	/* The first field, because libjpeg knows only its address, which is cast to struct
+	 * jpeg_memory. */
 	struct jpeg_memory_mgr manager;
 	struct jpeg_memory_mgr *own; /* libjpeg's own manager */
 	struct scratch scratch;

@@ -23,7 +23,7 @@ struct command {
 	char *text;
 	char *words[COMMAND_MOST_WORDS + 1]; /* pointers into `text`, then NULL */
 	unsigned n;
-	/* For each word that names a file: the result of stat() when the file was hashed. A
+	/* The result of stat() for each word that names a file, when the file was hashed. A
 	 * different result later means that the file has changed. */
 	struct stat files[COMMAND_MOST_WORDS];
 	char *environment[10];

@@ -84,8 +84,8 @@ bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 	decoder->end = data + size;
 	if (!frame_parse(frame, data, size))
 		return false;
-	/* For h_factor 2, libjpeg upsamples images of up to 4 columns in another way, which this
-	 * decoder lacks. */
+	/* libjpeg upsamples images of up to 4 columns in another way if h_factor is 2. This decoder
+	 * lacks that way. */
 	if (h_factor(decoder) == 2 && frame->width <= 4)
 		return false;
 	*ret_width = frame->width;
