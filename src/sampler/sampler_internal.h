@@ -27,12 +27,12 @@ struct sampler_stream {
 	sample_id *ret;
 };
 
-/* A remembered selection: `sample` has this rank in the set. It is forgotten when the set
+/* The sampler's next draw, if it is from this set. It is forgotten when the set or the random state
  * changes. */
 struct sampler_foreseen {
-	const struct idset *set; /* NULL: no selection is remembered */
-	uint32_t rank;
+	const struct idset *set; /* NULL: no draw is foreseen */
 	sample_id sample;
+	struct rng after; /* the random state after the draw */
 };
 
 struct sampler {
