@@ -129,14 +129,14 @@ bool epochs_given(struct epochs *epochs, uint32_t number, uint32_t position)
 	return true;
 }
 
+/* pin: the pin of the position, or NULL */
 static void consume(struct epochs *epochs, struct epoch *epoch, uint32_t position,
-	struct effects *effects)
+	struct pin *pin, struct effects *effects)
 {
 	if (epoch_has_consumed(epoch, position))
 		return;
 	epoch_mark_consumed(epoch, position);
 	effect_record_consumed(effects, epoch->number, position);
-	struct pin *pin = epoch_pin(epoch, position);
 	if (pin)
 		epoch_drop_pin(epochs, epoch, pin, effects);
 	if (!epoch->over && epoch->consumed == epoch->set->positions)
@@ -190,22 +190,21 @@ int epochs_had(
 	uint32_t position = first_unbound(epoch);
 	epoch_bind(epoch, position, next, SERVED_HIT);
 	effect_record_bound(effects, number, position, next, SERVED_HIT);
-	consume(epochs, epoch, position, effects);
+	consume(epochs, epoch, position, NULL, effects);
 	resume_waiting(epochs, number, 0);
 	return 0;
 }
 
 /* Counts one open of the pin less. Drops a pin that has no opens left if the epoch is over or the
- * job is parked, because then no reader comes back for it. */
-static void close_pin(struct epochs *epochs, struct epoch *epoch, uint32_t position,
+ * job is parked, because then no reader comes back for it. Returns NULL if the pin is dropped. */
+static struct pin *close_pin(struct epochs *epochs, struct epoch *epoch, struct pin *pin,
 	struct effects *effects)
 {
-	struct pin *pin = epoch_pin(epoch, position);
-	if (!pin)
-		return;
 	pin->opens--;
-	if (pin->opens == 0 && (epoch->over || epochs->idle))
-		epoch_drop_pin(epochs, epoch, pin, effects);
+	if (pin->opens > 0 || (!epoch->over && !epochs->idle))
+		return pin;
+	epoch_drop_pin(epochs, epoch, pin, effects);
+	return NULL;
 }
 
 void kill_if_saved(struct epochs *epochs, struct epoch *epoch)
@@ -221,9 +220,11 @@ void epochs_released(struct epochs *epochs, uint32_t number, uint32_t position, 
 	epochs->last_read_ns = now_ns;
 	if (!epoch)
 		return;
-	close_pin(epochs, epoch, position, effects);
+	struct pin *pin = epoch_pin(epoch, position);
+	if (pin)
+		pin = close_pin(epochs, epoch, pin, effects);
 	if (read && !epochs->left)
-		consume(epochs, epoch, position, effects);
+		consume(epochs, epoch, position, pin, effects);
 	kill_if_saved(epochs, epoch);
 }
 
@@ -235,7 +236,7 @@ void epochs_released_before(struct epochs *epochs, uint32_t number, uint32_t pos
 	if (!epoch || epochs->left || position >= epoch->set->positions ||
 		!epoch_has_bound(epoch, position))
 		return;
-	consume(epochs, epoch, position, effects);
+	consume(epochs, epoch, position, epoch_pin(epoch, position), effects);
 	kill_if_saved(epochs, epoch);
 }
 
