@@ -169,8 +169,8 @@ struct tensor *cache_share(const struct cache_space *space, sample_id id);
  * pins. Does nothing if there is no memory. */
 void cache_force_out(struct cache_space *space, sample_id id);
 
-/* Evicts unpinned entries while the capacity is exceeded. */
-void cache_trim(struct cache *cache);
+/* Evicts unpinned entries while the capacity is exceeded. Returns false if it still is. */
+bool cache_trim(struct cache *cache);
 
 /* Returns a dying tensor, which the caller frees (dying -> absent); NULL: there is none. */
 struct tensor *cache_reap(struct cache *cache);
