@@ -226,10 +226,12 @@ struct tensor *cache_reap(struct cache *cache)
 	return tensor;
 }
 
-void cache_trim(struct cache *cache)
+bool cache_trim(struct cache *cache)
 {
-	if (cache_is_exceeded(cache))
-		evict_until_fits(cache, 0);
+	if (!cache_is_exceeded(cache))
+		return true;
+	evict_until_fits(cache, 0);
+	return !cache_is_exceeded(cache);
 }
 
 enum cache_state cache_state(const struct cache_space *space, sample_id id)

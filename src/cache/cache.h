@@ -171,8 +171,8 @@ struct tensor *cache_share(const struct cache_space *space, sample_id id);
  * and keeps its pins. If memory for the dying entry can't be allocated, does nothing. */
 void cache_force_out(struct cache_space *space, sample_id id);
 
-/* Evicts unpinned entries while the capacity is exceeded. */
-void cache_trim(struct cache *cache);
+/* Evicts unpinned entries while the capacity is exceeded. Returns false if it still is. */
+bool cache_trim(struct cache *cache);
 
 /* Returns a dying tensor, which the caller frees (dying -> absent); NULL: there is none. */
 struct tensor *cache_reap(struct cache *cache);

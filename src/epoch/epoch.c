@@ -269,8 +269,7 @@ int epoch_begin_stream(
 {
 	const struct epochs_config *config = &epochs->config;
 	uint32_t size = config->most_ahead ? config->most_ahead : config->lookahead;
-	if (epoch->stream != STREAM_ABSENT)
-		return 0;
+	ensure(epoch->stream == STREAM_ABSENT);
 	struct drawn *ring = calloc(size, sizeof(*ring));
 	if (!ring)
 		return -ENOMEM;

@@ -281,7 +281,7 @@ void epoch_drop_far_pins(
 void epoch_push(struct epoch *epoch, const struct drawn *drawn);
 struct drawn epoch_pop(struct epoch *epoch);
 
-/* Requests the epoch's stream (EFFECT_BEGIN), unless it exists or was requested before. -ENOMEM */
+/* Requests the epoch's stream (EFFECT_BEGIN), which was not requested before. -ENOMEM */
 must_check int epoch_begin_stream(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects);
 /* Notes that the stream was made (status 0), or could not be made (-errno). */

@@ -130,14 +130,14 @@ bool epochs_given(struct epochs *epochs, uint32_t number, uint32_t position)
 	return true;
 }
 
+/* pin: the pin of the position, or NULL */
 static void consume(struct epochs *epochs, struct epoch *epoch, uint32_t position,
-	struct effects *effects)
+	struct pin *pin, struct effects *effects)
 {
 	if (epoch_has_consumed(epoch, position))
 		return;
 	epoch_mark_consumed(epoch, position);
 	effect_record_consumed(effects, epoch->number, position);
-	struct pin *pin = epoch_pin(epoch, position);
 	if (pin)
 		epoch_drop_pin(epochs, epoch, pin, effects);
 	if (!epoch->over && epoch->consumed == epoch->set->positions)
@@ -191,22 +191,22 @@ int epochs_had(
 	uint32_t position = first_unbound(epoch);
 	epoch_bind(epoch, position, next, SERVED_HIT);
 	effect_record_bound(effects, number, position, next, SERVED_HIT);
-	consume(epochs, epoch, position, effects);
+	consume(epochs, epoch, position, NULL, effects);
 	resume_waiting(epochs, number, 0);
 	return 0;
 }
 
 /* Notes that a reader has closed the position's file. If no other reader has the file open, drops
- * the pin if the epoch is over or the job is parked: then no reader comes back for it. */
-static void close_pin(struct epochs *epochs, struct epoch *epoch, uint32_t position,
+ * the pin if the epoch is over or the job is parked: then no reader comes back for it. Returns NULL
+ * if the pin is dropped. */
+static struct pin *close_pin(struct epochs *epochs, struct epoch *epoch, struct pin *pin,
 	struct effects *effects)
 {
-	struct pin *pin = epoch_pin(epoch, position);
-	if (!pin)
-		return;
 	pin->opens--;
-	if (pin->opens == 0 && (epoch->over || epochs->idle))
-		epoch_drop_pin(epochs, epoch, pin, effects);
+	if (pin->opens > 0 || (!epoch->over && !epochs->idle))
+		return pin;
+	epoch_drop_pin(epochs, epoch, pin, effects);
+	return NULL;
 }
 
 /* Moves the epoch to `dead` if its order is saved and it has no pins. */
@@ -223,9 +223,11 @@ void epochs_released(struct epochs *epochs, uint32_t number, uint32_t position, 
 	epochs->last_read_ns = now_ns;
 	if (!epoch)
 		return;
-	close_pin(epochs, epoch, position, effects);
+	struct pin *pin = epoch_pin(epoch, position);
+	if (pin)
+		pin = close_pin(epochs, epoch, pin, effects);
 	if (read && !epochs->left)
-		consume(epochs, epoch, position, effects);
+		consume(epochs, epoch, position, pin, effects);
 	kill_if_saved(epochs, epoch);
 }
 
@@ -237,7 +239,7 @@ void epochs_released_before(struct epochs *epochs, uint32_t number, uint32_t pos
 	if (!epoch || epochs->left || position >= epoch->set->positions ||
 		!epoch_has_bound(epoch, position))
 		return;
-	consume(epochs, epoch, position, effects);
+	consume(epochs, epoch, position, epoch_pin(epoch, position), effects);
 	kill_if_saved(epochs, epoch);
 }
 

@@ -63,7 +63,11 @@ static void put_filling(struct journal *journal, struct record_buffer *filling)
 static bool push(struct journal *journal, const void *bytes, size_t n)
 {
 	struct record_buffer *filling = take_filling(journal);
-	bool pushed = buffer_push(filling, bytes, n);
+	bool pushed = buffer_make_room(filling, n);
+	if (pushed) {
+		memcpy(filling->bytes + filling->n, bytes, n);
+		filling->n += n;
+	}
 	put_filling(journal, filling);
 	if (atomic_load_explicit(&journal->incomplete, memory_order_relaxed) == pushed)
 		atomic_store(&journal->incomplete, !pushed);

@@ -5,8 +5,6 @@
 #include "base/ensure.h"
 #include "base/fault.h"
 
-#include <string.h>
-
 /*
  * A buffer has records that are appended and not yet written. The bytes before `done` are written.
  *
@@ -17,7 +15,7 @@
 #define SMALLEST 4096
 #define LARGE (UINT32_C(1) << 20)
 
-static bool grow(struct record_buffer *buffer, size_t n)
+bool buffer_grow(struct record_buffer *buffer, size_t n)
 {
 	size_t capacity = buffer->capacity ? buffer->capacity : SMALLEST;
 	while (capacity - buffer->n < n)
@@ -28,20 +26,6 @@ static bool grow(struct record_buffer *buffer, size_t n)
 		return false;
 	buffer->bytes = grown;
 	buffer->capacity = capacity;
-	return true;
-}
-
-bool buffer_make_room(struct record_buffer *buffer, size_t n)
-{
-	return buffer->capacity - buffer->n >= n || grow(buffer, n);
-}
-
-bool buffer_push(struct record_buffer *buffer, const void *bytes, size_t n)
-{
-	if (buffer->capacity - buffer->n < n && !grow(buffer, n))
-		return false;
-	memcpy(buffer->bytes + buffer->n, bytes, n);
-	buffer->n += n;
 	return true;
 }
 

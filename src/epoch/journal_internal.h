@@ -272,8 +272,14 @@ struct journal {
 /* Number of bytes of a SEGMENT in memory, with its head and its BEGUN. */
 #define BUFFER_SEGMENT (2 * sizeof(struct disk_record) + sizeof(struct disk_head))
 
-bool buffer_make_room(struct record_buffer *buffer, size_t n);
-bool buffer_push(struct record_buffer *buffer, const void *bytes, size_t n);
+bool buffer_grow(struct record_buffer *buffer, size_t n);
+
+/* Makes room for n more bytes. Returns false if there is no memory. */
+static inline bool buffer_make_room(struct record_buffer *buffer, size_t n)
+{
+	return buffer->capacity - buffer->n >= n || buffer_grow(buffer, n);
+}
+
 /* Tells whether the next record to write is a SEGMENT, which begins another file. */
 bool buffer_at_segment(const struct record_buffer *buffer);
 /* Returns the end of the records that can be written next to the same file: the offset of the next

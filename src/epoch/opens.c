@@ -119,7 +119,7 @@ static void take_unbound(struct epochs *epochs, struct open_request *request,
 	struct epoch *epoch, struct effects *effects)
 {
 	int err = epoch->over ? -ESTALE : epoch_reserve(epoch);
-	if (!err)
+	if (!err && epoch->stream == STREAM_ABSENT)
 		err = epoch_begin_stream(epochs, epoch, effects);
 	if (err)
 		answer(request, err, NULL, effects);

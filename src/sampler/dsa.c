@@ -50,7 +50,7 @@
  */
 
 struct round {
-	const struct sampler_foreseen *foreseen;
+	struct sampler_foreseen *foreseen;
 	struct rng *rng;
 	struct sampler_stream **streams; /* the round's streams, by ascending |R| */
 	const struct idset **sets;
@@ -105,22 +105,31 @@ static uint32_t count_offered(struct round *round)
 	return round->size;
 }
 
+/* Draws a uniform element of R_first. */
+static sample_id draw_any(struct round *round)
+{
+	const struct idset *set = round->sets[round->first];
+	bool foreseen = set == round->foreseen->set;
+	round->foreseen->set = NULL;
+	if (!foreseen)
+		return idset_select(
+			set, (uint32_t)rng_below(round->rng, idset_size(set)));
+	*round->rng = round->foreseen->after;
+	return round->foreseen->sample;
+}
+
 /* Draws a uniform element of R_first - S: a sample that the first stream of K needs, and that was
  * not offered in an earlier step of the round. */
 static sample_id draw_one(struct round *round)
 {
-	const struct idset *set = round->sets[round->first];
-	uint32_t size = idset_size(set);
 	for (size_t i = 0; may_redraw(round, i); i++) {
-		uint32_t rank = (uint32_t)rng_below(round->rng, size);
-		sample_id sample =
-			set == round->foreseen->set && rank == round->foreseen->rank
-				? round->foreseen->sample
-				: idset_select(set, rank);
+		sample_id sample = draw_any(round);
 		if (!offered(round, sample))
 			return sample;
 	}
-	uint32_t rank = (uint32_t)rng_below(round->rng, size - count_offered(round));
+	const struct idset *set = round->sets[round->first];
+	uint32_t rank =
+		(uint32_t)rng_below(round->rng, idset_size(set) - count_offered(round));
 	return idset_select_unshared(
 		set, &round->sets[round->suffix], round->m - round->suffix, rank);
 }
@@ -182,7 +191,8 @@ static size_t serve(struct round *round)
 	size_t first = round->first;
 	size_t end = first + 1;
 	sample_id sample = draw_one(round);
-	if (idset_all_contain(&round->sets[end], round->m - end, sample))
+	if (end < round->m &&
+		idset_all_contain(&round->sets[end], round->m - end, sample))
 		end = first_to_refuse(round);
 	for (size_t i = first; i < end; i++)
 		*round->streams[i]->ret = sample;
@@ -228,7 +238,6 @@ static void draw(struct sampler *sampler, size_t m)
 	}
 	for (size_t i = 0; i < m; i++)
 		stream_take(round.streams[i], *round.streams[i]->ret);
-	sampler->foreseen.set = NULL;
 	sort(sampler);
 }
 
@@ -236,13 +245,14 @@ static void draw(struct sampler *sampler, size_t m)
  * random state. */
 static sample_id foresee(struct sampler *sampler, const struct sampler_stream *stream)
 {
-	struct rng rng = sampler->rng;
+	struct sampler_foreseen *foreseen = &sampler->foreseen;
 	if (stream->remaining == 0)
 		return SAMPLE_NONE;
-	uint32_t rank = (uint32_t)rng_below(&rng, stream->remaining);
-	sampler->foreseen = (struct sampler_foreseen){
-		stream->set, rank, idset_select(stream->set, rank)};
-	return sampler->foreseen.sample;
+	foreseen->set = stream->set;
+	foreseen->after = sampler->rng;
+	foreseen->sample = idset_select(
+		stream->set, (uint32_t)rng_below(&foreseen->after, stream->remaining));
+	return foreseen->sample;
 }
 
 static int insert(struct sampler *sampler, struct sampler_stream *stream)

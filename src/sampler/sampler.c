@@ -55,6 +55,7 @@ int sampler_new_labelled(
 
 void sampler_stir(struct sampler *sampler, uint64_t number)
 {
+	sampler->foreseen.set = NULL;
 	rng_seed(&sampler->rng, rng_mix(rng_next(&sampler->rng), number));
 }
 

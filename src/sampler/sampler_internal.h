@@ -30,12 +30,12 @@ struct sampler_stream {
 	sample_id *ret;
 };
 
-/* The last result of sampler_foresee: `sample` is the element of rank `rank` in `set`. If the next
- * draw draws this rank from this set, it need not search for the sample. */
+/* The sampler's next draw, which sampler_foresee has made, if it is from `set`. It is forgotten when
+ * the set or the random state changes. */
 struct sampler_foreseen {
-	const struct idset *set; /* NULL: there is no result, or the set has changed */
-	uint32_t rank;
+	const struct idset *set; /* NULL: no draw is foreseen */
 	sample_id sample;
+	struct rng after; /* the random state after the draw */
 };
 
 struct sampler {

@@ -332,7 +332,8 @@ static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 	lock_assert_held(&job->sched->lock);
 	if (job->sched->stopping)
 		return -ENODEV;
-	if (notice_is_refused_locked(handle, aftermath))
+	if (handle->callbacks.reader.elsewhere &&
+		notice_is_refused_locked(handle, aftermath))
 		return -EOPNOTSUPP;
 	handle_trace_locked(handle, SCHED_TRACE_OPEN);
 	effects_init(&effects);

@@ -280,8 +280,8 @@ void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
 /* Gives notices (warnings about scripts) at the open of an image: if scripts keep too many files
  * open, or if readers can't be told apart. */
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Gives a notice if the reader is a rank of a training that also runs on other machines. Returns
- * true if the open must fail because of that. */
+/* Gives a notice, because the reader is a rank of a training that also runs on other machines.
+ * Returns true if the open must fail because of that. */
 bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aftermath);
 
 /* --- readings.c --- */

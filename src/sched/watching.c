@@ -146,6 +146,19 @@ void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
 	aftermath->noticed_epoch = epoch;
 }
 
+static bool is_drawn(const struct sched_job *job)
+{
+	enum epochs_kind kind = job_kind(&job->is);
+	return kind == EPOCHS_DRAWN || kind == EPOCHS_DRAWN_AT_OPEN;
+}
+
+/* Tells whether a file of the job has one sample. */
+static bool is_single(const struct sched_job *job)
+{
+	enum view_layout layout = job->is.config.layout;
+	return layout == LAYOUT_FLAT || layout == LAYOUT_CLASSES;
+}
+
 #define KEPT_LEAST 64
 
 /* Gives NOTICE_HANDLES only if each file holds a single sample, and holds another sample in each
@@ -154,15 +167,11 @@ void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath
 {
 	struct sched_job *job = handle->job;
 	uint32_t epoch = handle->request.found_epoch;
-	enum epochs_kind kind = job_kind(&job->is);
-	bool drawn = kind == EPOCHS_DRAWN || kind == EPOCHS_DRAWN_AT_OPEN;
-	bool single = job->is.config.layout == LAYOUT_FLAT ||
-		      job->is.config.layout == LAYOUT_CLASSES;
 	lock_assert_held(&job->sched->lock);
-	if (drawn && single && job->open >= KEPT_LEAST &&
+	if (job->open >= KEPT_LEAST && is_drawn(job) && is_single(job) &&
 		epochs_set(job->is.epochs, epoch)->positions <= 2 * (uint64_t)job->open)
 		notice_locked(job, NOTICE_HANDLES, epoch, aftermath);
-	if (drawn && handle->callbacks.reader.unknown &&
+	if (handle->callbacks.reader.unknown && is_drawn(job) &&
 		handle->request.epoch == SCHED_CURRENT)
 		notice_locked(job, NOTICE_READERS, epoch, aftermath);
 }
@@ -170,13 +179,12 @@ void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath
 bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	const struct sched_job *job = handle->job;
-	enum epochs_kind kind = job_kind(&job->is);
 	struct epochs_status status;
 	lock_assert_held(&job->sched->lock);
-	if (!handle->callbacks.reader.elsewhere || job->is.config.ranks > 0 ||
-		(kind != EPOCHS_DRAWN && kind != EPOCHS_DRAWN_AT_OPEN))
+	if (job->is.config.ranks > 0 || !is_drawn(job))
 		return false;
 	epochs_status(job->is.epochs, &status);
 	notice_locked(handle->job, NOTICE_MACHINES, status.epoch, aftermath);
-	return kind == EPOCHS_DRAWN_AT_OPEN && job->is.config.refuses_machines;
+	return job_kind(&job->is) == EPOCHS_DRAWN_AT_OPEN &&
+	       job->is.config.refuses_machines;
 }

@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "stats/stats.h"
-#include "base/ensure.h"
 #include "base/lock.h"
 
 #include <pthread.h>
@@ -37,16 +36,9 @@ static struct histogram ended_histograms[STATS_HISTOGRAM_COUNT];
 static _Atomic uint64_t gauges[STAT_COUNT];
 
 static _Thread_local struct block *own;
+_Thread_local _Atomic uint64_t *stats_own; /* own->counts */
 static pthread_key_t end_key;
 static pthread_once_t end_once = PTHREAD_ONCE_INIT;
-
-enum kind { COUNTER, GAUGE };
-
-static const enum kind kinds[] = {
-#define STAT(identifier, name, kind, unit, help) kind,
-	STATS_TABLE(STAT)
-#undef STAT
-};
 
 /* Adds the ending thread's counts to `ended`, and frees its block. Both happen under the lock, so
  * stats_get counts them exactly once. */
@@ -63,6 +55,7 @@ static void thread_ends(void *context)
 	block->prev->next = block->next;
 	block->next->prev = block->prev;
 	own = NULL;
+	stats_own = NULL;
 	free(block);
 }
 
@@ -85,6 +78,7 @@ static struct block *block_new(void)
 	block->prev = &blocks;
 	block->next->prev = block;
 	blocks.next = block;
+	stats_own = block->counts;
 	return block;
 }
 
@@ -113,32 +107,29 @@ void stats_copy(enum stats_histogram histogram, struct histogram_copy *ret)
 		histogram_copy_add(&block->histograms[histogram], ret);
 }
 
-void stats_add(enum stat_id stat, uint64_t n)
+void stats_add_first(enum stat_id stat, uint64_t n)
 {
-	ensure(kinds[stat] == COUNTER);
-	if (!own_block()) {
+	if (own_block())
+		stats_add(stat, n);
+	else
 		atomic_fetch_add_explicit(&ended[stat], n, memory_order_relaxed);
-		return;
-	}
-	uint64_t count = atomic_load_explicit(&own->counts[stat], memory_order_relaxed);
-	atomic_store_explicit(&own->counts[stat], count + n, memory_order_relaxed);
 }
 
 void stats_set(enum stat_id stat, uint64_t value)
 {
-	ensure(kinds[stat] == GAUGE);
+	ensure(!stats_is_counter(stat));
 	atomic_store_explicit(&gauges[stat], value, memory_order_relaxed);
 }
 
 void stats_change(enum stat_id stat, int64_t by)
 {
-	ensure(kinds[stat] == GAUGE);
+	ensure(!stats_is_counter(stat));
 	atomic_fetch_add_explicit(&gauges[stat], (uint64_t)by, memory_order_relaxed);
 }
 
 uint64_t stats_get(enum stat_id stat)
 {
-	if (kinds[stat] == GAUGE)
+	if (!stats_is_counter(stat))
 		return atomic_load_explicit(&gauges[stat], memory_order_relaxed);
 	LOCK_SCOPE(&stats_lock);
 	uint64_t sum = atomic_load_explicit(&ended[stat], memory_order_relaxed);

@@ -4,8 +4,10 @@
 #pragma once
 
 #include "base/cleanup.h"
+#include "base/ensure.h"
 #include "base/histogram.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -169,7 +171,33 @@ enum stat_id {
 		STAT_COUNT
 };
 
-void stats_add(enum stat_id stat, uint64_t n);	   /* Adds n to a counter. */
+static inline bool stats_is_counter(enum stat_id stat)
+{
+	enum { COUNTER, GAUGE };
+	static const uint8_t kinds[] = {
+#define STAT(identifier, name, kind, unit, help) kind,
+		STATS_TABLE(STAT)
+#undef STAT
+	};
+	return kinds[stat] == COUNTER;
+}
+
+/* The counts of this thread, indexed by stat_id; NULL: this thread has counted nothing yet. */
+extern _Thread_local _Atomic uint64_t *stats_own;
+void stats_add_first(enum stat_id stat, uint64_t n);
+
+/* Adds n to a counter. */
+static inline void stats_add(enum stat_id stat, uint64_t n)
+{
+	ensure(stats_is_counter(stat));
+	if (!stats_own) {
+		stats_add_first(stat, n);
+		return;
+	}
+	uint64_t count = atomic_load_explicit(&stats_own[stat], memory_order_relaxed);
+	atomic_store_explicit(&stats_own[stat], count + n, memory_order_relaxed);
+}
+
 void stats_set(enum stat_id stat, uint64_t value); /* Sets a gauge. */
 void stats_change(enum stat_id stat, int64_t by);  /* Changes a gauge by an amount. */
 uint64_t stats_get(enum stat_id stat);

@@ -288,7 +288,12 @@ void supply_end(struct supply *supply);
 /* Moves the effects that came since the last call to *ret. */
 void supply_take_effects(struct supply *supply, struct supply_effects *ret);
 /* Tells whether there are effects besides READ. Closing a file mostly has no other effect. */
-bool supply_has_effects(const struct supply *supply);
+static inline bool supply_has_effects(const struct supply *supply)
+{
+	const struct supply_effects *effects = &supply->effects;
+	return effects->decodes || effects->delayed > 0 || effects->moved ||
+	       effects->gone || effects->bad || !TAILQ_EMPTY(&effects->ready);
+}
 /* Aborts if an invariant does not hold. For tests. */
 void supply_validate(const struct supply *supply);
 

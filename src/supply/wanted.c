@@ -42,13 +42,6 @@ void supply_take_effects(struct supply *supply, struct supply_effects *ret)
 	TAILQ_INIT(&supply->effects.ready);
 }
 
-bool supply_has_effects(const struct supply *supply)
-{
-	const struct supply_effects *effects = &supply->effects;
-	return effects->decodes || effects->delayed > 0 || effects->moved ||
-	       effects->gone || effects->bad || !TAILQ_EMPTY(&effects->ready);
-}
-
 /* --- wanted samples ----------------------------------------------------------------- */
 
 struct wanted *wanted_find(const struct space *space, sample_id sample)
@@ -185,8 +178,7 @@ static bool is_open(const struct space *space, sample_id sample)
 void wanted_keep_capacity(struct space *space, sample_id sample)
 {
 	struct cache *cache = space->source->supply->cache;
-	cache_trim(cache);
-	if (cache_is_exceeded(cache) && !is_open(space, sample) &&
+	if (!cache_trim(cache) && !is_open(space, sample) &&
 		cache_state(space->cache, sample) == CACHE_READY)
 		cache_force_out(space->cache, sample);
 }
