@@ -10,7 +10,7 @@
 
 /* The work that each node does for the ranks that it serves. */
 
-#define READ_MOST 1024		/* most samples of a rank per read */
+#define READ_MOST 1024		 /* most samples of a rank per read */
 #define ENTER_NS (2 * SECOND_NS) /* pause before a refused job is entered again */
 
 /* If the group's job has the fingerprint that earlier versions computed (facts->older), uses this

@@ -105,8 +105,8 @@ static bool examine_file(struct examination *examination, struct found *found,
 		found->unseen = true;
 		return false;
 	}
-	*facts = (struct facts){.bytes = (uint64_t)stat_.st_size,
-		.mtime_ns = timespec_ns(stat_.st_mtim)};
+	*facts = (struct facts){
+		.bytes = (uint64_t)stat_.st_size, .mtime_ns = timespec_ns(stat_.st_mtim)};
 	if (old && old->facts.probed && old->facts.bytes == facts->bytes &&
 		old->facts.mtime_ns == facts->mtime_ns) {
 		facts->image = old->facts.image;

@@ -10,7 +10,6 @@
 
 /* Derives the settings of a job's epochs from its configuration. */
 
-
 int feed_divide(struct edition *edition, config_report *report, void *context)
 {
 	const struct job_config *config = &edition->job->config;

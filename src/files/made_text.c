@@ -167,8 +167,8 @@ int made_texts_take(const struct files_context *context, enum made_kind kind, bo
 		err = print(text->out, context, kind);
 	if (text)
 		err = made_text_end(&text, err);
-	struct made_text *old =
-		share(context->texts, kind, text, clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun_ns);
+	struct made_text *old = share(
+		context->texts, kind, text, clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun_ns);
 	made_text_put(&old);
 	*ret = text;
 	return err;

@@ -24,8 +24,8 @@ static void print_daemon(FILE *out, const struct files_context *context)
 		"daemon cache=%" PRIu64 " workers=%u reads=%u eviction=%d share=%d "
 		"cpu_ns=%" PRIu64 " served=%" PRIu64 "\n",
 		config->cache_bytes, config->workers, config->reads,
-		(int)config->eviction, (int)config->share, clock_ns(CLOCK_PROCESS_CPUTIME_ID),
-		stats_get(STAT_SERVED));
+		(int)config->eviction, (int)config->share,
+		clock_ns(CLOCK_PROCESS_CPUTIME_ID), stats_get(STAT_SERVED));
 }
 
 static void print_job(FILE *out, struct sched_job *job)

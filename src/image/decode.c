@@ -538,12 +538,14 @@ int image_decode(struct image_decoder *decoder, const struct encoded_image *imag
 	struct image_output *outputs, size_t n, char message[static IMAGE_MESSAGE])
 {
 	struct image_usage *usage = &decoder->usage;
-	uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID), resample_ns = usage->resample_ns;
+	uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID),
+		 resample_ns = usage->resample_ns;
 	for (size_t i = 0; i < n; i++) {
 		ensure(!outputs[i].preparation->encoded);
 		outputs[i].tensor = NULL;
 	}
 	int err = decode(decoder, image, outputs, n, message);
-	usage->decode_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun - (usage->resample_ns - resample_ns);
+	usage->decode_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun -
+			    (usage->resample_ns - resample_ns);
 	return err;
 }

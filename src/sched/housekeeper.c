@@ -10,7 +10,6 @@
 
 #include <time.h>
 
-
 /* The housekeeper: a thread that does work which is due, and tells the supervisor that the engine
  * is alive. */
 

@@ -12,7 +12,6 @@
  * and the waits of its readers. From these figures shares_window makes the shares, once a second.
  */
 
-
 /* Returns the mean cost of a sample of the edition, in ns. */
 static uint64_t cost_of(const struct edition *edition)
 {

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "watch/watch.h"
 
-
 /* Moves the ring, which has a count for each second, on to the present second. Sets the counts of
  * the new seconds to 0. */
 static void advance_rate_locked(struct watch *watch, uint64_t now_ns)

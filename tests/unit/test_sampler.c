@@ -9,8 +9,8 @@
 
 /* The contract of sampler.h, for each engine, and for the paper's tree. */
 
-static const enum sampler_kind kinds[] = {SAMPLER_DSA, SAMPLER_ISA, SAMPLER_EXCHANGE,
-	SAMPLER_SEQUENTIAL, SAMPLER_DSA_TREE};
+static const enum sampler_kind kinds[] = {
+	SAMPLER_DSA, SAMPLER_ISA, SAMPLER_EXCHANGE, SAMPLER_SEQUENTIAL, SAMPLER_DSA_TREE};
 
 #define KINDS (int)(sizeof(kinds) / sizeof(kinds[0]))
 

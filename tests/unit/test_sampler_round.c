@@ -305,7 +305,8 @@ Test(sampler_round, mutants_are_rejected)
 			struct setting setting = setting_of(i);
 			rejected += twin_z(&setting, i, mutant) > 2 * Z_LIMIT;
 		}
-		cr_assert_geq(rejected, least[mutant], "mutant %d: %zu", mutant, rejected);
+		cr_assert_geq(
+			rejected, least[mutant], "mutant %d: %zu", mutant, rejected);
 	}
 	cr_assert_gt(twin_z(&settings[SMALLEST_OUT], 1, VERTEX_FIRST), 2 * Z_LIMIT);
 	cr_assert_gt(twin_z(&settings[BETWEEN_OUT], 1, TREE_ONLY), 2 * Z_LIMIT);

@@ -134,7 +134,8 @@ static void time_batches(struct peer_client *client, const struct peer_fetch *li
 		uint64_t cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID), time = clock_now_ns();
 		for (int i = 0; i < FETCHES / n; i++)
 			fetch_batch(client, like, fetches, n);
-		double us = (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu) / 1000 / FETCHES;
+		double us = (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu) / 1000 /
+			    FETCHES;
 		double wall = (double)(clock_now_ns() - time) / 1000 / FETCHES;
 		*ret_cpu = us < *ret_cpu ? us : *ret_cpu;
 		*ret_time = wall < *ret_time ? wall : *ret_time;

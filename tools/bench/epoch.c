@@ -171,7 +171,8 @@ static void round_of(enum mode mode, uint32_t from, uint32_t to, double ret[EVEN
 					if (event != DRAWN || first > 0)
 						do_event(&jobs[j], (enum event)event,
 							mode, i);
-			sum[event] += (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
+			sum[event] +=
+				(double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
 		}
 	for (int event = 0; event < EVENTS; event++)
 		ret[event] = sum[event] / ((double)(to - from) * JOBS);

@@ -15,7 +15,6 @@
 #include "epoch/journal.h"
 #include "epoch/order.h"
 
-
 #define RECORDS 16384
 #define ROUNDS 20
 #define REPLAYED 4000000

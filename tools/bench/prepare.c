@@ -178,7 +178,8 @@ static bool measure_libjpeg(char **paths, int n)
 			good = decode_with_libjpeg(&info, paths[i]);
 	}
 	if (good)
-		printf("{\"us\": %.1f}\n", (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) * 1e-3 / n);
+		printf("{\"us\": %.1f}\n",
+			(double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) * 1e-3 / n);
 	jpeg_destroy_decompress(&info);
 	return good;
 }
@@ -192,7 +193,8 @@ static bool measure_libpng(char **paths, int n)
 			if (!decode_with_libpng(paths[i]))
 				return false;
 	}
-	printf("{\"us\": %.1f}\n", (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) * 1e-3 / n);
+	printf("{\"us\": %.1f}\n",
+		(double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) * 1e-3 / n);
 	return true;
 }
 

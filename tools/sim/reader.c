@@ -3,7 +3,6 @@
 
 #include "run.h"
 
-
 /* Shuffles the opens of a script. The order of opens determines the order of labels. */
 static void shuffle(struct sim_run *run, struct script *script)
 {

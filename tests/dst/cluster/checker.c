@@ -5,7 +5,6 @@
 
 #include "base/log.h"
 
-
 /*
  * The checker remembers what readers were told, and checks that
  *
