@@ -112,7 +112,8 @@ def tiny_explicit():
     for job in "tiny-explicit", "tiny-1-flat":
         for epoch in range(100):
             try:
-                for path in glob.glob(current(job).replace("current", f"epoch-{epoch:04}/*0.[np]*")):
+                view = current(job).replace("current", f"epoch-{epoch:04}")
+                for path in glob.glob(view + "/*0.[np]*"):
                     with open(path, "rb") as file:
                         file.read()
             except BlockingIOError:
