@@ -113,7 +113,9 @@ def tiny_explicit():
         for epoch in range(100):
             try:
                 view = current(job).replace("current", f"epoch-{epoch:04}")
-                for path in glob.glob(view + "/*0.[np]*"):
+                paths = glob.glob(view + "/*0.[np]*")
+                assert paths, f"{job} has no epoch {epoch}"
+                for path in paths:
                     with open(path, "rb") as file:
                         file.read()
             except BlockingIOError:
