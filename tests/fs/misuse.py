@@ -109,7 +109,7 @@ def tiny_epochs():
 
 def tiny_explicit():
     early = 0
-    for job in "tiny-explicit", "tiny-1-flat":
+    for job in "tiny-explicit", "tiny-numbers-flat":
         for epoch in range(100):
             try:
                 view = current(job).replace("current", f"epoch-{epoch:04}")
