@@ -109,10 +109,13 @@ def tiny_epochs():
 
 def tiny_explicit():
     early = 0
-    for job in "tiny-explicit", "tiny-1-flat":
+    for job in "tiny-explicit", "tiny-numbers-flat":
         for epoch in range(100):
             try:
-                for path in glob.glob(current(job).replace("current", f"epoch-{epoch:04}/*0.[np]*")):
+                view = current(job).replace("current", f"epoch-{epoch:04}")
+                paths = glob.glob(view + "/*0.[np]*")
+                assert paths, f"{job} has no epoch {epoch}"
+                for path in paths:
                     with open(path, "rb") as file:
                         file.read()
             except BlockingIOError:

@@ -28,6 +28,7 @@ view tiny-three batch view.batch=80
 view tiny-explicit batch view.batch=240
 EPOCHS=2 view few-flat flat
 for n in 1 2 3; do view tiny-$n-flat flat "job.where=id < $n"; done
+view tiny-numbers-flat flat "job.where=id < 1"
 view refused-flat flat job.second_script=refused "job.where=label = 0"
 view all mirror
 start
