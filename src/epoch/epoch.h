@@ -327,8 +327,8 @@ must_check int epochs_had(
 
 /* Makes an epoch leave out a sample: binds the sample to the position, which counts as consumed.
  * The epoch must have just begun and have no stream. epochs_config.kind must not be
- * EPOCHS_MIRRORED. -ENOMEM; -EEXIST: the epoch has kept the sample or the position from the previous epoch, so that it can't
- * leave out the sample. */
+ * EPOCHS_MIRRORED. -ENOMEM; -EEXIST: the epoch has kept the sample or the position from the
+ * previous epoch, so that it can't leave out the sample. */
 must_check int epochs_skip(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	sample_id sample, struct effects *effects);
 /* Notes a position that an epoch leaves out, according to its saved order. If there is no memory,
