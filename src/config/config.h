@@ -92,15 +92,16 @@ struct cluster_config {
 	char *node; /* name of this daemon in the group; NULL: the host's name */
 	/* Address on which other daemons reach this one. NULL: no exchange of samples. */
 	char *listen;
-	/* Address that other daemons use to reach `listen`. NULL: `listen` itself, or the local
-	 * address of the connection to the engine. */
+	/* Address at which other daemons reach this one. "auto": the local address of the
+	 * connection to `engine`. NULL: the address in `listen`; if `listen` has only a port, or
+	 * stands for all addresses of the machine, the same as auto. */
 	char *advertise;
 	char *secret;			   /* absolute path of a file; NULL: none */
 	char *tls_ca, *tls_cert, *tls_key; /* absolute paths; NULL: none */
 	bool encrypt;			   /* encrypt the data between nodes */
 	double capacity;
 	uint32_t ttl_s; /* a daemon that is silent for this time counts as dead */
-	/* longest wait in seconds for an engine that can't be reached; 0: for ever */
+	/* longest wait in seconds for the server `engine` if it can't be reached; 0: for ever */
 	uint32_t patience_s;
 };
 

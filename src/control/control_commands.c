@@ -255,9 +255,10 @@ static bool change_resize(const struct request *request)
 
 /* --- requests ---------------------------------------------------------------------- */
 
-/* The senders that may use a command. ANY: each process that can reach the socket; the command
- * checks the owner of the job. GRANTED: also the clients of a grant's socket, if argument 1 is the
- * granted job. MASTER: only root and the daemon's user. */
+/* The processes that may send a command. ANY: each process that can reach the control socket; the
+ * command itself checks the owner of the job. GRANTED: the same as ANY; in addition, a client with
+ * a grant may send the command through the grant's own socket, but only for the granted job
+ * (argument 1). MASTER: only processes of root and of the daemon's user. */
 enum sender { SENDER_ANY, SENDER_GRANTED, SENDER_MASTER };
 
 #define N_COMMANDS 20

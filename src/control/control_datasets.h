@@ -28,8 +28,9 @@ struct session;
 bool control_dataset(const struct files_context *context, struct session *session,
 	const atomic_bool *stop, const char *const *arguments, size_t n, FILE *out);
 
-/* Scans the datasets that the daemon opened at its start without a scan, from their last
- * catalogues. Jobs continue with the result. If a scan fails, or jobs can't use its result, logs
- * this, and makes the next start scan before it serves readers. */
+/* Scans the datasets that the start of the daemon has not scanned: it opened their last catalogues
+ * instead, to serve readers sooner. Jobs continue with what the scan finds. If a scan fails, or
+ * jobs can't use its result, this is logged, and the next start scans the dataset before it serves
+ * readers. */
 void control_look_for_changes(const struct files_context *context,
 	struct session *session, const atomic_bool *stop);

@@ -180,6 +180,7 @@ static int find_chunks(struct coord_resp *resp, struct coord_read *reads, size_t
 
 /* --- parts of chunks -------------------------------------------------------------------- */
 
+/* A command that gets samples for a read from one chunk of the log. n: number of these samples. */
 struct part {
 	struct coord_read *read;
 	uint32_t n;
@@ -235,10 +236,11 @@ static size_t find_chunk(const struct resp_chunks *log, const struct coord_read 
 	return from;
 }
 
-#define PARTS_MOST 256 /* most parts of a read in one call */
+#define PARTS_MOST 256 /* the most chunks from which one call gets samples for a read */
 
-/* Adds the commands for the parts of a read, and returns their number. If `parts` is NULL, only
- * counts them. */
+/* Adds the commands that get the samples of a read: one command, which is one part, for each chunk
+ * of the log that has samples of the read's rank. Returns the number of commands. If `parts` is
+ * NULL, only counts them. */
 static size_t list_parts(
 	struct coord_resp *resp, struct coord_read *read, struct parts *parts)
 {
@@ -263,8 +265,8 @@ static size_t list_parts(
 	return n;
 }
 
-/* Copies the parts of each read, up to its first missing part. Returns false if a part is
- * missing. */
+/* Copies the samples in the server's replies to the reads. A read gets the samples up to its first
+ * reply that lacks samples. Returns false if there is such a reply. */
 static bool take_parts(
 	struct coord_resp *resp, const struct parts *parts, redisReply *const *replies)
 {

@@ -128,8 +128,9 @@ static bool has_shape_of(const struct dataset *dataset, sample_id a, sample_id b
 	       dataset_orientation(dataset, a) == dataset_orientation(dataset, b);
 }
 
-/* Measures each sample of a shape whose largest file is refused, because smaller files may be
- * accepted. */
+/* Measures each sample of a shape on its own. The caller has found that the supply refuses to
+ * prepare the largest file of this shape (memory_tensor_bytes returned 0). Smaller files of the
+ * shape may still be accepted. */
 static void measure_refused(struct by_shape *by, const struct dataset_shape *shape)
 {
 	struct edition *edition = by->edition;

@@ -367,8 +367,9 @@ static struct choice begin_pass(const struct opener *opener, enum opened_how how
 	return noticed(next_epoch(epochs), can_keep(opener) ? how : OPENED_JOINS, notice);
 }
 
-/* Tells whether the streak (the present row of opens of different files) must be another pass,
- * because random opens hardly ever make a row of this length (the birthday bound). */
+/* Tells whether the script has begun another pass, although no run had all files. The streak
+ * (the last opens, all of different files) shows this: if a script opens files at random, so many
+ * opens in succession are hardly ever of different files (the birthday bound). */
 static bool is_no_accident(const struct opener *opener)
 {
 	const struct script *script = opener->script;

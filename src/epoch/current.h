@@ -41,9 +41,12 @@ struct beyond {
 	uint32_t mark;
 };
 
-/* A script that reads current/, and facts about its opens. Some opens are not counted: those of the
- * file that the thread opened last, those of a worker that still reads the previous epoch (a late
- * worker), and those of a label by a thread that opens only labels. */
+/* A script that reads current/, and facts about its opens.
+ *
+ * Counted opens: all opens by the script's threads, except those of the file that the same thread
+ * opened last, those of a worker that still reads the previous epoch (a late worker), and those of
+ * a label by a thread that opens only labels. Many members below are a number of counted opens:
+ * the value that `opens` had at a certain time. */
 struct script {
 	uint64_t id;
 	/* values of current.opened at the script's first open and at its last open */
@@ -63,7 +66,7 @@ struct script {
 	/* Copies of up to LOOKED_AT elements of `marks`. They are made when the script has opened
 	 * all files of an epoch, and are compared with `marks` in the next epoch (misuse.c). */
 	uint32_t *seen;
-	uint32_t opens; /* number of counted opens so far */
+	uint32_t opens; /* number of the script's counted opens so far */
 	/* begun: number of counted opens before this epoch. begun_before: number of counted opens
 	 * before the previous epoch. An open of a file that the epoch has kept counts as an open in
 	 * the epoch. A file that a late worker opens gets the mark `begun`, so it counts as opened
@@ -75,7 +78,7 @@ struct script {
 	/* A file gets a new mark if a thread opens it again, and this open may begin a pass
 	 * (note_again). doubted: the last mark that was given in this way; 0: none. */
 	uint32_t doubted;
-	uint32_t turned; /* number of counted opens when the script turned last */
+	uint32_t turned; /* value of `opens` when the script turned last */
 	/* number of files that the script has opened in this epoch, or that the epoch has kept */
 	uint32_t opened;
 	/* number of files that this epoch has kept from the previous epoch */
@@ -123,8 +126,8 @@ struct script {
 	 * down: opens by threads whose last file was a later one. */
 	uint32_t up, down;
 	/* A step is the distance from the last file of a worker's batch to the first file of the
-	 * worker's next batch. step: the distance that was last seen for a second time. last_step:
-	 * the distance that was last seen for the first time. */
+	 * worker's next batch. last_step: the newest distance that was not seen before. If a worker
+	 * goes on over the same distance again, it becomes `step`. */
 	uint32_t step, last_step;
 	/* number of files in a batch, as found at the script's last turn; 0: not known */
 	uint32_t batch;
@@ -158,9 +161,10 @@ struct rank {
 	uint32_t script;
 	/* number of opens that the rank has made in the present pass */
 	uint32_t count;
-	/* the rank has filled up its part of the pass with the first file of another rank */
+	/* The rank has opened a file with which another rank began the pass. This one file counts
+	 * as padding (PADS), so it does not refute the division. */
 	bool pads;
-	/* another rank has filled up its part with the first file of this rank */
+	/* Another rank has opened, as its padding, a file with which this rank began the pass. */
 	bool padded;
 };
 

@@ -91,7 +91,7 @@ struct epochs_config {
 	/* the job repeats saved orders: its epochs have orders before they begin */
 	bool replays;
 	/* Other processes decide the samples (a rank gets those of its group), so the caller passes
-	 * samples to the engine without an EFFECT_DRAW; kind is EPOCHS_DRAWN. */
+	 * samples to the engine without an EFFECT_DRAW. `kind` must be EPOCHS_DRAWN. */
 	bool fed;
 	/* if a second script reads current/ too far from where the first one reads, its opens fail
 	 * with -EBUSY */
@@ -109,8 +109,9 @@ void epochs_free(struct epochs **epochs);
 void epochs_use_set(struct epochs *epochs, uint32_t first, struct epoch_set *set);
 /* Returns the first epoch after all epochs that have begun or have an order in a file. */
 uint32_t epochs_first_new(const struct epochs *epochs);
-/* Removes and returns a set that no epoch needs: none of its epochs is in memory or in a file, and
- * none will begin. The caller owns the set again. Returns NULL if there is no such set. */
+/* Removes and returns a set that no epoch needs any more. A set is needed as long as an epoch that
+ * has this set is in memory, has its order in a file, or may still begin. The caller owns the
+ * returned set again. NULL: all sets are needed. */
 struct epoch_set *epochs_drop_set(struct epochs *epochs);
 /* Returns the set of the epoch. For EPOCH_CURRENT, returns the set of the epoch that a new script
  * would read. */
@@ -325,9 +326,9 @@ must_check int epochs_had(
 	struct epochs *epochs, uint32_t epoch, sample_id next, struct effects *effects);
 
 /* Makes an epoch leave out a sample: binds the sample to the position, which counts as consumed.
- * The epoch must have just begun and have no stream. The kind must not be EPOCHS_MIRRORED. -ENOMEM;
- * -EEXIST: the epoch has kept the sample or the position from the previous epoch, so that it can't
- * leave out the sample. */
+ * The epoch must have just begun and have no stream. epochs_config.kind must not be
+ * EPOCHS_MIRRORED. -ENOMEM; -EEXIST: the epoch has kept the sample or the position from the
+ * previous epoch, so that it can't leave out the sample. */
 must_check int epochs_skip(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	sample_id sample, struct effects *effects);
 /* Notes a position that an epoch leaves out, according to its saved order. If there is no memory,
@@ -335,8 +336,8 @@ must_check int epochs_skip(struct epochs *epochs, uint32_t epoch, uint32_t posit
 void epochs_was_skipped(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
 /* Notes that a reader has got the bytes of the position. Returns true if the position's sample is
- * pinned and no other reader has got its bytes before. If the kind is EPOCHS_MIRRORED, always
- * returns true. */
+ * pinned and no other reader has got its bytes before. If epochs_config.kind is
+ * EPOCHS_MIRRORED, always returns true. */
 bool epochs_given(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
 /* Ends a request that was answered with status 0, and is not for a label. read = true: the reader

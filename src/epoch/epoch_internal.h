@@ -79,8 +79,8 @@ struct epoch {
 LIST_HEAD(epoch_list, epoch);
 
 /* An epoch that has just begun keeps samples of the previous epoch, whose number is `from`. It
- * keeps the files that the script opened after its first `since` counted opens. When all are kept,
- * the engine records `opened`, the open that began the epoch. */
+ * keeps the files that the script has opened after its first `since` counted opens (current.h).
+ * When all are kept, the engine records `opened`, the open that began the epoch. */
 struct adopting {
 	bool active;
 	/* the script that has begun the epoch: its index in current.scripts */

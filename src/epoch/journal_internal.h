@@ -45,7 +45,8 @@ struct disk_head {
 	uint64_t begun_ns;
 	uint32_t epoch;	 /* number of the segment */
 	uint32_t before; /* number of the previous segment */
-	/* number of the segment minus its first epoch; above 0 if the job has gone back */
+	/* Number of the segment minus its first epoch. It is above 0 if the job has gone back to an
+	 * earlier epoch: segments then still get new numbers, while the epochs repeat. */
 	uint32_t lag;
 	uint32_t journal[2]; /* journal_id, equal in all segments; lower half first */
 	/* Checksum of the previous 60 bytes. The checksum of the first record continues it. */
@@ -221,7 +222,9 @@ struct journal {
 	uint64_t id;	/* journal_id; constant */
 	bool begun;	/* the journal has a segment */
 	uint32_t epoch; /* first epoch of the last segment */
-	uint32_t lag;	/* number of the last segment minus its first epoch */
+	/* number of the last segment minus its first epoch; gives the number of a new segment:
+	 * epoch + lag */
+	uint32_t lag;
 	struct reader_numbers readers;
 	struct loss loss;
 
@@ -241,7 +244,7 @@ struct journal {
 	 * names are on the disk. */
 	uint32_t created, entered;
 	uint32_t first; /* (lock) number of the oldest segment */
-	/* (lock) number of the segment `file` minus its first epoch */
+	/* (lock) `lag` of the segment in `file`; gives the segment of an epoch: epoch + file_lag */
 	uint32_t file_lag;
 	bool busy;	 /* (lock) a thread writes */
 	bool compacting; /* (lock) a thread compacts the last segment */

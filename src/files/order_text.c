@@ -21,11 +21,13 @@ struct known {
 struct order_texts {
 	struct lock lock;
 	SLIST_HEAD(, known) known; /* (lock) */
-	uint64_t generation;	   /* (lock) number of calls of order_texts_forget */
+	/* (lock) grows by 1 whenever order_texts_forget drops the remembered starts */
+	uint64_t generation;
 };
 
-/* The start of a chunk: the chunk's number, the offset of its first byte, and the generation in
- * which the offset was found. */
+/* The start of a chunk: the number of the chunk, and the offset of its first byte. generation: the
+ * value of order_texts.generation when the offset was looked up. If that value has changed since,
+ * the offset is not remembered, because the text may have changed, too. */
 struct cursor {
 	size_t chunk;
 	uint64_t byte;
@@ -168,8 +170,8 @@ static void advance(struct order_texts *texts, const struct order_source *source
 	remember(texts, source->key, *cursor);
 }
 
-/* Renders the chunk at the cursor. If the chunk has all its lines, moves the cursor to the next
- * chunk. */
+/* Renders the chunk that begins at the cursor. If the chunk is complete (it has ORDER_CHUNK lines),
+ * moves the cursor to the start of the next chunk. */
 static int render_next(struct order_texts *texts, const struct order_source *source,
 	struct cursor *cursor, struct chunk *ret)
 {
@@ -180,7 +182,8 @@ static int render_next(struct order_texts *texts, const struct order_source *sou
 	return 0;
 }
 
-/* Counts the bytes of the chunk at the cursor. true: the chunk has all its lines. */
+/* Counts the bytes of the chunk that begins at the cursor. true: the chunk is complete (it has
+ * ORDER_CHUNK lines). */
 static bool measure(const struct order_source *source, const struct cursor *cursor,
 	uint64_t *ret_bytes)
 {

@@ -84,10 +84,10 @@ struct session {
 	/* another process has mounted the file system, and will unmount it */
 	bool foreign;
 	bool detached; /* session_detach was called */
-	/* The session sends no notifications. The kernel takes locks for a notification, and a
-	 * client that has a duplicate of the device could hold these locks for ever: it would
-	 * receive a request, and not answer. Instead, names and attributes expire after
-	 * UNTOLD_S. */
+	/* The daemon does not tell the kernel of changed names and attributes; they expire after
+	 * UNTOLD_S. Such a notification could block the daemon for ever, because it needs locks
+	 * that the kernel holds during some requests. The process that mounted may still have the
+	 * descriptor of /dev/fuse: it could take such a request, and never answer. */
 	bool untold;
 	bool other_pids; /* the pids of readers belong to another name space */
 	/* the daemon checks no rights: the mounting process decides who may read */
@@ -98,8 +98,9 @@ struct session {
 	bool passes_through;
 	/* Features that the kernel offered in its first message (kernel_features.c). */
 	atomic_int offered;
-	bool again; /* an earlier engine created the mount */
-	/* the mount's entry for later engines; NULL: the mount ends with this engine */
+	bool again; /* an earlier engine process created the mount */
+	/* entry that tells later engine processes of the mount; NULL: the mount ends with this
+	 * process */
 	struct kept_descriptor *place;
 	uid_t uid;
 	gid_t gid;

@@ -214,8 +214,9 @@ static int take_rank(struct group *group, const struct group_rank *rank)
 {
 	struct sched_feed_state state;
 	sched_feed_state(rank->job, &state);
-	/* The engine in this process starts without the drawn samples. A new life of the engine
-	 * (coord.h) makes the coordinator repair its log from the journals. */
+	/* If the group's engine (the server with the log) runs in this process, it has started with
+	 * an empty log, although this rank has already read samples. A new life of the engine
+	 * (coord.h) makes the leader repair the log from the journals of the nodes. */
 	if (state.started && group->local)
 		coord_local_restart(group->local);
 	return coord_take_rank(group->coord, rank->config->training, rank->config->rank,

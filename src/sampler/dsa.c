@@ -64,7 +64,8 @@ struct round {
 	bool counted;
 };
 
-/* Tells whether the sample is in S, the samples that were offered to K in earlier steps. */
+/* Tells whether the sample is in S. S has the samples that were needed by all streams of K in the
+ * previous step of the round: these samples were offered to all of them. */
 static bool offered(const struct round *round, sample_id sample)
 {
 	return round->suffix < round->first &&
@@ -105,7 +106,8 @@ static uint32_t count_offered(struct round *round)
 	return round->size;
 }
 
-/* Draws a uniform element of R_first. */
+/* Draws a uniform element of R_first. Takes the draw that `foresee` has made, if it was made from
+ * this set and no draw has followed. */
 static sample_id draw_any(struct round *round)
 {
 	const struct idset *set = round->sets[round->first];
@@ -118,8 +120,8 @@ static sample_id draw_any(struct round *round)
 	return round->foreseen->sample;
 }
 
-/* Draws a uniform element of R_first - S: a sample that the first stream of K needs, and that was
- * not offered in an earlier step of the round. */
+/* Draws a uniform element of R_first - S: a random sample that is needed by the first stream
+ * without a sample in this round, and is not in S (see `offered`). */
 static sample_id draw_one(struct round *round)
 {
 	for (size_t i = 0; may_redraw(round, i); i++) {

@@ -50,13 +50,15 @@ struct sampler {
 	struct sampler_stream **order;
 	const struct idset **sets;	  /* for dsa: the sets of the round's streams */
 	struct sampler_foreseen foreseen; /* for dsa: the next draw */
-	/* data of the engine `exchange`; NULL: the sampler has another engine */
+	/* data of the algorithm `exchange`; NULL: the sampler uses another algorithm */
 	struct exchange *exchange;
-	void *own; /* data of an engine given to sampler_new_of, whose `free` frees them */
+	/* Data of an algorithm that was given to sampler_new_of. The algorithm's function `free`
+	 * frees this data. */
+	void *own;
 };
 
 /*
- * An engine: the algorithm of a sampler. All functions except draw may be NULL. R is the set of
+ * The algorithm of a sampler, as functions. All functions except draw may be NULL. R is the set of
  * samples that a stream has still to draw.
  *
  *   insert   is called before the stream is in by_id; finds R in stream->set; may fail
@@ -71,7 +73,7 @@ struct sampler_ops {
 	sample_id (*foresee)(
 		struct sampler *sampler, const struct sampler_stream *stream);
 	void (*validate)(const struct sampler *sampler);
-	/* The following functions, except `free`, are only for the engine `exchange`. */
+	/* The following functions, except `free`, are only for the algorithm `exchange`. */
 	void (*leave)(struct sampler *sampler, job_id job);
 	sample_id (*draw_within)(
 		struct sampler *sampler, struct sampler_stream *stream, uint32_t label);
@@ -81,7 +83,8 @@ struct sampler_ops {
 	void (*free)(struct sampler *sampler); /* frees the data in sampler->own */
 };
 
-/* Makes a sampler with any engine. Tests and simulations have engines that the daemon lacks. */
+/* Makes a sampler with any algorithm. Tests and simulations have algorithms that the daemon
+ * lacks. */
 must_check int sampler_new_of(
 	const struct sampler_ops *ops, uint64_t seed, struct sampler **ret);
 
@@ -93,7 +96,7 @@ extern const struct sampler_ops sampler_exchange;
 extern const struct sampler_ops sampler_isa;
 extern const struct sampler_ops sampler_sequential;
 
-/* Makes the data of the engine `exchange`. labels: the label of each id, or NULL. */
+/* Makes the data of the algorithm `exchange`. labels: the label of each id, or NULL. */
 must_check int exchange_new(
 	const uint32_t *labels, uint32_t n_ids, struct exchange **ret);
 void exchange_free(struct exchange **exchange);

@@ -13,7 +13,8 @@
  * dataset's samples. */
 
 #define AT_ONCE 16384 /* samples looked at in one critical section */
-/* if a training still needs more samples than this, none of them is looked at */
+/* If a training has yet to draw more samples of a dataset than this, sched_lacked lists none of
+ * them, because looking at all would take too long. */
 #define MOST_LACKED 524288
 
 /* Tells whether all jobs that read the tensors of this preparation (space) draw their samples at

@@ -313,9 +313,9 @@ void handle_free(struct sched_handle *handle);
 
 /* --- run_work.c --- */
 
-/* Returns when the first delayed work is due; UINT64_MAX: there is none. */
+/* Returns the time at which the next delayed work has to begin; UINT64_MAX: no work is delayed. */
 uint64_t postponed_first_due_locked(const struct sched *sched);
-/* Passes the work that is due to workers. Takes the lock. */
+/* Has workers do the delayed work whose time has come. Takes the lock. */
 void postponed_run_due(struct sched *sched);
 
 /* --- effects.c --- */

@@ -12,7 +12,8 @@
  *
  * If a job's readers never idle, its need can't be measured: readers that fetch ahead take all
  * available samples until they have enough. So such jobs are *probed*, one at a time: for some
- * windows the job gets most of the decoders. If its readers have enough then, its need is known.
+ * windows (the times between two calls of shares_window) one of them gets most of the decoders. If
+ * its readers idle then, its need is known.
  */
 
 /* Part of the decode time that is divided among all jobs by weight, even jobs that seem to need
@@ -25,9 +26,9 @@
 /* If a larger part of the decoders is busy, decoders count as short. */
 #define SHORT_PART .75
 
-#define PROBE_PART .75	/* part of the decode time that a probed job gets */
-#define PROBE_WINDOWS 3 /* most windows that a probe lasts */
-/* Least number of windows between two probes of the same job. */
+#define PROBE_PART .75	/* part of the decode time that a job gets while it is probed */
+#define PROBE_WINDOWS 3 /* the most windows in succession in which a job is probed */
+/* A job is probed again after this many windows at the earliest. */
 #define REST_WINDOWS 60
 
 static double sum_of_weights(const struct shares *shares)

@@ -235,15 +235,17 @@ static int find_read(const struct reading *reading, uint32_t r, uint8_t *ret)
 
 /* --- the log ---------------------------------------------------------------------------- */
 
-/* The samples of the log, in their order. seen: the same samples as a set. */
+/* The list of samples with which the log of the continued training begins. seen: the samples of the
+ * list as a set, which tells whether a sample is already in the list. */
 struct row {
 	sample_id *ids;
 	uint32_t n;
 	roaring_bitmap_t *seen;
 };
 
-/* Adds the sample of a position to the row, if the row does not have the sample yet. Two positions
- * may hold the same sample if a node was away while its group repaired the log. */
+/* Adds the sample of a rank's position to the row, unless the row already has this sample. Two
+ * positions may hold the same sample: if a node was away while its group repaired the log
+ * (coord.h), the log lacks samples that only this node has read, so the group draws them again. */
 static int add_position(const struct reading *reading, const struct one_rank *rank,
 	uint32_t position, struct row *row)
 {

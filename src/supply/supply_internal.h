@@ -52,9 +52,10 @@ void program_begin(const struct wanted *wanted);
 
 /* --- storage.c: requests of each storage --- */
 
-/* Tells whether a reader thread should be woken for the storage's requests. */
+/* Tells whether one more reader thread should be woken to read samples from the storage. */
 bool storage_wakes_reader(const struct supply *supply, const struct storage *storage);
-/* Tells whether a request of the storage could be read now. */
+/* Tells whether a sample of the storage waits to be read, and its read may begin now: the storage
+ * has fewer reads than its limit, and the sample is urgent or fits into the cache. */
 bool storage_has_requests(const struct supply *supply, const struct storage *storage);
 /* Notes that the read of the sample begins. The sample must be in no queue. */
 void storage_begin(struct wanted *wanted, uint64_t now_ns);

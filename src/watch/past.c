@@ -11,6 +11,8 @@
 
 _Static_assert(HISTORY_CAUSES == WAIT_CAUSES, "all causes of waits are kept");
 
+/* A place keeps the figures of one job. There are HISTORY_JOBS places; the index of a job's place
+ * is also the index of the job's figures in each reading. */
 struct place {
 	struct last_hour_job is;
 	struct history_job last; /* figures of the job when it was removed */
@@ -51,8 +53,7 @@ void past_free(struct past **past)
 
 /* --- places ----------------------------------------------------------------------------- */
 
-/* Returns the place (the index of its figures in a reading) of the job; HISTORY_JOBS: it has
- * none. */
+/* Returns the index of the job's place; HISTORY_JOBS: the job has no place. */
 static size_t place_of(const struct past *past, job_id id)
 {
 	/* The search begins with the place that the job has if no job was removed: the first job
@@ -65,8 +66,8 @@ static size_t place_of(const struct past *past, job_id id)
 	return HISTORY_JOBS;
 }
 
-/* Frees a place. Tensors that were prepared for its job count from now on as prepared for a job
- * without a place. */
+/* Frees the place of a job, so that another job can have it. Other jobs may have used tensors that
+ * were prepared for the freed job; these now count as prepared for a job without a place. */
 static void vacate(struct past *past, size_t place)
 {
 	for (size_t i = 0; i < HISTORY_JOBS; i++) {

@@ -170,7 +170,8 @@ static void bench_transfer(
 	peer_server_free(&server);
 }
 
-/* Makes the secret and certificates of the nodes, from a temporary file with the secret. */
+/* Makes what the nodes need to trust each other: a secret, and certificates that follow from it.
+ * peer_trust_new reads the secret from a file, so it is written to a temporary file. */
 static struct peer_trust *make_trust(bool is_plain)
 {
 	static const char secret[] = "the nodes of the benchmark know it";

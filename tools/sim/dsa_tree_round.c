@@ -74,7 +74,8 @@ static uint32_t lifted_size(const roaring_bitmap_t *lifted)
 	return lifted ? set_size(lifted) : 0;
 }
 
-/* Returns |S + I| (lines 5 and 6): the number of elements that all streams of JOB share. */
+/* Runs lines 5 and 6 of Algorithm 1. Returns the number of elements in S and I together. These are
+ * needed by each stream that has no sample in this round yet (the streams JOB of the paper). */
 static uint32_t count_shared(const struct round_walk *walk)
 {
 	uint32_t size = walk->offered - lifted_size(walk->lifted);
@@ -84,9 +85,11 @@ static uint32_t count_shared(const struct round_walk *walk)
 }
 
 /*
- * Runs lines 7 to 15, and returns the end of the streams that select I. By equation (9) the first
- * stream selects I with the probability |I| / (|D| - |S|). If a stream selects I, the next one
- * selects it with the probability (|D_before| - |S|) / (|D| - |S|).
+ * Runs lines 7 to 15 of Algorithm 1. Returns the index after the last stream that selects I; if no
+ * stream does, returns walk->first. By equation (9) the first stream selects I with the probability
+ * |I| / (|D| - |S|), where D is the stream's set. If a stream selects I, the next one selects I
+ * with the probability (|D_before| - |S|) / (|D| - |S|), where D_before is the set of the stream
+ * before it.
  */
 static size_t select_shared(const struct round_walk *walk, uint32_t c)
 {
@@ -175,18 +178,20 @@ static struct decision decide(struct round_walk *walk)
 /* --- compensation: appendix C ------------------------------------------------------ */
 
 /*
- * Removes the sample from the paths of the streams that got it, and from no other path. In the
- * picture, the element e was in A, and D_1 and D_3 got it:
+ * Removes a drawn sample from the sets of the streams that got it, and keeps it in the sets of all
+ * other streams. If the sample is in a vertex, it is removed there. Then all streams at or below
+ * this level lack it. So it is added again for those that did not get it:
  *
- *           A            Among the vertices of which all streams (the "job set") still need e
- *          / \           (the "compensation set"), the topmost ones get e: here the leaf E.
- *         C   B          The vertices below them have e on their paths then.
- *            / \
+ *           A            Example: the sample was in A, and D_1 and D_3 got it. It is removed from
+ *          / \           A, and added to E, the leaf of D_2. (In the paper, E is the topmost
+ *         C   B          vertex of the "compensation set": all streams of its "job set", here
+ *            / \         D_2, still need the sample.)
  *           E   F
  *
- * Let `last` be the last level whose stream got the sample. For streams of levels above it that
- * still need the sample, only their leaves can have it. All streams of levels below it need the
- * sample, so the vertex of the next level has it.
+ * `last` is the last level whose stream got the sample. For a stream of an earlier level the sample
+ * is added to the leaf. All streams of later levels need the sample, so it is added to the vertex
+ * of the level after `last`.
+ * A stream that had the sample in its leaf, and got it, only loses it there.
  */
 static void compensate(struct dsa_tree *tree, const struct decision *decision)
 {

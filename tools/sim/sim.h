@@ -37,9 +37,10 @@ struct sim_dataset {
 struct sim_job {
 	char *name;
 	char *dataset_name;
-	size_t dataset;	 /* index of the job's dataset */
-	double speed;	 /* speed relative to the other jobs */
-	double start;	 /* start, in epochs of time */
+	size_t dataset; /* index of the job's dataset */
+	double speed;	/* speed relative to the other jobs */
+	/* time at which the job starts; 1 is the duration of an epoch of time (see above) */
+	double start;
 	uint32_t epochs; /* 0: the job runs until the time is over */
 };
 

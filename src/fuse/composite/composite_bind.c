@@ -22,8 +22,9 @@ static uint64_t end_of(const struct wait *wait)
 	return wait->offset + wait->size;
 }
 
-/* Finds the first record, at or after offset wait->bound_to, whose position has to be bound. false:
- * no further position has to be bound. */
+/* Finds the next position that has to be bound for the request. The search begins at the offset
+ * wait->bound_to of the file. *ret_index: the position's index in the file. false: no further
+ * position has to be bound. */
 static bool next_unbound_locked(struct wait *wait, uint32_t *ret_index)
 {
 	const struct composite_file *file = wait->file;

@@ -33,8 +33,8 @@ struct sched_job;
  * shard   (none) -> OPENING -> READY -> (none)
  * both    OPENING, MAKING -> FAILED -> (none)
  *
- * A batch that an earlier engine opened goes from OPENING to READY, too. HELD: the sample is
- * prepared, and the handle pins it. READY: the content is made from the sample. In a batch, the
+ * A batch that an earlier engine process opened goes from OPENING to READY, too. HELD: the sample
+ * is prepared, and the handle pins it. READY: the content is made from the sample. In a batch, the
  * content is freed when the number of bytes read equals the size of the content. In a shard, the
  * content is freed and the handle is released when the last byte was read.
  */
@@ -79,9 +79,9 @@ struct wait {
 	/* wait_arm was called, so libfuse reports interrupts of the request */
 	bool armed;
 	int status; /* -errno: a position can't be bound or opened */
-	/* all labels before this offset in the file are known */
+	/* The labels and texts before this offset in the file need no further binding. */
 	uint64_t bound_to;
-	uint32_t binding; /* index of the record whose position is being bound */
+	uint32_t binding; /* index, in the file, of the position that is being bound */
 	/* epoch that the scheduler was asked for when this position was to be bound */
 	uint32_t asked_epoch;
 	/* handle of this position, until the position's sample is stored in the file */
@@ -111,7 +111,7 @@ static inline struct wait *wait_of(struct load_work *work)
 struct composite_file {
 	/* Must be the first member, for casts. Waits and unfinished slots hold references to it. */
 	struct open_file open;
-	bool again; /* an earlier engine has opened the file */
+	bool again; /* an earlier engine process has opened the file */
 	struct sched_job *job;
 	struct inode inode;
 	struct composite composite;
@@ -125,7 +125,8 @@ struct composite_file {
 	/* (lock) Sample of each position; SAMPLE_NONE: the position is not bound yet. NULL: the
 	 * file is a batch, which needs no such list. */
 	sample_id *samples;
-	/* (lock) the slot of each record, or NULL; labels have no slots */
+	/* (lock) For each position of the file, its slot; NULL: no request uses the position. A
+	 * file of labels has no slots. */
 	struct slot **slots;
 	struct slots used;  /* (lock) the least recently used slot comes first */
 	uint32_t n_used;    /* (lock) */
@@ -152,7 +153,7 @@ void wait_give_up(struct wait *wait);
 
 /* --- composite_slot.c --- */
 
-/* Makes the wait use the slot of a record, and opens the position if the slot is new. -errno: the
+/* Makes the wait use the slot of a position, and opens the position if the slot is new. -errno: the
  * position can't be opened; then the caller asks for no further slots. */
 must_check int slot_need(struct wait *wait, uint32_t index);
 /* Ends the wait's use of its slots. delivered: the reader has received the slots' bytes. */

@@ -244,7 +244,8 @@ static void asked(struct wait *wait)
 		answer(wait);
 }
 
-/* Asks for the slot of each position from whose sample the request wants bytes. */
+/* Asks for the sample of each position whose pixels the request reads. Each of these positions gets
+ * a slot (struct slot), which holds the sample. */
 static int ask(struct wait *wait)
 {
 	const struct composite *composite = &wait->file->composite;
@@ -260,8 +261,9 @@ static int ask(struct wait *wait)
 	return err;
 }
 
-/* Asks for the slots of the request's positions. A read does so even after an error, because the
- * reader gets the bytes before the first position that can't be bound. */
+/* Continues a request when all positions are bound whose labels or texts it reads: asks for the
+ * samples that it reads. A read does so even if a position can't be bound, because the reader gets
+ * the bytes before this position. */
 void wait_bound(struct wait *wait)
 {
 	struct composite_file *file = wait->file;

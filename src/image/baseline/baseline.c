@@ -19,7 +19,9 @@ struct baseline {
 	struct frame frame;
 	struct huffman huffman[COMPONENTS];
 	struct scan scan;
-	uint8_t *memory; /* memory of the segment and of the samples */
+	/* Memory of scan.entropy.segment, the compressed bytes of a restart interval, and of the
+	 * samples of scan.planes: the decoded numbers of each component, such as Y or Cb. */
+	uint8_t *memory;
 	size_t memory_bytes;
 };
 
@@ -175,7 +177,8 @@ static bool reserve(struct baseline *decoder, size_t bytes)
 	return decoder->memory;
 }
 
-/* Returns the largest number of bytes that the decoder accepts for the scan. */
+/* Returns the size of entropy.segment: the largest number of bytes that the decoder accepts for the
+ * scan. */
 static size_t segment_capacity(const struct baseline *decoder)
 {
 	const struct frame *frame = &decoder->frame;
@@ -188,7 +191,8 @@ static size_t segment_capacity(const struct baseline *decoder)
 	return left < most ? left : most;
 }
 
-/* Allocates memory for the segment, and for the samples of `columns` columns of pixels. */
+/* Allocates memory for entropy.segment, and for the samples of all planes in `columns` columns of
+ * pixels. */
 static bool set_memory(struct baseline *decoder, size_t columns)
 {
 	struct scan *scan = &decoder->scan;

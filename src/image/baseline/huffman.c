@@ -12,8 +12,8 @@
 #define MAX_AC_SIZE 10
 #define ZERO_RUN 15 /* means 16 coefficients of 0 */
 
-/* The Huffman code with which an index of LOOKUP_BITS bits begins. If `length` is 0, there is no
- * such code, or it is longer than the index. */
+/* The Huffman code with which an index into a look-up begins. If `length` is 0, there is no such
+ * code, or it is longer than the index. */
 struct code {
 	uint8_t length;
 	uint8_t symbol;
@@ -51,16 +51,19 @@ static void look_up_codes(const struct huffman_codes *codes, struct code table[L
 		table[at] = (struct code){0};
 }
 
-/* The value of a coefficient. An index contains the first bits of the value, or all of them. */
+/* The value of a coefficient, as far as it is known from the index into a look-up. The index
+ * contains the first bits of the value, or all of them. */
 struct value {
-	int known; /* the value if all bits beyond the index are 0 */
+	/* the value, if the index contains all of its bits, or if the bits that follow are 0 */
+	int known;
 	/* The value is x + constant, modulo 2^16, where x has all bits from the first bit of the
 	 * index to the last bit of the value. */
 	unsigned constant;
 };
 
-/* Returns the value in an index of `bits` bits: the value has `size` bits, and `skip` bits come
- * before it. The index must contain at least the first bit of the value. */
+/* Returns the value of a coefficient from an index into a look-up. The index has `bits` bits. After
+ * its first `skip` bits the value begins, which has `size` bits. The index must contain at least
+ * the first bit of the value. */
 static struct value value_at(unsigned index, unsigned bits, unsigned skip, unsigned size)
 {
 	unsigned used = skip + size;
