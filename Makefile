@@ -226,9 +226,14 @@ VALGRIND := $(filter %_augment %_escape %_format %_header %_journal_damage %_jso
 	%_config %_control,$(UNIT))
 endif
 
-check-valgrind: $(VALGRIND) $(FAULTY)
+# These tests watch the C library's own allocator, which ASan and valgrind replace.
+ALLOCATOR := $(addprefix $(BUILD)/tests/unit/,test_exchange_memory test_load_allocations \
+	test_sched_space)
+
+check-valgrind: $(VALGRIND) $(FAULTY) $(ALLOCATOR)
 	tests/unit/run --valgrind --notices "assertion abort leak freed uninitialised" $(FAULTY)
 	JOADERFS_LONG= tests/unit/run --valgrind $(VALGRIND)
+	tests/unit/run $(ALLOCATOR)
 
 # Packages first, as check does: this may be the only thing that is asked for.
 check-clients:
