@@ -313,36 +313,6 @@ static inline bool config_is_pair(const struct job_config *config)
  * result owns nothing, and is valid as long as `config`. */
 struct job_config config_second(const struct job_config *config);
 
-#define CONFIG_NO_OWNER UINT32_MAX
-
-/* The owner of a job. If the ini names none, the owner is the daemon's user, and every user may
- * read. */
-struct job_owner {
-	uid_t uid;
-	gid_t gid;
-	/* Mode of directories. Files have the same mode without the search bits. */
-	mode_t mode;
-};
-struct job_owner config_job_owner(const struct job_config *config);
-/* Tells whether the user is root or the daemon's user, who may do everything. */
-bool config_is_master(uid_t uid);
-/* Tells whether the user may change and remove the job. */
-bool config_job_is_of(const struct job_config *config, uid_t uid);
-
-struct config_user {
-	uid_t uid;
-	gid_t gid;
-	/* Tells whether the user is a member of `group`. Called only for groups other than
-	 * `gid`. */
-	bool (*has_group)(void *context, gid_t group);
-	void *context;
-};
-/* Tells whether the user has all rights in `wanted`: a sum of 4 (read) and 1 (search). */
-bool config_job_allows(
-	const struct job_config *config, const struct config_user *user, unsigned wanted);
-/* Prints the user's name, or the number if there is no name. */
-void config_print_user(FILE *out, uid_t uid);
-
 /* Receives each message: one line, without a newline. A message that begins with CONFIG_WARNING is
  * about a setting that is allowed, but probably not intended. */
 #define CONFIG_WARNING "warning: "

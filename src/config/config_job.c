@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "config/config_internal.h"
+#include "config/config_owner.h"
 
 #include <errno.h>
 #include <string.h>

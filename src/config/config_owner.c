@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "config/config_internal.h"
+#include "config/config_owner.h"
 
 #include <errno.h>
 #include <grp.h>

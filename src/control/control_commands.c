@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/work.h"
+#include "config/config_owner.h"
 #include "coord/coord.h"
 #include "control/control_datasets.h"
 #include "control/control_jobs.h"

@@ -3,6 +3,7 @@
 
 #include "control/control_jobs.h"
 #include "base/aprintf.h"
+#include "config/config_owner.h"
 #include "control/control_request.h"
 #include "sched/jobs.h"
 

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/escape.h"
+#include "config/config_owner.h"
 #include "control/control_internal.h"
 #include "files/text.h"
 #include "fuse/reader.h"

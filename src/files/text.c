@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 #include "base/size_text.h"
+#include "config/config_owner.h"
 #include "files/text.h"
 #include "files/text_times.h"
 #include "sched/datasets.h"

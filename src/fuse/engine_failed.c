@@ -4,6 +4,7 @@
 #include "fuse/engine_failed.h"
 #include "base/kept.h"
 #include "base/log.h"
+#include "config/config_owner.h"
 #include "files/inode.h"
 #include "fuse/mount_options.h"
 #include "fuse/handover.h"

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "fuse/owner.h"
+#include "config/config_owner.h"
 #include "sched/jobs.h"
 
 #include <errno.h>

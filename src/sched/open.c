@@ -27,9 +27,7 @@
  *   sched_release -> the engine tells which pins are given back
  */
 
-/* Gives the handle a reference to the sample's tensor, or, if there is no tensor yet, to the wanted
- * sample. handle_detach_locked gives the reference back. -ENOMEM */
-static int attach_locked(struct sched_handle *handle)
+int handle_attach_locked(struct sched_handle *handle)
 {
 	const struct sched_job *job = handle->job;
 	const struct edition *edition =
@@ -66,8 +64,8 @@ static struct open_request request_of(
 		.images = reader->images};
 }
 
-static struct sched_handle *handle_new(struct sched_job *job, uint32_t epoch,
-	uint32_t position, const struct sched_open_callbacks *callbacks, bool label)
+struct sched_handle *handle_new(struct sched_job *job, uint32_t epoch, uint32_t position,
+	const struct sched_open_callbacks *callbacks, bool label)
 {
 	struct sched_handle *handle = calloc(1, sizeof(*handle));
 	if (!handle)
@@ -231,7 +229,7 @@ void handle_answered_locked(struct sched_handle *handle, struct aftermath *after
 	if (handle->status == 0)
 		handle->status = handle->request.status;
 	if (handle->status == 0 && !handle->request.label)
-		handle->status = attach_locked(handle);
+		handle->status = handle_attach_locked(handle);
 	if (handle->status == 0 && !handle->request.label)
 		handle_in_epoch_locked(handle);
 	if (handle->request.status == 0 && handle->status != 0)
@@ -323,6 +321,17 @@ static int refuse_to_wait_locked(
 	return err;
 }
 
+int handle_settle_locked(struct sched_handle *handle, struct aftermath *aftermath)
+{
+	lock_assert_held(&handle->job->sched->lock);
+	if (is_ready(handle)) {
+		handle_finish_locked(handle, 0, aftermath);
+		return 0;
+	}
+	int err = take_ticket_locked(handle);
+	return err ? refuse_to_wait_locked(handle, err, aftermath) : 0;
+}
+
 /* Asks the engine for the sample. Returns 0 if the handle is finished, or if it has to wait (its
  * state is HANDLE_PARKING). */
 static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
@@ -344,12 +353,7 @@ static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 		handle_trace_locked(handle, SCHED_TRACE_FAILED);
 		return handle->status;
 	}
-	if (is_ready(handle)) {
-		handle_finish_locked(handle, 0, aftermath);
-		return 0;
-	}
-	int err = take_ticket_locked(handle);
-	return err ? refuse_to_wait_locked(handle, err, aftermath) : 0;
+	return handle_settle_locked(handle, aftermath);
 }
 
 /* Tells the reader its ticket, without the lock, and then lets the open go on. Meanwhile other
@@ -365,6 +369,16 @@ static void park(struct sched_handle *handle)
 	lock_take(&sched->lock);
 	go_on_locked(handle, &aftermath);
 	sched_unlock(sched, &aftermath);
+}
+
+void handle_asked(struct sched_handle *handle, int err, struct aftermath *aftermath)
+{
+	bool has_to_park = !err && handle->state == HANDLE_PARKING;
+	sched_unlock(handle->job->sched, aftermath);
+	if (err)
+		handle_free(handle);
+	else if (has_to_park)
+		park(handle);
 }
 
 /* Finds the script to which the reader belongs, for a job with `script = one`: all readers at one
@@ -392,12 +406,7 @@ static int open_position(struct sched_job *job, uint32_t epoch, uint32_t positio
 	if (job->is.config.one_script)
 		join_script_locked(handle);
 	int err = ask_locked(handle, &aftermath);
-	bool has_to_park = !err && handle->state == HANDLE_PARKING;
-	sched_unlock(job->sched, &aftermath);
-	if (err)
-		handle_free(handle);
-	else if (has_to_park)
-		park(handle);
+	handle_asked(handle, err, &aftermath);
 	return err;
 }
 
@@ -411,92 +420,6 @@ int sched_open_label(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks)
 {
 	return open_position(job, epoch, position, callbacks, true);
-}
-
-/* Finds a job's part with this dataset and this preparation. NULL: no job has such a part. */
-static const struct part *find_prepared_locked(
-	const struct sched *sched, const struct dataset *dataset, const char *preparation)
-{
-	struct sched_job *job;
-	lock_assert_held(&sched->lock);
-	TAILQ_FOREACH (job, &sched->jobs, link) {
-		const struct part *part = edition_part_of(job->is.now, dataset);
-		if (part && strcmp(part->space->text, preparation) == 0)
-			return part;
-	}
-	return NULL;
-}
-
-/* Requests a sample for another daemon. Returns 0 if the handle is finished, or if it has to wait
- * (its state is HANDLE_PARKING). */
-static int ask_sample_locked(struct sched_handle *handle, const struct part *part,
-	sample_id sample, struct aftermath *aftermath)
-{
-	const struct wanted *wanted = wanted_find(part->space, sample);
-	lock_assert_held(&handle->job->sched->lock);
-	if (handle->job->sched->stopping)
-		return -ENODEV;
-	if (wanted && wanted->fetching)
-		return -EAGAIN;
-	handle->bare = true;
-	handle->answered = true;
-	handle->request.sample = part->first + sample;
-	int err = attach_locked(handle);
-	if (err)
-		return err;
-	if (handle->wanted)
-		handle->wanted->here = true;
-	if (is_ready(handle)) {
-		handle_finish_locked(handle, 0, aftermath);
-		return 0;
-	}
-	err = take_ticket_locked(handle);
-	return err ? refuse_to_wait_locked(handle, err, aftermath) : 0;
-}
-
-/*
- * Notes that another daemon asks for a sample, and tells whether this daemon gives the tensor.
- * Returns false if three things are true: the cache is full, it lacks the sample, and only the
- * training that asks needs the sample. Then the other daemon can as well prepare the sample, which
- * saves the transfer. But if the dataset has a tier, always returns true, because the tier may have
- * the sample.
- */
-static bool is_given_locked(
-	const struct space *space, sample_id sample, struct aftermath *aftermath)
-{
-	const struct sched *sched = sched_of_source(space->source);
-	lock_assert_held(&sched->lock);
-	struct cache_usage usage = cache_usage(sched->cache);
-	uint64_t bytes = memory_size_of(&sched->supply, space, sample).tensor;
-	return !draw_fetched_locked(space, sample, aftermath) || space->source->tier ||
-	       space_has(space, sample) || cache_need(space->cache, sample) > 0 ||
-	       usage.live_bytes + bytes <= usage.capacity;
-}
-
-int sched_open_sample(struct sched *sched, const struct dataset *dataset,
-	const char *preparation, sample_id sample,
-	const struct sched_open_callbacks *callbacks)
-{
-	struct sched_handle *handle = NULL;
-	struct aftermath aftermath;
-	if (sample >= dataset_ids(dataset))
-		return -EINVAL;
-	aftermath_init(&aftermath);
-	lock_take(&sched->lock);
-	const struct part *part = find_prepared_locked(sched, dataset, preparation);
-	int err = part ? -ENOMEM : -ENOENT;
-	if (part && !is_given_locked(part->space, sample, &aftermath))
-		err = -ENOSPC;
-	else if (part && (handle = handle_new(sched_job_of(part->edition->job), 0, 0,
-				  callbacks, false)))
-		err = ask_sample_locked(handle, part, sample, &aftermath);
-	bool has_to_park = !err && handle->state == HANDLE_PARKING;
-	sched_unlock(sched, &aftermath);
-	if (err && handle)
-		handle_free(handle);
-	else if (has_to_park)
-		park(handle);
-	return err;
 }
 
 void sched_cancel(struct sched *sched, uint64_t ticket)

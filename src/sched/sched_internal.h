@@ -34,6 +34,7 @@
  *   draining  the state of the previous epoch while current/ may still give its files
  *
  *   open.c           serves an open, from its request to its release
+ *   open_sample.c    opens a sample for another daemon
  *   bindings.c       tells which samples positions hold
  *   effects.c        executes the decisions of a job's engine
  *   draw_effects.c   executes the decisions of the draw engine
@@ -297,6 +298,19 @@ void tell_worths(void *context, struct tier_asked *asked, size_t n);
 
 /* --- open.c --- */
 
+/* Makes the handle of an open, which handle_free frees. NULL: no memory. */
+struct sched_handle *handle_new(struct sched_job *job, uint32_t epoch, uint32_t position,
+	const struct sched_open_callbacks *callbacks, bool label);
+/* Gives the handle a reference to the sample's tensor, or, if there is no tensor yet, to the wanted
+ * sample. handle_detach_locked gives the reference back. -ENOMEM */
+must_check int handle_attach_locked(struct sched_handle *handle);
+/* Finishes the open if it is ready. Otherwise gives it a ticket, and its state becomes
+ * HANDLE_PARKING. -ENOMEM: the open is undone. */
+must_check int handle_settle_locked(
+	struct sched_handle *handle, struct aftermath *aftermath);
+/* Ends the critical section in which the open was requested. Then frees the handle if err is not 0,
+ * and parks an open that has to wait. */
+void handle_asked(struct sched_handle *handle, int err, struct aftermath *aftermath);
 /* Continues an open whose request the engine has answered. */
 void handle_answered_locked(struct sched_handle *handle, struct aftermath *aftermath);
 /* Has a worker look up a request's sample in a saved order (EFFECT_LOOK_UP). */
