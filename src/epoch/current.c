@@ -157,19 +157,19 @@ static bool had_half(const struct script *script)
 	return script->opened - script->adopted >= script->files - script->opened;
 }
 
-/* Workers that read files again in the same order open the k-th file after k / REREAD opens at the
- * earliest. */
-#define REREAD 4
-
 /* Tells whether an open of the file ends a run that has all files. The run began after
- * script->first opens, and had all files after script->whole opens. An open of one of the run's
- * first J files does not end the run. After k more opens, the same holds for the run's first J +
- * REREAD k files. */
-static bool ends_whole(const struct script *script, uint32_t file)
+ * script->first opens, and had all files after script->whole opens. An open of a file of the run's
+ * first half does not end the run. If the next epoch can't keep samples, only the run's first J
+ * files count. */
+static bool ends_whole(const struct opener *opener)
 {
-	uint32_t mark = script->marks[file];
-	uint32_t hedged = n_hedged(script) + REREAD * (script->opens - script->whole);
-	return script->whole > 0 &&
+	const struct epochs *epochs = opener->epochs;
+	const struct script *script = opener->script;
+	uint32_t mark = script->marks[opener->file], hedged = n_hedged(script);
+	if (script->files >= FEW_MOST && epochs->running &&
+		epochs->running->number == script->epoch)
+		hedged = (script->files + 1) / 2;
+	return script->whole > 0 && is_opened(script, opener->file) &&
 	       (mark > script->whole || mark - script->first > hedged);
 }
 
@@ -411,7 +411,7 @@ static struct choice choose_in_pass(const struct opener *opener)
 		return begin_pass(opener, OPENED_NEXT);
 	if (is_in_order(script))
 		return given;
-	if (is_opened(script, opener->file) && ends_whole(script, opener->file))
+	if (ends_whole(opener))
 		return begin_pass(opener, OPENED_NEXT);
 	if (is_no_accident(opener))
 		return begin_pass(opener, OPENED_KEEPS);
