@@ -234,7 +234,10 @@ static bool is_late(const struct opener *opener)
 	bool late = worker && worker->late && opener->file > worker->file &&
 		    ((in_batch && opener->file == worker->file + 1) ||
 			    opener->file == worker->file + script->step);
-	return (late || several) && script->marks[opener->file] <= script->begun_before &&
+	bool steps = late && opener->file == worker->file + script->step;
+	return (late || several) &&
+	       script->marks[opener->file] <=
+		       (steps ? script->turned_before : script->begun_before) &&
 	       can_give(opener->epochs, script->epoch - 1, opener->request);
 }
 

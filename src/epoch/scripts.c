@@ -249,6 +249,7 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 	script->labels_before = script->labels;
 	script->labels = 0;
 	script->epoch = opened->epoch;
+	script->turned_before = script->turned;
 	script->turned = script->newest = script->opens;
 	script->turns++;
 	begin_parts(&epochs->current, script, over);
