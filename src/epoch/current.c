@@ -231,13 +231,13 @@ static bool is_late(const struct opener *opener)
 	bool several = worker && worker->id == 0 && script->was_in_order &&
 		       8 * (uint64_t)script->left <= script->files;
 	bool in_batch = script->batch == 0 || (worker && worker->batch < script->batch);
-	bool late = worker && worker->late && opener->file > worker->file &&
-		    ((in_batch && opener->file == worker->file + 1) ||
-			    opener->file == worker->file + script->step);
+	bool late = worker && worker->late && opener->file > worker->file;
 	bool steps = late && opener->file == worker->file + script->step;
-	return (late || several) &&
-	       script->marks[opener->file] <=
-		       (steps ? script->turned_before : script->begun_before) &&
+	late = steps || (late && in_batch && opener->file == worker->file + 1);
+	/* The pass has not opened the file. If the file goes on with the row, somebody may have
+	 * looked at it just before the pass. */
+	uint32_t pass = steps ? script->turned_before : script->begun_before;
+	return (late || several) && script->marks[opener->file] <= pass &&
 	       can_give(opener->epochs, script->epoch - 1, opener->request);
 }
 

@@ -78,8 +78,9 @@ struct script {
 	/* A file gets a new mark if a thread opens it again, and this open may begin a pass
 	 * (note_again). doubted: the last mark that was given in this way; 0: none. */
 	uint32_t doubted;
-	uint32_t turned_before;
-	uint32_t turned; /* value of `opens` when the script turned last */
+	/* turned: value of `opens` when the script turned last. turned_before: its value when the
+	 * script had turned the time before. */
+	uint32_t turned, turned_before;
 	/* number of files that the script has opened in this epoch, or that the epoch has kept */
 	uint32_t opened;
 	/* number of files that this epoch has kept from the previous epoch */
