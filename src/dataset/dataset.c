@@ -72,7 +72,7 @@ uint32_t dataset_classes(const struct dataset *dataset)
 	return dataset->n_classes;
 }
 
-/* LABEL_NONE, of samples whose class no longer exists, gives "". */
+/* Returns "" for LABEL_NONE, the label of samples whose class no longer exists. */
 const char *dataset_class_name(const struct dataset *dataset, uint32_t label)
 {
 	return label < dataset->n_classes ? dataset->classes[label] : "";
@@ -125,7 +125,7 @@ struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id
 	ensure(id < dataset->n_ids);
 	const struct catalogue_map *map = dataset_of(dataset, id, &id)->map;
 	uint64_t mode = map_value(map, MAP_MODES, id);
-	/* A damaged mode: the size can't be trusted, either, and counts as unknown. */
+	/* If the map is damaged here, the size counts as unknown, too. */
 	if (mode >= N_PIXEL_MODES)
 		return (struct tensor_shape){0};
 	return (struct tensor_shape){.height = (uint32_t)map_value(map, MAP_HEIGHTS, id),
@@ -186,8 +186,7 @@ static int connection_new(const struct dataset *dataset, struct connection **ret
 		return -ENOMEM;
 	const char *file;
 	int err;
-	/* dataset_install may rename the catalogue meanwhile; it is then opened
-	 * again. */
+	/* If dataset_install renames the catalogue meanwhile, it is opened again. */
 	do {
 		if (connection->db)
 			sqlite3_close(connection->db);

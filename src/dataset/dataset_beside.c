@@ -191,7 +191,7 @@ int dataset_text(struct dataset *dataset, sample_id id, const char *column, char
 	return err || *ret ? err : -ENOENT;
 }
 
-/* class, path, and columns of metadata */
+/* true: class, path, or a column of metadata */
 static bool may_be_asked(const char *column)
 {
 	return !catalogue_reserved_column(column) || strcasecmp(column, "class") == 0 ||

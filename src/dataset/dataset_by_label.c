@@ -11,8 +11,7 @@
 /* a counting sort by label, with a range of ids per thread */
 
 #define IDS_AT_ONCE 1024
-/* Least samples per thread: below twice as many, one thread sorts faster than
- * several. */
+/* least samples per thread; below twice as many, one thread is faster than several */
 #define LEAST_IN_RANGE 4096
 
 struct sorting {
@@ -21,9 +20,8 @@ struct sorting {
 	unsigned n_ranges;
 	uint32_t n_labels;
 	atomic_uint next;
-	/* A number per range and label: first, how many of the range's samples have the
-	 * label; then, the index in `ret` for the range's next sample with this
-	 * label. */
+	/* Per range and label: first how many of the range's samples have the label;
+	 * then the index in `ret` for the range's next sample with this label. */
 	uint32_t *counts;
 	sample_id *ret; /* NULL in the first pass, which only counts */
 };

@@ -254,7 +254,7 @@ static int load_all(sqlite3 *db, const char *sql,
 	return err;
 }
 
-/* Catalogues of older versions lack this table. */
+/* Catalogues of older versions lack the table `beside`. */
 static int load_beside(sqlite3 *db, struct catalogue *catalogue)
 {
 	bool is_there;
@@ -274,9 +274,8 @@ static int load_beside(sqlite3 *db, struct catalogue *catalogue)
 #define NO_PART "NULL, 0, 0, 0, 0"
 #define MODE "channels, bits, palette"
 #define NO_MODE "3, 8, 0"
-/* 0 for the rows whose headers a build with other image formats must read again:
- * unreadable ones, and PNGs, since the other build may have found another
- * orientation. */
+/* 0: a build with other image formats wrote the row, and the header must be read again:
+ * it was unreadable, or a PNG, whose orientation the build may have missed. */
 #define PROBED_AGAIN "probed AND width > 0 AND path NOT LIKE '%.png'"
 
 static void probe_again(struct catalogue *catalogue)

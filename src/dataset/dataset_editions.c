@@ -109,8 +109,7 @@ static void rename_in_use(struct dataset *dataset, char *file)
 }
 
 /* move: rename or link. Memory mappings of the map remain valid. An error is only
- * logged: catalogue_map_open notices a missing or wrong map, which is then made
- * again. */
+ * logged: catalogue_map_open notices a wrong map, which is made again. */
 static void move_map(
 	const char *from, const char *to, int (*move)(const char *from, const char *to))
 {
@@ -153,8 +152,7 @@ int dataset_install(const char *state_dir, struct dataset *now, struct dataset *
 {
 	char *file = catalogue_file(state_dir, now->name, "");
 	int err = file ? fault_hit("dataset.install") : -ENOMEM;
-	/* If an earlier call could not rename, `now` already has its name with a
-	 * number. */
+	/* After a failed rename of an earlier call, `now` already has a number. */
 	if (!err && !was_kept(now))
 		err = keep(state_dir, now);
 	if (!err)

@@ -42,8 +42,7 @@ static uint32_t known(uint32_t orientation)
 	return orientation >= 1 && orientation <= 8 ? orientation : 1;
 }
 
-/* Sets *orientation if the entry is the orientation. false: the entry or its values lie
- * outside the data. */
+/* Sets *orientation if the entry has it. false: the entry or its values lie outside. */
 static bool read_entry(const struct tiff *tiff, size_t at, uint32_t *orientation)
 {
 	if (at > tiff->size || tiff->size - at < ENTRY_BYTES)

@@ -18,8 +18,8 @@ static bool knows_sum(const struct dataset *dataset, const roaring_bitmap_t *sel
 	       roaring_bitmap_equals(selection, dataset->present);
 }
 
-/* The sum is of one number per sample, which does not depend on the others, so the
- * processor computes several at a time. */
+/* Each sample adds a number that does not depend on other samples, so the processor
+ * computes several at a time. */
 uint64_t dataset_fingerprint(
 	const struct dataset *dataset, const roaring_bitmap_t *selection)
 {

@@ -8,7 +8,7 @@
 
 __extension__ typedef unsigned __int128 uint128;
 
-/* the step of the hash function wyhash (Wang Yi, public domain) */
+/* Mixes a word into a hash as the hash function wyhash does (Wang Yi, public domain). */
 static inline uint64_t hash_fold(uint64_t hash, uint64_t word)
 {
 	uint128 product = (uint128)(hash ^ UINT64_C(0xa0761d6478bd642f)) *
@@ -16,7 +16,7 @@ static inline uint64_t hash_fold(uint64_t hash, uint64_t word)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* last step of the generator splitmix64: random-looking bits, different for each z */
+/* Scatters the bits of z: the last step of the generator splitmix64, a bijection. */
 static inline uint64_t hash_scatter(uint64_t z)
 {
 	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);

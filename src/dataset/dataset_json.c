@@ -78,7 +78,7 @@ static void print_value(FILE *out, sqlite3_stmt *row, int column)
 
 /* --- rows ------------------------------------------------------------------------- */
 
-/* shown for a row of a mixture */
+/* label and dataset that are printed for a row of a mixture */
 struct shown {
 	uint32_t label;
 	const char *dataset;
@@ -101,7 +101,7 @@ static void print_shown(
 	}
 }
 
-/* The statement returns the columns SHOWN, then all columns. shown: NULL: no mixture. */
+/* The statement returns the columns SHOWN, then all columns. shown: NULL if no mixture. */
 static void print_row(FILE *out, sqlite3_stmt *row, const struct shown *shown)
 {
 	bool first = true;

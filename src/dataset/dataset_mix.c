@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Only labels are stored in memory; other facts stay in the datasets' maps and
- * catalogues. */
+/* Only labels are stored in memory; other facts stay in the datasets' maps. */
 
 struct mixing {
 	const struct dataset_mixed *from;

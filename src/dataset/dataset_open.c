@@ -269,8 +269,7 @@ static int keep_catalogue(const struct scan *scan, const struct catalogue *catal
 	return 0;
 }
 
-/* If the root or a container can't be read, keeps the old catalogue, if it has
- * samples. */
+/* Without the root or a container, the old catalogue is kept, if it has samples. */
 static int without_root(const struct dataset_config *config, const struct scan *scan,
 	const struct catalogue *catalogue, int err)
 {
@@ -388,8 +387,8 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 	if (!err && seen) {
 		err = save(scan, dataset->file, &catalogue, &tree, metadata, ret_changed);
 		if (err == -ENOSPC && only_form) {
-			/* A full disk is no error here: only the new form of the
-			 * catalogue, which saves space, would be written. */
+			/* A full disk is no error here: only the new form, which saves
+			 * space, is not written. */
 			err = 0;
 			*ret_changed = false;
 		}
@@ -405,8 +404,7 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 /* --- without a scan ----------------------------------------------------------------------- */
 
 /* The dataset keeps the last scan's samples, even if files have changed: a kept edition
- * must not change, and readers must not wait for a scan of an engine that replaces a
- * dead one. */
+ * must not change, and readers must not wait until a new engine has scanned. */
 static bool nobody_looks(const struct scan *scan)
 {
 	return !scan->anew && (scan->kept || kept_is_again());
@@ -499,8 +497,7 @@ static int open_by_scan(const struct dataset_config *config, const char *state_d
 	bool changed = false;
 	int err = fill(config, &scan, state_dir, dataset, &changed);
 	scan_end(&scan);
-	/* The scan's freed memory, about 100 bytes per sample, goes back to the
-	 * system. */
+	/* The scan's freed memory, 100 bytes per sample, goes to the system. */
 	malloc_trim(0);
 	if (err || (scan.next && !changed)) {
 		dataset_close(&dataset);

@@ -38,8 +38,7 @@ static bool add(struct path *path, const char *text, size_t n)
 	return true;
 }
 
-/* Removes the last component of the path, which ends with a slash. false: it is
- * empty. */
+/* Removes the last component of a path that ends with a slash. false: it is empty. */
 static bool leave(struct path *path)
 {
 	if (path->n == 0)
@@ -51,8 +50,7 @@ static bool leave(struct path *path)
 	return true;
 }
 
-/* Appends a component of `from`, with `stem` in place of {stem}. false: it is too
- * long. */
+/* Appends a component of `from`, with `stem` for {stem}. false: it is too long. */
 static bool add_name(
 	struct path *path, const char *name, size_t n, const char *stem, size_t n_stem)
 {

@@ -20,8 +20,7 @@
  *   `- b   3
  */
 struct path_file {
-	/* name of the file, in paths->names; before the sort: its path, in
-	 * paths->texts */
+	/* in paths->names; before the sort, the whole path in paths->texts */
 	const char *name;
 	sample_id id;	/* SAMPLE_NONE: not a sample */
 	uint32_t other; /* if not a sample: index in `others` */

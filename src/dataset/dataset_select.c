@@ -109,8 +109,7 @@ static size_t word_length(const char *text)
 }
 
 /* Returns why the word is not allowed, or NULL. SQLite may turn subqueries, and `in`
- * without a list in parentheses, into a look-up in a table that the authorizer does not
- * see. */
+ * without a list, into a look-up in a table that the authorizer does not see. */
 static const char *word_problem(const char *text, size_t n)
 {
 	if (is_word(text, n, "select") || is_word(text, n, "values"))
@@ -243,8 +242,7 @@ static int guarded_connection(
 			log_error("catalogue %s: no longer exists", dataset->file);
 		return err;
 	}
-	/* Text in double quotes must be a column; otherwise a mistyped name would be a
-	 * string. */
+	/* Double quotes mean columns; otherwise a mistyped name would be a text. */
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
@@ -253,8 +251,7 @@ static int guarded_connection(
 	sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 500);
 	sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000);
 	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
-	/* The tables' definitions are read now, since the authorizer would refuse
-	 * this. */
+	/* The definitions are read now; the authorizer would refuse this. */
 	err = samples_attach(db, dataset, &guard->inside);
 	if (err) {
 		log_error("catalogue %s: can't be read: %s", dataset->file,

@@ -28,8 +28,7 @@ struct writer {
 	sqlite3_stmt *update;
 	size_t n_columns;
 	size_t updated; /* number of the file for which `update` is, from 1 */
-	/* for each of tree->files: the last file of metadata that describes it, from 1;
-	 * 0: none */
+	/* for each of tree->files: the last file that describes it, from 1; 0: none */
 	uint32_t *described;
 	uint64_t unknown;
 	uint64_t repeated;

@@ -34,8 +34,8 @@ static int find_key(struct jsonl *jsonl, const char *key, size_t *ret)
 	struct pass *pass = jsonl->pass;
 	struct metadata_file *file = pass->file;
 	for (size_t i = 0; i < file->n_keys; i++) {
-		/* Lines usually have the same keys in the same order, so the search
-		 * begins with the key that has followed before. */
+		/* Lines usually have the same keys in the same order, so the key that
+		 * has followed the previous one before comes first. */
 		*ret = (pass->n_fields + i) % file->n_keys;
 		if (strcmp(file->keys[*ret], key) == 0)
 			return 0;

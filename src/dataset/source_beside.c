@@ -83,8 +83,7 @@ static int compare_files(const void *a, const void *b)
 	return order ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-/* Returns the first file whose stem is at least that of `path`, which has `stem`
- * bytes. */
+/* Returns the first file whose stem is at least that of `path`. stem: its length. */
 static size_t find_stem(const struct beside_files *files, const char *path, size_t stem)
 {
 	size_t low = 0, high = files->n;

@@ -12,8 +12,7 @@
 #include <string.h>
 
 /* Lists containers with several threads. If no container of the catalogue has changed
- * its size or mtime, known ones are taken from the catalogue, and only new ones are
- * listed. */
+ * its size or mtime, its samples are reused, and only new containers are listed. */
 
 struct containers {
 	struct scan *scan;
@@ -349,8 +348,7 @@ static int reuse(struct containers *all, struct container_scan *container)
 }
 
 /* ret_new[i]: the index in the scan of the catalogue's container i. false: a container
- * has changed or is gone, the settings have changed, or the catalogue has no
- * containers. */
+ * or the settings have changed, or the catalogue has no containers. */
 static bool match_containers(
 	const struct scan *scan, const struct catalogue *catalogue, uint32_t *ret_new)
 {
@@ -371,8 +369,7 @@ static bool match_containers(
 	       strcmp(catalogue->settings, scan->settings) == 0;
 }
 
-/* A counting sort by container. new[i]: the index in the scan of the catalogue's
- * container i. */
+/* A counting sort by container. new[i]: index in the scan of catalogue's container i. */
 static int sort_rows(struct containers *all, const uint32_t *new)
 {
 	const struct catalogue *catalogue = all->catalogue;

@@ -11,8 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Finds remote tar shards: one, a pattern such as shard-{000000..000146}.tar, or a
- * list. */
+/* Finds remote tar shards: one, a pattern such as shard-{00..46}.tar, or a list. */
 
 #define MOST_SHARDS 1000000
 #define MOST_LIST_BYTES ((size_t)128 << 20)
@@ -142,8 +141,7 @@ static int add_range(struct scan *scan, const char *name)
 static int refuse_line(const struct scan *scan, size_t number, const char *line)
 {
 	struct quoted quoted;
-	/* The line may contain a password or a signature, which messages must not
-	 * show. */
+	/* The line may contain a password or a signature; messages must not show it. */
 	if (strpbrk(line, "@?"))
 		line = "a URL with a user or a query";
 	log_error("dataset %s: %s:%zu: found \"%s\", allowed: the URL of a tar file, or "

@@ -72,8 +72,7 @@ static void examine_header(
 		issue_add(issues, ISSUE_HEADER, found->path, err);
 }
 
-/* Asks the server if the listing lacks size and version. false: the file can't be
- * examined. */
+/* Asks the server for what the listing lacks. false: the file can't be examined. */
 static bool look_at(struct far_window *window, struct found *found, struct issues *issues)
 {
 	struct facts *facts = &found->facts;

@@ -511,8 +511,7 @@ static int add_found(struct scan *scan, const struct numbers *numbers,
 	return err;
 }
 
-/* If the members' paths are the samples' paths, the tree gets their memory; otherwise
- * it is freed. */
+/* If the members' paths are the samples' paths, the tree gets their memory. */
 static void end_members(
 	const struct scan *scan, struct listing *listing, struct tree *tree)
 {
@@ -521,8 +520,7 @@ static void end_members(
 		return;
 	}
 	arena_free(&listing->members);
-	/* free() has not returned these blocks to the system, since they lie between
-	 * others. */
+	/* free() has not returned these blocks, since they lie between others. */
 	malloc_trim(0);
 }
 

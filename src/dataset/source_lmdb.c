@@ -72,8 +72,7 @@ static bool is_meta(const uint8_t *page)
 	       get_le32(page + PAGE_HEADER + 4) == META_VERSION;
 }
 
-/* The page first describes the database of free pages, in 48 bytes, then the main
- * database. */
+/* The page first describes the database of free pages, in 48 bytes. */
 static void take_meta(struct lmdb *lmdb, const uint8_t *page)
 {
 	const uint8_t *database = page + PAGE_HEADER + 24 + 48;

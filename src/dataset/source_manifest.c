@@ -176,8 +176,7 @@ static int take_line(void *context)
 	return manifest->err;
 }
 
-/* If each label equals the first directory of its path, the directories are the
- * classes. */
+/* Directories are the classes if each label equals the first directory of its path. */
 static void drop_labels(struct listing *listing)
 {
 	for (size_t i = 0; i < listing->n; i++)

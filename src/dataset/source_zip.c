@@ -114,8 +114,7 @@ static int take_end(struct zip *zip, const uint8_t *end, uint64_t at)
 	return err ? err : check_directory(zip, after);
 }
 
-/* The last record whose comment reaches exactly to the end of the file is the end
- * record. */
+/* The end record is the last one whose comment reaches exactly to the file's end. */
 static int find_end(struct zip *zip)
 {
 	uint64_t all = zip->container->file->bytes;
@@ -269,7 +268,7 @@ static bool is_link(const struct entry *entry)
 	return (entry->mode & 0170000) == 0120000;
 }
 
-/* Backslashes of a Windows program become slashes, as in unzip. The caller frees
+/* Turns a Windows program's backslashes into slashes, as unzip. The caller frees
  * *ret. */
 static int name_with_slashes(struct zip *zip, const struct entry *entry, char **ret)
 {
