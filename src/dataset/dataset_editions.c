@@ -152,7 +152,7 @@ int dataset_install(const char *state_dir, struct dataset *now, struct dataset *
 {
 	char *file = catalogue_file(state_dir, now->name, "");
 	int err = file ? fault_hit("dataset.install") : -ENOMEM;
-	/* After a failed rename of an earlier call, `now` already has a number. */
+	/* `now` already has a number if an earlier call could not rename. */
 	if (!err && !was_kept(now))
 		err = keep(state_dir, now);
 	if (!err)

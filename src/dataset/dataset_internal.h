@@ -89,7 +89,7 @@ char *catalogue_file(const char *state_dir, const char *name, const char *ending
 /* Works like catalogue_file, for a replaced edition: <name>.sqlite.<number>. */
 char *catalogue_kept_file(const char *state_dir, const char *name, uint32_t number);
 #define NEXT ".next" /* ending of a catalogue before dataset_install */
-/* Also removes the map. Logs a failure. */
+/* Removes the map, too. Logs a failure. */
 void catalogue_remove(const char *file);
 /* Syncs the directory of `file`, so that renames and links are on disk. */
 must_check int catalogue_sync_directory(const char *file);

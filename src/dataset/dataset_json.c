@@ -101,7 +101,7 @@ static void print_shown(
 	}
 }
 
-/* The statement returns the columns SHOWN, then all columns. shown: NULL if no mixture. */
+/* The statement returns the columns SHOWN, then all columns. shown: NULL: no mixture */
 static void print_row(FILE *out, sqlite3_stmt *row, const struct shown *shown)
 {
 	bool first = true;

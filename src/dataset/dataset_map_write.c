@@ -146,7 +146,7 @@ static uint32_t identity_of(const struct row *row)
 	return row->part ? part_identity(identity, &row->part->at) : identity;
 }
 
-/* In MAP_PART_BYTES the value is the difference of the part's size in the container and
+/* The value in MAP_PART_BYTES is the difference of the part's size in the container and
  * the sample's size: 0 if nothing is deflated, and packed zeros take no bits. */
 static uint64_t value_of_part(enum map_section column, const struct row *row)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Only labels are stored in memory; other facts stay in the datasets' maps. */
+/* Memory has only the labels; other facts stay in the datasets' maps. */
 
 struct mixing {
 	const struct dataset_mixed *from;

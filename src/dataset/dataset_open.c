@@ -135,7 +135,7 @@ static int scan_begin(const struct dataset_config *config, struct scan *scan)
 /* version of the rules for listing; a change makes scans list all containers again */
 #define LISTING "4"
 
-/* Also makes scan->settings, a text of the settings that decide which samples a
+/* Makes scan->settings, too, a text of the settings that decide which samples a
  * container has. -errno: the root can't be read. */
 static int find_root(struct scan *scan)
 {
@@ -269,7 +269,7 @@ static int keep_catalogue(const struct scan *scan, const struct catalogue *catal
 	return 0;
 }
 
-/* Without the root or a container, the old catalogue is kept, if it has samples. */
+/* If the root can't be read, the old catalogue is kept, if it has samples. */
 static int without_root(const struct dataset_config *config, const struct scan *scan,
 	const struct catalogue *catalogue, int err)
 {

@@ -215,7 +215,7 @@ static int enter(
 	return 0;
 }
 
-/* Also counts the file in its directory. The path of a file that is not a sample is
+/* Counts the file in its directory. The path of a file that is not a sample is
  * already in paths->names, so its name is not copied. */
 static int add_name(struct dataset_paths *paths, uint32_t directory, const char *path,
 	struct path_file *file)

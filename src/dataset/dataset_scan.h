@@ -98,8 +98,8 @@ struct tree {
 	struct found *others; /* files that are not samples, if the dataset shows them */
 	size_t n_others;
 	size_t others_capacity;
-	/* In byte order after tree_find_classes. Before, unsorted, and with directories
-	 * that have no samples. */
+	/* sorted by bytes in tree_find_classes; before, unsorted, and with directories
+	 * that have no samples */
 	struct name_list classes;
 	/* Paths at which the scan could not see whether there are samples: directories
 	 * that are unreadable, or empty (a mount may be missing); links that can't be

@@ -26,7 +26,7 @@ struct sorting {
 	/* hash table: 0 (free), or 1 + an index in `classes` */
 	uint32_t *slots;
 	size_t n_slots; /* power of two */
-	/* For each file: its class; from move_files on, its new index in `files`. */
+	/* each file's class; from move_files on, its new index in `files` */
 	uint32_t *of;
 	atomic_size_t next;
 };

@@ -282,7 +282,7 @@ static int index_lmdb(struct container_scan *container)
 	return err ? err : container_end(container);
 }
 
-/* In a directory the LMDB file is data.mdb. */
+/* A directory has the LMDB file data.mdb. */
 static int find(struct scan *scan)
 {
 	struct stat st;

@@ -310,7 +310,7 @@ static int take_entry(struct zip *zip, const struct entry *entry)
 	return err ? err : container_member(zip->container, path, &part, entry->bytes);
 }
 
-/* Without zip64 the end record has 16 bits for the number; macOS and other systems
+/* An end record without zip64 has 16 bits for the number; macOS and other systems
  * write its lower 16 bits. */
 static int check_count(struct zip *zip, uint64_t found)
 {
