@@ -8,9 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-/* Opens catalogue files with SQLite, translates SQLite's errors, and knows the columns that
- * predicates can't read. */
-
 int catalogue_errno(sqlite3 *db)
 {
 	int os = sqlite3_system_errno(db);
@@ -70,15 +67,13 @@ int catalogue_open_read(const char *file, sqlite3 **ret)
 		*ret = NULL;
 		return err;
 	}
-	/* A catalogue file never changes; a new file replaces it. So the connection may lock the
-	 * file once for its whole life. The file is not mapped: SIGBUS would end the engine if the
-	 * storage failed. */
+	/* A catalogue file never changes, so the connection may lock it once and for
+	 * all. It is not mapped: SIGBUS would end the engine if the storage failed. */
 	sqlite3_exec(*ret, "PRAGMA locking_mode = EXCLUSIVE", NULL, NULL, NULL);
 	return 0;
 }
 
-/* Tells whether SQLite's error means that the file's content is wrong. Otherwise reading has
- * failed. */
+/* true: the file's content is wrong. false: reading has failed. */
 static bool content_error(sqlite3 *db)
 {
 	int code = sqlite3_errcode(db) & 0xff;

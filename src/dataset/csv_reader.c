@@ -72,7 +72,6 @@ static int take(struct csv_reader *reader, char c)
 	return reader->state == CSV_QUOTED ? add(reader, c) : take_outside(reader, c);
 }
 
-/* Adds 1 to the number of the line if `c` is the first byte of a line. */
 static void count_lines(struct csv_reader *reader, char c)
 {
 	bool begins = reader->last == '\n' || (reader->last == '\r' && c != '\n');

@@ -9,36 +9,33 @@
 #include <stdint.h>
 
 /*
- * Parses CSV as Python's csv module does: a quote in the middle of a field is an ordinary
- * character, `"a""b"` is a"b, text after a closing quote belongs to the field, spaces are kept, and
- * a line ends with \n, \r or both. Empty lines are no records.
+ * Parses CSV as Python's csv module does: a quote in the middle of a field is an
+ * ordinary character, `"a""b"` is a"b, text after a closing quote belongs to the field,
+ * spaces are kept, and a line ends with \n, \r or both. Empty lines are no records.
  *
- *   Flow: csv_read for each piece of the text -> csv_end -> csv_free. The callbacks get each field
- *         and each record at its end.
- *   Owns: the bytes of the field that is being read. The caller sets the member `most`, the limit
- *         for the bytes of a field; the reader uses at most twice as much memory.
- *   Errors: the error of a callback; -EFBIG: a field is longer than `most`; -EILSEQ: a quote is not
- *         closed; -ENOMEM. Nothing is logged.
+ *   Flow: csv_read for each piece of the text -> csv_end -> csv_free. The callbacks get
+ *         each field and each record at its end.
+ *   Owns: the bytes of the current field, in at most twice `most` bytes of memory.
+ *   Errors: the error of a callback; -EFBIG: a field is longer than `most`; -EILSEQ: a
+ *         quote is not closed; -ENOMEM. Nothing is logged.
  */
 
 struct csv_reader {
-	/* The members from here on are set by the caller. */
-	/* called for each field; text[n] is NUL */
+	/* The caller sets these four members. A field's text[n] is NUL. */
 	int (*field)(void *context, const char *text, size_t n);
 	int (*record)(void *context);
 	void *context;
 	size_t most;
-	/* The caller may read the members from here on. */
+	/* The caller may read these two members. */
 	uint64_t line;	     /* line of the last byte that was read, counted from 1 */
 	uint64_t quote_line; /* line of the last opening quote */
-	/* The members from here on are private to the reader. */
+	/* The rest is private to the reader. */
 	enum {
 		CSV_RECORD, /* before the first byte of a record */
 		CSV_FIELD,
 		CSV_PLAIN,
 		CSV_QUOTED,
-		/* after a quote in a quoted field: the next byte is another quote, or the field
-		 * ends here */
+		/* after a quote in a quoted field: its end, or a doubled quote */
 		CSV_QUOTE,
 	} state;
 	char *text;

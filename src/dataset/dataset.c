@@ -72,8 +72,7 @@ uint32_t dataset_classes(const struct dataset *dataset)
 	return dataset->n_classes;
 }
 
-/* Returns the name of the class with this label; "" for LABEL_NONE, the label of samples whose
- * class no longer exists. */
+/* Returns "" for LABEL_NONE, the label of samples whose class no longer exists. */
 const char *dataset_class_name(const struct dataset *dataset, uint32_t label)
 {
 	return label < dataset->n_classes ? dataset->classes[label] : "";
@@ -126,8 +125,7 @@ struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id
 	ensure(id < dataset->n_ids);
 	const struct catalogue_map *map = dataset_of(dataset, id, &id)->map;
 	uint64_t mode = map_value(map, MAP_MODES, id);
-	/* If the map is damaged here, neither the mode nor the size can be trusted: the size counts
-	 * as unknown. */
+	/* If the map is damaged here, the size counts as unknown, too. */
 	if (mode >= N_PIXEL_MODES)
 		return (struct tensor_shape){0};
 	return (struct tensor_shape){.height = (uint32_t)map_value(map, MAP_HEIGHTS, id),
@@ -188,8 +186,7 @@ static int connection_new(const struct dataset *dataset, struct connection **ret
 		return -ENOMEM;
 	const char *file;
 	int err;
-	/* If dataset_install renames the catalogue during the call, opens it again by its new
-	 * name. */
+	/* If dataset_install renames the catalogue meanwhile, it is opened again. */
 	do {
 		if (connection->db)
 			sqlite3_close(connection->db);
@@ -270,8 +267,8 @@ static int read_part(
 	return 0;
 }
 
-/* Makes the path of a remote file. ret->path is its URL. ret->relative is its path in the dataset,
- * without escapes; it follows the URL in the same block of memory. */
+/* Makes ret->path, the URL, and ret->relative, the path in the dataset without escapes,
+ * which follows the URL in the same block of memory. */
 static int make_far_path(
 	const struct dataset *dataset, const char *relative, struct dataset_sample *ret)
 {
@@ -335,8 +332,7 @@ const struct dataset *dataset_of(
 	return dataset->n_mixed > 0 ? mixed_of(dataset, id, ret_id) : dataset;
 }
 
-/* Puts the dataset's name before the path ret->relative. Moves ret->path and ret->relative to a new
- * block of memory that has both. */
+/* Puts the dataset's name before ret->relative, in a new block for both paths. */
 static int add_name(const struct dataset *dataset, struct dataset_sample *ret)
 {
 	size_t n = strlen(ret->path) + 1, name = strlen(dataset->name) + 1;

@@ -10,11 +10,9 @@
 #include <string.h>
 #include <strings.h>
 
-/* Reads from the catalogue the files beside samples (such as 7.txt beside 7.jpg), and columns of
- * metadata. */
+/* Reads the files beside samples, and columns of metadata, from the catalogue. */
 
-/* An SQL query. In its text ?1 stands for `number`, and ?2 for `text`. The function `row` is called
- * for each row of the result. */
+/* an SQL query, in which ?1 is `number` and ?2 is `text`; `row` gets each row */
 struct query {
 	const char *sql;
 	sqlite3_int64 number;
@@ -53,7 +51,7 @@ static int note_row(void *context, sqlite3_stmt *row)
 	return 0;
 }
 
-/* Tells whether the catalogue has the table `beside`. Older versions do not write this table. */
+/* Older versions of the catalogue do not have the table `beside`. */
 static int has_table(struct dataset *dataset, bool *ret)
 {
 	*ret = false;
@@ -89,11 +87,10 @@ static int take_beside(void *context, sqlite3_stmt *row)
 	return found->name ? 0 : -ENOMEM;
 }
 
-/* Replaces the last component of the sample's path by `name`. */
 static int rename_sample(struct dataset_sample *sample, const char *name)
 {
-	/* The path of a remote file is a URL, and sample->relative points behind it. The part of
-	 * the URL that names the file begins at sample->plain. */
+	/* The path of a remote file is a URL, whose part about the file begins at
+	 * sample->plain; sample->relative points behind the URL. */
 	bool far = sample->plain > 0;
 	size_t relative = far ? sample->plain : (size_t)(sample->relative - sample->path);
 	const char *slash = strrchr(sample->path + relative, '/');
@@ -173,8 +170,8 @@ static int take_text(void *context, sqlite3_stmt *row)
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* Returns the text of a query that selects the column: "SELECT", `begin`, the column, and after
- * "WHERE" the condition `end`. dataset_column must be true for the column. NULL: no memory. */
+/* Returns "SELECT `begin` COLUMN ... WHERE `end`" for a column that dataset_column
+ * allows. NULL: no memory. */
 static char *column_query(const char *begin, const char *column, const char *end)
 {
 	return aprintf("SELECT %s\"%s\" FROM samples WHERE %s", begin, column, end);
@@ -194,7 +191,7 @@ int dataset_text(struct dataset *dataset, sample_id id, const char *column, char
 	return err || *ret ? err : -ENOENT;
 }
 
-/* Tells whether programs may read the column: it is class, path, or a column of metadata. */
+/* true: class, path, or a column of metadata */
 static bool may_be_asked(const char *column)
 {
 	return !catalogue_reserved_column(column) || strcasecmp(column, "class") == 0 ||
@@ -249,17 +246,17 @@ int dataset_columns(struct dataset *dataset, char **ret)
 
 struct counting {
 	const roaring_bitmap_t *selection;
-	/* First id of the dataset whose rows are read; 0 outside of a mixture. */
+	/* first id of the dataset that is read; 0: no mixture */
 	sample_id first;
-	/* 1 + the id of the last counted row; rows come in the order of their ids */
+	/* 1 + the id of the last counted row */
 	sample_id next;
 	struct dataset_besides *ret;
 };
 
 static void note_missing(struct counting *counting, sample_id id)
 {
-	/* Rows come in the order of their ids. So a selected id between the previous row and this
-	 * row has no row of its own: the file or text is missing. */
+	/* Rows come in the order of their ids, so a selected id between the previous
+	 * row and this one has no row: its file or text is missing. */
 	roaring_uint32_iterator_t at;
 	roaring_init_iterator(counting->selection, &at);
 	if (counting->ret->missing == SAMPLE_NONE &&
@@ -348,7 +345,7 @@ int dataset_texts(struct dataset *dataset, const roaring_bitmap_t *selection,
 struct numbering {
 	const roaring_bitmap_t *selection;
 	sample_id first;
-	float *ret; /* where the number of id 0 is stored */
+	float *ret; /* place of id 0's number */
 	size_t each;
 	struct dataset_odd_number *odd;
 };

@@ -8,11 +8,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Sorts samples by label, with a counting sort. The ids are divided into ranges, one per thread. */
+/* a counting sort by label, with a range of ids per thread */
 
 #define IDS_AT_ONCE 1024
-/* Least number of samples per thread. With less than twice as many samples, one thread sorts faster
- * than several. */
+/* least samples per thread; below twice as many, one thread is faster than several */
 #define LEAST_IN_RANGE 4096
 
 struct sorting {
@@ -20,12 +19,11 @@ struct sorting {
 	const roaring_bitmap_t *selection;
 	unsigned n_ranges;
 	uint32_t n_labels;
-	atomic_uint next; /* next range to sort; each thread increases it */
-	/* A number for each range and label. After the first pass: how many samples of the range
-	 * have the label. In the second pass: the index in `ret` at which the range's next sample
-	 * with this label is stored. */
+	atomic_uint next;
+	/* Per range and label: first how many of the range's samples have the label;
+	 * then the index in `ret` for the range's next sample with this label. */
 	uint32_t *counts;
-	sample_id *ret; /* sorted ids; NULL during the first pass, which only counts */
+	sample_id *ret; /* NULL in the first pass, which only counts */
 };
 
 static void sort_ids(

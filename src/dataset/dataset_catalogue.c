@@ -11,8 +11,6 @@
 #include <string.h>
 #include <strings.h>
 
-/* Reads a catalogue file. */
-
 static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret)
 {
 	if (sqlite3_prepare_v2(db, sql, -1, ret, NULL) == SQLITE_OK)
@@ -20,8 +18,7 @@ static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret)
 	return catalogue_read_errno(db);
 }
 
-/* Steps to the next row. 1: there is a row; 0: there are no more rows; -EILSEQ: the file is
- * damaged; -errno. */
+/* 1: there is a row; 0: there are no more; -EILSEQ: the file is damaged; -errno. */
 static int step(sqlite3 *db, sqlite3_stmt *statement)
 {
 	int code = sqlite3_step(statement);
@@ -90,8 +87,7 @@ static int has_table(sqlite3 *db, const char *name, bool *ret)
 	return err;
 }
 
-/* Reads the number of the edition. It is 0, and not stored, until dataset_scan_next finds
- * changes. */
+/* The number is 0, and not stored, until dataset_scan_next finds changes. */
 static int load_edition(sqlite3 *db, struct catalogue *catalogue)
 {
 	sqlite3_int64 number = 0;
@@ -119,9 +115,8 @@ static int load_class(sqlite3_stmt *statement, struct catalogue *catalogue)
 	return 0;
 }
 
-/* Reads the settings. Sets *ret_same to whether the catalogue was written by a build with the same
- * image formats as this one. If the formats differ, this build may be able to read headers that the
- * other build could not read. */
+/* *ret_same: the build that wrote the catalogue had the same image formats. Otherwise
+ * this build may be able to read headers that the other one could not read. */
 static int load_settings(sqlite3 *db, struct catalogue *catalogue, bool *ret_same)
 {
 	sqlite3_stmt *statement = NULL;
@@ -259,7 +254,7 @@ static int load_all(sqlite3 *db, const char *sql,
 	return err;
 }
 
-/* Reads the table of files beside samples, which catalogues of older versions lack. */
+/* Catalogues of older versions lack the table `beside`. */
 static int load_beside(sqlite3 *db, struct catalogue *catalogue)
 {
 	bool is_there;
@@ -279,9 +274,8 @@ static int load_beside(sqlite3 *db, struct catalogue *catalogue)
 #define NO_PART "NULL, 0, 0, 0, 0"
 #define MODE "channels, bits, palette"
 #define NO_MODE "3, 8, 0"
-/* SQL expression for the column `probed` of a catalogue that a build with other image formats has
- * written. It is 0 for rows whose headers must be read again: files whose headers could not be
- * read, and PNGs, because the other build may have read another orientation. */
+/* 0: a build with other image formats wrote the row, and the header must be read again:
+ * it was unreadable, or a PNG, whose orientation the build may have missed. */
 #define PROBED_AGAIN "probed AND width > 0 AND path NOT LIKE '%.png'"
 
 static void probe_again(struct catalogue *catalogue)
@@ -323,9 +317,8 @@ static int load_samples(sqlite3 *db, sqlite3_int64 version, struct catalogue *ca
 	return err ? err : load_beside(db, catalogue);
 }
 
-/* Reads the catalogue. If `samples` is false, does not read the samples. *ret_ours: whether the
- * catalogue belongs to the dataset path `source`; if it belongs to another path, its content is not
- * read. */
+/* samples: also read them. *ret_ours: whether the catalogue belongs to the path
+ * `source`; if not, its content is not read. */
 static int load_content(sqlite3 *db, const char *source, bool samples,
 	struct catalogue *catalogue, bool *ret_ours)
 {

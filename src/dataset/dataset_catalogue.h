@@ -9,25 +9,23 @@
 #include <sqlite3.h>
 
 /*
- * A catalogue in memory, and its SQLite file. A file is never changed in place: a scan that finds
- * changes writes a complete new file and renames it over the old one. So the old catalogue survives
- * a killed scan or a full disk.
+ * A catalogue in memory, and its SQLite file. A scan that finds changes writes a new
+ * file and renames it over the old one, which so survives a killed scan or a full disk.
  *
  *   Flow: catalogue_load -> catalogue_update -> catalogue_write -> catalogue_free.
  *   Threads: the caller's.   Errors: -errno, logged.
  */
 
-/* application_id and user_version in the SQLite header of a catalogue. The version must be
- * increased when the tables change. */
+/* application_id and user_version of the file. Other tables need another version. */
 #define CATALOGUE_APPLICATION 0x4a4f4144 /* "JOAD" */
 #define CATALOGUE_VERSION 5
-/* The last version in which the table `samples` has a row for each sample. */
+/* the last version with a row for each sample in the table `samples` */
 #define CATALOGUE_WITH_TABLE 4
-/* The last version without the columns channels, bits and palette. */
+/* the last version without the columns channels, bits and palette */
 #define CATALOGUE_WITHOUT_CHANNELS 3
-/* The last version that knows no containers. */
+/* the last version that knows no containers */
 #define CATALOGUE_WITHOUT_CONTAINERS 2
-/* A version without containers and without the column exif_orientation. */
+/* a version without containers and without the column exif_orientation */
 #define CATALOGUE_WITHOUT_ORIENTATION 1
 
 struct row {
@@ -35,9 +33,8 @@ struct row {
 	struct facts facts;
 	/* NULL: the sample has its own file, or its file no longer exists */
 	const struct part *part;
-	/* files beside the sample, in the memory of catalogue->names */
-	const struct beside *beside;
-	/* LABEL_NONE: the sample's class no longer exists, because all its samples are gone */
+	const struct beside *beside; /* in the memory of catalogue->names */
+	/* LABEL_NONE: the class no longer exists, because all its samples are gone */
 	uint32_t label;
 	bool gone;
 };
@@ -53,31 +50,28 @@ struct catalogue {
 	size_t classes_capacity;
 	struct container *containers; /* sorted by name */
 	size_t n_containers, containers_capacity;
-	/* text of the settings with which containers were listed; "": samples are files */
+	/* settings with which containers were listed, as text; "": samples are files */
 	const char *settings;
 	/* paths of samples begin with a label instead of a directory */
 	bool labelled;
-	/* text that metadata_stamp has returned: it changes when files of metadata change; "":
-	 * none */
+	/* last metadata_stamp: changes with files of metadata; "": none */
 	char stamp[64];
 	bool unusable; /* the file is not a catalogue, or is damaged */
-	bool outdated; /* the catalogue's version lacks needed facts about samples */
-	/* the catalogue's version has no channels, so all images count as RGB */
+	bool outdated; /* the version lacks needed facts about samples */
+	/* the version has no channels, so all images count as RGB */
 	bool without_channels;
-	/* The build that wrote the catalogue supported other image formats than this build. */
+	/* the catalogue's build supported other image formats than this build */
 	bool other_readers;
-	/* The catalogue's version stores a table `samples`, which takes more disk space than the
-	 * deflated rows of newer versions. */
+	/* has the old table `samples`, which is larger than deflated rows */
 	bool with_table;
 	uint32_t edition;
 	struct arena names;
 };
 
-/* Increases each count of `pixels` that applies to the image. */
+/* Adds 1 to each count that applies to the image. */
 void pixels_count(struct dataset_pixels *pixels, struct tensor_shape image);
 
-/* Reads the catalogue. If there is no file, *ret is empty; if the file is not usable, also logs the
- * reason. */
+/* *ret is empty if there is no file, or no usable file; the latter is logged. */
 must_check int catalogue_load(
 	const char *file, const char *source, struct catalogue *ret);
 /* Works like catalogue_load, but reads neither samples nor files beside samples. */
@@ -85,26 +79,22 @@ must_check int catalogue_load_about(
 	const char *file, const char *source, struct catalogue *ret);
 void catalogue_free(struct catalogue *catalogue);
 
-/* Tells whether the scan has the same containers and settings as the catalogue. */
+/* Compares the settings, too. */
 bool containers_equal(const struct scan *scan, const struct catalogue *catalogue);
-/*
- * Tells whether the catalogue `file` is up to date: a scan would find the same containers (by size
- * and mtime), settings and metadata. Reads no paths of samples, so it takes little time and memory.
- * rule: text of the settings that decide which samples a scan finds. Always false for a dataset
- * without containers.
- */
+/* Tells whether a scan would find the same containers (by size and mtime), settings and
+ * metadata as the catalogue `file` has. Reads no paths of samples, so it takes little
+ * time and memory. rule: text of the settings that decide which samples a scan finds.
+ * Without containers always false. */
 bool catalogue_is_current(const struct scan *scan, const char *rule, const char *file);
 
-/* Updates the catalogue from the tree that the scan has found and examined. The catalogue then owns
- * the tree's names. *ret_changed: whether the catalogue has changed. If the catalogue was empty,
- * tree->files is freed, except if metadata describe these files (tree->described). */
+/* Updates the catalogue, which takes the tree's names. If it was empty, frees
+ * tree->files, unless metadata describe these files (tree->described). */
 must_check int catalogue_update(const struct scan *scan, struct catalogue *catalogue,
 	struct tree *tree, bool *ret_changed);
 
 struct metadata;
 
-/* Writes the catalogue to its file. tree->files gives the ids of the files that metadata describe.
- * Fault: dataset.write. */
+/* tree->files gives the ids of files that metadata describe. Fault: dataset.write. */
 must_check int catalogue_write(const char *file, const struct scan *scan,
 	const struct catalogue *catalogue, struct metadata *metadata,
 	const struct tree *tree);
@@ -126,44 +116,39 @@ enum column_type { COLUMN_INTEGER, COLUMN_REAL, COLUMN_TEXT };
 
 struct column {
 	char *name;
-	size_t field;  /* index of its field in a record of the file of metadata */
-	size_t number; /* index among the columns of all files of metadata */
+	size_t field;  /* index of its field in a record of the file */
+	size_t number; /* index among the columns of all files */
 	enum column_type type;
 	struct number_style style;
-	bool seen; /* at least one record has a value in this column */
+	bool seen; /* a record has a value in this column */
 };
 
-/* Finds the files of metadata (metadata.csv, metadata.jsonl) in the dataset's directory and in the
- * tree, which may be NULL. Makes the stamp (metadata_stamp). *ret: NULL if there are none. */
+/* Finds metadata.csv and metadata.jsonl in the dataset's directory and in `tree`, which
+ * may be NULL, and makes the stamp. *ret: NULL if there are none. */
 must_check int metadata_open(
 	const struct scan *scan, const struct tree *tree, struct metadata **ret);
 void metadata_close(struct metadata **metadata);
-/* Returns a text that changes when files of metadata are added or removed, or when the name, size
- * or mtime of one of them changes. */
+/* Returns a text that changes with the number, names, sizes or mtimes of the files. */
 const char *metadata_stamp(const struct metadata *metadata);
 
-/* Finds the columns and their types. Logs mistakes in a file. A wrong column, or all columns of a
- * file that can't be read, are left out. */
+/* Finds columns and types. Logs mistakes; leaves out wrong columns or whole files. */
 must_check int metadata_read_columns(struct metadata *metadata);
 const struct column *metadata_columns(const struct metadata *metadata, size_t *ret_n);
 
-/* Tells whether some file has the column named by scan->label_field. */
+/* Tells whether some file has the column scan->label_field. */
 bool metadata_has_label(const struct metadata *metadata);
 
-/* One record of a file of metadata. */
+/* a record of a file of metadata */
 struct metadata_line {
-	size_t file;	       /* number of the file of metadata, from 0 */
-	const char *file_name; /* relative to the root; "": too long for a sample */
-	/* value of each column; NULL: the record has no value */
-	const char *const *values;
-	/* for each column: true if the file of metadata has the column */
-	const bool *has;
-	bool labelled;	   /* the file has the column with the labels */
-	const char *label; /* NULL: the record has no label */
+	size_t file;		   /* number of the file, from 0 */
+	const char *file_name;	   /* relative to the root; "": too long for a sample */
+	const char *const *values; /* for each column; NULL: none */
+	const bool *has;	   /* for each column: the file has it */
+	bool labelled;		   /* the file has the column with the labels */
+	const char *label;	   /* NULL: none */
 };
 
-/* metadata_rows calls `row` for each record of all files, and stops at the first error of `row`. If
- * several files describe a sample, the file in the nearest directory above the sample comes
- * last. */
+/* metadata_rows calls `row` for all records, until it fails. If several files describe
+ * a sample, the file in the nearest directory above the sample comes last. */
 typedef int metadata_row(void *context, const struct metadata_line *line);
 must_check int metadata_rows(struct metadata *metadata, metadata_row *row, void *context);

@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-/* Closes datasets: drops a reference, and frees the dataset when the last reference is dropped. */
-
 static void mixed_free(struct dataset *made)
 {
 	free(made->labels);

@@ -5,10 +5,9 @@
 
 #include <string.h>
 
-/* Tells whether the map of a catalogue shows that it is up to date. No sample is accessed. */
+/* Tells from the map whether a catalogue is up to date, without access to samples. */
 
-/* Returns false if the header of an existing file could not be read. A scan is then needed, because
- * it reads such headers again. */
+/* false: a scan must try again to read the header of an existing file. */
 static bool all_probed(const struct catalogue_map *map)
 {
 	const uint8_t *states = map_section(map, MAP_STATES);

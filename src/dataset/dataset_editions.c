@@ -55,7 +55,6 @@ uint32_t dataset_edition(const struct dataset *dataset)
 	return dataset->edition;
 }
 
-/* Tells whether the name of a file is <name>.sqlite.<number>, with nothing before or after. */
 static bool is_kept(const char *file, const char *name, uint32_t *ret)
 {
 	static const char middle[] = ".sqlite.";
@@ -98,9 +97,8 @@ int dataset_kept(const char *state_dir, const char *name, uint32_t **ret, size_t
 	return 0;
 }
 
-/* Sets the dataset's path of its catalogue to `file`, after the catalogue was renamed. The dataset
- * owns `file`. A connection_new that opens the catalogue at the same time compares the paths
- * afterwards, and opens the catalogue again. */
+/* The dataset owns `file`, the catalogue's new name. If connection_new opens the
+ * catalogue meanwhile, it notices the change and opens it again. */
 static void rename_in_use(struct dataset *dataset, char *file)
 {
 	size_t i = 1;
@@ -110,9 +108,8 @@ static void rename_in_use(struct dataset *dataset, char *file)
 	dataset->file = file;
 }
 
-/* Gives the map of a catalogue a new name. `move` is rename or link. Memory mappings of the map
- * remain valid. An error is only logged: catalogue_map_open notices a missing or wrong map, and the
- * map is then made again. */
+/* move: rename or link. Memory mappings of the map remain valid. An error is only
+ * logged: catalogue_map_open notices a wrong map, which is made again. */
 static void move_map(
 	const char *from, const char *to, int (*move)(const char *from, const char *to))
 {
@@ -125,8 +122,8 @@ static void move_map(
 		log_warn("%s: can't become %s: %s", from_map, to_map, strerror(errno));
 }
 
-/* Links the catalogue of `now` to a second name, <name>.sqlite.<number>, where <number> is the
- * first free number from the edition's number on. */
+/* Links the catalogue of `now` to <name>.sqlite.<number>, with the first free number
+ * from the edition's on. */
 static int keep(const char *state_dir, struct dataset *now)
 {
 	int err = -EEXIST;
@@ -155,7 +152,7 @@ int dataset_install(const char *state_dir, struct dataset *now, struct dataset *
 {
 	char *file = catalogue_file(state_dir, now->name, "");
 	int err = file ? fault_hit("dataset.install") : -ENOMEM;
-	/* If an earlier call could not rename, `now` already has its name with a number. */
+	/* `now` already has a number if an earlier call could not rename. */
 	if (!err && !was_kept(now))
 		err = keep(state_dir, now);
 	if (!err)
@@ -196,7 +193,7 @@ bool dataset_is_unseen(const struct dataset *dataset)
 	return dataset->unseen;
 }
 
-/* Removes the dataset's map, because a dataset without a map is scanned at a start. */
+/* A dataset without a map is scanned at a start. */
 void dataset_look_before(const char *state_dir, const char *name)
 {
 	auto_free char *file = catalogue_file(state_dir, name, "");

@@ -5,11 +5,9 @@
 
 #include <string.h>
 
-/*
- * Finds the orientation in a TIFF directory, as PIL's ImageOps.exif_transpose does. If several
- * entries have the tag of the orientation, the last such entry is used. If an entry has several
- * values, the first value is used. Nothing is read after a damaged entry.
- */
+/* Finds the orientation in a TIFF directory, as PIL's ImageOps.exif_transpose does: the
+ * last entry with this tag counts, and its first value. Nothing is read after a damaged
+ * entry. */
 
 #define TAG_ORIENTATION 0x0112
 #define ENTRY_BYTES 12
@@ -20,7 +18,7 @@ struct tiff {
 	bool little_endian;
 };
 
-/* Size of one value of each type in bytes; 0: unknown type. */
+/* bytes of a value of each type; 0: unknown type */
 static const uint8_t value_bytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8};
 
 static uint32_t number(const struct tiff *tiff, size_t at, unsigned bytes)
@@ -38,15 +36,13 @@ static bool is_integer(unsigned type)
 	       type == 13;
 }
 
-/* Returns the orientation, or 1 if it is invalid. 0 is not returned, because it means that there is
- * no orientation. */
+/* An invalid orientation is 1, since 0 means that there is none. */
 static uint32_t known(uint32_t orientation)
 {
 	return orientation >= 1 && orientation <= 8 ? orientation : 1;
 }
 
-/* Reads an entry; sets *orientation if it is the orientation. Returns false if the entry or its
- * values lie outside the data. */
+/* Sets *orientation if the entry has it. false: the entry or its values lie outside. */
 static bool read_entry(const struct tiff *tiff, size_t at, uint32_t *orientation)
 {
 	if (at > tiff->size || tiff->size - at < ENTRY_BYTES)

@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Computes fingerprints of a dataset or of selected samples: numbers that change when these samples
- * change. */
-
 #define AT_ONCE 256
 
 static bool knows_sum(const struct dataset *dataset, const roaring_bitmap_t *selection)
@@ -21,8 +18,8 @@ static bool knows_sum(const struct dataset *dataset, const roaring_bitmap_t *sel
 	       roaring_bitmap_equals(selection, dataset->present);
 }
 
-/* The fingerprint is a sum of one number per sample. No number depends on another one, so the
- * processor computes several at a time. */
+/* Each sample adds a number that does not depend on other samples, so the processor
+ * computes several at a time. */
 uint64_t dataset_fingerprint(
 	const struct dataset *dataset, const roaring_bitmap_t *selection)
 {
@@ -34,7 +31,7 @@ uint64_t dataset_fingerprint(
 		return hash_scatter(dataset->map->head->identities + dataset->n_samples);
 	roaring_init_iterator(selection, &iterator);
 	while ((n = roaring_read_uint32_iterator(&iterator, ids, AT_ONCE)) > 0) {
-		/* The ids are ascending, so only the last one has to be checked. */
+		/* The ids ascend, so the last one is the largest. */
 		ensure(ids[n - 1] < dataset->n_ids);
 		for (uint32_t i = 0; i < n; i++) {
 			const struct dataset *of = dataset_of(dataset, ids[i], &own);
@@ -62,8 +59,8 @@ uint64_t dataset_group_fingerprint(
 	       dataset_fingerprint(dataset, selection) >> 32;
 }
 
-/* Returns the checksum of the map's head, which contains the checksums of all sections and the
- * identity of the SQLite file. */
+/* The sum of the map's head covers the sums of all sections, and the identity of the
+ * SQLite file. */
 uint64_t dataset_content(const struct dataset *dataset)
 {
 	return dataset->map ? dataset->map->head->sum : 0;

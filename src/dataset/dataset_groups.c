@@ -13,9 +13,8 @@
 #include <string.h>
 
 struct group {
-	uint32_t begin; /* index of the first file in dataset_groups.files */
-	/* number of files; 0: the sample is not the first file of its directory */
-	uint32_t n;
+	uint32_t begin; /* index in dataset_groups.files */
+	uint32_t n;	/* 0: the sample is not the first file of its directory */
 };
 
 struct dataset_groups {
@@ -92,8 +91,7 @@ static struct dataset_groups *alloc(const struct dataset *dataset)
 	return NULL;
 }
 
-/* Stores the paths and ids of all samples whose files exist. Leaves out samples whose paths are
- * damaged in the map. -ENOMEM */
+/* Leaves out samples whose files no longer exist, or whose paths are damaged. -ENOMEM */
 static int list_files(const struct dataset *dataset, struct arena *texts,
 	struct named *ret, uint32_t *ret_n)
 {

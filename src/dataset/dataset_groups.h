@@ -6,29 +6,26 @@
 #include "dataset/dataset.h"
 
 /*
- * Samples of several files, such as the frames of a video. A group consists of all files of a
- * directory, in the order of their names, where numbers are compared as numbers (7.jpg before
- * 10.jpg). The first file is the sample. A preparation with frames = N uses N evenly spaced files,
- * beginning with the first.
+ * Samples of several files, such as the frames of a video. A group consists of all
+ * files of a directory, in the order of their names, where numbers are compared as
+ * numbers (7.jpg before 10.jpg). The first file is the sample. A preparation with
+ * frames = N uses N evenly spaced files, beginning with the first.
  *
- *   Flow: dataset_group has to be called first, when a job or an edition is made.
+ *   Flow: dataset_group first, when a job or an edition is made.
  *   Owns: the dataset has the groups until it is closed.
- *   Threads: any; all functions except dataset_group only read memory.
- *   Errors: -ENOMEM.
+ *   Threads: any; after dataset_group only memory is read.   Errors: -ENOMEM.
  */
 
 must_check int dataset_group(struct dataset *dataset);
 
-/* Returns frame i (from 0) of the frames that the preparation uses of the group. SAMPLE_NONE: the
- * preparation has no frame i, the group has too few files, or `id` is not the first file of a
- * group. */
+/* Returns frame i (from 0) that the preparation uses. SAMPLE_NONE: it has no frame i,
+ * the group has too few files, or `id` is not the first file of a group. */
 sample_id dataset_frame(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id, uint32_t i);
 /* Tells whether the sample is not the first file of its directory. */
 bool dataset_is_later_frame(const struct dataset *dataset, sample_id id);
 
-/* Tells whether the sample can't be prepared: a frame is missing or can't be read, or its prepared
- * size differs from that of the first frame. message: NULL, or PAIR_MESSAGE bytes for the
- * reason. */
+/* Tells whether the sample can't be prepared: a frame is missing or unreadable, or
+ * differs from the first in prepared size. message: NULL, or PAIR_MESSAGE bytes. */
 bool dataset_group_fails(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id, char *message);

@@ -6,11 +6,9 @@
 #include <endian.h>
 #include <string.h>
 
-/*
- * State directories contain these hashes, to recognize samples after a restart. Users divide
- * datasets into folds by hash() in predicates. A new version must compute the same hashes:
- * otherwise no sample would be recognized, and the folds would change.
- */
+/* New versions must compute the same hashes: state directories contain them, to
+ * recognize samples after a restart, and users divide datasets into folds by hash() in
+ * predicates. */
 
 uint64_t hash_fold_text(uint64_t hash, const char *text, size_t length)
 {
@@ -46,7 +44,7 @@ uint32_t part_identity(uint32_t identity, const struct source_part *part)
 
 #define LANES 4
 
-/* Computes several independent sums, because the processor computes them in parallel. */
+/* The processor computes the independent sums in parallel. */
 uint64_t content_sum(const void *bytes, size_t n)
 {
 	uint64_t lanes[LANES] = {1, 2, 3, 4}, words[LANES], sum = n;

@@ -6,12 +6,9 @@
 #include "base/types.h"
 #include "dataset/source_part.h"
 
-/* Hashes of texts, samples and files. */
-
 __extension__ typedef unsigned __int128 uint128;
 
-/* Mixes a word into a hash by the method of the hash function wyhash (Wang Yi, public domain):
- * multiplies, and combines the upper and the lower half of the product by XOR. */
+/* Mixes a word into a hash as the hash function wyhash does (Wang Yi, public domain). */
 static inline uint64_t hash_fold(uint64_t hash, uint64_t word)
 {
 	uint128 product = (uint128)(hash ^ UINT64_C(0xa0761d6478bd642f)) *
@@ -19,8 +16,7 @@ static inline uint64_t hash_fold(uint64_t hash, uint64_t word)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Scatters z: the bits of the result look random, and different z have different results. This is
- * the last step of the generator splitmix64. */
+/* Scatters the bits of z: the last step of the generator splitmix64, a bijection. */
 static inline uint64_t hash_scatter(uint64_t z)
 {
 	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -28,25 +24,20 @@ static inline uint64_t hash_scatter(uint64_t z)
 	return z ^ (z >> 31);
 }
 
-/* Mixes a text into a hash, eight bytes at a time; the last word is filled up with zeros. */
+/* Mixes in eight bytes at a time; the last word is filled up with zeros. */
 uint64_t hash_fold_text(uint64_t hash, const char *text, size_t length);
 
-/* Returns a hash of the text that is equal on every machine and in every version. hash() in
- * predicates uses it. */
+/* hash() in predicates. The result is equal on every machine and in every version. */
 uint64_t text_hash(const char *text, size_t length);
-/* Returns a hash by which a sample is recognized: of its path (relative to the root), size and
- * mtime. */
+/* Returns a hash of a sample's path (relative to the root), size and mtime. */
 uint32_t sample_identity(const char *path, uint64_t bytes, int64_t mtime_ns);
-/* Returns a number that depends on the id and on the sample_identity of a sample. A fingerprint is
- * the sum of these numbers over its samples. */
+/* A fingerprint is the sum of these numbers over its samples. */
 static inline uint64_t sample_scatter(sample_id id, uint32_t identity)
 {
 	return hash_scatter((uint64_t)id << 32 | identity);
 }
 
-/* Returns the sample_identity of a sample in a container. `identity` is the sample_identity of its
- * path, size and mtime. The result also depends on the container's size and the sample's place in
- * it. */
+/* Returns the sample_identity of a sample in a container: `identity`, that of its path,
+ * size and mtime, mixed with the container's size and the sample's place. */
 uint32_t part_identity(uint32_t identity, const struct source_part *part);
-/* Returns a 64-bit checksum of the bytes. */
 uint64_t content_sum(const void *bytes, size_t n);

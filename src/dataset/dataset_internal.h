@@ -10,19 +10,17 @@
 
 #include <limits.h>
 
-/*
- * A dataset that is open. dataset_scan.h describes the results of a scan, dataset_catalogue.h the
- * catalogue that is stored.
- */
+/* An open dataset. dataset_scan.h describes a scan's results, dataset_catalogue.h the
+ * stored catalogue. */
 
 struct connection;
 struct catalogue_map;
 
 struct dataset {
 	atomic_uint references;
-	const char *kind; /* name of the source (source.h) */
+	const char *kind; /* name of the source */
 	char *name;
-	char *source; /* path from the configuration, absolute */
+	char *source; /* absolute, from the configuration */
 	char *root;   /* `source` without slashes at its end */
 	/* directory or URL that precedes the names of containers and of remote files */
 	char *beside;
@@ -30,12 +28,11 @@ struct dataset {
 	bool follow_outside;
 	uint32_t n_containers;
 	_Atomic(char *) file; /* path of the catalogue; dataset_install changes it */
-	/* paths that the catalogue has had so far, in this order; an edition may first be `next`,
-	 * then current, then kept */
+	/* paths of the catalogue: first perhaps `next`, then current, then kept */
 	char *files[3];
-	/* dataset_close removes the catalogue, because dataset_install was not called */
+	/* dataset_close removes the catalogue: dataset_install was not called */
 	bool provisional;
-	bool unseen; /* the dataset was opened without a scan */
+	bool unseen; /* opened without a scan */
 	uint32_t edition;
 	char **classes;
 	uint32_t n_classes;
@@ -49,45 +46,39 @@ struct dataset {
 	bool without_channels;
 	roaring_bitmap_t *present; /* ids of samples whose files exist */
 	struct lock lock;
-	struct connection *idle;     /* (lock) connections that no thread uses */
+	struct connection *idle;     /* (lock) unused connections */
 	unsigned n_idle;	     /* (lock) */
-	struct dataset_paths *paths; /* (lock) NULL until dataset_paths is called */
-	bool making_paths;	     /* (lock) a thread is making `paths` */
+	struct dataset_paths *paths; /* (lock) NULL before dataset_paths */
+	bool making_paths;	     /* (lock) a thread makes `paths` */
 	pthread_cond_t paths_made;
-	_Atomic(sample_id *) by_label; /* NULL until dataset_by_label is called */
-	/* list of all pairs that were found, one element per setting `from`; changed only with the
-	 * lock */
+	_Atomic(sample_id *) by_label; /* NULL before dataset_by_label */
+	/* all pairs, an element per setting `from`; changed only with the lock */
 	_Atomic(struct dataset_pairs *) pairs;
-	_Atomic(struct dataset_groups *) groups; /* NULL until dataset_group is called */
+	_Atomic(struct dataset_groups *) groups; /* NULL before dataset_group */
 	uint32_t longest_json;			 /* (lock) 0: not known yet */
-	struct dataset **mixed;			 /* for a mixture: its datasets */
-	sample_id *firsts; /* for a mixture: the first id of each dataset */
-	uint32_t *labels;  /* for a mixture: the label of each id */
-	size_t n_mixed;	   /* 0: the dataset is no mixture */
+	struct dataset **mixed;			 /* a mixture's datasets */
+	sample_id *firsts;			 /* a mixture: first id of each dataset */
+	uint32_t *labels;			 /* a mixture: label of each id */
+	size_t n_mixed;				 /* 0: no mixture */
 };
 
 struct connection {
 	struct connection *next;
 	sqlite3 *db;
-	sqlite3_stmt *row; /* statement that reads a row; NULL until it is needed */
+	sqlite3_stmt *row; /* reads a row; NULL until it is needed */
 };
 
-/* Takes an unused read-only connection, or opens one. No other thread uses it until the caller
- * gives it back with connection_give. */
+/* Takes an unused read-only connection, or opens one; connection_give gives it back. */
 must_check int connection_take(struct dataset *dataset, struct connection **ret);
 void connection_give(struct dataset *dataset, struct connection *connection);
 void connections_close(struct dataset *dataset);
 
-/* --- mixtures --- */
-
-/* Returns the dataset of the mixture from which the sample comes. *ret_id: the sample's id in that
- * dataset. `dataset` must be a mixture. */
+/* Returns the mixture's dataset that has the sample. *ret_id: the sample's id in it. */
 struct dataset *mixed_of(const struct dataset *dataset, sample_id id, sample_id *ret_id);
-/* Works like mixed_of for a mixture. For any other dataset, returns `dataset` and sets *ret_id to
- * `id`. */
+/* Works like mixed_of, but returns `dataset` and `id` if `dataset` is no mixture. */
 const struct dataset *dataset_of(
 	const struct dataset *dataset, sample_id id, sample_id *ret_id);
-/* Sets dataset->sorts_classes. Must be called when the dataset has all its classes. */
+/* Sets dataset->sorts_classes. The dataset must have all its classes. */
 void classes_check(struct dataset *dataset);
 void dataset_paths_free(struct dataset_paths *paths);
 void dataset_pairs_free(struct dataset_pairs *pairs);
@@ -95,16 +86,15 @@ void dataset_groups_free(struct dataset_groups *groups);
 
 /* Returns <state>/datasets/<name>.sqlite<ending>. The caller frees it; NULL: no memory. */
 char *catalogue_file(const char *state_dir, const char *name, const char *ending);
-/* Returns <state>/datasets/<name>.sqlite.<number>, the catalogue of a replaced edition. The caller
- * frees it; NULL: no memory. */
+/* Works like catalogue_file, for a replaced edition: <name>.sqlite.<number>. */
 char *catalogue_kept_file(const char *state_dir, const char *name, uint32_t number);
 #define NEXT ".next" /* ending of a catalogue before dataset_install */
-/* Removes the catalogue file and its map. Logs a failure. */
+/* Removes the map, too. Logs a failure. */
 void catalogue_remove(const char *file);
 /* Syncs the directory of `file`, so that renames and links are on disk. */
 must_check int catalogue_sync_directory(const char *file);
 
-/* Does the work of dataset_open. threads: number of threads that scan. */
+/* threads: number of threads that scan */
 must_check int dataset_open_threads(const struct dataset_config *config,
 	const char *state_dir, const atomic_bool *stop, unsigned threads,
 	struct dataset **ret);

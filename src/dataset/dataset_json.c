@@ -10,12 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Prints rows of the catalogue as JSON: first the columns SHOWN, then the columns of metadata. The
- * other columns describe the file, and are left out.
- */
+/* Prints rows as JSON: first the columns SHOWN, then those of metadata. The other
+ * columns describe the file, and are left out. */
 
-#define SHOWN "label, class, path" /* columns that are printed first */
+#define SHOWN "label, class, path"
 
 /* --- text ------------------------------------------------------------------------- */
 
@@ -28,7 +26,7 @@ static void print_character(FILE *out, uint32_t character)
 	fprintf(out, "\\u%04x", character);
 }
 
-/* Prints a text as JSON. Control characters are escaped, so that a terminal never gets them. */
+/* Escapes control characters, so that a terminal never gets them. */
 static void print_text(FILE *out, const char *text)
 {
 	putc('"', out);
@@ -48,8 +46,7 @@ static void print_text(FILE *out, const char *text)
 	putc('"', out);
 }
 
-/* Prints a number. JSON has no infinity; instead a number is printed that is so large that parsers
- * read it as infinity. */
+/* JSON has no infinity; 1e999 is so large that parsers read it as infinity. */
 static void print_real(FILE *out, double value)
 {
 	char text[NUMBER_TEXT];
@@ -81,14 +78,14 @@ static void print_value(FILE *out, sqlite3_stmt *row, int column)
 
 /* --- rows ------------------------------------------------------------------------- */
 
-/* Label and dataset that are printed for a row of a mixture. */
+/* label and dataset that are printed for a row of a mixture */
 struct shown {
 	uint32_t label;
 	const char *dataset;
 };
 
-/* Prints one of the columns SHOWN for a row of a mixture, with the mixture's label, and with the
- * dataset's name before the path. */
+/* Prints one of the columns SHOWN for a row of a mixture: its label, or its path with
+ * the dataset's name. */
 static void print_shown(
 	FILE *out, sqlite3_stmt *row, int column, const struct shown *shown)
 {
@@ -104,8 +101,7 @@ static void print_shown(
 	}
 }
 
-/* Prints a row. The statement returns the columns SHOWN, and then all columns of the table. shown:
- * NULL if the row is not from a mixture. */
+/* The statement returns the columns SHOWN, then all columns. shown: NULL: no mixture */
 static void print_row(FILE *out, sqlite3_stmt *row, const struct shown *shown)
 {
 	bool first = true;
@@ -228,7 +224,6 @@ static uint32_t known_longest(struct dataset *dataset)
 	return dataset->longest_json;
 }
 
-/* Does the work of dataset_json_longest for a mixture. */
 static int mixed_json_longest(const struct dataset *dataset, uint32_t *ret)
 {
 	uint32_t longest, digits = 1;

@@ -13,8 +13,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* Opens and reads maps (see dataset_map.h). */
-
 #define SECTION_BYTES(name, bytes, kind) bytes,
 #define SECTION_KIND(name, bytes, kind) kind,
 static const size_t element_bytes[] = {MAP_SECTIONS(SECTION_BYTES)};
@@ -117,7 +115,6 @@ static bool is_placed(const struct catalogue_map *map, enum map_section section)
 	}
 }
 
-/* Tells whether the section consists of n texts, each ended by \0. */
 static bool has_texts(const struct catalogue_map *map, enum map_section section, size_t n)
 {
 	const char *text = map_section(map, section);
@@ -171,8 +168,8 @@ static bool names_fit(const struct catalogue_map *map)
 	       containers_fit(map);
 }
 
-/* Returns a description of damage that could lead to reads outside the map, or NULL. Does not check
- * the paths, labels and modes of samples; their readers check them. */
+/* Finds damage that could lead to reads outside the map. Readers of paths, labels and
+ * modes check these themselves. */
 static const char *content_problem(const struct catalogue_map *map)
 {
 	const struct map_head *head = map->head;

@@ -11,27 +11,27 @@
  *
  *     head | about | classes | containers | present | labels | heights | ... | paths
  *
- * The SQLite file also has all rows, but only scans read them. The map has the rows as packed
- * columns, indexed by id (dataset_pack.h). So an engine can serve samples without reading all rows
- * first. If the engine dies, the map's pages are still in the page cache for the next engine.
+ * The map has the rows of the SQLite file as packed columns, indexed by id
+ * (dataset_pack.h). An engine need not read all rows before it serves samples, and the
+ * engine after a dead one finds the map's pages in the page cache.
  *
- *   Flow: catalogue_map_make (after a scan, or if the catalogue has no map) or catalogue_map_open
- *         -> map_attach -> map_close, when the dataset is closed.
- *   Owns: the mapping. The file is never changed in place, so a mapping never changes.
- *   Threads: any; a map never changes.
- *   Errors: -ENOENT: there is no map, or it belongs to another catalogue. -EILSEQ: it is damaged or
- *         has another version, and must be made again. -errno. All errors are logged, except for a
+ *   Flow: catalogue_map_make (after a scan, or without a map) or catalogue_map_open ->
+ *         map_attach -> map_close, when the dataset is closed.
+ *   Owns: the mapping.   Threads: any; the file is never changed in place.
+ *   Errors: -ENOENT: no map, or it belongs to another catalogue. -EILSEQ: damaged or of
+ *         another version; it must be made again. -errno. All are logged, except for a
  *         file that is missing or can't be opened.
  *
- * Numbers are little-endian. On a big-endian machine the magic number differs, so the map is
- * refused. Sections begin at multiples of MAP_ALIGNMENT. To add a column, add a line to
- * MAP_SECTIONS and a case to value_of (dataset_map_write.c), and increase MAP_VERSION.
+ * Numbers are little-endian; on a big-endian machine the magic number differs, so the
+ * map is refused. Sections begin at multiples of MAP_ALIGNMENT. A new column needs a
+ * line in MAP_SECTIONS, a case in value_of (dataset_map_write.c), and a new
+ * MAP_VERSION.
  */
 
 #define MAP_MAGIC UINT64_C(0x70616d7265646f6a) /* "jodermap" */
 #define MAP_VERSION 3
-/* The last version without the section SHAPES. The small maps of dataset_rows.h, which have only
- * rows, also have this version. */
+/* the last version without the section SHAPES; the maps of dataset_rows.h have it,
+ * too */
 #define MAP_WITHOUT_SHAPES 2
 #define MAP_ALIGNMENT 64
 
@@ -41,14 +41,13 @@ struct map_container {
 	uint64_t name; /* offset of the name in the section CONTAINER_NAMES */
 };
 
-/* A range of consecutive ids, from `first` to `last` inclusive, of samples whose files exist. */
+/* consecutive ids, `first` to `last` inclusive, of samples whose files exist */
 struct map_run {
 	uint32_t first;
 	uint32_t last;
 };
 
-/* Largest number of shapes in the section SHAPES. If a dataset has more shapes, the section is
- * empty, and a new job examines each sample instead. */
+/* SHAPES is empty if there are more shapes; a new job then examines each sample. */
 #define MAP_MOST_SHAPES (1 << 20)
 
 /*
@@ -122,8 +121,7 @@ struct map_head {
 	uint32_t n_containers;
 	uint32_t edition;
 	uint32_t labelled;
-	/* the catalogue's version has no channels, so all images count as RGB */
-	uint32_t without_channels;
+	uint32_t without_channels; /* old catalogue: all images count as RGB */
 	uint32_t unused;
 	struct dataset_pixels pixels; /* counts of samples whose files exist */
 	struct map_place sections[MAP_N_SECTIONS];
@@ -144,54 +142,43 @@ struct catalogue_map {
 char *catalogue_map_file(const char *file);
 must_check int map_pair_of(const char *file, struct map_pair *ret);
 
-/*
- * Opens the map of the catalogue `file`. The map must belong to this catalogue and to `root`.
- * check: whether to compare the checksums of all sections. If `check` is false, columns with a
- * number per sample are not read, so the time does not depend on the number of samples. Damage that
- * could lead to reads outside the file is always found.
- */
+/* Opens the map of the catalogue `file`, whose root must be `root`. check: compare all
+ * checksums; if false, columns with a number per sample are not read. Damage that could
+ * lead to reads outside the file is always found. */
 must_check int catalogue_map_open(
 	const char *file, const char *root, bool check, struct catalogue_map **ret);
-/* Maps the file `fd`, and checks it like catalogue_map_open. name: the file's name for messages. */
+/* Maps `fd`, and checks it like catalogue_map_open. name: for messages. */
 must_check int map_open_fd(
 	int fd, const char *name, bool check, struct catalogue_map **ret);
 void map_close(struct catalogue_map **map);
 
 /* Computes the checksum that head->sum must have. */
 uint64_t map_head_sum(const struct map_head *head);
-/* Returns the number of sections that the map has. A map of an older version has fewer sections
- * than MAP_SECTIONS: the last ones are missing. */
+/* Returns how many sections the map has; an older version lacks the last ones. */
 int map_sections(const struct map_head *head);
 enum map_kind map_kind(enum map_section section);
 
 void *map_section(const struct catalogue_map *map, enum map_section section);
 /* Returns the text of the settings with which the map's samples were scanned. */
 const char *map_rule(const struct catalogue_map *map);
-/* Returns the reason why the map can't be used, or NULL. all: true: also compares the checksums of
- * all columns. */
+/* Returns why the map is unusable, or NULL. all: also compares columns' checksums. */
 const char *map_problem(const struct catalogue_map *map, bool all);
-/* Returns the stored number i of a column. */
 uint64_t map_number(const struct catalogue_map *map, enum map_section column, size_t i);
-/* Works like map_number. But in the column of labels, a number that is not the label of a class
- * becomes LABEL_NONE. */
+/* Works like map_number, but an impossible label becomes LABEL_NONE. */
 uint64_t map_value(const struct catalogue_map *map, enum map_section column, size_t i);
-/* Returns the path of a sample, which is stored in `path`; NULL: the map is damaged. All members of
- * `path` must be 0 before the first call. Reading ids in ascending order is fast. */
+/* Works like dataset_relative, but returns NULL if the map is damaged. */
 const char *map_path(
 	const struct catalogue_map *map, sample_id id, struct path_text *path);
 
-/* Finds the place of a sample in a container. Returns false if the sample is a file, or if it no
- * longer exists. ret->container may be damaged: the caller must check that there is such a
- * container. */
+/* Finds the place of a sample in a container. false: it is a file, or gone. The caller
+ * must check that ret->container exists, because it may be damaged. */
 bool map_part(const struct catalogue_map *map, sample_id id, struct part *ret);
 
 /* Fills in the dataset from the map. dataset_close closes the map. */
 must_check int map_attach(struct dataset *dataset, struct catalogue_map *map);
 
-/*
- * Writes the map of the catalogue `file`, and opens it. If the map can't be written to disk, logs
- * this, and makes the map in memory. Fault: dataset.map.
- */
+/* Writes the map of the catalogue `file` and opens it. If it can't be written to disk,
+ * logs this and makes it in memory. Fault: dataset.map. */
 must_check int catalogue_map_make(const char *file, const char *root, const char *rule,
 	const struct catalogue *catalogue, struct catalogue_map **ret);
 
@@ -200,8 +187,8 @@ struct map_bytes {
 	size_t n;
 };
 
-/* Makes a small map in memory for dataset_rows.c: it has only the columns from which rows can be
- * read again. parts: true: includes the columns about containers. The caller frees ret->at. */
+/* Makes a small map in memory for dataset_rows.c, with the columns that restore rows.
+ * parts: includes those about containers. The caller frees ret->at. */
 must_check int map_rows_make(
 	const struct catalogue *rows, bool parts, struct map_bytes *ret);
 
@@ -210,18 +197,17 @@ must_check int map_paths_make(const struct catalogue *catalogue,
 	struct map_bytes *ret_groups, struct map_bytes *ret_paths);
 size_t map_path_groups(size_t n_ids);
 
-/* Makes the section SHAPES. It is empty if there are too many shapes. The caller frees it. */
+/* Makes the section SHAPES, empty if there are too many shapes. The caller frees it. */
 must_check int map_shapes_make(const struct catalogue *catalogue, struct map_bytes *ret);
 /* Tells whether all ids of the shapes are below n_ids. */
 bool map_shapes_fit(const struct dataset_shape *shapes, size_t n, uint32_t n_ids);
 
-/* Converts a small positive or negative difference to a small unsigned number. */
+/* Turns a small difference, positive or negative, into a small unsigned number. */
 static inline uint64_t map_zigzag(uint64_t difference)
 {
 	return difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0);
 }
 
-/* Converts a number of map_zigzag back to the difference. */
 static inline uint64_t map_unzigzag(uint64_t number)
 {
 	return number >> 1 ^ (number & 1 ? UINT64_MAX : 0);

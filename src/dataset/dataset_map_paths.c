@@ -80,7 +80,7 @@ int map_paths_make(const struct catalogue *catalogue, struct map_bytes *ret_grou
 
 /* --- reading ------------------------------------------------------------------------------ */
 
-/* Makes the next path from the previous one. Returns false if the bytes are damaged. */
+/* false: the bytes are damaged. */
 static bool read_difference(
 	const uint8_t *paths, size_t n, uint64_t *at, struct path_text *path)
 {
@@ -126,7 +126,7 @@ const char *map_path(
 	for (; path->next <= id; path->next++)
 		if (!read_difference(paths, place->bytes, &path->at, path))
 			return fail(path);
-	/* A path that contains \0 counts as damaged, too. */
+	/* a path that contains \0 is damaged, too */
 	return path->length > 0 && strlen(path->text) == path->length ? path->text
 								      : fail(path);
 }

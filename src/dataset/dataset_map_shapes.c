@@ -6,15 +6,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Makes the list of the shapes that samples have, for the section SHAPES of a map. A dataset
- * usually has far fewer shapes than samples. */
+/* Makes the section SHAPES. A dataset usually has far fewer shapes than samples. */
 
 struct shapes {
 	struct dataset_shape *of;
 	size_t n, capacity;
-	/* Hash table of indexes in `of`: an element is 0 (free), or 1 + an index. */
+	/* hash table: 0 (free), or 1 + an index in `of` */
 	uint32_t *slots;
-	size_t n_slots; /* size of the hash table: a power of two, at least 2 * n */
+	size_t n_slots; /* power of two, at least 2 * n */
 };
 
 /* --- writing ------------------------------------------------------------------------------ */

@@ -13,12 +13,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Writes a map, section by section. */
-
 struct map_writer {
 	int fd;
-	/* The map is made in memory, and has only columns that can't be computed from other
-	 * columns. */
+	/* only in memory, and without columns that can be computed from other columns */
 	bool rows_only;
 	bool parts;
 	struct map_bytes memory;
@@ -149,9 +146,8 @@ static uint32_t identity_of(const struct row *row)
 	return row->part ? part_identity(identity, &row->part->at) : identity;
 }
 
-/* Returns a sample's value in one of the columns about containers. In MAP_PART_BYTES this is the
- * difference between the part's size in the container and the sample's size. If no part is
- * deflated, all differences are 0, and packed zeros take no bits. */
+/* The value in MAP_PART_BYTES is the difference of the part's size in the container and
+ * the sample's size: 0 if nothing is deflated, and packed zeros take no bits. */
 static uint64_t value_of_part(enum map_section column, const struct row *row)
 {
 	if (!row->part)
@@ -326,7 +322,6 @@ static int write_sections(struct map_writer *writer)
 	return err ? err : put(writer, (const void *)head, head->head_bytes, 0);
 }
 
-/* Writes the map to a temporary file, syncs the file, and renames it. */
 static int write_file(struct map_writer *writer, const char *name)
 {
 	auto_free char *beside = aprintf("%s.new", name);
@@ -346,7 +341,7 @@ static int write_file(struct map_writer *writer, const char *name)
 	return err;
 }
 
-/* Makes the map only in the memory of this process. The next process has to make it again. */
+/* The next process has to make this map again. */
 static int write_unnamed(struct map_writer *writer)
 {
 	if (writer->fd >= 0)

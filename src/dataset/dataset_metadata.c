@@ -12,14 +12,11 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/*
- * Reads all files of metadata by the rules of "imagefolder" in Hugging Face's library datasets.
- * Each file describes samples below its directory. Columns with equal names are one column. If
- * several files have a value for a sample, the file nearest to the sample is used.
- */
+/* Reads metadata by the rules of "imagefolder" in Hugging Face's library datasets: a
+ * file describes samples below its directory, columns with equal names are one, and the
+ * value in the file nearest to the sample counts. */
 
-/* Version of the rules for reading metadata. It is a part of the stamp, so that a scan reads all
- * files of metadata again if the rules have changed. */
+/* version of the rules; a change of the stamp makes a scan read all metadata again */
 #define RULES "3"
 
 struct metadata {
@@ -88,7 +85,7 @@ static int count_slashes(const char *path)
 	return n;
 }
 
-/* Compares by depth in the tree, then by name, so that files of the root come first. */
+/* Files of the root come first. */
 static int compare_files(const void *a, const void *b)
 {
 	const char *one = ((const struct metadata_file *)a)->path;
@@ -97,8 +94,6 @@ static int compare_files(const void *a, const void *b)
 	return order ? order : strcmp(one, other);
 }
 
-/* Makes the stamp, which changes when files of metadata change: their number, and a hash of their
- * names, sizes and mtimes. */
 static int make_stamp(struct metadata *metadata)
 {
 	auto_free char *text = NULL;
@@ -171,7 +166,7 @@ static struct column *find_column(struct metadata *metadata, const char *name)
 	return NULL;
 }
 
-/* Sets the type of `into` to one that fits the values of both columns. */
+/* The new type of `into` fits the values of both columns. */
 static void join_types(struct column *into, const struct column *column)
 {
 	if (!column->seen)
@@ -193,8 +188,7 @@ static void join_types(struct column *into, const struct column *column)
 		into->type = COLUMN_REAL;
 }
 
-/* Adds the column of one file to the columns of all files. *ret: false if there are too many
- * columns. */
+/* *ret: false if there are too many columns. */
 static int join_column(struct metadata *metadata, struct column *column, bool *ret)
 {
 	struct column *found = find_column(metadata, column->name);
@@ -280,8 +274,8 @@ int metadata_rows(struct metadata *metadata, metadata_row *row, void *context)
 		err = metadata_file_rows(
 			&metadata->files[i], metadata->n_columns, &line, row, context);
 		if (err == -EINVAL)
-			/* The file could be read in the first pass, but not now. metadata_file_rows
-			 * has logged this. */
+			/* logged by metadata_file_rows: the file could be read in the
+			 * first pass, but not now */
 			err = 0;
 	}
 	return err;

@@ -10,30 +10,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes one dataset from several. Only the labels are stored in memory; all other facts stay in the
- * maps and catalogues of the datasets. */
+/* Memory has only the labels; other facts stay in the datasets' maps. */
 
 struct mixing {
 	const struct dataset_mixed *from;
 	size_t n;
 	struct dataset *made;
 	const struct label_table *table; /* NULL: class names determine the labels */
-	/* The dataset with the most classes, if the classes of all datasets are named 0, 1, 2 and
-	 * so on; otherwise NULL. */
+	/* result of longest_numbered */
 	const struct dataset *numbered;
 	char **ret_message;
 };
 
 /* --- classes ---------------------------------------------------------------------------- */
 
-/* Tells whether the name is this number in decimal, with or without leading zeros. */
+/* true also with leading zeros */
 static bool is_number(const char *name, uint32_t number)
 {
 	size_t n = strspn(name, "0123456789");
 	return n > 0 && n < 10 && !name[n] && strtoul(name, NULL, 10) == number;
 }
 
-/* Tells whether the names of the classes are the numbers 0, 1, 2 and so on. */
 static bool is_numbered(const struct dataset *dataset)
 {
 	for (uint32_t i = 0; i < dataset->n_classes; i++)
@@ -42,8 +39,8 @@ static bool is_numbered(const struct dataset *dataset)
 	return true;
 }
 
-/* Returns the dataset with the most classes, if the classes of all datasets are named 0, 1, 2 and
- * so on; the mixture then has the same labels. Otherwise returns NULL. */
+/* Returns the dataset with the most classes, if the classes of all are named 0, 1, 2
+ * and so on; the mixture then has the same labels. Otherwise NULL. */
 static const struct dataset *longest_numbered(const struct mixing *mixing)
 {
 	const struct dataset *longest = mixing->from[0].dataset;
@@ -122,8 +119,8 @@ static uint32_t label_of(
 	return found < made->n_classes ? found : LABEL_NONE;
 }
 
-/* Returns an array that translates labels of the dataset to labels of the mixture. The caller frees
- * it; NULL: no memory. */
+/* Returns the mixture's labels of the dataset's labels. The caller frees the array;
+ * NULL: no memory. */
 static uint32_t *map_labels(const struct mixing *mixing, const struct dataset *dataset)
 {
 	uint32_t *map = calloc(dataset->n_classes + 1, sizeof(*map));

@@ -40,8 +40,7 @@ static int root_error(const struct scan *scan, const char *path, int err)
 	return err;
 }
 
-/* Sets scan->label and scan->label_field from the setting `label`, such as cls, json:FIELD or
- * csv:COLUMN. */
+/* label: a setting such as cls, json:FIELD or csv:COLUMN */
 static void set_label(struct scan *scan, const char *label)
 {
 	static const char *const kinds[] = {
@@ -79,8 +78,8 @@ static int begin_far(const struct dataset_config *config, struct scan *scan)
 	return err;
 }
 
-/* Examines the path. A path that does not exist may be a pattern such as shard-{0..9}.tar; its
- * directory is then examined instead. */
+/* A path that does not exist may be a pattern such as shard-{0..9}.tar; then its
+ * directory is examined. */
 static int look_at_root(const char *path, struct looked *ret)
 {
 	const char *slash = strrchr(path, '/');
@@ -91,10 +90,9 @@ static int look_at_root(const char *path, struct looked *ret)
 	return directory ? looked_at(AT_FDCWD, directory, 0, ret) : -ENOMEM;
 }
 
-/* Refuses a dataset on a mount of joaderfs. A daemon that reads its own mount would wait for
- * itself, and two daemons that read each other's mounts would wait for each other. An engine that
- * replaces a dead engine does not check this again, because the dead engine had allowed the
- * datasets. */
+/* A daemon that reads its own mount would wait for itself, and two daemons that read
+ * each other's mounts would wait for each other. An engine that replaces a dead one
+ * does not check this again, since the dead one had allowed the datasets. */
 static int refuse_own_mounts(const struct dataset_config *config, struct scan *scan)
 {
 	struct looked root;
@@ -134,11 +132,11 @@ static int scan_begin(const struct dataset_config *config, struct scan *scan)
 	return scan->far ? begin_far(config, scan) : 0;
 }
 
-/* Version of the rules for listing a container. If it changes, containers are listed again. */
+/* version of the rules for listing; a change makes scans list all containers again */
 #define LISTING "4"
 
-/* Finds the root or its containers. Stores in scan->settings a text of the settings that decide
- * which samples a container has. -errno: the root can't be read. */
+/* Makes scan->settings, too, a text of the settings that decide which samples a
+ * container has. -errno: the root can't be read. */
 static int find_root(struct scan *scan)
 {
 	int err = scan->source->find(scan);
@@ -185,8 +183,8 @@ static void scan_end(struct scan *scan)
 	arena_free(&scan->names);
 }
 
-/* Refuses a tree without images, because the path is probably wrong, or a disk is not mounted.
- * Otherwise the catalogue would lose all its rows. */
+/* A tree without images is refused: the path is probably wrong, or a disk is not
+ * mounted, and the catalogue would lose all its rows. */
 static int check_tree(const struct scan *scan, const struct tree *tree)
 {
 	for (size_t i = 0; i < tree->n_files; i++)
@@ -217,8 +215,7 @@ static int check_tree(const struct scan *scan, const struct tree *tree)
 	return -ENOENT;
 }
 
-/* Writes the catalogue with the metadata, if *changed is true or the files of metadata have
- * changed. */
+/* Writes the catalogue if *changed is true, or if files of metadata have changed. */
 static int save(struct scan *scan, const char *file, struct catalogue *catalogue,
 	const struct tree *tree, struct metadata *metadata, bool *changed)
 {
@@ -236,7 +233,6 @@ static int save(struct scan *scan, const char *file, struct catalogue *catalogue
 	return err;
 }
 
-/* Lists and examines the tree. Meanwhile shows the progress on the terminal. */
 static int look_at_tree(
 	struct scan *scan, const struct catalogue *catalogue, struct tree *tree)
 {
@@ -253,9 +249,8 @@ static int look_at_tree(
 	return err;
 }
 
-/* Keeps using the catalogue of the last scan, although `path` can't be read now, because its
- * samples may still exist. Logs this. -EIO: the catalogue is of an older version that can't be
- * used. */
+/* Logs that the last scan's catalogue stays in use although `path` can't be read: its
+ * samples may still exist. -EIO: the catalogue's version is too old to be used. */
 static int keep_catalogue(const struct scan *scan, const struct catalogue *catalogue,
 	const char *path, const char *reason, const char *sample)
 {
@@ -274,8 +269,7 @@ static int keep_catalogue(const struct scan *scan, const struct catalogue *catal
 	return 0;
 }
 
-/* Handles a root or container that can't be read: keeps the old catalogue if it has samples,
- * otherwise refuses the dataset. */
+/* If the root can't be read, the old catalogue is kept, if it has samples. */
 static int without_root(const struct dataset_config *config, const struct scan *scan,
 	const struct catalogue *catalogue, int err)
 {
@@ -291,8 +285,7 @@ static int without_root(const struct dataset_config *config, const struct scan *
 	return keep_catalogue(scan, catalogue, "", reason, catalogue->rows[0].path);
 }
 
-/* Returns -EACCES if a server has refused the credentials during the scan: the scan may then have
- * missed samples. Otherwise returns err. */
+/* -EACCES: the server refused the credentials, so the scan may have missed samples. */
 static int check_denied(struct scan *scan, int err)
 {
 	const char *denied = atomic_load(&scan->denied);
@@ -303,9 +296,8 @@ static int check_denied(struct scan *scan, int err)
 	return -EACCES;
 }
 
-/* Loads the catalogue and scans the tree. root_err: result of find_root. *ret_seen: whether the
- * scan could see all places where the catalogue has samples. If it is false, the caller must not
- * update the catalogue. */
+/* root_err: result of find_root. *ret_seen: the scan could see all places where the
+ * catalogue has samples; otherwise the caller must not update the catalogue. */
 static int look(const struct dataset_config *config, struct scan *scan, const char *file,
 	int root_err, struct catalogue *catalogue, struct tree *tree, bool *ret_seen)
 {
@@ -337,8 +329,8 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
 	return err;
 }
 
-/* Returns a text of the settings that decide which samples the scan finds. The caller frees it;
- * NULL: no memory. */
+/* Returns the settings that decide which samples the scan finds, as a text. The caller
+ * frees it; NULL: no memory. */
 static char *scan_rule(const struct scan *scan)
 {
 	return aprintf("beside %d %d %d %s %s", scan->follow_outside, scan->shows_others,
@@ -346,7 +338,6 @@ static char *scan_rule(const struct scan *scan)
 		scan->extensions);
 }
 
-/* Opens the map of the catalogue, or makes it, and fills in the dataset from the map. */
 static int attach(const struct scan *scan, const char *rule, bool changed,
 	const struct catalogue *catalogue, struct dataset *dataset)
 {
@@ -396,8 +387,8 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 	if (!err && seen) {
 		err = save(scan, dataset->file, &catalogue, &tree, metadata, ret_changed);
 		if (err == -ENOSPC && only_form) {
-			/* A full disk is no error here. The only change would be the new form of
-			 * the catalogue, which saves space; the old form has all needed facts. */
+			/* A full disk is no error here: only the new form, which saves
+			 * space, is not written. */
 			err = 0;
 			*ret_changed = false;
 		}
@@ -412,23 +403,21 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 
 /* --- without a scan ----------------------------------------------------------------------- */
 
-/* Tells whether the dataset is opened with the samples of the last scan, even if its files have
- * changed since. There are two cases. A kept edition must not change. An engine that replaces a
- * dead engine must not let readers wait for a scan. */
+/* The dataset keeps the last scan's samples, even if files have changed: a kept edition
+ * must not change, and readers must not wait until a new engine has scanned. */
 static bool nobody_looks(const struct scan *scan)
 {
 	return !scan->anew && (scan->kept || kept_is_again());
 }
 
-/* Tells whether the map's samples were scanned with the settings of this scan. Other settings would
- * find other samples. */
+/* Other settings than the map's would find other samples. */
 static bool is_of_rule(const struct scan *scan, const struct catalogue_map *map)
 {
 	auto_free char *rule = scan_rule(scan);
 	return rule && strcmp(map_rule(map), rule) == 0;
 }
 
-/* Makes a missing or damaged map from the catalogue. -ENOENT: the catalogue is not usable. */
+/* Makes a missing or damaged map. -ENOENT: the catalogue is not usable. */
 static int map_again(
 	const struct scan *scan, const char *file, struct catalogue_map **ret)
 {
@@ -444,7 +433,7 @@ static int map_again(
 	return err;
 }
 
-/* Opens the dataset from its map, without a scan. -ENOENT: the dataset has to be scanned. */
+/* Opens the map, without a scan. -ENOENT: the dataset has to be scanned. */
 static int open_as_it_is(struct scan *scan, struct dataset *dataset)
 {
 	struct catalogue_map *map = NULL;
@@ -460,7 +449,7 @@ static int open_as_it_is(struct scan *scan, struct dataset *dataset)
 	}
 	if (err)
 		return err == -ENOENT && scan->kept ? -EINVAL : err;
-	/* An unreadable source is no error here: only reads of its samples will fail. */
+	/* An unreadable source is no error here; reads of its samples will fail. */
 	err = scan->far ? 0 : find_root(scan);
 	err = err == -ENOMEM ? err : 0;
 	if (err)
@@ -508,8 +497,7 @@ static int open_by_scan(const struct dataset_config *config, const char *state_d
 	bool changed = false;
 	int err = fill(config, &scan, state_dir, dataset, &changed);
 	scan_end(&scan);
-	/* The freed memory of the scan, about a hundred bytes per sample, goes back to the
-	 * system. */
+	/* The scan's freed memory, 100 bytes per sample, goes to the system. */
 	malloc_trim(0);
 	if (err || (scan.next && !changed)) {
 		dataset_close(&dataset);

@@ -33,8 +33,7 @@ static unsigned bits_of(uint64_t number)
 	return number ? 64 - (unsigned)__builtin_clzll(number) : 0;
 }
 
-/* Finds the smallest number of a block, and the greatest common divisor of the distances from it
- * (ret->step). Returns the width in bits that each packed number needs. */
+/* Sets ret->base and ret->step. Returns the width in bits of a packed number. */
 static unsigned measure(const uint64_t *numbers, size_t n, struct pack_block *ret)
 {
 	uint64_t least = numbers[0], most = numbers[0], step = 0;
@@ -71,8 +70,7 @@ static size_t take_block(
 	return left;
 }
 
-/* Makes sure that one more block of numbers, and the tail, fit behind the first n bytes. New bytes
- * are 0. */
+/* Makes room for a block and the tail behind the first n bytes. New bytes are 0. */
 static int make_room(uint8_t **packed, size_t n, size_t *capacity)
 {
 	size_t needed = n + PACK_BLOCK * sizeof(uint64_t) + PACK_TAIL;

@@ -17,7 +17,7 @@ struct dataset_pairs {
 	struct dataset_pairs *next;
 	char from[SECTION_FROM];
 	roaring_bitmap_t *seconds;
-	/* sample_id of the second file of each sample, indexed by the sample's id */
+	/* indexed by the id of the first file */
 	sample_id second[];
 };
 
@@ -38,21 +38,19 @@ static bool add(struct path *path, const char *text, size_t n)
 	return true;
 }
 
-/* Removes the last component of the path, which ends with a slash. Returns false if the path is
- * empty. */
+/* Removes the last component of a path that ends with a slash. false: it is empty. */
 static bool leave(struct path *path)
 {
 	if (path->n == 0)
 		return false;
-	path->n--; /* removes the slash */
+	path->n--; /* the slash */
 	while (path->n > 0 && path->text[path->n - 1] != '/')
 		path->n--;
 	path->text[path->n] = '\0';
 	return true;
 }
 
-/* Appends a component of the setting `from`, with `stem` in place of {stem}. Returns false if the
- * path becomes too long. */
+/* Appends a component of `from`, with `stem` for {stem}. false: it is too long. */
 static bool add_name(
 	struct path *path, const char *name, size_t n, const char *stem, size_t n_stem)
 {
@@ -69,8 +67,7 @@ static bool add_name(
 	return true;
 }
 
-/* Makes the path of the second file from the first one's path and the setting `from`. Returns false
- * if the path leads out of the dataset, or is too long. */
+/* false: the second file's path leads out of the dataset, or is too long. */
 static bool find_path(const char *first, const char *from, struct path *ret)
 {
 	const char *slash = strrchr(first, '/'), *name = slash ? slash + 1 : first;
@@ -233,7 +230,7 @@ static bool same_size(struct tensor_shape a, struct tensor_shape b)
 	return a.width == b.width && a.height == b.height;
 }
 
-/* Tells whether a and b have the same aspect ratio, apart from rounding by up to a pixel. */
+/* true: equal aspect ratios, apart from rounding by up to a pixel */
 static bool same_form(struct tensor_shape a, struct tensor_shape b)
 {
 	uint64_t x = (uint64_t)a.width * b.height, y = (uint64_t)a.height * b.width;
@@ -258,8 +255,7 @@ struct preparation dataset_preparation_behind(const struct dataset *dataset,
 	return second;
 }
 
-/* Tells whether the preparation would resize a palette image by interpolating between palette
- * indices, which is meaningless. */
+/* Interpolating between the indices of a palette is meaningless. */
 static bool mixes_indices(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id)
 {

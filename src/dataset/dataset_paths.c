@@ -20,12 +20,10 @@
  *   `- b   3
  */
 struct path_file {
-	/* Name of the file, in paths->names. Until the files are sorted: the whole path, in
-	 * paths->texts. */
+	/* in paths->names; before the sort, the whole path in paths->texts */
 	const char *name;
-	sample_id id; /* SAMPLE_NONE: the file is not a sample */
-	/* index in dataset_paths.others, for a file that is not a sample */
-	uint32_t other;
+	sample_id id;	/* SAMPLE_NONE: not a sample */
+	uint32_t other; /* if not a sample: index in `others` */
 };
 
 struct dataset_paths {
@@ -41,13 +39,12 @@ struct dataset_paths {
 	size_t capacity;
 	uint32_t *children;
 	struct arena names;
-	struct arena texts; /* whole paths; freed when the files are sorted */
+	struct arena texts; /* whole paths, until the files are sorted */
 };
 
 /* --- making the tree ---------------------------------------------------------------- */
 
-/* Compares the paths of directories in preorder: a directory comes directly before those below
- * it. */
+/* Compares in preorder: a directory comes directly before those below it. */
 static int compare_directories(const char *a, size_t n_a, const char *b, size_t n_b)
 {
 	for (size_t i = 0; i < n_a && i < n_b; i++) {
@@ -99,8 +96,7 @@ static int add_other(struct dataset_paths *paths, sqlite3_stmt *statement)
 	return 0;
 }
 
-/* Reads the files that are not samples. There is a table `others` only if the dataset shows
- * them. */
+/* The table `others` only exists if the dataset shows files that are not samples. */
 static int read_others(sqlite3 *db, struct dataset_paths *paths)
 {
 	sqlite3_stmt *statement = NULL;
@@ -171,7 +167,7 @@ static int list_others(struct dataset *dataset, struct dataset_paths *paths)
 	return err;
 }
 
-/* Adds the directory that comes next in preorder. *ret: the number of the directory. */
+/* The directory must be the next in preorder. */
 static int add_directory(struct dataset_paths *paths, uint32_t parent, const char *name,
 	size_t bytes, uint32_t first_file, uint32_t *ret)
 {
@@ -197,9 +193,8 @@ static bool is_component(const char *name, const char *text, size_t n)
 	return strncmp(name, text, n) == 0 && name[n] == '\0';
 }
 
-/* Finds the directory of the file with this path. Adds the directory and its parents if they are
- * new. Files must come in preorder; then the directory is new, or it is the last one that was added
- * to its parent. */
+/* Finds or adds the directory of the file with this path. Files come in preorder, so
+ * the directory is new, or the last one that was added to its parent. */
 static int enter(
 	struct dataset_paths *paths, const char *path, uint32_t file, uint32_t *ret)
 {
@@ -220,8 +215,8 @@ static int enter(
 	return 0;
 }
 
-/* Sets the name of a file, and counts the file in its directory. If the file is not a sample, its
- * path is already in paths->names, so its name is not copied. */
+/* Counts the file in its directory. The path of a file that is not a sample is
+ * already in paths->names, so its name is not copied. */
 static int add_name(struct dataset_paths *paths, uint32_t directory, const char *path,
 	struct path_file *file)
 {
@@ -232,7 +227,6 @@ static int add_name(struct dataset_paths *paths, uint32_t directory, const char 
 	return file->name ? 0 : -ENOMEM;
 }
 
-/* Sorts the files, and adds their directories. */
 static int make_directories(struct dataset_paths *paths)
 {
 	uint32_t directory;
@@ -248,14 +242,14 @@ static int make_directories(struct dataset_paths *paths)
 	return err;
 }
 
-/* The file that was added last, and its directory. */
+/* the last added file, and its directory */
 struct entered {
 	char path[PATH_MAX];
 	size_t directory_bytes;
 	uint32_t directory;
 };
 
-/* Adds the next file. Returns 1 if its path sorts before the path of the previous file `last`. */
+/* Returns 1 if the path sorts before that of the previous file, `last`. */
 static int add_in_order(struct dataset_paths *paths, struct entered *last, sample_id id,
 	const struct path_text *text)
 {
@@ -278,9 +272,8 @@ static int add_in_order(struct dataset_paths *paths, struct entered *last, sampl
 	return add_name(paths, last->directory, path, file);
 }
 
-/* Adds the files and their directories without sorting them, and without memory for whole paths.
- * Returns 1 if the ids are not in the order of the paths; they are in this order after a first
- * scan. */
+/* Needs no sorting, and no memory for whole paths. Returns 1 if the ids are not in the
+ * order of the paths, as they are after a first scan. */
 static int make_in_order(struct dataset *dataset, struct dataset_paths *paths)
 {
 	roaring_uint32_iterator_t id;
@@ -367,8 +360,7 @@ static int make(struct dataset *dataset, bool in_order, struct dataset_paths **r
 	return 0;
 }
 
-/* Returns the tree. If another thread is making the tree, waits for it. NULL: the caller has to
- * make the tree. */
+/* Waits for a thread that is making the tree. NULL: the caller has to make it. */
 static struct dataset_paths *begin(struct dataset *dataset)
 {
 	LOCK_SCOPE(&dataset->lock);
@@ -462,8 +454,8 @@ uint32_t paths_find_child(const struct dataset_paths *paths,
 	return UINT32_MAX;
 }
 
-/* Returns the first file of the directory whose name does not sort before a given text. The text
- * consists of the first n bytes of `name` and the byte `next`. */
+/* Returns the directory's first file whose name does not sort before the first n bytes
+ * of `name`, followed by the byte `next`. */
 static uint32_t first_from(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, size_t n,
 	unsigned char next)

@@ -6,24 +6,23 @@
 #include "dataset/dataset.h"
 
 /*
- * The tree of a dataset's directories and files, for layouts that show samples under their own
- * names.
+ * The tree of a dataset's directories and files, for layouts that show samples under
+ * their own names.
  *
- *   Flow: the first call of dataset_paths reads all paths and makes the tree. Meanwhile other
- *         callers wait.
- *   Owns: the dataset owns the tree until it is closed. The tree never changes.
+ *   Flow: the first dataset_paths reads all paths and makes the tree. Other callers
+ *         wait.
+ *   Owns: the dataset has the tree until it is closed. The tree never changes.
  *   Threads: any.   Errors: -ENOMEM, -EIO, logged.
  */
 
 struct dataset_paths;
 
-/* A directory. Subdirectories and files are sorted by the bytes of their names. */
+/* a directory; subdirectories and files are sorted by the bytes of their names */
 struct paths_directory {
 	const char *name; /* "" for the root, which is directory 0 */
 	uint32_t parent;
 	uint32_t first_file, n_files; /* files directly in this directory */
-	/* Number of files in the directory and in all directories below it. These files have the
-	 * numbers from first_file to first_file + n_below - 1. */
+	/* files in and below the directory, numbered from first_file on */
 	uint32_t n_below;
 	uint32_t first_child, n_children;
 };
@@ -33,8 +32,8 @@ must_check int dataset_paths(struct dataset *dataset, const struct dataset_paths
 uint32_t paths_directories(const struct dataset_paths *paths);
 const struct paths_directory *paths_directory(
 	const struct dataset_paths *paths, uint32_t number);
-/* Returns the i-th element of the list of all subdirectories, which is the number of a directory.
- * The subdirectories of one directory are the n_children elements from first_child on. */
+/* Returns element i of the list of all subdirectories: the number of a directory. The
+ * directory's own are the n_children elements from first_child on. */
 uint32_t paths_child(const struct dataset_paths *paths, uint32_t i);
 
 /* A file that is not a sample, for instance a file of annotations. */
@@ -43,24 +42,21 @@ struct paths_other {
 	uint64_t bytes;
 	int64_t mtime_ns;
 };
-/* Tells whether the dataset shows files that are not samples. */
 bool paths_show_others(const struct dataset_paths *paths);
-/* Returns the description of file i. NULL: file i is a sample, or does not exist. */
+/* NULL: file i is a sample, or does not exist. */
 const struct paths_other *paths_other(const struct dataset_paths *paths, uint32_t i);
 
-/* Returns the sample of file i; SAMPLE_NONE: file i is not a sample. Files are numbered as in
- * paths_directory.first_file. */
+/* SAMPLE_NONE: file i is not a sample. first_file explains the numbers of files. */
 sample_id paths_sample(const struct dataset_paths *paths, uint32_t i);
 const char *paths_name(const struct dataset_paths *paths, uint32_t i);
 
-/* Finds the subdirectory with this name. UINT32_MAX: there is none. */
+/* UINT32_MAX: there is no such subdirectory. */
 uint32_t paths_find_child(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name);
-/* Finds the sample in a directory whose name consists of the first n bytes of `name`, a dot, and an
- * ending that contains no dot. UINT32_MAX: there is none, or there are several. */
+/* Finds the sample whose name is the first n bytes of `name`, a dot, and an ending
+ * without a dot. UINT32_MAX: there is none, or there are several. */
 uint32_t paths_find_stem(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, size_t n);
-/* Finds the file in a directory whose name is the first n bytes of `name`. UINT32_MAX: there is
- * none. */
+/* Finds the file whose name is the first n bytes of `name`. UINT32_MAX: none. */
 uint32_t paths_find_file(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, size_t n);

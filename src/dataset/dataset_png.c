@@ -12,22 +12,21 @@
 #include <zlib.h>
 
 /*
- * Finds the orientation of a PNG as Pillow's ImageOps.exif_transpose does. EXIF is in the chunk
- * eXIf. If there is no such chunk, EXIF is in the text "Raw profile type exif", where ImageMagick
- * writes it as hexadecimal digits. If EXIF has no orientation, the XMP text is searched. If several
- * chunks of a kind come before the image data, the last one is used. Pillow would also read chunks
- * after the image data, but no program writes them there, and finding them would take a read of the
- * whole file.
+ * Finds the orientation of a PNG as Pillow's ImageOps.exif_transpose does: in the EXIF
+ * of the chunk eXIf, or else of the text "Raw profile type exif" (hexadecimal digits,
+ * by ImageMagick); if EXIF has none, in the text of XMP. The last chunk of each kind
+ * counts. Unlike Pillow, ignores chunks after the image data: no program writes them
+ * there, and they would take a read of the whole file.
  */
 
-/* largest chunk that is read, in bytes; no camera writes more */
+/* largest chunk that is read; no camera writes more */
 #define MOST_CHUNK ((uint32_t)1 << 20)
 #define MOST_TEXT ((size_t)1 << 20) /* largest inflated text in bytes, as in Pillow */
 #define RAW_PROFILE "Raw profile type exif"
 #define XMP "XML:com.adobe.xmp"
 
 struct text {
-	char *data; /* ends with \0; NULL: the file has no such text */
+	char *data; /* ends with \0; NULL: none */
 	size_t size;
 };
 
@@ -51,8 +50,7 @@ static struct text copy(const char *data, size_t size)
 	return text;
 }
 
-/* Inflates a text. If the compressed stream is incomplete, *ret has the part that can be inflated.
- * Returns false if the stream is damaged. */
+/* An incomplete stream gives the part that can be inflated. false: it is damaged. */
 static bool unpack(const char *data, size_t size, struct text *ret)
 {
 	z_stream stream = {.next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size};
@@ -77,9 +75,8 @@ static bool is_utf8(struct text text)
 	return true;
 }
 
-/* Parses the rest of the chunk iTXt, after its keyword: a byte that tells whether the text is
- * compressed, a byte for the method of compression, the language with a \0, the translated keyword
- * with a \0, the text. */
+/* Parses a chunk iTXt after its keyword: is it compressed (a byte), the method (a
+ * byte), the language with a \0, the translated keyword with a \0, the text. */
 static bool read_international(const char *data, size_t size, struct text *ret)
 {
 	const char *end = data + size, *at = data + 2;
@@ -157,8 +154,8 @@ static int digit(char c)
 	return isdigit((unsigned char)c) ? c - '0' : (c | 0x20) - 'a' + 10;
 }
 
-/* Replaces a text by the bytes that its hexadecimal digits mean. The digits begin in the fourth
- * line. Returns false if other characters are among them. */
+/* Turns hexadecimal digits, from the fourth line on, into bytes. false: other
+ * characters are among them. */
 static bool from_digits(struct text *text)
 {
 	char *out = text->data, *at = text->data;
@@ -186,7 +183,7 @@ static uint32_t orientation_of(struct text exif)
 	return exif_find_orientation((const uint8_t *)exif.data + skip, exif.size - skip);
 }
 
-/* Returns the digit in tiff:Orientation="6" or <tiff:Orientation>6; 0: there is none. */
+/* Reads the digit in tiff:Orientation="6" or <tiff:Orientation>6; 0: there is none. */
 static uint32_t orientation_of_xmp(const char *text)
 {
 	static const char name[] = "tiff:Orientation";
@@ -207,7 +204,7 @@ uint8_t png_orientation(FILE *file)
 	if (found.exif.data)
 		orientation = orientation_of(found.exif);
 	else if (found.raw.data && !from_digits(&found.raw))
-		/* The text is not made of digits: Pillow, too, then finds no orientation. */
+		/* Pillow, too, finds no orientation in a text with other characters. */
 		orientation = 1;
 	else if (found.raw.data)
 		orientation = orientation_of(found.raw);

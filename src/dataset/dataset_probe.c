@@ -16,23 +16,18 @@
 #include <jpeglib.h>
 #include <zlib.h>
 
-/*
- * Reads width, height, mode and orientation from a file's header. The content of the file
- * determines the codec; the name does not matter. libjpeg reports an error by calling a function
- * that must not return, so jpeg_fail uses longjmp.
- */
+/* The file's content decides which codec reads its header; its name does not matter.
+ * libjpeg reports an error by a function that must not return, so jpeg_fail uses
+ * longjmp. */
 
-/* A PNG begins with a signature and the chunk IHDR, which has a length, a name, 13 bytes and a
- * checksum. */
+/* signature; chunk IHDR: length, name, 13 bytes, checksum */
 #define PNG_MAGIC "\x89PNG\r\n\x1a\n"
 #define PNG_START (8 + 8 + 13 + 4)
-/* Largest size of a deflated sample whose header is read. A larger sample is probably not an image,
- * or is an attack on the memory. */
+/* A larger deflated sample is probably no image, or an attack on the memory. */
 #define MOST_DEFLATED_BYTES ((uint64_t)256 << 20)
 
 struct jpeg_trap {
-	/* The first member, because jpeg_fail gets a pointer to `manager` and converts it to a
-	 * pointer to the trap. */
+	/* first: jpeg_fail converts its address to that of the trap */
 	struct jpeg_error_mgr manager;
 	jmp_buf jump;
 };
@@ -53,7 +48,7 @@ static void jpeg_ignore(j_common_ptr info)
 	(void)info;
 }
 
-/* Returns the orientation from the first EXIF segment, as PIL does. */
+/* The first EXIF segment counts, as in PIL. */
 static uint8_t jpeg_orientation(const struct jpeg_marker_struct *segment)
 {
 	for (; segment; segment = segment->next) {
@@ -88,8 +83,6 @@ static void probe_jpeg(FILE *file, struct tensor_shape *ret, uint8_t *ret_orient
 	jpeg_destroy_decompress(&info);
 }
 
-/* Reads width and height from a PNG's first chunk, and finds the orientation. The other chunks
- * matter only for decoding. */
 static void probe_png(FILE *file, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
 	unsigned char start[PNG_START];
@@ -107,8 +100,7 @@ static void probe_png(FILE *file, struct tensor_shape *ret, uint8_t *ret_orienta
 	}
 }
 
-/* Reads the header of a file that is neither JPEG nor PNG. For some formats this takes a read of
- * the whole file. */
+/* Reads neither JPEG nor PNG. Some formats take a read of the whole file. */
 static void probe_other(FILE *file, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
 	struct exif_data exif;
@@ -147,8 +139,8 @@ static int probe_stream(FILE *file, struct tensor_shape *ret, uint8_t *ret_orien
 
 /* --- parts ---------------------------------------------------------------------------- */
 
-/* Makes a file, or a part of a container, readable as a FILE. Keeps the first bytes, so that they
- * are read only once even if the FILE is rewound. */
+/* Makes a file or a part readable as a FILE. Keeps the first bytes, which are read
+ * again after rewind. */
 struct window {
 	read_at *read;
 	void *context;
@@ -265,7 +257,7 @@ int probe_header(const char *path, struct tensor_shape *ret, uint8_t *ret_orient
 {
 	*ret = (struct tensor_shape){.height = 0, .width = 0};
 	*ret_orientation = 1;
-	/* O_NONBLOCK: a FIFO may have taken the place of the file since the file was listed. */
+	/* O_NONBLOCK: a FIFO may have replaced the file since it was listed. */
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat status;
 	if (fd < 0 || fstat(fd, &status) != 0)

@@ -14,8 +14,6 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* Shows the progress of a scan on the terminal, and logs its issues and warnings. */
-
 #define INTERVAL_NS 200000000u
 
 void progress_begin(struct progress *progress, const char *name)
@@ -32,10 +30,10 @@ void progress_begin(struct progress *progress, const char *name)
 static void write_terminal(const char *text, size_t n)
 {
 	ssize_t ignored = write(STDERR_FILENO, text, n);
-	(void)ignored; /* the write fails if the terminal is gone */
+	(void)ignored; /* fails if the terminal is gone */
 }
 
-/* Prints the progress, at most once per interval, even if several threads call this at a time. */
+/* Prints at most once per interval, even if several threads call this at a time. */
 void progress_tick(struct progress *progress)
 {
 	if (!progress->shown)
@@ -96,8 +94,8 @@ static bool is_part(const char *class_name)
 	return false;
 }
 
-/* Tells whether the classes look like the parts of a dataset: at least two of them, or the only
- * one, have a name such as train or val. The root is then probably a level too high. */
+/* Classes named like train or val, at least two or the only one, mean that the root is
+ * probably a level too high. */
 static bool looks_divided(const struct tree *tree)
 {
 	size_t n = 0;
@@ -115,8 +113,7 @@ static void list_classes(const struct tree *tree, char *ret, size_t size)
 			ret + n, size - n, "%s%s", i ? ", " : "", tree->classes.name[i]);
 }
 
-/* Warns of directories that don't become classes, because they have no samples. Both lists must be
- * sorted. */
+/* Both lists must be sorted. */
 static void warn_of_empty(const struct scan *scan, const struct name_list *directories,
 	const struct name_list *classes)
 {
@@ -150,7 +147,7 @@ static int take_only_class(struct tree *tree)
 	return 0;
 }
 
-/* Finds the classes of the tree's files, which must be sorted by class. */
+/* The tree's files must be sorted by class. */
 int tree_find_classes(const struct scan *scan, struct tree *tree)
 {
 	struct name_list classes = {0};

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-/* largest size in bytes of a map of ROWS_TOGETHER rows; a larger one counts as damaged */
+/* A larger map of ROWS_TOGETHER rows counts as damaged. */
 #define MOST_BYTES (1 << 28)
 
 /* --- writing ------------------------------------------------------------------------------ */

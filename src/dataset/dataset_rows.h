@@ -6,16 +6,17 @@
 #include "dataset/dataset_internal.h"
 
 /*
- * The rows of a catalogue in its SQLite file. Every ROWS_TOGETHER rows are stored as a deflated map
- * (dataset_map.h). Rows can't be read one by one, but only scans read them, and a scan needs all.
+ * The rows of a catalogue in its SQLite file. Every ROWS_TOGETHER rows are a deflated
+ * map (dataset_map.h): only scans read rows, and a scan needs all.
  *
- *   Threads: the caller's.   Errors: -EILSEQ: damaged. -EINTR: the scan was stopped. -errno.
+ *   Threads: the caller's.   Errors: -EILSEQ: damaged. -EINTR: the scan was stopped.
+ *         -errno.
  */
 
 #define ROWS_TOGETHER 16384
 
-/* Writes all rows. -EINTR: the scan was stopped. Fault: dataset.write. */
+/* Fault: dataset.write. */
 must_check int rows_write(
 	sqlite3 *db, const struct scan *scan, const struct catalogue *catalogue);
-/* Reads all rows into the catalogue, which must already have its classes and containers. */
+/* The catalogue must already have its classes and containers. */
 must_check int rows_read(sqlite3 *db, struct catalogue *catalogue);

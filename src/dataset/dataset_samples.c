@@ -34,12 +34,10 @@ struct samples {
 	sqlite3_vtab base;
 	const struct dataset *dataset;
 	bool *inside;
-	/* statement that reads the columns of metadata of one sample; NULL: the dataset has no
-	 * metadata */
+	/* reads the metadata of one sample; NULL: the dataset has no metadata */
 	sqlite3_stmt *described;
-	/* id of the sample for which the statement was run last; -1: it was not run yet */
-	sqlite3_int64 of;
-	bool has; /* the statement has found metadata of this sample */
+	sqlite3_int64 of; /* sample of the last run of `described`; -1: none */
+	bool has;	  /* this sample has metadata */
 };
 
 struct attached {
@@ -55,8 +53,8 @@ struct cursor {
 
 /* --- columns ------------------------------------------------------------------------------ */
 
-/* Appends to `declaration` the names and types of the table's columns of metadata, and to `query` a
- * SELECT of these columns. *ret_n: number of columns. */
+/* Appends the table's columns of metadata to `declaration`, and a SELECT of them to
+ * `query`. *ret_n: their number. */
 static int list_columns(
 	sqlite3 *db, const char *table, FILE *declaration, FILE *query, size_t *ret_n)
 {
@@ -78,8 +76,8 @@ static int list_columns(
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* Declares the virtual table to SQLite: its columns. Columns of metadata are in the table
- * `described` of the catalogue, or, in older versions, in its table `samples`. */
+/* Columns of metadata are in the catalogue's table `described`; in older versions, in
+ * its table `samples`. */
 static int declare(sqlite3 *db, struct samples *samples)
 {
 	static const char *const tables[] = {"described", "samples"};
@@ -305,7 +303,7 @@ int samples_attach(sqlite3 *db, const struct dataset *dataset, bool *inside)
 	if (!attached)
 		return -ENOMEM;
 	*attached = (struct attached){dataset, inside};
-	/* SQLite owns `attached` from now on, and frees it even if this call fails. */
+	/* SQLite then owns `attached`, and frees it even if this call fails. */
 	int code = sqlite3_create_module_v2(
 		db, "samples_of_dataset", &module, attached, sqlite3_free);
 	if (code == SQLITE_OK)

@@ -6,13 +6,13 @@
 #include "dataset/dataset_internal.h"
 
 /*
- * The table `samples` of a connection: one row per sample, with the columns of the map, and the
- * columns of metadata from the SQLite file.
+ * The table `samples` of a connection: one row per sample, with the columns of the map,
+ * and the columns of metadata from the SQLite file.
  *
  *   Flow: samples_attach before any statement, and before an authorizer is set.
  *   Threads: the connection's. One statement at a time reads columns of metadata.
  *
- * inside: NULL, or true is stored there while the table itself reads metadata; the authorizer must
- * allow this.
+ * inside: NULL, or set to true while the table itself reads metadata; the authorizer
+ * must allow this.
  */
 must_check int samples_attach(sqlite3 *db, const struct dataset *dataset, bool *inside);

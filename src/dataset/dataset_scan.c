@@ -11,8 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Finds the ids of listed files in the catalogue of the last scan, and examines the files. */
-
 int scan_path(const struct scan *scan, const char *relative, char *ret, size_t size)
 {
 	int n = snprintf(ret, size, "%s/%s", scan->root, relative);
@@ -51,8 +49,7 @@ static int compare_rows(const void *a, const void *b, void *context)
 		rows[*(const sample_id *)a].path, rows[*(const sample_id *)b].path);
 }
 
-/* Compares the catalogue's rows, which are sorted here, with the tree's sorted files, and gives the
- * files the ids of rows with the same path. */
+/* Sorts the catalogue's rows, to compare them with the tree's sorted files. */
 int scan_match(const struct catalogue *catalogue, struct tree *tree)
 {
 	size_t n = catalogue->n_rows;
@@ -78,15 +75,13 @@ struct examination {
 	struct scan *scan;
 	struct tree *tree;
 	const struct catalogue *catalogue;
-	/* the issues that each thread has found, indexed by the number of the thread */
-	struct issues *issues;
+	struct issues *issues; /* one per thread */
 	atomic_size_t next;
 };
 
 #define BATCH 32
 
-/* Sets the file's facts. Returns false if the file is not a sample, no longer exists, or can't be
- * examined. */
+/* false: not a sample, no longer there, or impossible to examine. */
 static bool examine_file(struct examination *examination, struct found *found,
 	const struct row *old, struct issues *issues)
 {
@@ -154,8 +149,8 @@ static void examine_some(void *context, unsigned worker)
 #define FIRST_FILES 8
 #define SLOW_NS UINT64_C(2000000)
 
-/* Examines the first files, and returns the number of threads for the remaining ones:
- * SCAN_FAR_THREADS if the storage answers slowly. */
+/* Examines some files. Returns the number of threads for the others: SCAN_FAR_THREADS
+ * if the storage is slow. */
 static unsigned examine_first(struct examination *examination)
 {
 	const struct scan *scan = examination->scan;
@@ -187,8 +182,8 @@ int scan_examine(struct scan *scan, struct tree *tree, const struct catalogue *c
 
 /* --- unseen directories --------------------------------------------------------------- */
 
-/* Returns the path in tree->unseen that is `path` or a directory above it; NULL: there is none. The
- * path of the root is "". */
+/* Returns the path in tree->unseen that is `path` or a directory above it, such as "",
+ * the root. NULL: there is none. */
 static const char *find_unseen(const struct tree *tree, const char *path)
 {
 	char above[PATH_MAX];

@@ -13,18 +13,18 @@
 #include <strings.h>
 
 /*
- * Selects samples by a predicate: an SQL expression, which is put between parentheses into a
- * SELECT. Three guards make it harmless. A check of the text refuses an expression that would close
- * the parenthesis, or begin a comment or another statement. SQLite's authorizer allows it only to
- * read the columns of a row, and to call functions of a list. A limit ends it after too many steps
- * of SQLite's virtual machine.
+ * Selects samples by a predicate: an SQL expression, between parentheses in a SELECT.
+ * Three guards make it harmless. The text must not close the parenthesis, or begin a
+ * comment or another statement. SQLite's authorizer only allows the columns of a row
+ * and listed functions. A limit ends it after too many steps of SQLite's virtual
+ * machine.
  */
 
 #define STEPS_BASE 100000
 #define STEPS_PER_ROW 1000
 #define SPACE " \t\r\n\f\v"
 #define NO_SUBQUERIES "subqueries are not allowed"
-#define STEPS_AT_ONCE 1000 /* number of SQLite's steps between two calls of count_steps */
+#define STEPS_AT_ONCE 1000 /* between calls of count_steps */
 
 static const char *const functions[] = {"abs", "ceil", "ceiling", "coalesce", "floor",
 	"glob", "hash", "ifnull", "iif", "instr", "json_array_length", "json_extract",
@@ -32,12 +32,10 @@ static const char *const functions[] = {"abs", "ceil", "ceiling", "coalesce", "f
 	"rtrim", "sign", "substr", "substring", "trim", "typeof", "unicode", "upper"};
 
 struct guard {
-	/* true while the virtual table `samples` itself reads metadata; `authorize` then allows
-	 * everything */
-	bool inside;
+	bool inside; /* `samples` itself reads metadata: all is allowed */
 	int selects;
 	int64_t steps_left;
-	char message[200]; /* reason why something was refused; "": nothing was refused */
+	char message[200]; /* reason of a refusal; "": none */
 };
 
 static printf_like(2, 3) int refuse(struct guard *guard, const char *format, ...)
@@ -110,9 +108,8 @@ static size_t word_length(const char *text)
 	return n;
 }
 
-/* Returns the reason why the word is not allowed in a predicate, or NULL. Refuses subqueries, and
- * `in` without a list in parentheses: SQLite may turn them into a look-up in a table that the
- * authorizer does not see. */
+/* Returns why the word is not allowed, or NULL. SQLite may turn subqueries, and `in`
+ * without a list, into a look-up in a table that the authorizer does not see. */
 static const char *word_problem(const char *text, size_t n)
 {
 	if (is_word(text, n, "select") || is_word(text, n, "values"))
@@ -122,14 +119,14 @@ static const char *word_problem(const char *text, size_t n)
 	return NULL;
 }
 
-/* Returns the closing quote of the quoted text that begins here; NULL: it is not closed. A text
- * with a doubled quote, such as 'it''s', is skipped as two texts, one after the other. */
+/* Returns the closing quote, or NULL. A text with a doubled quote, such as 'it''s', is
+ * skipped as two texts. */
 static const char *skip_quoted(const char *text)
 {
 	return strchr(text + 1, *text == '[' ? ']' : *text);
 }
 
-/* Returns the reason why the predicate's text is not allowed, or NULL. */
+/* Returns why the predicate's text is not allowed, or NULL. */
 static const char *text_problem(const char *text)
 {
 	int depth = 0;
@@ -177,7 +174,7 @@ static void print_columns(FILE *out, sqlite3 *db)
 	sqlite3_finalize(statement);
 }
 
-/* Makes the message for the user who wrote the predicate. Returns -EINVAL or -ENOMEM. */
+/* Returns -EINVAL or -ENOMEM. */
 static int bad_predicate(
 	sqlite3 *db, const char *where, const char *problem, char **ret_message)
 {
@@ -203,8 +200,7 @@ static int bad_predicate(
 	return -ENOMEM;
 }
 
-/* Makes the message for a failed statement. If the guard has refused something, this is the guard's
- * reason; otherwise it is SQLite's message. */
+/* The guard's reason, if it refused something, comes before SQLite's message. */
 static int statement_error(sqlite3 *db, const struct dataset *dataset,
 	const struct guard *guard, const char *where, char **ret_message)
 {
@@ -218,20 +214,19 @@ static int statement_error(sqlite3 *db, const struct dataset *dataset,
 	return catalogue_unreadable(dataset->file, db);
 }
 
-#define HASH_BITS INT64_MAX /* a hash has 63 bits, because SQLite's integers are signed */
+#define HASH_BITS INT64_MAX /* 63 bits: SQLite's integers are signed */
 
 uint64_t dataset_hash(const char *text)
 {
 	return text_hash(text, strlen(text)) & HASH_BITS;
 }
 
-/* The SQL function hash(X) returns the lower 63 bits of the hash of X's text, or NULL if X is
- * NULL. */
+/* hash(NULL) is NULL. */
 static void hash_function(sqlite3_context *context, int n, sqlite3_value **values)
 {
 	(void)n;
 	const char *text = (const char *)sqlite3_value_text(values[0]);
-	if (!text) /* the argument is NULL, or there is no memory */
+	if (!text) /* NULL, or no memory */
 		return;
 	uint64_t hash = text_hash(text, (size_t)sqlite3_value_bytes(values[0]));
 	sqlite3_result_int64(context, (sqlite3_int64)(hash & HASH_BITS));
@@ -247,8 +242,7 @@ static int guarded_connection(
 			log_error("catalogue %s: no longer exists", dataset->file);
 		return err;
 	}
-	/* Text in double quotes must be the name of a column; otherwise SQLite would take a
-	 * mistyped name as a string. */
+	/* Double quotes mean columns; otherwise a mistyped name would be a text. */
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
@@ -257,8 +251,7 @@ static int guarded_connection(
 	sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 500);
 	sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000);
 	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
-	/* Reads the definitions of the tables now. Later the authorizer would refuse this, since it
-	 * allows only what a predicate may do. */
+	/* The definitions are read now; the authorizer would refuse this. */
 	err = samples_attach(db, dataset, &guard->inside);
 	if (err) {
 		log_error("catalogue %s: can't be read: %s", dataset->file,

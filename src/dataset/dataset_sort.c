@@ -6,18 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Sorts the files of a scan. First each file is moved to the range of its class, without changing
- * the order of files of one class. Then each class whose files are not in order is sorted, several
- * classes at a time. If the files come from shards with ordered members, most classes are already
- * in order after the first step.
- */
+/* Sorts the files of a scan. First each file moves to the range of its class, and files
+ * of one class keep their order. Then the classes are sorted, several at a time; those
+ * of shards with ordered members are already in order. */
 
 struct class
 {
-	const char *name; /* first component of the paths of all files of the class */
+	const char *name; /* first component of the paths */
 	size_t length;
-	/* the files of the class are files[first] to files[first + n - 1] */
+	/* range in `files` */
 	size_t first, n;
 };
 
@@ -26,19 +23,16 @@ struct sorting {
 	size_t n;
 	struct class *classes;
 	size_t n_classes, capacity;
-	/* Hash table of classes: an element is 0 (free), or 1 + the index of a class in
-	 * `classes`. */
+	/* hash table: 0 (free), or 1 + an index in `classes` */
 	uint32_t *slots;
-	size_t n_slots; /* size of the hash table, a power of two */
-	/* A number for each file. At first it is the index of the file's class; after
-	 * place_classes, move_files replaces it by the file's new index in `files`. */
+	size_t n_slots; /* power of two */
+	/* each file's class; from move_files on, its new index in `files` */
 	uint32_t *of;
 	atomic_size_t next;
 };
 
 /* --- comparing ---------------------------------------------------------------------------- */
 
-/* Returns the length of the path's first component. */
 static size_t first_part(const char *path)
 {
 	return (size_t)(strchrnul(path, '/') - path);
@@ -56,7 +50,7 @@ int path_compare(const char *a, const char *b)
 	return order ? order : strcmp(a_slash, b_slash);
 }
 
-/* Compares files by path. Files with equal paths are compared by their places in the container. */
+/* Equal paths are compared by their places in containers. */
 static int compare_found(const void *a, const void *b)
 {
 	const struct found *x = a, *y = b;
@@ -85,8 +79,7 @@ static bool is_class(const struct class *class, const char *path, size_t length)
 	return class->length == length && memcmp(class->name, path, length) == 0;
 }
 
-/* Returns the element of the hash table that has the class. If the table does not have the class,
- * returns a free element. */
+/* Returns the element of the class, or the free element where it belongs. */
 static uint32_t *slot_of(const struct sorting *sorting, const char *path, size_t length)
 {
 	size_t mask = sorting->n_slots - 1, i = text_hash(path, length) & mask;
@@ -96,7 +89,7 @@ static uint32_t *slot_of(const struct sorting *sorting, const char *path, size_t
 	return &sorting->slots[i];
 }
 
-/* Doubles the hash table if it is already half full. */
+/* Doubles the table if it is half full. false: no memory. */
 static bool grow_table(struct sorting *sorting)
 {
 	size_t n = sorting->n_slots ? 2 * sorting->n_slots : 1024;
@@ -112,8 +105,7 @@ static bool grow_table(struct sorting *sorting)
 	return sorting->slots;
 }
 
-/* Sets *ret to the index of a file's class. Adds the class if it is new. Returns false if the path
- * names no class, or if there is no memory. */
+/* Adds a new class. false: the path names no class, or there is no memory. */
 static bool find_class(struct sorting *sorting, const char *path, uint32_t *ret)
 {
 	size_t length = first_part(path);
@@ -156,8 +148,7 @@ static int compare_classes(const void *a, const void *b, void *context)
 	return compare_spans(x->name, x->length, y->name, y->length);
 }
 
-/* Sets class->first of all classes, so that `files` has their files in the byte order of the class
- * names. */
+/* Sets class->first so that the classes are in the byte order of their names. */
 static bool place_classes(struct sorting *sorting)
 {
 	size_t n = sorting->n_classes, first = 0;
@@ -174,7 +165,6 @@ static bool place_classes(struct sorting *sorting)
 	return true;
 }
 
-/* Moves each file into the range of its class. */
 static void move_files(struct sorting *sorting)
 {
 	uint32_t *of = sorting->of;

@@ -12,14 +12,13 @@
 #include <stddef.h>
 
 /*
- * Tools of scans and catalogues: memory, names in messages, threads, progress, and the problems
- * that a scan finds.
+ * Tools of scans and catalogues: memory, names in messages, threads, progress, issues.
  *
- *   Owns: an arena owns its blocks.   Threads: one at a time for issues and arenas; any for
- *         progress_tick.   Errors: NULL: no memory.
+ *   Owns: an arena owns its blocks.   Threads: one at a time for issues and arenas; any
+ *         for progress_tick.   Errors: NULL: no memory.
  */
 
-/* Memory for names and directories. It is freed all at once. */
+/* memory for names and directories, freed all at once */
 struct arena {
 	struct arena_block *blocks;
 	size_t left; /* free bytes in the first block */
@@ -27,12 +26,11 @@ struct arena {
 
 void *arena_alloc(struct arena *arena, size_t bytes); /* NULL: no memory */
 char *arena_text(struct arena *arena, const char *text);
-/* Moves all blocks from `from` to `into`. */
 void arena_join(struct arena *into, struct arena *from);
 void arena_free(struct arena *arena);
 
-/* Frees the memory behind the array's n elements if n is a multiple of SHRINK_AT, so not at each
- * call. The caller has removed an element from the end. Returns the array, which may have moved. */
+/* Frees the memory behind n elements, if n is a multiple of SHRINK_AT. The caller has
+ * just removed an element. Returns the array, which may have moved. */
 void *array_shrink(void *items, size_t n, size_t item_bytes);
 
 /* A file name for messages: control characters are escaped, and long names are cut. */
@@ -41,9 +39,9 @@ struct quoted {
 };
 const char *quote_name(struct quoted *quoted, const char *name);
 
-/* Returns the path without slashes at its end. The caller frees it; NULL: no memory. */
+/* Removes slashes at the end. The caller frees the result; NULL: no memory. */
 char *root_of_path(const char *path);
-/* Returns the number of bytes before the last slash of a path; 0: the path has no slash. */
+/* Returns the number of bytes before the last slash; 0: there is none. */
 size_t directory_bytes(const char *path);
 /* Compares like strcmp. */
 int compare_spans(const char *a, size_t a_length, const char *b, size_t b_length);
@@ -54,9 +52,9 @@ struct grouped {
 };
 const char *group_digits(struct grouped *grouped, uint64_t number);
 
-/* Runs work(context, i) for each i below `threads` at the same time, each in a thread of its own; i
- * = 0 runs in the calling thread. Returns when all have ended. If a thread can't be created, its
- * call is missing; so the calls must share the work, by taking it from a common queue. */
+/* Runs work(context, i) for each i below `threads`, each in its own thread (i = 0 in
+ * the calling thread), and waits. If a thread can't be created, its call is missing:
+ * the calls must take their work from a common queue. */
 void parallel_run(
 	unsigned threads, void (*work)(void *context, unsigned worker), void *context);
 
@@ -74,7 +72,7 @@ void progress_begin(struct progress *progress, const char *name);
 void progress_tick(struct progress *progress);
 void progress_end(struct progress *progress);
 
-/* Problems that a scan finds. Each kind is counted, and logged as one message with an example. */
+/* problems that a scan finds; each kind is counted, and logged once with an example */
 enum issue_kind {
 	ISSUE_OUTSIDE,
 	ISSUE_DANGLING,
@@ -95,8 +93,7 @@ enum issue_kind {
 struct issue {
 	uint64_t count;
 	int error;
-	/* of all affected file names the first one in byte order, so that the message is the same
-	 * each time */
+	/* the first affected name in byte order, so that messages stay the same */
 	struct quoted example;
 };
 

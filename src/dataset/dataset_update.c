@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Updates a catalogue from the tree of a scan. */
-
 struct changes {
 	uint64_t added;
 	uint64_t changed;
@@ -47,8 +45,8 @@ static int add_row(struct catalogue *catalogue, struct found *found)
 	return 0;
 }
 
-/* Makes the rows of a first scan. Goes from the last file to the first, because the array of files
- * can then be shortened after each file. */
+/* Makes the rows of a first scan, from the last file to the first, so that the array of
+ * files can be shortened meanwhile. */
 static int add_all(
 	struct catalogue *catalogue, struct tree *tree, struct changes *changes)
 {
@@ -77,7 +75,7 @@ static int add_all(
 	return 0;
 }
 
-/* Compares only size and mtime, because the catalogue of an older version has no other facts. */
+/* An older version of the catalogue has no other facts. */
 static bool same_file(const struct facts *a, const struct facts *b)
 {
 	return a->bytes == b->bytes && a->mtime_ns == b->mtime_ns;
@@ -90,8 +88,7 @@ static bool facts_equal(const struct facts *a, const struct facts *b)
 	       a->orientation == b->orientation && a->probed == b->probed;
 }
 
-/* Compares the places of two samples in containers. Ignores the numbers of the containers: if a
- * number changes, all rows are written in any case. */
+/* Ignores numbers of containers: if one changes, all rows are written in any case. */
 static bool parts_equal(const struct part *a, const struct part *b)
 {
 	if (!a || !b)
@@ -192,8 +189,7 @@ static int update_containers(
 	return catalogue->settings ? 0 : -ENOMEM;
 }
 
-/* Returns the label of the path's class (its first component). LABEL_NONE: the catalogue no longer
- * has this class. */
+/* LABEL_NONE: the catalogue no longer has the class of the path. */
 static uint32_t find_label(const struct catalogue *catalogue, const char *path)
 {
 	size_t length = strcspn(path, "/");
@@ -214,7 +210,7 @@ static uint32_t find_label(const struct catalogue *catalogue, const char *path)
 	return LABEL_NONE;
 }
 
-/* Warns if the label of a class has changed, because running jobs still use the old labels. */
+/* Running jobs still use the old labels, so a change is worth a warning. */
 static void report_labels(const struct scan *scan, const struct catalogue *catalogue,
 	const char *const *old_classes, size_t n_old)
 {

@@ -39,8 +39,7 @@ void *arena_alloc(struct arena *arena, size_t bytes)
 	return take(arena, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
 }
 
-/* Copies the text. Texts are not aligned, which saves a quarter of the memory with millions of
- * names. */
+/* Texts are not aligned, which saves a quarter of the memory with millions of names. */
 char *arena_text(struct arena *arena, const char *text)
 {
 	size_t n = strlen(text) + 1;

@@ -16,25 +16,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/*
- * Writes a complete catalogue to a new file, and renames it over the old one. Since no process
- * reads the new file before it is complete, SQLite writes it without a journal, and syncs it only
- * at the end.
- */
+/* Writes a complete new file, and renames it over the old one. No process reads the new
+ * file before, so SQLite needs no journal, and syncs only at the end. */
 
 struct writer {
 	const struct scan *scan;
 	const struct catalogue *catalogue;
 	const struct tree *tree;
-	struct metadata *metadata; /* NULL: there is none */
+	struct metadata *metadata; /* NULL: none */
 	sqlite3 *db;
 	sqlite3_stmt *update;
 	size_t n_columns;
-	/* number of the file of metadata whose columns the statement `update` writes, counted from
-	 * 1 */
-	size_t updated;
-	/* The last file of metadata that describes each element of tree->files, counted from 1; 0:
-	 * none. */
+	size_t updated; /* number of the file for which `update` is, from 1 */
+	/* for each of tree->files: the last file that describes it, from 1; 0: none */
 	uint32_t *described;
 	uint64_t unknown;
 	uint64_t repeated;
@@ -56,7 +50,7 @@ static int prepare(struct writer *writer, const char *sql, sqlite3_stmt **ret)
 	return catalogue_errno(writer->db);
 }
 
-/* Runs a statement that returns no rows, and resets it. */
+/* The statement must return no rows. */
 static int run(struct writer *writer, sqlite3_stmt *statement)
 {
 	int code = sqlite3_step(statement);
@@ -65,8 +59,7 @@ static int run(struct writer *writer, sqlite3_stmt *statement)
 	return err;
 }
 
-/* Creates the table `described` for metadata. Names of columns are quoted, because a name may be a
- * keyword of SQL. */
+/* Names of columns are quoted, since a name may be a keyword of SQL. */
 static int create_described(struct writer *writer)
 {
 	static const char *const types[] = {"INTEGER", "REAL", "TEXT"};
@@ -138,8 +131,7 @@ static int write_containers(struct writer *writer)
 	return err;
 }
 
-/* Prepares writer->update, a statement that writes the columns which the record's file of metadata
- * has. */
+/* writer->update will write the columns that the record's file has. */
 static int prepare_update(struct writer *writer, const struct metadata_line *line)
 {
 	size_t n, n_set = 0;
@@ -244,7 +236,6 @@ static int write_edition(struct writer *writer)
 	return execute(writer, sql);
 }
 
-/* Writes the table of files that are not samples; only if the dataset shows such files. */
 static int write_others(struct writer *writer)
 {
 	const struct tree *tree = writer->tree;
@@ -345,8 +336,7 @@ static int write_content(struct writer *writer)
 
 static int write_file(struct writer *writer, const char *file)
 {
-	/* Creates the file before SQLite opens it, because SQLite's message would not tell why a
-	 * file can't be created. */
+	/* SQLite's message would not tell why a file can't be created. */
 	auto_close int fd = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -errno;
@@ -364,7 +354,7 @@ static int write_file(struct writer *writer, const char *file)
 	return err;
 }
 
-/* Creates <state> and <state>/datasets, if they do not exist. */
+/* Creates <state> and <state>/datasets. */
 static int make_directories(const char *file)
 {
 	auto_free char *path = strdup(file);
@@ -387,8 +377,7 @@ static int remove_ending(const char *file, const char *ending)
 	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* Renames an unusable catalogue to <file>.unusable. If the renaming fails, the old file must not be
- * replaced, because saved states of trainings refer to its ids. */
+/* An unusable catalogue must not be lost: saved states of trainings refer to its ids. */
 static int keep_unusable(const char *file)
 {
 	auto_free char *kept = aprintf("%s.unusable", file);
@@ -401,8 +390,7 @@ static int keep_unusable(const char *file)
 	return err;
 }
 
-/* Makes way for the new catalogue. An unusable old catalogue becomes <file>.unusable. Journals that
- * belong to the old catalogue are removed, because SQLite would apply them to the new one. */
+/* SQLite would apply the old catalogue's journals to the new one. */
 static int make_way(const char *file, bool unusable)
 {
 	int err = unusable ? keep_unusable(file) : 0;

@@ -7,10 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Opens the datasets that exist when the daemon starts. */
-
-/* Returns false if the configuration has a dataset of this name; the dataset that joaderctl has
- * added under this name is then ignored. */
+/* A dataset that joaderctl has added is ignored if the configuration has its name. */
 static bool is_new(const struct daemon_config *config, const char *name)
 {
 	for (size_t i = 0; i < config->n_datasets; i++)
@@ -32,8 +29,7 @@ struct opening {
 	struct dataset ***datasets;
 };
 
-/* Opens the datasets in an ini that joaderctl has written. If one can't be opened, logs this and
- * leaves it out. Returns 0 or -ENOMEM. */
+/* Logs and leaves out a dataset that can't be opened. 0 or -ENOMEM. */
 static int open_added(void *context, const char *file)
 {
 	struct opening *opening = context;
@@ -59,7 +55,6 @@ static int open_added(void *context, const char *file)
 	return err == -ENOMEM ? err : 0;
 }
 
-/* Opens all datasets that joaderctl has added. */
 static int open_all_added(
 	struct daemon_config *config, const char *stay, struct dataset ***datasets)
 {

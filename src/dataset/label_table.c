@@ -39,7 +39,7 @@ static int refuse(const struct reading *reading, const char *text)
 	return -EINVAL;
 }
 
-/* Parses a label, the text after the last blank of a line. Returns false if it is not valid. */
+/* text: what follows the last blank of a line */
 static bool parse_label(const char *text, uint32_t *ret)
 {
 	size_t n = strspn(text, "0123456789");
@@ -65,7 +65,7 @@ static int add(
 	return 0;
 }
 
-/* Parses a line of the table. Changes `text`. */
+/* Changes `text`. */
 static int read_line(const struct reading *reading, char *text)
 {
 	struct entry entry = {.line = reading->line};
@@ -119,7 +119,7 @@ static int read_lines(struct reading *reading, FILE *in)
 	return err ? err : sort(reading);
 }
 
-/* Opens a regular file. -EINVAL: the path is a FIFO or a device, and a read from it could block. */
+/* -EINVAL: a FIFO or a device, from which a read could block. */
 static int open_file(const char *path, FILE **ret)
 {
 	struct stat status;
@@ -177,8 +177,8 @@ uint32_t label_table_find(
 	return found ? found->label : LABEL_NONE;
 }
 
-/* Returns an array with an element for each label: the entry with this label that comes first in
- * the file, or NULL if no entry has it. The caller frees the array. NULL: no memory. */
+/* Returns, for each label, the first entry of the file with this label, or NULL. The
+ * caller frees the array; NULL: no memory. */
 static const struct entry **first_entries(const struct label_table *table)
 {
 	const struct entry **first =

@@ -14,10 +14,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* Reads the columns and records of one file, CSV or JSON. */
-
 #define MAX_NAME 64
-#define MAX_WARNINGS 8 /* most warnings about columns of a file */
+#define MAX_WARNINGS 8 /* warnings about columns of a file */
 
 /* --- one reading of the file -------------------------------------------------------------- */
 
@@ -95,8 +93,8 @@ int pass_end_record(struct pass *pass)
 	return err;
 }
 
-/* Opens the file. -EINVAL, logged: the file can't be read, or has changed since the scan found it;
- * it is then left out, and the next scan reads it. */
+/* -EINVAL, logged: the file can't be read, or has changed since the scan found it; the
+ * next scan reads it. */
 static int open_file(struct pass *pass)
 {
 	const struct metadata_file *file = pass->file;
@@ -156,7 +154,7 @@ static bool has_column(const struct metadata_file *file, const char *name)
 	return false;
 }
 
-/* Returns the reason why the column's name can't be used, or NULL. */
+/* Returns why the name can't be used, or NULL. */
 static const char *column_problem(const struct metadata_file *file, const char *name)
 {
 	if (!name || !*name)
@@ -232,8 +230,7 @@ static void warn_of_columns(const struct metadata_file *file)
 			file->bad_columns, MAX_WARNINGS);
 }
 
-/* Adapts the column's type to a value. The column stays a column of numbers only as long as each
- * value, parsed as a number and printed again, gives the same text. */
+/* Numbers stay numbers only if each value, parsed and printed, gives the same text. */
 static void note_value(
 	struct pass *pass, struct column *column, const char *value, bool is_text)
 {
@@ -282,8 +279,7 @@ int metadata_file_columns(struct metadata_file *file)
 
 /* --- values ------------------------------------------------------------------------------- */
 
-/* Makes a path relative to the root from `name`, which is relative to the directory of the file of
- * metadata. Returns "" if the path is too long. */
+/* name: relative to the directory of the file of metadata. "": the path is too long. */
 static const char *whole_name(
 	const struct metadata_file *file, const char *name, char *ret)
 {

@@ -7,10 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Reads metadata.jsonl, which has one object per line. SQLite parses the JSON. A number keeps its
- * text from the file. true, false and nested values become their JSON texts.
- */
+/* Reads an object per line, which SQLite parses. A number keeps its text from the file;
+ * true, false and nested values become their JSON texts. */
 
 #define READ                                                                             \
 	"SELECT key, CASE WHEN type IN ('integer', 'real') AND key GLOB '[A-Za-z_]*'"    \
@@ -25,7 +23,7 @@ struct jsonl {
 	sqlite3_stmt *read;
 	char *line;
 	size_t n, room;
-	/* for each field: number of the last line that has a value for it */
+	/* each field's last line with a value */
 	uint64_t *lines;
 	size_t lines_room;
 	bool first;
@@ -36,8 +34,8 @@ static int find_key(struct jsonl *jsonl, const char *key, size_t *ret)
 	struct pass *pass = jsonl->pass;
 	struct metadata_file *file = pass->file;
 	for (size_t i = 0; i < file->n_keys; i++) {
-		/* Lines usually have the same keys in the same order. So the search begins with the
-		 * key that followed the previous key in earlier lines. */
+		/* Lines usually have the same keys in the same order, so the key that
+		 * has followed the previous one before comes first. */
 		*ret = (pass->n_fields + i) % file->n_keys;
 		if (strcmp(file->keys[*ret], key) == 0)
 			return 0;
@@ -101,7 +99,7 @@ static int keep_value(struct jsonl *jsonl)
 	return pass_keep(pass, field, value, n, !sqlite3_column_int(jsonl->read, 2));
 }
 
-/* Tells whether the line contains a zero byte, at which SQLite would stop parsing. */
+/* SQLite would stop parsing at a zero byte. */
 static bool has_zero(const struct jsonl *jsonl)
 {
 	if (memchr(jsonl->line, '\0', jsonl->n))

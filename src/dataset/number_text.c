@@ -10,20 +10,17 @@
 #include <string.h>
 
 #define MOST_DECIMALS 20
-/* a decimal number with at most this many digits is unchanged after conversion to double and
- * back */
+/* a decimal number of so many digits survives conversion to double and back */
 #define SURE_DIGITS 15
-#define MOST_DIGITS 17 /* all doubles differ if printed with this many digits */
-/* Python and C print a number without an exponent if its power of ten is at least LEAST_POWER and
- * below MOST_POWER. */
+#define MOST_DIGITS 17 /* all doubles differ with this many digits */
+/* Python and C print no exponent if LEAST_POWER <= the power of ten < MOST_POWER. */
 #define LEAST_POWER (-4)
 #define MOST_POWER 16
 
 static bool parse(const char *text, double *ret)
 {
 	char *end;
-	/* Other characters are refused, because strtod also accepts hexadecimal numbers, inf and
-	 * nan. */
+	/* strtod would also accept hexadecimal numbers, inf and nan. */
 	if (text[strspn(text, "+-0123456789.eE")] != '\0')
 		return false;
 	*ret = strtod(text, &end);
@@ -47,8 +44,8 @@ bool number_is_integer(const char *text)
 	return strcmp(text, again) == 0;
 }
 
-/* Returns the number of digits of the shortest text that is parsed as this double; zeros at the end
- * are not counted. *ret_power: the number's power of ten. */
+/* Returns the digits, without zeros at the end, of the shortest text that is parsed as
+ * this double. *ret_power: its power of ten. */
 static int shortest(double value, int *ret_power)
 {
 	char text[NUMBER_TEXT];

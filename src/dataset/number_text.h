@@ -5,21 +5,18 @@
 
 #include <stdbool.h>
 
-/*
- * Numbers and their texts. A column of metadata becomes a column of numbers only if no text of it
- * changes when it is parsed as a number and printed again. Otherwise it remains a column of texts:
- * different texts such as 007 and 7, 1.10 and 1.1, or two identifiers of twenty digits would become
- * the same number.
- */
+/* A column of metadata becomes a column of numbers only if each text stays the same
+ * when it is parsed and printed again. Otherwise different texts would become one
+ * number: 007 and 7, 1.10 and 1.1, or identifiers of twenty digits. */
 
 #define NUMBER_TEXT 40
 
-/* Tells whether the text is a 64-bit integer, written as printf would print it. */
+/* Tells whether the text is a 64-bit integer as printf would print it. */
 bool number_is_integer(const char *text);
 /* Tells whether the text is a finite number. */
 bool number_is(const char *text);
 
-/* Ways of writing a floating point number. A column has numbers if one way fits all its texts. */
+/* ways of writing floating point numbers; a column of numbers needs one for all texts */
 enum {
 	NUMBER_PYTHON = 1,   /* for example 1.0 0.25 1e-05 */
 	NUMBER_SHORT = 2,    /* for example 1 0.25 1e-05 */
@@ -29,8 +26,7 @@ enum {
 };
 
 struct number_style {
-	/* The ways of writing (NUMBER_PYTHON and so on, added up) that print each number of the
-	 * column as its text in the file; 0: there is no such way. */
+	/* the sum of the ways that reproduce each text of the column; 0: none */
 	unsigned ways;
 	/* number of decimals of NUMBER_FIXED and NUMBER_EXPONENT; -1: not known yet */
 	int decimals;
@@ -41,8 +37,8 @@ struct number_style {
 		.ways = 31, .decimals = -1                                               \
 	}
 
-/* Removes from style->ways those ways that would print the number of `text` as another text. */
+/* Removes the ways that would print the number of `text` as another text. */
 void number_note(struct number_style *style, const char *text);
 
-/* Prints the number as Python does: the shortest text that is parsed as the same number. */
+/* Prints as Python does: the shortest text that is parsed as the same number. */
 void number_print(double value, char ret[static NUMBER_TEXT]);

@@ -6,8 +6,7 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
-/* Decides from the path of a dataset which source reads it. For a directory the content decides.
- * For a URL, a file or a path that does not exist the name decides. */
+/* Chooses the source: by content for a directory, otherwise by name. */
 
 static const struct source *by_name(const char *path)
 {
@@ -35,8 +34,7 @@ static bool is_directory(DIR *stream, const struct dirent *dirent)
 	return fstatat(dirfd(stream), dirent->d_name, &st, 0) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Tells whether the directory contains tars and no directories. If there are directories, they
- * could be the unpacked tars. */
+/* Directories beside tars could be the unpacked tars. */
 static bool is_of_tars(const char *directory)
 {
 	DIR *stream = opendir(directory);

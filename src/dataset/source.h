@@ -7,14 +7,14 @@
 #include "dataset/far_window.h"
 
 /*
- * The source of a dataset's samples. The path of a dataset decides which source it has.
+ * The source of a dataset's samples. The dataset's path decides which source it has.
  *
- *   Flow: source_of -> find -> list -> examine, in each scan. Samples are read later, by src/load:
- *         a file by its path, or a part of a container (source_part.h).
+ *   Flow: source_of -> find -> list -> examine, in each scan. Later src/load reads
+ *         samples: a file by its path, or a part of a container (source_part.h).
  *   Owns: nothing. All results are in the tree.
  *   Threads: a scan starts several threads; the result does not depend on their timing.
- *   Errors: 0 or -errno. The log names the container, and the offset of the mistake in it. If one
- *         part of a container violates its format, the whole container is refused.
+ *   Errors: 0 or -errno. The log names the container, and the offset of the mistake. If
+ *         one part violates the format, the whole container is refused.
  */
 
 struct container_scan;
@@ -22,9 +22,9 @@ struct container_scan;
 struct source {
 	const char *name;
 	const char *expected; /* for messages: the files that this source expects */
-	/* Finds the containers. For a directory, sets scan->real instead. -EINVAL: the mistake was
-	 * logged; or it was not logged, and scan->missing is the path of something that is not a
-	 * file. Any other -errno, not logged: the path or a container can't be read. */
+	/* Finds the containers; for a directory, scan->real instead. -EINVAL: logged,
+	 * or scan->missing is not a file. Another -errno is not logged: the path or a
+	 * container can't be read. */
 	int (*find)(struct scan *scan);
 	/* Lists the samples; for samples in containers also finds their facts. */
 	int (*list)(
@@ -32,8 +32,8 @@ struct source {
 	/* Finds the facts of samples that have their own files. NULL: `list` finds them. */
 	int (*examine)(
 		struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
-	/* Lists a container. Calls container_member for each member, container_directory for each
-	 * directory, and at the end container_end. NULL: the source has no containers. */
+	/* Lists a container by calls of container_member and container_directory, and
+	 * at the end container_end. NULL: the source has no containers. */
 	int (*index)(struct container_scan *container);
 	bool any_name; /* samples may have any ending, or none */
 };
@@ -45,32 +45,30 @@ extern const struct source source_lmdb;
 extern const struct source source_far_tar, source_manifest, source_bucket;
 
 const struct source *source_of(const char *path);
-/* Returns the source that reads such a URL; NULL: there is none. */
+/* NULL: no source reads such a URL. */
 const struct source *source_of_url(const char *url);
-/* Tells whether the path has this ending, in upper or lower case. The path must not end with a
- * slash. */
+/* Ignores case, and slashes at the end of the path. */
 bool source_name_ends(const char *path, const char *ending);
-/* Tells whether the name has the ending of a tar, compressed or not. Compressed tars are refused
- * later, with a message. */
+/* Compressed tars count, too; they are refused later, with a message. */
 bool source_is_tar_name(const char *name);
 
 /* --- containers: source_container.c ---------------------------------------------------- */
 
 /* A range {FIRST..LAST} in the name of a file. */
 struct name_range {
-	const char *begin, *end; /* the range in the name, with its braces */
+	const char *begin, *end; /* with its braces */
 	uint64_t first, last;
 	int digits; /* numbers are filled up with leading zeros to this many digits */
 };
-/* Finds the range in a name. Returns false if there is none, or more than one. */
+/* false: the name has no range, or more than one. */
 bool name_range_read(const char *name, struct name_range *ret);
-/* Prints the name with the number i instead of the range. -ENAMETOOLONG */
+/* Prints the name with i in the place of the range. -ENAMETOOLONG */
 must_check int name_range_print(const char *name, const struct name_range *range,
 	uint64_t i, char *ret, size_t size);
-/* Lists a tar. All sources that have tars use this as their `index`. */
+/* Lists a tar; the `index` of all sources that have tars. */
 must_check int tar_index(struct container_scan *container);
 
-/* A container that a thread is listing, and the state of the listing. */
+/* a container that a thread is listing */
 struct container_scan {
 	struct scan *scan;
 	const struct container *file;
@@ -79,12 +77,10 @@ struct container_scan {
 	int fd;
 	struct far_window
 		*window; /* reads a remote object; NULL: the container is a file, `fd` */
-	/* bytes of the file that were read in advance; NULL: reads are not buffered */
-	uint8_t *buffer;
+	uint8_t *buffer; /* read in advance; NULL: reads are not buffered */
 	uint64_t buffered_at; /* offset of the buffer in the file */
-	size_t buffered;      /* bytes in the buffer */
-	/* list to which the thread adds the samples that it finds */
-	struct listing *listing;
+	size_t buffered;
+	struct listing *listing; /* gets the samples that the thread finds */
 	struct label_group *group;
 	size_t first; /* index in listing->samples of the container's first sample */
 	struct group_label *labels;
@@ -102,48 +98,43 @@ int containers_find_pattern(struct scan *scan);
 int containers_list(
 	struct scan *scan, const struct catalogue *catalogue, struct tree *ret);
 
-/* Reads `bytes` bytes. -EINVAL, logged: they can't be read, or the container is too short. */
+/* -EINVAL, logged: they can't be read, or the container is too short. */
 must_check int container_read(
 	struct container_scan *container, uint64_t offset, void *ret, size_t bytes);
-/* Logs that the container is refused, with the reason and the offset of the mistake. Returns
- * -EINVAL. */
+/* Logs why the container is refused, and the offset. Returns -EINVAL. */
 must_check int container_refuse(struct container_scan *container, uint64_t offset,
 	const char *format, ...) printf_like(3, 4);
-/* Tells whether the container has at least `bytes` bytes from the offset on. */
 bool container_has(
 	const struct container_scan *container, uint64_t offset, uint64_t bytes);
 
-/* Makes a path from a member's name: removes "." and empty components. Returns 1 if the member
- * can't be a sample, because the path is hidden or too long. -EINVAL, logged: the path would lead
- * out of the container. */
+/* Makes a path from a member's name, without "." and empty components. 1: it is hidden
+ * or too long for a sample. -EINVAL, logged: it would lead out of the container. */
 must_check int container_clean_name(struct container_scan *container, uint64_t offset,
 	const char *name, char ret[PATH_MAX]);
 
-/* Adds a member of the container. Members must be added in their order. path: the result of
- * container_clean_name. bytes: the member's size before compression. */
+/* Adds a member; the members must come in their order. path: from container_clean_name.
+ * bytes: the member's size before compression. */
 must_check int container_member(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes);
-/* Adds a directory of the container, for datasets whose classes are directories. The first
- * component of its path becomes a class. */
+/* Adds a directory. If directories are classes, its first component is a class. */
 must_check int container_directory(struct container_scan *container, const char *path);
-/* Ends the listing of the container. Must be called after its last member. */
+/* Must be called after the last member. */
 must_check int container_end(struct container_scan *container);
 void container_issue(
 	struct container_scan *container, enum issue_kind kind, const char *name);
 
-/* Reads the bytes of a member, and appends a NUL. The caller frees *ret. -EIO: the member is
- * damaged. */
+/* Reads a member, and appends a NUL. The caller frees *ret. -EIO: it is damaged. */
 must_check int container_load(struct container_scan *container,
 	const struct source_part *part, uint64_t bytes, char **ret);
 
 /* --- files beside samples: source_beside.c --------------------------------------------- */
 
-/* Tells whether a file that is not a sample may lie beside a sample, judging by its path. */
+/* Tells by the path whether a file that is not a sample may lie beside one. */
 bool beside_wanted(const char *path);
-/* Adds a file that may lie beside samples. facts: its size, mtime and place. -ENOMEM */
+/* Adds a file that may lie beside samples. facts: size, mtime and place. -ENOMEM */
 must_check int beside_add(struct beside_files *files, struct arena *arena,
 	const char *path, const struct beside *facts);
-/* Sorts the files. Must be called after the last beside_add and before beside_find. */
+/* Must be called after the last beside_add and before beside_find. */
 void beside_sort(struct beside_files *files);
 /* Finds the files beside a sample. -ENOMEM */
 must_check int beside_find(const struct beside_files *files, struct arena *arena,
@@ -151,16 +142,14 @@ must_check int beside_find(const struct beside_files *files, struct arena *arena
 
 /* --- samples that threads have listed: source_label.c ---------------------------------- */
 
-/* A sample that a thread has found in a container or in a list of files. listings_join makes its
- * path in the dataset from this. */
+/* a sample of a container or list of files; listings_join makes its path */
 struct listed {
 	const char *member; /* path in the container */
 	const char *label;  /* label that the container or manifest gives; NULL: none */
 	const struct part *part;
 	const struct beside *beside;
 	struct facts facts;
-	/* The sample is not the image of its group: of the members with the same key, the image is
-	 * the first one with an ending of images. */
+	/* The group's image is another member: the first one with an image's ending. */
 	bool aside;
 };
 
@@ -171,46 +160,39 @@ struct listing {
 	struct name_list directories; /* classes, if directories are classes */
 	struct issues issues;
 	struct arena names;
-	/* SQLite statement that reads a field of JSON; NULL until it is used */
-	void *json;
+	void *json; /* sqlite3_stmt that reads a field of JSON; NULL until used */
 };
 
 struct listed *listing_add(struct listing *listing); /* NULL: no memory */
-/* Adds the path's first directory to listing->directories, for sources whose classes are
- * directories. */
+/* Adds the path's first directory to the classes, listing->directories. */
 must_check int listing_add_class(struct listing *listing, const char *path);
 
-/* Makes a tree from the samples of n listings, one per thread. Gives the samples their paths and
- * classes. */
+/* Makes a tree from n listings, one per thread: gives samples paths and classes. */
 must_check int listings_join(
 	struct scan *scan, struct listing *listings, size_t n, struct tree *ret);
 void listing_free(struct listing *listing);
-/* Copies a label into the listing, without spaces around it. NULL: a class can't have this name. */
+/* Copies a label, without spaces around it. NULL: a class can't have this name. */
 const char *listing_label(struct listing *listing, const char *text);
 
 /* A label in a container, and the samples that have this label. */
 struct group_label {
 	const char *member; /* path of the member that contains the label */
 	const char *label;  /* NULL: the member has no valid label */
-	/* the samples have the indexes first to end - 1 in the listing */
-	size_t first, end;
+	size_t first, end;  /* samples first to end - 1 of the listing */
 };
 
-/* A group: consecutive members of a container that belong together, such as an image and its label.
- * Their paths are equal up to the first dot of the file name; this part is the key of the group. */
+/* A group: consecutive members of a container, such as an image and its label. Their
+ * paths are equal up to the first dot of the file name: this is the group's key. */
 struct label_group {
 	char key[PATH_MAX];
-	/* path of the member that contains the label; NULL: none yet */
-	const char *member;
-	size_t first;	   /* index of the group's first sample in the listing */
-	const char *label; /* label of the group; NULL: none yet */
+	const char *member; /* path of the member with the label; NULL: none yet */
+	size_t first;	    /* index in the listing */
+	const char *label;  /* NULL: none yet */
 };
-/* Adds a member. If its key differs from the key of the current group, ends the current group
- * first. *ret_sample: whether the member is a sample. */
+/* Adds a member; a new key ends the current group. *ret_sample: it is a sample. */
 must_check int group_add(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes, bool *ret_sample);
-/* Ends the group of members with the same key: gives its samples their label. */
+/* Ends the current group: gives its samples their label. */
 must_check int group_end(struct container_scan *container);
-/* Handles members that occur several times in a container, as unpacking would: only the data of the
- * last one are kept, at the place of the first one. */
+/* Treats repeated members as unpacking would: the last one's data, the first's place. */
 must_check int container_replace(struct container_scan *container);

@@ -9,14 +9,12 @@
 #include <string.h>
 #include <strings.h>
 
-/*
- * Finds the files beside samples. The stem of a path is the path without its last ending. A file
- * lies beside a sample if both have the same stem, as 7.txt and 7.jpg. It also lies beside a sample
- * if its stem is the sample's path up to the first dot of the name, as 7.txt and 7.seg.jpg; this is
- * WebDataset's rule. The list of files beside a sample is sorted by endings.
- */
+/* Finds the files beside samples. The stem of a path is the path without its last
+ * ending. A file lies beside a sample if both have the same stem, as 7.txt and 7.jpg,
+ * or if its stem is the sample's path up to the first dot of the name, as 7.txt and
+ * 7.seg.jpg: WebDataset's rule. */
 
-/* Largest number of files with the same stem that a sample gets. */
+/* most files of one stem beside a sample */
 #define MOST_OF_STEM 16
 
 static size_t name_at(const char *path)
@@ -25,8 +23,6 @@ static size_t name_at(const char *path)
 	return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* Returns the length of the stem: the path without the last ending, or the whole path if the name
- * has no dot. */
 static size_t stem_of(const char *path)
 {
 	const char *dot = strrchr(path + name_at(path), '.');
@@ -74,8 +70,8 @@ int beside_add(struct beside_files *files, struct arena *arena, const char *path
 	return 0;
 }
 
-/* Compares by stem, then by ending in lower case. If these are equal, an ending that is really in
- * lower case comes last. If the whole paths are equal, the file that was found last comes last. */
+/* Compares by stem, then by ending in lower case. Of equal ones, an ending that is
+ * really in lower case comes last, then the file that was found last. */
 static int compare_files(const void *a, const void *b)
 {
 	const struct beside_file *x = a, *y = b;
@@ -87,8 +83,7 @@ static int compare_files(const void *a, const void *b)
 	return order ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-/* Returns the index of the first file whose stem is equal to or greater than the stem of `path`.
- * stem: the length of the stem of `path`. */
+/* Returns the first file whose stem is at least that of `path`. stem: its length. */
 static size_t find_stem(const struct beside_files *files, const char *path, size_t stem)
 {
 	size_t low = 0, high = files->n;
@@ -117,8 +112,8 @@ bool beside_insert(const struct beside **list, struct beside *beside)
 	return order > 0;
 }
 
-/* Adds the files with this stem to the list. Leaves out endings that the list already has. If
- * several files with the stem have the same ending, adds the last one. */
+/* Leaves out endings that the list already has. The last of several files with the same
+ * stem and ending counts. */
 static int add_stem(const struct beside_files *files, struct arena *arena,
 	const char *path, size_t stem, const struct beside **list)
 {

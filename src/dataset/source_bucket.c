@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lists the objects below s3://BUCKET/PREFIX, or the like on other clouds. If all of them are tars,
- * they are containers; otherwise they are listed like the files of a directory. */
+/* Lists objects below s3://BUCKET/PREFIX or the like. If all are tars, they are
+ * containers; otherwise they are like the files of a directory. */
 
 struct bucket {
 	struct scan *scan;
 	struct listing *listing;
 	struct beside_files beside;
-	size_t others; /* number of objects in the bucket that are not tars */
+	size_t others; /* objects that are not tars */
 };
 
 static int take_file(
@@ -56,7 +56,6 @@ static int take(void *context, const char *name, uint64_t bytes, int64_t mtime_n
 	return take_file(bucket, name, bytes, mtime_ns);
 }
 
-/* Finds the files beside each sample. */
 static int find_beside(struct bucket *bucket)
 {
 	struct listing *listing = bucket->listing;

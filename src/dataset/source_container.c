@@ -11,18 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Lists containers, for all sources that have them. Each thread takes a container and lists it. The
- * samples of known containers are taken from the catalogue if none of the catalogue's containers
- * has changed its size or mtime. Only new containers are then listed.
- */
+/* Lists containers with several threads. If no container of the catalogue has changed
+ * its size or mtime, its samples are reused, and only new containers are listed. */
 
 struct containers {
 	struct scan *scan;
 	const struct catalogue *catalogue;
 	struct listing *listings; /* one per thread */
-	/* The index in `rows` of each container's first row. The next element is the end of the
-	 * container's rows. NULL: the catalogue is not used, and all containers are listed. */
+	/* index in `rows` of each container's first row, and at last the end; NULL: the
+	 * catalogue is not used, and all containers are listed */
 	uint32_t *first;
 	sample_id *rows;
 	atomic_size_t next;
@@ -52,12 +49,10 @@ bool container_has(
 	return offset <= all && bytes <= all - offset;
 }
 
-/* Number of bytes that are read at once. They usually cover the header of a member and the header
- * of its image, or several small members. Smaller reads would save little, because the kernel reads
- * ahead. */
+/* Usually covers the headers of a member and its image, or several small members.
+ * Smaller reads would save little, because the kernel reads ahead. */
 #define BUFFER_BYTES 16384
 
-/* Reads like pread, from the file or the remote object. */
 static ssize_t read_file(
 	struct container_scan *container, void *ret, size_t bytes, uint64_t offset)
 {
@@ -301,8 +296,7 @@ int container_end(struct container_scan *container)
 
 /* --- unchanged containers -------------------------------------------------------------- */
 
-/* Returns the path of the member in its container: the path in the dataset without the class and
- * the shard. */
+/* Removes the class and the shard from a sample's path. */
 static const char *member_of(const struct scan *scan, const char *path)
 {
 	const char *slash = strchr(path, '/');
@@ -353,9 +347,8 @@ static int reuse(struct containers *all, struct container_scan *container)
 	return err;
 }
 
-/* Compares the containers of the catalogue with those of the scan. ret_new[i] becomes the index in
- * scan->containers of container i of the catalogue. Returns false if a container has changed or no
- * longer exists, if the settings have changed, or if the catalogue has no containers. */
+/* ret_new[i]: the index in the scan of the catalogue's container i. false: a container
+ * or the settings have changed, or the catalogue has no containers. */
 static bool match_containers(
 	const struct scan *scan, const struct catalogue *catalogue, uint32_t *ret_new)
 {
@@ -376,8 +369,7 @@ static bool match_containers(
 	       strcmp(catalogue->settings, scan->settings) == 0;
 }
 
-/* Sorts the catalogue's rows by container, with a counting sort. new[i] is the index in
- * scan->containers of container i of the catalogue. */
+/* A counting sort by container. new[i]: index in the scan of catalogue's container i. */
 static int sort_rows(struct containers *all, const uint32_t *new)
 {
 	const struct catalogue *catalogue = all->catalogue;

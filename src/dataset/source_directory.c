@@ -16,23 +16,21 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/*
- * Lists the tree with several threads. Each thread takes a directory from a common stack, lists it,
- * and pushes its subdirectories. The threads only collect names, which are sorted at the end, so
- * the result does not depend on the threads.
- */
+/* Lists the tree with several threads, which take directories from a common stack and
+ * push subdirectories. They only collect names; these are sorted at the end, so the
+ * result does not depend on the threads. */
 
-/* The largest number of symbolic links to directories in one path. Without a limit, a few links to
- * each other's directories could lead to the same files over millions of paths. */
+/* Most links to directories in a path. Without a limit, a few links to each other's
+ * directories could lead to the same files over millions of paths. */
 #define MAX_LINKED_DIRECTORIES 2
 
 struct dir {
 	struct dir *next;
-	const struct dir *parent; /* NULL: this is the root */
+	const struct dir *parent; /* NULL: the root */
 	dev_t device;
 	ino_t inode;
-	unsigned links; /* number of symbolic links in the path */
-	char path[];	/* relative to the root; "": this is the root */
+	unsigned links; /* symbolic links in the path */
+	char path[];	/* relative to the root, which is "" */
 };
 
 struct walk {
@@ -40,15 +38,15 @@ struct walk {
 	struct tree *parts; /* one per thread */
 	struct lock lock;
 	pthread_cond_t wake;
-	struct dir *stack; /* (lock) directories that have to be listed */
-	unsigned busy;	   /* (lock) number of directories that threads are listing */
-	int error;	   /* (lock) first error, which ends the walk */
+	struct dir *stack; /* (lock) to be listed */
+	unsigned busy;	   /* (lock) directories that threads are listing */
+	int error;	   /* (lock) first error; ends the walk */
 };
 
 struct entry {
 	const char *name;
 	char path[PATH_MAX];  /* relative to the root */
-	struct looked looked; /* facts of the entry; for a link, of its target */
+	struct looked looked; /* of a link: facts of its target */
 	bool link;
 };
 
@@ -134,7 +132,7 @@ static int add_unreadable(struct tree *part, const char *path, int error)
 	return add_unseen(part, path);
 }
 
-/* Tells whether the target of a link is `dir` or a directory above it. */
+/* true: the link leads to `dir` or a directory above it */
 static bool leads_back(const struct dir *dir, const struct looked *target)
 {
 	for (; dir; dir = dir->parent)
@@ -143,8 +141,7 @@ static bool leads_back(const struct dir *dir, const struct looked *target)
 	return false;
 }
 
-/* Tells whether the entry may be used: it is not a link, or the link may be followed. Otherwise
- * adds an issue. */
+/* false: a link that must not be followed, and is now an issue. */
 static bool allowed_link(struct walk *walk, struct tree *part, const struct dir *dir,
 	const struct entry *entry)
 {
@@ -160,9 +157,8 @@ static bool allowed_link(struct walk *walk, struct tree *part, const struct dir 
 	return false;
 }
 
-/* Handles a mount of joaderfs, which the scan does not enter. This daemon's own mount point is
- * skipped. The mount point of another daemon is noted in part->unseen, so that samples of the
- * catalogue below it do not count as removed. */
+/* This daemon's own mount point is skipped. That of another daemon is in part->unseen,
+ * so that the catalogue's samples below it do not count as removed. */
 static int visit_mount(struct walk *walk, struct tree *part, const struct entry *entry)
 {
 	if (own_mounts_is_point(&walk->scan->own_mounts, &entry->looked))
@@ -206,8 +202,7 @@ static int list_other(
 	return 0;
 }
 
-/* Adds a file that is not a sample. If it is a link that must not be followed, adds an issue
- * instead. */
+/* A link that must not be followed becomes an issue. */
 static int add_other(struct walk *walk, struct tree *part, const struct dir *dir,
 	const struct entry *entry)
 {
@@ -249,8 +244,7 @@ static int visit_file(struct walk *walk, struct tree *part, const struct dir *di
 	return add_file(walk, part, entry);
 }
 
-/* Finds out what the entry is; for a link, what its target is. For a regular file d_type tells this
- * without a system call. */
+/* Looks at a link's target. For a regular file d_type needs no system call. */
 static int look_at_entry(int fd, const struct dirent *dirent, struct entry *entry)
 {
 	const char *name = dirent->d_name;
@@ -263,9 +257,8 @@ static int look_at_entry(int fd, const struct dirent *dirent, struct entry *entr
 	return entry->link ? looked_at(fd, name, 0, looked) : err;
 }
 
-/* Adds an issue for an entry that can't be examined. If links may leave the tree, a link without a
- * target is also noted in part->unseen: the target's mount may be missing, and the sample may still
- * exist. */
+/* If links may leave the tree, a link without a target is also in part->unseen: the
+ * target's mount may be missing, and the sample may still exist. */
 static int visit_unknown(
 	struct walk *walk, struct tree *part, const struct entry *entry, int error)
 {
@@ -336,7 +329,7 @@ static int visit_all(
 	return !err && n == 0 ? add_unseen(part, dir->path) : err;
 }
 
-/* Lists a directory. If this fails, adds an issue, and the walk continues. */
+/* An unreadable directory is an issue, and the walk goes on. */
 static int list_dir(struct walk *walk, struct tree *part, struct dir *dir)
 {
 	DIR *stream = NULL;
@@ -358,7 +351,7 @@ static void work(void *context, unsigned worker)
 		finish_dir(walk, list_dir(walk, &walk->parts[worker], dir));
 }
 
-/* Appends the list `part` to `names`, which has enough room. */
+/* `names` has enough room. */
 static void join_names(struct name_list *names, const struct name_list *part)
 {
 	if (part->n)
@@ -393,7 +386,6 @@ static int join_others(struct walk *walk, struct tree *ret)
 	return 0;
 }
 
-/* Finds the files beside each sample. */
 static int join_beside(struct walk *walk, struct tree *ret)
 {
 	size_t n = 0;
@@ -476,9 +468,8 @@ static int walk_tree(struct scan *scan, struct tree *ret)
 	return err;
 }
 
-/* Adds a hash of the files that are not samples to scan->settings. If one of these files changes,
- * the scan's settings then differ from those of the catalogue, and the catalogue is written
- * again. */
+/* Adds a hash of the files that are not samples to scan->settings. If one changes, the
+ * settings differ from the catalogue's, which is then written again. */
 static int note_others(struct scan *scan, const struct tree *tree)
 {
 	auto_free char *text = NULL;

@@ -11,8 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Finds remote tar shards: a single one, those of a pattern such as shard-{000000..000146}.tar, or
- * those of a list. */
+/* Finds remote tar shards: one, a pattern such as shard-{00..46}.tar, or a list. */
 
 #define MOST_SHARDS 1000000
 #define MOST_LIST_BYTES ((size_t)128 << 20)
@@ -54,7 +53,7 @@ const struct source *source_of_url(const char *url)
 	return far_lists(url) ? &source_bucket : NULL;
 }
 
-/* Returns the last slash in the URL's path; NULL: no slash follows the server. */
+/* NULL: no slash follows the server. */
 static const char *last_slash(const char *url)
 {
 	const char *server = strstr(url, "://") + 3, *found = NULL;
@@ -76,7 +75,7 @@ int far_begin(struct scan *scan)
 		return -EINVAL;
 	}
 	if (scan->source == &source_bucket)
-		return 0; /* in a bucket, names of files are relative to the root */
+		return 0; /* relative to the root */
 	free(scan->beside);
 	scan->beside = strndup(scan->root, (size_t)(slash - scan->root));
 	return scan->beside ? 0 : -ENOMEM;
@@ -142,7 +141,7 @@ static int add_range(struct scan *scan, const char *name)
 static int refuse_line(const struct scan *scan, size_t number, const char *line)
 {
 	struct quoted quoted;
-	/* Messages must not show a password or a signature that the line may contain. */
+	/* The line may contain a password or a signature; messages must not show it. */
 	if (strpbrk(line, "@?"))
 		line = "a URL with a user or a query";
 	log_error("dataset %s: %s:%zu: found \"%s\", allowed: the URL of a tar file, or "
@@ -201,9 +200,9 @@ struct looks {
 	struct scan *scan;
 	atomic_size_t next;
 	struct lock lock;
-	size_t failed; /* (lock) smallest index of a shard that failed; SIZE_MAX: none */
-	int err;       /* (lock) error of the shard `failed` */
-	struct far_error error; /* (lock) reason why the shard `failed` failed */
+	size_t failed; /* (lock) smallest index of a failed shard; SIZE_MAX: none */
+	int err;       /* (lock) its error */
+	struct far_error error; /* (lock) its reason */
 };
 
 static void look_failed(

@@ -5,42 +5,37 @@
 
 #include "dataset/source.h"
 
-/*
- * Sources whose path is a URL: tar shards, which are containers, and files listed by a manifest or
- * in a bucket.
- */
+/* Sources whose path is a URL: tar shards, which are containers, and files listed by a
+ * manifest or in a bucket. */
 
-/* Sets scan->beside, to which names of files are relative, from the dataset's URL. -EINVAL, logged:
- * the URL is not valid for this source. */
+/* Sets scan->beside from the dataset's URL. -EINVAL, logged: the URL is not valid. */
 must_check int far_begin(struct scan *scan);
 
-/* Stores the URL and the reason why it can't be read in `scan`, for the error message. Returns err.
- * But -EINVAL would mean that the mistake was logged, so -EIO is returned instead. */
+/* Stores the URL, and why it can't be read, in `scan`, for the error message. Returns
+ * err, but -EIO for -EINVAL, which would mean that the mistake was logged. */
 int far_missing(
 	struct scan *scan, const char *url, int err, const struct far_error *error);
 
 must_check int far_add_container(
 	struct scan *scan, const char *name, uint64_t bytes, int64_t mtime_ns);
-/* Sorts the containers by name, and removes duplicates. */
+/* Sorts by name, and removes duplicates. */
 void far_sort_containers(struct scan *scan);
 
 enum far_name { NAME_GOOD, NAME_ODD, NAME_LEADS_OUT };
-/* Classifies the path of a file. NAME_ODD: no sample can have this path, because it is hidden or
- * too long. NAME_LEADS_OUT: it leads out of the dataset. */
+/* NAME_ODD: hidden or too long for a sample. NAME_LEADS_OUT: out of the dataset. */
 enum far_name far_name_of(const char *path);
 
-/* The functions `list` and `examine` of sources of remote files (struct source): make a tree from
- * scan->listed, and find the facts of its files. */
+/* `list` and `examine` of sources of remote files, which are in scan->listed */
 must_check int far_files_list(
 	struct scan *scan, const struct catalogue *catalogue, struct tree *ret);
 must_check int far_files_examine(
 	struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
 
-/* Prints the URL of a file. From offset *ret_plain on, characters are not %-escaped yet. */
+/* Prints a file's URL. Characters from *ret_plain on are not %-escaped yet. */
 must_check int far_file_url(const char *beside, bool labelled, const char *relative,
 	char *ret, size_t size, size_t *ret_plain);
 
-/* shard_list_read adds the shards in the text of a list to the scan, and changes the text.
- * manifest_read lists the files of a manifest. Both return -EINVAL for a mistake, logged. */
+/* shard_list_read adds the shards of a list, and changes the text. manifest_read lists
+ * the files of a manifest. -EINVAL: a mistake, logged. */
 must_check int shard_list_read(struct scan *scan, char *text);
 must_check int manifest_read(struct scan *scan, const char *text, size_t bytes);

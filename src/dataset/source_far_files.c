@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes a tree from a list of remote files, and finds the files' sizes, versions and headers. */
-
 enum far_name far_name_of(const char *path)
 {
 	enum far_name kind = strlen(path) < PATH_MAX / 2 ? NAME_GOOD : NAME_ODD;
@@ -33,8 +31,7 @@ int far_file_url(const char *beside, bool labelled, const char *relative, char *
 	return (size_t)n < size ? 0 : -ENAMETOOLONG;
 }
 
-/* Tells whether the manifest is unchanged since the last scan. The facts of its files are then
- * taken from the catalogue. */
+/* true: the manifest has not changed, and the catalogue's facts are used. */
 static bool is_as_it_was(const struct scan *scan, const struct catalogue *catalogue)
 {
 	return scan->n_containers == 1 && catalogue->n_containers == 1 &&
@@ -75,8 +72,7 @@ static void examine_header(
 		issue_add(issues, ISSUE_HEADER, found->path, err);
 }
 
-/* Finds the file's size and version, by asking the server if the listing lacks them. Returns false
- * if the file can't be examined. */
+/* Asks the server for what the listing lacks. false: the file can't be examined. */
 static bool look_at(struct far_window *window, struct found *found, struct issues *issues)
 {
 	struct facts *facts = &found->facts;

@@ -14,12 +14,12 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* Finds the containers of a dataset from its path, which is a file, a directory of files, or a
- * pattern such as shard-{000000..000146}.tar. */
+/* Finds containers: a file, the files of a directory, or those of a pattern such as
+ * shard-{000000..000146}.tar. */
 
 #define MOST_CONTAINERS 1000000
 
-/* Adds a container. If it can't be read, stores its path in scan->missing, for the message. */
+/* An unreadable container becomes scan->missing, for the message. */
 static int add_container(struct scan *scan, const char *name)
 {
 	struct container *containers = array_grow(scan->containers, scan->n_containers,
@@ -48,7 +48,7 @@ static int add_container(struct scan *scan, const char *name)
 	return 0;
 }
 
-/* Divides the root's path: scan->beside becomes its directory, *ret_name its last component. */
+/* scan->beside becomes the directory of the root, *ret_name its last component. */
 static int split_path(struct scan *scan, const char **ret_name)
 {
 	const char *slash = strrchr(scan->root, '/');

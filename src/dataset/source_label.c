@@ -11,10 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
-/*
- * Finds the labels of samples in containers. Members whose paths are equal up to the first dot of
- * the name belong together, for instance an image and its label (WebDataset's convention).
- */
+/* Finds labels in containers. Members whose paths are equal up to the first dot of the
+ * name belong together, such as an image and its label (WebDataset's convention). */
 
 #define MAX_CLS 1024
 #define MAX_JSON (1 << 20)
@@ -38,7 +36,7 @@ const char *listing_label(struct listing *listing, const char *text)
 	return label;
 }
 
-/* Returns an SQLite statement that reads the field scan->label_field of a JSON text. */
+/* The statement reads the field scan->label_field of a JSON text. */
 static sqlite3_stmt *json_reader(struct scan *scan, struct listing *listing)
 {
 	sqlite3 *db = NULL;
@@ -60,7 +58,7 @@ static sqlite3_stmt *json_reader(struct scan *scan, struct listing *listing)
 	return listing->json = statement;
 }
 
-/* Returns the label in a JSON text. NULL: the text has no such field, or is not JSON. */
+/* NULL: the text has no such field, or is not JSON. */
 static const char *json_label(
 	struct scan *scan, struct listing *listing, const char *text)
 {
@@ -134,7 +132,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Returns the part of the path's name after the first dot, such as seg.jpg for 7.seg.jpg. */
+/* Returns what follows the first dot of the name, such as seg.jpg for 7.seg.jpg. */
 static const char *whole_ending(const char *path)
 {
 	const char *dot = strchr(base_name(path), '.');
@@ -195,8 +193,8 @@ int group_add(struct container_scan *container, const char *path,
 	}
 	if (!scan->source->any_name && has_label(scan, ending))
 		return read_label(container, path, part, bytes);
-	/* If label = none, texts beside images are not samples. So a name must have an ending of
-	 * the dataset, or no ending. */
+	/* If label = none, texts beside images are no samples: a name must have an
+	 * ending of the dataset, or none. */
 	bool any_name =
 		scan->source->any_name && (scan->label != LABEL_WITHOUT || !*ending);
 	*ret_sample = any_name || wanted_name(scan->extensions, base_name(path));
@@ -213,7 +211,7 @@ struct csv_label {
 struct csv_labels {
 	struct csv_label *of;
 	size_t n, capacity;
-	struct listing *listing; /* the texts are stored in the memory of this listing */
+	struct listing *listing; /* has the memory of the texts */
 };
 
 static int add_csv_label(void *context, const struct metadata_line *line)
@@ -284,15 +282,15 @@ static int take_csv_labels(struct scan *scan, struct listing *listings, size_t n
 
 /* --- paths and classes -------------------------------------------------------------------- */
 
-/* Describes the labels of a dataset. If all of them are numbers, label N gets the class name N with
- * leading zeros, so that the byte order of the classes is the numeric order. */
+/* If all labels are numbers, class names get leading zeros, so that their byte order is
+ * the numeric order. */
 struct numbers {
 	bool all;
 	uint32_t most;
 	int digits;
 };
 
-/* Returns the number that the label is; UINT32_MAX: the label is not a number, or too large. */
+/* UINT32_MAX: the label is not a number, or too large. */
 static uint32_t number_of(const char *label)
 {
 	uint32_t number = 0;
@@ -336,8 +334,7 @@ static void print_number(const struct numbers *numbers, uint32_t number, char *r
 	strcpy(ret + (n < numbers->digits ? numbers->digits - n : 0), digits);
 }
 
-/* Prints a shard's name as a directory: without .tar, with _ in place of slashes, and with a slash
- * at the end. Leaves out the scheme of a URL. */
+/* Prints a shard's name as a directory: without scheme and .tar, with _ for slashes. */
 static int print_shard(
 	const struct scan *scan, const struct listed *listed, char ret[NAME_MAX + 2])
 {
@@ -355,8 +352,7 @@ static int print_shard(
 	return 0;
 }
 
-/* Returns the path <class>/<shard>/<member>. The shard is in the path because members of several
- * shards may have equal names. */
+/* Returns <class>/<shard>/<member>: members of several shards may have equal names. */
 static char *labelled_path(const struct scan *scan, const struct numbers *numbers,
 	const struct listed *listed, struct tree *tree)
 {
@@ -404,7 +400,7 @@ static void remove_equal_names(struct name_list *names)
 	names->n = n;
 }
 
-/* Returns the path <shard>/<member>. NULL: the path is too long, or there is no memory. */
+/* Returns <shard>/<member>. NULL: too long, or no memory. */
 static const char *unlabelled_path(
 	const struct scan *scan, const struct listed *listed, struct tree *tree)
 {
@@ -417,7 +413,7 @@ static const char *unlabelled_path(
 	return (size_t)n < sizeof(path) ? arena_text(&tree->names, path) : NULL;
 }
 
-/* Makes the path of a listed sample in the dataset. *ret is NULL if the sample must be left out. */
+/* *ret: NULL if the sample must be left out. */
 static int make_path(const struct scan *scan, const struct numbers *numbers,
 	const struct listed *listed, struct tree *tree, const char **ret)
 {
@@ -457,7 +453,7 @@ static const struct listed *last_of(const struct listing *listing)
 	return listing->n > 0 ? &listing->samples[listing->n - 1] : NULL;
 }
 
-/* Returns the listing that has the samples of the last container. NULL: all listings are empty. */
+/* Returns the listing that has the last container. NULL: all listings are empty. */
 static struct listing *last_listing(struct listing *listings, size_t n)
 {
 	struct listing *found = NULL;
@@ -469,9 +465,8 @@ static struct listing *last_listing(struct listing *listings, size_t n)
 	return found;
 }
 
-/* Moves the samples of the listing's last container to tree->files, from the last sample to the
- * first. The first of them is stored before index *at, and *at decreases by one for each. Frees the
- * listing's memory for these samples. */
+/* Moves the samples of the listing's last container to tree->files, from the last to
+ * the first, each at the decreased index *at. Frees their memory in the listing. */
 static int take_container(struct scan *scan, const struct numbers *numbers,
 	struct listing *listing, struct tree *tree, size_t *at)
 {
@@ -494,7 +489,7 @@ static int take_container(struct scan *scan, const struct numbers *numbers,
 	return err;
 }
 
-/* Fills tree->files from all listings, in the order of the containers and of their members. */
+/* Fills tree->files in the order of containers and members. */
 static int add_found(struct scan *scan, const struct numbers *numbers,
 	struct listing *listings, size_t n, struct tree *tree)
 {
@@ -516,8 +511,7 @@ static int add_found(struct scan *scan, const struct numbers *numbers,
 	return err;
 }
 
-/* Ends the use of the memory with the members' paths. If the samples' paths are these same texts,
- * the tree gets the memory; otherwise the memory is freed. */
+/* If the members' paths are the samples' paths, the tree gets their memory. */
 static void end_members(
 	const struct scan *scan, struct listing *listing, struct tree *tree)
 {
@@ -526,13 +520,11 @@ static void end_members(
 		return;
 	}
 	arena_free(&listing->members);
-	/* The freed blocks lie between others, so free() has not returned their memory to the
-	 * system. */
+	/* free() has not returned these blocks, since they lie between others. */
 	malloc_trim(0);
 }
 
-/* Sorts the files. If several files have the same path, only the first one stays; each other one is
- * removed and counted as an issue. */
+/* Sorts the files. The first of several with one path stays; the others are issues. */
 static void remove_equal_files(const struct scan *scan, struct tree *tree)
 {
 	size_t n = 0;
@@ -548,8 +540,7 @@ static void remove_equal_files(const struct scan *scan, struct tree *tree)
 
 #define MANY_CLASSES 1000
 
-/* Warns if there are nearly as many labels as samples: they are probably captions, measurements or
- * keys, not classes. */
+/* Nearly as many labels as samples are probably captions, measurements or keys. */
 static void warn_of_many(const struct scan *scan, const struct tree *tree)
 {
 	struct grouped classes, samples;

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Finds the entry of a path in the hash table, or a free entry. The table has only the hashes of
- * paths, and uses open addressing. */
+/* Returns the entry of the hash, or a free one (open addressing). */
 
 static struct link_target *find(
 	const struct link_targets *targets, uint64_t hash, bool *ret_there)
@@ -22,7 +21,7 @@ static struct link_target *find(
 
 static uint64_t hash_of(const char *path)
 {
-	/* The hash is odd, so never 0: the hash 0 marks a free entry. */
+	/* odd, since 0 marks a free entry */
 	return text_hash(path, strlen(path)) | 1;
 }
 

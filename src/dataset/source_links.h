@@ -6,9 +6,10 @@
 #include "dataset/dataset_internal.h"
 
 /*
- * Finds the members of a tar by their paths, for hard links, which name an earlier member.
+ * Finds the members of a tar by their paths, for hard links, which name an earlier
+ * member.
  *
- *   Flow: link_targets_add for each member, link_targets_find for each link, and at the end
+ *   Flow: link_targets_add for each member, link_targets_find for each link,
  *         free(targets.of).
  *   Owns: a hash table with 2 to 4 entries of 24 bytes per member.   Threads: one.
  */
@@ -23,10 +24,9 @@ struct link_targets {
 	size_t n, room;
 };
 
-/* Adds a member. If its path occurs several times, link_targets_find returns the last one. 0 or
- * -ENOMEM. */
+/* If a path occurs several times, the last member counts. 0 or -ENOMEM. */
 must_check int link_targets_add(
 	struct link_targets *targets, const char *path, uint64_t offset, uint64_t bytes);
-/* Returns the member of a path; NULL: there is none. */
+/* NULL: there is no such member. */
 const struct link_target *link_targets_find(
 	const struct link_targets *targets, const char *path);

@@ -12,18 +12,17 @@
 #include <sys/stat.h>
 
 /*
- * Lists LMDB files: keys are paths, <class>/<name>, and values are encoded images. A value is
- * contiguous in the file, so it is read like a member of a tar.
+ * Lists LMDB files: keys are paths, <class>/<name>, and values are encoded images. A
+ * value is contiguous in the file, so it is read like a member of a tar.
  *
- * liblmdb is not used. It trusts the file, so a wrong page number kills the process. It maps the
- * file, so a file that becomes shorter kills the process, too. And it writes a lock file. A reader
- * needs only these parts of the format (version 1, of LMDB 0.9, in the byte order and word size of
- * this machine):
+ * liblmdb is not used: a wrong page number, or a file that becomes shorter, would kill
+ * the process, and it writes a lock file. A reader needs only these parts of the format
+ * (version 1, of LMDB 0.9, in this machine's byte order and word size):
  *
- *   pages 0 and 1: meta pages; the newer one gives the page size and the root of the main database
+ *   pages 0 and 1: meta pages; the newer one gives page size and root of the database
  *   branch: offsets of nodes; a node is a key and the number of a page
- *   leaf:   offsets of nodes; a node is a key and its value, or the number of the first page
- *           that has the value (overflow)
+ *   leaf:   offsets of nodes; a node is a key and its value, or the number of the
+ *           first page that has the value (overflow)
  */
 
 #define PAGE_HEADER 16
@@ -43,14 +42,14 @@ enum { NODE_FAR = 1, NODE_DATABASE = 2, NODE_DUPLICATES = 4 };
 struct lmdb {
 	struct container_scan *container;
 	uint32_t page_bytes;
-	uint64_t pages; /* number of pages in the file */
+	uint64_t pages; /* pages of the file */
 	uint64_t root, transaction;
-	uint64_t entries; /* number of keys according to the meta page */
+	uint64_t entries; /* keys according to the meta page */
 	uint64_t found;
 	unsigned depth;
-	/* Number of pages that were visited. If it exceeds `pages`, the tree has a cycle. */
+	/* visited pages; more than `pages`: the tree has a cycle */
 	uint64_t seen;
-	uint8_t *levels[MOST_DEPTH]; /* the current page of each level of the tree */
+	uint8_t *levels[MOST_DEPTH]; /* current page of each level */
 };
 
 static uint64_t offset_of(const struct lmdb *lmdb, uint64_t page)
@@ -73,8 +72,7 @@ static bool is_meta(const uint8_t *page)
 	       get_le32(page + PAGE_HEADER + 4) == META_VERSION;
 }
 
-/* Reads from a meta page where the main database has its root, and how many keys it has. The page
- * first describes the database of free pages, in 48 bytes, and then the main database. */
+/* The page first describes the database of free pages, in 48 bytes. */
 static void take_meta(struct lmdb *lmdb, const uint8_t *page)
 {
 	const uint8_t *database = page + PAGE_HEADER + 24 + 48;
@@ -143,7 +141,7 @@ static int read_page(struct lmdb *lmdb, uint64_t number, unsigned level)
 	return 0;
 }
 
-/* Returns node i of the level's current page; NULL: it lies outside the page. */
+/* NULL: node i of the level's page lies outside the page. */
 static const uint8_t *find_node(const struct lmdb *lmdb, unsigned level, unsigned i)
 {
 	const uint8_t *page = lmdb->levels[level];
@@ -156,7 +154,7 @@ static const uint8_t *find_node(const struct lmdb *lmdb, unsigned level, unsigne
 
 /* --- values --------------------------------------------------------------------------------- */
 
-/* Finds the offset of a value that has its own (overflow) pages. */
+/* The value has its own (overflow) pages. */
 static int find_far(
 	struct lmdb *lmdb, uint64_t page, uint64_t bytes, uint64_t *ret_offset)
 {
@@ -209,7 +207,7 @@ static int take_leaf(struct lmdb *lmdb, uint64_t number, unsigned level, unsigne
 	lmdb->found++;
 	unsigned bytes = get_le16(node + 6);
 	if (bytes > MOST_KEY || memchr(node + NODE_HEADER, '\0', bytes))
-		/* a key with a zero byte is not a path, so its value is no sample */
+		/* a key with a zero byte is no path */
 		return 0;
 	memcpy(key, node + NODE_HEADER, bytes);
 	key[bytes] = '\0';
@@ -224,7 +222,7 @@ static int take_leaf(struct lmdb *lmdb, uint64_t number, unsigned level, unsigne
 
 struct place {
 	uint64_t page;
-	/* index of the node to visit next, and number of nodes in the page */
+	/* next node to visit, and number of nodes */
 	unsigned next, n;
 };
 
@@ -238,7 +236,6 @@ static int enter(struct lmdb *lmdb, uint64_t page, unsigned level, struct place 
 	return 0;
 }
 
-/* Visits all nodes of the tree, without recursion. */
 static int walk(struct lmdb *lmdb)
 {
 	struct place places[MOST_DEPTH];
@@ -285,7 +282,7 @@ static int index_lmdb(struct container_scan *container)
 	return err ? err : container_end(container);
 }
 
-/* Finds the LMDB file. In a directory it is data.mdb. */
+/* A directory has the LMDB file data.mdb. */
 static int find(struct scan *scan)
 {
 	struct stat st;

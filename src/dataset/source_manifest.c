@@ -12,8 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Lists the files of a manifest, which is a CSV with the columns path, label and bytes. label and
- * bytes are optional. Paths are relative to the manifest's directory. */
+/* A manifest is a CSV with the column path, relative to its directory, and optional
+ * columns label and bytes. */
 
 #define MOST_MANIFEST_BYTES ((size_t)4 << 30)
 #define MOST_FIELD_BYTES ((size_t)1 << 20)
@@ -24,12 +24,12 @@ static const char *const field_names[N_FIELDS] = {"path", "label", "bytes"};
 struct manifest {
 	struct scan *scan;
 	struct listing *listing;
-	size_t column[N_FIELDS]; /* index of each column; SIZE_MAX: there is none */
-	char *value[N_FIELDS];	 /* values in the current line */
-	size_t at;		 /* index of the column to which the next field belongs */
+	size_t column[N_FIELDS]; /* SIZE_MAX: no such column */
+	char *value[N_FIELDS];	 /* of the current line */
+	size_t at;		 /* column of the next field */
 	struct csv_reader csv;
 	bool in_header;
-	/* The label of at least one file differs from the first directory of the file's path. */
+	/* a label differs from the first directory of its path */
 	bool differ;
 	int err;
 };
@@ -63,7 +63,7 @@ static int keep_value(struct manifest *manifest, const char *text)
 	return 0;
 }
 
-/* Stores the value of a field, without surrounding spaces and tabs. */
+/* Removes spaces and tabs around the value. */
 static int take_field(void *context, const char *text, size_t bytes)
 {
 	struct manifest *manifest = context;
@@ -89,7 +89,7 @@ static int take_field(void *context, const char *text, size_t bytes)
 	return manifest->err;
 }
 
-/* Parses a file's size in bytes; UINT64_MAX: the manifest has no size of the file. */
+/* UINT64_MAX: the manifest does not tell the size. */
 static uint64_t bytes_of(struct manifest *manifest, const char *text)
 {
 	char *end;
@@ -176,8 +176,7 @@ static int take_line(void *context)
 	return manifest->err;
 }
 
-/* Removes all labels from the listing. This is called if each label equals the first directory of
- * its path, because the directories then are the classes. */
+/* Directories are the classes if each label equals the first directory of its path. */
 static void drop_labels(struct listing *listing)
 {
 	for (size_t i = 0; i < listing->n; i++)
@@ -212,7 +211,7 @@ int manifest_read(struct scan *scan, const char *text, size_t bytes)
 	if (!listing)
 		return -ENOMEM;
 	scan->listed = listing;
-	static const char mark[] = "\xef\xbb\xbf"; /* byte order mark of UTF-8 */
+	static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8 */
 	size_t skip = bytes >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
 	int err = parse(&manifest, text + skip, bytes - skip);
 	if (!err && !manifest.differ)

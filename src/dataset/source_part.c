@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <zlib.h>
 
-/* Largest number of bytes per call of inflate, because zlib counts bytes in 32 bits. */
+/* most bytes per inflate, since zlib counts in 32 bits */
 #define AT_ONCE ((uint64_t)1 << 30)
 
 static uInt some(uint64_t bytes)
@@ -16,8 +16,7 @@ static uInt some(uint64_t bytes)
 	return (uInt)(bytes < AT_ONCE ? bytes : AT_ONCE);
 }
 
-/* Inflates `stored` bytes. Returns Z_STREAM_END if they are one complete stream with exactly
- * `bytes` bytes of data. */
+/* Z_STREAM_END: `stored` bytes are one complete stream of exactly `bytes` bytes. */
 static int inflate_all(z_stream *stream, uint64_t stored, uint64_t bytes)
 {
 	int code = Z_OK;

@@ -10,11 +10,10 @@
 #include <stdint.h>
 
 /*
- * The place of a sample that has no file of its own: it is a part of a container, which is a tar, a
- * zip or an LMDB file.
+ * The place of a sample that is a part of a container: a tar, a zip or an LMDB file.
  *
- *   Flow: a source (source.h) finds the parts. The reader of a sample reads part.stored_bytes
- *         of the container from part.offset on, and calls source_unpack for a deflated part.
+ *   Flow: a source (source.h) finds the parts. Readers read stored_bytes from offset
+ *         on, and call source_unpack for a deflated part.
  *   Threads: any.
  */
 
@@ -26,17 +25,15 @@ enum source_method {
 
 struct source_part {
 	uint64_t container_bytes; /* size of the container when it was scanned */
-	uint64_t offset;	  /* offset of the part in the container */
-	/* bytes of the part in the container; the sample's size, unless the part is deflated */
-	uint64_t stored_bytes;
+	uint64_t offset;
+	uint64_t stored_bytes; /* the sample's size, unless deflated */
 	uint32_t checksum; /* CRC-32 of the sample's bytes; not used with PART_PLAIN */
 	enum source_method method;
 };
 
-/* Inflates a deflated part to the sample's bytes. -EIO: damaged; -ENOMEM. */
+/* Inflates a part to `bytes` bytes. -EIO: damaged; -ENOMEM. */
 must_check int source_unpack(const struct source_part *part, const uint8_t *stored,
 	uint8_t *ret, uint64_t bytes);
-/* Compares the CRC-32 of the sample's bytes with part->checksum. -EIO: they differ. With PART_PLAIN
- * there is no checksum, and the result is 0. */
+/* -EIO: part->checksum is not that of the sample. PART_PLAIN has none: always 0. */
 must_check int source_check(
 	const struct source_part *part, const uint8_t *sample, uint64_t bytes);

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Handles members that occur several times in a container, for instance after `tar rf` of a
- * corrected image. */
+/* Members may occur several times, as after `tar rf` of a corrected image. */
 
 static int compare_indexes(const void *a, const void *b)
 {
@@ -61,8 +60,8 @@ static int replace_labels(struct container_scan *container)
 	return 0;
 }
 
-/* If several samples have the same path, the first one gets the data of the last one. The members
- * `member` of all others become NULL, and container_replace then drops them. */
+/* The first of samples with the same path gets the data of the last one. In the others
+ * `member` becomes NULL, and container_replace drops them. */
 static void replace_samples(struct container_scan *container, struct listed *samples,
 	const size_t *order, size_t n)
 {

@@ -10,10 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/*
- * Lists tar files: V7, ustar, GNU and pax headers, as Python's tarfile and GNU tar understand them.
- * libarchive could read them, too, but it does not give the offsets of members.
- */
+/* Reads V7, ustar, GNU and pax headers, as Python's tarfile and GNU tar do. libarchive
+ * does not give the offsets of members. */
 
 #define BLOCK 512
 #define MOST_LONG_NAME (64 * 1024)
@@ -43,18 +41,17 @@ _Static_assert(sizeof(struct header) == BLOCK, "a block");
 struct tar {
 	struct container_scan *container;
 	uint64_t at;	 /* offset of the next header */
-	char *long_name; /* name of the next member; NULL: its header has the name */
-	/* link target of the next member; NULL: its header has the target */
-	char *long_link;
-	uint64_t size; /* size of the next member, valid if has_size */
+	char *long_name; /* of the next member; NULL: in its header */
+	char *long_link; /* of the next member; NULL: in its header */
+	uint64_t size;	 /* of the next member, if has_size */
 	bool has_size;
 	struct link_targets targets;
 };
 
 /* --- fields ----------------------------------------------------------------------------- */
 
-/* Parses octal digits with spaces around them, or a binary number if the first bit is set.
- * UINT64_MAX: the field has neither, or the number is negative or too large for a file. */
+/* Parses octal digits between spaces, or a binary number if the first bit is set.
+ * UINT64_MAX: neither, negative, or too large for a file. */
 static uint64_t number(const char *field, size_t bytes)
 {
 	const unsigned char *at = (const unsigned char *)field;
@@ -75,20 +72,18 @@ static uint64_t number(const char *field, size_t bytes)
 	return i == bytes || at[i] == ' ' || at[i] == '\0' ? value : UINT64_MAX;
 }
 
-/* Tells whether the checksum is correct. The sum of signed bytes is accepted, too, because some old
- * programs write it. */
+/* Some old programs write the sum of signed bytes. */
 static bool has_checksum(const struct header *header)
 {
 	const unsigned char *bytes = (const unsigned char *)header;
 	const unsigned char *field = bytes + offsetof(struct header, checksum);
-	/* sum: of unsigned bytes. high: number of bytes above 127; as a signed byte, each of them
-	 * is 256 less. */
+	/* high: number of bytes above 127; as a signed byte each is 256 less */
 	uint32_t sum = 0, high = 0;
 	for (size_t i = 0; i < BLOCK; i++) {
 		sum += bytes[i];
 		high += bytes[i] >> 7;
 	}
-	/* The checksum is computed as if its own field contained blanks. */
+	/* The checksum's own field counts as blanks. */
 	for (size_t i = 0; i < sizeof(header->checksum); i++) {
 		sum += ' ' - (uint32_t)field[i];
 		high -= field[i] >> 7;
@@ -133,7 +128,7 @@ static int refuse_compressed(struct tar *tar, const struct header *header)
 
 /* --- headers of several blocks ----------------------------------------------------------- */
 
-/* Reads the data after a header, at most `most` bytes, and appends \0. The caller frees *ret. */
+/* Reads the data after a header, and appends \0. The caller frees *ret. */
 static int read_data(struct tar *tar, uint64_t size, uint64_t most, char **ret)
 {
 	if (size > most)
@@ -192,7 +187,7 @@ static int take_pax(struct tar *tar, const char *key, const char *value, bool gl
 	return 0;
 }
 
-/* Parses lines "LENGTH KEY=VALUE\n". LENGTH is the length of the whole line in bytes. */
+/* Lines are "LENGTH KEY=VALUE\n"; LENGTH is the length of the whole line. */
 static int read_pax(struct tar *tar, char *text, size_t size, bool global)
 {
 	int err = 0;
@@ -206,8 +201,7 @@ static int read_pax(struct tar *tar, char *text, size_t size, bool global)
 			return refuse_pax(tar);
 		line[length - 1] = '\0';
 		char *equals = strchr(end + 1, '=');
-		/* A value with a zero byte is binary. The keys that take_pax uses have texts, so
-		 * this line is ignored. */
+		/* A value with a zero byte is binary, but take_pax uses only texts. */
 		if (!equals || strlen(line) != length - 1)
 			equals = NULL;
 		if (equals) {
@@ -238,7 +232,6 @@ static int read_extended(struct tar *tar, const struct header *header, uint64_t 
 
 /* --- members ---------------------------------------------------------------------------- */
 
-/* Prints the name in the header, for a member that has no long name. */
 static void print_name(const struct header *header, char ret[300])
 {
 	bool ustar = memcmp(header->magic, "ustar\0", 6) == 0;
@@ -248,8 +241,7 @@ static void print_name(const struct header *header, char ret[300])
 		ustar && n_prefix ? "/" : "", n_name, header->name);
 }
 
-/* Adds a hard link as a member that has the data of the link's target. The target must come first
- * in the tar. */
+/* The link becomes a member with the data of its target, which must come first. */
 static int take_link(struct tar *tar, const struct header *header, const char *path)
 {
 	struct container_scan *container = tar->container;
@@ -308,8 +300,7 @@ static int take_member(
 	return err ? err : link_targets_add(&tar->targets, path, tar->at, size);
 }
 
-/* Tells whether data follow the header. Links, devices and directories have no data, even if the
- * header has another size than 0. */
+/* Links, devices and directories have no data, even if their size is not 0. */
 static bool has_data(char type)
 {
 	return type == '\0' || !strchr("123456", type);
@@ -356,7 +347,7 @@ static int read_entry(struct tar *tar, const struct header *header)
 	return err;
 }
 
-/* Warns if the end mark, a block of zeros, is followed by other bytes. */
+/* The end mark is a block of zeros. */
 static int warn_of_rest(struct tar *tar)
 {
 	struct container_scan *container = tar->container;
@@ -380,7 +371,7 @@ static int warn_of_rest(struct tar *tar)
 	return err;
 }
 
-/* Reads the next member. Returns 1 if there are no more members. */
+/* 1: there are no more members. */
 static int read_next(struct tar *tar)
 {
 	struct header header;

@@ -9,11 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Lists zip files, also those of more than 4 GB (zip64). The directory at the end of the file has
- * the place of each member. libzip is not used: it does not tell the offsets of members, and a
- * handle is for one thread only.
- */
+/* Lists zip files, also zip64, by the directory at the end of the file. libzip does not
+ * tell the offsets of members, and its handle is for one thread only. */
 
 #define END_MAGIC "PK\5\6"
 #define END_BYTES 22
@@ -28,7 +25,7 @@
 #define MOST_COMMENT 0xffff
 #define MOST_ENTRIES_BYTES ((uint64_t)4 << 30)
 
-/* Bits of `flags`; each of them means a kind of encryption. */
+/* bits of `flags` that mean encryption */
 #define FLAG_ENCRYPTED 0x2041
 #define MADE_ON_FAT 0
 #define MADE_ON_UNIX 3
@@ -37,31 +34,29 @@
 
 struct zip {
 	struct container_scan *container;
-	/* offset and size of the directory, which has an entry for each member */
-	uint64_t at, bytes;
-	uint64_t entries; /* number of entries according to the end record */
-	bool large;	  /* the zip has an end record of zip64 */
+	uint64_t at, bytes; /* place of the directory */
+	uint64_t entries;   /* according to the end record */
+	bool large;	    /* has an end record of zip64 */
 	uint8_t *directory;
 };
 
 struct entry {
 	char *name;
 	size_t name_bytes;
-	uint64_t at;	/* offset of the entry in the file, for messages */
-	uint64_t local; /* offset of the header before the member's bytes */
+	uint64_t at;	/* offset in the file, for messages */
+	uint64_t local; /* offset of the member's header */
 	uint64_t stored_bytes;
 	uint64_t bytes;
 	uint32_t checksum;
-	uint32_t mode; /* Unix file mode; 0: not known */
+	uint32_t mode; /* of Unix; 0: not known */
 	unsigned flags, method;
-	/* kind of file system on which the zip was made: MADE_ON_FAT and others */
-	unsigned made_on;
+	unsigned made_on; /* MADE_ON_FAT and others */
 };
 
 /* --- the end record ------------------------------------------------------------------------ */
 
-/* Reads the place of the directory from the end record of zip64, if one precedes the ordinary end
- * record. *ret_after: offset of the end record that follows the directory. */
+/* A zip64 end record precedes the ordinary one. *ret_after: offset of the end record
+ * that follows the directory. */
 static int read_end64(struct zip *zip, uint64_t end, uint64_t *ret_after)
 {
 	uint8_t locator[END64_LOCATOR_BYTES], end64[END64_BYTES];
@@ -119,7 +114,7 @@ static int take_end(struct zip *zip, const uint8_t *end, uint64_t at)
 	return err ? err : check_directory(zip, after);
 }
 
-/* Finds the end record: the last record whose comment reaches exactly to the end of the file. */
+/* The end record is the last one whose comment reaches exactly to the file's end. */
 static int find_end(struct zip *zip)
 {
 	uint64_t all = zip->container->file->bytes;
@@ -142,8 +137,8 @@ static int find_end(struct zip *zip)
 
 /* --- members ------------------------------------------------------------------------------- */
 
-/* Reads those sizes and offsets that don't fit into 32 bits; their fields in the entry are then
- * UINT32_MAX. The extra field of zip64 has only these values, in the order of `values`. */
+/* If a size or offset does not fit into 32 bits, its field is UINT32_MAX. The extra
+ * field of zip64 has only these values, in the order of `values`. */
 static bool read_large(struct entry *entry, const uint8_t *extra, size_t size)
 {
 	uint64_t *const values[] = {&entry->bytes, &entry->stored_bytes, &entry->local};
@@ -173,7 +168,7 @@ static bool read_extra(struct entry *entry, const uint8_t *extra, size_t size)
 	return true;
 }
 
-/* Parses the directory's entry at offset `at`. *ret_next: offset of the next entry. */
+/* at, *ret_next: offsets in the directory. */
 static int read_entry(struct zip *zip, uint64_t at, struct entry *ret, uint64_t *ret_next)
 {
 	const uint8_t *bytes = zip->directory + at;
@@ -206,7 +201,7 @@ static int read_entry(struct zip *zip, uint64_t at, struct entry *ret, uint64_t 
 	return 0;
 }
 
-/* Checks that the name in the member's header equals the name in the directory. */
+/* The name in the member's header must equal the one in the directory. */
 static int check_name(struct zip *zip, const struct entry *entry, size_t bytes)
 {
 	struct quoted quoted;
@@ -221,7 +216,7 @@ static int check_name(struct zip *zip, const struct entry *entry, size_t bytes)
 	return err;
 }
 
-/* Finds the offset of the member's bytes, which follow the member's header. */
+/* The member's bytes follow its header. */
 static int find_part(struct zip *zip, const struct entry *entry, struct source_part *ret)
 {
 	uint8_t local[LOCAL_BYTES];
@@ -258,7 +253,7 @@ static int check_entry(struct zip *zip, const struct entry *entry, const char *p
 			"a member is compressed by method %u, allowed: 0 (stored), 8 "
 			"(deflated): %s",
 			entry->method, path);
-	/* Deflate makes data smaller by a factor of at most 1032. */
+	/* deflate shrinks data by a factor of at most 1032 */
 	if ((entry->method == METHOD_STORED && entry->bytes != entry->stored_bytes) ||
 		entry->bytes / 1033 > entry->stored_bytes)
 		return container_refuse(zip->container, entry->at,
@@ -273,8 +268,8 @@ static bool is_link(const struct entry *entry)
 	return (entry->mode & 0170000) == 0120000;
 }
 
-/* Makes the member's name. Backslashes of a Windows program become slashes, as in unzip. The caller
- * frees *ret. */
+/* Turns a Windows program's backslashes into slashes, as unzip. The caller frees
+ * *ret. */
 static int name_with_slashes(struct zip *zip, const struct entry *entry, char **ret)
 {
 	struct quoted quoted;
@@ -315,9 +310,8 @@ static int take_entry(struct zip *zip, const struct entry *entry)
 	return err ? err : container_member(zip->container, path, &part, entry->bytes);
 }
 
-/* Compares the number of entries with the number in the end record. Without zip64 the end record
- * has only 16 bits for the number. macOS and other systems write its lower 16 bits, so these are
- * compared. */
+/* An end record without zip64 has 16 bits for the number; macOS and other systems
+ * write its lower 16 bits. */
 static int check_count(struct zip *zip, uint64_t found)
 {
 	if (found == zip->entries || (!zip->large && found % 65536 == zip->entries))
@@ -327,8 +321,6 @@ static int check_count(struct zip *zip, uint64_t found)
 		(unsigned long long)zip->entries, (unsigned long long)found);
 }
 
-/* Reads all entries up to the directory's end, and then compares their number with that in the end
- * record. */
 static int read_directory(struct zip *zip)
 {
 	zip->directory = malloc(zip->bytes + 1);
