@@ -17,8 +17,8 @@
  * |_______|  |____|   |_|
  */
 
-/* SHARE_THROUGHPUT divides this part of the decode time among all jobs, so that each job makes
- * progress. The jobs that get most samples for their decode time get the rest. */
+/* SHARE_THROUGHPUT divides this part of the decode time among all jobs, so that each
+ * makes progress. The jobs that get most samples for their decode time get the rest. */
 #define CERTAIN_PART .05
 
 #define OPEN (-1) /* in `rates`: the job's rate is not determined yet */
@@ -28,15 +28,14 @@ static double could_use(const struct share_claim *claim)
 	return claim->cost * claim->demand;
 }
 
-/* Returns the width of a job's vessel. by_need: the weight times what the job can use; otherwise
- * the weight. */
+/* by_need: weight times what the job can use; otherwise the weight. */
 static double width_of(const struct share_claim *claim, bool by_need)
 {
 	return by_need ? claim->weight * could_use(claim) : claim->weight;
 }
 
-/* Finds the jobs whose vessels are full at this level, and gives each all that it can use. Returns
- * false if there are no such jobs. */
+/* Grants the jobs whose vessels are full at this level all that they can use. false:
+ * there are none. */
 static bool fill_lowest(const struct share_claim *claims, size_t n, bool by_need,
 	double level, double *capacity, double *rates)
 {
@@ -53,7 +52,6 @@ static bool fill_lowest(const struct share_claim *claims, size_t n, bool by_need
 	return any;
 }
 
-/* Divides the capacity among all jobs by filling their vessels. */
 static void pour(const struct share_claim *claims, size_t n, bool by_need,
 	double capacity, double *rates)
 {
@@ -71,8 +69,8 @@ static void pour(const struct share_claim *claims, size_t n, bool by_need,
 			rates[i] = width_of(&claims[i], by_need) * level / claims[i].cost;
 }
 
-/* Returns the index of the job with the most weight per cost, among the jobs that can use more
- * decode time; n: no job can. */
+/* Returns the index of the job with the most weight per cost, of those that can use more
+ * decode time; n: none can. */
 static size_t best_of(const struct share_claim *claims, size_t n, const double *rates)
 {
 	size_t best = n;
