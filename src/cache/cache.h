@@ -57,8 +57,7 @@ void cache_free(struct cache **cache); /* also frees all tensors and spaces */
 typedef void cache_gone(void *context, struct cache_space *space, sample_id id);
 void cache_on_gone(struct cache *cache, cache_gone *gone, void *context);
 
-/* The ids are below n_ids; the space is in no cache yet. Needs no lock: many ids take
- * long. */
+/* The ids are below n_ids. The space is in no cache yet. Takes long; needs no lock. */
 must_check int cache_space_make(uint32_t n_ids, struct cache_space **ret);
 void cache_space_put_in(struct cache *cache, struct cache_space *space);
 must_check int cache_space_new(
@@ -85,13 +84,12 @@ void cache_need_drop_all(struct cache_space *space, const roaring_bitmap_t *ids)
 /* Begins to change the need of many ids in steps, so that the caller can release its
  * lock between two steps. cache_need returns the new needs at once. Until the last step
  * an entry may be evicted before another whose need is lower by one, and the caller must
- * not change `ids`. Only one change is under way in the whole cache, and an ADD of ids
- * ends before their DROP begins. */
+ * not change `ids`. The whole cache has one change at a time, and an ADD of ids ends
+ * before their DROP begins. */
 enum cache_change { CACHE_NEED_ADD, CACHE_NEED_DROP };
 void cache_need_begin(
 	struct cache_space *space, const roaring_bitmap_t *ids, enum cache_change change);
-/* Updates at most n ids, or fewer entries. Returns true if no change is under way any
- * more. */
+/* Updates at most n ids, or fewer entries. true: no change is under way any more. */
 bool cache_need_step(struct cache *cache, uint32_t n);
 bool cache_need_changes(const struct cache *cache);
 
@@ -146,7 +144,7 @@ uint32_t cache_made_for(const struct cache_space *space, sample_id id);
 struct tensor *cache_share(const struct cache_space *space, sample_id id);
 
 /* Evicts the tensor of a pinned entry that no reader has open, while the capacity is
- * exceeded. The sample becomes absent, and keeps its pins. Does nothing if memory is
+ * exceeded. The sample becomes absent, and keeps its pins. Nothing happens if memory is
  * short. */
 void cache_force_out(struct cache_space *space, sample_id id);
 

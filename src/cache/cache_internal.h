@@ -57,18 +57,16 @@ struct cache_space {
  * refcnt has a list (bucket) for each need. When the needs of many ids have changed, a
  * sweep through the buckets moves each entry to the bucket of its new need. */
 struct evict {
-	/* policy lru: all unpinned ready entries; policy fifo: all ready entries. The
-	 * first one is evicted next. */
+	/* lru: all unpinned ready entries; fifo: all ready entries. The first is evicted
+	 * next. */
 	struct entry_list list;
-	/* policy refcnt: indexed by need; the least recently used entry of a bucket
-	 * comes first */
+	/* policy refcnt: indexed by need; the least recently used entry comes first */
 	struct entry_list *buckets;
 	uint32_t n_buckets; /* the buckets from this one on were never used */
 	uint32_t lowest;    /* the buckets below this one are empty */
 	uint32_t sweep;	    /* the bucket that the sweep has reached */
 	uint64_t needed_bytes[CACHE_NEEDS];
-	/* markers in the bucket `sweep`: the entries between them have yet to be
-	 * moved */
+	/* markers in the bucket `sweep`: entries between them have yet to be moved */
 	struct entry begin, end;
 	struct entry **slots; /* policy random: unpinned ready entries, in any order */
 	size_t n_slots, max_slots;
@@ -80,8 +78,8 @@ struct evict {
 struct change {
 	const struct cache_space *space; /* NULL: no change is under way */
 	const roaring_bitmap_t *ids;
-	/* the ids outside the caller's set, if `common` was changed for all ids: then
-	 * `ids` points to `others` */
+	/* if `common` was changed: the ids outside the caller's set, and `ids` is
+	 * `others` */
 	roaring_bitmap_t *others;
 	roaring_uint32_iterator_t next;
 	int step;
@@ -123,8 +121,7 @@ struct evict_ops {
 	void (*forget)(struct cache *cache, struct entry *entry);
 	/* The need of an evictable entry has changed by one. */
 	void (*need_changed)(struct cache *cache, struct entry *entry);
-	/* All needs that have changed rose by one, or fell by one. This is no use of the
-	 * entries. */
+	/* Many needs rose by one, or all fell by one. This is no use of the entries. */
 	void (*sweep_begin)(struct cache *cache);
 	/* Updates the order of eviction for about n entries. true: all are done. */
 	bool (*sweep)(struct cache *cache, uint32_t n);

@@ -7,8 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Making and freeing take long, so both are done without the lock, while the space is in
- * no cache. */
+/* Making and freeing take long, so the space is in no cache then, and needs no lock. */
 
 int cache_space_make(uint32_t n_ids, struct cache_space **ret)
 {

@@ -14,9 +14,9 @@
 /* A job that gets at least this fraction of its estimated rate counts as satisfied. */
 #define MET .95
 
-/* Moves the estimated rate towards the measured one, `found`. The factor upwards is
- * limited, because a rate that is measured while the readers wait for decoders can be
- * far above their need. */
+/* Moves the estimate towards the measured rate `found`: upwards by a limited factor,
+ * because a rate measured while readers wait for decoders can be far above their
+ * need. */
 static double toward(double rate, double found)
 {
 	if (rate <= 0)

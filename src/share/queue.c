@@ -304,8 +304,8 @@ static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 	return least;
 }
 
-/* A lane can save up the decode time of one round at most. A lane without requests saves
- * nothing, but its debt decreases. */
+/* A lane saves at most one round's decode time. Without requests it only pays its
+ * debt. */
 static void give_rounds(struct shares *shares, int64_t rounds)
 {
 	struct share_job *job;

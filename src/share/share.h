@@ -93,8 +93,8 @@ struct share_window {
 
 /* Updates the estimate from one window. If the readers idle at times, the need is the
  * rate without waits: samples / (seconds - waited). If they never idle, although the job
- * gets the estimated rate, the estimate rises by 30 percent. If no reader got or awaited
- * a sample, the estimate stays. */
+ * gets the estimated rate, the estimate rises by 30 percent. Without samples and waits
+ * it stays. */
 void share_demand_update(struct share_demand *demand, const struct share_window *window);
 
 /* --- queue.c: which request is next --- */
@@ -167,8 +167,8 @@ void share_drop(struct share_request *request);
 bool share_wants(const struct share_job *job, const struct share_request *request);
 bool share_is_wanted(const struct share_request *request);
 
-/* Takes the request out of all lanes until share_again. The same jobs still want it, and
- * others may call share_ask for it. */
+/* Takes the request out of all lanes until share_again. Jobs still want it and may
+ * ask. */
 void share_put_aside(struct share_request *request);
 void share_again(struct share_request *request);
 

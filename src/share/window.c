@@ -9,11 +9,11 @@
 
 /* If a job's readers never idle, its need can't be measured: readers that fetch ahead
  * take all available samples until they have enough. So such jobs are *probed*, one at a
- * time: for some windows one of them gets most of the decoders. If its readers idle
- * then, its need is known. */
+ * time: for some windows one gets most of the decoders. If its readers idle then, its
+ * need is known. */
 
-/* The part of the decode time that is divided by weight, even among jobs that seem to
- * need nothing. */
+/* This part of a round is divided by weight, even among jobs that seem to need
+ * nothing. */
 #define LEAST_PART .02
 /* Assumed cost in seconds of a job all of whose samples were decoded for other jobs. */
 #define LEAST_COST 1e-9
@@ -63,8 +63,7 @@ static bool was_idle(const struct share_job *job)
 	return job->samples == 0 && job->waited_ns == 0;
 }
 
-/* The cost moves only halfway to the new figure, because figures vary from window to
- * window. */
+/* The cost moves only halfway to the new figure, because figures vary. */
 static void measure(struct share_job *job, double seconds, double decoders)
 {
 	double samples = (double)job->samples;
