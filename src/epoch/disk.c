@@ -51,8 +51,7 @@ int disk_write(int fd, const void *bytes, size_t n, uint64_t offset, const char 
 		if (written > 0)
 			done += (size_t)written;
 		else if (written == 0)
-			/* a write to a file does not return 0; if it did, the loop would
-			 * not end */
+			/* does not happen to files, but would make the loop endless */
 			err = -EIO;
 		else if (errno != EINTR)
 			err = -errno;
@@ -100,8 +99,7 @@ int disk_sync_directory(const char *directory, const char *place)
 	return err;
 }
 
-/* Accepts only the form that this program writes: four digits, or more if the first is
- * not 0. */
+/* Accepts what this program writes: four digits, or more if the first is not 0. */
 static bool parse_name(
 	const char *name, const char *prefix, const char *suffix, uint32_t *ret)
 {

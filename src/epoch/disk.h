@@ -21,15 +21,14 @@ int disk_cant(const char *path, const char *what, int err);
 /* Follows no link. NULL: errno tells the reason. */
 FILE *disk_fopen(const char *path);
 
-/* *ret_done: number of bytes written, also after a failure. place: for fault injection
- * (base/fault.h). */
+/* *ret_done: bytes written, also after a failure. place: a fault's (base/fault.h). */
 must_check int disk_write(int fd, const void *bytes, size_t n, uint64_t offset,
 	const char *place, size_t *ret_done);
 
 /* *ret_n is less than n only at the end of the file. */
 must_check int disk_read(int fd, void *bytes, size_t n, uint64_t offset, size_t *ret_n);
 
-/* Brings data to the disk (fdatasync). place: for fault injection (base/fault.h). */
+/* Brings data to the disk (fdatasync). place: a fault's (base/fault.h). */
 must_check int disk_sync(int fd, const char *place);
 must_check int disk_sync_directory(const char *directory, const char *place);
 
@@ -39,7 +38,6 @@ must_check int disk_replace(
 must_check int disk_replace_bytes(const char *directory, const char *name,
 	const void *bytes, size_t n, mode_t mode);
 
-/* Lists the numbers NNNN of all files <prefix>NNNN<suffix>, ascending. The caller frees
- * *ret. */
+/* Lists the numbers of files <prefix>NNNN<suffix>, ascending. The caller frees *ret. */
 must_check int disk_list(const char *directory, const char *prefix, const char *suffix,
 	uint32_t **ret, size_t *ret_n);

@@ -311,8 +311,7 @@ void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effe
 	if (!epoch->over || epoch->saving || epoch == epochs->running ||
 		epoch == epochs->draining)
 		return;
-	/* The order was not loaded again from the file, and is complete there: nothing
-	 * was bound. */
+	/* The order is complete in the file: it was not loaded, so nothing was bound. */
 	if (epoch->load != LOAD_DONE) {
 		known_remove(epochs, epoch->number);
 		resume_waiting(epochs, epoch->number, 0);

@@ -42,8 +42,7 @@
 
 struct epochs;
 
-/* Stands for the epoch in a request for a file of current/: the engine chooses it
- * (current.c). */
+/* The epoch of requests for files of current/: the engine chooses one (current.c). */
 #define EPOCH_CURRENT UINT32_MAX
 
 enum epochs_kind {
@@ -52,13 +51,12 @@ enum epochs_kind {
 	/* nothing is drawn ahead; an open draws a sample with the position's label */
 	EPOCHS_DRAWN_AT_OPEN,
 	EPOCHS_FIXED, /* the position decides the sample */
-	/* the position decides the sample; all epochs are equal: nothing is bound or
+	/* the position decides the sample; epochs are equal: nothing is bound or
 	 * consumed */
 	EPOCHS_MIRRORED,
 };
 
-/* The samples D_j of some successive epochs. The caller owns the data, and does not
- * change them. */
+/* The samples D_j of some successive epochs. The caller owns and never changes them. */
 struct epoch_set {
 	const roaring_bitmap_t *selection;
 	/* the sample of each position; NULL: the samples of `selection`, ascending */
@@ -87,8 +85,7 @@ struct epochs_config {
 	/* Other processes decide the samples, as for a rank of a group: the caller
 	 * passes samples without an EFFECT_DRAW. `kind` must be EPOCHS_DRAWN. */
 	bool fed;
-	/* -EBUSY for a second script that reads current/ too far from where the first
-	 * one reads */
+	/* -EBUSY for a second script that reads current/ far from the first one */
 	bool refuses_second;
 	uint64_t idle_ns; /* without reads for this long the job is parked */
 };
@@ -102,9 +99,8 @@ void epochs_free(struct epochs **epochs);
 void epochs_use_set(struct epochs *epochs, uint32_t first, struct epoch_set *set);
 /* The first epoch after all that have begun or have an order in a file. */
 uint32_t epochs_first_new(const struct epochs *epochs);
-/* Removes a set that no epoch needs any more, and returns it to the caller. An epoch
- * needs its set while it is in memory, has its order in a file, or may still begin.
- * NULL: all sets are needed. */
+/* Removes a set that no epoch needs, and returns it to the caller; NULL: all are needed.
+ * Epochs in memory, with an order in a file, or yet to begin need their sets. */
 struct epoch_set *epochs_drop_set(struct epochs *epochs);
 /* EPOCH_CURRENT: returns the set of the epoch that a new script would read. */
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t epoch);
@@ -154,13 +150,11 @@ struct open_request {
 	/* The kernel has sent the request again after a restart, so the engine before
 	 * may already have chosen the epoch. */
 	bool resent;
-	/* the file contains images: its open counts as one of an image even if `label`
-	 * is set */
+	/* the file contains images, so its open counts as one even if `label` is set */
 	bool images;
 	bool done;  /* the thread has read its previous file to the end */
 	bool looks; /* worker processes of the opening process read files for it */
-	/* the caller has tried an EFFECT_LOOK_UP of this request, and has found no
-	 * sample */
+	/* the caller's EFFECT_LOOK_UP of this request has found no sample */
 	bool lost;
 	/* only the label is wanted; the caller does not call epochs_released */
 	bool label;
@@ -204,8 +198,8 @@ enum notice {
 enum effect_kind {
 	/* Make a stream of the samples of `epoch` that are not bound, and call epochs_begun. */
 	EFFECT_BEGIN,
-	/* Remove the stream of `epoch`, even if it is still being made, and unpin the samples in
-	 * `queue`. */
+	/* Remove `epoch`'s stream, even if it is being made, and unpin `queue`'s
+	 * samples. */
 	EFFECT_END,
 	/* Draw a sample for the request that waits at `epoch` and `position`: `sample`, or any
 	 * sample if this is SAMPLE_NONE. Then call epochs_drawn and epochs_take_drawn. */
@@ -266,8 +260,7 @@ static inline void effects_init(struct effects *effects)
 void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t now_ns,
 	struct effects *effects);
 
-/* The reader of the request gave up: it gets no answer and no binding. false: the
- * request does not wait any more. */
+/* The reader gave up: no answer and no binding. false: the request waits no more. */
 bool epochs_cancel(struct epochs *epochs, struct open_request *request);
 
 /* The epoch's stream was made (status 0), or could not be made (-errno). Does nothing if
@@ -287,19 +280,16 @@ void epochs_drawn(struct epochs *epochs, uint32_t epoch, const struct drawn *dra
  * epochs_resume answers waiting requests with it, and later requests get it at once. */
 void epochs_starve(struct epochs *epochs, int status);
 /* lent: another process binds the positions of a fed job. Meanwhile this engine answers
- * only opens of bound positions, and the caller reports the other process's bindings by
- * epochs_had. */
+ * only opens of bound positions; the caller reports other bindings by epochs_had. */
 void epochs_lend(struct epochs *epochs, bool lent);
 /* hurries: other ranks wait until the fed job has left its draining epoch. Then
  * epochs_time ends this epoch as soon as no script reads it. */
 void epochs_hurry(struct epochs *epochs, bool hurries);
-/* Binds the first queued sample for the request of EFFECT_DRAW, and answers the
- * request. */
+/* Binds the first queued sample for the request of EFFECT_DRAW, and answers it. */
 void epochs_take_drawn(struct epochs *epochs, struct effects *effects);
 
-/* Makes a fed job continue with the epoch, because another process reads it, or because
- * earlier epochs get no more samples. Earlier epochs end; the epoch begins if necessary.
- * -ENOMEM */
+/* Makes a fed job continue with the epoch, and begins it if necessary: another process
+ * reads it, or earlier epochs, which end now, get no more samples. -ENOMEM */
 must_check int epochs_go_on(
 	struct epochs *epochs, uint32_t epoch, struct effects *effects);
 /* A reader of another process has consumed the next sample of a fed job's epoch: the
@@ -309,13 +299,11 @@ must_check int epochs_had(
 	struct epochs *epochs, uint32_t epoch, sample_id next, struct effects *effects);
 
 /* Makes an epoch leave out a sample: binds it to the position, which counts as consumed.
- * The epoch must have just begun and have no stream, and not be EPOCHS_MIRRORED.
- * -ENOMEM; -EEXIST: the epoch has kept the sample or the position from the previous
- * epoch. */
+ * The epoch must have just begun, without a stream, and not be EPOCHS_MIRRORED. -ENOMEM;
+ * -EEXIST: the epoch has kept the sample or position from the previous epoch. */
 must_check int epochs_skip(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	sample_id sample, struct effects *effects);
-/* Notes a position that an epoch leaves out, according to its saved order. Nothing is
- * noted if memory is short. */
+/* Notes a position that an epoch's saved order leaves out, if there is memory. */
 void epochs_was_skipped(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
 /* A reader has got the bytes of the position. true: its sample is pinned and no other
@@ -345,8 +333,7 @@ void epochs_saved(struct epochs *epochs, uint32_t epoch);
 struct epoch *epochs_reap(struct epochs *epochs);
 void epoch_reaped_free(struct epoch *epoch); /* NULL is allowed */
 
-/* The orders of epochs before this one were removed: their opens now fail with
- * -ESTALE. */
+/* The orders of epochs before this one were removed: opens of these get -ESTALE. */
 void epochs_forget_before(struct epochs *epochs, uint32_t epoch);
 
 /* Tells the time. A job that has read nothing for config.idle_ns is parked: its streams
@@ -359,14 +346,12 @@ void epochs_leave(struct epochs *epochs, struct effects *effects);
 
 /* --- after a restart ----------------------------------------------------------------- */
 
-/* Replays the next record of the journal. -EINVAL: the record is impossible, and
- * *ret_reason says why; -ENOMEM. */
+/* Replays the journal's next record. -EINVAL, *ret_reason: it is impossible; -ENOMEM. */
 must_check int epochs_replay(
 	struct epochs *epochs, const struct record *record, const char **ret_reason);
 
 /* Replays a BEGUN with `bound` > 0, or a RESTORED. loaded: what epochs_prepare has made
- * from the order file with the epoch's first bindings. The engine takes it over, even if
- * the replay fails. */
+ * from the epoch's order file; taken over, even if the replay fails. */
 must_check int epochs_replay_loaded(struct epochs *epochs, const struct record *record,
 	struct epoch *loaded, const char **ret_reason);
 
@@ -394,15 +379,13 @@ void epochs_replayed(struct epochs *epochs, struct effects *effects);
  *    that will run and drain -> epochs_restored, epochs_has_orders, epochs_resume
  *
  * After epochs_hold nothing is bound, and opens wait. The caller must not call
- * epochs_released for a request from before epochs_restored; the `era` of such a request
- * differs from epochs_era.
+ * epochs_released for a request from before epochs_restored: its `era` differs.
  */
 void epochs_hold(struct epochs *epochs, struct effects *effects);
 /* Ends epochs_hold, if the job does not go back after all. */
 void epochs_unhold(struct epochs *epochs);
 
-/* The first epoch in memory after `after`, or with after = UINT32_MAX the first of all;
- * UINT32_MAX: there is none. */
+/* The first epoch in memory after `after` (UINT32_MAX: of all); UINT32_MAX: none. */
 uint32_t epochs_next_live(const struct epochs *epochs, uint32_t after);
 
 /* Makes an epoch from the first `bound` bindings and `consumed` reads of an order, and
@@ -412,8 +395,7 @@ must_check int epochs_prepare(const struct epochs *epochs, const struct epoch_se
 	uint32_t number, struct order_data *data, uint32_t bound, uint32_t consumed,
 	const char **ret_reason, struct epoch **ret);
 
-/* Makes the job go back: from now on `running` runs, and `draining`, which may be NULL,
- * drains. Takes over both. */
+/* Makes the job go back to these epochs, and takes over both. draining may be NULL. */
 void epochs_restored(struct epochs *epochs, struct epoch *running, struct epoch *draining,
 	struct effects *effects);
 

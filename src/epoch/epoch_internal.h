@@ -44,12 +44,10 @@ struct epoch {
 	uint32_t consumed;
 	uint64_t reads_hash;
 	uint32_t first_unread; /* all positions before this one are consumed */
-	/* All positions before this one are bound. Only epochs_had advances this
-	 * number. */
+	/* all positions before this one are bound; counted only by epochs_had */
 	uint32_t first_unbound;
 	uint32_t read_end; /* no position from this one on is consumed */
-	/* while the epoch drains: the running epoch's bindings when a file of this one
-	 * was last opened */
+	/* while the epoch drains: running->bound when a file of it was last opened */
 	uint32_t read_at;
 	bool over;
 	bool saving; /* EFFECT_SAVE was demanded */
@@ -64,11 +62,9 @@ struct epoch {
 	/* the pins by a hash of their positions, in 2^chain_bits lists */
 	LIST_HEAD(pin_chain, pin) * chains;
 	unsigned chain_bits;
-	/* The bound samples, by which a replay finds a sample that is bound twice. NULL:
-	 * no replay. */
+	/* the bound samples, by which a replay finds duplicates; NULL: no replay */
 	roaring_bitmap_t *replayed;
-	/* from epochs_prepare: a bit for each file, set if all its positions were
-	 * consumed */
+	/* from epochs_prepare: a bit for each file, set if the file was consumed */
 	uint8_t *files_read;
 	uint32_t n_files_read;
 };
@@ -86,8 +82,7 @@ struct adopting {
 	struct record opened;
 };
 
-/* The positions that an epoch leaves out. The entry stays when the epoch's order is in a
- * file. */
+/* What an epoch leaves out. The entry stays when the epoch's order is in a file. */
 struct skipped {
 	LIST_ENTRY(skipped) link;
 	uint32_t epoch;
@@ -112,12 +107,11 @@ struct epochs {
 	struct current current;
 	struct adopting adopting;
 	struct requests waiting; /* requests that wait for a stream */
-	/* Requests whose stream was made, has failed or has ended. epochs_resume handles
-	 * them. */
+	/* for epochs_resume: their stream was made, has failed or has ended */
 	struct requests resuming;
 	struct open_request *drawing; /* the request that gets the next drawn sample */
 	uint32_t drawing_epoch;
-	/* epochs that have orders in files, but have not begun since the job last went
+	/* epochs with orders in files; they have not begun since the job last went
 	 * back */
 	struct epochs_order_file *known;
 	size_t n_known;
@@ -192,12 +186,11 @@ void let_go_of_draining(struct epochs *epochs, struct effects *effects);
 
 /* --- go_back.c --- */
 
-/* The number of bindings in the order of a known epoch; 0: the epoch is not in
- * `known`. */
+/* The bindings in the order of a known epoch; 0: the epoch is not in `known`. */
 uint32_t known_bound(const struct epochs *epochs, uint32_t number);
 void known_remove(struct epochs *epochs, uint32_t number);
-/* Moves all epochs to `dead`, and forgets all scripts. Then lets these two epochs run
- * and drain; draining may be NULL. */
+/* Moves all epochs to `dead`, forgets all scripts, then runs these. draining may be
+ * NULL. */
 void restore_live(struct epochs *epochs, struct epoch *running, struct epoch *draining,
 	struct effects *effects);
 
@@ -253,8 +246,7 @@ void epoch_run(struct epochs *epochs, struct epoch *epoch, bool drains);
 /* NULL: there is no unused pin. */
 struct pin *epoch_take_spare(struct epochs *epochs);
 struct pin *epoch_pin(const struct epoch *epoch, uint32_t position);
-/* Keeps the pin of the position that was bound last. Without memory, unpins the
- * sample. */
+/* Keeps the pin of the last bound position. Without memory, unpins the sample. */
 void epoch_keep_pin(struct epochs *epochs, struct epoch *epoch, uint32_t position,
 	sample_id sample, struct effects *effects);
 void epoch_drop_pin(struct epochs *epochs, struct epoch *epoch, struct pin *pin,
@@ -279,8 +271,7 @@ void epoch_begun(struct epochs *epochs, struct epoch *epoch, int status);
 void epoch_end_stream(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects);
 void epoch_end(struct epochs *epochs, struct epoch *epoch, struct effects *effects);
-/* Requests that the order is saved (EFFECT_SAVE), if the epoch is over and neither runs
- * nor drains. */
+/* Requests EFFECT_SAVE if the epoch is over, and neither runs nor drains. */
 void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effects);
 
 /* --- adopt.c--- */
@@ -288,11 +279,9 @@ void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effe
 /* Returns N: the epoch that begins with `opened` keeps the files which the script has
  * opened after its first N counted opens. UINT32_MAX: it keeps none. */
 uint32_t adopt_since(const struct epochs *epochs, const struct record *opened);
-/* Tells whether the epoch that begins with `opened` keeps samples of the previous one.
- * If so, epochs_resume then calls adopt_some until they are kept and the open is
- * recorded. */
+/* Tells whether the epoch that begins with `opened` keeps samples of the previous one:
+ * then epochs_resume calls adopt_some until they are kept and the open is recorded. */
 bool adopt_begin(
 	struct epochs *epochs, const struct record *opened, struct effects *effects);
-/* Keeps as many more samples as `effects` has room for, and after the last one records
- * the open. */
+/* Keeps as many samples as `effects` has room for; the last call records the open. */
 void adopt_some(struct epochs *epochs, struct effects *effects);

@@ -6,8 +6,7 @@
 
 #include <errno.h>
 
-/* The events of a job, except opens: how epochs follow one another, how positions are
- * released, and how a job ends. */
+/* The events of a job, except opens: what begins, is released and ends. */
 
 void effect_unpin(struct effects *effects, uint32_t epoch, sample_id sample)
 {
@@ -87,8 +86,7 @@ void let_go_of_draining(struct epochs *epochs, struct effects *effects)
 	epoch_save(epochs, draining, effects);
 }
 
-/* The stream of the previous epoch ends, and is made again only if a slow worker comes
- * back to it. */
+/* The previous epoch's stream ends, and is made again only for a slow worker. */
 int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	struct effects *effects, struct epoch **ret)
 {
@@ -193,9 +191,8 @@ int epochs_had(
 	return 0;
 }
 
-/* A reader has closed the position's file. If no other has it open, and the epoch is
- * over or the job is parked, no reader comes back: the pin is dropped, and the result is
- * NULL. */
+/* A reader has closed the file. If no other has it open, and the epoch is over or the
+ * job parked, no reader comes back: the pin is dropped, and NULL returned. */
 static struct pin *close_pin(struct epochs *epochs, struct epoch *epoch, struct pin *pin,
 	struct effects *effects)
 {
@@ -268,8 +265,7 @@ static void end_streams(struct epochs *epochs, bool all_pins, struct effects *ef
 	}
 }
 
-/* A parked job has no epoch that holds a stream, or a pin of a sample that is not
- * open. */
+/* No epoch of a parked job holds a stream, or a pin of a sample that is not open. */
 static bool holds(const struct epoch *epoch)
 {
 	const struct pin *pin;
@@ -291,10 +287,9 @@ static bool is_waited_for(const struct epochs *epochs, const struct epoch *epoch
 }
 
 /* Tells whether a fed job's draining epoch must end before all its samples are consumed:
- * if no script reads it, or none of its samples was consumed for a minute; and if
- * somebody waits for its end. This is an open of the running epoch, which gets few
- * samples before those of the draining epoch are consumed; or other ranks, while scripts
- * read current/. */
+ * nobody reads it, or none was consumed for a minute; and somebody waits for its end: an
+ * open of the running epoch, which gets few samples before, or other ranks, while
+ * scripts read current/. */
 static bool is_stranded(struct epochs *epochs, uint64_t now_ns)
 {
 	const struct epoch *draining = epochs->draining;

@@ -87,8 +87,7 @@ bool epochs_wants_load(
 	return false;
 }
 
-/* Moves the order from `loaded` to the epoch, and the epoch's empty arrays to
- * `loaded`. */
+/* Moves the order from `loaded` to the epoch, and empty arrays to `loaded`. */
 static void exchange(struct epoch *epoch, struct epoch *loaded)
 {
 	struct epoch old = *epoch;
@@ -161,8 +160,8 @@ static int check_sample(const struct epochs *epochs, const struct epoch *epoch,
 	return 0;
 }
 
-/* Checks that each bound sample belongs to the job and occurs once. ret: gets a bit for
- * each bound position. */
+/* Each bound sample must be the job's, and unique. ret: a bit for each bound
+ * position. */
 static int check_samples(const struct epochs *epochs, const struct epoch *epoch,
 	uint8_t *ret, const char **ret_reason)
 {
@@ -180,8 +179,7 @@ static int check_samples(const struct epochs *epochs, const struct epoch *epoch,
 					 : err;
 }
 
-/* Checks that the log has each bound position once. Clears the bits of bound
- * positions. */
+/* The log must have each bound position once. Clears the bits in `bound`. */
 static int check_log(const struct epoch *epoch, uint8_t *bound, const char **ret_reason)
 {
 	for (uint32_t k = 0; k < epoch->bound; k++) {

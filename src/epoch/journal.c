@@ -88,9 +88,8 @@ static void sync_before(struct journal *journal)
 		note_not_synced(journal, journal->file, err);
 }
 
-/* Creates a segment under another name, and renames it, so that no file has the content
- * of an older one of its name. *ret_unsynced: -errno if the segment may not be on the
- * disk; else 0. */
+/* Creates a segment under another name, and renames it: no file ever has the content of
+ * an older one of its name. *ret_unsynced: -errno if it may be missing on the disk. */
 static int create_segment(const char *path, const char *beside, const void *bytes,
 	size_t n, int *ret, int *ret_unsynced)
 {
@@ -197,8 +196,7 @@ static void take_records(struct journal *journal)
 	journal->writing = filling;
 }
 
-/* Only one thread at a time may call the function, which releases the lock while it
- * writes. */
+/* Only one thread at a time may call this, and the lock is released while it writes. */
 static void write_locked(struct journal *journal)
 {
 	size_t done;
@@ -258,8 +256,7 @@ struct to_sync {
 	bool directory;
 };
 
-/* -errno: an earlier sync has failed, so a sync can't bring all data to the disk any
- * more. */
+/* -errno: an earlier sync has failed, so no sync can bring all data to the disk. */
 static int note_to_sync(struct journal *journal, struct to_sync *ret)
 {
 	LOCK_SCOPE(&journal->lock);
@@ -353,8 +350,7 @@ void journal_forget(struct journal *journal, uint32_t epoch)
 		if (end > journal->file_lag && epoch < end - journal->file_lag)
 			end = epoch + journal->file_lag;
 	}
-	/* A power failure would otherwise lose the records of the segments that stay,
-	 * too. */
+	/* without this a power failure would lose the records of later segments, too */
 	if (first >= end || journal_sync(journal) != 0)
 		return;
 	for (uint32_t i = first; i < end; i++)

@@ -33,8 +33,7 @@
 
 struct journal;
 
-/* The job to which a journal belongs. The journal of another job, catalogue or selection
- * is not replayed. */
+/* The job of a journal. A journal of another job or other samples is not replayed. */
 struct journal_identity {
 	const char *job;
 	uint32_t id;	      /* the job's number, also after a restart */
@@ -81,13 +80,12 @@ must_check int journal_set_aside(const char *directory);
  * descriptor. Follows no link. Other files stay, also in before/. */
 must_check int journal_remove_all(int directory);
 
-/* A number that no other journal has, not even a later one of the job; 0: there is no
- * segment yet. */
+/* A number that no other journal has, even of this job; 0: there is no segment yet. */
 uint64_t journal_id(const struct journal *journal);
 
 /* Returns a path for an order file of the next segment, which must begin with a RESTORED
- * (record.h): for the order of the epoch that will run, or drain (drains). The caller
- * frees it. NULL: no memory. */
+ * (record.h): of the epoch that will run, or drain. The caller frees it. NULL: no
+ * memory. */
 char *journal_next_order(
 	const struct journal *journal, const char *directory, bool drains);
 /* The same path for the RESTORED of an existing segment. */
@@ -101,10 +99,10 @@ void journal_use(struct journal *journal, const struct order_set *set);
 
 /* Appends a record in memory, without a system call, in some tens of ns. A BEGUN begins
  * a segment; its epoch must be later than all that have begun. A RESTORED with drains =
- * false begins a segment of any epoch; before that, the caller must write the files of
- * journal_next_order and call journal_reserve. Without memory, which is logged, records
- * of positions are omitted until the next BEGUN can be appended; the journal can still
- * be replayed. */
+ * false begins a segment of any epoch, after the caller has written the files of
+ * journal_next_order and called journal_reserve. Without memory, which is logged,
+ * records of positions are omitted until the next BEGUN can be appended: a replay stays
+ * possible. */
 void journal_append(struct journal *journal, const struct record *record);
 
 /* Passes all appended records to the kernel. If the disk has no room, they stay in
@@ -119,9 +117,8 @@ must_check int journal_sync(struct journal *journal);
 
 /* Compacts the last segment if it has far more records than positions, because scripts
  * keep opening files of current/ in one epoch: only their last opens stay. A replay then
- * gives the same epochs, and these opens. One thread at a time may call the function,
- * which takes long; other threads can call journal_flush meanwhile. A failure is logged,
- * and changes nothing. */
+ * gives the same epochs, and these opens. One thread at a time may call this. It takes
+ * long; others can call journal_flush meanwhile. A failure is logged, and harmless. */
 void journal_compact(struct journal *journal);
 
 /* Removes segments that only have records of epochs before this one, but never the

@@ -79,9 +79,8 @@ static bool push(struct journal *journal, const void *bytes, size_t n)
 	return pushed;
 }
 
-/* There was no memory for a record. From now on no records of positions are written for
- * the epochs that have begun: a replay fails if a record in the middle of an epoch is
- * missing. */
+/* There was no memory for a record. From now on records of positions of the epochs that
+ * have begun are omitted: a replay fails if one in the middle of an epoch is missing. */
 static void lose(struct journal *journal, uint32_t epoch)
 {
 	struct loss *loss = &journal->loss;
@@ -99,8 +98,8 @@ static bool is_end(const struct loss *loss, const struct record *record)
 {
 	bool last = record->epoch + 1 == loss->known_below;
 	if (record->kind == RECORD_LET_GO)
-		/* if the journal lacks the next epoch's BEGUN, this epoch does not drain
-		 * there */
+		/* without the next epoch's BEGUN, this epoch does not drain in the
+		 * journal */
 		return !(loss->begun && last);
 	return record->kind == RECORD_ENDED;
 }
@@ -189,8 +188,7 @@ static void append_segment(struct journal *journal, const struct record *record)
 	/* a replay of RESTORED needs no earlier record, so the loss is over */
 	if (restored)
 		*loss = (struct loss){.now = false};
-	/* the journal lacks the BEGUN of the previous epoch, which therefore can't
-	 * drain */
+	/* the journal lacks the previous epoch's BEGUN, so this epoch can't drain */
 	if (loss->begun)
 		begun.rolls = false;
 	all.head = head_encode(&journal->identity, &segment);

@@ -11,12 +11,11 @@
 #include <sys/stat.h>
 
 /*
- * The directory before/ is replaced as a whole, in these steps:
+ * The directory before/ is replaced as a whole. If the process ends before step 3, the
+ * next start undoes steps 1 and 2:
  *
- *  1. files -> before.new/      if the process ends before step 3, the next start undoes
- *  2. before/ -> before.old/    steps 1 and 2
- *  3. before.new/ -> before/    now the replacement is done
- *  4. before.old/ removed
+ *  1. files -> before.new/       3. before.new/ -> before/
+ *  2. before/ -> before.old/     4. before.old/ removed
  */
 
 static bool is_one_of(const char *name, const char *prefix, const char *const *suffixes)
@@ -167,8 +166,7 @@ static int is_our_entry(const struct dirent *entry)
 	return is_ours(entry->d_name);
 }
 
-/* Orders come before journals, and newer files before older ones, for
- * remove_in_order. */
+/* For remove_in_order: orders before journals, and newer files before older ones. */
 static int compare_removals(const struct dirent **a, const struct dirent **b)
 {
 	bool a_journal = (*a)->d_name[0] == JOURNAL_PREFIX[0];

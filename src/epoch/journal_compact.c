@@ -51,8 +51,7 @@ struct told {
 	uint32_t number; /* first, for compare_u32 */
 	bool needed;
 	struct script_opens *script;
-	/* number of its last open among its script's, from 1 on; 0: it has opened
-	 * nothing */
+	/* number of its last open among its script's, from 1 on; 0: no open */
 	uint64_t last;
 };
 
@@ -242,8 +241,7 @@ static bool is_kept(const struct compaction *compaction,
 	return script->kept && nth > 0 && nth + compaction->kept > script->opens;
 }
 
-/* The readers of opens that stay remain, and those whose numbers may occur in later
- * opens. */
+/* Readers stay if their opens stay, or if later opens may have their numbers. */
 static void choose_readers(struct compaction *compaction)
 {
 	for (size_t i = 0; i < compaction->n_told; i++) {
@@ -324,8 +322,8 @@ static int put_kept(struct compaction *compaction, const struct disk_record *rec
 	return put(compaction, record);
 }
 
-/* The SEAM's value makes its checksum the wanted one: the last four bytes of a record
- * can give its checksum any value. */
+/* The SEAM's value makes its checksum the wanted one: one value does so for each
+ * checksum. */
 static int put_seam(struct compaction *compaction)
 {
 	const uint32_t polynomial = UINT32_C(0xedb88320);
@@ -402,8 +400,7 @@ static int replace(struct compaction *compaction)
 	int old = journal->fd;
 	journal->fd = compaction->to;
 	journal->offset = compaction->offset;
-	/* The segment's name now leads to another file: the next journal_sync syncs the
-	 * name. */
+	/* the segment's name leads to another file now, and has to be synced */
 	journal->created++;
 	compaction->to = -1;
 	compaction->replaced = true;

@@ -50,8 +50,7 @@ struct disk_head {
 	uint32_t checksum;
 };
 
-/* A record. `checksum` covers bytes 4 to 15, and continues that of the previous
- * record. */
+/* A record. `checksum` covers bytes 4 to 15, and continues the previous record's. */
 struct disk_record {
 	uint32_t checksum;
 	uint8_t kind;
@@ -60,8 +59,7 @@ struct disk_record {
 	uint16_t back;	/* first epoch of the segment minus epoch of the record */
 	/* RESTORED: the number of consumed positions */
 	uint32_t position;
-	/* BOUND: the sample; OPENED: the reader's number; BEGUN, RESTORED: number of
-	 * bindings */
+	/* BOUND: sample; OPENED: the reader's number; BEGUN, RESTORED: bindings */
 	uint32_t value;
 };
 
@@ -74,15 +72,14 @@ _Static_assert(sizeof(struct disk_record) == 16, "no holes");
  * to such a number. A SEGMENT occurs only in memory, before a head and its BEGUN. */
 enum { RECORD_READER = 64, RECORD_SEGMENT = 255 };
 enum { READER_THREAD, READER_RANK, READER_SCRIPT, READER_PARTS };
-/* SKIPPED: the next `value` numbers of readers are not used. SEAM: see
+/* SKIPPED: the next `value` readers' numbers are not used. SEAM: in
  * journal_compact.c. */
 enum { READER_SKIPPED = 64, READER_SEAM };
 
 #define DETAIL_LABEL 0x80
 
 uint32_t record_checksum(const struct disk_record *record, uint32_t before);
-/* segment: its first epoch. number: the number of the record's reader in the segment; 0:
- * none. */
+/* segment: its first epoch. number: of the record's reader in the segment; 0: none. */
 struct disk_record record_encode(
 	const struct record *record, uint32_t segment, uint32_t number);
 struct disk_record record_encode_reader(uint64_t id, uint8_t part);
@@ -136,14 +133,13 @@ must_check int head_read(int fd, const char *path, uint32_t epoch, struct disk_h
 #define JOURNAL_REFUSED                                                                  \
 	"; no file was changed; to begin anew, move the directory's journals away"
 
-/* *ret_torn: the last head is incomplete. -EINVAL, logged: a head is refused, or a
- * segment is missing. */
+/* *ret_torn: the last head is incomplete. -EINVAL, logged: one is refused or missing. */
 must_check int journal_read_heads(const char *directory,
 	const struct journal_identity *identity, const uint32_t *segments, size_t n,
 	enum journal_found *ret_found, bool *ret_torn);
 
-/* *ret: the end of the newest segment. *ret_found is JOURNAL_NEW also if no record can
- * be read. */
+/* *ret: the newest segment's end. *ret_found: JOURNAL_NEW also if no record is
+ * readable. */
 must_check int journal_replay(const char *directory,
 	const struct journal_identity *identity, journal_replayed *replayed,
 	void *context, enum journal_found *ret_found, struct journal_end *ret);
@@ -171,9 +167,8 @@ struct record_buffer {
 #define READER_SETS 64
 #define READER_WAYS 4
 
-/* The readers that have lately got numbers in the segment. A new reader may replace
- * another one in its set of READER_WAYS; the replaced reader gets a new number at its
- * next open. */
+/* The readers that have lately got numbers in the segment. A new one may replace another
+ * in its set of READER_WAYS, which then gets a new number at its next open. */
 struct reader_numbers {
 	struct {
 		struct reader id;
@@ -182,8 +177,7 @@ struct reader_numbers {
 	uint32_t n;
 };
 
-/* Gives the reader the next number, in place of the one with the oldest number in its
- * set. */
+/* Gives the reader the next number, in place of the oldest number in its set. */
 uint32_t reader_give_number(struct reader_numbers *readers, const struct reader *id);
 
 /*
@@ -202,8 +196,7 @@ struct loss {
 	bool begun; /* an epoch has begun since then, and its BEGUN was omitted, too */
 	/* the journal has the BEGUNs of epochs before this one, and no others */
 	uint32_t known_below;
-	/* The journal has all records of this and later epochs, and lacks earlier ones.
-	 * 0: no loss. */
+	/* all records of this and later epochs are in the journal; 0: none was lost */
 	uint32_t whole_from;
 	struct record owed[OWED_MAX];
 	unsigned n_owed;
@@ -239,8 +232,7 @@ struct journal {
 	uint32_t file_lag;
 	bool busy;
 	bool compacting;
-	/* a segment is compacted from this many bytes on, besides those of its
-	 * positions */
+	/* size without its positions from which a segment is compacted */
 	uint64_t long_from;
 	/* (lock) size of the last segment when it was compacted; 0: never */
 	uint64_t compacted;
@@ -273,8 +265,7 @@ static inline bool buffer_make_room(struct record_buffer *buffer, size_t n)
 
 /* The next record to write is a SEGMENT, which begins another file. */
 bool buffer_at_segment(const struct record_buffer *buffer);
-/* Returns the end of the records that go to the same file: the next SEGMENT, or the
- * buffer's end. */
+/* Returns where the records of the same file end: at a SEGMENT, or the buffer's end. */
 size_t buffer_run_end(const struct record_buffer *buffer);
 /* Sets the records' checksums; each continues that of the previous record. *checksum: of
  * the record before the buffer; on return, of the last record. */

@@ -17,9 +17,9 @@
 #define SUFFIX ".order"
 #define BESIDE ".order.new"
 
-#define CHEAP                                                                            \
-	(UINT32_C(1) << 20) /* bytes of orders whose checksum order_bindings compares */
-#define NEIGHBOURS 1024	    /* words read at once */
+/* the largest orders, in bytes, whose checksum order_bindings compares */
+#define CHEAP (UINT32_C(1) << 20)
+#define NEIGHBOURS 1024 /* words read at once */
 
 struct path {
 	char text[PATH_MAX];
@@ -106,8 +106,7 @@ int order_bound(const char *directory, uint32_t epoch, uint32_t *ret)
 	return err;
 }
 
-/* Scripts mostly open positions in their order, so one read also gets the next
- * positions. */
+/* Scripts mostly open positions in order, so one read also gets the next positions. */
 struct neighbours {
 	uint32_t words[NEIGHBOURS];
 	uint32_t first, n;

@@ -31,8 +31,7 @@ struct binding {
 	enum served served;
 };
 
-/* An order in memory. Samples are stored plus one, so that pages without bindings stay
- * zero. */
+/* An order in memory. Samples are stored plus one: pages without bindings stay zero. */
 struct order {
 	uint32_t positions;
 	uint32_t bound;
@@ -79,8 +78,7 @@ static inline struct binding order_binding(const struct order *order, uint32_t k
 		(enum served)(order->log[k] >> ORDER_POSITION_BITS)};
 }
 
-/* Writes and syncs a file with another name, and renames it. Errors are not logged,
- * because the caller tries again. */
+/* Writes, syncs and renames a file. Errors are not logged: the caller tries again. */
 must_check int order_save(const char *directory, uint32_t epoch, uint64_t fingerprint,
 	const struct order *order);
 
@@ -88,8 +86,7 @@ must_check int order_save(const char *directory, uint32_t epoch, uint64_t finger
 must_check int order_look_up(
 	const char *directory, uint32_t epoch, uint32_t position, sample_id *ret);
 
-/* Reads up to n bindings from number k on, counted from 0. *ret_n < n: the order ends
- * there. */
+/* Reads up to n bindings from number k on (from 0). *ret_n < n: the order ends there. */
 must_check int order_bindings(const char *directory, uint32_t epoch, uint32_t k,
 	uint32_t n, struct binding *ret, uint32_t *ret_n);
 
@@ -98,8 +95,7 @@ must_check int order_bindings(const char *directory, uint32_t epoch, uint32_t k,
 must_check int order_list(const char *directory, const struct order_set *sets,
 	size_t n_sets, uint32_t **ret, size_t *ret_n);
 
-/* Lists all orders by epoch, ascending. The caller frees *ret. Damaged orders are logged
- * and left out. */
+/* Lists all orders, by epoch; damaged ones are left out, and logged. Free *ret. */
 struct order_found {
 	uint32_t epoch;
 	struct order_set set;
@@ -121,11 +117,11 @@ must_check int order_save_at(const char *path, uint32_t epoch, uint64_t fingerpr
 must_check int order_load_at(const char *path, uint32_t epoch, uint32_t positions,
 	uint64_t fingerprint, struct order_data *ret);
 
-/* Writes an order as a part of a file. *offset: its beginning; on return, its end. */
+/* Writes a part of a file. *offset: its beginning; on return, its end. */
 must_check int order_write_to(int fd, uint32_t epoch, uint64_t fingerprint,
 	const struct order *order, uint64_t *offset);
-/* Reads an order that is a part of a file. *offset: its beginning; on return, its end.
- * name: the file's, for messages. */
+/* Reads a part of a file. *offset: its beginning; on return, its end. name: in
+ * messages. */
 must_check int order_read_from(int fd, const char *name, uint32_t positions,
 	uint64_t fingerprint, uint64_t *offset, uint32_t *ret_epoch,
 	struct order_data *ret);

@@ -35,8 +35,7 @@ _Static_assert(sizeof(struct order_head) == 64, "no holes");
 /* Logs "NAME: WHAT", and that the file is not used; returns -EINVAL. */
 int order_refuse(const char *name, const char *what);
 
-/* Offsets in bytes from the beginning of the order: of a position's sample, and of log
- * entry k. */
+/* Offsets from the order's beginning: of a position's sample, and of log entry k. */
 uint64_t order_samples_at(uint32_t position);
 uint64_t order_log_at(const struct order_head *head, uint32_t k);
 /* The size of the whole order in bytes. */
@@ -49,7 +48,6 @@ must_check int order_read_head(
 /* -EINVAL, logged: the file is too short. */
 must_check int order_read_words(
 	int fd, const char *name, uint32_t *words, uint32_t n, uint64_t offset);
-/* -EINVAL, logged: the checksum of the bytes after the head differs. offset: the order's
- * beginning. */
+/* offset: the order's beginning. -EINVAL, logged: the checksum of the rest differs. */
 must_check int order_check_content(
 	int fd, const char *name, uint64_t offset, const struct order_head *head);

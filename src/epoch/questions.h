@@ -5,8 +5,7 @@
 
 #include "epoch/epoch.h"
 
-/* Questions about an engine's epochs, which change nothing. The caller serialises the
- * calls. */
+/* Questions about an engine's epochs; they change nothing. The caller serialises. */
 
 struct epochs_status {
 	bool started;
@@ -31,10 +30,10 @@ sample_id epochs_bound(const struct epochs *epochs, uint32_t epoch, uint32_t pos
 const roaring_bitmap_t *epochs_skipped(const struct epochs *epochs, uint32_t epoch);
 /* The epoch that a request for EPOCH_CURRENT would get. */
 uint32_t epochs_choice(const struct epochs *epochs, const struct open_request *request);
-/* The epoch that EPOCH_CURRENT most likely means for an unknown script: the draining one
- * if the position is bound but unread there, and unbound in the running one; the next
- * one if the position was read in the running one, at least half of which is bound;
- * otherwise the running one. */
+/* The likely meaning of EPOCH_CURRENT for an unknown script: the draining epoch if the
+ * position is bound but unread there, and unbound in the running one; the next epoch if
+ * the position was read in the running one, at least half of which is bound; otherwise
+ * the running epoch. */
 uint32_t epochs_current(const struct epochs *epochs, uint32_t position);
 
 /* A point in the order of an epoch's reads. hash: order_reads_hash of them. */
@@ -55,12 +54,10 @@ struct run {
 	uint32_t first, last;
 };
 
-/* The i-th of the samples that are drawn for a live epoch and not bound; SAMPLE_NONE:
- * there are fewer. */
+/* The i-th drawn and unbound sample of a live epoch; SAMPLE_NONE: there are fewer. */
 sample_id epochs_drawn_at(const struct epochs *epochs, uint32_t epoch, uint32_t i);
 
-/* The largest K such that the first K bindings of a live epoch are all consumed. from: a
- * lower bound of K. */
+/* The largest K, at least `from`: a live epoch's first K bindings are all consumed. */
 uint32_t epochs_consumed_first(
 	const struct epochs *epochs, uint32_t epoch, uint32_t from);
 
@@ -73,21 +70,17 @@ uint32_t epochs_read_runs(const struct epochs *epochs, uint32_t epoch, struct ru
  * has ended, until epochs_saved, even without the caller's lock. */
 struct order epochs_order(const struct epochs *epochs, uint32_t epoch);
 
-/* Finds an epoch for whose EFFECT_BEGIN epochs_begun has not been called yet; false:
- * none. */
+/* Finds an epoch whose EFFECT_BEGIN lacks an epochs_begun; false: there is none. */
 bool epochs_wants_stream(const struct epochs *epochs, uint32_t *ret_epoch);
-/* Tells whether epochs_begun has yet to be called for the epoch's EFFECT_BEGIN. */
+/* Tells whether the epoch's EFFECT_BEGIN lacks an epochs_begun. */
 bool epochs_wants_stream_of(const struct epochs *epochs, uint32_t epoch);
-/* Finds an epoch for whose EFFECT_SAVE epochs_saved has not been called yet; false:
- * none. */
+/* Finds an epoch whose EFFECT_SAVE lacks an epochs_saved; false: there is none. */
 bool epochs_wants_save(const struct epochs *epochs, uint32_t *ret_epoch);
 
-/* The first epoch whose records the journal must keep: its order is in no file.
- * UINT32_MAX: none. */
+/* The first epoch without an order in a file: the journal keeps it. UINT32_MAX: none. */
 uint32_t epochs_first_unsaved(const struct epochs *epochs);
 
-/* How many samples a live epoch has kept from the previous one; 0 if it began in an
- * earlier process. */
+/* The samples kept from the previous epoch; 0 if the epoch began before a restart. */
 uint32_t epochs_adopted(const struct epochs *epochs, uint32_t epoch);
 
 uint32_t epochs_ahead(const struct epochs *epochs, uint32_t epoch);

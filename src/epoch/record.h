@@ -36,8 +36,7 @@ enum record_kind {
 	RECORD_KINDS
 };
 
-/* The way in which a sample was served. SKIPPED: not at all, because the epoch leaves it
- * out. */
+/* How a sample was served. SKIPPED: not at all; the epoch leaves it out. */
 enum served { SERVED_DECODED, SERVED_HIT, SERVED_SHARED, SERVED_SKIPPED };
 
 /* The thread that opens a file. The caller uses no number twice; 0: not known. */
@@ -52,29 +51,24 @@ struct reader {
 enum opened_how {
 	OPENED_GIVEN = 0, /* the file holds the sample of the script's epoch */
 	OPENED_AGAIN = 1, /* the thread opens its last file again */
-	/* the file belongs to the previous epoch, which this worker or rank still
-	 * reads */
+	/* the file belongs to the previous epoch, which this worker or rank reads */
 	OPENED_LATE = 3,
 	OPENED_ANEW = 6, /* the open begins a new pass over the same epoch */
 	OPENED_NEXT = 7, /* the open begins a pass over the next epoch */
-	/* The open begins a pass over the running epoch: the epoch of the script is
-	 * over. */
+	/* the open begins a pass over the running epoch, as the script's one is over */
 	OPENED_BEHIND = 8,
 	/* The script turns to the next epoch in the middle of a pass. This epoch keeps
-	 * the samples of the run: of the files in the script's last row of opens of
-	 * different files (current.c). */
+	 * the samples of the run: the script's last row of opens of different files. */
 	OPENED_KEEPS = 9,
-	/* The open begins a pass over an epoch that has kept no samples of the script's
-	 * previous epoch, because it had already begun, or can't keep them. All files
-	 * get new samples. */
+	/* The open begins a pass over an epoch that had already begun, or can't keep
+	 * samples of the script's previous epoch. So all files get new samples. */
 	OPENED_JOINS = 10,
 	/* This record repeats an earlier open: before the script turned to this epoch,
 	 * one of its ranks opened the file after all files of the rank's part. So the
 	 * file belongs to the rank's pass over this epoch. */
 	OPENED_BEYOND = 11,
-	/* A process whose workers read files opens a file that they have not opened yet.
-	 * A second such open in this epoch makes both files part of the process's
-	 * pass. */
+	/* A process whose workers read files opens one that they have not opened yet. A
+	 * second such open in this epoch makes both files part of the process's pass. */
 	OPENED_LOOKED = 12,
 	OPENED_HOWS,
 };
@@ -89,8 +83,7 @@ struct record {
 	/* The epoch continues an order in a file, with this many bindings and reads. */
 	uint32_t bound, consumed;
 	uint32_t segment; /* of the journal; only of a RESTORED in a replay */
-	/* An open in current/ began the epoch: the previous one drains for slow
-	 * readers. */
+	/* an open in current/ began the epoch: slow readers still read the one before */
 	bool rolls;
 	bool label; /* the label of the position was opened */
 	bool drains;

@@ -14,8 +14,7 @@ static int refuse(const char *reason, const char **ret_reason)
 	return -EINVAL;
 }
 
-/* loaded: what epochs_prepare has made from the epoch's order, taken over; NULL: there
- * is no order. */
+/* loaded: taken over; epochs_prepare made it from the epoch's order. NULL: no order. */
 static int replay_begun(struct epochs *epochs, const struct record *record,
 	struct epoch *loaded, const char **ret_reason)
 {

@@ -54,8 +54,7 @@ void epochs_use_set(struct epochs *epochs, uint32_t first, struct epoch_set *set
 	TAILQ_INSERT_TAIL(&epochs->sets, set, link);
 }
 
-/* The first epoch that is in memory, or has an order in a file; if there is none, the
- * first that has not begun. */
+/* The first epoch in memory or with an order in a file; if none, the first new one. */
 static uint32_t first_kept(const struct epochs *epochs)
 {
 	const struct epoch *epoch;
