@@ -34,7 +34,7 @@ struct pin *epoch_pin(const struct epoch *epoch, uint32_t position)
 	return NULL;
 }
 
-/* Without memory the number of hash chains stays, and they become longer. */
+/* The number of hash chains stays if there is no memory for more; they become longer. */
 static void add_chains(struct epoch *epoch)
 {
 	struct pin *pin;

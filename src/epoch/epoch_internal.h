@@ -54,9 +54,9 @@ struct epoch {
 	bool saved;  /* the order is in a file */
 	enum load_state load;
 	enum stream_state stream;
-	/* drawn and not bound; the ring is NULL while the epoch has no stream */
+	/* drawn and unbound samples; the ring is NULL while the epoch has no stream */
 	struct drawn_queue queue;
-	/* of samples that are bound and not consumed, in the order of binding */
+	/* pins of samples that are bound and not consumed, in the order of binding */
 	struct pins pins;
 	uint32_t n_pins;
 	/* the pins by a hash of their positions, in 2^chain_bits lists */
@@ -64,7 +64,7 @@ struct epoch {
 	unsigned chain_bits;
 	/* the bound samples, by which a replay finds duplicates; NULL: no replay */
 	roaring_bitmap_t *replayed;
-	/* from epochs_prepare: a bit for each file, set if the file was consumed */
+	/* made by epochs_prepare: a bit for each file, set if the file was consumed */
 	uint8_t *files_read;
 	uint32_t n_files_read;
 };
@@ -82,7 +82,7 @@ struct adopting {
 	struct record opened;
 };
 
-/* What an epoch leaves out. The entry stays when the epoch's order is in a file. */
+/* Positions that an epoch leaves out. The entry stays when its order is in a file. */
 struct skipped {
 	LIST_ENTRY(skipped) link;
 	uint32_t epoch;
@@ -107,12 +107,11 @@ struct epochs {
 	struct current current;
 	struct adopting adopting;
 	struct requests waiting; /* requests that wait for a stream */
-	/* for epochs_resume: their stream was made, has failed or has ended */
+	/* requests for epochs_resume: the stream was made, has failed or has ended */
 	struct requests resuming;
 	struct open_request *drawing; /* the request that gets the next drawn sample */
 	uint32_t drawing_epoch;
-	/* epochs with orders in files; they have not begun since the job last went
-	 * back */
+	/* epochs with orders in files that have not begun since the job went back */
 	struct epochs_order_file *known;
 	size_t n_known;
 	bool held; /* opens wait until the job has gone back */
@@ -212,7 +211,7 @@ void skip_forget(struct epochs *epochs, uint32_t before);
 
 /* --- opens.c --- */
 
-/* For EPOCHS_FIXED and EPOCHS_MIRRORED. */
+/* The kind must be EPOCHS_FIXED or EPOCHS_MIRRORED. */
 sample_id fixed_sample(const struct epoch_set *set, uint32_t position);
 /* Passes the requests that wait for the epoch's stream to epochs_resume, which handles
  * them again (status 0), or answers them with -errno. */

@@ -265,7 +265,7 @@ static void end_streams(struct epochs *epochs, bool all_pins, struct effects *ef
 	}
 }
 
-/* No epoch of a parked job holds a stream, or a pin of a sample that is not open. */
+/* A parked job holds no stream, and no pin of a sample that is not open. */
 static bool holds(const struct epoch *epoch)
 {
 	const struct pin *pin;

@@ -196,7 +196,8 @@ static void take_records(struct journal *journal)
 	journal->writing = filling;
 }
 
-/* Only one thread at a time may call this, and the lock is released while it writes. */
+/* One thread at a time may call this function, which releases the lock while it
+ * writes. */
 static void write_locked(struct journal *journal)
 {
 	size_t done;

@@ -88,7 +88,7 @@ uint64_t journal_id(const struct journal *journal);
  * memory. */
 char *journal_next_order(
 	const struct journal *journal, const char *directory, bool drains);
-/* The same path for the RESTORED of an existing segment. */
+/* Returns such a path for the RESTORED of an existing segment. */
 char *journal_order_of(const char *directory, uint32_t segment, bool drains);
 
 /* Makes room in memory for a few records, so that appending them can't fail. -ENOMEM */

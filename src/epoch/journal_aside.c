@@ -166,7 +166,7 @@ static int is_our_entry(const struct dirent *entry)
 	return is_ours(entry->d_name);
 }
 
-/* For remove_in_order: orders before journals, and newer files before older ones. */
+/* Orders come before journals, and newer files before older ones (remove_in_order). */
 static int compare_removals(const struct dirent **a, const struct dirent **b)
 {
 	bool a_journal = (*a)->d_name[0] == JOURNAL_PREFIX[0];

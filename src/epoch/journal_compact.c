@@ -12,7 +12,7 @@
 #include <string.h>
 #include <zlib.h>
 
-/* Without memory, HASH_ADD leaves the element's hh.tbl NULL instead of exiting. */
+/* HASH_ADD without memory leaves the element's hh.tbl NULL instead of exiting. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 

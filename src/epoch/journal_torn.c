@@ -42,7 +42,8 @@ static int save_tail(const char *directory, int fd, uint64_t offset,
 	return err ? disk_cant(damaged->text, "written", err) : 0;
 }
 
-/* Without the sync, the removed part could reappear after new records in its place. */
+/* The removed part could reappear after new records in its place if it were not
+ * synced. */
 static int end_at(const char *directory, const char *path, int fd, uint64_t offset)
 {
 	if (offset <= sizeof(struct disk_head))

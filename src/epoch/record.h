@@ -36,7 +36,7 @@ enum record_kind {
 	RECORD_KINDS
 };
 
-/* How a sample was served. SKIPPED: not at all; the epoch leaves it out. */
+/* The way a sample was served. SKIPPED: not at all; the epoch leaves it out. */
 enum served { SERVED_DECODED, SERVED_HIT, SERVED_SHARED, SERVED_SKIPPED };
 
 /* The thread that opens a file. The caller uses no number twice; 0: not known. */

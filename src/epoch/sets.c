@@ -4,7 +4,7 @@
 #include "epoch/epoch_internal.h"
 
 /*
- * After a new scan of the dataset, the next epoch that begins gets another set. Epochs
+ * The next epoch that begins after a new scan of the dataset gets another set. Epochs
  * that have begun, or have orders in files, keep their sets.
  *
  *    epoch   0     1     2     3     4     5
@@ -69,8 +69,8 @@ static uint32_t first_kept(const struct epochs *epochs)
 	return first;
 }
 
-/* No epoch has a set if the next set begins with the same epoch or an earlier one. No
- * epoch needs it if the next set begins with the first kept epoch or an earlier one. */
+/* A set is unused if the next set begins with the same epoch or an earlier one, or with
+ * the first kept epoch or an earlier one. */
 struct epoch_set *epochs_drop_set(struct epochs *epochs)
 {
 	struct epoch_set *set, *next;

@@ -13,7 +13,7 @@ static uint32_t count_pinned(const struct drawn_queue *queue)
 	return n;
 }
 
-/* No sample is bound or drawn twice, and all of them belong to the job. */
+/* Samples are bound or drawn once at most, and all belong to the job. */
 static void validate_samples(const struct epoch *epoch)
 {
 	const struct drawn_queue *queue = &epoch->queue;

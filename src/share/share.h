@@ -43,12 +43,12 @@
  *  Errors: -ENOMEM.
  */
 
-/* What jobs of equal weight get in equal amounts while decoders are short. */
+/* The amount that is equal for jobs of equal weight while decoders are short. */
 enum share_policy {
-	SHARE_SLOWDOWN,	  /* the fraction of their demands */
+	SHARE_SLOWDOWN,	  /* the fraction of its demand that a job gets */
 	SHARE_FAIR,	  /* decode time */
-	SHARE_THROUGHPUT, /* nothing: as many samples per second as possible */
-	SHARE_FIFO	  /* nothing: first come, first served */
+	SHARE_THROUGHPUT, /* none: as many samples per second as possible */
+	SHARE_FIFO	  /* none: first come, first served */
 };
 
 /* A job, as share_grant sees it. */
@@ -134,7 +134,7 @@ struct share_request {
 	uint64_t cost_ns; /* the caller's estimate of the decode time */
 	/* the next request that is decoded together with this one */
 	struct share_request *with;
-	/* in no lane: share_next has returned it, or share_put_aside was called */
+	/* set by share_next and share_put_aside: the request is in no lane */
 	bool aside;
 };
 
@@ -162,7 +162,7 @@ void share_request_init(struct share_request *request, uint64_t cost_ns);
  * that is no longer urgent comes first in the look-ahead queue. */
 must_check int share_ask(
 	struct share_job *job, struct share_request *request, bool urgent);
-/* No job wants the request any more. */
+/* Removes the request from all lanes: jobs no longer want it. */
 void share_drop(struct share_request *request);
 bool share_wants(const struct share_job *job, const struct share_request *request);
 bool share_is_wanted(const struct share_request *request);

@@ -216,10 +216,10 @@ sample_id residency_candidate(
 	return SAMPLE_NONE;
 }
 
-/* After a stream was added or removed, the residents' needs are out of date, and so are
- * the rings. residency_refresh updates the residents from the oldest to the newest, and
- * puts each at the ends of its rings. So the rings stay in the order in which samples
- * were last given. Meanwhile samples can be given and evicted as usual. */
+/* The residents' needs and the rings are out of date when a stream was added or removed.
+ * residency_refresh updates the residents from the oldest to the newest, and puts each
+ * at the ends of its rings. So the rings stay in the order in which samples were last
+ * given. Meanwhile samples can be given and evicted as usual. */
 void residency_make_stale(struct residency *residency)
 {
 	residency->stale = residency->n > 0;
