@@ -68,7 +68,6 @@ static void forbid_eviction(struct cache *cache, struct entry *entry)
 		cache->ops->forbid(cache, entry);
 }
 
-/* Counts a ready tensor as dying: evicted, but not freed yet. Its entry must be in no space. */
 static void count_dying(struct cache *cache, struct entry *entry)
 {
 	cache->n_live--;
@@ -96,7 +95,6 @@ void entry_die(struct cache *cache, struct entry *entry)
 	count_dying(cache, entry);
 }
 
-/* Tells whether `live_bytes` + `bytes` is at most the capacity. */
 static bool fits(const struct cache *cache, uint64_t live_bytes, uint64_t bytes)
 {
 	return live_bytes <= cache->capacity && bytes <= cache->capacity - live_bytes;
@@ -189,8 +187,7 @@ void cache_abandon(struct cache_space *space, sample_id id)
 	tell_gone(cache, space, id);
 }
 
-/* Evicts the tensor of a pinned entry. The entry becomes absent and keeps its pins. A new entry in
- * cache->dying holds the tensor until the caller frees the tensor. */
+/* The pinned entry becomes absent. A new entry in cache->dying holds the tensor. */
 void cache_force_out(struct cache_space *space, sample_id id)
 {
 	struct cache *cache = space->cache;
@@ -380,10 +377,9 @@ void cache_need_drop(struct cache_space *space, sample_id id)
 	need_changed(space, id);
 }
 
-/* Makes a change cheaper that concerns most ids: changes the need of all ids at once, in `common`.
- * The steps then have to undo this for the ids outside the caller's set. If there is no memory for
- * the set of these ids, or if `common` is 0 and would fall, the steps change the caller's ids
- * instead. */
+/* Makes a change of most ids cheaper: `common` changes the need of all ids at once, and
+ * the steps undo this for the ids outside the caller's set. Without memory for these
+ * ids, or if `common` is 0 and would fall, the steps change the caller's ids instead. */
 static void change_common(struct cache_space *space, struct change *change)
 {
 	if (!change->up && space->common == 0)
@@ -438,7 +434,7 @@ static void count_some(struct cache *cache, uint32_t n)
 	}
 }
 
-/* Number of ids that a step updates in the same time as one entry. */
+/* A step updates this many ids in the time of one entry. */
 #define IDS_PER_ENTRY 16
 
 bool cache_need_step(struct cache *cache, uint32_t n)

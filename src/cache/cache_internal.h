@@ -9,8 +9,7 @@
 #include <sys/queue.h>
 
 /*
- * The states of an entry. In each state, an x shows which structures hold the entry, and the column
- * `pins` tells how many pins it can have:
+ * The states of an entry, its pins, and the structures (x) that hold it:
  *
  *   state     pins   its space   order of eviction   cache->dying
  *   ABSENT     > 0       x
@@ -19,20 +18,19 @@
  *   READY        0       x               x
  *   (dying)      0                                              x
  *
- * An absent sample without pins has no entry. A dying entry is no longer in its space, so the
- * sample can be reserved again before the tensor is reaped.
+ * An absent sample without pins has no entry. A dying entry is no longer in its space,
+ * so the sample can be reserved again before the tensor is reaped.
  */
 
 struct entry {
-	/* NULL: the entry is dying (evicted, but not freed yet) */
-	struct cache_space *space;
-	struct tensor *tensor; /* NULL while absent or loading */
-	uint64_t bytes;	       /* 0 while absent */
+	struct cache_space *space; /* NULL: the entry is dying */
+	struct tensor *tensor;	   /* NULL while absent or loading */
+	uint64_t bytes;		   /* 0 while absent */
 	sample_id id;
 	enum cache_state state;
 	uint32_t pins;
-	uint32_t opens; /* pins of readers that have the tensor open (cache_open) */
-	uint32_t filed; /* policy refcnt: index of the bucket (list) that has the entry */
+	uint32_t opens;	   /* pins made by cache_open */
+	uint32_t filed;	   /* policy refcnt: the bucket that has the entry */
 	uint32_t made_for; /* copy of tensor->made_for */
 	bool spare;	   /* the tensor is a copy of one in another daemon's cache */
 	TAILQ_ENTRY(entry) link;     /* in the order of eviction, or in cache->dying */
@@ -48,48 +46,44 @@ struct cache_space {
 	LIST_HEAD(, entry) entries;
 	uint32_t n_ids;
 	struct entry **by_id; /* indexed by id; NULL: absent, and not pinned */
-	/* The need of an id is `common` + `differs[id]`. A stream that needs most ids adds one to
-	 * `common`, and subtracts one from `differs` for each id that it does not need. */
+	/* The need of an id is `common` + `differs[id]`. A stream that needs most ids
+	 * adds one to `common`, and subtracts one from `differs` for each other id. */
 	uint32_t common;
 	int16_t *differs;
 	uint64_t need_sum;
 };
 
-/* The state of the eviction policy. Only the fields of the configured policy are used. The policy
- * refcnt has a list (bucket) for each need. When the needs of many ids have changed, a sweep goes
- * through the buckets and moves each entry to the bucket of its new need. */
+/* The state of the eviction policy, which uses only some of the fields. The policy
+ * refcnt has a list (bucket) for each need. When the needs of many ids have changed, a
+ * sweep through the buckets moves each entry to the bucket of its new need. */
 struct evict {
-	/* policy lru: all unpinned ready entries; policy fifo: all ready entries. The first entry
-	 * is the next one to be evicted. */
+	/* lru: all unpinned ready entries; fifo: all ready entries. The first is evicted
+	 * next. */
 	struct entry_list list;
-	/* policy refcnt: a bucket for each need; in a bucket the least recently used entry comes
-	 * first */
+	/* policy refcnt: indexed by need; the least recently used entry comes first */
 	struct entry_list *buckets;
-	uint32_t n_buckets; /* all buckets from this one on were never used */
-	uint32_t lowest;    /* all buckets below this one are empty */
-	uint32_t sweep;	    /* index of the bucket that the sweep has reached */
-	uint64_t needed_bytes[CACHE_NEEDS]; /* as in struct cache_usage */
-	/* markers in the bucket `sweep`: the entries between `begin` and `end` have still to be
-	 * moved */
+	uint32_t n_buckets; /* the buckets from this one on were never used */
+	uint32_t lowest;    /* the buckets below this one are empty */
+	uint32_t sweep;	    /* the bucket that the sweep has reached */
+	uint64_t needed_bytes[CACHE_NEEDS];
+	/* markers in the bucket `sweep`: entries between them have yet to be moved */
 	struct entry begin, end;
 	struct entry **slots; /* policy random: unpinned ready entries, in any order */
 	size_t n_slots, max_slots;
 	struct rng rng;
 };
 
-/*
- * A change of the need of many ids that is under way. Its steps first add `step` to differs[id] for
- * each id in `ids`. Then the sweep updates the order of eviction.
- */
+/* A change of the need of many ids that is under way. Its steps first add `step` to
+ * differs[id] for each id in `ids`. Then the sweep updates the order of eviction. */
 struct change {
 	const struct cache_space *space; /* NULL: no change is under way */
 	const roaring_bitmap_t *ids;
-	/* NULL, unless `common` was changed for all ids. In this case the set of the ids outside
-	 * the caller's set, and `ids` points to this set. */
+	/* if `common` was changed: the ids outside the caller's set, and `ids` is
+	 * `others` */
 	roaring_bitmap_t *others;
 	roaring_uint32_iterator_t next;
-	int step;     /* 1 or -1 */
-	bool up;      /* the needs become higher */
+	int step;
+	bool up;      /* the needs rise */
 	bool counted; /* `differs` is up to date, and the sweep has begun */
 };
 
@@ -100,49 +94,45 @@ struct cache {
 	LIST_HEAD(, cache_space) spaces;
 	struct entry_list dying;
 	struct change change;
-	cache_gone *gone; /* the function set by cache_on_gone; NULL: none */
+	cache_gone *gone;
 	void *gone_context;
 
-	/* bytes of loading and ready entries; only forced reservations exceed the capacity */
+	/* loading and ready entries; only forced reservations exceed the capacity */
 	uint64_t live_bytes;
 	uint64_t dying_bytes;
 	uint64_t pinned_bytes;
 	uint64_t evictable_bytes;
 	uint64_t peak_bytes;
-	/* number of entries in all spaces, including absent ones that are pinned */
-	uint64_t n_entries;
+	uint64_t n_entries; /* including absent ones that are pinned */
 	uint64_t n_live, n_ready, n_dying, n_evictable;
 	uint64_t pins, need, evictions, evictions_needed;
 };
 
-/* An eviction policy. A function that the policy does not need is NULL. */
+/* The functions of an eviction policy; NULL: the policy does not need this one. */
 struct evict_ops {
 	int (*init)(struct cache *cache);
-	/* Allocates memory for one more ready entry, so that the other functions of the policy
-	 * can't fail. */
+	/* Allocates memory for one more ready entry, so that the others can't fail. */
 	int (*reserve)(struct cache *cache);
 	void (*publish)(struct cache *cache, struct entry *entry);
-	/* Called when an entry becomes evictable: ready and not pinned. */
+	/* The entry became ready and unpinned. */
 	void (*allow)(struct cache *cache, struct entry *entry);
-	/* Called when an entry is no longer evictable, because it is pinned or about to die. */
+	/* The entry was evictable, but is being pinned or about to die. */
 	void (*forbid)(struct cache *cache, struct entry *entry);
 	void (*forget)(struct cache *cache, struct entry *entry);
-	/* Called when the need of an evictable entry has changed by one. */
+	/* The need of an evictable entry has changed by one. */
 	void (*need_changed)(struct cache *cache, struct entry *entry);
-	/* Called when the needs of many entries have changed: all rose by one, or all fell by one.
-	 * Does not count as a use of the entries. */
+	/* Many needs rose by one, or all fell by one. This is no use of the entries. */
 	void (*sweep_begin)(struct cache *cache);
-	/* Updates the order of eviction for about n entries. Returns true if all entries are
-	 * done. */
+	/* Updates the order of eviction for about n entries. true: all are done. */
 	bool (*sweep)(struct cache *cache, uint32_t n);
-	/* Returns the next entry to evict. Called only if an entry is evictable. */
+	/* Called only if an entry is evictable. */
 	struct entry *(*victim)(struct cache *cache);
 	void (*validate)(const struct cache *cache);
 };
 
 const struct evict_ops *evict_ops_of(enum eviction_policy policy);
 
-/* Tells whether the id's need is being changed, and no step has changed differs[id] yet. */
+/* Tells whether a step has yet to change differs[id]. */
 static inline bool change_pending(const struct cache_space *space, sample_id id)
 {
 	const struct change *change = &space->cache->change;
@@ -168,9 +158,8 @@ static inline bool entry_evictable(const struct entry *entry)
 	return entry->state == CACHE_READY && entry->pins == 0;
 }
 
-/* Evicts an unpinned ready entry: the entry moves to cache->dying until its tensor is freed. */
+/* Moves an unpinned ready entry to cache->dying. */
 void entry_die(struct cache *cache, struct entry *entry);
 
-/* Allocates zeroed memory for the cache's own structures, not for tensors. NULL: no memory, or
- * --fault cache.memory. */
+/* Allocates zeroed memory, not for tensors. NULL: no memory, or --fault cache.memory. */
 void *cache_alloc(size_t bytes);

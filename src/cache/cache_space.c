@@ -7,8 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Makes, empties and frees spaces. Making and freeing a space take long, so both are done while the
- * space is in no cache, without the lock. */
+/* Making and freeing take long, so the space is in no cache then, and needs no lock. */
 
 int cache_space_make(uint32_t n_ids, struct cache_space **ret)
 {

@@ -23,9 +23,8 @@
 
 static int refcnt_init(struct cache *cache)
 {
-	/* Allocates a bucket for each possible need, so that a change of need can't fail. The array
-	 * has a size of 1 MiB, but the kernel provides memory only for the buckets that are
-	 * used. */
+	/* One bucket for each possible need, so a change of need can't fail. The array
+	 * has 1 MiB; the kernel provides memory only for the buckets that are used. */
 	cache->evict.buckets =
 		cache_alloc((UINT16_MAX + 1) * sizeof(*cache->evict.buckets));
 	return cache->evict.buckets ? 0 : -ENOMEM;
@@ -66,16 +65,16 @@ static void refcnt_need_changed(struct cache *cache, struct entry *entry)
 }
 
 /*
- * Begins the sweep of a bucket: puts the markers `begin` and `end` at both ends of it.
+ * Puts the markers `begin` and `end` at both ends of the bucket.
  *
- * After the needs of many entries have changed, the sweep moves each entry to the bucket of its new
- * need. It takes the entries of a bucket from the head on, so entries that move to the same bucket
- * keep their order. If needs have risen, the sweep begins with the last bucket, otherwise with the
- * first; so it meets no entry twice.
+ * After the needs of many entries have changed, the sweep moves each entry to the
+ * bucket of its new need. It takes a bucket's entries from the head on, so entries that
+ * move to the same bucket keep their order. If needs have risen, the sweep begins with
+ * the last bucket, otherwise with the first; so it meets no entry twice.
  *
- * The entries between the markers are not swept yet. `begin` moves through the bucket. `end` stays
- * where the tail was when the sweep of the bucket began, because entries that other calls add
- * behind `end`, between two steps of the sweep, are in the right bucket already.
+ * The entries between the markers are not swept yet. `begin` moves through the bucket.
+ * `end` stays where the tail was: the entries that other calls add behind it, between
+ * two steps of the sweep, are in the right bucket already.
  */
 static void sweep_bucket(struct evict *evict, uint32_t need)
 {
@@ -91,8 +90,7 @@ static void refcnt_sweep_begin(struct cache *cache)
 		sweep_bucket(evict, cache->change.up ? evict->n_buckets - 1 : 0);
 }
 
-/* Lets the sweep, which moves entries to the right buckets, go on with the next bucket. Returns
- * false if the last bucket is done. */
+/* Returns false if the last bucket is done. */
 static bool next_bucket(struct cache *cache)
 {
 	struct evict *evict = &cache->evict;
@@ -138,10 +136,9 @@ static struct entry *first_filed(const struct evict *evict, uint32_t need)
 	return entry;
 }
 
-/* Number of entries that the search for an entry to evict may move. While needs change in steps,
- * some entries are still in the bucket of their old need. The search moves such an entry to the
- * right bucket and goes on. After TRIES such entries it returns the next entry, in the right bucket
- * or not. */
+/* The search for an entry to evict meets some entries that a change in steps has not yet
+ * moved to the bucket of their new need. It moves such an entry and goes on, but after
+ * TRIES of them it returns the next entry, in the right bucket or not. */
 #define TRIES 32
 
 static struct entry *refcnt_victim(struct cache *cache)

@@ -4,7 +4,7 @@
 #include "base/ensure.h"
 #include "cache/cache_internal.h"
 
-/* The sums in struct cache, computed again from all entries to compare them. */
+/* The sums of struct cache, computed from all entries. */
 struct sums {
 	uint64_t live_bytes, pinned_bytes, evictable_bytes, pins, need;
 	uint64_t n_entries, n_live, n_ready, n_evictable;

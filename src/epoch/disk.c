@@ -51,7 +51,7 @@ int disk_write(int fd, const void *bytes, size_t n, uint64_t offset, const char 
 		if (written > 0)
 			done += (size_t)written;
 		else if (written == 0)
-			/* a write to a file does not return 0; if it did, the loop would not end */
+			/* does not happen to files, but would make the loop endless */
 			err = -EIO;
 		else if (errno != EINTR)
 			err = -errno;
@@ -99,8 +99,7 @@ int disk_sync_directory(const char *directory, const char *place)
 	return err;
 }
 
-/* Parses the number in a file's name. Accepts only the form that this program writes: at least four
- * digits, and more only if the first one is not 0. */
+/* Accepts what this program writes: four digits, or more if the first is not 0. */
 static bool parse_name(
 	const char *name, const char *prefix, const char *suffix, uint32_t *ret)
 {
@@ -121,7 +120,8 @@ static bool parse_name(
 
 static int add_number(uint32_t number, uint32_t **numbers, size_t *n)
 {
-	if ((*n & (*n - 1)) == 0) { /* the array is full when *n is 0 or a power of two */
+	/* the array is full when *n is 0 or a power of two */
+	if ((*n & (*n - 1)) == 0) {
 		size_t capacity = *n ? 2 * *n : 1;
 		uint32_t *grown = reallocarray(*numbers, capacity, sizeof(*grown));
 		if (!grown)

@@ -18,30 +18,26 @@
 /* Logs "PATH: can't be WHAT" with the reason err; returns err. */
 int disk_cant(const char *path, const char *what, int err);
 
-/* Opens a file for reading, but follows no link. NULL: errno tells the reason. */
+/* Follows no link. NULL: errno tells the reason. */
 FILE *disk_fopen(const char *path);
 
-/* Writes all n bytes at the offset, in as many system calls as necessary. *ret_done: number of
- * bytes that were written, also after a failure. place: name of the place for fault injection
- * (base/fault.h). */
+/* *ret_done: bytes written, also after a failure. place: a fault's (base/fault.h). */
 must_check int disk_write(int fd, const void *bytes, size_t n, uint64_t offset,
 	const char *place, size_t *ret_done);
 
-/* Reads up to n bytes at the offset; *ret_n is less than n only at the end of the file. */
+/* *ret_n is less than n only at the end of the file. */
 must_check int disk_read(int fd, void *bytes, size_t n, uint64_t offset, size_t *ret_n);
 
-/* Brings the file's data to the disk (fdatasync). place: name of the place for fault injection
- * (base/fault.h). */
+/* Brings data to the disk (fdatasync). place: a fault's (base/fault.h). */
 must_check int disk_sync(int fd, const char *place);
 must_check int disk_sync_directory(const char *directory, const char *place);
 
-/* Replaces the content of a file by the text, completely or not at all: writes the text to
- * NAME.new, and renames this file. */
+/* Replaces a file completely or not at all: writes NAME.new, and renames it. */
 must_check int disk_replace(
 	const char *directory, const char *name, const char *text, mode_t mode);
 must_check int disk_replace_bytes(const char *directory, const char *name,
 	const void *bytes, size_t n, mode_t mode);
 
-/* Returns the numbers NNNN of all files <prefix>NNNN<suffix>, ascending. The caller frees *ret. */
+/* Lists the numbers of files <prefix>NNNN<suffix>, ascending. The caller frees *ret. */
 must_check int disk_list(const char *directory, const char *prefix, const char *suffix,
 	uint32_t **ret, size_t *ret_n);

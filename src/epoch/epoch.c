@@ -9,9 +9,9 @@
 /*
  * One epoch: its positions and the pins of its samples.
  *
- *     sampler --drawn--> queue --bound--> pins --consumed--> given back
- *                          |                |
- *                          +----------------+--- the epoch ends, or the job is parked
+ *    sampler --drawn--> queue --bound--> pins --consumed--> given back
+ *                         |                |
+ *                         +----------------+--- the epoch ends, or the job is parked
  */
 
 #define FIRST_LOG_ROOM 1024
@@ -34,8 +34,7 @@ struct pin *epoch_pin(const struct epoch *epoch, uint32_t position)
 	return NULL;
 }
 
-/* Doubles the number of hash chains. If there is no memory, the number stays, and the chains become
- * longer. */
+/* The number of hash chains stays if there is no memory for more; they become longer. */
 static void add_chains(struct epoch *epoch)
 {
 	struct pin *pin;
@@ -251,7 +250,7 @@ struct drawn epoch_pop(struct epoch *epoch)
 	return drawn;
 }
 
-/* Moves the queue to *ret. The pins of its samples belong to the caller from now on. */
+/* The pins of the queue's samples belong to the caller from now on. */
 static void hand_over_queue(
 	struct epochs *epochs, struct epoch *epoch, struct drawn_queue *ret)
 {
@@ -292,8 +291,7 @@ void epoch_begun(struct epochs *epochs, struct epoch *epoch, int status)
 	epochs->needed += epoch->set->positions - epoch->bound;
 }
 
-/* Ends the epoch's stream. epochs_resume then handles the requests that wait for the stream, and
- * they choose their epochs again. */
+/* Requests that wait for the stream choose their epochs again, in epochs_resume. */
 void epoch_end_stream(struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {
 	if (epoch->stream == STREAM_ABSENT)
@@ -313,8 +311,7 @@ void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effe
 	if (!epoch->over || epoch->saving || epoch == epochs->running ||
 		epoch == epochs->draining)
 		return;
-	/* The order in the file was not loaded again. It is still complete, because nothing was
-	 * bound in the meantime. */
+	/* The order is complete in the file: it was not loaded, so nothing was bound. */
 	if (epoch->load != LOAD_DONE) {
 		known_remove(epochs, epoch->number);
 		resume_waiting(epochs, epoch->number, 0);

@@ -7,92 +7,82 @@
 #include "epoch/current.h"
 
 /*
- * Declarations that the files of the engine share.
- *
- *   opens.c       handles an open, from the request to its answer
- *   epochs.c      handles all other events of a job
- *   questions.c   answers questions about the epochs
- *   epoch.c       one epoch: binding, consuming, pins, its end
- *   sets.c        the sets of samples of epochs
- *   skip.c        samples that epochs leave out
- *   adopt.c       samples that an epoch keeps from the previous epoch
- *   current.h     the scripts that read current/: current.c chooses the epoch of an open, since.c
- *                 finds the beginning of a pass; scripts.c and script_ranks.c collect facts
- *                 about scripts; reading.c finds the scripts that still read; misuse.c
- *                 makes notices; repeats.c finds repeated opens
- *   go_back.c     takes the job back to an earlier point; loads epochs that begin again
- *   replay.c      rebuilds the state from records
- *   validate.c, print.c   for tests
+ *  opens.c       handles an open, from the request to its answer
+ *  epochs.c      handles all other events of a job
+ *  questions.c   answers questions about the epochs
+ *  epoch.c       one epoch: binding, consuming, pins, its end
+ *  sets.c        the sets of samples of epochs
+ *  skip.c        samples that epochs leave out
+ *  adopt.c       samples that an epoch keeps from the previous epoch
+ *  current.h     the scripts that read current/: current.c chooses the epoch of an open,
+ *                since.c finds the beginning of a pass; scripts.c and script_ranks.c
+ *                collect facts about scripts; reading.c finds the scripts that still read;
+ *                misuse.c makes notices; repeats.c finds repeated opens
+ *  go_back.c     takes the job back to an earlier point; loads epochs that begin again
+ *  replay.c      rebuilds the state from records
+ *  validate.c, print.c   for tests
  */
 
 TAILQ_HEAD(requests, open_request);
 
 enum stream_state { STREAM_ABSENT, STREAM_BEGINNING, STREAM_READY };
 
-/* The order of an epoch that has begun again is loaded from a file. */
+/* WANTED: the order of an epoch that has begun again is to be loaded from a file. */
 enum load_state { LOAD_DONE, LOAD_WANTED, LOAD_FAILED };
 
 struct epoch {
 	LIST_ENTRY(epoch) link; /* in `live` or `dead` of struct epochs */
 	uint32_t number;
 	const struct epoch_set *set;
-	/* for each position, 1 + the id of its sample; 0: the position is unbound */
-	uint32_t *samples;
-	uint32_t *log; /* an order_log_entry for each binding; room for log_room */
+	uint32_t *samples; /* 1 + the sample of each position; 0: unbound */
+	uint32_t *log;	   /* an order_log_entry for each binding */
 	uint32_t log_room;
 	uint32_t bound;
-	uint32_t adopted; /* number of bindings kept from the previous epoch */
+	uint32_t adopted; /* bindings kept from the previous epoch */
 	uint8_t *consumed_bits;
-	/* the consumed positions, in the order in which they were consumed */
-	uint32_t *reads;
+	uint32_t *reads; /* the consumed positions, in this order */
 	uint32_t consumed;
 	uint64_t reads_hash;
 	uint32_t first_unread; /* all positions before this one are consumed */
-	/* All positions before this one are bound. Only epochs_had advances this number. */
+	/* all positions before this one are bound; counted only by epochs_had */
 	uint32_t first_unbound;
 	uint32_t read_end; /* no position from this one on is consumed */
-	/* if the epoch drains: number of bindings of the running epoch when a file of this epoch
-	 * was last opened */
+	/* while the epoch drains: running->bound when a file of it was last opened */
 	uint32_t read_at;
-	bool over; /* no more positions of the epoch are bound */
-	/* the engine has demanded by EFFECT_SAVE that the order be saved */
-	bool saving;
-	bool saved; /* the order is in a file */
+	bool over;
+	bool saving; /* EFFECT_SAVE was demanded */
+	bool saved;  /* the order is in a file */
 	enum load_state load;
 	enum stream_state stream;
-	/* Samples that are drawn and not bound. The ring is NULL while the epoch has no stream. */
+	/* drawn and unbound samples; the ring is NULL while the epoch has no stream */
 	struct drawn_queue queue;
 	/* pins of samples that are bound and not consumed, in the order of binding */
 	struct pins pins;
 	uint32_t n_pins;
-	/* The pins by a hash of their positions, in 2^chain_bits lists. */
+	/* the pins by a hash of their positions, in 2^chain_bits lists */
 	LIST_HEAD(pin_chain, pin) * chains;
 	unsigned chain_bits;
-	/* The samples that the epoch has bound so far, by which a replay finds a sample that is
-	 * bound twice. NULL: no replay goes on. */
+	/* the bound samples, by which a replay finds duplicates; NULL: no replay */
 	roaring_bitmap_t *replayed;
-	/* Made by epochs_prepare: a bit for each file, set if all positions of the file were
-	 * consumed. */
+	/* made by epochs_prepare: a bit for each file, set if the file was consumed */
 	uint8_t *files_read;
 	uint32_t n_files_read;
 };
 LIST_HEAD(epoch_list, epoch);
 
-/* An epoch that has just begun keeps samples of the previous epoch, whose number is `from`. It
- * keeps the files that the script has opened after its first `since` counted opens (current.h).
- * When all are kept, the engine records `opened`, the open that began the epoch. */
+/* An epoch that has just begun keeps samples of the previous one, `from`: of the files
+ * that the script has opened after its first `since` counted opens. When all are kept,
+ * the engine records `opened`, the open that began the epoch. */
 struct adopting {
 	bool active;
-	/* the script that has begun the epoch: its index in current.scripts */
-	uint32_t script;
+	uint32_t script; /* its index in current.scripts; it has begun the epoch */
 	uint32_t since, from;
 	uint32_t position; /* the next position whose sample may have to be kept */
-	/* index of the next entry of the list script.beyond that has to be recorded */
-	uint32_t beyond;
+	uint32_t beyond;   /* index of the next entry of script.beyond to record */
 	struct record opened;
 };
 
-/* The positions that an epoch leaves out. This entry stays when the epoch's order is in a file. */
+/* Positions that an epoch leaves out. The entry stays when its order is in a file. */
 struct skipped {
 	LIST_ENTRY(skipped) link;
 	uint32_t epoch;
@@ -101,44 +91,42 @@ struct skipped {
 
 struct epochs {
 	struct epochs_config config;
-	TAILQ_HEAD(epoch_sets, epoch_set) sets; /* ordered by their first epochs */
+	TAILQ_HEAD(epoch_sets, epoch_set) sets; /* by their first epochs */
 	struct epoch_list live;
-	struct epoch_list dead;	 /* epochs that epochs_reap will return */
+	struct epoch_list dead;	 /* for epochs_reap */
 	roaring_bitmap_t *saved; /* numbers of the epochs whose order is in a file */
 	LIST_HEAD(, skipped) skipped;
-	struct epoch *running;	/* the last epoch that has begun */
+	struct epoch *running;
 	struct epoch *draining; /* the previous epoch, which current/ may still give */
-	/* some script still read the draining epoch when a file was last opened */
+	/* a script still read the draining epoch when a file was last opened */
 	bool drains_on;
-	/* drained: 1 + the number of consumed positions of a fed job's draining epoch. drained_ns:
-	 * the time since which this number has not changed. */
+	/* drained: 1 + the consumed positions of a fed job's draining epoch; drained_ns:
+	 * the time since which this number has not changed */
 	uint32_t drained;
 	uint64_t drained_ns;
 	struct current current;
 	struct adopting adopting;
 	struct requests waiting; /* requests that wait for a stream */
-	/* Requests whose stream was made, has failed or has ended. epochs_resume handles them. */
+	/* requests for epochs_resume: the stream was made, has failed or has ended */
 	struct requests resuming;
 	struct open_request *drawing; /* the request that gets the next drawn sample */
 	uint32_t drawing_epoch;
-	/* Epochs that have orders in files, but have not begun, or not begun again since the job
-	 * went back. */
+	/* epochs with orders in files that have not begun since the job went back */
 	struct epochs_order_file *known;
 	size_t n_known;
-	bool held;    /* opens wait until the job has gone back */
-	uint32_t era; /* how many times the job has gone back */
+	bool held; /* opens wait until the job has gone back */
+	uint32_t era;
 	bool idle, left;
-	/* status with which requests are answered for which a fed job has no sample; 0: such
-	 * requests wait */
+	/* -errno for requests for which a fed job has no sample; 0: they wait */
 	int starved;
-	/* Another process binds the positions of this fed job, and this engine does not
-	 * (epochs_lend). */
+	/* another process binds the positions of this fed job (epochs_lend) */
 	bool lent;
-	bool hurries; /* other processes wait until the job has left its draining epoch */
+	/* other processes wait until the job has left its draining epoch */
+	bool hurries;
 	uint64_t last_read_ns;
-	uint64_t needed;   /* number of samples that streams still have to draw */
-	uint32_t pins;	   /* number of pinned samples, queued or bound */
-	struct pins spare; /* unused pins, kept for later bindings */
+	uint64_t needed;   /* samples that streams have yet to draw */
+	uint32_t pins;	   /* pinned samples, queued or bound */
+	struct pins spare; /* kept for later bindings */
 };
 
 static inline struct effect *effect_add(struct effects *effects, enum effect_kind kind)
@@ -154,7 +142,7 @@ static inline void effect_record(struct effects *effects, struct record record)
 	effect_add(effects, EFFECT_RECORD)->record = record;
 }
 
-/* Adds a BOUND. Writes the record in place instead of copying it, because each hit has a BOUND. */
+/* Writes the record in place instead of copying it, because each hit has a BOUND. */
 static inline void effect_record_bound(struct effects *effects, uint32_t epoch,
 	uint32_t position, sample_id sample, enum served served)
 {
@@ -180,7 +168,7 @@ void effect_notice(struct effects *effects, enum notice notice, uint32_t epoch);
 
 /* --- epochs.c --- */
 
-/* Returns the epoch in memory that has the number, or NULL. */
+/* NULL: the epoch is not in memory. */
 static inline struct epoch *find_epoch(const struct epochs *epochs, uint32_t number)
 {
 	struct epoch *epoch;
@@ -190,28 +178,24 @@ static inline struct epoch *find_epoch(const struct epochs *epochs, uint32_t num
 	return NULL;
 }
 
-/* Begins the epoch, which becomes the running one. drains: the previous epoch goes on draining;
- * false: the previous epoch must be over. -ENOMEM */
+/* drains: the previous epoch goes on draining; false: it must be over. -ENOMEM */
 must_check int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	struct effects *effects, struct epoch **ret);
-/* Ends the draining epoch, if there is one. */
 void let_go_of_draining(struct epochs *epochs, struct effects *effects);
 
 /* --- go_back.c --- */
 
-/* Returns the number of bindings in the order of an epoch in the list `known`; 0: the epoch is not
- * in the list. */
+/* The bindings in the order of a known epoch; 0: the epoch is not in `known`. */
 uint32_t known_bound(const struct epochs *epochs, uint32_t number);
-/* Removes the epoch from the list `known`, if it is there. */
 void known_remove(struct epochs *epochs, uint32_t number);
-/* Moves all epochs from `live` to `dead`, and forgets all scripts. Then lets these two epochs run
- * and drain; draining may be NULL. */
+/* Moves all epochs to `dead`, forgets all scripts, then runs these. draining may be
+ * NULL. */
 void restore_live(struct epochs *epochs, struct epoch *running, struct epoch *draining,
 	struct effects *effects);
 
 /* --- sets.c --- */
 
-/* Returns the set of the epoch. number: not EPOCH_CURRENT. */
+/* number: not EPOCH_CURRENT. */
 const struct epoch_set *set_of(const struct epochs *epochs, uint32_t number);
 bool has_position(const struct epoch *epoch, uint32_t position);
 /* Tells whether the epoch has the request's position under the same name. */
@@ -219,27 +203,26 @@ bool has_file(const struct epoch *epoch, const struct open_request *request);
 
 /* --- skip.c --- */
 
-/* Notes the positions that the epoch leaves out, which its bindings tell (SERVED_SKIPPED). begins:
- * the epoch begins again, so these positions are marked as consumed. */
+/* Notes the positions that the epoch leaves out, from its bindings (SERVED_SKIPPED).
+ * begins: the epoch begins again, so these positions are marked as consumed. */
 void skip_take(struct epochs *epochs, struct epoch *epoch, bool begins);
-/* Forgets the left-out positions of all epochs before `before`. */
+/* Forgets the left-out positions of epochs before `before`. */
 void skip_forget(struct epochs *epochs, uint32_t before);
 
 /* --- opens.c --- */
 
-/* Returns the position's sample, for kinds EPOCHS_FIXED and EPOCHS_MIRRORED. */
+/* The kind must be EPOCHS_FIXED or EPOCHS_MIRRORED. */
 sample_id fixed_sample(const struct epoch_set *set, uint32_t position);
-/* Passes the requests that wait for the epoch's stream to epochs_resume, which handles them again
- * (status 0), or answers them with the status (-errno). */
+/* Passes the requests that wait for the epoch's stream to epochs_resume, which handles
+ * them again (status 0), or answers them with -errno. */
 void resume_waiting(struct epochs *epochs, uint32_t number, int status);
 
 /* --- epoch.c --- */
 
 must_check int epoch_alloc(
 	const struct epoch_set *set, uint32_t number, struct epoch **ret);
-/* Makes an epoch and adds it to `live`. -ENOMEM */
+/* Makes an epoch in `live`. -ENOMEM */
 must_check int epoch_new(struct epochs *epochs, uint32_t number, struct epoch **ret);
-/* Moves the epoch from `live` to `dead`. */
 void epoch_kill(struct epochs *epochs, struct epoch *epoch);
 static inline bool epoch_has_bound(const struct epoch *epoch, uint32_t position)
 {
@@ -249,23 +232,20 @@ static inline bool epoch_has_consumed(const struct epoch *epoch, uint32_t positi
 {
 	return epoch->consumed_bits[position / 8] >> (position % 8) & 1;
 }
-/* Makes room for one more binding. -ENOMEM */
+/* Makes room for one more binding, which epoch_bind needs. -ENOMEM */
 must_check int epoch_reserve(struct epoch *epoch);
-/* Binds an unbound position. The caller has called epoch_reserve before. */
 void epoch_bind(
 	struct epoch *epoch, uint32_t position, sample_id sample, enum served served);
 void epoch_mark_consumed(struct epoch *epoch, uint32_t position);
 /* Requests the order of an epoch that has begun again (EFFECT_LOAD). */
 void epoch_load(struct epoch *epoch, struct effects *effects);
-/* Makes the epoch the running one. drains: the previous epoch drains; false: the previous epoch
- * must be over. */
+/* drains: the previous epoch drains; false: it must be over. */
 void epoch_run(struct epochs *epochs, struct epoch *epoch, bool drains);
 
-/* Takes one of the unused pins that are kept for later bindings. NULL: there is none. */
+/* NULL: there is no unused pin. */
 struct pin *epoch_take_spare(struct epochs *epochs);
-/* Returns the pin of the position, or NULL. */
 struct pin *epoch_pin(const struct epoch *epoch, uint32_t position);
-/* Keeps the pin of the position that was bound last. If there is no memory, unpins the sample. */
+/* Keeps the pin of the last bound position. Without memory, unpins the sample. */
 void epoch_keep_pin(struct epochs *epochs, struct epoch *epoch, uint32_t position,
 	sample_id sample, struct effects *effects);
 void epoch_drop_pin(struct epochs *epochs, struct epoch *epoch, struct pin *pin,
@@ -273,38 +253,34 @@ void epoch_drop_pin(struct epochs *epochs, struct epoch *epoch, struct pin *pin,
 /* Drops the pins of samples that are not open. all: of open samples, too. */
 void epoch_drop_pins(
 	struct epochs *epochs, struct epoch *epoch, bool all, struct effects *effects);
-/* Drops the pins of positions that were bound long ago and are not open. Perhaps only their labels
- * were read, so that no release drops these pins. */
+/* Drops the pins of positions that were bound long ago and are not open. Perhaps only
+ * their labels were read, so that no release drops them. */
 void epoch_drop_far_pins(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects);
 
 void epoch_push(struct epoch *epoch, const struct drawn *drawn);
 struct drawn epoch_pop(struct epoch *epoch);
 
-/* Requests the epoch's stream (EFFECT_BEGIN), which was not requested before. -ENOMEM */
+/* Requests the stream (EFFECT_BEGIN), which was not requested before. -ENOMEM */
 must_check int epoch_begin_stream(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects);
-/* Notes that the stream was made (status 0), or could not be made (-errno). */
+/* The stream was made (status 0), or could not be made (-errno). */
 void epoch_begun(struct epochs *epochs, struct epoch *epoch, int status);
 /* Ends the stream, if there is one, and gives the queue to the caller (EFFECT_END). */
 void epoch_end_stream(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects);
-/* Ends the epoch: nothing more is bound in it. */
 void epoch_end(struct epochs *epochs, struct epoch *epoch, struct effects *effects);
-/* Requests that the epoch's order is saved (EFFECT_SAVE), if the epoch is over and neither runs nor
- * drains. */
+/* Requests EFFECT_SAVE if the epoch is over, and neither runs nor drains. */
 void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effects);
 
 /* --- adopt.c--- */
 
-/* Returns N: the epoch that begins with the open `opened` keeps the files which the script has
- * opened after its first N counted opens. UINT32_MAX: the epoch keeps no files. */
+/* Returns N: the epoch that begins with `opened` keeps the files which the script has
+ * opened after its first N counted opens. UINT32_MAX: it keeps none. */
 uint32_t adopt_since(const struct epochs *epochs, const struct record *opened);
-/* Tells whether the epoch that begins with the open `opened` keeps samples of the previous epoch.
- * If it does, epochs_resume then calls adopt_some until these samples are kept and the open is
- * recorded. */
+/* Tells whether the epoch that begins with `opened` keeps samples of the previous one:
+ * then epochs_resume calls adopt_some until they are kept and the open is recorded. */
 bool adopt_begin(
 	struct epochs *epochs, const struct record *opened, struct effects *effects);
-/* Keeps as many more samples as `effects` has room for. After the last sample, records the open
- * that began the epoch. */
+/* Keeps as many samples as `effects` has room for; the last call records the open. */
 void adopt_some(struct epochs *epochs, struct effects *effects);

@@ -6,10 +6,7 @@
 
 #include <errno.h>
 
-/*
- * The events of a job, except opens (opens.c): how epochs follow one another, how positions
- * are released, and how a job ends.
- */
+/* The events of a job, except opens: what begins, is released and ends. */
 
 void effect_unpin(struct effects *effects, uint32_t epoch, sample_id sample)
 {
@@ -75,7 +72,7 @@ void epochs_free(struct epochs **epochs_pointer)
 
 /* --- how epochs follow one another --------------------------------------------------- */
 
-/* Ends the draining epoch. Called when no worker is expected to come back to this epoch. */
+/* Called when no worker is expected to come back to the draining epoch. */
 void let_go_of_draining(struct epochs *epochs, struct effects *effects)
 {
 	struct epoch *draining = epochs->draining;
@@ -89,8 +86,7 @@ void let_go_of_draining(struct epochs *epochs, struct effects *effects)
 	epoch_save(epochs, draining, effects);
 }
 
-/* Begins an epoch. The stream of the previous epoch ends, and is made again only if a slow worker
- * comes back to the previous epoch. */
+/* The previous epoch's stream ends, and is made again only for a slow worker. */
 int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	struct effects *effects, struct epoch **ret)
 {
@@ -130,7 +126,7 @@ bool epochs_given(struct epochs *epochs, uint32_t number, uint32_t position)
 	return true;
 }
 
-/* pin: the pin of the position, or NULL */
+/* pin: the position's, or NULL */
 static void consume(struct epochs *epochs, struct epoch *epoch, uint32_t position,
 	struct pin *pin, struct effects *effects)
 {
@@ -163,7 +159,6 @@ static uint32_t first_unbound(struct epoch *epoch)
 	return epoch->first_unbound;
 }
 
-/* Removes the first sample of the queue, and unpins it. */
 static sample_id drop_drawn(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {
@@ -196,9 +191,8 @@ int epochs_had(
 	return 0;
 }
 
-/* Notes that a reader has closed the position's file. If no other reader has the file open, drops
- * the pin if the epoch is over or the job is parked: then no reader comes back for it. Returns NULL
- * if the pin is dropped. */
+/* A reader has closed the file. If no other has it open, and the epoch is over or the
+ * job parked, no reader comes back: the pin is dropped, and NULL returned. */
 static struct pin *close_pin(struct epochs *epochs, struct epoch *epoch, struct pin *pin,
 	struct effects *effects)
 {
@@ -209,7 +203,6 @@ static struct pin *close_pin(struct epochs *epochs, struct epoch *epoch, struct 
 	return NULL;
 }
 
-/* Moves the epoch to `dead` if its order is saved and it has no pins. */
 static void kill_if_saved(struct epochs *epochs, struct epoch *epoch)
 {
 	if (epoch->saved && TAILQ_EMPTY(&epoch->pins))
@@ -272,8 +265,7 @@ static void end_streams(struct epochs *epochs, bool all_pins, struct effects *ef
 	}
 }
 
-/* Tells whether the epoch has a stream, or a pin of a sample that is not open. A parked job has
- * neither. */
+/* A parked job holds no stream, and no pin of a sample that is not open. */
 static bool holds(const struct epoch *epoch)
 {
 	const struct pin *pin;
@@ -294,10 +286,10 @@ static bool is_waited_for(const struct epochs *epochs, const struct epoch *epoch
 	return false;
 }
 
-/* Tells whether a fed job's draining epoch must end before all its samples are consumed. Two things
- * must be true. First, no script reads the epoch, or none of its samples was consumed for a minute.
- * Second, somebody waits for its end: an open of the running epoch, which gets few samples before
- * those of the draining epoch are consumed; or other ranks, while scripts read current/. */
+/* Tells whether a fed job's draining epoch must end before all its samples are consumed:
+ * nobody reads it, or none was consumed for a minute; and somebody waits for its end: an
+ * open of the running epoch, which gets few samples before, or other ranks, while
+ * scripts read current/. */
 static bool is_stranded(struct epochs *epochs, uint64_t now_ns)
 {
 	const struct epoch *draining = epochs->draining;

@@ -8,16 +8,16 @@
 #include <string.h>
 
 /*
- * Takes the job back to an earlier point of its progress. A position holds its sample for ever, so
- * going back only undoes reads, and the choice of the running epoch:
+ * A position holds its sample for ever, so going back only undoes reads, and the choice
+ * of the running epoch:
  *
- *     epoch        2            3               4          5
- *     before     saved       drains           runs
- *     restored   saved   runs, as it was     known              later reads of 3 and all
- *                                                               reads of 4 are forgotten
+ *    epoch        2            3               4          5
+ *    before     saved       drains           runs
+ *    restored   saved   runs, as it was     known              later reads of 3 and all
+ *                                                              reads of 4 are forgotten
  *
- * A known epoch has not begun, but its order is in a file. When it begins, its order is loaded,
- * and its positions hold the same samples as before.
+ * A known epoch has not begun, but its order is in a file. When it begins, its order is
+ * loaded, and its positions hold the same samples as before.
  */
 
 /* --- known epochs -------------------------------------------------------------------- */
@@ -43,8 +43,8 @@ void known_remove(struct epochs *epochs, uint32_t number)
 		*known = epochs->known[--epochs->n_known];
 }
 
-/* Tells whether an epoch with an order in a file has begun: it is in memory, or before the running
- * epoch. If so, notes that the order is saved; if not, the epoch is a known one. */
+/* An epoch with an order in a file has begun if it is in memory, or before the running
+ * one; then its order is noted as saved. Otherwise the epoch is a known one. */
 static bool has_begun(struct epochs *epochs, uint32_t number)
 {
 	struct epoch *epoch = find_epoch(epochs, number);
@@ -87,7 +87,7 @@ bool epochs_wants_load(
 	return false;
 }
 
-/* Moves the order from `loaded` to the epoch, and the epoch's empty arrays to `loaded`. */
+/* Moves the order from `loaded` to the epoch, and empty arrays to `loaded`. */
 static void exchange(struct epoch *epoch, struct epoch *loaded)
 {
 	struct epoch old = *epoch;
@@ -127,8 +127,8 @@ static int refuse(const char *reason, const char **ret_reason)
 	return -EINVAL;
 }
 
-/* Returns the selection as an array of bits, one for each sample id. With millions of samples in
- * random order it is far faster to test these bits than a compressed bitmap. */
+/* One bit for each sample id: with millions of samples in random order it is far faster
+ * to test these bits than a compressed bitmap. */
 static uint8_t *selected_bits(const roaring_bitmap_t *selection)
 {
 	uint8_t *bits = calloc(roaring_bitmap_maximum(selection) / 8 + 1, 1);
@@ -160,8 +160,8 @@ static int check_sample(const struct epochs *epochs, const struct epoch *epoch,
 	return 0;
 }
 
-/* Checks that each bound sample belongs to the job, and that none occurs twice. Sets a bit in ret
- * for each bound position. */
+/* Each bound sample must be the job's, and unique. ret: a bit for each bound
+ * position. */
 static int check_samples(const struct epochs *epochs, const struct epoch *epoch,
 	uint8_t *ret, const char **ret_reason)
 {
@@ -179,8 +179,7 @@ static int check_samples(const struct epochs *epochs, const struct epoch *epoch,
 					 : err;
 }
 
-/* Checks that the log has each bound position once. bound: has a bit for each position, set if the
- * position is bound; the function clears the bits. */
+/* The log must have each bound position once. Clears the bits in `bound`. */
 static int check_log(const struct epoch *epoch, uint8_t *bound, const char **ret_reason)
 {
 	for (uint32_t k = 0; k < epoch->bound; k++) {
@@ -230,7 +229,7 @@ static int read_all(
 	return 0;
 }
 
-/* Finds the files that were read completely: all positions of the file were consumed. */
+/* Finds the files all of whose positions were consumed. */
 static int find_files_read(const struct epochs *epochs, struct epoch *epoch)
 {
 	uint32_t n = epoch->set->positions, per_file = epochs->config.file;
@@ -292,7 +291,7 @@ void epochs_hold(struct epochs *epochs, struct effects *effects)
 		epoch_end_stream(epochs, epoch, effects);
 }
 
-/* Passes all waiting requests to epochs_resume. They choose their epochs again. */
+/* The waiting requests choose their epochs again. */
 void epochs_unhold(struct epochs *epochs)
 {
 	struct open_request *request;
@@ -327,7 +326,7 @@ static void drop_all(struct epochs *epochs, struct effects *effects)
 	roaring_bitmap_clear(epochs->saved);
 }
 
-/* Forgets all scripts. New scripts continue after the files that the restored epoch had read. */
+/* New scripts continue after the files that the restored epoch had read. */
 static void restore_current(struct epochs *epochs, struct epoch *running)
 {
 	struct current *current = &epochs->current;
@@ -404,9 +403,9 @@ void epochs_place(const struct epochs *epochs, struct epochs_place *ret)
 		ret->draining = point_of(epochs->draining);
 }
 
-/* epochs_read_runs stops after it has looked at so many positions. Most searches are shorter: a
- * script that reads in order leaves one run of read positions, and a few beyond. */
-#define MOST_SEARCHED 65536 /* number of positions */
+/* epochs_read_runs looks at so many positions at most. A script that reads in order
+ * leaves one run of read positions, and a few beyond, so most searches are shorter. */
+#define MOST_SEARCHED 65536
 
 uint32_t epochs_read_runs(const struct epochs *epochs, uint32_t number, struct run *ret,
 	uint32_t n, bool *ret_all)

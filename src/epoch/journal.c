@@ -14,11 +14,11 @@
 #include <sys/random.h>
 
 /*
- * The way of a record through two buffers in memory, `filling` and `writing`, to the file:
+ * A record goes through two buffers in memory to the file:
  *
- *   append   record -> filling             under the caller's lock, and no other
- *   flush    filling <-> writing -> file   one thread at a time writes; others wait, and then one
- *                                          of them writes the records that came meanwhile
+ *  append   record -> filling             under the caller's lock, and no other
+ *  flush    filling <-> writing -> file   one thread at a time writes; others wait, and
+ *                                         then one of them writes what came meanwhile
  */
 
 #define RETRY_NS UINT64_C(100000000)
@@ -48,8 +48,8 @@ static int failed_to_sync(struct journal *journal)
 	return journal->sync_error;
 }
 
-/* Notes that a sync has failed. The error is kept, because the kernel may have dropped the data
- * that it could not write, and reports this only once. */
+/* The error is kept, because the kernel may have dropped the data that it could not
+ * write, and reports this only once. */
 static void note_not_synced(struct journal *journal, uint32_t epoch, int err)
 {
 	log_not_synced(journal, epoch, err);
@@ -57,7 +57,7 @@ static void note_not_synced(struct journal *journal, uint32_t epoch, int err)
 	journal->sync_error = err;
 }
 
-/* Brings the names of all files to the disk. Returns 0 also if there is nothing to do. */
+/* Brings the names of all files to the disk. */
 static int sync_names(struct journal *journal)
 {
 	uint32_t created;
@@ -75,8 +75,8 @@ static int sync_names(struct journal *journal)
 	return 0;
 }
 
-/* Brings the previous segment and its name to the disk before the next segment exists. So only the
- * last segment can be incomplete after a power failure. */
+/* Brings the previous segment and its name to the disk before the next one exists. So
+ * only the last segment can be incomplete after a power failure. */
 static void sync_before(struct journal *journal)
 {
 	if (journal->fd < 0 || failed_to_sync(journal))
@@ -88,9 +88,8 @@ static void sync_before(struct journal *journal)
 		note_not_synced(journal, journal->file, err);
 }
 
-/* Creates the file of a segment under another name, and renames it, so that the file never appears
- * with the content of an older file of its name. *ret_unsynced: -errno if the segment could not be
- * synced, so that it may not be on the disk; else 0. */
+/* Creates a segment under another name, and renames it: no file ever has the content of
+ * an older one of its name. *ret_unsynced: -errno if it may be missing on the disk. */
 static int create_segment(const char *path, const char *beside, const void *bytes,
 	size_t n, int *ret, int *ret_unsynced)
 {
@@ -111,8 +110,7 @@ static int create_segment(const char *path, const char *beside, const void *byte
 	return 0;
 }
 
-/* Begins a segment: creates its file with the segment's head and first record (BEGUN or
- * RESTORED). */
+/* Creates a segment's file with its head and first record (BEGUN or RESTORED). */
 static int begin_segment(struct journal *journal, const uint8_t *bytes)
 {
 	const size_t n = BUFFER_SEGMENT - sizeof(struct disk_record);
@@ -153,8 +151,7 @@ static int begin_segment(struct journal *journal, const uint8_t *bytes)
 	return 0;
 }
 
-/* Writes the buffer to the files of its segments. *ret_done: number of written bytes, also after a
- * failure. */
+/* *ret_done: number of written bytes, also after a failure. */
 static int write_buffer(struct journal *journal, size_t *ret_done)
 {
 	struct record_buffer *buffer = journal->writing;
@@ -186,8 +183,8 @@ static void log_write(struct journal *journal, int err)
 			journal->directory);
 }
 
-/* Exchanges the empty buffer for the one with the waiting records. journal->filling is NULL for a
- * moment while another thread appends to the buffer. */
+/* Exchanges the empty buffer for the one with the waiting records. journal->filling is
+ * NULL for a moment while another thread appends to it. */
 static void take_records(struct journal *journal)
 {
 	struct record_buffer *filling;
@@ -199,8 +196,8 @@ static void take_records(struct journal *journal)
 	journal->writing = filling;
 }
 
-/* Writes the waiting records. Only one thread at a time may call the function, which releases the
- * lock while it writes. */
+/* One thread at a time may call this function, which releases the lock while it
+ * writes. */
 static void write_locked(struct journal *journal)
 {
 	size_t done;
@@ -260,8 +257,7 @@ struct to_sync {
 	bool directory;
 };
 
-/* Sets *ret to the files that have to be synced. -errno: an earlier sync has failed, so that a sync
- * can't bring all data to the disk any more. */
+/* -errno: an earlier sync has failed, so no sync can bring all data to the disk. */
 static int note_to_sync(struct journal *journal, struct to_sync *ret)
 {
 	LOCK_SCOPE(&journal->lock);
@@ -328,9 +324,8 @@ static int remove_segment_file(
 	return err;
 }
 
-/* Removes a segment. others = true: the caller will then remove newer segments. In this case the
- * function syncs the removal, because a journal that still had this segment, but lacked the newer
- * ones, would have a gap. */
+/* others: the caller will then remove newer segments. So the removal is synced: a
+ * journal that still had this segment, but lacked the newer ones, would have a gap. */
 static int remove_segment(const struct journal *journal, uint32_t number, bool others)
 {
 	int err = remove_segment_file(journal, number, ".new");
@@ -356,8 +351,7 @@ void journal_forget(struct journal *journal, uint32_t epoch)
 		if (end > journal->file_lag && epoch < end - journal->file_lag)
 			end = epoch + journal->file_lag;
 	}
-	/* First the records of the segments that stay are brought to the disk. After a power
-	 * failure they would otherwise be lost, too. */
+	/* without this a power failure would lose the records of later segments, too */
 	if (first >= end || journal_sync(journal) != 0)
 		return;
 	for (uint32_t i = first; i < end; i++)

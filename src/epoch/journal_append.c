@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define RESERVED 4096 /* number of bytes for which journal_reserve makes room */
+#define RESERVED 4096 /* bytes for which journal_reserve makes room */
 
 /* --- numbers of readers --- */
 
@@ -17,7 +17,7 @@ static bool is_reader(const struct reader *a, const struct reader *b)
 	return a->thread == b->thread && a->rank == b->rank && a->script == b->script;
 }
 
-/* Returns the number of the reader; 0: it has none. */
+/* 0: the reader has no number. */
 static uint32_t reader_number(
 	const struct reader_numbers *readers, const struct reader *id)
 {
@@ -42,8 +42,7 @@ uint32_t reader_give_number(struct reader_numbers *readers, const struct reader 
 
 /* --- memory --- */
 
-/* Takes the buffer for a moment, so that the thread that writes the file can't take it
- * meanwhile. */
+/* The thread that writes the file can't take the buffer until put_filling. */
 static struct record_buffer *take_filling(struct journal *journal)
 {
 	struct record_buffer *filling = atomic_exchange(&journal->filling, NULL);
@@ -51,15 +50,15 @@ static struct record_buffer *take_filling(struct journal *journal)
 	return filling;
 }
 
-/* Puts the buffer back. A thread that takes it then sees all bytes in it. */
+/* A thread that takes the buffer then sees all bytes in it. */
 static void put_filling(struct journal *journal, struct record_buffer *filling)
 {
 	atomic_store_explicit(&journal->filling, filling, memory_order_release);
 }
 
-/* Appends bytes. Returns false if there is no memory. Only this thread changes `appended`, after
- * the bytes are in the buffer. So a thread that has read `appended` finds all these bytes in the
- * buffer or, if they are already written, in the file. */
+/* false: no memory. Only this thread changes `appended`, after the bytes are in the
+ * buffer. So a thread that has read `appended` finds all these bytes in the buffer or,
+ * if they are already written, in the file. */
 static bool push(struct journal *journal, const void *bytes, size_t n)
 {
 	struct record_buffer *filling = take_filling(journal);
@@ -80,9 +79,8 @@ static bool push(struct journal *journal, const void *bytes, size_t n)
 	return pushed;
 }
 
-/* Begins a loss, because there was no memory for a record. From now on no records of positions are
- * written for the epochs that have begun, because a replay would fail if a record in the middle of
- * an epoch were missing. */
+/* There was no memory for a record. From now on records of positions of the epochs that
+ * have begun are omitted: a replay fails if one in the middle of an epoch is missing. */
 static void lose(struct journal *journal, uint32_t epoch)
 {
 	struct loss *loss = &journal->loss;
@@ -95,20 +93,19 @@ static void lose(struct journal *journal, uint32_t epoch)
 		journal->directory, epoch);
 }
 
-/* Tells whether the record ends an epoch, and may be written after records of this epoch were
- * lost. */
+/* The record ends an epoch, and may be written after records of this epoch were lost. */
 static bool is_end(const struct loss *loss, const struct record *record)
 {
 	bool last = record->epoch + 1 == loss->known_below;
 	if (record->kind == RECORD_LET_GO)
-		/* if the journal lacks the BEGUN of the next epoch, this epoch does not drain in
-		 * the journal */
+		/* without the next epoch's BEGUN, this epoch does not drain in the
+		 * journal */
 		return !(loss->begun && last);
 	return record->kind == RECORD_ENDED;
 }
 
-/* Tells whether the record can be appended now. While records are lost, a record that ends an epoch
- * is added to `owed`, and is appended before the next BEGUN. */
+/* Tells whether the record can be appended now. While records are lost, one that ends an
+ * epoch is `owed`: appended before the next BEGUN. */
 static bool survives(struct loss *loss, const struct record *record)
 {
 	if (record->epoch >= loss->whole_from)
@@ -140,8 +137,7 @@ static size_t encode_owed(const struct journal *journal, struct disk_record *ret
 	return n * sizeof(*ret);
 }
 
-/* Returns the least number that the next segment may have. The numbers of segments ascend even if
- * the job goes back to an earlier epoch. */
+/* The least number of the next segment. Numbers ascend even if the job goes back. */
 static uint32_t number_after(const struct journal *journal)
 {
 	return journal->begun ? journal->epoch + journal->lag + 1 : 0;
@@ -192,7 +188,7 @@ static void append_segment(struct journal *journal, const struct record *record)
 	/* a replay of RESTORED needs no earlier record, so the loss is over */
 	if (restored)
 		*loss = (struct loss){.now = false};
-	/* the journal lacks the BEGUN of the previous epoch, which therefore can't drain */
+	/* the journal lacks the previous epoch's BEGUN, so this epoch can't drain */
 	if (loss->begun)
 		begun.rolls = false;
 	all.head = head_encode(&journal->identity, &segment);

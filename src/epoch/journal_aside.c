@@ -11,12 +11,11 @@
 #include <sys/stat.h>
 
 /*
- * The directory before/ is replaced as a whole, in these steps:
+ * The directory before/ is replaced as a whole. If the process ends before step 3, the
+ * next start undoes steps 1 and 2:
  *
- *   1. files -> before.new/      if the process ends before step 3, the next start undoes
- *   2. before/ -> before.old/    steps 1 and 2
- *   3. before.new/ -> before/    now the replacement is done
- *   4. before.old/ removed
+ *  1. files -> before.new/       3. before.new/ -> before/
+ *  2. before/ -> before.old/     4. before.old/ removed
  */
 
 static bool is_one_of(const char *name, const char *prefix, const char *const *suffixes)
@@ -51,8 +50,7 @@ static int remove_file(int from, const char *name, int unused)
 	return unlinkat(from, name, 0) == 0 || errno == EISDIR ? 0 : -errno;
 }
 
-/* Calls `what` for each journal and order in the directory. If `what` leaves a file in the
- * directory, it may be called for this file again. */
+/* `what` may be called again for a file that it leaves in the directory. */
 static int for_each(
 	int directory, int (*what)(int from, const char *name, int to), int to)
 {
@@ -78,8 +76,7 @@ static int open_directory(int parent, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Removes a directory that has only journals and orders. Returns 0 also if there is no such
- * directory. */
+/* Removes a directory that has only journals and orders, or does not exist. */
 static int remove_directory(int parent, const char *name)
 {
 	auto_close int fd = open_directory(parent, name);
@@ -169,7 +166,7 @@ static int is_our_entry(const struct dirent *entry)
 	return is_ours(entry->d_name);
 }
 
-/* Sorts orders before journals, and newer files before older ones, for remove_in_order. */
+/* Orders come before journals, and newer files before older ones (remove_in_order). */
 static int compare_removals(const struct dirent **a, const struct dirent **b)
 {
 	bool a_journal = (*a)->d_name[0] == JOURNAL_PREFIX[0];
@@ -177,9 +174,9 @@ static int compare_removals(const struct dirent **a, const struct dirent **b)
 	return a_journal != b_journal ? a_journal - b_journal : versionsort(b, a);
 }
 
-/* Removes journals and orders in such a sequence that the remaining files are always those of some
- * earlier moment. If the process or the machine dies in between, the journal still has all epochs
- * whose orders remain. An order whose epoch the journal lacks would contradict the next epochs. */
+/* The remaining files are always those of some earlier moment. If the process or the
+ * machine dies in between, the journal still has all epochs whose orders remain. An
+ * order whose epoch the journal lacks would contradict the next epochs. */
 static int remove_in_order(int directory)
 {
 	struct dirent **entries = NULL;

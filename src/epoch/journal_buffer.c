@@ -6,10 +6,10 @@
 #include "base/fault.h"
 
 /*
- * A buffer has records that are appended and not yet written. The bytes before `done` are written.
+ * The bytes of a buffer before `done` are written.
  *
- *   | record | record | SEGMENT | head ... | BEGUN | record | record |
- *                  ^ done                                            ^ n
+ *  | record | record | SEGMENT | head ... | BEGUN | record | record |
+ *                 ^ done                                            ^ n
  */
 
 #define SMALLEST 4096

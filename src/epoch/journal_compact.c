@@ -12,60 +12,56 @@
 #include <string.h>
 #include <zlib.h>
 
-/* If there is no memory, HASH_ADD leaves the element's hh.tbl NULL instead of exiting. */
+/* HASH_ADD without memory leaves the element's hh.tbl NULL instead of exiting. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
 /*
- * Compacts a segment that has far more records than positions. Of the records of opens, only the
- * last ones of each script stay; all records of other kinds stay.
+ * Compacts a segment that has far more records than positions. Only the last opens of
+ * each script stay; all records of other kinds stay.
  *
- *   journal-0003      | head | BEGUN | BOUND | READER OPENED OPENED ... OPENED | written since |
- *   journal-0003.new  | head | BEGUN | BOUND | READER OPENED            SEAM   | the same      |
+ *  journal-0003      | head | BEGUN | BOUND | READER OPENED OPENED ... OPENED | later |
+ *  journal-0003.new  | head | BEGUN | BOUND | READER OPENED            SEAM   | later |
  *
- * The records written since the compaction began are copied unchanged while no thread writes;
- * later records follow. The checksum of the first copied record continues that of the record
- * before it in the old file. So the SEAM, which precedes it in the new file, has a value that makes
- * its own checksum the same.
+ * The later records, written since the compaction began, are copied unchanged while no
+ * thread writes. The checksum of the first of them continues that of the record before
+ * it in the old file. So the SEAM, which precedes it in the new file, has a value that
+ * makes its own checksum the same.
  *
- * The new file replaces the old one when it is completely on the disk. If the process ends before,
- * the old file stays, and an incomplete new file that is never read.
+ * The new file replaces the old one when it is completely on the disk. If the process
+ * ends before, an incomplete new file is left that is never read.
  */
 
 #define BLOCK_RECORDS 4096
-/* for each position of the epoch, so many opens of each script stay */
-#define OPENS_KEPT 4
-/* number of scripts whose opens stay: twice as many as an engine knows */
-#define SCRIPTS_KEPT 32
+#define OPENS_KEPT 4	/* opens of each script that stay, for each position */
+#define SCRIPTS_KEPT 32 /* scripts whose opens stay: twice as many as an engine knows */
 #define LONG_POSITION (16 * sizeof(struct disk_record))
 
 struct script_opens {
 	uint64_t id;
 	uint64_t opens, seen;
-	/* number of the script's last open among the opens of all scripts */
+	/* number of the script's last open among those of all scripts */
 	uint64_t last;
 	bool kept;
 	UT_hash_handle hh;
 };
 
-/* A reader (a thread) to which the segment has given a number. */
+/* A reader (a thread) that has a number in the segment. */
 struct told {
 	uint32_t number; /* first, for compare_u32 */
 	bool needed;
 	struct script_opens *script;
-	/* Number of the reader's last open among the opens of its script, from 1 on; 0: the reader
-	 * has opened nothing. */
+	/* number of its last open among its script's, from 1 on; 0: no open */
 	uint64_t last;
 };
 
 struct compaction {
 	struct journal *journal;
-	uint32_t number; /* number of the segment */
+	uint32_t number; /* of the segment */
 	int from, to;
-	/* The records up to this offset of the old file are compacted. Later records are copied
-	 * unchanged. */
+	/* offset in the old file: later records are copied unchanged */
 	uint64_t end;
-	uint64_t kept; /* number of opens that stay for each script: its last ones */
+	uint64_t kept; /* number of each script's last opens that stay */
 	struct disk_head head;
 	struct journal_path beside;
 
@@ -73,11 +69,10 @@ struct compaction {
 	uint64_t opens;
 	struct told *told;
 	size_t n_told, room;
-	/* readers to which the appending thread may still refer by their numbers */
+	/* the appending thread may still refer to these readers by their numbers */
 	struct reader_numbers numbers;
 
-	/* state of the record that is being read */
-	uint32_t checksum;
+	uint32_t checksum; /* of the record that is being read */
 	struct disk_record parts[READER_PARTS];
 	struct reader next;
 
@@ -86,7 +81,7 @@ struct compaction {
 	uint32_t skipped;
 	uint32_t written_checksum;
 	uint64_t offset;
-	bool replaced; /* the new file has replaced the old one */
+	bool replaced;
 	size_t n_out;
 	struct disk_record out[BLOCK_RECORDS];
 };
@@ -147,7 +142,7 @@ static struct told *find_told(const struct compaction *compaction, uint32_t numb
 		       : NULL;
 }
 
-/* Returns the script that has made the open. NULL: no memory. */
+/* NULL: no memory. */
 static struct script_opens *script_of(
 	struct compaction *compaction, const struct disk_record *opened)
 {
@@ -209,9 +204,8 @@ static int count(struct compaction *compaction, const struct disk_record *record
 	return 0;
 }
 
-/* Returns a number for the comparison of scripts. The larger it is, the longer an engine would
- * remember the script. Engines first forget scripts that have opened few files, or no file for
- * long. */
+/* Larger for a script that an engine would remember longer. Engines first forget scripts
+ * that have opened few files, or no file for long. */
 static uint64_t known_until(
 	const struct compaction *compaction, const struct script_opens *script)
 {
@@ -247,8 +241,7 @@ static bool is_kept(const struct compaction *compaction,
 	return script->kept && nth > 0 && nth + compaction->kept > script->opens;
 }
 
-/* Chooses the readers that stay in the segment: readers of opens that stay, and readers whose
- * numbers may occur in later opens. */
+/* Readers stay if their opens stay, or if later opens may have their numbers. */
 static void choose_readers(struct compaction *compaction)
 {
 	for (size_t i = 0; i < compaction->n_told; i++) {
@@ -329,8 +322,8 @@ static int put_kept(struct compaction *compaction, const struct disk_record *rec
 	return put(compaction, record);
 }
 
-/* Writes the SEAM. The value of this record is chosen so that its checksum becomes the wanted one:
- * the last four bytes of a record can give its checksum any value. */
+/* The SEAM's value makes its checksum the wanted one: one value does so for each
+ * checksum. */
 static int put_seam(struct compaction *compaction)
 {
 	const uint32_t polynomial = UINT32_C(0xedb88320);
@@ -407,8 +400,7 @@ static int replace(struct compaction *compaction)
 	int old = journal->fd;
 	journal->fd = compaction->to;
 	journal->offset = compaction->offset;
-	/* The segment's name now leads to another file. The next journal_sync must bring this name
-	 * to the disk. */
+	/* the segment's name leads to another file now, and has to be synced */
 	journal->created++;
 	compaction->to = -1;
 	compaction->replaced = true;
@@ -416,9 +408,8 @@ static int replace(struct compaction *compaction)
 	return 0;
 }
 
-/* Waits until no thread writes, and sets journal->busy, so that this thread alone may write.
- * Returns false if the segment is not the last one any more, a sync of the segment has failed, or
- * the journal is abandoned. */
+/* Waits until this thread alone may write (journal->busy). false: the segment is not the
+ * last one any more, a sync of it has failed, or the journal is abandoned. */
 static bool take_turn(struct compaction *compaction)
 {
 	struct journal *journal = compaction->journal;

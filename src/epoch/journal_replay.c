@@ -14,8 +14,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Reads a journal: first the heads (journal_heads.c), then the records one by one. A file is only
- * changed when all records before its damaged end were found valid. */
+/* A journal is read heads first (journal_heads.c), then record by record. A file only
+ * changes when all records before its damaged end are valid. */
 
 #define BLOCK_RECORDS 4096
 
@@ -24,28 +24,27 @@ struct numbered {
 	struct reader is;
 };
 
-/* The state of reading a segment. */
 struct reading {
 	const struct journal_identity *identity;
-	uint32_t positions; /* number of positions of the largest epoch */
+	uint32_t positions; /* of the largest epoch */
 	journal_replayed *replayed;
 	void *context;
 	bool first;	 /* no segment has been read yet */
-	uint32_t oldest; /* the first epoch whose records are replayed */
+	uint32_t oldest; /* records of earlier epochs are not replayed */
 
 	struct journal_path path;
-	uint32_t number; /* number of the segment */
-	uint32_t epoch;	 /* the first epoch of the segment */
+	uint32_t number; /* of the segment */
+	uint32_t epoch;	 /* the segment's first */
 	uint64_t journal;
 	int fd;
-	uint64_t offset;   /* offset of the next record */
-	uint64_t size;	   /* size of the file */
-	uint32_t checksum; /* checksum of the last record */
+	uint64_t offset; /* of the next record */
+	uint64_t size;
+	uint32_t checksum; /* of the last record */
 
 	struct numbered *readers; /* ordered by number */
 	struct reader next;	  /* rank and script of the next reader to be added */
 	uint32_t n_readers;
-	uint32_t numbers; /* how many numbers the segment has given to readers so far */
+	uint32_t numbers; /* numbers that the segment has given to readers so far */
 	size_t readers_capacity;
 };
 
@@ -66,8 +65,7 @@ static int refuse(const struct reading *reading, const char *format, ...)
 	return -EINVAL;
 }
 
-/* Returns the reader with the number; NULL: the segment has no reader with this number, or a
- * compaction has removed it. */
+/* NULL: the segment has no reader with this number, or a compaction has removed it. */
 static const struct reader *find_reader(const struct reading *reading, uint32_t number)
 {
 	const struct numbered *found = NULL;
@@ -242,7 +240,7 @@ static int replay_record(struct reading *reading, const struct disk_record *disk
 	return err;
 }
 
-/* Replays records up to the first one that is incomplete or has a wrong checksum. */
+/* Ends at the first record that is incomplete or has a wrong checksum. */
 static int replay_records(struct reading *reading)
 {
 	const size_t unit = sizeof(struct disk_record);
@@ -316,7 +314,7 @@ static void note_end(const struct reading *reading, struct journal_end *ret)
 	ret->readers = reading->numbers;
 }
 
-/* Replays n segments with good heads. torn: one more segment follows, with an incomplete head. */
+/* torn: after n segments with good heads follows one with an incomplete head. */
 static int replay_segments(struct reading *reading, const char *directory,
 	const uint32_t *segments, size_t n, bool torn, enum journal_found *ret_found,
 	struct journal_end *ret)

@@ -11,8 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Cuts off the incomplete end of a segment, and keeps the removed bytes beside it. */
-
 static int copy_tail(int from, uint64_t offset, int to)
 {
 	uint8_t block[64 * 1024];
@@ -44,8 +42,8 @@ static int save_tail(const char *directory, int fd, uint64_t offset,
 	return err ? disk_cant(damaged->text, "written", err) : 0;
 }
 
-/* Ends the file at the offset, and syncs it. Without the sync, the removed part could reappear
- * after the records that are written in its place. */
+/* The removed part could reappear after new records in its place if it were not
+ * synced. */
 static int end_at(const char *directory, const char *path, int fd, uint64_t offset)
 {
 	if (offset <= sizeof(struct disk_head))

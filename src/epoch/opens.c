@@ -42,8 +42,7 @@ sample_id fixed_sample(const struct epoch_set *set, uint32_t position)
 	return sample;
 }
 
-/* Answers a request for a mirror, whose epochs all have the same samples; current/ is its epoch
- * 0. */
+/* All epochs of a mirror have the same samples; current/ is its epoch 0. */
 static void answer_mirrored(const struct epochs *epochs, struct open_request *request,
 	struct effects *effects)
 {
@@ -61,7 +60,6 @@ static void look_up(struct open_request *request, uint32_t epoch, struct effects
 	effect_add(effects, EFFECT_LOOK_UP)->request = request;
 }
 
-/* Binds the first sample of the queue to the position. */
 static void bind(struct epochs *epochs, struct open_request *request, struct epoch *epoch,
 	struct effects *effects)
 {
@@ -72,8 +70,8 @@ static void bind(struct epochs *epochs, struct open_request *request, struct epo
 	if (drawn.pinned)
 		epoch_keep_pin(epochs, epoch, request->position, drawn.sample, effects);
 	epoch_drop_far_pins(epochs, epoch, effects);
-	/* The draining epoch ends if nobody reads it, and half of the running epoch was bound since
-	 * its last open. The draining epoch may be `epoch` itself. */
+	/* The draining epoch, perhaps `epoch` itself, ends if nobody reads it, and half
+	 * of the running epoch was bound since its last open. */
 	if (epochs->draining && !epochs->drains_on &&
 		epochs->running->bound - epochs->draining->read_at >
 			epochs->running->set->positions / 2)
@@ -114,7 +112,7 @@ void resume_waiting(struct epochs *epochs, uint32_t number, int status)
 	}
 }
 
-/* Answers a request for an unbound position of a live epoch, or lets it wait. */
+/* The position is unbound: answers the request, or lets it wait. */
 static void take_unbound(struct epochs *epochs, struct open_request *request,
 	struct epoch *epoch, struct effects *effects)
 {
@@ -135,8 +133,8 @@ static void take_unbound(struct epochs *epochs, struct open_request *request,
 		draw(epochs, request, epoch, effects);
 }
 
-/* Chooses the epoch of a file of current/ when the file is opened, and again if the chosen epoch
- * ends while the request waits. */
+/* Chooses the epoch of a file of current/ when the file is opened, and again if this
+ * epoch ends while the request waits. */
 static int choose_epoch(
 	struct epochs *epochs, struct open_request *request, struct effects *effects)
 {
@@ -169,8 +167,8 @@ static int choose_epoch(
 	int err = 0;
 	if (choice.notice == NOTICES)
 		choice.notice = misuse_of(epochs, &opened);
-	/* If positions decide their samples, a file gives the intended sample in any epoch. Then
-	 * the user need not know of other notices than NOTICE_LAST. */
+	/* If positions decide their samples, a file gives the intended sample in any
+	 * epoch. Then the user need not know of other notices than NOTICE_LAST. */
 	if (choice.notice == NOTICE_LAST ||
 		(choice.notice != NOTICES && epochs->config.kind != EPOCHS_FIXED))
 		effect_notice(effects, choice.notice, choice.epoch);
@@ -187,7 +185,7 @@ static int choose_epoch(
 	return err;
 }
 
-/* Checks that the request's epoch has begun, or begins it if it is the next one. */
+/* The request's epoch must have begun, or begins if it is the next one. */
 static int find_or_begin(
 	struct epochs *epochs, struct open_request *request, struct effects *effects)
 {
@@ -210,7 +208,7 @@ static int find_or_begin(
 	return epochs_begin(epochs, next, drains, effects, &begun);
 }
 
-/* Lets the request wait until the order of an epoch that has begun again is loaded. */
+/* Waits until the order of an epoch that has begun again is loaded. */
 static void take_known(struct epochs *epochs, struct open_request *request,
 	struct epoch *epoch, struct effects *effects)
 {
@@ -232,8 +230,8 @@ static void take_up(struct epochs *epochs, struct open_request *request, uint64_
 	int err = request->epoch == EPOCH_CURRENT
 			  ? choose_epoch(epochs, request, effects)
 			  : find_or_begin(epochs, request, effects);
-	/* The new epoch first copies samples of the previous epoch (adopt.c). The request waits
-	 * until this is done, and is handled first then. */
+	/* The new epoch first copies samples of the previous one (adopt.c). Then the
+	 * request is handled before all others. */
 	if (epochs->adopting.active) {
 		request->waits = true;
 		request->status = 0;
@@ -269,7 +267,7 @@ void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t n
 	ensure(!epochs->adopting.active);
 	if (epochs->left)
 		answer(request, -ENODEV, NULL, effects);
-	/* the file names have changed, and the caller looks up the name again */
+	/* the file names have changed; the caller looks up the name again */
 	else if (request->names != set->names)
 		answer(request, -ESTALE, NULL, effects);
 	else if (!exists)

@@ -10,18 +10,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The head is checked whenever a file is listed or its bindings are read. The checksum of the other
- * bytes is compared only where this costs little: when order_bindings reads the beginning of a
- * small file. */
+/* The head is checked whenever a file is listed or its bindings are read; the checksum
+ * of the other bytes only when order_bindings reads the beginning of a small file. */
 
 #define PREFIX "epoch-"
 #define SUFFIX ".order"
 #define BESIDE ".order.new"
 
-/* order_bindings compares the checksum of orders up to this size in bytes */
+/* the largest orders, in bytes, whose checksum order_bindings compares */
 #define CHEAP (UINT32_C(1) << 20)
-/* number of words that are read at once, around the wanted one */
-#define NEIGHBOURS 1024
+#define NEIGHBOURS 1024 /* words read at once */
 
 struct path {
 	char text[PATH_MAX];
@@ -108,8 +106,7 @@ int order_bound(const char *directory, uint32_t epoch, uint32_t *ret)
 	return err;
 }
 
-/* The samples of a position and its neighbours. Scripts mostly open positions in their order, so
- * one read also gets the samples of the next positions. */
+/* Scripts mostly open positions in order, so one read also gets the next positions. */
 struct neighbours {
 	uint32_t words[NEIGHBOURS];
 	uint32_t first, n;
@@ -185,8 +182,8 @@ int order_bindings(const char *directory, uint32_t epoch, uint32_t k, uint32_t n
 
 /* --- the directory --- */
 
-/* Returns 1 if the order belongs to one of the sets; 0 if it belongs to another set, which adds 1
- * to *others, or is damaged, which is logged; or -errno. */
+/* Returns 1: the order belongs to one of the sets; 0: to another one, which adds 1 to
+ * *others, or it is damaged, which is logged; -errno. */
 static int judge(const char *directory, uint32_t epoch, const struct order_set *sets,
 	size_t n_sets, uint32_t *others)
 {

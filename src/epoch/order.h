@@ -9,19 +9,17 @@
 #include <stddef.h>
 
 /*
- * The order of an ended epoch, in the file <directory>/epoch-0003.order in the state directory;
- * joaderfs-state(5) describes the format. The file holds the sample of each position, the
- * positions in the order in which they were bound, and the positions in the order in which they
- * were consumed, four bytes each.
+ * The order of an ended epoch, in the file <directory>/epoch-0003.order in the state
+ * directory; joaderfs-state(5) describes the format. The file holds the sample of each
+ * position, the bound positions in the order of binding, and the consumed ones in the
+ * order of consuming.
  *
- *   Flow: an order is saved when its epoch has ended, or when the job goes back to an earlier
- *         point. It is read for single positions, and loaded for an epoch that continues.
- *   Owns: nothing, because each call opens a file.
- *   Threads: any.   Errors: -errno; -EINVAL, logged, for an incomplete file.
+ *  Flow: an order is saved when its epoch has ended, or when the job goes back to an earlier
+ *        point. It is read for single positions, and loaded for an epoch that continues.
+ *  Threads: any.   Errors: -errno; -EINVAL, logged, for an incomplete file.
  */
 
-/* Identifies the samples of an order: the number of positions, and a hash of the selected
- * samples. */
+/* Identifies the samples of an order: their number, and a hash of them. */
 struct order_set {
 	uint32_t positions;
 	uint64_t fingerprint;
@@ -33,27 +31,23 @@ struct binding {
 	enum served served;
 };
 
-/* An order in memory. A sample is stored as its number plus one, so that pages without bindings
- * are untouched zeros. */
+/* An order in memory. Samples are stored plus one: pages without bindings stay zero. */
 struct order {
 	uint32_t positions;
 	uint32_t bound;
-	/* for each position, 1 + the id of its sample; 0: the position is unbound */
-	const uint32_t *samples;
-	const uint32_t *log; /* an order_log_entry for each binding */
+	const uint32_t *samples; /* 1 + the sample of each position; 0: unbound */
+	const uint32_t *log;	 /* an order_log_entry for each binding */
 	uint32_t consumed;
-	/* the consumed positions, in the order in which they were consumed */
-	const uint32_t *reads;
+	const uint32_t *reads; /* the consumed positions, in this order */
 };
 
-/* An order that owns its memory, which order_data_free frees. */
+/* An order that owns its memory. */
 struct order_data {
 	uint32_t positions, bound, consumed;
-	uint32_t *samples, *log, *reads; /* arrays with room for `positions` words each */
+	uint32_t *samples, *log, *reads; /* `positions` words each */
 };
 
-/* Continues the hash of a sequence of reads by one more read, and returns the result. Different
- * sequences have different hashes. */
+/* Continues the hash of a sequence of reads by one read. */
 uint64_t order_reads_hash(uint64_t hash, uint32_t position);
 
 void order_data_free(struct order_data *data);
@@ -61,7 +55,7 @@ struct order order_of(const struct order_data *data);
 
 static inline sample_id order_sample_at(const struct order *order, uint32_t position)
 {
-	/* An unbound position has 0, and 0 - 1 is SAMPLE_NONE, the largest number. */
+	/* An unbound position has 0, and 0 - 1 is SAMPLE_NONE. */
 	return order->samples[position] - 1;
 }
 
@@ -84,57 +78,50 @@ static inline struct binding order_binding(const struct order *order, uint32_t k
 		(enum served)(order->log[k] >> ORDER_POSITION_BITS)};
 }
 
-/* Saves an order: writes and syncs a file with another name, and renames the file. Errors are not
- * logged, because the caller tries again. */
+/* Writes, syncs and renames a file. Errors are not logged: the caller tries again. */
 must_check int order_save(const char *directory, uint32_t epoch, uint64_t fingerprint,
 	const struct order *order);
 
-/* Sets *ret to the sample of a position; SAMPLE_NONE: the position was never bound. -ENOENT: the
- * epoch has no order. */
+/* SAMPLE_NONE: the position was never bound. -ENOENT: the epoch has no order. */
 must_check int order_look_up(
 	const char *directory, uint32_t epoch, uint32_t position, sample_id *ret);
 
-/* Reads up to n bindings from number k on, counted from 0. *ret_n: how many were read; fewer than n
- * at the end of the order. */
+/* Reads up to n bindings from number k on (from 0). *ret_n < n: the order ends there. */
 must_check int order_bindings(const char *directory, uint32_t epoch, uint32_t k,
 	uint32_t n, struct binding *ret, uint32_t *ret_n);
 
-/* Returns the epochs whose orders in the directory belong to one of the sets, ascending. The
- * caller frees *ret. Orders of other sets are logged and left out. */
+/* Lists the epochs whose orders belong to one of the sets, ascending. The caller frees
+ * *ret. Orders of other sets are logged and left out. */
 must_check int order_list(const char *directory, const struct order_set *sets,
 	size_t n_sets, uint32_t **ret, size_t *ret_n);
 
-/* Returns the epochs and sets of all orders in the directory, ascending by epoch. The caller frees
- * *ret. Damaged orders are logged and left out. */
+/* Lists all orders, by epoch; damaged ones are left out, and logged. Free *ret. */
 struct order_found {
 	uint32_t epoch;
 	struct order_set set;
 };
 must_check int order_sets(const char *directory, struct order_found **ret, size_t *ret_n);
 
-/* Removes the orders of epochs before this one. */
 void order_prune(const char *directory, uint32_t epoch);
 
-/* Loads a whole order, and compares its checksum. -ENOENT: the epoch has no order; -EINVAL, logged:
- * the order is damaged, or belongs to other samples. */
+/* Loads a whole order, and compares its checksum. -ENOENT: there is none; -EINVAL,
+ * logged: the order is damaged, or belongs to other samples. */
 must_check int order_load(const char *directory, uint32_t epoch, uint32_t positions,
 	uint64_t fingerprint, struct order_data *ret);
-/* Reads the number of bound positions from the order's head. */
+/* The number of bound positions, from the order's head. */
 must_check int order_bound(const char *directory, uint32_t epoch, uint32_t *ret);
 
 /* Saves an order at any path, completely or not at all. */
 must_check int order_save_at(const char *path, uint32_t epoch, uint64_t fingerprint,
 	const struct order *order);
-/* Loads an order from any path, as order_load does. */
 must_check int order_load_at(const char *path, uint32_t epoch, uint32_t positions,
 	uint64_t fingerprint, struct order_data *ret);
 
-/* Writes an order as a part of a file. *offset: where the order begins; on return, where it
- * ends. */
+/* Writes a part of a file. *offset: its beginning; on return, its end. */
 must_check int order_write_to(int fd, uint32_t epoch, uint64_t fingerprint,
 	const struct order *order, uint64_t *offset);
-/* Reads an order that is a part of a file. *offset: where the order begins; on return, where it
- * ends. *ret_epoch: the epoch in the order's head. name: the name of the file, for messages. */
+/* Reads a part of a file. *offset: its beginning; on return, its end. name: in
+ * messages. */
 must_check int order_read_from(int fd, const char *name, uint32_t positions,
 	uint64_t fingerprint, uint64_t *offset, uint32_t *ret_epoch,
 	struct order_data *ret);

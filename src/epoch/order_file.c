@@ -15,8 +15,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-/* The head tells the length of the order. The checksum of the bytes after the head is compared when
- * the whole order is loaded. */
+/* The checksum of the bytes after the head is compared by order_check_content. */
 
 #define MAGIC "JOADERO\n"
 #define VERSION 2
@@ -54,7 +53,7 @@ uint64_t order_bytes(const struct order_head *head)
 
 /* --- writing --- */
 
-/* Writes words at the offset, adds their size to the offset, and continues the checksum. */
+/* Adds the size of the words to the offset, and continues the checksum. */
 static int write_words(
 	int fd, const uint32_t *words, uint32_t n, uint64_t *offset, uint32_t *checksum)
 {
@@ -226,8 +225,7 @@ struct order order_of(const struct order_data *data)
 		.reads = data->reads};
 }
 
-/* Allocates the zeroed arrays of an order. They are large, but pages that are never written take
- * no memory. */
+/* The arrays are large, but pages that are never written take no memory. */
 static int order_data_new(const struct order_head *head, struct order_data *ret)
 {
 	uint32_t n = le32toh(head->positions);

@@ -10,16 +10,14 @@
 #include <stdint.h>
 
 /*
- * Declarations that the files about orders share.
+ *  order_file.c   reads and writes orders at any offset of a file
+ *  order.c        finds the orders of a job's directory, and reads parts of them
  *
- *   order_file.c   reads and writes orders at any offset of a file
- *   order.c        finds the orders of a job's directory, and reads parts of them
- *
- *   | head | sample + 1 of each position, 0: unbound | order_log_entry of each binding |
- *          | consumed positions, in the order in which they were consumed |
+ *  | head | sample + 1 of each position, 0: unbound | order_log_entry of each binding |
+ *         | consumed positions, in the order in which they were consumed |
  */
 
-/* The head of an order; all numbers are little endian. */
+/* All numbers are little endian. */
 struct order_head {
 	uint8_t magic[8];
 	uint32_t version;
@@ -28,7 +26,7 @@ struct order_head {
 	uint32_t epoch;
 	uint64_t fingerprint;
 	uint32_t content;  /* checksum of all bytes after the head */
-	uint32_t consumed; /* number of consumed positions; 0 in version 1 */
+	uint32_t consumed; /* 0 in version 1 */
 	uint32_t zero[5];
 	uint32_t checksum; /* checksum of the previous 60 bytes */
 };
@@ -37,21 +35,19 @@ _Static_assert(sizeof(struct order_head) == 64, "no holes");
 /* Logs "NAME: WHAT", and that the file is not used; returns -EINVAL. */
 int order_refuse(const char *name, const char *what);
 
-/* Returns the offset of a position's sample from the beginning of the order. */
+/* Offsets from the order's beginning: of a position's sample, and of log entry k. */
 uint64_t order_samples_at(uint32_t position);
-/* Returns the offset of log entry k from the beginning of the order. */
 uint64_t order_log_at(const struct order_head *head, uint32_t k);
-/* Returns the size of the whole order in bytes. */
+/* The size of the whole order in bytes. */
 uint64_t order_bytes(const struct order_head *head);
 
-/* Reads the head of an order that begins at the offset, and checks the head. -EINVAL, logged: the
- * head is incomplete, damaged or impossible. */
+/* Reads and checks the head of an order at the offset. -EINVAL, logged: the head is
+ * incomplete, damaged or impossible. */
 must_check int order_read_head(
 	int fd, const char *name, uint64_t offset, struct order_head *ret);
-/* Reads exactly n words. -EINVAL, logged: the file is too short. */
+/* -EINVAL, logged: the file is too short. */
 must_check int order_read_words(
 	int fd, const char *name, uint32_t *words, uint32_t n, uint64_t offset);
-/* Compares the checksum of all bytes after the head. offset: the beginning of the order. -EINVAL,
- * logged: the checksum differs. */
+/* offset: the order's beginning. -EINVAL, logged: the checksum of the rest differs. */
 must_check int order_check_content(
 	int fd, const char *name, uint64_t offset, const struct order_head *head);

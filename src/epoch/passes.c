@@ -9,29 +9,29 @@
 #include <stdlib.h>
 
 /*
- * Divides passes into epochs. If an epoch has at most half of all samples, a pass consists of a
- * head, which completes the epoch that the previous pass has begun, of whole epochs, and of a tail,
- * with which the next epoch begins:
+ * Divides passes into epochs. If an epoch has at most half of all samples, a pass
+ * consists of a head, which completes the epoch that the previous pass has begun, of
+ * whole epochs, and of a tail, with which the next epoch begins:
  *
- *     |   head   |  epoch  |  epoch  |   tail   |
+ *    |   head   |  epoch  |  epoch  |   tail   |
  *
- * A pass has all samples in its own shuffled order. The tail is the end of this order. The head
- * has the first samples of this order that are not in the tail of the previous pass, so that their
- * common epoch has no sample twice; there are enough of them, since both tails are shorter than an
- * epoch. All other samples, in their order, are the middle. So two shuffled passes tell the samples
- * of an epoch, and nothing has to be remembered.
+ * A pass has all samples in its own shuffled order. The tail is the end of this order.
+ * The head has its first samples that are not in the previous pass's tail, so that their
+ * common epoch has no sample twice; there are enough of them, since both tails are
+ * shorter than an epoch. All other samples, in their order, are the middle. So two
+ * shuffled passes tell the samples of an epoch, and nothing has to be remembered.
  *
- * If an epoch has more than half of all samples, the samples that it lacks are chosen in this way.
+ * If an epoch has more than half of all samples, the samples that it lacks are chosen in
+ * this way.
  */
 
 struct passes {
 	const roaring_bitmap_t *all;
-	/* n_all: number of all samples. n: number of samples of an epoch. */
-	uint32_t n_all, n;
+	uint32_t n_all, n; /* numbers of all samples, and of an epoch's */
 	uint64_t seed;
 };
 
-/* Returns the shuffled samples of a pass, which the caller frees; NULL: no memory. */
+/* The samples of a pass; the caller frees them. NULL: no memory. */
 static uint32_t *shuffled(const struct passes *passes, uint64_t pass)
 {
 	uint32_t *ids = malloc(passes->n_all * sizeof(*ids));
@@ -69,8 +69,8 @@ static int add_tail(const struct passes *passes, uint64_t pass, roaring_bitmap_t
 	return 0;
 }
 
-/* Adds n samples of the pass to *ret. head = true: adds samples of the pass's head; false: samples
- * of its middle, after the first `skip` ones. before: the tail of the previous pass. */
+/* Adds n samples of the pass: of its head, or of its middle, after the first `skip`
+ * ones. before: the tail of the previous pass. */
 static int add(const struct passes *passes, uint64_t pass, const roaring_bitmap_t *before,
 	bool head, uint32_t skip, uint32_t n, roaring_bitmap_t *ret)
 {
@@ -95,7 +95,7 @@ static int add(const struct passes *passes, uint64_t pass, const roaring_bitmap_
 	return 0;
 }
 
-/* Adds the samples of an epoch to *ret. tail: an empty bitmap, which the function may use. */
+/* tail: an empty bitmap, which the function may use. */
 static int find(const struct passes *passes, uint32_t epoch, roaring_bitmap_t *tail,
 	roaring_bitmap_t *ret)
 {
@@ -123,8 +123,7 @@ static int fill(const struct passes *passes, uint32_t epoch, roaring_bitmap_t *r
 	return err;
 }
 
-/* Replaces *ret by the samples of `all` that are not in *ret. Used if an epoch has more than half
- * of all samples: then the samples that the epoch lacks were chosen. */
+/* Replaces *ret by the other samples of `all`. */
 static void invert(const roaring_bitmap_t *all, roaring_bitmap_t **ret)
 {
 	roaring_bitmap_t *others = roaring_bitmap_andnot(all, *ret);

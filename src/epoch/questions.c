@@ -4,8 +4,6 @@
 #include "base/ensure.h"
 #include "epoch/epoch_internal.h"
 
-/* Answers questions that the caller may ask at any time; they change nothing. */
-
 enum epoch_state epochs_state(const struct epochs *epochs, uint32_t number)
 {
 	if (find_epoch(epochs, number))

@@ -12,18 +12,17 @@
  * The decisions of the epoch engine, one record for each. The records of a job in their
  * order are its journal: replaying them rebuilds the engine (joaderfs-state(5)).
  *
- *   kind       fields                            meaning
- *   BEGUN      epoch, rolls, bound               the epoch runs from now on
- *   BOUND      epoch, position, sample, served   the position holds the sample for ever
- *   OPENED     epoch, position, reader, how,     a script opened a file of current/; the
- *              label                             position may be bound later, or never
- *   CONSUMED   epoch, position                   the position's first reader released it
- *   ENDED      epoch                             no more positions of the epoch are bound
- *   LET_GO     epoch                             the epoch drains no more beside the running one:
- *                                                no file of current/ belongs to it any more
- *   RESTORED   epoch, bound, consumed, drains    the job has gone back: all earlier records
- *                                                are void, and the epoch runs, or drains
- *                                                beside the running one
+ *  kind       fields                            meaning
+ *  BEGUN      epoch, rolls, bound               the epoch runs from now on
+ *  BOUND      epoch, position, sample, served   the position holds the sample for ever
+ *  OPENED     epoch, position, reader, how,     a script opened a file of current/; the
+ *             label                             position may be bound later, or never
+ *  CONSUMED   epoch, position                   the position's first reader released it
+ *  ENDED      epoch                             no more positions of the epoch are bound
+ *  LET_GO     epoch                             the epoch drains no more: no file of
+ *                                               current/ belongs to it
+ *  RESTORED   epoch, bound, consumed, drains    the job has gone back: earlier records are
+ *                                               void; the epoch runs, or drains
  */
 
 enum record_kind {
@@ -37,45 +36,39 @@ enum record_kind {
 	RECORD_KINDS
 };
 
-/* The way in which a sample was served. SKIPPED: not at all; the epoch leaves the sample out, and
- * its position counts as consumed. */
+/* The way a sample was served. SKIPPED: not at all; the epoch leaves it out. */
 enum served { SERVED_DECODED, SERVED_HIT, SERVED_SHARED, SERVED_SKIPPED };
 
-/* The thread that opens a file. The caller chooses the numbers, and uses no number twice; 0: not
- * known. */
+/* The thread that opens a file. The caller uses no number twice; 0: not known. */
 struct reader {
 	uint64_t thread;
-	uint64_t rank; /* the process that the thread works for */
-	/* The training script: the program that started the process or its ancestors. */
-	uint64_t script;
+	uint64_t rank;	 /* the process that the thread works for */
+	uint64_t script; /* the program that started the process or its ancestors */
 };
 
-/* The meaning of an open of a file of current/ for its script (current.c). Journals of earlier
- * versions have other values, which are replayed as GIVEN. */
+/* The meaning of an open of a file of current/ for its script (current.c). Other values,
+ * from earlier versions, are replayed as GIVEN. */
 enum opened_how {
 	OPENED_GIVEN = 0, /* the file holds the sample of the script's epoch */
 	OPENED_AGAIN = 1, /* the thread opens its last file again */
-	/* The file belongs to the previous epoch, which this worker or rank still reads. */
+	/* the file belongs to the previous epoch, which this worker or rank reads */
 	OPENED_LATE = 3,
 	OPENED_ANEW = 6, /* the open begins a new pass over the same epoch */
 	OPENED_NEXT = 7, /* the open begins a pass over the next epoch */
-	/* The open begins a pass over the running epoch, because the epoch that the script read is
-	 * over. */
+	/* the open begins a pass over the running epoch, as the script's one is over */
 	OPENED_BEHIND = 8,
-	/* The script turns to the next epoch in the middle of a pass. The next epoch keeps the
-	 * samples of the run: of the files in the script's last row of opens of different files
-	 * (current.c). */
+	/* The script turns to the next epoch in the middle of a pass. This epoch keeps
+	 * the samples of the run: the script's last row of opens of different files. */
 	OPENED_KEEPS = 9,
-	/* The open begins a pass over an epoch that has kept no samples of the script's previous
-	 * epoch, because the epoch had already begun, or can't keep them. So all files get new
-	 * samples. */
+	/* The open begins a pass over an epoch that had already begun, or can't keep
+	 * samples of the script's previous epoch. So all files get new samples. */
 	OPENED_JOINS = 10,
-	/* This record repeats an earlier open: before the script turned to this epoch, one of its
-	 * ranks opened the file after all files of the rank's part. So the file belongs to the
-	 * rank's pass over this epoch. */
+	/* This record repeats an earlier open: before the script turned to this epoch,
+	 * one of its ranks opened the file after all files of the rank's part. So the
+	 * file belongs to the rank's pass over this epoch. */
 	OPENED_BEYOND = 11,
-	/* A process whose workers read files opens a file that its workers have not opened yet. If
-	 * the process opens another such file in this epoch, both files belong to its pass. */
+	/* A process whose workers read files opens one that they have not opened yet. A
+	 * second such open in this epoch makes both files part of the process's pass. */
 	OPENED_LOOKED = 12,
 	OPENED_HOWS,
 };
@@ -89,10 +82,8 @@ struct record {
 	enum opened_how how;
 	/* The epoch continues an order in a file, with this many bindings and reads. */
 	uint32_t bound, consumed;
-	/* Number of the journal's segment; set only for a RESTORED in a replay. */
-	uint32_t segment;
-	/* an open in current/ began the epoch, so the previous epoch drains: slow readers may still
-	 * read it */
+	uint32_t segment; /* of the journal; only of a RESTORED in a replay */
+	/* an open in current/ began the epoch: slow readers still read the one before */
 	bool rolls;
 	bool label; /* the label of the position was opened */
 	bool drains;

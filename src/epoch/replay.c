@@ -5,8 +5,8 @@
 
 #include <errno.h>
 
-/* Rebuilds the engine from the records of its journal. The disk may have damaged records, so each
- * record is checked before it changes anything. */
+/* Rebuilds the engine from its journal. The disk may have damaged records, so each one
+ * is checked before it changes anything. */
 
 static int refuse(const char *reason, const char **ret_reason)
 {
@@ -14,8 +14,7 @@ static int refuse(const char *reason, const char **ret_reason)
 	return -EINVAL;
 }
 
-/* Replays a BEGUN. loaded: the epoch, which epochs_prepare has made from its order, and which the
- * engine takes over; NULL: the epoch begins without an order. */
+/* loaded: taken over; epochs_prepare made it from the epoch's order. NULL: no order. */
 static int replay_begun(struct epochs *epochs, const struct record *record,
 	struct epoch *loaded, const char **ret_reason)
 {
@@ -40,7 +39,7 @@ static int replay_begun(struct epochs *epochs, const struct record *record,
 	return 0;
 }
 
-/* Notes that the epoch binds the sample, and refuses a sample that it has already bound. */
+/* Refuses a sample that the epoch has already bound. */
 static int note_sample(struct epoch *epoch, sample_id sample, const char **ret_reason)
 {
 	if (!epoch->replayed) {
@@ -147,7 +146,7 @@ int epochs_replay(
 	return refuse("there is no such kind of record", ret_reason);
 }
 
-/* Replays a RESTORED. Takes over `loaded` unless it fails. */
+/* Takes over `loaded` unless it fails. */
 static int replay_restored(struct epochs *epochs, const struct record *record,
 	struct epoch *loaded, const char **ret_reason)
 {
@@ -190,7 +189,7 @@ int epochs_replay_loaded(struct epochs *epochs, const struct record *record,
 	return err;
 }
 
-/* Adds the records that are missing after the epoch's last record because the process ended. */
+/* Adds the epoch's last records, which are missing because the process ended. */
 static void finish(struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {
 	if (epoch->replayed)

@@ -4,12 +4,12 @@
 #include "epoch/epoch_internal.h"
 
 /*
- * The sets of samples of epochs. After a new scan of the dataset, the next epoch that begins gets
- * another set. Epochs that have begun, or have orders in files, keep their sets.
+ * The next epoch that begins after a new scan of the dataset gets another set. Epochs
+ * that have begun, or have orders in files, keep their sets.
  *
- *     epoch   0     1     2     3     4     5
- *     set     A     A     A     B     B     C
- *                        runs   ^ first of B; known, since the job went back
+ *    epoch   0     1     2     3     4     5
+ *    set     A     A     A     B     B     C
+ *                       runs   ^ first of B; known, since the job went back
  */
 
 const struct epoch_set *set_of(const struct epochs *epochs, uint32_t number)
@@ -17,7 +17,7 @@ const struct epoch_set *set_of(const struct epochs *epochs, uint32_t number)
 	const struct epoch_set *set = TAILQ_LAST(&epochs->sets, epoch_sets);
 	while (set->first > number) {
 		const struct epoch_set *before = TAILQ_PREV(set, epoch_sets, link);
-		/* no set of this epoch is left, because the epoch is forgotten */
+		/* the epoch is forgotten, so no set of it is left */
 		if (!before)
 			break;
 		set = before;
@@ -54,8 +54,7 @@ void epochs_use_set(struct epochs *epochs, uint32_t first, struct epoch_set *set
 	TAILQ_INSERT_TAIL(&epochs->sets, set, link);
 }
 
-/* Returns the first epoch that is in memory, or has an order in a file; if there is none, the first
- * that has not begun. */
+/* The first epoch in memory or with an order in a file; if none, the first new one. */
 static uint32_t first_kept(const struct epochs *epochs)
 {
 	const struct epoch *epoch;
@@ -70,9 +69,8 @@ static uint32_t first_kept(const struct epochs *epochs)
 	return first;
 }
 
-/* Looks for a set that no epoch needs. Either no epoch has the set, because the next set begins
- * with the same epoch or an earlier one; or all epochs of the set are forgotten, because the next
- * set begins with the first kept epoch or an earlier one. */
+/* A set is unused if the next set begins with the same epoch or an earlier one, or with
+ * the first kept epoch or an earlier one. */
 struct epoch_set *epochs_drop_set(struct epochs *epochs)
 {
 	struct epoch_set *set, *next;
@@ -85,9 +83,9 @@ struct epoch_set *epochs_drop_set(struct epochs *epochs)
 	return NULL;
 }
 
-/* Returns the set of the epoch. If the sets have different file names, the set of current/ is the
- * last one, even while an epoch of an older set runs. So the names in current/ change only once,
- * and epochs with older names can only be read in their directories epoch-NNNN. */
+/* If the sets have different file names, the set of current/ is the last one, even while
+ * an epoch of an older set runs. So the names in current/ change only once, and epochs
+ * with older names can only be read in their directories epoch-NNNN. */
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t number)
 {
 	const struct epoch *running = epochs->running;

@@ -6,10 +6,9 @@
 
 #include <errno.h>
 
-/* Leaves samples out of epochs. An epoch first binds the samples that it keeps from the previous
- * epoch, then those that it leaves out. Each of these is bound to a position that no reader sees,
- * and which counts as consumed. So each other sample gets one of the other positions, and a replay
- * needs no special rules. */
+/* An epoch first binds the samples that it keeps from the previous one, then those that
+ * it leaves out: to positions that no reader sees, and which count as consumed. So the
+ * other samples get the other positions, and a replay needs no special rules. */
 
 static struct skipped *find(const struct epochs *epochs, uint32_t number)
 {

@@ -17,8 +17,7 @@
 #define TEXT_OF(version) TEXT_OF_(version)
 #define TEXT_OF_(version) "joaderfs state " #version "\n"
 static const char text[] = TEXT_OF(STATE_VERSION);
-/* A directory of version 1 is accepted: its catalogues are brought up to date when they are
- * used. */
+/* Version 1 is accepted: its catalogues are brought up to date when they are used. */
 static const char older[] = TEXT_OF(1);
 #define OLDER 1
 
@@ -26,7 +25,7 @@ static const char older[] = TEXT_OF(1);
 	"no file was changed; please set another state = in [joaderfs], or move this "   \
 	"directory away"
 
-/* Sets ret to the first line of a file with unknown content, quoted for a message. */
+/* ret: the first line of a file with unknown content, quoted for a message. */
 static void quote_line(const char *bytes, size_t n, char *ret, size_t size)
 {
 	char line[80];
@@ -40,8 +39,8 @@ static void quote_line(const char *bytes, size_t n, char *ret, size_t size)
 		escape_print(out, line);
 }
 
-/* Checks the version in the file. Returns 0: the present version; OLDER: an older one; -ENOENT, not
- * logged: there is no file; -errno or, for another version, -EINVAL, logged. */
+/* Returns 0: the present version; OLDER; -ENOENT, not logged: there is no file; -errno
+ * or, for another version, -EINVAL, logged. */
 static int check_file(const char *path)
 {
 	char found[256], quoted[512];

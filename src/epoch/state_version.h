@@ -16,6 +16,6 @@
 
 #define STATE_VERSION 2
 
-/* Checks the version of the state directory. Writes the present version if the directory has
- * version 1 or has never held jobs. */
+/* Checks the version of the state directory. Writes the present version if the directory
+ * has version 1 or has never held jobs. */
 must_check int state_version_take(const char *state);

@@ -4,8 +4,6 @@
 #include "base/ensure.h"
 #include "epoch/epoch_internal.h"
 
-/* Checks the engine, and recounts all its counts, for tests. */
-
 static uint32_t count_pinned(const struct drawn_queue *queue)
 {
 	uint32_t n = 0;
@@ -15,8 +13,7 @@ static uint32_t count_pinned(const struct drawn_queue *queue)
 	return n;
 }
 
-/* Checks that no sample is bound or drawn twice, and that all bound and drawn samples belong to the
- * job. */
+/* Samples are bound or drawn once at most, and all belong to the job. */
 static void validate_samples(const struct epoch *epoch)
 {
 	const struct drawn_queue *queue = &epoch->queue;
@@ -92,9 +89,8 @@ static void validate_stream(const struct epochs *epochs, const struct epoch *epo
 	ensure(epoch->bound + epoch->queue.length <= epoch->set->positions);
 }
 
-/* Checks that the script's run (its last row of opens of different files) began within the epoch,
- * and recounts the opened files. So all files of the run hold samples of one epoch, each bound to
- * one file. */
+/* The script's run (its last row of opens of different files) began within the epoch. So
+ * all files of the run hold samples of one epoch, each bound to one file. */
 static void validate_script(const struct epochs *epochs, const struct script *script)
 {
 	const struct epoch *epoch = find_epoch(epochs, script->epoch);

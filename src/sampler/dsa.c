@@ -7,65 +7,63 @@
 #include <string.h>
 
 /*
- * The dependent sampling algorithm (JOADER, Algorithm 1 and 2), one round. R_k is the set of the
- * samples that stream k has still to draw.
+ * The dependent sampling algorithm (JOADER, Algorithm 1 and 2), one round. R_k is the
+ * set of the samples that stream k has yet to draw.
  *
- *     S := {} ; K := the round's streams, ascending |R|
- *     while K is not empty:
- *         I := elements that all of K need, without S
- *         first(K), the stream of K with the fewest samples, chooses I with probability
- *         |I| / (|R_first| - |S|)
- *         if it does, each next stream k, in turn, chooses I with probability
- *         (|R_before| - |S|) / (|R_k| - |S|), where `before` is the stream before k;
- *         the first stream that does not choose I ends this
- *         the streams that chose I are given one element of it; if there are none,
- *         first(K) gets one of R_first - S - I
- *         K := K without the streams served ; S := S + I
+ *    S := {} ; K := the round's streams, ascending |R|
+ *    while K is not empty:
+ *        I := elements that all of K need, without S
+ *        first(K), the stream of K with the fewest samples, chooses I with probability
+ *        |I| / (|R_first| - |S|)
+ *        if it does, each next stream k, in turn, chooses I with probability
+ *        (|R_before| - |S|) / (|R_k| - |S|), where `before` is the stream before k;
+ *        the first stream that does not choose I ends this
+ *        the streams that chose I are given one element of it; if there are none,
+ *        first(K) gets one of R_first - S - I
+ *        K := K without the streams served ; S := S + I
  *
- * The paper keeps these intersections and their sizes in a dependent sampling tree (section 4). A
- * part of that tree is rebuilt when an epoch starts or ends, when a sample is given to only some
- * streams, and when two sizes |R| change their order. This file has no tree: for draws with the
- * right probabilities it is enough to know each R, and to test whether R contains an element.
- * (tools/sim/dsa_tree.h has the tree, for comparison.)
+ * The paper keeps these intersections and their sizes in a dependent sampling tree
+ * (section 4), parts of which are rebuilt at many events. This file has no tree: for
+ * draws with the right probabilities it is enough to know each R, and to test whether R
+ * contains an element. (tools/sim/dsa_tree.h has the tree, for comparison.)
  *
- * An element drawn uniformly from R_first - S is in I with the probability |I| / (|R_first| - |S|).
- * With the same probability first(K) has to choose I. If the element is in I, it is a uniform
- * element of I; if not, of R_first - S - I. So the element is drawn first. Then it is tested
- * whether every R of K contains it: one bit test per stream, up to the first stream that lacks the
- * element.
+ * An element drawn uniformly from R_first - S is in I with the probability |I| /
+ * (|R_first| - |S|), with which first(K) has to choose I. If the element is in I, it is
+ * a uniform element of I; if not, of R_first - S - I. So the element is drawn first.
+ * Then one bit test per stream tells whether every R of K contains it, up to the first
+ * stream that lacks it.
  *
- * After each step, S has exactly the elements that all streams of this step's K share. So bit tests
- * also tell whether an element is in S. A uniform element of R - S is found by drawing elements of
- * R until one is not in S. A decision with probability (|R_a| - |S|) / (|R_b| - |S|) is drawn as
- * follows. Imagine |R_b| places, of which the elements of R_a take the first |R_a|. Leave out the
- * places of elements of S. A uniform one of the remaining places belongs to R_a with this
- * probability.
+ * After each step, S has exactly the elements that all streams of this step's K share.
+ * So bit tests also tell whether an element is in S. A uniform element of R - S is found
+ * by drawing elements of R until one is not in S. A decision with probability (|R_a| -
+ * |S|) / (|R_b| - |S|) is drawn as follows. Imagine |R_b| places, of which the elements
+ * of R_a take the first |R_a|. Leave out the places of elements of S. A uniform one of
+ * the remaining places belongs to R_a with this probability.
  *
- * On average few draws are repeated, whatever the sets are: stream k is given each element of R_k
- * with the same probability 1 / |R_k|. So the probability that k is not served yet, after all
- * elements of S were offered, is at most 1 - |S| / |R_k|. If k is first(K) then, finding an element
- * of R_k - S takes |R_k| / (|R_k| - |S|) draws on average, and less for larger sets. The product of
- * this number and the probability is 1: on average, one draw. If many draws in a row fail, which is
- * rare (sets that differ in one element), S is counted.
+ * On average few draws are repeated, whatever the sets are: stream k is given each
+ * element of R_k with the same probability 1 / |R_k|. So the probability that k is not
+ * served yet, after all elements of S were offered, is at most 1 - |S| / |R_k|. If k is
+ * first(K) then, finding an element of R_k - S takes |R_k| / (|R_k| - |S|) draws on
+ * average, and less for larger sets. The product of this number and the probability is
+ * 1: on average, one draw. If many draws in a row fail, which is rare (sets that differ
+ * in one element), S is counted.
  */
 
 struct round {
 	struct sampler_foreseen *foreseen;
 	struct rng *rng;
-	struct sampler_stream **streams; /* the round's streams, by ascending |R| */
+	struct sampler_stream **streams; /* by ascending |R| */
 	const struct idset **sets;
 	size_t m;
-	/* streams[first .. m) have no sample in this round yet: K of the paper */
+	/* K: streams[first .. m) have no sample in this round yet */
 	size_t first;
-	/* S of the paper: the samples that all of streams[suffix .. m) need. If suffix = first, S
-	 * is empty. */
+	/* S: what all of streams[suffix .. m) need; empty if suffix = first */
 	size_t suffix;
 	uint32_t size; /* |S|, if `counted` */
 	bool counted;
 };
 
-/* Tells whether the sample is in S. S has the samples that were needed by all streams of K in the
- * previous step of the round: these samples were offered to all of them. */
+/* Tells whether the sample is in S, and so was offered to all streams of K. */
 static bool offered(const struct round *round, sample_id sample)
 {
 	return round->suffix < round->first &&
@@ -73,10 +71,9 @@ static bool offered(const struct round *round, sample_id sample)
 		       &round->sets[round->suffix], round->m - round->suffix, sample);
 }
 
-/* Costs from which redraws() computes how many draws are tried before S is counted: so many that
- * they take about as long as counting. Counting reads all words of the sets, up to the end of the
- * smallest set. A draw takes as long as reading REDRAW_WORDS + TEST_WORDS * (number of sets)
- * words. */
+/* Drawing and testing a sample takes as long as reading REDRAW_WORDS + TEST_WORDS *
+ * (number of sets) words. Counting S reads all words of the sets, up to the end of the
+ * smallest set. redraws() allows as many draws as take the time of counting. */
 #define REDRAW_WORDS 150
 #define TEST_WORDS 15
 #define LEAST_REDRAWS 16
@@ -91,7 +88,6 @@ static size_t redraws(const struct round *round)
 	return LEAST_REDRAWS + words * n / (REDRAW_WORDS + TEST_WORDS * n);
 }
 
-/* Tells whether to try another draw after `tried` draws that failed, instead of counting S. */
 static bool may_redraw(const struct round *round, size_t tried)
 {
 	return !round->counted && (tried < LEAST_REDRAWS || tried < redraws(round));
@@ -106,7 +102,7 @@ static uint32_t count_offered(struct round *round)
 	return round->size;
 }
 
-/* Draws a uniform element of R_first. Takes the draw that `foresee` has made, if it was made from
+/* Draws a uniform element of R_first: the one that `foresee` has drawn, if it was from
  * this set and no draw has followed. */
 static sample_id draw_any(struct round *round)
 {
@@ -120,8 +116,7 @@ static sample_id draw_any(struct round *round)
 	return round->foreseen->sample;
 }
 
-/* Draws a uniform element of R_first - S: a random sample that is needed by the first stream
- * without a sample in this round, and is not in S (see `offered`). */
+/* Draws a uniform element of R_first - S. */
 static sample_id draw_one(struct round *round)
 {
 	for (size_t i = 0; may_redraw(round, i); i++) {
@@ -136,7 +131,7 @@ static sample_id draw_one(struct round *round)
 		set, &round->sets[round->suffix], round->m - round->suffix, rank);
 }
 
-/* Returns true with probability (|R_a| - |S|) / (|R_b| - |S|); stream b comes after stream a. */
+/* True with probability (|R_a| - |S|) / (|R_b| - |S|); stream b comes after stream a. */
 static bool joins(struct round *round, size_t a, size_t b)
 {
 	const struct idset *set = round->sets[a];
@@ -157,14 +152,14 @@ static bool joins(struct round *round, size_t a, size_t b)
 }
 
 /*
- * Returns the index of the first stream of K that refuses the element of first(K); m: all streams
- * choose this element. If stream a has chosen the element, the probability that all streams from
+ * Returns the index of the first stream of K that refuses the element of first(K); m:
+ * none does. If stream a has chosen the element, the probability that all streams from
  * a+1 to b choose it, too, is (|R_a| - |S|) / (|R_b| - |S|): the product of their single
- * probabilities. So joins(a, b) decides for all of them at once. If one refuses, a bisection finds
- * the first one that does: given that one of a+1 .. b refuses, none of a+1 .. middle refuses with
- * probability
+ * probabilities. So joins(a, b) decides for all of them at once. If one refuses, a
+ * bisection finds the first one that does: given that one of a+1 .. b refuses, none of
+ * a+1 .. middle refuses with probability
  *
- *     (|R_a| - |S|) / (|R_middle| - |S|) * (|R_b| - |R_middle|) / (|R_b| - |R_a|)
+ *    (|R_a| - |S|) / (|R_middle| - |S|) * (|R_b| - |R_middle|) / (|R_b| - |R_a|)
  */
 static size_t first_to_refuse(struct round *round)
 {
@@ -186,8 +181,7 @@ static size_t first_to_refuse(struct round *round)
 	return b;
 }
 
-/* Gives one sample to the first streams of K, the streams that have no sample in this round yet.
- * Returns the index of the first stream that is left in K. */
+/* Gives one sample to the first streams of K. Returns the first index left in K. */
 static size_t serve(struct round *round)
 {
 	size_t first = round->first;
@@ -208,7 +202,7 @@ static bool before(const struct sampler_stream *a, const struct sampler_stream *
 	return a->id < b->id;
 }
 
-/* Sorts the streams by |R|. Uses insertion, because the order changes little in a round. */
+/* Sorts by insertion, because the order changes little in a round. */
 static void sort(struct sampler *sampler)
 {
 	struct sampler_stream **order = sampler->order;
@@ -221,8 +215,8 @@ static void sort(struct sampler *sampler)
 	}
 }
 
-/* Draws a round. Samples are removed from the streams' sets only at the end of the round, because
- * the probabilities need the sizes at its start. */
+/* Samples leave the streams' sets at the end: probabilities need the sizes at the
+ * start. */
 static void draw(struct sampler *sampler, size_t m)
 {
 	struct round round = {&sampler->foreseen, &sampler->rng, sampler->round,
@@ -243,8 +237,7 @@ static void draw(struct sampler *sampler, size_t m)
 	sort(sampler);
 }
 
-/* Predicts the first sample that draw_one will try in the next round: draws it with a copy of the
- * random state. */
+/* Makes the next round's first draw in draw_one, with a copy of the random state. */
 static sample_id foresee(struct sampler *sampler, const struct sampler_stream *stream)
 {
 	struct sampler_foreseen *foreseen = &sampler->foreseen;

@@ -26,18 +26,14 @@
 struct idset {
 	uint64_t *words;
 	uint16_t *lines;
-	/* a Fenwick tree: for i from 1 on, sums[i] counts the elements in the blocks i - lowbit to
-	 * i - 1, where lowbit is i & -i, the lowest set bit of i */
-	uint32_t *sums;
+	uint32_t *sums; /* a Fenwick tree of counts, by block, from 1 on */
 	uint32_t bound;
 	uint32_t size;
 	uint32_t n_blocks;
-	/* a power of two, so that the search in idset_select never leaves the array */
-	uint32_t n_sums;
+	uint32_t n_sums; /* power of two, so idset_select never leaves sums */
 };
 
-/* Counts bits in plain C, because not every x86-64 has popcnt. Byte i of the result is the number
- * of set bits in bytes 0 to i. */
+/* Byte i of the result: the set bits in bytes 0 to i. Not every x86-64 has popcnt. */
 static uint64_t byte_sums(uint64_t word)
 {
 	word -= word >> 1 & UINT64_C(0x5555555555555555);
@@ -107,7 +103,7 @@ int idset_copy(const struct idset *set, struct idset **ret)
 	return 0;
 }
 
-/* Flips the bits of the ids. Writes each word only once, because the ids are ascending. */
+/* Writes each word only once, because the ids are ascending. */
 static void flip_bits(struct idset *set, const roaring_bitmap_t *ids)
 {
 	uint32_t buffer[256];
@@ -135,8 +131,7 @@ static void set_all_bits(struct idset *set)
 	set->words[set->bound / 64] = (UINT64_C(1) << set->bound % 64) - 1;
 }
 
-/* Sets the bits of the ids. If they are more than half of all ids, sets all bits, and then clears
- * the bits of all other ids, which is faster. */
+/* Setting all bits and clearing the others is faster for more than half of all ids. */
 static int set_bits(struct idset *set, const roaring_bitmap_t *ids)
 {
 	uint64_t n = roaring_bitmap_get_cardinality(ids);
@@ -224,7 +219,7 @@ bool idset_contains(const struct idset *set, uint32_t id)
 	return contains(set, id);
 }
 
-/* Adds an id (change = 1), or removes it (change = UINT32_MAX, that is -1). */
+/* change: 1 adds the id; UINT32_MAX, that is -1, removes it. */
 static void flip(struct idset *set, uint32_t id, uint32_t change)
 {
 	set->words[id / 64] ^= UINT64_C(1) << id % 64;
@@ -246,13 +241,13 @@ void idset_remove(struct idset *set, uint32_t id)
 	flip(set, id, UINT32_MAX);
 }
 
-/* Returns the position of the bit that has `rank` set bits below it. sums: byte_sums(word). */
+/* Finds the bit that has `rank` set bits below it. sums: byte_sums(word). */
 static uint32_t select_bit(uint64_t word, uint64_t sums, uint32_t rank)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
-	/* Bit 7 of each byte in `below` is set if the sum in this byte of `sums` is at most `rank`.
-	 * The bytes can be subtracted all at once: each is at least 128, and each sum at most
-	 * 64. */
+	/* Bit 7 of each byte in `below` is set if the sum in this byte of `sums` is at
+	 * most `rank`. No byte borrows in the subtraction: each is at least 128, and
+	 * each sum at most 64. */
 	uint64_t below = (ones * (rank | 0x80) - sums) & (ones << 7);
 	uint32_t at = (uint32_t)((below >> 7) * ones >> 56) * 8;
 	rank -= sums << 8 >> at & 0xff;
@@ -305,7 +300,7 @@ bool idset_all_contain(const struct idset *const *sets, size_t n, uint32_t id)
 	return true;
 }
 
-/* Returns the number of blocks that all sets have: that of the set with the fewest blocks. */
+/* The number of blocks of the shortest set. */
 static size_t n_blocks_shared(const struct idset *const *sets, size_t n)
 {
 	size_t least = sets[0]->n_blocks;
@@ -315,8 +310,8 @@ static size_t n_blocks_shared(const struct idset *const *sets, size_t n)
 	return least;
 }
 
-/* Clears those bits of the block `ret` that are not set in `words`. Returns whether any bit is
- * left. The pointers are `restrict`, so that compilers use vector instructions. */
+/* Returns whether any bit of the block `ret` is left. The pointers are `restrict`, so
+ * that compilers use vector instructions. */
 static bool and_block(uint64_t *restrict ret, const uint64_t *restrict words)
 {
 	uint64_t any = 0;
@@ -327,8 +322,8 @@ static bool and_block(uint64_t *restrict ret, const uint64_t *restrict words)
 	return any;
 }
 
-/* Sets *ret to the bits of a block that are set in all sets. Returns false if there are none; then
- * *ret is undefined. */
+/* *ret: the bits that are set in this block of all sets. false: none; *ret is
+ * undefined. */
 static bool shared_block(
 	const struct idset *const *sets, size_t n, size_t block, uint64_t *ret)
 {
@@ -371,8 +366,7 @@ uint32_t idset_select_unshared(
 	}
 }
 
-/* Adds ids to `ids`: if `same` is 0, those whose bits are set; if `same` is UINT64_MAX, those whose
- * bits are not set. */
+/* same: 0 adds the ids whose bits are set, UINT64_MAX those whose bits are not. */
 static void add_differing(const struct idset *set, uint64_t same, roaring_bitmap_t *ids)
 {
 	uint32_t buffer[1024];
@@ -412,7 +406,7 @@ void idset_validate(const struct idset *set)
 	for (size_t i = 0; i < n_lines(set); i++) {
 		ensure(set->lines[i] == count_line(&set->words[i * LINE_WORDS]));
 		size += set->lines[i];
-		/* number of blocks from the first one to the one that has line i */
+		/* blocks up to the one of line i */
 		size_t sum = i / BLOCK_LINES + 1;
 		if (i % BLOCK_LINES != BLOCK_LINES - 1)
 			continue;

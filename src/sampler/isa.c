@@ -3,8 +3,7 @@
 
 #include "sampler/sampler_internal.h"
 
-/* Independent sampling: each stream draws uniformly from its remaining samples, whatever other
- * streams draw. */
+/* Independent sampling: each stream draws uniformly, whatever other streams draw. */
 
 static void draw(struct sampler *sampler, size_t m)
 {

@@ -12,161 +12,148 @@
 #include <stddef.h>
 
 /*
- * Sampling for several streams together: calls report events, and return decisions. The sampler has
- * no clock, no threads and no I/O: the same seed and the same events give the same decisions.
+ * Sampling for several streams together: calls report events, and return decisions. The
+ * sampler has no clock, no threads and no I/O: the same seed and the same events give
+ * the same decisions.
  *
- * A *stream* is one epoch of one job. Each stream is given every id of its set once, in an order
- * that by itself is uniformly random (dsa, isa, exchange) or ascending (sequential). A *round*
- * draws one sample for each of several streams.
+ * A *stream* is one epoch of one job. Each stream is given every id of its set once, in
+ * an order that by itself is uniformly random (dsa, isa, exchange) or ascending
+ * (sequential). A *round* draws one sample for each of several streams.
  *
- *   dsa       JOADER (NeurIPS 2022), Algorithm 1 and 2
- *   isa       each stream draws independently
- *   exchange  if the drawn sample is not in the cache, the stream gets one that is there. The two
- *             samples must be of the same *membership class*: the same jobs have selected them, and
- *             they have the same label if labels are given. The streams of a round draw the same
- *             class as often as possible.
+ *  dsa       JOADER (NeurIPS 2022), Algorithm 1 and 2
+ *  isa       each stream draws independently
+ *  exchange  if the drawn sample is not in the cache, the stream gets one that is there.
+ *            The two samples must be of the same *membership class*: the same jobs have
+ *            selected them, and they have the same label if labels are given. The
+ *            streams of a round draw the same class as often as possible.
  *
- *   Flow: a job joins; a stream is inserted when an epoch of it starts, rounds are drawn, the
- *         stream is removed; the job leaves. The caller reports which samples are *resident*: in
- *         the cache, or on their way there.
- *   Owns: the sets handed to sampler_insert.
- *   Threads: the caller serialises the calls, under a lock. Sets outside of a sampler are an
- *         exception: filling, reading and freeing a large set takes long, and needs no lock.
- *   Errors: -ENOMEM, -EEXIST from join and insert. Other functions can't fail. An unknown stream or
- *         job is a bug.
+ *  Flow: a job joins; a stream is inserted when an epoch of it starts, rounds are drawn,
+ *        the stream is removed; the job leaves. The caller reports which samples are
+ *        *resident*: in the cache, or on their way there.
+ *  Owns: the sets handed to sampler_insert.
+ *  Threads: the caller serialises, under a lock. Only large sets outside of a sampler are
+ *        filled, read and freed without the lock, because this takes long.
+ *  Errors: -ENOMEM, -EEXIST from join and insert. Other functions can't fail. An unknown
+ *        stream or job is a bug.
  */
 
 struct sampler;
 
 must_check int sampler_new(enum sampler_kind kind, uint64_t seed, struct sampler **ret);
-/*
- * Makes an exchange sampler that exchanges only samples of the same label, and supports
- * sampler_draw_within. Copies labels[id] for the ids below n_ids.
- */
+/* Makes an exchange sampler that exchanges only samples of the same label, and supports
+ * sampler_draw_within. Copies labels[id] for the ids below n_ids. */
 must_check int sampler_new_labelled(
 	uint64_t seed, const uint32_t *labels, uint32_t n_ids, struct sampler **ret);
 void sampler_free(struct sampler **sampler);
 
-/* Mixes a number into the state of the random numbers, so that later draws differ. */
+/* Mixes the number into the random state, so that later draws differ. */
 void sampler_stir(struct sampler *sampler, uint64_t number);
 
-/* Adds a job. selection: the ids that the job uses (D_j); the sampler copies them if it needs them.
- * space: the number of the cache space with the job's tensors; jobs with equal preparations share a
- * space. Only exchange uses both arguments. */
+/* selection: the ids that the job uses (D_j); the sampler copies them if it needs them.
+ * space: the number of the cache space with the job's tensors; jobs with equal
+ * preparations share a space. Only exchange uses both arguments. */
 must_check int sampler_join(struct sampler *sampler, job_id job, uint32_t space,
 	const roaring_bitmap_t *selection);
-/* A job that joins in three steps, so that the caller need not hold its lock for long:
- * sampler_joining_new, sampler_joining_prepare and sampler_join_prepared. */
+/* A job joins in three steps, so that the caller need not hold its lock for long. */
 struct sampler_joining;
-/* First step: copies the sets of the streams. The caller must hold its lock. The selection must
- * stay valid until sampler_joining_prepare has returned. */
+/* First step, under the lock. The selection must stay valid until
+ * sampler_joining_prepare has returned. */
 must_check int sampler_joining_new(const struct sampler *sampler, uint32_t space,
 	const roaring_bitmap_t *selection, struct sampler_joining **ret);
-/* Second step: does all work that takes long. Needs no lock, because it does not access the
- * sampler. */
+/* Second step, which takes long, without the lock. */
 must_check int sampler_joining_prepare(struct sampler_joining *joining);
-/* Last step: adds the job, as sampler_join does. The caller must hold its lock. -EAGAIN: a job or
- * stream was added in between; the caller has to start again with sampler_joining_new. */
+/* Last step, under the lock. -EAGAIN: a job or stream was added in between; the caller
+ * starts again with sampler_joining_new. */
 must_check int sampler_join_prepared(struct sampler *sampler, job_id job, uint32_t space,
 	struct sampler_joining *joining);
-/* Frees `joining`, and sets *joining to NULL. Needs no lock. */
+/* Needs no lock. */
 void sampler_joining_free(struct sampler_joining **joining);
-/* Removes a job. The caller must have removed the job's stream before. The job's membership classes
- * stay until sampler_coarsen. */
+/* The job's stream must be gone. The job's classes stay until sampler_coarsen. */
 void sampler_leave(struct sampler *sampler, job_id job);
 
-/* A coarsening merges membership classes that only differ because of jobs that have left. Without
- * it jobs exchange fewer samples. It is possible only while there is no stream, so the caller does
- * it before a stream is inserted. The steps are sampler_coarsening_new, sampler_coarsening_prepare
- * and sampler_coarsen. */
+/* A coarsening merges membership classes that only differ because of jobs that have
+ * left. Without it jobs exchange fewer samples. It is possible only while there is no
+ * stream, so the caller does it before a stream is inserted, in three steps. */
 struct sampler_coarsening;
-/* First step. The caller must hold its lock. *ret is NULL if no classes can be merged. */
+/* First step, under the lock. *ret is NULL if no classes can be merged. */
 must_check int sampler_coarsening_new(
 	const struct sampler *sampler, struct sampler_coarsening **ret);
-/* Second step: does all work that takes long. Needs no lock. */
+/* Second step, which takes long, without the lock. */
 must_check int sampler_coarsening_prepare(struct sampler_coarsening *coarsening);
-/* Last step: merges the classes. The caller must hold its lock. -EAGAIN: a job, stream or resident
- * sample was added or removed in between; the caller has to start again with
- * sampler_coarsening_new. */
+/* Last step, under the lock. -EAGAIN: a job, stream or resident sample was added or
+ * removed in between; the caller starts again with sampler_coarsening_new. */
 must_check int sampler_coarsen(
 	struct sampler *sampler, struct sampler_coarsening *coarsening);
-/* Frees `coarsening`, and sets *coarsening to NULL. Needs no lock. */
+/* Needs no lock. */
 void sampler_coarsening_free(struct sampler_coarsening **coarsening);
-/* Does all steps of a coarsening. If there is no memory, the classes stay as they are. */
+/* Does all three steps. If memory is short, the classes stay as they are. */
 void sampler_coarsen_all(struct sampler *sampler);
 
-/* Adds a stream for a job that has joined. remaining: the ids that the stream has still to draw
- * (R_j), a subset of the job's selection. The function takes over `remaining`, also on failure.
- * -EEXIST: the job already has a stream, and the sampler is exchange, which allows only one. */
+/* Adds a stream for a job that has joined. Takes over `remaining`, the ids to draw
+ * (R_j), a subset of the job's selection, also on failure. -EEXIST: the stream exists,
+ * or the sampler is exchange, which allows a job only one stream. */
 must_check int sampler_insert(struct sampler *sampler, stream_id stream, job_id job,
 	roaring_bitmap_t *remaining);
 void sampler_remove(struct sampler *sampler, stream_id stream);
 
-/* The ids that a stream has still to draw (R_j), in the form that a sampler uses. */
+/* The ids that a stream has yet to draw (R_j), in the form that a sampler uses. */
 struct sampler_set;
-/* Makes an empty set. The caller must hold its lock. */
+/* Makes an empty set, under the lock. */
 must_check int sampler_set_new(const struct sampler *sampler, struct sampler_set **ret);
-/* Fills an empty set. Takes long, but needs no lock, because it does not access the sampler. If a
- * job joins between sampler_set_new and sampler_insert_set, sampler_insert_set may have to repeat
- * a part of this work. */
+/* Fills an empty set, which takes long, without the lock. If a job joins before
+ * sampler_insert_set, the latter may have to repeat a part of this work. */
 must_check int sampler_set_fill(
 	struct sampler_set *set, const roaring_bitmap_t *remaining);
 void sampler_set_free(struct sampler_set **set);
-/* Returns the ids of the set as a bitmap, which the caller frees; NULL: no memory. */
+/* The caller frees the bitmap. NULL: no memory. */
 roaring_bitmap_t *sampler_set_ids(const struct sampler_set *set);
 bool sampler_set_contains(const struct sampler_set *set, sample_id sample);
 
-/* Inserts a stream like sampler_insert, but takes only a short time. Takes over the set, also on
- * failure. Afterwards the caller calls sampler_settle until it returns true: the sampler `exchange`
- * then knows which resident samples each stream can get. Until then the stream gets fewer samples
- * in exchange, but everything else works as usual. If another stream is inserted or removed before
- * sampler_settle has returned true, the insertion or removal first does the rest of this work,
- * which may take long. */
+/* Inserts a stream as sampler_insert does, but in a short time. Takes over the set, also
+ * on failure. The caller then calls sampler_settle until it returns true: until then the
+ * stream gets fewer samples in exchange. If another stream is inserted or removed
+ * before, this first does the rest of the work, which may take long. */
 must_check int sampler_insert_set(
 	struct sampler *sampler, stream_id stream, job_id job, struct sampler_set *set);
-/* Removes a stream like sampler_remove, but returns the stream's set, which belongs to the caller.
- * Afterwards the caller calls sampler_settle, as after sampler_insert_set. */
+/* Removes a stream, and returns its set, which belongs to the caller. The caller then
+ * calls sampler_settle, as after sampler_insert_set. */
 struct sampler_set *sampler_remove_set(struct sampler *sampler, stream_id stream);
-/* Updates, for about n resident samples, which streams can get each sample in exchange. Returns
- * true if all resident samples are up to date. */
+/* Updates, for about n resident samples, which streams can get each sample in exchange.
+ * true: all resident samples are up to date. */
 bool sampler_settle(struct sampler *sampler, uint32_t n);
 
-/* Draws one round for n distinct streams, which may be in any order. ret[i]: the sample for
- * streams[i]; SAMPLE_NONE: the stream has no sample left. Removes the sample from the stream's
- * remaining samples. */
+/* Draws one round for n distinct streams, in any order. ret[i]: the sample for
+ * streams[i], which leaves the stream's set; SAMPLE_NONE: the set is empty. */
 void sampler_draw(
 	struct sampler *sampler, const stream_id *streams, size_t n, sample_id *ret);
 
-/* Returns the sample that the stream will be given in the next round. This is only right if no
- * other stream takes part in the round, or only streams with the same remaining samples.
- * SAMPLE_NONE: not known. The call does not influence the draws. It lets the caller prefetch the
- * sample's data. */
+/* Returns the stream's next sample, so that the caller can prefetch its data. This is
+ * right if no other stream takes part in the round, or only streams with the same
+ * remaining samples. SAMPLE_NONE: not known. The call does not influence the draws. */
 sample_id sampler_foresee(struct sampler *sampler, stream_id stream);
 
-/* Draws from the stream's remaining samples with the label; SAMPLE_NONE: none is left. The sampler
- * must come from sampler_new_labelled. */
+/* Draws from the stream's remaining samples with the label; SAMPLE_NONE: none is left.
+ * The sampler must come from sampler_new_labelled. */
 sample_id sampler_draw_within(struct sampler *sampler, stream_id stream, uint32_t label);
 
 /*
- * Tells the sampler `exchange` that the sample is in the cache of the space, or on its way there. A
- * sample that was drawn counts as resident without this call. The call may be repeated.
+ * Tells the sampler `exchange` that the sample is in the cache of the space, or on its
+ * way there. This may be repeated; for a drawn sample it is not necessary.
  *
- * Orders are uniformly random only if all samples of a membership class are equally likely to get
- * into the cache. So the caller must not report samples that were loaded by a job in dataset order,
- * or by a job that is served label by label.
+ * Orders are uniformly random only if all samples of a membership class are equally
+ * likely to get into the cache. So the caller must not report samples that were loaded
+ * by a job in dataset order, or by a job that is served label by label.
  */
 void sampler_resident(struct sampler *sampler, uint32_t space, sample_id sample);
-/* Tells the sampler `exchange` that the sample is no longer in the cache of the space, or that a
- * drawn sample will not get there. The call may be repeated. */
+/* Tells the sampler `exchange` that the sample is no longer in the cache of the space,
+ * or that a drawn sample will not get there. This may be repeated. */
 void sampler_evicted(struct sampler *sampler, uint32_t space, sample_id sample);
 
-/* Returns the number of samples that the stream has still to draw. */
 uint32_t sampler_remaining(const struct sampler *sampler, stream_id stream);
 bool sampler_contains(const struct sampler *sampler, stream_id stream, sample_id sample);
 
-/* Returns a copy of the set that the stream has still to draw. The caller frees it; NULL: no
- * memory. */
+/* Returns a copy, which the caller frees. NULL: no memory. */
 roaring_bitmap_t *sampler_copy_remaining(const struct sampler *sampler, stream_id stream);
 
-/* Aborts if an invariant does not hold, and prints the state. For tests. */
+/* Aborts, and prints the state, if an invariant does not hold. For tests. */
 void sampler_validate(const struct sampler *sampler);

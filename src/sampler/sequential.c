@@ -3,7 +3,7 @@
 
 #include "sampler/sampler_internal.h"
 
-/* Gives each stream its samples in dataset order, for validation sets. */
+/* Each stream gets its samples in dataset order, for validation sets. */
 
 static void draw(struct sampler *sampler, size_t m)
 {

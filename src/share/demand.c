@@ -6,17 +6,17 @@
 #include <math.h>
 
 #define PROBE 1.3
-/* If a job's readers idle for less than this fraction of a window, they count as never idle. */
+/* Readers that idle for less than this fraction of a window count as never idle. */
 #define NEVER_IDLES .15
-/* If a job's readers idle for more than this fraction of a window, they have enough samples. */
+/* Readers that idle for more than this fraction of a window have enough samples. */
 #define OFTEN_IDLES .9
 
 /* A job that gets at least this fraction of its estimated rate counts as satisfied. */
 #define MET .95
 
-/* Moves the estimated rate towards `found`, the measured one: up by a factor of at most PROBE, or
- * down by half of the difference. Steps upwards are limited, because a rate that is measured while
- * the readers wait for decoders can be far above their need. */
+/* Moves the estimate towards the measured rate `found`: upwards by a limited factor,
+ * because a rate measured while readers wait for decoders can be far above their
+ * need. */
 static double toward(double rate, double found)
 {
 	if (rate <= 0)
@@ -24,17 +24,15 @@ static double toward(double rate, double found)
 	return found > rate ? fmin(found, rate * PROBE) : (rate + found) / 2;
 }
 
-/* Returns the new estimate for a job whose readers never idled: a higher one if the job got the
- * estimated rate, so that more samples may be needed; otherwise the old one. */
+/* The new estimate if the readers never idled: higher if the job got the old one. */
 static double raise(double rate, double got)
 {
 	return got < rate * MET ? rate : fmax(rate, got * PROBE);
 }
 
-/* Tells whether a window shows that the estimated rate is wrong: the job got more samples per
- * second (`got`) than the estimate, or the rate without waits (`found`) is lower. Only then may a
- * window with many waits change an estimate that is `shown`: one of several readers often waits,
- * although the job has enough samples. */
+/* A window contradicts the estimate if the job got more, or if its rate without waits
+ * (`found`) is lower. Only then may a window with many waits change an estimate that is
+ * `shown`: one of several readers often waits, although the job has enough samples. */
 static bool contradicts(double rate, double got, double found)
 {
 	return got > rate || found < rate;

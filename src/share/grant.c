@@ -6,19 +6,19 @@
 #include <math.h>
 
 /*
- * All figures are decode time per second. A job can use cost x demand: the decode time of a sample,
- * times the samples per second that the job could read. SHARE_FAIR and SHARE_SLOWDOWN divide the
- * decode time as if it were water. Each job has a vessel that holds cost x demand. All vessels
- * stand side by side, and are filled to one common level. When a vessel is full, the other vessels
- * get the rest.
+ * All figures are decode time per second. A job can use cost x demand: the decode time
+ * of a sample, times the samples per second that the job could read. SHARE_FAIR and
+ * SHARE_SLOWDOWN divide the decode time as if it were water. Each job has a vessel that
+ * holds cost x demand. All vessels stand side by side, and are filled to one common
+ * level. The others get what a full one can't hold.
  *
  * |       |  |    |          The width of a vessel is the job's weight (SHARE_FAIR),
  * |~~~~~~~|  |~~~~|   |~|    or weight x (cost x demand) (SHARE_SLOWDOWN).
  * |_______|  |____|   |_|
  */
 
-/* SHARE_THROUGHPUT divides this part of the decode time among all jobs, so that each job makes
- * progress. The jobs that get most samples for their decode time get the rest. */
+/* SHARE_THROUGHPUT divides this part of the decode time among all jobs, so that each
+ * makes progress. The jobs that get most samples for their decode time get the rest. */
 #define CERTAIN_PART .05
 
 #define OPEN (-1) /* in `rates`: the job's rate is not determined yet */
@@ -28,15 +28,13 @@ static double could_use(const struct share_claim *claim)
 	return claim->cost * claim->demand;
 }
 
-/* Returns the width of a job's vessel. by_need: the weight times what the job can use; otherwise
- * the weight. */
+/* by_need: weight times what the job can use; otherwise the weight. */
 static double width_of(const struct share_claim *claim, bool by_need)
 {
 	return by_need ? claim->weight * could_use(claim) : claim->weight;
 }
 
-/* Finds the jobs whose vessels are full at this level, and gives each all that it can use. Returns
- * false if there are no such jobs. */
+/* Grants the jobs with full vessels all that they can use. false: there are none. */
 static bool fill_lowest(const struct share_claim *claims, size_t n, bool by_need,
 	double level, double *capacity, double *rates)
 {
@@ -53,7 +51,6 @@ static bool fill_lowest(const struct share_claim *claims, size_t n, bool by_need
 	return any;
 }
 
-/* Divides the capacity among all jobs by filling their vessels. */
 static void pour(const struct share_claim *claims, size_t n, bool by_need,
 	double capacity, double *rates)
 {
@@ -71,8 +68,7 @@ static void pour(const struct share_claim *claims, size_t n, bool by_need,
 			rates[i] = width_of(&claims[i], by_need) * level / claims[i].cost;
 }
 
-/* Returns the index of the job with the most weight per cost, among the jobs that can use more
- * decode time; n: no job can. */
+/* Returns the job with the most weight per cost that can use more; n: none can. */
 static size_t best_of(const struct share_claim *claims, size_t n, const double *rates)
 {
 	size_t best = n;

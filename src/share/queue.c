@@ -7,16 +7,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Limit of a job's debt, in rounds' worth of decode time. A job also owes decode time for samples
- * that it got in another job's turn. Without the limit, its own requests might have to wait too
- * long. */
+/* The most rounds of decode time that a job owes for samples that it got in other jobs'
+ * turns. Without the limit, its own requests might have to wait too long. */
 #define MOST_ROUNDS_OF_DEBT 100
 
-/* A want: one job wants one request, that is, needs the sample decoded. */
 struct share_want {
 	/* in a queue of the job's lane, or in job->aside while the request is aside */
 	TAILQ_ENTRY(share_want) link;
-	/* links the wants of all jobs for the same request (request->wants) */
+	/* in request->wants */
 	LIST_ENTRY(share_want) also;
 	struct share_job *job;
 	struct share_request *request;
@@ -40,8 +38,6 @@ static bool is_empty(const struct share_lane *lane)
 	return TAILQ_EMPTY(&lane->urgent) && TAILQ_EMPTY(&lane->ahead);
 }
 
-/* Returns the queue of the job's lane that has the want. While the request is aside (out of all
- * lanes), the want is in job->aside instead. */
 static struct share_wants *queue_of(const struct share_want *want)
 {
 	struct share_lane *lane = want->job->lane;
@@ -56,7 +52,6 @@ static void unqueue(struct share_want *want)
 		return;
 	}
 	TAILQ_REMOVE(queue_of(want), want, link);
-	/* A job without requests keeps no positive deficit, as it does not need the decode time. */
 	if (is_empty(lane) && lane->deficit > 0)
 		lane->deficit = 0;
 }
@@ -207,7 +202,7 @@ void share_leave(struct share_job *job)
 
 /* --- whose turn it is ------------------------------------------------------------------- */
 
-/* Charges `part` ns of decode time to one job. took: the sample is decoded in this job's turn. */
+/* took: the sample is decoded in this job's turn. */
 static void charge_one(struct share_job *job, int64_t part, bool took)
 {
 	struct share_lane *lane = &job->own;
@@ -221,8 +216,8 @@ static void charge_one(struct share_job *job, int64_t part, bool took)
 	lane->deficit = debt;
 }
 
-/* Charges the decode time of `first`, in equal parts, to all jobs that want `first` or a request
- * that is decoded together with `first`. */
+/* Charges the decode time of `first` in equal parts to all jobs that want it, or a
+ * request that is decoded together with it. */
 static void charge(const struct share_request *first, const struct share_job *taker)
 {
 	const struct share_request *request;
@@ -243,10 +238,9 @@ void share_with(struct share_request *first, struct share_request *other)
 	first->with = other;
 }
 
-/* Offers the requests of a queue to the caller one by one, until the caller answers SHARE_TAKE or
- * SHARE_STOP. Returns the want of the request for which it does; NULL: the caller skipped all
- * requests. SHARE_PASS_REST skips the rest of the queue. But with SHARE_FIFO the queue belongs to
- * all jobs, so there it skips only one request. */
+/* Returns the want whose request the caller answers by SHARE_TAKE or SHARE_STOP; NULL:
+ * it skips all. SHARE_PASS_REST skips the rest of the queue, but with SHARE_FIFO, where
+ * the queue belongs to all jobs, only one request. */
 static struct share_want *offer_queue(const struct share_wants *wants, share_offer *offer,
 	void *context, enum share_answer *ret_answer)
 {
@@ -262,8 +256,6 @@ static struct share_want *offer_queue(const struct share_wants *wants, share_off
 	return NULL;
 }
 
-/* Kinds of requests. URGENT: a reader waits for the sample. AHEAD: look-ahead, which a reader will
- * need later. */
 enum kinds { URGENT = 1, AHEAD = 2, BOTH = URGENT | AHEAD };
 
 static bool has(const struct share_lane *lane, enum kinds kinds)
@@ -272,7 +264,6 @@ static bool has(const struct share_lane *lane, enum kinds kinds)
 	       ((kinds & AHEAD) && !TAILQ_EMPTY(&lane->ahead));
 }
 
-/* Offers to the caller the urgent requests of one job's lane, then the look-ahead requests. */
 static struct share_want *offer_lane(const struct share_lane *lane, enum kinds kinds,
 	share_offer *offer, void *context, enum share_answer *ret_answer)
 {
@@ -296,8 +287,8 @@ static struct share_request *take(const struct share_want *want)
 	return first;
 }
 
-/* Returns how many rounds of the round robin must pass until a job has its turn (a positive
- * deficit). Considers only jobs that have requests, but no turn now; 0: there are no such jobs. */
+/* Returns after how many rounds the first of the jobs that have requests, but no turn
+ * now, has its turn; 0: there are no such jobs. */
 static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 {
 	const struct share_job *job;
@@ -313,9 +304,8 @@ static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 	return least;
 }
 
-/* Gives each lane (a job's queues) its decode time for a number of rounds. A lane can save up the
- * decode time of one round at most. A lane without requests saves nothing, but its debt
- * decreases. */
+/* A lane saves at most one round's decode time. Without requests it only pays its
+ * debt. */
 static void give_rounds(struct shares *shares, int64_t rounds)
 {
 	struct share_job *job;
@@ -335,8 +325,7 @@ static struct share_job *next_with_turn(struct share_job *job, enum kinds kinds)
 	return job;
 }
 
-/* Offers to the caller the requests of all jobs that have their turn (a positive deficit). NULL:
- * the caller skipped all. */
+/* NULL: the caller skipped all requests of jobs that have their turn. */
 static struct share_want *offer_turns(struct shares *shares, enum kinds kinds,
 	share_offer *offer, void *context, enum share_answer *ret_answer)
 {
@@ -369,10 +358,9 @@ static struct share_want *offer_lanes(struct shares *shares, enum kinds kinds,
 	return NULL;
 }
 
-/* Offers the requests of all lanes. If decoders are short, each job gets its share, whether or not
- * its requests are urgent. Otherwise the urgent requests of all jobs come before all look-ahead
- * requests, so that no job falls behind: it would no longer draw the same samples as the other
- * jobs. */
+/* If decoders are short, each job gets its share, whether or not its requests are
+ * urgent. Otherwise all urgent requests come before all look-ahead, so that no job falls
+ * behind: it would no longer draw the same samples as the other jobs. */
 static struct share_want *offer_all(
 	struct shares *shares, share_offer *offer, void *context, enum share_answer *ret)
 {

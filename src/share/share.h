@@ -11,92 +11,90 @@
 #include <sys/queue.h>
 
 /*
- * Shares the decoders among jobs. No decoder belongs to a job: there is one pool, and whenever
- * a decoder is free, share_next says which request goes to it.
+ * Shares the decoders among jobs. No decoder belongs to a job: whenever one is free,
+ * share_next says which request goes to it.
  *
- *     share_ask --> lanes, one per job --> share_next --> the caller decodes --> share_drop
- *                        ^          ^                           |
- *                        |          +------ share_again --------+ decoding failed
- *                        | quanta
- *     shares_window: what jobs need (demand.c) -> what they are granted (grant.c)
- *     (window.c)
+ *    share_ask --> lanes, one per job --> share_next --> the caller decodes --> share_drop
+ *                       ^          ^                           |
+ *                       |          +------ share_again --------+ decoding failed
+ *                       | quanta
+ *    shares_window: what jobs need (demand.c) -> what they are granted (grant.c)
+ *    (window.c)
  *
- * A *want* is the wish of one job for a request; several jobs can want the same request. A *lane*
- * has the wants of one job: *urgent* ones, for which a reader waits, and *look-ahead*, samples that
- * will be needed later. A request that is being decoded, or has to wait, is *aside*: out of all
- * lanes. A *window* is the time between two calls of shares_window.
+ * A *want* is the wish of one job for a request; several jobs can want the same request.
+ * A *lane* has the wants of one job: *urgent* ones, for which a reader waits, and
+ * *look-ahead*, samples that will be needed later. A request that is being decoded, or
+ * has to wait, is *aside*: out of all lanes. A *window* is the time between two calls of
+ * shares_window.
  *
- * The lanes are served by weighted deficit round robin, in units of decode time. Each round adds
- * a lane's *quantum* to the lane's *deficit*, and each decoded sample is charged to it. A lane has
- * its turn while its deficit is positive; a negative deficit is the lane's *debt*. A lane without
- * requests keeps no positive deficit, but pays off its debt. If no lane with requests has its turn,
- * rounds pass until one has: decoders are idle only if no job asks. If decoders are short, each
- * lane's urgent requests come before its own look-ahead; otherwise the urgent requests of all lanes
- * come before any look-ahead.
+ * The lanes are served by weighted deficit round robin, in units of decode time. Each
+ * round adds a lane's *quantum* to the lane's *deficit*, and each decoded sample is
+ * charged to it. A lane has its turn while its deficit is positive; a negative deficit
+ * is the lane's *debt*. A lane without requests keeps no positive deficit, but pays off
+ * its debt. If no lane with requests has its turn, rounds pass until one has: decoders
+ * are idle only if no job asks. If decoders are short, each lane's urgent requests come
+ * before its own look-ahead; otherwise the urgent requests of all lanes come before any
+ * look-ahead.
  *
- *   Flow: shares_init -> share_join -> share_ask, share_next ... -> share_leave; once a
- *         second or so shares_window.
- *   Owns: the wants between requests and jobs. Jobs and requests are the caller's.
- *   Threads, locks, clock: none. The caller serialises.
- *   Errors: -ENOMEM.
+ *  Flow: shares_init -> share_join -> share_ask, share_next ... -> share_leave; once a
+ *        second or so shares_window.
+ *  Owns: the wants between requests and jobs. Jobs and requests are the caller's.
+ *  Threads, locks, clock: none. The caller serialises.
+ *  Errors: -ENOMEM.
  */
 
-/* A policy decides what jobs of equal weight get in equal amounts while decoders are short. */
+/* The amount that is equal for jobs of equal weight while decoders are short. */
 enum share_policy {
-	SHARE_SLOWDOWN,	  /* the fraction of its demand that each job gets */
-	SHARE_FAIR,	  /* decode time that each job gets */
-	SHARE_THROUGHPUT, /* nothing is equal: as many samples per second as possible */
-	SHARE_FIFO	  /* nothing is equal: first come, first served */
+	SHARE_SLOWDOWN,	  /* the fraction of its demand that a job gets */
+	SHARE_FAIR,	  /* decode time */
+	SHARE_THROUGHPUT, /* none: as many samples per second as possible */
+	SHARE_FIFO	  /* none: first come, first served */
 };
 
-/* --- grant.c: the optimum --- */
-
-/* The figures of one job from which share_grant computes the job's part. */
+/* A job, as share_grant sees it. */
 struct share_claim {
-	double weight; /* more than 0 */
-	/* Seconds of decode time per sample. 0: all its samples are decoded for other jobs. */
+	double weight;
+	/* seconds of decode time per sample; 0: all are decoded for other jobs */
 	double cost;
 	double demand; /* samples per second that the job could use */
 };
 
 /*
- * Computes the samples per second that each job is granted, of `capacity` seconds of decode
- * time per second:
+ * Computes the samples per second that each job is granted, of `capacity` seconds of
+ * decode time per second:
  *
- *     maximise  sum w_i U(x_i)   where  0 <= x_i <= demand_i,  sum cost_i x_i <= capacity
+ *    maximise  sum w_i U(x_i)   where  0 <= x_i <= demand_i,  sum cost_i x_i <= capacity
  *
- * x_i is the rate of job i, w_i its weight, U the benefit of a rate. SHARE_THROUGHPUT: U(x) = x,
- * but a small part is divided among all jobs, so that none waits for ever. SHARE_FAIR: U(x) =
- * log x. SHARE_SLOWDOWN: the smallest x_i / (w_i demand_i) is made as large as possible, then the
- * second smallest, and so on. SHARE_FIFO grants each job its demand.
+ * x_i is the rate of job i, w_i its weight, U the benefit of a rate. SHARE_THROUGHPUT:
+ * U(x) = x, but a small part is divided among all jobs, so that none waits for ever.
+ * SHARE_FAIR: U(x) = log x. SHARE_SLOWDOWN: the smallest x_i / (w_i demand_i) is made as
+ * large as possible, then the second smallest, and so on. SHARE_FIFO grants each job its
+ * demand.
  */
 void share_grant(enum share_policy policy, const struct share_claim *claims, size_t n,
 	double capacity, double *ret_rates);
 
-/* --- demand.c: estimates, while a job runs, of what it could use --- */
+/* --- demand.c: an estimate of what a running job could use --- */
 
 struct share_demand {
 	double rate; /* samples per second */
-	/* The rate is a lower bound: the job's readers hardly idled, so the job may need more. */
+	/* The readers hardly idled: the rate is a lower bound of the job's need. */
 	bool at_least;
 	/* The readers were idle nearly all the time, so the rate is their whole need. */
 	bool shown;
 };
 
-/* Measurements of a job in a window, which is a short period of time. */
 struct share_window {
 	double seconds;
-	double waited;	/* seconds in which a reader of the job waited */
-	double samples; /* number of samples given to readers */
+	double waited;	/* seconds in which a reader waited */
+	double samples; /* given to readers */
 	double most;	/* samples per second that all decoders together could produce */
 };
 
-/*
- * Updates the estimate from one window. If the readers idle at times, the need is the rate without
- * waits: samples / (seconds - waited). If the readers never idle, although the job gets the
- * estimated rate, the estimate rises by 30 percent. If no reader got or awaited a sample, the
- * estimate stays as it is.
- */
+/* Updates the estimate from one window. If the readers idle at times, the need is the
+ * rate without waits: samples / (seconds - waited). If they never idle, although the job
+ * gets the estimated rate, the estimate rises by 30 percent. Without samples and waits
+ * it stays. */
 void share_demand_update(struct share_demand *demand, const struct share_window *window);
 
 /* --- queue.c: which request is next --- */
@@ -104,9 +102,7 @@ void share_demand_update(struct share_demand *demand, const struct share_window 
 struct share_want;
 TAILQ_HEAD(share_wants, share_want);
 
-/* The requests that one job wants, and the decode time that the job may use for them. */
 struct share_lane {
-	/* ahead: look-ahead, for which no reader waits yet */
 	struct share_wants urgent, ahead;
 	int64_t deficit, quantum; /* decode time in ns */
 };
@@ -116,29 +112,29 @@ struct share_job {
 	TAILQ_ENTRY(share_job) link;
 	struct shares *shares;
 	struct share_lane own;
-	/* `own`, except that with SHARE_FIFO all jobs have the lane shares.all */
+	/* `own`; with SHARE_FIFO &shares.all */
 	struct share_lane *lane;
-	struct share_wants aside; /* wants whose requests are in no lane */
+	struct share_wants aside; /* wants whose requests are aside */
 	double weight;
 	struct share_demand demand;
 	double cost;	     /* decode time charged to the job per sample, in seconds */
-	double granted;	     /* samples per second that share_grant computed */
+	double granted;	     /* samples per second */
 	double rate;	     /* samples per second in the last window */
-	uint64_t charged_ns; /* decode time charged in the present window */
-	bool passed; /* the caller has skipped all requests of the job in this call of share_next */
-	uint64_t probed_at; /* number of the window when a probe last began; 0: never */
-	/* The caller counts in the next two fields; shares_window sets them to 0. */
-	uint64_t samples;   /* samples given to readers, decoded or not */
+	uint64_t charged_ns; /* charged in the present window */
+	/* the present call of share_next offers no more of the job's requests */
+	bool passed;
+	uint64_t probed_at; /* `windows` when a probe last began; 0: never */
+	/* The caller counts in these two; shares_window sets them to 0. */
+	uint64_t samples;   /* given to readers, decoded or not */
 	uint64_t waited_ns; /* time in which a reader waited */
 };
 
-/* A request to decode a sample, from one job or several. */
 struct share_request {
 	LIST_HEAD(, share_want) wants;
-	uint64_t cost_ns; /* the caller's estimate of its decode time */
-	/* next request in the list of requests that are decoded together */
+	uint64_t cost_ns; /* the caller's estimate of the decode time */
+	/* the next request that is decoded together with this one */
 	struct share_request *with;
-	/* the request is in no lane: share_next has returned it, or share_put_aside was called */
+	/* set by share_next and share_put_aside: the request is in no lane */
 	bool aside;
 };
 
@@ -148,69 +144,60 @@ struct shares {
 	struct share_lane all; /* with SHARE_FIFO, the lane of all jobs */
 	bool is_short;	       /* decoders were short in the last window */
 	uint64_t windows;      /* number of windows so far */
-	/* the job that is being probed (window.c); NULL: none */
+	/* being probed (window.c); NULL: none */
 	struct share_job *probed;
 };
 
 void shares_init(struct shares *shares, enum share_policy policy);
 
-/* Adds a job. cost_ns: expected decode time of a sample, used until the time is measured. */
+/* cost_ns: expected decode time of a sample, until it is measured. */
 void share_join(
 	struct shares *shares, struct share_job *job, double weight, uint64_t cost_ns);
-/* Removes the job. It wants no request any more. */
 void share_leave(struct share_job *job);
 
 void share_request_init(struct share_request *request, uint64_t cost_ns);
 
-/* Puts the request into the job's lane. urgent: a reader waits for the sample. If the job wants the
- * request already, only changes the urgency: a request that is no longer urgent comes first in the
- * look-ahead queue. -ENOMEM: only if the job did not want the request yet. */
+/* Puts the request into the job's lane. urgent: a reader waits for the sample. If the
+ * job wants the request already, only its urgency changes, without errors: a request
+ * that is no longer urgent comes first in the look-ahead queue. */
 must_check int share_ask(
 	struct share_job *job, struct share_request *request, bool urgent);
-/* Removes the request from all lanes: from now on no job wants it. */
+/* Removes the request from all lanes: jobs no longer want it. */
 void share_drop(struct share_request *request);
-/* Tells whether the job wants the request. */
 bool share_wants(const struct share_job *job, const struct share_request *request);
-/* Tells whether any job wants the request. */
 bool share_is_wanted(const struct share_request *request);
 
-/* Takes the request out of all lanes until share_again. The jobs that want it still do, and other
- * jobs may call share_ask for it. */
+/* Takes the request out of all lanes until share_again. Jobs still want it and may
+ * ask. */
 void share_put_aside(struct share_request *request);
-/* Puts a request that was aside back into the lanes of all jobs that want it. */
 void share_again(struct share_request *request);
 
-/* The caller's answer to the offer of a request. */
+/* The caller's answer when share_next offers a request. */
 enum share_answer {
 	SHARE_TAKE,
 	SHARE_PASS, /* skip this request and offer the next one */
-	/* skip this request, and the job's other requests of the same urgency */
+	/* skip this request, and the job's others of the same urgency */
 	SHARE_PASS_REST,
 	SHARE_STOP /* nothing can be taken now */
 };
 
-/* A function of the caller, which decides about an offered request. The function must not change a
- * lane. */
+/* Decides about an offered request. The caller's function must not change a lane. */
 typedef enum share_answer share_offer(void *context, struct share_request *request);
 
-/* Lets `other` be decoded together with `first`. A share_offer calls it before it answers
- * SHARE_TAKE for `first`. */
+/* Lets `other` be decoded together with `first`. A share_offer calls share_with before
+ * it answers SHARE_TAKE for `first`. */
 void share_with(struct share_request *first, struct share_request *other);
 
-/* Returns the request that a free decoder should take, or NULL. Puts aside this request and the
- * requests that are decoded together with it. All jobs that want one of them are charged equal
- * parts of the decode time. */
+/* Returns the request that a free decoder should take, or NULL. Puts aside this request
+ * and those that are decoded together with it. All jobs that want one of them are
+ * charged equal parts of the decode time. */
 struct share_request *share_next(
 	struct shares *shares, share_offer *offer, void *context);
 
-/*
- * Evaluates the figures that jobs counted in the last `seconds`, and sets the quantum of each lane
- * until the next call. decoders: seconds of decode time available per second; busy: seconds of
- * decode time used per second. If decoders were not short, the quanta follow from the weights
- * alone. -ENOMEM: nothing is changed.
- */
+/* Sets the quantum of each lane from what jobs counted in the last `seconds`, or, if
+ * decoders were not short, from the weights alone. decoders: seconds of decode time
+ * available per second; busy: those used per second. -ENOMEM: nothing is changed. */
 must_check int shares_window(
 	struct shares *shares, double seconds, double decoders, double busy);
 
-/* Aborts if a deficit is out of its bounds, or a want is in the wrong place. */
 void shares_validate(const struct shares *shares);

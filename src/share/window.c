@@ -7,29 +7,23 @@
 #include <math.h>
 #include <stdlib.h>
 
-/*
- * Computes quanta, the jobs' parts of the decode time, from measurements of jobs.
- *
- * If a job's readers never idle, its need can't be measured: readers that fetch ahead take all
- * available samples until they have enough. So such jobs are *probed*, one at a time: for some
- * windows (the times between two calls of shares_window) one of them gets most of the decoders. If
- * its readers idle then, its need is known.
- */
+/* If a job's readers never idle, its need can't be measured: readers that fetch ahead
+ * take all available samples until they have enough. So such jobs are *probed*, one at a
+ * time: for some windows one gets most of the decoders. If its readers idle then, its
+ * need is known. */
 
-/* Part of the decode time that is divided among all jobs by weight, even jobs that seem to need
+/* This part of a round is divided by weight, even among jobs that seem to need
  * nothing. */
 #define LEAST_PART .02
-/* Cost in seconds that is assumed for a job that was charged no decode time, because its samples
- * were all decoded for other jobs. */
+/* Assumed cost in seconds of a job all of whose samples were decoded for other jobs. */
 #define LEAST_COST 1e-9
 
-/* If a larger part of the decoders is busy, decoders count as short. */
+/* Decoders are short if a larger part of them is busy. */
 #define SHORT_PART .75
 
-#define PROBE_PART .75	/* part of the decode time that a job gets while it is probed */
-#define PROBE_WINDOWS 3 /* the most windows in succession in which a job is probed */
-/* A job is probed again after this many windows at the earliest. */
-#define REST_WINDOWS 60
+#define PROBE_PART .75	/* part of a round that the probed job gets */
+#define PROBE_WINDOWS 3 /* a probe's longest duration, in windows */
+#define REST_WINDOWS 60 /* the fewest windows from a job's probe to its next one */
 
 static double sum_of_weights(const struct shares *shares)
 {
@@ -40,8 +34,8 @@ static double sum_of_weights(const struct shares *shares)
 	return sum;
 }
 
-/* Sets the job's quantum, its decode time in a round, to the fraction `part` of the round.
- * LEAST_PART of the round is divided by weight, and the job gets at least its share of this. */
+/* `part`: the fraction of a round that the job gets. LEAST_PART of the round is divided
+ * by weight, and the job gets at least its share of this. */
 static void set_quantum(struct share_job *job, double part)
 {
 	double least = LEAST_PART * job->weight / sum_of_weights(job->shares);
@@ -69,8 +63,7 @@ static bool was_idle(const struct share_job *job)
 	return job->samples == 0 && job->waited_ns == 0;
 }
 
-/* Updates the job's rate, cost and demand. The cost moves only halfway to the new figure, because
- * figures vary from window to window. */
+/* The cost moves only halfway to the new figure, because figures vary. */
 static void measure(struct share_job *job, double seconds, double decoders)
 {
 	double samples = (double)job->samples;
@@ -92,8 +85,8 @@ static bool needs_probe(const struct share_job *job)
 	return !was_idle(job) && job->demand.at_least;
 }
 
-/* Returns the job to probe now: a job that was never probed comes first, then the job whose last
- * probe was the longest ago. NULL: no job has to be probed. */
+/* A job that was never probed comes first, then the one whose last probe was the longest
+ * ago. NULL: no job has to be probed. */
 static struct share_job *choose_probed(const struct shares *shares)
 {
 	struct share_job *job, *first = NULL;
@@ -113,8 +106,7 @@ static bool is_known_now(const struct shares *shares)
 	return !needs_probe(job) || shares->windows >= job->probed_at + PROBE_WINDOWS;
 }
 
-/* Begins or ends a probe, in which one job gets most of the decoders. After a probe there is at
- * least one window without a probe. */
+/* Each probe is followed by at least one window without a probe. */
 static void probe(struct shares *shares)
 {
 	shares->windows++;
@@ -135,10 +127,9 @@ static void probe(struct shares *shares)
 
 /* --- quanta ----------------------------------------------------------------------------- */
 
-/* Returns the job's part of a round when no job is probed. If decoders are short, the part follows
- * from job->granted. If they are not, it follows from the weights: job->granted would equal the
- * estimated demand then. This estimate falls when a job gets few samples, so a lagging job would
- * get less and less. */
+/* The job's part of a round when no job is probed. If decoders are not short,
+ * job->granted would equal the estimated demand. This estimate falls when a job gets few
+ * samples, so a lagging job would get less and less. */
 static double part_of(const struct share_job *job, double all, double weights)
 {
 	if (!job->shares->is_short)

@@ -4,16 +4,15 @@
 #include "sampler/exchange/exchange_internal.h"
 
 /*
- * Keeps the resident samples, and for each member (job) the candidates: the residents that the
- * member may get in exchange. There is a ring of candidates for each member, group (class) and
- * need, in the order in which they were last given to any member:
+ * There is a ring of candidates for each member (column), group and need, in the order
+ * in which they were last given to any member:
  *
- *   heads[group][column][need - 1] -> oldest <-> ... <-> newest <-> (oldest)
+ *  heads[group][column][need - 1] -> oldest <-> ... <-> newest <-> (oldest)
  *
- * Need is the number of streams of this cache space that still need the sample, as in the cache's
- * policy refcnt. A candidate with less need is given first; among equals, the one that was given
- * least recently. The cache would evict this sample next, so it is given while it is still there.
- * Neither rule depends on the id itself.
+ * Need is the number of streams of this cache space that still need the sample, as in
+ * the cache's policy refcnt. A candidate with less need is given first; among equals,
+ * the one that was given least recently. The cache would evict this sample next, so it
+ * is given while it is still there. Neither rule depends on the id itself.
  */
 
 bool residency_has(const struct residency *residency, sample_id id)
@@ -79,7 +78,6 @@ static void order_remove(struct residency *residency, uint32_t at)
 		residency->residents[resident->newer].older = resident->older;
 }
 
-/* Makes room for twice as many resident samples. Returns false if there is no memory. */
 static bool grow(struct residency *residency)
 {
 	uint32_t n = residency->capacity ? 2 * residency->capacity : 64;
@@ -101,8 +99,7 @@ static bool grow(struct residency *residency)
 	return true;
 }
 
-/* Computes, from the sets of the streams, the need of a resident sample (one in the cache), and to
- * which jobs the sample may be given in exchange. */
+/* Computes, from the streams' sets, a resident's need and whose candidate it is. */
 static void assess(struct residency *residency, uint32_t at)
 {
 	struct resident *resident = &residency->residents[at];
@@ -115,9 +112,8 @@ static void assess(struct residency *residency, uint32_t at)
 		resident->need += remains;
 		if (node->next == NODE_TAKEN)
 			continue;
-		/* Marks the node as linked. `at` stands for any value except NODE_OUT and
-		 * NODE_TAKEN: the next loop links the node into its ring, which depends on the
-		 * need. */
+		/* `at` stands for any value but NODE_OUT and NODE_TAKEN: the next loop
+		 * links the node into its ring, which depends on the need. */
 		node->next = remains && resident->group != NONE ? at : NODE_OUT;
 	}
 	for (uint32_t column = 0; column < residency->end; column++)
@@ -132,8 +128,6 @@ static uint32_t class_of(const struct residency *residency, sample_id id)
 	return residency->exchange->slots->classes.of[id];
 }
 
-/* Adds the sample to the residents, the samples in the cache. If there is no memory, does nothing,
- * which only reduces sharing. */
 void residency_admit(struct residency *residency, sample_id id)
 {
 	if (residency_has(residency, id) || id >= residency->n_ids)
@@ -153,7 +147,6 @@ void residency_admit(struct residency *residency, sample_id id)
 	residency->n++;
 }
 
-/* Takes the resident sample out of the rings, the jobs' lists of samples to exchange. */
 static void withdraw(struct residency *residency, uint32_t at)
 {
 	const struct resident *resident = &residency->residents[at];
@@ -180,9 +173,8 @@ void residency_evict(struct residency *residency, sample_id id)
 	residency->n--;
 }
 
-/* Lowers the need of a resident sample by one, because the job of column `given_to` was given the
- * sample. Takes the sample out of this job's ring (list). In the rings of other jobs, moves it to
- * the end of the ring for the lower need. */
+/* The member of column `given_to` was given the resident: it leaves this member's ring,
+ * and moves to the ends of the other members' rings for the lower need. */
 static void lower_need(struct residency *residency, uint32_t at, uint32_t given_to)
 {
 	struct resident *resident = &residency->residents[at];
@@ -224,12 +216,10 @@ sample_id residency_candidate(
 	return SAMPLE_NONE;
 }
 
-/*
- * Marks all resident samples as stale, because a stream was added or removed: their needs are out
- * of date, and so are the jobs to which they may be given. residency_refresh updates them one by
- * one, from the oldest to the newest, and puts each at the ends of its rings. So the rings stay in
- * the order in which samples were last given. Meanwhile samples can be given and evicted as usual.
- */
+/* The residents' needs and the rings are out of date when a stream was added or removed.
+ * residency_refresh updates the residents from the oldest to the newest, and puts each
+ * at the ends of its rings. So the rings stay in the order in which samples were last
+ * given. Meanwhile samples can be given and evicted as usual. */
 void residency_make_stale(struct residency *residency)
 {
 	residency->stale = residency->n > 0;

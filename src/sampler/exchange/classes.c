@@ -6,10 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/*
- * Membership classes: two ids of one class are in the same sets (selections of jobs) and have the
- * same label. Each new set splits those classes of which it contains some ids, but not all.
- */
+/* Two ids of one class are in the same selections of jobs, and have the same label. */
 
 void classes_free(struct classes *classes)
 {
@@ -78,8 +75,8 @@ int classes_new(struct classes *classes, const uint32_t *labels, uint32_t n_ids)
 
 struct split {
 	struct classes *classes;
-	/* Indexed by class. At first: the number of the class's ids that are in the set. After the
-	 * count: the class to which these ids move. */
+	/* indexed by class; first the number of the class's ids that are in the set,
+	 * then the class to which these ids move */
 	uint32_t *inside;
 };
 
@@ -98,8 +95,8 @@ static bool move_one(uint32_t id, void *context)
 	return true;
 }
 
-/* Tells whether those ids of the class that are in the set move to a new class. They do if other
- * ids of the class are not in the set, or if the class is CLASS_OUTSIDE. */
+/* The ids of the class that are in the set move to a new class if others are not in the
+ * set, or if the class is CLASS_OUTSIDE. */
 static bool is_cut(const struct split *split, uint32_t class)
 {
 	uint32_t inside = split->inside[class];

@@ -6,21 +6,20 @@
 #include <errno.h>
 
 /*
- * Merges classes that only differ because of removed jobs. This is possible when there is no stream
- * and no resident sample. With millions of ids it takes long, so there are three steps:
+ * Classes that differ only because of removed jobs can be merged when there is no stream
+ * and no resident sample. With millions of ids this takes long, so there are three
+ * steps:
  *
- *   sampler_coarsening_new       takes references to the slots and the members (jobs)
- *   sampler_coarsening_prepare   divides all ids into classes anew, without the lock
- *   sampler_coarsen              replaces the slots, if nothing has changed meanwhile
+ *  sampler_coarsening_new       takes references to the slots and the members
+ *  sampler_coarsening_prepare   divides all ids into classes anew, without the lock
+ *  sampler_coarsen              replaces the slots, if nothing has changed meanwhile
  */
 
 struct sampler_coarsening {
 	const struct labels *labels;
-	/* the sampler's slots when sampler_coarsening_new was called */
-	struct slots *slots;
+	struct slots *slots; /* the sampler's at sampler_coarsening_new */
 	struct slots *coarser;
-	/* value of exchange->changes when sampler_coarsening_new was called */
-	uint64_t changes;
+	uint64_t changes; /* exchange->changes at sampler_coarsening_new */
 	struct member **members;
 	size_t n_members;
 };
@@ -89,7 +88,6 @@ int sampler_coarsening_prepare(struct sampler_coarsening *coarsening)
 	return error;
 }
 
-/* Installs the new slots. The old slots are freed later, with `coarsening`. */
 int sampler_coarsen(struct sampler *sampler, struct sampler_coarsening *coarsening)
 {
 	struct exchange *e = sampler->exchange;

@@ -10,30 +10,32 @@
 /*
  * Exchange sampling, for stream j, which still has to draw the ids in R_j:
  *
- *   draw x uniformly from R_j (exchange_round.c)
- *   if x is resident: give x
- *   else if a resident y of x's class remains in R_j, and j was not given y since y became
- *        resident: give the y of least need
- *   else: give x
+ *  draw x uniformly from R_j (exchange_round.c)
+ *  if x is resident: give x
+ *  else if a resident y of x's class remains in R_j, and j was not given y since y
+ *       became resident: give the y of least need
+ *  else: give x
  *
- * Proof that an epoch's order is uniform: let s be a permutation of the ids that maps each class
- * onto itself. Every step treats all ids of a class alike: a round draws classes by the number of
- * ids left in each, then ids uniformly; rings are in the order of events; eviction depends on need
- * and age. So a history, and the same history with s applied to its ids, are equally likely. Hence,
- * given the classes that each stream draws at each time, the ids of a class come in a uniformly
- * random order. The class itself is drawn with probability |R_j n class| / |R_j|, regardless of
- * everything before the round, because x was drawn uniformly. The dependence between the draws of a
- * round concerns only several streams together, not a single one. If a job joins and splits
- * classes, fewer permutations remain. All of them were permutations before, so the argument still
+ * Proof that an epoch's order is uniform: let s be a permutation of the ids that maps
+ * each class onto itself. Every step treats all ids of a class alike: a round draws
+ * classes by the number of ids left in each, then ids uniformly; rings are in the order
+ * of events; eviction depends on need and age. So a history, and the same history with s
+ * applied to its ids, are equally likely. Hence, given the classes that each stream
+ * draws at each time, the ids of a class come in a uniformly random order. The class
+ * itself is drawn with probability |R_j n class| / |R_j|, regardless of everything
+ * before the round, because x was drawn uniformly. The draws of a round depend on each
+ * other, but a single stream's do not. If a job joins and splits classes, fewer
+ * permutations remain. All of them were permutations before, so the argument still
  * holds.
  *
- * When a job leaves, its classes can't be merged at once, because samples that the job loaded are
- * still resident. After a merge, streams would get these ids first. So classes stay until no stream
- * and no resident sample is left. Until then there are more classes than needed, which costs a
- * little sharing, but no uniformity.
+ * When a job leaves, its classes can't be merged at once: samples that the job loaded
+ * are still resident, and after a merge streams would get these ids first. So classes
+ * stay until no stream and no resident is left. Until then more classes than needed cost
+ * a little sharing, but no uniformity.
  *
- * A round serves its streams in the order in which they draw. Any order that does not depend on
- * samples is correct. The samples that the first stream loads are resident for the others.
+ * A round serves its streams in the order in which they draw. Any order that does not
+ * depend on samples is correct. The samples that the first stream loads are resident for
+ * the others.
  */
 
 void exchange_free(struct exchange **exchange)
@@ -153,8 +155,7 @@ struct slots *exchange_slots(const struct exchange *exchange)
 	return slots_hold(exchange->slots);
 }
 
-/* Computes the slots of the set's ids again, if the slots have changed since the set was made.
- * -ENOMEM */
+/* Computes the set's slots again if e->slots has changed since sampler_set_new. */
 static int renumber(const struct exchange *e, struct sampler_set *set)
 {
 	if (set->numbering != e->slots) {
@@ -165,8 +166,8 @@ static int renumber(const struct exchange *e, struct sampler_set *set)
 		idset_free(&set->slots);
 		set->slots = slots;
 	}
-	/* The set is up to date, and put_in_place (joining.c) will update it when the slots change.
-	 * So the set need not remember any more for which slots it was made. */
+	/* put_in_place (joining.c) updates the set from now on, when the slots
+	 * change. */
 	slots_put(&set->numbering);
 	return 0;
 }
@@ -200,8 +201,7 @@ static void remove_stream(struct sampler *sampler, struct sampler_stream *stream
 	(void)sampler;
 	refresh(residency);
 	stream->member->stream = NULL;
-	/* A stream without remaining samples counts for no sample's need, so its removal makes no
-	 * sample stale. */
+	/* A stream without remaining samples counts in no need, so nothing is stale. */
 	if (stream->remaining)
 		residency_make_stale(residency);
 }
@@ -215,8 +215,7 @@ static bool refresh_some(struct sampler *sampler, uint32_t n)
 	return true;
 }
 
-/* Gives the stream the drawn id, or another id in exchange for it. Returns the id that was
- * given. */
+/* Gives the stream the drawn id, or another in exchange, and returns this one. */
 static sample_id give(struct exchange *e, struct sampler_stream *stream, sample_id drawn)
 {
 	struct member *member = stream->member;

@@ -5,30 +5,30 @@
 #include "sampler/exchange/exchange_internal.h"
 
 /*
- * The draws of a round. Each stream draws uniformly from its R, the ids that it has still to draw,
- * independent of everything before the round. Within the round the draws depend on each other: the
- * streams draw the same class of ids as often as possible, so that a sample that one stream loads
- * serves the others at once.
+ * The draws of a round. Each stream draws uniformly from its R, the ids that it has
+ * still to draw, independent of everything before the round. Within the round the draws
+ * depend on each other: the streams draw the same class of ids as often as possible, so
+ * that a sample that one stream loads serves the others at once.
  *
  * Let p_i(c) = |R_i n c| / |R_i|. The streams are sorted by |R|. The first stream draws
- * independently. The draw of each later stream k depends on the id drawn by the stream j before it
- * (a maximal coupling of p_j and p_k):
+ * independently. The draw of each later stream k depends on the id drawn by the stream j
+ * before it (a maximal coupling of p_j and p_k):
  *
- *     c := the class of the id that j has drawn
- *     with probability min(1, p_k(c) / p_j(c)): draw uniformly from R_k n c
- *     otherwise: draw from the surplus of p_k over p_j, max(0, p_k - p_j)
+ *    c := the class of the id that j has drawn
+ *    with probability min(1, p_k(c) / p_j(c)): draw uniformly from R_k n c
+ *    otherwise: draw from the surplus of p_k over p_j, max(0, p_k - p_j)
  *
- * Stream k draws class c with probability p_k(c). Proof: if j draws by p_j, the first case
- * contributes p_j(c) min(1, p_k(c) / p_j(c)) = min(p_j(c), p_k(c)). The second case has the
- * probability 1 - sum of min(p_j, p_k) = sum of max(0, p_k - p_j), and contributes max(0, p_k(c) -
- * p_j(c)).
+ * Stream k draws class c with probability p_k(c). Proof: if j draws by p_j, the first
+ * case contributes p_j(c) min(1, p_k(c) / p_j(c)) = min(p_j(c), p_k(c)). The second case
+ * has the probability 1 - sum of min(p_j, p_k) = sum of max(0, p_k - p_j), and
+ * contributes max(0, p_k(c) - p_j(c)).
  *
- * Two streams j and k can't draw the same class with a higher probability than the sum of min(p_j,
- * p_k). If each R contains the R before it, every two streams of the round reach this limit. The
- * round is that of dsa, with classes instead of samples.
+ * Two streams j and k can't draw the same class with a higher probability than the sum
+ * of min(p_j, p_k). If each R contains the R before it, every two streams of the round
+ * reach this limit. The round is that of dsa, with classes instead of samples.
  *
- * No id is removed from an R before all streams have drawn. Probabilities are multiplied by |R_j|
- * R_k| < 2^64 and compared as integers, so the comparison is exact.
+ * No id is removed from an R before all streams have drawn. Probabilities are compared
+ * exactly, as integers: multiplied by |R_j| |R_k| < 2^64.
  */
 
 static uint32_t class_of(const struct exchange *e, sample_id id)
@@ -36,7 +36,7 @@ static uint32_t class_of(const struct exchange *e, sample_id id)
 	return e->slots->classes.of[id];
 }
 
-/* Returns how many ids of the class the stream has still to draw. */
+/* The number of ids of the class that the stream has yet to draw. */
 static uint32_t left(
 	const struct exchange *e, const struct sampler_stream *stream, uint32_t class)
 {
@@ -71,8 +71,8 @@ static sample_id draw_any(struct rng *rng, const struct sampler_stream *stream)
 	return idset_select(stream->set, (uint32_t)rng_below(rng, stream->remaining));
 }
 
-/* The probabilities with which stream k (own) and the stream j before it (other) draw a class. Both
- * are multiplied by |R_j| |R_k|, which makes them integers. */
+/* The probabilities that stream k (own) and the stream j before it (other) draw a class,
+ * multiplied by the integer |R_j| |R_k|. */
 struct weights {
 	uint64_t own;
 	uint64_t other;
@@ -85,8 +85,8 @@ static struct weights weigh(const struct exchange *e, const struct sampler_strea
 		(uint64_t)left(e, other, class) * stream->remaining};
 }
 
-/* Draws a class with a probability in proportion to its surplus max(0, p_k - p_j), and then an id
- * of the class. Goes through the classes of R: each class replaces the class chosen so far with the
+/* Draws a class in proportion to its surplus max(0, p_k - p_j), and then an id of the
+ * class. In a walk through the classes, each replaces the class chosen so far with the
  * probability surplus / (sum of the surpluses so far). */
 static sample_id draw_surplus_by_class(const struct exchange *e, struct rng *rng,
 	const struct sampler_stream *stream, const struct sampler_stream *other)
@@ -109,12 +109,11 @@ static sample_id draw_surplus_by_class(const struct exchange *e, struct rng *rng
 }
 
 /*
- * Draws for stream k from its surplus over stream j, max(0, p_k - p_j), where p_k(c) is the
- * probability that k draws class c. Draws by p_k, and accepts the draw with probability max(0, 1 -
- * p_j(c) / p_k(c)). Otherwise tries again. Let d = sum of max(0, p_k - p_j). The function is called
- * in a fraction d of the rounds, and takes 1 / d tries on average. So there is one try per round on
- * average. After n_classes tries, which happens if d is very small, goes through all classes
- * instead, which gives the same probabilities.
+ * Draws for stream k from its surplus over stream j, max(0, p_k - p_j): draws by p_k,
+ * accepts the draw with probability max(0, 1 - p_j(c) / p_k(c)), and otherwise tries
+ * again. Let d = sum of max(0, p_k - p_j). A fraction d of the rounds calls the
+ * function, which takes 1 / d tries: on average, one try per round. If d is very small,
+ * so that n_classes tries fail, a walk through all classes gives the same probabilities.
  */
 static sample_id draw_surplus(const struct exchange *e, struct rng *rng,
 	const struct sampler_stream *stream, const struct sampler_stream *other)
@@ -138,7 +137,7 @@ static sample_id draw_after(const struct exchange *e, struct rng *rng,
 	return draw_surplus(e, rng, stream, other);
 }
 
-/* Compares by cache space first, because streams of different spaces share nothing. */
+/* Streams of different cache spaces share nothing, so the space is compared first. */
 static bool is_before(const struct sampler_stream *a, const struct sampler_stream *b)
 {
 	uint32_t residency = a->member->residency->id;

@@ -8,15 +8,16 @@
 #include <string.h>
 
 /*
- * Adds a job. The ids are divided into new classes, so they get new slots (places in the order of
- * classes), also in the sets of the running streams. With millions of ids this takes long:
+ * A new job divides the ids into new classes, so they get new slots, also in the sets of
+ * the running streams. With millions of ids this takes long:
  *
- *   sampler_joining_new       copies the bits of the streams' sets
- *   sampler_joining_prepare   does all that takes long, from copies, without the lock
- *   sampler_join_prepared     puts the new slots and sets in place, and removes the ids that
- *                             the streams were given meanwhile
+ *  sampler_joining_new       copies the bits of the streams' sets
+ *  sampler_joining_prepare   does all that takes long, from copies, without the lock
+ *  sampler_join_prepared     puts the new slots and sets in place, and removes the ids
+ *                            that the streams were given meanwhile
  *
- * If the slots have changed in between, or a stream was added, the caller repeats all steps.
+ * The caller repeats all steps if the slots have changed in between, or a stream was
+ * added.
  */
 
 /* The remaining ids of a stream, and their new slots. */
@@ -31,20 +32,18 @@ struct sampler_joining {
 	const struct exchange *exchange;   /* NULL: the sampler has no classes */
 	const struct labels *labels;
 	bool cuts;	     /* the selection may divide a class */
-	struct slots *slots; /* the sampler's slots when sampler_joining_new was called */
+	struct slots *slots; /* the sampler's at sampler_joining_new */
 	struct slots *refined;
 	struct member *member;
 	uint32_t n_ids;
-	bool covered; /* residency->where already has room for all ids */
-	/* New array for residency->where, if the old one is too small. After sampler_join_prepared
-	 * it is the old array. */
+	bool covered; /* residency->where has room for all ids */
+	/* NULL, or a longer residency->where; after sampler_join_prepared the old one */
 	uint32_t *where;
 	struct left *left;
 	size_t n_left;
 };
 
-/* Tells whether there may be a class of which the selection contains some ids, but not all. A
- * selection that another job already has divides no class. */
+/* A selection that another job already has divides no class. */
 static bool may_cut(const struct exchange *e, const roaring_bitmap_t *selection)
 {
 	for (size_t i = 0; i < e->n_members; i++)
@@ -188,8 +187,7 @@ static bool is_up_to_date(
 	return true;
 }
 
-/* Installs the new slots and sets. `joining` takes over the old ones, because freeing them takes
- * long. */
+/* `joining` takes over the old slots and sets, because freeing them takes long. */
 static void put_in_place(struct exchange *e, struct sampler_joining *joining)
 {
 	const struct slots *slots = joining->refined;

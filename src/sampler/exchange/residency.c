@@ -6,8 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The members (jobs) of a cache space, and the groups (classes) of its resident samples.
- * candidates.c has the resident samples themselves. */
+/* The members and groups of a cache space. candidates.c has its resident samples. */
 
 int residency_new(const struct exchange *exchange, uint32_t id, struct residency **ret)
 {
@@ -50,7 +49,7 @@ void residency_cover(struct residency *residency, uint32_t n_ids, uint32_t **whe
 	*where = old;
 }
 
-/* Makes room for twice as many jobs, in all arrays that have a column for each job. */
+/* Makes room for twice as many jobs in all arrays that have columns. */
 static int widen(struct residency *residency)
 {
 	uint32_t stride = residency->stride ? 2 * residency->stride : 4;
@@ -100,7 +99,7 @@ int residency_join(struct residency *residency, struct member *member)
 	return 0;
 }
 
-/* Frees the job's column for another job: forgets which resident samples the job was given. */
+/* The nodes of the free column forget which samples the member was given. */
 void residency_leave(struct residency *residency, struct member *member)
 {
 	while (!residency_refresh(residency, UINT32_MAX))

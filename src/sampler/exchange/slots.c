@@ -25,9 +25,9 @@ void slots_put(struct slots **slots)
 	free(s);
 }
 
-/* Assigns ranges of slots to the classes. The classes of one label follow each other, in the order
- * of their smallest ids. If there are no labels, all classes do. next: for each label, the slot at
- * which its next class begins. */
+/* The classes of one label, or without labels all classes, follow each other in the
+ * order of their smallest ids. next: for each label, the slot at which its next class
+ * begins. */
 static void place_classes(struct slots *slots, const struct classes *classes,
 	const struct labels *labels, uint32_t *next)
 {
@@ -51,7 +51,7 @@ static void place_ids(struct slots *slots, const struct classes *classes)
 		slots->of[id] = slot;
 		slots->id[slot] = id;
 	}
-	/* slots->first[class] was increased for each id, and is now the end of the class. */
+	/* slots->first[class] has grown by each id, and is now the end of the class. */
 	for (uint32_t class = 0; class < classes->n; class ++)
 		slots->first[class] -= classes->size[class];
 }

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Checks the numbers that the sampler updates step by step: computes them anew and compares. */
+/* The checks compute anew the numbers that the sampler updates step by step. */
 
 struct count {
 	const struct classes *classes;
@@ -20,7 +20,7 @@ static bool count_one(uint32_t id, void *context)
 	return true;
 }
 
-/* Checks that each job's selection contains all ids of a class, or none. */
+/* Each job's selection contains all ids of a class, or none. */
 static void validate_classes(const struct exchange *e)
 {
 	const struct classes *classes = &e->slots->classes;
@@ -52,7 +52,7 @@ static void validate_label(
 	*seen = label + 1;
 }
 
-/* Checks that each class is a range of slots, ordered by id, and has one label. */
+/* Each class is a range of slots, ordered by id, and has one label. */
 static void validate_slots(const struct exchange *e)
 {
 	const struct slots *slots = e->slots;
@@ -105,7 +105,7 @@ void exchange_validate(const struct sampler *sampler)
 		residency_validate(e->residencies[i]);
 }
 
-/* Checks that the list of residents, from the oldest to the newest, contains all residents. */
+/* The list of residents, from the oldest to the newest, has all residents. */
 static void validate_order(const struct residency *residency)
 {
 	uint32_t n = 0;
@@ -167,11 +167,8 @@ static void validate_resident(const struct residency *residency, uint32_t at)
 	ensure(resident->need == need);
 }
 
-/*
- * Checks that the rings of a column (job) are in the order of residents. Goes through the residents
- * in this order: each candidate must be the next one of its ring. After the last resident, each
- * ring must have returned to its first sample.
- */
+/* The rings of a column are in the order of residents: in a walk in this order each
+ * candidate is the next one of its ring, and each ring ends at its first sample. */
 static void validate_rings(const struct residency *residency, uint32_t column)
 {
 	size_t rings = (size_t)residency->n_groups * residency->stride;
