@@ -22,7 +22,7 @@
 #define NOTIFY_RESEND 7 /* available from protocol 7.40 on */
 #define FLAG2_HAS_RESEND (UINT32_C(1) << 7)
 
-/* Also true if the kernel has sent no message yet: then no request is unanswered. */
+/* true also if the kernel has sent no message yet: then no request is unanswered. */
 bool session_is_resent(const struct session *session)
 {
 	const struct kept_mount *mount = session->place ? &session->place->mount : NULL;

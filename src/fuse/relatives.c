@@ -11,7 +11,7 @@
 #define ANCESTORS 16 /* most ancestors that are examined */
 #define ENVIRON_TEXT (256 * 1024)
 
-/* How a parent started a process: BIRTH_FORKED: by fork alone; BIRTH_SPAWNED: as a
+/* The way a parent started a process. BIRTH_FORKED: by fork alone; BIRTH_SPAWNED: as a
  * helper of multiprocessing or loky; BIRTH_STARTED: in any other way. */
 enum birth { BIRTH_STARTED, BIRTH_FORKED, BIRTH_SPAWNED };
 

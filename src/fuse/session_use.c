@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-/* In the mount of a job, directories above the job's directory have FUSE_ROOT_ID, too.
+/* Directories above a job's directory have FUSE_ROOT_ID, too, in the mount of the job.
  * So the root is its own "..", and nothing outside the job is visible. */
 uint64_t session_number(const struct session *session, struct inode inode)
 {

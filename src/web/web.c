@@ -158,7 +158,7 @@ static void served(void *context, struct MHD_Connection *connection, void **requ
 		visitors_served(&web->visitors, visitor);
 }
 
-/* After a failure errno has the cause, since libmicrohttpd logs nothing. */
+/* A failure leaves its cause in errno, since libmicrohttpd logs nothing. */
 static int start_library(struct web *web, const struct sockaddr_storage *address)
 {
 	unsigned flags = MHD_USE_EPOLL;

@@ -188,7 +188,7 @@ static uint32_t epoch_for(const struct composite_file *file, fuse_req_t req)
 		file->job, &reader, inode.position * layout_file_samples(config));
 }
 
-/* On success, takes over the reference to the job. request->fi.fh: the handle, if an
+/* Takes over the reference to the job on success. request->fi.fh: the handle, if an
  * earlier engine opened the file; otherwise 0. */
 static int file_new(
 	const struct request *request, struct sched_job *job, struct composite_file **ret)

@@ -115,7 +115,7 @@ static int sample_of(
 	return wait->status ? wait->status : -EIO;
 }
 
-/* At least one label of the file is bound, so the epoch is known. */
+/* The epoch is known, because at least one label of the file is bound. */
 static uint32_t epoch_of(struct composite_file *file)
 {
 	LOCK_SCOPE(&file->lock);
