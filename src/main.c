@@ -49,14 +49,11 @@ struct daemon {
 	const char *config_path;   /* NULL with --try */
 	const char *try_directory; /* argument of --try, or NULL */
 	const char *mount_options;
-	/* address at which Prometheus gets the metrics; NULL: the one in the ini */
-	const char *metrics;
+	const char *metrics; /* where Prometheus gets the metrics; NULL: as in the ini */
 	const char *mount_argument;
 	const char *engine; /* text from the supervisor; NULL: there is no supervisor */
 	bool foreground, debug, unsupervised;
-	/* descriptor of a /dev/fuse that another process has mounted; 0: joaderfs makes the
-	 * mount */
-	int device;
+	int device; /* /dev/fuse, mounted by another process; 0: not mounted yet */
 	struct daemon_config config;
 	bool configured;
 	char *mountpoint;
@@ -106,8 +103,8 @@ static const char usage[] =
 
 enum { EXIT_USAGE = 2 };
 
-/* Returns EXIT_SUCCESS if an engine of this program can take over from the running engine, which
- * may be another program. question: values of the running engine, as "VERSION,BYTES,STATE". */
+/* EXIT_SUCCESS: an engine of this program can take over from the running engine.
+ * question: the running engine's values, as "VERSION,BYTES,STATE". */
 static int can_follow(const char *question)
 {
 	unsigned version;
@@ -124,7 +121,7 @@ static int can_follow(const char *question)
 	return state_version_take(question + at) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* Parses the number of a descriptor. The standard descriptors are not allowed. */
+/* The standard descriptors are not allowed. */
 static bool take_number(const char *text, int *ret)
 {
 	char *end;
@@ -208,8 +205,7 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 	return 0;
 }
 
-/* Finds the mount point. A mount point that is already mounted must not be accessed, because no
- * process answers yet. */
+/* A mount point that is already mounted must not be accessed: no process answers yet. */
 static int find_mountpoint(struct daemon *daemon)
 {
 	const char *path = daemon->mount_argument;
@@ -228,8 +224,7 @@ static int find_mountpoint(struct daemon *daemon)
 	return err;
 }
 
-/* Raises the limit of descriptors to the system's maximum, because each worker and each client
- * opens files. */
+/* Each worker and each client opens files, so the limit becomes the system's maximum. */
 static void raise_descriptors(void)
 {
 	struct rlimit limit;
@@ -242,7 +237,7 @@ static void raise_descriptors(void)
 			strerror(errno));
 }
 
-/* Refuses a dataset on this daemon's own mount, because the daemon would wait for itself. */
+/* A daemon with a dataset on its own mount would wait for itself. */
 static int refuse_own_mount(const struct daemon *daemon)
 {
 	for (size_t i = 0; i < daemon->config.n_datasets; i++) {
@@ -318,7 +313,7 @@ static int take_state(struct daemon *daemon)
 	return err;
 }
 
-/* Prints the state of the daemon, which has crashed. */
+/* Called when the daemon has crashed. */
 static void dump_state(void *context, FILE *out)
 {
 	const struct daemon *daemon = context;
@@ -391,8 +386,7 @@ static void go_on_with_log(const struct daemon *daemon)
 		log_error("%s: %s", path, strerror(-err));
 }
 
-/* Starts the web server. If this fails in an engine that takes over a mount, the engine serves
- * readers without a web server. */
+/* A later engine serves readers even if no web server can be started. */
 static int start_web(struct daemon *daemon)
 {
 	const char *place = daemon->metrics ? daemon->metrics : daemon->config.metrics;
@@ -480,9 +474,9 @@ static int stop(struct daemon *daemon)
 
 /* --- the process of an engine ------------------------------------------------------- */
 
-/* Makes malloc map each block of at least this size by itself. Mapped memory is zero, and takes no
- * room until it is written. In its heap, glibc would clear the large arrays of an epoch while
- * readers wait. */
+/* Makes malloc map each block of at least this size by itself. Mapped memory is zero,
+ * and takes no room until it is written. In its heap, glibc would clear an epoch's large
+ * arrays while readers wait. */
 #define MAPPED_ALONE (4 << 20)
 
 static void begin_process(const struct daemon *daemon)
@@ -503,7 +497,7 @@ static bool died_as_asked(void)
 	       (died == 0 || (WIFSIGNALED(died) && WTERMSIG(died) == SIGTERM));
 }
 
-/* Runs in the place of an engine. Unmounts if the daemon is to end; answers requests with EIO if
+/* Runs in the place of an engine: unmounts if the daemon is to end, or answers EIO if
  * engines have died too often. */
 static int serve_nothing(struct daemon *daemon)
 {
@@ -514,7 +508,6 @@ static int serve_nothing(struct daemon *daemon)
 	return died_as_asked() ? EXIT_SUCCESS : status;
 }
 
-/* Runs an engine from its start to its end. */
 static int serve(struct daemon *daemon)
 {
 	int err = kept_begin(daemon->engine);

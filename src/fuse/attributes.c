@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Values of st_blksize, in bytes. Programs make their read buffers as large as st_blksize. */
+/* Values of st_blksize, in bytes. */
 #define BLOCK_SIZE 65536
 #define LEAST_BLOCK 4096
 #define MOST_BLOCK (UINT64_C(1) << 20)
@@ -31,11 +31,11 @@ static void set_size(struct stat *st, uint64_t size)
 }
 
 /*
- * Chooses st_blksize, which is the size of readers' buffers. PIL reads an image through a buffer;
- * if the file fits into the buffer, one read is enough. The kernel accepts only powers of two.
- * NumPy reads the header through a buffer, and then the array without a buffer, so a small buffer
- * is better for arrays. Composite files (batches, shards) keep BLOCK_SIZE, because a reader that
- * buffers a part of a shard binds all samples in that part.
+ * Chooses st_blksize, which is the size of readers' buffers. PIL reads an image through
+ * a buffer: if the file fits into it, one read is enough. The kernel accepts only powers
+ * of two. NumPy reads only the header through a buffer, so arrays get a small one.
+ * Composites keep BLOCK_SIZE, because a reader that buffers a part of a shard binds all
+ * samples in that part.
  */
 static blksize_t block_size(
 	const struct job_config *config, struct inode inode, uint64_t size)
@@ -76,8 +76,8 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 	set_common(session, inode, ret);
 	owner_show(session, job, ret);
 	bool lasts = sizes_last(job, inode);
-	/* The size may differ between epochs. If a reader has the file open, that file's size is
-	 * reported, because the kernel never reads an open file beyond st_size. */
+	/* The size may differ between epochs. An open file's size is reported first,
+	 * because the kernel never reads an open file beyond st_size. */
 	bool known =
 		!lasts && inode_is_sample(inode) && open_file_size(session, inode, &size);
 	if (!known)
@@ -91,8 +91,8 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 	*ret_timeout = known && lasts ? FOREVER : 0;
 }
 
-/* Counts the epochs that have a directory. *ret_sum: a number that changes when the directory or
- * the order file of an epoch appears or disappears. */
+/* *ret_sum: a number that changes when the directory or the order file of an epoch
+ * appears or disappears. */
 static uint32_t count_epochs(struct sched_job *job, long *ret_sum)
 {
 	struct tree_range range = tree_range(job);
@@ -114,11 +114,8 @@ static void add_ns(struct timespec *time, uint64_t ns)
 	time->tv_nsec = (long)(ns % 1000000000);
 }
 
-/*
- * Sets the link count and the times of a job's directory. The kernel keeps a listing as long as the
- * modification time stays the same, so the time changes when an epoch's directory or order file
- * appears or disappears.
- */
+/* The kernel keeps a listing as long as the modification time stays the same, so the
+ * time changes when an epoch's directory or order file appears or disappears. */
 static void set_in_job(struct session *session, struct sched_job *job, struct stat *ret)
 {
 	struct timespec time = jobs_changed(session);
@@ -128,8 +125,8 @@ static void set_in_job(struct session *session, struct sched_job *job, struct st
 	set_times(ret, time);
 }
 
-/* Sets the link count and the times of an epoch's directory. The times change when the epoch's
- * files change: after a rescan of the dataset, or when bad samples are left out. */
+/* The times change when the epoch's files change: after a rescan of the dataset, or when
+ * bad samples are left out. */
 static void set_directory(struct session *session, struct sched_job *job,
 	struct inode inode, struct stat *ret, double *ret_timeout)
 {
@@ -156,7 +153,6 @@ static int attributes_in_epoch(struct session *session, struct sched_job *job,
 	return 0;
 }
 
-/* Finds the attributes of a job's directory, or of an inode below it. */
 static int attributes_in_job(struct session *session, struct inode inode,
 	struct stat *ret, double *ret_timeout)
 {

@@ -5,7 +5,7 @@
 #include "fuse/await_close.h"
 #include "sched/sched.h"
 
-/* longest time for which an open waits for a close, counted from the open of the file in use */
+/* longest wait, counted from the open of the file in use */
 #define KEPT_NS UINT64_C(2000000000)
 
 bool await_close_locked(struct session *session, struct close_waiter *waiter,
@@ -40,8 +40,7 @@ void await_close_end(struct session *session, struct close_waiter *waiter)
 		take_off_locked(session, waiter);
 }
 
-/* Removes a waiter of the inode from the list and returns it. Skips waiters whose work is already
- * running. NULL: there is no other waiter of the inode. */
+/* Takes a waiter of the inode off the list, but none whose work already runs. */
 static struct close_waiter *take_one(struct session *session, uint64_t number)
 {
 	struct close_waiter *waiter;

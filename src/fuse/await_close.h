@@ -7,12 +7,11 @@
 #include "load/load.h"
 
 /*
- * Opens that wait until other readers close the inode. The kernel keeps one content for an inode
- * whose files are mapped, cached or passed through. But in current/ two readers may want different
- * epochs of one position at the same time. Then the later reader's open waits until the earlier
- * reader closes the file. The wait is short if the earlier reader only looks at the file, or if
- * the kernel has not reported the close yet. If the file stays open for longer than two seconds,
- * both readers share its epoch.
+ * Opens that wait until other readers close the inode. The kernel keeps one content for an
+ * inode whose files are mapped, cached or passed through, but in current/ two readers may
+ * want different epochs of a position. Then the later open waits until the earlier reader
+ * closes the file. If this file is still open two seconds after its open, both readers share
+ * its epoch.
  *
  *   await_close_locked -> the file is closed, or was open for too long
  *                      -> the waiter's work runs: the opener calls await_close_end and tries again
@@ -29,11 +28,11 @@ struct close_waiter {
 	bool listed;	   /* (session's lock) */
 };
 
-/* Makes the waiter's work run as soon as `file` is closed, or was open for too long. false: there
- * is nothing to wait for, because `file` is NULL or was already open for too long. */
+/* Makes the waiter's work run as soon as `file` is closed, or was open for too long.
+ * false: `file` is NULL, or was already open for too long. */
 must_check bool await_close_locked(struct session *session, struct close_waiter *waiter,
 	const struct open_file *file, uint64_t number);
-/* Ends the wait. The opener has to call this when the work runs, or when it has taken the work back
+/* The opener has to call this when the work runs, or when it has taken the work back
  * from the workers. */
 void await_close_end(struct session *session, struct close_waiter *waiter);
 /* Runs the work of all waiters of the inode. Called when a file of the inode was closed. */

@@ -11,15 +11,13 @@ static void run(struct load_work *work)
 {
 	size_t offset = offsetof(struct by_worker, work);
 	struct by_worker *by_worker = (struct by_worker *)((char *)work - offset);
-	/* Unregisters `interrupted`. If this function is running, the call waits until it has
-	 * returned. */
+	/* Unregisters `interrupted`. If it is running, waits until it has returned. */
 	fuse_req_interrupt_func(by_worker->req, NULL, NULL);
 	by_worker->answer(by_worker);
 }
 
-/* Handles an interrupt. If the request was interrupted before by_worker_start, libfuse calls this
- * function within fuse_req_interrupt_func. Then no worker has the work yet, and by_worker_start
- * gives up. */
+/* libfuse calls this within fuse_req_interrupt_func if the interrupt came earlier. Then
+ * no worker has the work yet, and by_worker_start gives up. */
 static void interrupted(fuse_req_t req, void *context)
 {
 	struct by_worker *by_worker = context;
@@ -42,8 +40,6 @@ void by_worker_start(struct by_worker *by_worker)
 	fuse_req_interrupt_func(by_worker->req, NULL, NULL);
 	by_worker->give_up(by_worker);
 }
-
-/* --- a copied request --------------------------------------------------------------- */
 
 struct copy {
 	struct by_worker by_worker; /* is the first member, for casts */

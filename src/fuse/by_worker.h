@@ -7,8 +7,8 @@
 #include "load/load.h"
 
 /*
- * Requests whose answers take long to compute. A worker computes and sends the answer. If the
- * reader is killed before a worker has begun, its request ends at once.
+ * Requests whose answers take long: a worker computes and sends them. If the reader is killed
+ * before a worker has begun, its request ends at once.
  *
  *   Owns: nothing. Either `answer` or `give_up` is called, and takes over the request.
  *   Threads: any; answer is called by a worker, give_up by any thread.   Locks: none.
@@ -28,7 +28,7 @@ struct by_worker {
 /* Passes the request to a worker. If the reader was killed already, calls give_up instead. */
 void by_worker_start(struct by_worker *by_worker);
 
-/* Makes a worker call `answer` with a copy of the request. The session can't end before `answer`
- * has returned. If there is no memory for the copy, the request is answered with -ENOMEM. */
+/* Makes a worker call `answer` with a copy of the request. The session can't end before
+ * `answer` has returned. Without memory for the copy, answers -ENOMEM. */
 void by_worker_answer(
 	const struct request *wanted, void (*answer)(const struct request *request));

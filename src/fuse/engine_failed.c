@@ -42,9 +42,8 @@ static bool succeeds(uint32_t opcode)
 	       opcode == FUSE_DESTROY;
 }
 
-/* Removes an open from the list of open files for later engines. An engine added the open to the
- * list, but died before it answered. Now the kernel sends the open again, and the answer is an
- * error. */
+/* Removes the entry of an open that an earlier engine has not answered. Now the kernel
+ * sends the open again, and the answer is an error. */
 static void forget_open(uint32_t mount, uint64_t unique)
 {
 	struct kept_open *open = NULL;
@@ -53,8 +52,7 @@ static void forget_open(uint32_t mount, uint64_t unique)
 			kept_open_remove(open);
 }
 
-/* Notes a release, so that the next engine carries it out. If the request is an open that the
- * kernel sends again, removes the open from the list for later engines. */
+/* Notes a release for the next engine. Forgets an open that is sent again. */
 static void note(const struct kept_descriptor *place, size_t bytes)
 {
 	const struct fuse_in_header *request = (const void *)buffer;
@@ -67,7 +65,7 @@ static void note(const struct kept_descriptor *place, size_t bytes)
 		kept_close_add(mount, request->nodeid, release->fh);
 }
 
-/* Answers one request. false: the mount is unmounted. */
+/* false: the mount is unmounted. */
 static bool refuse_one(const struct kept_descriptor *place)
 {
 	int device = atomic_load(&place->fd);
@@ -110,8 +108,7 @@ static void answer(int client, const char *kind, const char *text)
 	(void)!write(client, text, strlen(text));
 }
 
-/* Tells whether the client may upgrade the daemon. Members of the group that the key socket_group
- * names may not, though they can reach the socket. */
+/* Members of the group `socket_group` can reach the socket, but may not upgrade. */
 static bool is_master(int client)
 {
 	struct ucred sender;
@@ -120,8 +117,8 @@ static bool is_master(int client)
 	       config_is_master(sender.uid);
 }
 
-/* Ends this engine, so that the supervisor starts the next one: another program, or the same
- * program after the cause of the deaths was corrected. */
+/* Ends this engine. The next one is another program, or the same one after the cause of
+ * the deaths was corrected. */
 static void take_upgrade(int client, size_t n)
 {
 	const char *program = buffer + strlen(buffer) + 1;
@@ -151,8 +148,6 @@ static void serve_client(const struct kept_descriptor *place)
 	close(client);
 }
 
-/* --- the loop ----------------------------------------------------------------------- */
-
 static int open_signals(void)
 {
 	sigset_t signals;
@@ -176,8 +171,8 @@ int engine_failed_unmount(const char *mountpoint)
 	return EXIT_FAILURE;
 }
 
-/* Serves a descriptor that is ready: one request of a mount, or one client of a control socket.
- * false: the whole tree was unmounted. */
+/* Serves one request of a mount, or one client of a control socket. false: the whole
+ * tree was unmounted. */
 static bool serve_place(struct kept_descriptor *place)
 {
 	struct inode root = {.kind = INODE_ROOT};

@@ -4,8 +4,8 @@
 #pragma once
 
 /*
- * An engine that only answers EIO. The supervisor starts it after too many engines have died. It
- * keeps the mounts, and reports the cause on the control sockets. It needs neither an ini nor any
+ * An engine that only answers EIO. The supervisor starts it after too many engines have died.
+ * It keeps the mounts, and reports the cause on the control sockets. It needs no ini and no
  * state.
  *
  *   Flow: main calls one of the two functions, and nothing else.

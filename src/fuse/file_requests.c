@@ -17,9 +17,8 @@
 #include <signal.h>
 #include <string.h>
 
-/* Number of backing files that the kernel is told to forget after the last one that an earlier
- * engine noted. A killed engine may have registered these without noting their numbers
- * (passthrough.h). */
+/* Number of backing files, after the last noted one, that the kernel is told to forget.
+ * A killed engine may have registered them without noting their numbers. */
 #define UNNOTED 64
 
 static const struct open_file_ops *ops_of(struct inode inode)
@@ -42,9 +41,9 @@ static const struct open_file_ops *ops_of(struct inode inode)
 	}
 }
 
-/* Tells whether the daemon itself has sent the request. This happens if a dataset lies on the
- * daemon's own mount, and the scan did not notice it. Such requests are refused: the thread would
- * wait for itself, and consume a job's samples. */
+/* Tells whether the daemon itself has sent the request, because a dataset lies on its
+ * own mount, which the scan did not notice. The thread would wait for itself, and
+ * consume samples. */
 static bool is_own_thread(const struct request *request)
 {
 	return !request->session->other_pids &&
@@ -90,8 +89,6 @@ void file_release(struct session *session, uint64_t number, uint64_t handle)
 		request.ops->consume(&request);
 }
 
-/* --- after a handover --------------------------------------------------------------- */
-
 static int list_outlived(struct session *session, struct kept_open *kept)
 {
 	struct request request = {
@@ -135,8 +132,7 @@ void files_go_on(struct session *session)
 				 "file is closed",
 				strerror(-err));
 	}
-	/* Carries out the closes that arrived while the engine of engine_failed.c answered
-	 * requests. */
+	/* Carries out the closes that arrived while engine_failed.c answered. */
 	while (handover_take_close(session, &number, &handle))
 		file_release(session, number, handle);
 	if (session->passes_through)

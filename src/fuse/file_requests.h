@@ -11,14 +11,12 @@
  *   Flow: ops.c calls.   Threads: any.   Locks: none.
  */
 
-/* Answers an open, possibly after the function has returned. Sets request->ops. */
+/* Answer a request, possibly after the function has returned. Set request->ops. */
 void file_open(struct request *request);
-/* Answers a read, possibly after the function has returned. Sets request->ops. */
 void file_read(struct request *request);
 /* Closes a file, also one that an earlier engine opened, and consumes its positions. */
 void file_release(struct session *session, uint64_t number, uint64_t handle);
 
-/* Adds the files that an earlier engine opened, and that are still open, to the list of open files.
- * Makes the kernel forget the backing files that no open file uses. Called before the session
- * serves requests again. */
+/* Lists the open files of earlier engines, and makes the kernel forget backing files
+ * that no open file uses. Called before the session serves requests again. */
 void files_go_on(struct session *session);

@@ -8,16 +8,15 @@
 #include <sys/types.h>
 
 /*
- * The mount: sessions of the low-level API of libfuse. One session serves the whole tree; each
+ * The mount: sessions of libfuse's low-level API. One session serves the whole tree; each
  * further mount of a job's directory has its own.
  *
  *   Flow: main fills a files_context, then session_mount, session_run until the mount is
  *         unmounted or a signal arrives, session_detach, session_stop, sched_stop,
  *         session_unmount.
  *         Meanwhile control may call session_mount_job and session_jobs_changed.
- *   Threads: the FUSE threads of session_run and of each job's mount. None of them ever
- *         waits: a request for a sample or an epoch that is not there yet is parked, and a
- *         worker answers it. Workers also compute contents and long lists.
+ *   Threads: those of session_run and of each job's mount. None of them ever waits: a request
+ *         for a sample or an epoch that is not there yet is parked, and a worker answers it.
  *   Errors: 0 or -errno, logged.
  */
 
@@ -30,18 +29,16 @@ must_check int session_mount(const struct files_context *context, const char *op
 /* Serves until the file system is unmounted or SIGINT, SIGTERM or SIGHUP arrives. */
 must_check int session_run(struct session *session);
 
-/* Unmounts the tree after session_run. No process can enter it any more, but open files stay open
- * until session_unmount. Called early, because the steps that end the daemon may take long. */
+/* Unmounts the tree, but leaves open files open until session_unmount. Called early,
+ * because the steps that end the daemon may take long. */
 void session_detach(struct session *session);
 
 /* Stops the mounts of jobs. Afterwards no mount accepts requests, so the scheduler may stop. */
 void session_stop(struct session *session);
 
-/*
- * Ends the mounts of jobs, and unmounts the tree if it is still mounted. Requires session_stop and
- * sched_stop, so that no request is parked. -EBUSY: the tree can't be unmounted; it stays mounted,
- * and nobody answers its requests.
- */
+/* Ends the mounts of jobs, and unmounts the tree if it is still mounted. Requires
+ * session_stop and sched_stop, so that no request is parked. -EBUSY: the tree stays
+ * mounted, and nobody answers its requests. */
 must_check int session_unmount(struct session **session);
 
 /* Tells whether the kernel repeats unanswered requests to the next engine. */
@@ -52,23 +49,21 @@ bool session_is_resent(const struct session *session);
 #define SESSION_JOB_MOUNTS 64 /* most mounts of a job, because each needs threads */
 
 /*
- * Serves a further mount, whose root is the job's directory. device: a descriptor of /dev/fuse that
- * the process `mounter` has opened and mounted somewhere. The function takes over the descriptor,
- * also on failure. The mount is served until it is unmounted, or until session_unmount. After the
- * job was removed, open files can still be read, and all other requests fail with ENODEV. granted:
- * the request came by the socket of a grant, so the process may keep a duplicate of the device. If
- * so, or if the process is in another user name space, the daemon checks no rights on the mount:
- * every process that the kernel lets in may read. -ENOENT: there is no such job; -ENOTTY: not a
- * FUSE device; -ENODEV: not mounted; -EUSERS: the job has SESSION_JOB_MOUNTS mounts.
+ * Serves a further mount, whose root is the job's directory, until it is unmounted, or
+ * until session_unmount. Takes over `device`, also on failure: a descriptor of /dev/fuse
+ * that the process `mounter` has mounted somewhere. When the job is removed, open files
+ * can still be read; all other requests fail with ENODEV. granted: the request came by
+ * the socket of a grant, so the process may keep a duplicate of the device. If so, or if
+ * the process is in another user name space, every process that the kernel lets in may
+ * read: the daemon checks no rights. -ENOENT: there is no such job; -ENOTTY: not a FUSE
+ * device; -ENODEV: not mounted; -EUSERS: the job has SESSION_JOB_MOUNTS mounts.
  */
 must_check int session_mount_job(struct session *session, const char *job, pid_t mounter,
 	bool granted, int device);
 
-/*
- * Makes the kernel forget the name of a job that was added or removed. If path is not NULL, the
- * kernel also forgets the names on this [view] path below data/.
- */
+/* Makes the kernel forget the name of a job that was added or removed, and, if path is
+ * not NULL, the names on this [view] path below data/. */
 void session_jobs_changed(struct session *session, const char *name, const char *path);
-/* Makes the kernel forget the listings of the dataset's jobs. Called after a scan, because the
- * jobs' next epochs have other files. */
+/* Makes the kernel forget the listings of the dataset's jobs. Called after a scan: the
+ * next epochs have other files. */
 void session_dataset_moved(struct session *session, const char *name);

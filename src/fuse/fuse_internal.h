@@ -72,7 +72,6 @@ struct sched_job;
 #define UNTOLD_S 1.0
 #define SESSION_MAX_THREADS 8
 
-/* A mount, of the whole tree or of one job. */
 struct session {
 	struct files_context context;
 	struct inode root; /* INODE_ROOT or INODE_JOB */
@@ -81,26 +80,21 @@ struct session {
 	bool mounted, handles_signals;
 	bool debug;
 	bool omits_opendir; /* the kernel accepts ENOSYS as a successful opendir */
-	/* another process has mounted the file system, and will unmount it */
-	bool foreign;
-	bool detached; /* session_detach was called */
-	/* The daemon does not tell the kernel of changed names and attributes; they expire after
-	 * UNTOLD_S. Such a notification could block the daemon for ever, because it needs locks
-	 * that the kernel holds during some requests. The process that mounted may still have the
-	 * descriptor of /dev/fuse: it could take such a request, and never answer. */
+	bool foreign;	    /* mounted by another process, which will unmount it */
+	bool detached;
+	/* The daemon sends the kernel no notifications; names and attributes expire
+	 * after UNTOLD_S. A notification needs locks that the kernel holds during some
+	 * requests. A process that has kept the descriptor of /dev/fuse could take such
+	 * a request, never answer, and so block the daemon for ever. */
 	bool untold;
-	bool other_pids; /* the pids of readers belong to another name space */
-	/* the daemon checks no rights: the mounting process decides who may read */
-	bool everybody;
-	bool private;	  /* the kernel admits only the daemon's user */
-	bool maps_direct; /* files that bypass the page cache can be mapped */
-	/* the kernel can read files without the daemon: passthrough.h */
-	bool passes_through;
-	/* Features that the kernel offered in its first message (kernel_features.c). */
-	atomic_int offered;
-	bool again; /* an earlier engine process created the mount */
-	/* entry that tells later engine processes of the mount; NULL: the mount ends with this
-	 * process */
+	bool other_pids;     /* the pids of readers belong to another name space */
+	bool everybody;	     /* no rights are checked: the mounter decides who may read */
+	bool private;	     /* the kernel admits only the daemon's user */
+	bool maps_direct;    /* files that bypass the page cache can be mapped */
+	bool passes_through; /* the kernel can read files itself (passthrough.h) */
+	atomic_int offered;  /* features that the kernel's first message offers */
+	bool again;	     /* an earlier engine created the mount */
+	/* tells later engines of the mount; NULL: the mount ends with this engine */
 	struct kept_descriptor *place;
 	uid_t uid;
 	gid_t gid;
@@ -108,23 +102,20 @@ struct session {
 	struct order_texts *orders;
 	struct sizes *sizes;
 
-	/* The mounts of single jobs, if this is the session of the whole tree. Control's thread
-	 * uses the list; main's thread uses it after control's thread has ended. */
+	/* The mounts of single jobs, if this is the session of the whole tree. Control's
+	 * thread uses the list; main's does so after control's has ended. */
 	LIST_HEAD(, job_mount) job_mounts;
 
 	struct lock lock;
-	/* (lock) number of calls of session_hold that session_unhold has not ended yet */
-	unsigned holds;
-	bool ending;   /* (lock) session_try_hold fails from now on */
-	bool stopping; /* (lock) session_stop_waiting was called */
+	unsigned holds; /* (lock) calls of session_hold without session_unhold so far */
+	bool ending;	/* (lock) session_try_hold fails from now on */
+	bool stopping;	/* (lock) */
 	pthread_cond_t unheld;
 	struct timespec jobs_changed;		 /* (lock) */
 	struct open_files open_files;		 /* (lock) */
 	LIST_HEAD(, close_waiter) close_waiters; /* (lock) */
-	/* (lock) files from which the kernel reads labels */
-	struct label_text *label_texts;
-	/* (lock) backing files that earlier engines registered and that are in use; private to
-	 * handover.c */
+	struct label_text *label_texts;		 /* (lock) backing files of labels */
+	/* (lock) earlier engines' backing files in use; private to handover.c */
 	struct old_backing *old_backings;
 };
 
@@ -135,28 +126,23 @@ extern const struct fuse_lowlevel_ops session_ops;
 /* Tells whether the page cache may hold bytes of open files. If so, all readers that have an inode
  * open get the same bytes. */
 bool session_is_mappable(const struct session *session, const struct sched_job *job);
-/* Sets the flags that choose between the page cache and direct reads, for the answer of an open. */
+/* Sets direct_io and keep_cache for the answer of an open. */
 void session_set_io(const struct session *session, const struct sched_job *job,
 	struct inode inode, struct fuse_file_info *fi);
 
-/* Returns the kernel's number of an inode: FUSE_ROOT_ID for the mount's root, otherwise the result
- * of inode_pack. */
+/* Returns FUSE_ROOT_ID for the mount's root, otherwise inode_pack(inode). */
 uint64_t session_number(const struct session *session, struct inode inode);
-/* Makes the kernel forget a name in a directory. Ignores failures, which mean that the kernel does
- * not know the name. */
+/* Makes the kernel forget a name in a directory, if the kernel knows it. */
 void session_forget_name(const struct session *session, struct inode directory,
 	const char *name, size_t bytes);
-/* Finds the inode that a number of the kernel stands for. -ENOENT: the inode is not in this
- * mount. */
+/* Finds the inode of a number of the kernel. -ENOENT: the inode is not in this mount. */
 must_check int session_inode(
 	const struct session *session, uint64_t number, struct inode *ret);
 
-/*
- * Keeps the session from ending while a thread answers a request later, or sends a notification to
- * the kernel. session_hold may be called while a request is not answered, because the session does
- * not end before all requests are answered. Otherwise session_try_hold has to be called; false: the
- * session is ending.
- */
+/* Keep the session from ending while a thread answers a request later, or sends the
+ * kernel a notification. session_hold may be called while a request is unanswered,
+ * because the session ends only after all answers. Otherwise session_try_hold has to be
+ * called; false: the session is ending. */
 void session_hold(struct session *session);
 must_check bool session_try_hold(struct session *session);
 void session_unhold(struct session *session);
@@ -172,21 +158,18 @@ must_check int session_new(
 	const struct files_context *context, struct inode root, struct session **ret);
 void session_free(struct session **session);
 
-/* Creates libfuse's session and mounts it. where: a directory, or "/dev/fd/N"; the session takes
- * over descriptor N. */
+/* where: a directory, or "/dev/fd/N"; the session takes over descriptor N. */
 must_check int session_start(
 	struct session *session, struct fuse_args *args, const char *where);
 /* Takes over a mount from the previous engine. Called before session_start, which receives the
  * mount's descriptor. */
 void session_take_over(struct session *session, struct kept_descriptor *place);
-/* Begins the session with the features that the kernel granted to the previous engine, and makes
- * the kernel send unanswered requests again. Called after session_start, before any thread serves
- * the session. */
+/* Begins the session with the features that the kernel granted to the previous engine,
+ * and makes it send unanswered requests again. Called after session_start, before any
+ * thread serves the session. */
 void session_go_on(struct session *session);
-/* Unmounts and ends the session. Its threads must have returned, and no thread may hold the session
- * (session_hold). */
+/* Unmounts and ends the session. No thread may serve or hold it any more. */
 void session_end(struct session *session);
-/* Returns the number of threads that serve a session. */
 unsigned session_threads(void);
 
 /* Called when jobs were added or removed. Changes the times of directories that list jobs, and
@@ -197,10 +180,9 @@ void session_touch_jobs(struct session *session);
 
 /* Serves the job mounts that the previous engine served. */
 void job_mounts_go_on(struct session *everything);
-/* Notifies all job mounts that jobs have changed. A mount whose job was removed opens no more
- * files. */
+/* Called when jobs have changed. A mount whose job was removed opens no more files. */
 void job_mounts_changed(struct session *everything);
-/* Makes the kernel forget the listings of the dataset's jobs in all job mounts. */
+/* Calls listings_forget for each job mount. */
 void job_mounts_moved(struct session *everything, const char *dataset);
 /* Makes the kernel forget the listings of the dataset's jobs in this session. */
 void listings_forget(struct session *session, const char *dataset);
@@ -217,11 +199,9 @@ must_check int job_device_own(int *device);
 
 /* --- attributes.c ------------------------------------------------------------------ */
 
-/*
- * Finds the attributes of an inode. render: text files are rendered to determine their size;
- * otherwise the st_size of a text file may be wrong. *ret_timeout: the number of seconds for which
- * the kernel may keep the attributes. -ENOENT: the inode does not exist any more.
- */
+/* render: text files are rendered to determine their size; otherwise their st_size may
+ * be wrong. *ret_timeout: seconds for which the kernel may keep the attributes. -ENOENT:
+ * the inode does not exist any more. */
 must_check int attributes_get(struct session *session, struct inode inode, bool render,
 	struct stat *ret, double *ret_timeout);
 
@@ -229,7 +209,6 @@ must_check int attributes_get(struct session *session, struct inode inode, bool 
  * because a text is rendered, lines are measured, or saved orders are read. */
 bool attributes_take_long(struct session *session, struct inode inode, bool render);
 
-/* Finds the attributes of a file in a layout. job: the job of the file. */
 void attributes_in_layout(struct session *session, struct sched_job *job,
 	struct inode inode, struct stat *ret, double *ret_timeout);
 

@@ -14,8 +14,7 @@
  *   epoch of the open file      serial number, which no other open has
  */
 
-/* Mask of the serial number. The serial number identifies an open file also before the file's epoch
- * is known. */
+/* Mask of the serial number, which identifies a file even before its epoch is known. */
 #define HANDLE_SERIAL ((UINT64_C(1) << KEPT_SERIAL_BITS) - 1)
 
 static inline uint64_t handle_of(uint32_t epoch, uint64_t serial)

@@ -36,8 +36,6 @@ void handover_answers(uint64_t request)
 	answered = request;
 }
 
-/* --- the list ----------------------------------------------------------------------- */
-
 static uint32_t mount_of(const struct session *session)
 {
 	return (uint32_t)(session->place - kept()->descriptors);
@@ -86,8 +84,6 @@ bool handover_take_close(
 {
 	return kept_close_take(mount_of(session), ret_number, ret_handle);
 }
-
-/* --- files that the kernel reads ---------------------------------------------------- */
 
 static struct old_backing *find_locked(const struct session *session, int backing)
 {

@@ -10,12 +10,9 @@
 #include <linux/fuse.h>
 #include <sys/ioctl.h>
 
-/*
- * Opens a device of the daemon's own for the client's mount. The client may keep a duplicate of its
- * descriptor. Duplicates share their flags, so the client could clear O_NONBLOCK while the daemon
- * reads. So the daemon opens /dev/fuse itself, and the kernel joins the new device to the client's
- * mount.
- */
+/* Joins a device of the daemon's own to the client's mount. The client may keep a
+ * duplicate of its descriptor. Duplicates share their flags, so the client could clear
+ * O_NONBLOCK while the daemon reads. */
 static int join_mount(int device)
 {
 	uint32_t theirs = (uint32_t)device;
@@ -30,9 +27,9 @@ static int join_mount(int device)
 	return err;
 }
 
-/* Replaces the device by one of the daemon's own. If this fails, sets the client's device not to
- * block. It can fail because not every system lets an ordinary user open /dev/fuse, and because
- * older kernels don't join mounts of another user name space. */
+/* If no device of the daemon's own can be joined, makes the client's device not block.
+ * Not every system lets an ordinary user open /dev/fuse, and older kernels don't join
+ * mounts of another user name space. */
 int job_device_own(int *device)
 {
 	int own = join_mount(*device);

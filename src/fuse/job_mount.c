@@ -18,8 +18,8 @@
 #define SECOND_NS 1000000000L
 
 /*
- * Mounts of one job. The client opens /dev/fuse, mounts it anywhere, and sends the descriptor. The
- * daemon does not know where the mount is, and can't unmount it.
+ * Mounts of one job. The client opens /dev/fuse, mounts it anywhere, and sends the descriptor.
+ * The daemon does not know where the mount is, and can't unmount it.
  *
  *   session_mount_job
  *      -> keep: serves, in several threads, until the mount is unmounted
@@ -30,23 +30,20 @@
  *
  *   job_mounts_stop -> keep returns without ending the session -> job_mounts_end ends it
  *
- * libfuse's own loop returns only after a request has come. So the loop here polls, and reads
- * without blocking. If the device is not the daemon's own (job_device.c), a read may block
+ * libfuse's own loop returns only after a request has come, so the loop here polls, and reads
+ * without blocking. A read of a device that is not the daemon's own (job_device.c) may block
  * nevertheless; then job_mounts_stop wakes the thread.
  */
 struct job_mount {
 	LIST_ENTRY(job_mount) link;
 	struct session *session;
 	uint32_t epochs;
-	/* eventfd that becomes readable when the mount has to end, and then stays readable */
-	int stop;
+	int stop; /* eventfd that stays readable once the mount has to end */
 	pthread_t keeper;
-	/* The ids of the serving threads; 0: the element is free. */
+	/* ids of the serving threads; 0: free */
 	_Atomic pid_t threads[SESSION_MAX_THREADS];
 	atomic_bool ended; /* the keeper thread is about to end */
 };
-
-/* --- serving ------------------------------------------------------------------------ */
 
 static _Atomic pid_t *enter(struct job_mount *mount)
 {
@@ -100,8 +97,7 @@ static void serve_in_threads(struct job_mount *mount)
 		n++;
 	}
 	serve(mount);
-	/* Stops the helpers. They may still be serving if this thread stopped because of an
-	 * error. */
+	/* Stops the helpers, which still serve if this thread has met an error. */
 	ensure(eventfd_write(mount->stop, 1) == 0);
 	while (n > 0)
 		ensure(pthread_join(helpers[--n], NULL) == 0);
@@ -120,10 +116,7 @@ static void *keep(void *argument)
 	return NULL;
 }
 
-/* --- life --------------------------------------------------------------------------- */
-
-/* Tells whether the daemon and the mounter share the name space of this kind. The kernel reports
- * the pids and users of readers in the mounter's name space. */
+/* The kernel reports the pids and users of readers in the mounter's name space. */
 static bool same_names(pid_t mounter, const char *kind)
 {
 	char here[64], there[64];
@@ -204,13 +197,13 @@ static unsigned count_mounts(const struct session *everything, job_id job)
 	return n;
 }
 
-/* Starts the session of a mount, and the thread that serves it. Takes over the mount, also on
- * failure. *device becomes -1 if libfuse has taken over the device. */
+/* Starts the session and its thread. Takes over the mount, also on failure. *device
+ * becomes -1 if libfuse has taken over the device, which it closes. */
 static int serve_mount(struct session *everything, struct job_mount *mount, int *device)
 {
 	int err = start_session(mount->session, everything->debug, *device);
 	if (mount->session->fuse)
-		*device = -1; /* libfuse closes the device */
+		*device = -1;
 	if (!err && mount->session->again)
 		session_go_on(mount->session);
 	if (!err)
@@ -255,8 +248,8 @@ int session_mount_job(struct session *session, const char *name, pid_t mounter,
 	return err;
 }
 
-/* Waits until the keeper thread has ended. Wakes the serving threads every WAKE_NS, because a
- * thread may be in a blocking read, or about to begin one. */
+/* Wakes the serving threads every WAKE_NS, because a thread may be in a blocking read,
+ * or about to begin one. */
 static void join_keeper(struct job_mount *mount)
 {
 	for (;;) {
@@ -328,8 +321,6 @@ void job_mounts_go_on(struct session *everything)
 	}
 }
 
-/* --- news of jobs ------------------------------------------------------------------- */
-
 static bool job_is_there(const struct session *session)
 {
 	auto_job *job = sched_job_find_id(session->context.sched, session->root.job);
@@ -341,7 +332,6 @@ static void forget_name(struct session *session, const char *name)
 	session_forget_name(session, session->root, name, strlen(name));
 }
 
-/* Makes the kernel forget all names in the job's directory. */
 static void forget_names(const struct job_mount *mount)
 {
 	char name[TREE_NAME];

@@ -12,21 +12,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes of the shortest piece of an answer that bring_in reads. Shorter pieces are on the stack of
- * a thread, which is in memory anyway. */
+/* Bytes of the shortest piece of an answer that bring_in reads. Shorter pieces are on a
+ * thread's stack, which is in memory anyway. */
 #define LEAST_BROUGHT_IN 256
 
-/* The value of session->offered before the kernel's first message. Other threads start only after
- * this message was answered. */
+/* session->offered before the kernel's first message, which one thread alone answers */
 #define MESSAGE_AWAITED (-1)
-
-/* --- an engine after another ---------------------------------------------------------- */
 
 #define NOTIFY_RESEND 7 /* available from protocol 7.40 on */
 #define FLAG2_HAS_RESEND (UINT32_C(1) << 7)
 
-/* Returns true even if the kernel has not sent its first message yet, because then it has sent no
- * other request either. */
+/* true also if the kernel has sent no message yet: then no request is unanswered. */
 bool session_is_resent(const struct session *session)
 {
 	const struct kept_mount *mount = session->place ? &session->place->mount : NULL;
@@ -53,8 +49,7 @@ void kernel_features_resend(struct session *session)
 			 "an answer wait until they are killed");
 }
 
-/* Notes the number of a request. If the message is the one that begins the session, saves it for
- * later engines. */
+/* Notes a request's number. Saves the message that begins the session. */
 static void note_message(struct session *session, const void *message, size_t bytes)
 {
 	const struct fuse_in_header *header = message;
@@ -67,8 +62,7 @@ static void note_message(struct session *session, const void *message, size_t by
 	session->place->mount.message_bytes = (uint32_t)bytes;
 }
 
-/* Restores the features that the kernel granted when an earlier engine began the mount. false: the
- * mount is new. */
+/* Restores the features that an earlier engine was granted. false: the mount is new. */
 static bool was_granted(struct session *session)
 {
 	const struct kept_mount *mount = &session->place->mount;
@@ -97,12 +91,10 @@ int kernel_features_prepare(struct session *session)
 	return fuse_session_custom_io(session->fuse, &io, fuse_session_fd(session->fuse));
 }
 
-/*
- * Loads the pages of an answer into memory. The kernel copies an answer page by page. If the
- * process is killed during a page fault in the middle of the copy, the reader gets EIO. If the
- * process is killed here, there is no answer, and the kernel asks the next engine. One byte of each
- * page is read, which is faster than MADV_POPULATE_READ if the pages are in memory already.
- */
+/* Loads the pages of an answer before the kernel copies it. If the process is killed at
+ * a page fault during the copy, the reader gets EIO; if it is killed here, the kernel
+ * asks the next engine. Reading a byte of each page is faster than MADV_POPULATE_READ if
+ * the pages are in memory already. */
 static void bring_in(const struct iovec *iov, int count)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -152,8 +144,7 @@ void kernel_features_ask(struct session *session, struct fuse_conn_info *conn)
 #define FLAG2_DIRECT_IO_ALLOW_MMAP (UINT32_C(1) << 4)
 #define FLAG2_PASSTHROUGH (UINT32_C(1) << 5)
 
-/* Offset of the member max_stack_depth in fuse_init_out. Older headers lack this member, so
- * offsetof can't be used; the member follows flags2. */
+/* Offset of max_stack_depth, after flags2, in fuse_init_out. Older headers lack it. */
 #define STACK_DEPTH_OFFSET (offsetof(struct fuse_init_out, flags2) + sizeof(uint32_t))
 
 static uint32_t offers(const void *message, size_t bytes)

@@ -10,16 +10,16 @@
 #include <errno.h>
 
 /*
- * Labels would cost as many requests as samples. So, with io = auto, most labels are read without
- * requests:
+ * Labels would cost as many requests as samples. So, with io = auto, most labels are read
+ * without requests:
  *
- * - The kernel reads a label from a backing file. All labels with the same text share one. The
- *   kernel requires the same backing file for all opens of an inode, and the label of a position in
- *   an epoch never changes.
- * - In current/, and where the kernel does not support this, the daemon writes the bytes into the
- *   kernel's page cache before it answers the open. The page cache has only one content per inode,
- *   but another reader may have the same label open in another epoch. So if the inode is open,
- *   reads of the new file bypass the page cache and come to the daemon.
+ * - The kernel reads a label from a backing file, which all labels with the same text share.
+ *   All opens of an inode must have the same backing file; they have, because the label of a
+ *   position in an epoch never changes.
+ * - In current/, and where the kernel does not support this, the daemon writes the bytes into
+ *   the page cache before it answers the open. The page cache has one content per inode, but
+ *   another reader may have the inode open in another epoch. Then reads of the new file bypass
+ *   the page cache and come to the daemon.
  */
 struct label_file {
 	struct open_file open; /* is the first member, for casts */
@@ -68,8 +68,8 @@ static int add_text_locked(struct session *session, uint64_t key, int backing)
 	return -ENOMEM;
 }
 
-/* Makes `backing` the backing file of a label's text, unless another thread has already given the
- * text one. Returns the backing file that the text has afterwards. 0: there is no memory. */
+/* Makes `backing` the backing file of a label's text, unless the text already has one.
+ * Returns the text's backing file; 0: it can't be noted. */
 static int keep_text(struct session *session, uint64_t key, int backing)
 {
 	LOCK_SCOPE(&session->lock);
@@ -92,8 +92,7 @@ static int make_text(struct session *session, const struct label_file *file)
 	return kept;
 }
 
-/* Returns the backing file for the label's text, and makes it if there is none. 0: it can't be
- * made. */
+/* Returns the backing file of the label's text, or makes one. 0: it can't be made. */
 static int text_backing(struct session *session, const struct label_file *file)
 {
 	lock_take(&session->lock);
@@ -116,11 +115,8 @@ static bool store(const struct label_file *file)
 					   file->open.number, 0, &buffers, 0) == 0;
 }
 
-/* --- opens -------------------------------------------------------------------------- */
-
-/* Adds the file to the list of open files. If another reader has the inode open, the file gets the
- * backing file of that reader's file, as the kernel requires. *ret_cache: true if may_cache is set
- * and no other reader has the inode open; then the file may use the page cache. -ENOMEM. */
+/* If another reader has the inode open, the file gets the backing file of that reader's
+ * file, as the kernel requires; otherwise *ret_cache is may_cache. -ENOMEM */
 static int list_file(struct label_file *file, bool may_cache, bool *ret_cache)
 {
 	struct session *session = file->open.session;
@@ -139,8 +135,7 @@ static bool has_fixed_label(struct sched_job *job, struct inode inode)
 	return sched_label(job, inode_sched_epoch(inode), inode.position, &label);
 }
 
-/* Adds the file to the list of open files, and answers the open. rolls: the file is in current/,
- * and the position may get another label in the next epoch. */
+/* rolls: the file is in current/, and the next epoch may give it another label. */
 static void open_file(const struct request *request, struct label_file *file, bool rolls)
 {
 	struct session *session = request->session;
@@ -195,8 +190,6 @@ int label_file_outlives(const struct request *request, struct open_file **ret)
 	*ret = &file->open;
 	return file ? 0 : -ENOMEM;
 }
-
-/* --- reads and the end -------------------------------------------------------------- */
 
 static void answer_read(const struct request *request, uint32_t label, uint32_t bytes)
 {

@@ -31,5 +31,4 @@ void label_file_read(const struct request *request, struct open_file *file);
 must_check int label_file_outlives(const struct request *request, struct open_file **ret);
 void label_file_end(struct open_file *file);
 
-/* Frees the session's list of files from which the kernel reads labels. */
 void label_texts_free(struct session *session);

@@ -11,8 +11,8 @@
 #include <errno.h>
 
 /*
- * Directory listings. Each entry has a number that does not change while the directory exists. The
- * offset of an entry, as readdir reports it, is the number of the next entry.
+ * Directory listings. Each entry has a number that does not change while the directory exists.
+ * The offset of an entry, as readdir reports it, is the number of the next entry.
  *
  *   all          0 "."   1 ".."   then
  *   root, dataset        numbers of the fixed entries (tree_entries)
@@ -25,11 +25,11 @@
 
 #define FIRST 2 /* number of the first entry after "." and ".." */
 
-/* The kernel keeps an inode and a name, together 1.2 KB, for each entry that is listed with
- * attributes. So only WINDOW positions, from the reader's position on, are listed with
- * attributes. Others are looked up when they are opened. */
+/* The kernel keeps an inode and a name, together 1.2 KB, for each entry listed with
+ * attributes. So only WINDOW positions, from the reader's on, have attributes. Others
+ * are looked up when they are opened. */
 #define WINDOW 4096
-/* Readers may begin anywhere in the layouts classes and mirror. So all entries are listed with
+/* Readers may begin anywhere in the layouts classes and mirror. There, all entries have
  * attributes if the epoch has at most MOST_UNORDERED samples, otherwise none. */
 #define MOST_UNORDERED 16384
 
@@ -41,10 +41,8 @@ struct listing {
 	uint64_t offset; /* number of the next entry to be listed */
 	char *buffer;
 	size_t size, used;
-	/* The job whose epoch the directory belongs to, or NULL. */
-	struct sched_job *job;
-	/* entries of positions from window to window_end - 1 get attributes */
-	uint32_t window, window_end;
+	struct sched_job *job;	     /* job of the directory's epoch, or NULL */
+	uint32_t window, window_end; /* positions whose entries get attributes */
 };
 
 static bool in_window(const struct listing *listing, struct inode inode)
@@ -53,8 +51,8 @@ static bool in_window(const struct listing *listing, struct inode inode)
 	       inode.position >= listing->window && inode.position < listing->window_end;
 }
 
-/* Adds an entry to the answer of a readdirplus. An entry outside the window keeps the inode number
- * 0 (entry.ino). Then the kernel uses only the name and the type, and ignores the attributes. */
+/* An entry outside the window keeps the inode number 0. Then the kernel uses only the
+ * name and the type, and ignores the attributes. */
 static size_t put_plus(
 	struct listing *listing, const char *name, struct inode inode, uint64_t next)
 {
@@ -100,8 +98,8 @@ static bool list_dots(struct listing *listing)
 	return listing->offset > 1 || put(listing, "..", tree_parent(directory), 1);
 }
 
-/* Lists the fixed entries of the directory. *number: the caller sets it to the number of the first
- * fixed entry; the function sets it to the number after the last one. false: the buffer is full. */
+/* *number: in: number of the first fixed entry; out: number after the last one. false:
+ * the buffer is full. */
 static bool list_entries(struct listing *listing, uint64_t *number)
 {
 	for (size_t i = 0; i < tree_n_entries; i++) {
@@ -155,8 +153,7 @@ static int list_jobs(struct listing *listing)
 	return 0;
 }
 
-/* Lists the directories of epochs, or their order files. number: the number of epoch 0's entry.
- * false: the buffer is full. */
+/* number: that of epoch 0's entry. false: the buffer is full. */
 static bool list_epochs(struct listing *listing, struct sched_job *job,
 	const struct tree_range *range, enum inode_kind kind, uint64_t number)
 {

@@ -8,17 +8,14 @@
 
 #include <string.h>
 
-/* Makes the kernel forget a directory's listing, which it would otherwise keep. */
-
 static void forget_listing(struct session *session, struct inode directory)
 {
 	fuse_lowlevel_notify_inval_inode(
 		session->fuse, session_number(session, directory), 0, 0);
 }
 
-/* Makes the kernel forget the names of classes, because they lead to other inodes now. If only the
- * directory above were forgotten, the kernel would keep a class that is the working directory of a
- * process. So each name is forgotten separately. */
+/* The names of classes lead to other inodes now. Each is forgotten by itself: the kernel
+ * would keep a process's working directory if only its parent were forgotten. */
 static void forget_classes(
 	struct session *session, struct sched_job *job, struct inode directory)
 {

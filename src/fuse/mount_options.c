@@ -72,8 +72,7 @@ static int add_option(struct fuse_args *args, const char *option)
 	if (*option == '\0' || strncmp(option, "x-", 2) == 0 ||
 		is_one_of(option, left_out, N_LEFT_OUT))
 		return 0;
-	/* auto_unmount would unmount when the engine dies. Instead, the supervisor unmounts at the
-	 * end. */
+	/* auto_unmount would act when an engine dies. The supervisor unmounts. */
 	if (strcmp(option, "auto_unmount") == 0 && kept_is_supervised())
 		return 0;
 	if (!is_one_of(option, passed_on, N_PASSED_ON))
@@ -122,8 +121,6 @@ int mount_options(const char *options, bool debug, struct fuse_args *ret)
 		*ret = args;
 	return err;
 }
-
-/* --- the mount point ---------------------------------------------------------------- */
 
 static printf_like(2, 3) void explain(char **ret_why, const char *format, ...)
 {
@@ -176,8 +173,7 @@ const char *mount_device_advice(int err)
 	}
 }
 
-/* Checks that /dev/fuse can be opened. EACCES is no error for an ordinary user, because
- * fusermount3, which has more rights, opens the device then. */
+/* EACCES is no error for an ordinary user: fusermount3 may open the device. */
 static int check_device(void)
 {
 	auto_close int fd = open(MOUNT_DEVICE, O_RDWR | O_CLOEXEC);
@@ -214,8 +210,7 @@ int mount_helper_check(char **ret_why)
 	return err;
 }
 
-/* Checks that the state directory is not below the mount point. The mount would hide the directory,
- * and the daemon would wait for itself. */
+/* The mount would hide a state directory below it, and the daemon would hang. */
 static int check_state(const struct files_context *context)
 {
 	auto_free char *mountpoint = realpath(context->mountpoint, NULL);
@@ -234,8 +229,8 @@ int mount_device_check(int device)
 	static const unsigned fuse_major = 10, fuse_minor = 229;
 	struct pollfd fd = {.fd = device};
 	struct statx st;
-	/* AT_STATX_DONT_SYNC makes the kernel not ask the file's file system, which may belong to
-	 * an untrusted process, and may never answer. */
+	/* AT_STATX_DONT_SYNC: the file may be on the file system of an untrusted
+	 * process, which may never answer. */
 	if (statx(device, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st) != 0)
 		return -errno;
 	if (!S_ISCHR(st.stx_mode) || st.stx_rdev_major != fuse_major ||
@@ -246,8 +241,7 @@ int mount_device_check(int device)
 	return fd.revents & (POLLERR | POLLNVAL) ? -ENODEV : 0;
 }
 
-/* Prepares an inherited device: child processes do not inherit it, and reads of it block. Errors
- * are logged. */
+/* Prepares an inherited device: children do not inherit it, and reads of it block. */
 static int take_device(int device)
 {
 	int err = mount_device_check(device);
@@ -280,8 +274,8 @@ static void unmount_by_helper(const char *mountpoint)
 
 /* --- mounts of killed daemons ------------------------------------------------------- */
 
-/* Returns the absolute path of a directory without accessing the directory itself. NULL: the
- * directory's parent does not exist, or there is no memory. The caller frees the path. */
+/* Returns the absolute path of a directory, which is not accessed. NULL: its parent does
+ * not exist, or no memory. The caller frees the path. */
 static char *absolute_name(const char *path)
 {
 	auto_free char *copy = strdup(path);
@@ -313,8 +307,7 @@ static bool is_of_our_kind(const char *path)
 	return ours;
 }
 
-/* Tells whether the daemon of the mount is dead. AT_STATX_FORCE_SYNC makes the kernel ask the
- * daemon, because the kernel may still have cached answers of a dead daemon. */
+/* AT_STATX_FORCE_SYNC asks the daemon; a dead daemon's answers may be cached. */
 static bool is_dead(const char *path)
 {
 	struct statx st;
@@ -323,7 +316,6 @@ static bool is_dead(const char *path)
 	       errno == ENOTCONN;
 }
 
-/* Detaches the mounts of dead daemons, one after another. */
 static void detach_dead(const char *path)
 {
 	for (int i = 0; i < DEAD_MOST && is_dead(path) && is_of_our_kind(path); i++) {

@@ -13,45 +13,36 @@
  *   Threads: none.   Errors: -errno, logged.
  */
 
-/*
- * Makes libfuse's arguments from the user's -o options and our own: read-only, and the names in the
- * mount table. Options that only mount(8) uses are left out, and also rw, which mount(8) passes for
- * each file system. -EINVAL: an unknown option. The caller frees the arguments with
- * fuse_opt_free_args.
- */
+/* Makes libfuse's arguments from the user's -o options and our own. Leaves out options
+ * that only mount(8) uses, and rw, which mount(8) passes for each file system. -EINVAL:
+ * an unknown option. The caller frees *ret with fuse_opt_free_args. */
 must_check int mount_options(const char *options, bool debug, struct fuse_args *ret);
 
 /* Tells whether the arguments contain allow_other. */
 bool mount_options_let_others_in(const struct fuse_args *args);
 
-/*
- * Checks that the path is a directory and nothing is mounted on it. -ENOENT, -ENOTDIR, -EBUSY,
- * -ENOTCONN and others: *ret_why is the reason, which the caller frees, or NULL if there is no
- * memory.
- */
+/* Checks that the path is a directory and nothing is mounted on it. -ENOENT, -ENOTDIR,
+ * -EBUSY, -ENOTCONN or other: *ret_why is the reason; the caller frees it. NULL: no
+ * memory. */
 must_check int mount_directory_check(const char *path, char **ret_why);
 
-/*
- * Checks that /etc/mtab exists. Without it, fusermount3 can mount for ordinary users, but not
- * unmount. -ENOENT: *ret_why is the reason, as for mount_directory_check.
- */
+/* Checks that /etc/mtab exists, without which fusermount3 can mount for ordinary users,
+ * but not unmount. -ENOENT: *ret_why is the reason, as for mount_directory_check. */
 must_check int mount_helper_check(char **ret_why);
 
 #define MOUNT_DEVICE "/dev/fuse"
 
-/* Returns advice for a device that can't be opened, as the end of an error message; "": there is no
- * advice. */
+/* Returns the end of an error message: advice if a device can't be opened, or "". */
 const char *mount_device_advice(int err);
 
-/* Checks an inherited or received device. -ENOTTY: it is not /dev/fuse; -ENODEV: it is not
- * mounted. */
+/* Checks an inherited or received device. -ENOTTY: no /dev/fuse; -ENODEV: no mount. */
 must_check int mount_device_check(int device);
 
-/* Runs all checks of this header and logs failures. -EINVAL: the state directory is below the mount
- * point. A mount point that is not empty causes a warning. If another process has already mounted
- * the device, only the device is checked, because no daemon answers at the mount point yet. */
+/* Runs all checks of this header and logs failures. -EINVAL: the state directory is
+ * below the mount point. A mount point that is not empty causes a warning. If another
+ * process has already mounted the device, only the device is checked: no daemon answers
+ * at the mount point yet. */
 must_check int mount_point_check(const struct files_context *context);
 
-/* Unmounts the tree without libfuse, unless it is unmounted already. device: descriptor of the
- * /dev/fuse that serves the tree. */
+/* Unmounts the tree, if it is still mounted, without libfuse. device: its /dev/fuse. */
 void mount_point_unmount(const char *mountpoint, int device);

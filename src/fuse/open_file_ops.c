@@ -92,8 +92,6 @@ bool open_file_size(struct session *session, struct inode inode, uint64_t *ret)
 	return *ret > 0;
 }
 
-/* --- reads -------------------------------------------------------------------------- */
-
 static void read_and_put(const struct request *request, struct open_file *file)
 {
 	file->ops->read(request, file);
@@ -118,8 +116,6 @@ void open_file_read_again(const struct request *request, int err)
 	else
 		reply_error(request->req, listed ? -EIO : err);
 }
-
-/* --- the end ------------------------------------------------------------------------ */
 
 bool open_file_close(struct session *session, uint64_t handle, bool undo)
 {
@@ -156,8 +152,6 @@ void open_files_undo_all(struct session *session)
 			open_file_undo(file);
 	} while (file);
 }
-
-/* --- after a handover --------------------------------------------------------------- */
 
 bool open_file_take_back(struct session *session, uint32_t *ret_epoch)
 {

@@ -30,49 +30,44 @@ struct open_file_ops {
 	/* Makes the struct of a file that an earlier engine opened, and that the kernel reads by
 	 * itself (passthrough.h). NULL: the kernel never reads files of this kind by itself. */
 	int (*outlives)(const struct request *request, struct open_file **ret);
-	/* Called when a file was closed. Cancels the opens of positions that the file still has
-	 * parked. NULL: files of this kind have none. */
+	/* Cancels opens that a closed file still has parked. NULL: there are none. */
 	void (*cancel)(struct open_file *file);
 	/* Frees a file. Consumes its positions unless file->undo is set. */
 	void (*end)(struct open_file *file);
 };
 
-/* Initialises a new file from the request. The caller has its only reference. */
+/* The caller has the new file's only reference. */
 void open_file_init(
 	struct open_file *file, const struct request *request, uint64_t handle);
 /* Adds a file to the session's list. -EEXIST: the list has a file with this handle; -ENOMEM. */
 must_check int open_file_list(struct open_file *file);
 must_check int open_file_list_locked(struct open_file *file);
-/* Adds a file that the kernel reads by itself to the list for later engines. Has to be called
- * before the open is answered. -ENFILE: the list for later engines is full. */
+/* Adds a file that the kernel reads by itself to the list for later engines, before the
+ * open is answered. -ENFILE: the list for later engines is full. */
 must_check int open_file_keep(struct open_file *file);
 /* Frees a file that is in no list. Consumes nothing. */
 void open_file_drop(struct open_file *file);
 
 void open_file_hold(struct open_file *file);
 void open_file_put(struct open_file *file);
-/* Finds the st_size of an inode that some reader has open. false: nobody has it open. */
+/* Finds the st_size of an inode that a reader has open. false: it is not known. */
 bool open_file_size(struct session *session, struct inode inode, uint64_t *ret);
 
 /* Answers a read, possibly after the function has returned. */
 void open_file_read(const struct request *request);
-/* Answers a read of a file that an earlier engine opened, after the caller has tried to add the
- * file to the session's list. err: the result of adding; -EEXIST: another read has already added
- * the file. */
+/* Answers a read of a file that an earlier engine opened. err: the result of adding the
+ * file to the session's list; -EEXIST: another read has already added it. */
 void open_file_read_again(const struct request *request, int err);
 
-/* Removes a file from the list, and drops the reader's reference. undo: nobody has read the file,
- * so nothing is consumed. false: the list has no such file. */
+/* Removes a file from the list, and drops the reader's reference. undo: nothing is
+ * consumed, because nobody has read the file. false: the list has no such file. */
 bool open_file_close(struct session *session, uint64_t handle, bool undo);
-/* Closes a file of the list that nobody has read. Consumes nothing. */
 void open_file_undo(struct open_file *file);
 /* Closes all files when the session has ended; nothing is consumed. */
 void open_files_undo_all(struct session *session);
 
-/* Removes the entry that an earlier engine made for this open, if the kernel is sending the open
- * again. true: the entry has an epoch, which becomes *ret_epoch. false: there is no entry, or it
- * has no epoch. */
+/* If the kernel sends an open again, removes the earlier engine's entry for it. true:
+ * *ret_epoch is the entry's epoch. false: no entry, or no epoch. */
 bool open_file_take_back(struct session *session, uint32_t *ret_epoch);
-/* Adds a file that an earlier engine opened, and that the kernel reads by itself, to the session's
- * list. kept: the entry that the earlier engine made. */
+/* Adds an outlived file to the session's list. kept: the earlier engine's entry. */
 must_check int open_file_outlives(const struct request *request, struct kept_open *kept);

@@ -10,14 +10,13 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-/* This option of uthash makes a failed insertion leave hash.tbl NULL, instead of ending the
- * process. */
+/* uthash: a failed insertion leaves hash.tbl NULL, instead of ending the process. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
 /*
- * A session's open files, which can be found by inode and by handle. The time to find the files of
- * one inode does not depend on the number of other open files.
+ * A session's open files, found by inode and by handle. The time to find the files of an inode
+ * does not depend on the number of other open files.
  *
  *   Owns: an entry for each inode that has an open file. The caller owns the files.
  *   Threads, locks: the caller serialises all calls.   Errors: -ENOMEM.
@@ -28,11 +27,9 @@ struct open_file_ops;
 struct open_inode;
 struct session;
 
-/* An open file. The struct of each kind of open file begins with this struct. open_file_ops.h
- * describes the life of an open file. */
+/* The first member of each kind of open file. open_file_ops.h describes its life. */
 struct open_file {
-	/* The members from here on are private to open_files.c; the session's lock protects
-	 * them. */
+	/* (session's lock) private to open_files.c, up to `serial` */
 	LIST_ENTRY(open_file) link; /* links the open files of one inode */
 	struct open_inode *inode;
 	UT_hash_handle hash;
@@ -42,29 +39,25 @@ struct open_file {
 	struct session *session;
 	uint64_t number; /* number of the file's inode */
 	uint64_t handle;
-	/* time of the open, even if an earlier engine opened the file */
-	uint64_t since_ns;
-	uint64_t size; /* st_size while the file is open; 0: not known */
-	/* The reader has one reference, and each running read has one, because the kernel may
-	 * release the file as soon as it has the bytes of an answer, even before the call that
-	 * sends them returns. */
+	uint64_t since_ns; /* time of the open, even by an earlier engine */
+	uint64_t size;	   /* st_size while the file is open; 0: not known */
+	/* The reader has one reference, and so has each running read, because the kernel
+	 * may release the file before the call that sends it the bytes returns. */
 	atomic_uint references;
 	int backing;  /* the file from which the kernel reads; 0: none */
 	bool borrows; /* an earlier engine registered `backing` */
-	/* an earlier engine opened the file, and the kernel reads it by itself */
 	bool outlived;
 	bool undo; /* (session's lock) nobody has read the file, so nothing is consumed */
 	struct kept_open *kept; /* entry in the list for later engines, or NULL */
 };
 
-/* The open files of a session. All zero: no file is open. */
+/* All zero: no file is open. */
 struct open_files {
 	struct open_inode *inodes;
 	struct open_file *handles;
 };
 
-/* Adds a file, which is then found by its number and by its handle. The caller guarantees that no
- * other file has the handle's serial number. */
+/* The caller guarantees that no other file has the handle's serial number. */
 must_check int open_files_add(struct open_files *files, struct open_file *file);
 void open_files_remove(struct open_files *files, struct open_file *file);
 

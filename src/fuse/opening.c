@@ -20,23 +20,21 @@
 #include <errno.h>
 
 /*
- * An open that has not been answered yet. Three threads may work on a parked open: the thread that
- * received the request, the worker that finished the sample, and the thread that handles an
- * interrupt.
+ * An open without an answer. Three threads may work on a parked open: the one that received
+ * the request, the worker that finished the sample, and the one that handles an interrupt.
  *
- * - `opened` is called exactly once. Only this function answers the request and frees the opening.
- * - While libfuse runs `interrupted`, it holds the request's own lock. libfuse may be about to call
- *   the function when the request is answered. So `opened` first unregisters the function; this
- *   call of libfuse waits until `interrupted` has returned.
- * - sched_cancel may call `opened` from within `interrupted`. Then `opened` must not wait, since it
- *   would wait for its own caller.
+ * - `opened` is called exactly once. Only this function answers the request and frees the
+ *   opening.
+ * - While libfuse runs `interrupted`, it holds the request's own lock. libfuse may be about to
+ *   call the function when the request is answered. So `opened` first unregisters the
+ *   function; this call of libfuse waits until `interrupted` has returned.
+ * - sched_cancel may call `opened` from within `interrupted`. Then `opened` must not wait,
+ *   since it would wait for its own caller.
  * - No FUSE thread computes a content: `opened` passes this work to a worker.
  */
 struct opening {
 	struct request request;
-	/* true: the request is a read of a file that an earlier engine opened; false: it is an
-	 * open */
-	bool again;
+	bool again; /* read of a file that an earlier engine opened; false: open */
 	struct sched_job *job;
 	uint64_t begun_ns;
 	uint64_t unique; /* number of the request, from handover_request() */
@@ -44,13 +42,10 @@ struct opening {
 	uint64_t ticket;
 	struct sched_handle *handle; /* set when the position is opened */
 	struct by_worker by_worker;  /* in use while a worker makes the content */
-	/* in use while the open waits until other readers close the file, which they have open in
-	 * another epoch */
-	struct close_waiter waiter;
-	uint32_t epoch; /* epoch to open when the wait for other readers has ended */
-	/* The second file of a pair in current/ is opened in two steps. First its label is opened,
-	 * only to find the epoch. Then its sample is opened in this epoch. true: the first step is
-	 * under way. */
+	struct close_waiter waiter;  /* in use during a wait for other readers */
+	uint32_t epoch;		     /* epoch to open after this wait */
+	/* The second file of a pair in current/ is opened in two steps: its label, to
+	 * find the epoch; then its sample in this epoch. true: the first step runs. */
 	bool finds;
 };
 
@@ -106,8 +101,7 @@ static void answer_label(struct opening *opening, struct sched_handle *handle)
 	sched_undo(handle);
 }
 
-/* Answers the open of a sample. After a success, the kernel may release the file before the
- * function returns. */
+/* If this succeeds, the kernel may release the file before the function returns. */
 static int reply(struct opening *opening, const struct open_file *file, int backing)
 {
 	struct request *request = &opening->request;
@@ -137,8 +131,7 @@ static void hand_over(struct opening *opening, struct open_file *file)
 
 static void opened(void *context, const struct sched_opened *result);
 
-/* Asks the scheduler to open the position in the epoch. If the sample is there already, the opening
- * is answered and freed before the function returns. */
+/* If the sample is already there, answers and frees the opening before returning. */
 static void ask(struct opening *opening, uint32_t epoch)
 {
 	fuse_req_t req = opening->request.req;
@@ -156,7 +149,7 @@ static void ask(struct opening *opening, uint32_t epoch)
 		const struct sched_open_callbacks *) =
 		sample ? sched_open : sched_open_label;
 	int err = open(opening->job, epoch, inode.position, &callbacks);
-	/* Another script reads current/, but may have ended. sched_look finds this out. */
+	/* Another script reads current/; sched_look finds out whether it has ended. */
 	if (err == -EAGAIN) {
 		sched_look(opening->job);
 		err = open(opening->job, epoch, inode.position, &callbacks);
@@ -198,8 +191,8 @@ static void answer_sample(struct opening *opening, struct sched_handle *handle)
 		share(opening, epoch);
 		return;
 	}
-	/* -EAGAIN: a file of a removed job is still open. This job has got the number of the
-	 * removed job, so the file has the same inode. */
+	/* -EAGAIN: a removed job's file is still open, and this job has got that job's
+	 * number, so the file has the same inode. */
 	if (err)
 		reply_error(opening->request.req, err == -EAGAIN ? -EBUSY : err);
 	else
@@ -241,8 +234,7 @@ static void give_up(struct by_worker *by_worker)
 	opening_free(opening);
 }
 
-/* Tells whether a worker must answer, because the answer needs the catalogue, or a computed content
- * instead of the shared tensor. */
+/* true: the answer needs the catalogue, or a content that has to be computed. */
 static bool takes_long(const struct opening *opening)
 {
 	struct inode inode = opening->request.inode;
@@ -290,7 +282,7 @@ static void opened(void *context, const struct sched_opened *result)
 		answer(opening);
 }
 
-/* Makes an opening for the request. NULL: the request was answered with an error. */
+/* NULL: the request was answered with an error. */
 static struct opening *opening_new(const struct request *request, bool again)
 {
 	struct sched_job *job =
@@ -311,9 +303,8 @@ static struct opening *opening_new(const struct request *request, bool again)
 	return opening;
 }
 
-/* Returns the epoch to open. If an earlier engine chose an epoch, but did not answer this open, it
- * is that epoch. If the file is a label, and its reader had to share the epoch of other readers
- * when it opened the sample, it is the epoch of the sample. */
+/* Returns the epoch that an earlier engine chose without answering this open; or, for a
+ * label, the epoch of other readers that its reader shared for the sample. */
 static uint32_t epoch_of(const struct request *request)
 {
 	struct inode inode = request->inode;

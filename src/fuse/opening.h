@@ -6,8 +6,8 @@
 #include "fuse/open_file_ops.h"
 
 /*
- * Opens of samples, their labels and their texts. Such an open binds a position, and may have to
- * wait until the sample is prepared. If an earlier engine opened the file, a read opens the
+ * Opens of samples, their labels and their texts. Such an open binds a position, and may have
+ * to wait until the sample is prepared. If an earlier engine opened the file, a read opens the
  * position again in the same way.
  *
  *   opening_start -> (parked) -> sample_file_new, label_file_opened, text_file_open_of_sample

@@ -21,7 +21,7 @@ static struct session *session_of(fuse_req_t req)
 	return fuse_req_userdata(req);
 }
 
-/* Counts a request. kind: STAT_REQUESTS if the request has no counter of its own. */
+/* kind: STAT_REQUESTS if the request has no counter of its own. */
 static void count(enum stat_id kind)
 {
 	if (kind != STAT_REQUESTS)
@@ -29,8 +29,8 @@ static void count(enum stat_id kind)
 	stats_add(STAT_REQUESTS, 1);
 }
 
-/* Finds the inode of a request. -ENODEV: the mount's job was removed. Reads and releases of open
- * files do not use this function, because open files stay readable. */
+/* -ENODEV: the mount's job was removed. Reads and releases do not use this function,
+ * because open files stay readable. */
 static int find(fuse_req_t req, fuse_ino_t ino, struct request *ret)
 {
 	struct session *session = session_of(req);
@@ -38,8 +38,6 @@ static int find(fuse_req_t req, fuse_ino_t ino, struct request *ret)
 	return atomic_load(&session->gone) ? -ENODEV
 					   : session_inode(session, ino, &ret->inode);
 }
-
-/* --- the session -------------------------------------------------------------------- */
 
 static void want(struct fuse_conn_info *conn, unsigned capability, bool wanted)
 {
@@ -85,9 +83,6 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	conn->max_background = MAX_BACKGROUND;
 }
 
-/* --- names and attributes ----------------------------------------------------------- */
-
-/* Calls `answer`, or makes a worker call it. */
 static void start(const struct request *request, bool by_worker,
 	void (*answer)(const struct request *request))
 {
@@ -97,9 +92,9 @@ static void start(const struct request *request, bool by_worker,
 		answer(request);
 }
 
-/* Returns for how many seconds the kernel may cache a name or attributes: `timeout`. If the session
- * sends no notifications, it is at most UNTOLD_S. Files of an epoch are cached for `timeout` in any
- * case: they never change, and the kernel looks them up again when their directory changes. */
+/* Returns the seconds for which the kernel may cache a name or attributes: at most
+ * UNTOLD_S if the session sends no notifications. But files of an epoch keep `timeout`:
+ * they never change, and the kernel looks them up again when their directory changes. */
 static double lasting(const struct session *session, struct inode inode, double timeout)
 {
 	bool file = inode_is_sample(inode) || inode.kind == INODE_LABEL ||
@@ -169,8 +164,8 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 			answer_attributes);
 }
 
-/* Reports zero blocks and zero files, as /proc does. So df leaves out the mount, and programs that
- * watch for full disks compute no percentage. */
+/* Reports zero blocks and files, as /proc does. So df leaves out the mount, and programs
+ * that watch for full disks compute no percentage. */
 static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 {
 	struct statvfs st = {
@@ -198,10 +193,8 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 		fuse_reply_readlink(req, target);
 }
 
-/* --- directories -------------------------------------------------------------------- */
-
-/* Lets the kernel keep listings, until the directory's time changes (set_in_job in attributes.c).
- * If the daemon checks no rights, the answer is ENOSYS, and the kernel sends no further opendir. */
+/* The kernel may keep a listing until the directory's time changes (set_in_job in
+ * attributes.c). After the answer ENOSYS, it sends no further opendir. */
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	const struct session *session = session_of(req);
@@ -281,8 +274,6 @@ static void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t of
 	list(req, ino, size, offset, true);
 }
 
-/* --- files -------------------------------------------------------------------------- */
-
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct request request;
@@ -317,7 +308,7 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	fuse_reply_err(req, 0);
 }
 
-/* Answers the ioctl that Python's open() sends to each file, to ask whether it is a terminal. */
+/* Python's open() sends an ioctl to each file, to ask whether it is a terminal. */
 static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned command, void *argument,
 	struct fuse_file_info *fi, unsigned flags, const void *in, size_t in_bytes,
 	size_t out_bytes)
@@ -328,10 +319,8 @@ static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned command, void *arg
 	fuse_reply_err(req, ENOTTY);
 }
 
-/*
- * libfuse answers all other requests with ENOSYS: flush, getxattr, listxattr. After that the kernel
- * does not send them again.
- */
+/* libfuse answers all other requests, such as flush and getxattr, with ENOSYS. The
+ * kernel then does not send them again. */
 const struct fuse_lowlevel_ops session_ops = {
 	.init = op_init,
 	.lookup = op_lookup,

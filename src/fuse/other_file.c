@@ -33,7 +33,7 @@ static int open_other(const struct mirror_other *other)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Checks that the file is unchanged since the scan. -ESTALE: it has changed. */
+/* -ESTALE: the file has changed since the scan. */
 static int check(const struct mirror_other *other, int fd)
 {
 	struct stat st;
@@ -46,7 +46,6 @@ static int check(const struct mirror_other *other, int fd)
 		       : -ESTALE;
 }
 
-/* Reads up to `size` bytes and returns their number; -errno. */
 static ssize_t read_all(int fd, char *ret, size_t size, uint64_t offset)
 {
 	size_t done = 0;

@@ -17,8 +17,8 @@ static bool is_one_of(const gid_t *groups, int n, gid_t group)
 	return false;
 }
 
-/* Tells whether the process that sent the request is in the group. The request has only one group
- * of the process. The others are read from /proc, if the process is visible there. */
+/* The request has only one group of the process. The others are read from /proc, if the
+ * process is visible there. */
 static bool has_group(void *context, gid_t group)
 {
 	fuse_req_t req = context;
@@ -34,8 +34,7 @@ static bool has_group(void *context, gid_t group)
 	return is_one_of(all, now < n ? now : n, group);
 }
 
-/* Tells whether inode.job is the number of a job. In the inodes of datasets, this member is the
- * index of the dataset. */
+/* true: inode.job is a job's number. In datasets' inodes it is a dataset's index. */
 static bool is_in_job(enum inode_kind kind)
 {
 	switch (kind) {

@@ -10,23 +10,20 @@ struct sched_job;
 /*
  * Owners of a job's files, and the check of who may read them.
  *
- *   Flow: opens of files and directories, and look-ups of names, are checked here. The kernel could
- *         check them (default_permissions), but it would then ask for the attributes of jobs/ and
- *         jobs/NAME at each open, since their times change with the epochs.
- *   Threads: FUSE's.
- *   Errors: -EACCES.
+ *   Flow: opens and look-ups of names are checked here. The kernel could check them
+ *         (default_permissions), but would then ask at each open for the attributes of jobs/
+ *         and jobs/NAME, whose times change with the epochs.
+ *   Threads: FUSE's.   Errors: -EACCES.
  */
 
 #define OWNER_SEARCH 1u /* the right to find a name in the directory */
 #define OWNER_READ 4u	/* the right to read the inode */
 
-/* Tells whether the daemon checks rights. If not, each process that the kernel lets in may read
- * everything. */
+/* false: the daemon checks no rights; each process that the kernel lets in may read. */
 bool owner_is_checked(const struct session *session);
 
-/* Checks the rights of the requesting process to an inode. 0: the rights suffice, or the inode
- * belongs to no job. For inodes below a job's directory, the process needs OWNER_SEARCH in addition
- * to the rights in `wanted`. */
+/* Checks the requesting process's rights to an inode. 0: they suffice, or the inode
+ * belongs to no job. OWNER_SEARCH is needed besides `wanted` below a job's directory. */
 must_check int owner_check(fuse_req_t req, struct inode inode, unsigned wanted);
 
 /* Sets the owner, group and mode of an inode in the job. */

@@ -12,7 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
-/* Equals struct fuse_backing_map, which headers before Linux 6.9 lack. */
+/* equals struct fuse_backing_map, which headers before Linux 6.9 lack */
 struct backing_map {
 	int32_t fd;
 	uint32_t flags;
@@ -46,8 +46,7 @@ static int add(void *context, int fd)
 	return id;
 }
 
-/* Makes the kernel forget a registered file, unless the session has ended: then the kernel has
- * forgotten all files. */
+/* The kernel has forgotten all files of a session that has ended. */
 static int close_backing(const struct session *session, int id)
 {
 	uint32_t number = (uint32_t)id;

@@ -20,21 +20,18 @@ struct sched_job;
  *   Threads: any.   Errors: a sample that can't be passed through is read by requests.
  */
 
-/* Value of max_stack_depth in FUSE_INIT. Backing files are plain files, which are not passed
- * through themselves. */
+/* max_stack_depth in FUSE_INIT: backing files are plain files, not passed through. */
 #define PASSTHROUGH_STACK_DEPTH 1
 
-/* Tells whether the session may ask for passthrough. The session must be that of the whole tree,
- * and the process must be allowed to register files with the kernel (CAP_SYS_ADMIN). */
+/* true: the session is that of the whole tree, and the process may register files with
+ * the kernel (CAP_SYS_ADMIN). */
 bool passthrough_possible(const struct session *session);
 
 /* Enables the registration of files. Called when the session has begun. */
 void passthrough_begin(struct session *session);
-/* Ends the registration of files, before the session ends. */
 void passthrough_end(struct session *session);
 
-/* Returns the kernel's number of the file that has the content. 0: no registered file has it; then
- * the kernel asks the daemon for the content. */
+/* Returns the kernel's number of the registered file with the content; 0: none. */
 int passthrough_of(const struct session *session, const struct sched_job *job,
 	const struct content *content);
 

@@ -27,8 +27,7 @@ bool process_read_file(long id, const char *name, char *ret, size_t room, size_t
 	return *ret_n > 0;
 }
 
-/* Reads the fields 4, 6 and 22 of /proc/ID/stat (proc(5)). The name before these fields may contain
- * any characters. */
+/* Reads the fields 4, 6 and 22 (proc(5)). The name before has any characters. */
 bool process_read_stat(long id, struct process *ret)
 {
 	char text[1024];

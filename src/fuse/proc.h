@@ -27,12 +27,10 @@ bool process_read_stat(long id, struct process *ret);
 /* Returns the process of a thread. If /proc does not show the thread, returns `thread`. */
 long process_of_thread(long thread);
 
-/* Returns an odd number that identifies the process. No other process since boot has the same
- * one. */
+/* Returns an odd number that no other process since boot has. */
 uint64_t process_number(const struct process *process);
 /* Tells whether both processes run the same program file. Also true if this can't be determined. */
 bool process_runs_same(const struct process *a, const struct process *b);
 
-/* Calls visit with each child of the process. */
 typedef void process_visit(void *context, long child);
 void process_children(long id, process_visit *visit, void *context);

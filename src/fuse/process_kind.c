@@ -12,7 +12,7 @@ struct arguments {
 	const char *at, *end;
 };
 
-/* Returns the next argument. NULL: there is none, or its end is missing. */
+/* NULL: there is no next argument, or its end is missing. */
 static const char *next_of(struct arguments *arguments)
 {
 	const char *found = arguments->at;
@@ -29,8 +29,8 @@ static const char *after(const char *text, const char *prefix)
 	return text && strncmp(text, prefix, n) == 0 ? text + n : NULL;
 }
 
-/* Skips the name of a Python package that starts processes: multiprocessing, its fork multiprocess,
- * or loky, which has two names. NULL: the text does not begin with such a name. */
+/* Skips the name of a Python package that starts processes: multiprocessing, its fork
+ * multiprocess, or loky, which has two names. NULL: the text has no such name. */
 static const char *after_package(const char *text)
 {
 	static const char *const names[] = {"multiprocessing.", "multiprocess.",
@@ -63,8 +63,8 @@ static enum process_helper kind_of_module(const char *text)
 	return rest && strcmp(rest, "popen_loky_posix") == 0 ? HELPER_WORKS : HELPER_NONE;
 }
 
-/* Tells whether an argument is a short option of the interpreter. "-" stands for a script from
- * standard input. Long options are not recognised, because helpers get none. */
+/* Tells whether an argument is a short option of the interpreter; helpers get no long
+ * ones. "-" stands for a script from standard input. */
 static bool is_option(const char *text)
 {
 	return text && text[0] == '-' && text[1] != '\0' && text[1] != '-';
@@ -119,8 +119,7 @@ static bool is_same(struct word a, struct word b)
 	return a.n == b.n && memcmp(a.text, b.text, a.n) == 0;
 }
 
-/* Copies a word in lower case, and replaces '-' by '_'. false: the word is longer than any known
- * name. */
+/* Copies a word in lower case, with '_' for '-'. false: there is no room. */
 static bool copy_name(struct word word, char *ret, size_t room)
 {
 	if (word.n >= room)
@@ -161,13 +160,12 @@ static bool is_one_of(struct word word, const char *const *names)
 	return found;
 }
 
-/* Names of ranks. The list is exact, because "rank" may be part of other names, such as the rank of
- * a matrix in LoRA. */
+/* Exact names: "rank" may be part of others, such as the rank of a LoRA matrix. */
 static const char *const ranks[] = {"rank", "local_rank", "node_rank", "global_rank",
 	"world_rank", "machine_rank", "host_rank", "process_rank", "proc_rank",
 	"worker_rank", "dist_rank", "ddp_rank", "mpi_rank", "process_id", "process_index",
 	NULL};
-/* Names of devices. They may differ between ranks, since each rank may have its own device. */
+/* Names of devices. They may differ between ranks. */
 static const char *const devices[] = {"gpu", "gpus", "gpu_id", "gpu_ids", "device",
 	"devices", "device_id", "device_ids", "cuda", "cuda_device", "local_gpu", NULL};
 
@@ -198,8 +196,7 @@ static long number_at(struct word word, size_t from)
 	return number;
 }
 
-/* Tells whether the words differ in exactly one number. *ret_begin: the place where the number
- * begins. */
+/* Tells whether the words differ in exactly one number, which begins at *ret_begin. */
 static bool differ_in_number(struct word a, struct word b, size_t *ret_begin)
 {
 	size_t begin = 0;
@@ -270,8 +267,7 @@ static bool has_name(const char *text, const char *const *names)
 	return found;
 }
 
-/* Sets the members of *ret to sums of the variables' hashes, which do not depend on the order
- * of the variables. */
+/* Sums of hashes do not depend on the order of the variables. */
 bool process_launched(const char *environ, size_t n, struct process_launch *ret)
 {
 	struct arguments rest = {environ, environ + n};
@@ -288,10 +284,9 @@ bool process_launched(const char *environ, size_t n, struct process_launch *ret)
 	return ret->rank != 0;
 }
 
-/* Environment variables that launchers set. ranks: number of all ranks; here: number of ranks on
- * this machine. A launcher that is usually started by another launcher comes before it. Slurm's
- * value for `here` has numbers for several machines, such as "2(x3),1"; only the first number is
- * read. */
+/* Variables that launchers set. ranks: number of all ranks; here: number of those on
+ * this machine. A launcher that others usually start comes before them. Slurm's `here`
+ * has numbers for several machines, such as "2(x3),1"; only the first is read. */
 static const struct {
 	const char *ranks, *here;
 } launchers[] = {
@@ -301,7 +296,7 @@ static const struct {
 	{"SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE"},
 };
 
-/* Returns the number in a variable; 0: the environment has no such variable. */
+/* 0: the environment has no such variable. */
 static long number_in(const char *environ, size_t n, const char *name)
 {
 	struct arguments rest = {environ, environ + n};
@@ -320,8 +315,8 @@ bool process_has_ranks_elsewhere(const char *environ, size_t n)
 	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
 		long all = number_in(environ, n, launchers[i].ranks);
 		of = of ? of : all;
-		/* This launcher tells another number of ranks, so it has not started this script.
-		 * Its number of ranks on this machine does not count. */
+		/* A launcher with another number of ranks has not started this script,
+		 * so its number of ranks on this machine does not count. */
 		if (here == 0 && all == of)
 			here = number_in(environ, n, launchers[i].here);
 	}

@@ -23,20 +23,19 @@ enum process_helper {
 };
 enum process_helper process_helper(const char *arguments, size_t n);
 
-/* The ranks in two command lines of one training. The lines differ only in numbers: at least one
- * number is named as a rank, the others as devices. */
+/* The ranks in two command lines of one training, which differ only in numbers: at least
+ * one is named as a rank, the others as devices. */
 struct process_ranks {
 	long a, b;
 };
 /* Tells whether the command lines differ in their ranks. *ret: the ranks. */
 bool process_differ_in_rank(
 	const char *a, size_t n_a, const char *b, size_t n_b, struct process_ranks *ret);
-/* Tells whether the arguments may contain a rank. If not, process_differ_in_rank is false for
- * them. */
+/* false: the arguments contain no rank, so process_differ_in_rank is false for them. */
 bool process_names_rank(const char *arguments, size_t n);
 
-/* Facts that a launcher sets in the environment, as hashes. All ranks of a training have the same
- * `training`; each has its own `rank`. */
+/* Hashes of what a launcher sets in the environment. All ranks of a training have the
+ * same `training`; each has its own `rank`. */
 struct process_launch {
 	uint64_t training, rank;
 };

@@ -15,10 +15,10 @@
 #define READ_AHEAD ((size_t)2 * 1024 * 1024) /* bytes */
 
 /*
- * Raises the limit of the mount at `where`. Called before the answer to FUSE_INIT, which must then
- * contain READ_AHEAD. The function does not access the mount, since the daemon does not answer yet.
+ * Raises the limit of the mount at `where`, without accessing the mount, since the daemon does
+ * not answer yet. Called before the answer to FUSE_INIT, which must then contain READ_AHEAD.
  *
- *   Threads: any.   Errors: -errno; the limit is unchanged. Only root may change it, and in most
- *            containers sysfs is read-only.
+ *   Threads: any.   Errors: -errno; the limit is unchanged. Only root may change it, and in
+ *            most containers sysfs is read-only.
  */
 int read_ahead_raise(const char *where);

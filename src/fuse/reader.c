@@ -40,8 +40,6 @@ bool reader_dies(fuse_req_t req)
 	return dies;
 }
 
-/* --- threads ------------------------------------------------------------------------- */
-
 #define THREADS 1024
 #define WAYS 4
 #define CHECKED_NS UINT64_C(1000000000)
@@ -54,11 +52,9 @@ struct known_thread {
 	bool works; /* the thread's process is a worker of another process */
 	bool looks; /* the thread's process has workers, and is no worker itself */
 	bool done;
-	/* some ranks of the thread's training are on other machines */
-	bool elsewhere;
-	/* ids of the thread's process, and of the process of its rank */
-	long process, program;
-	uint64_t shared; /* the inode noted by reader_shares; 0: none */
+	bool elsewhere;	       /* some ranks of the training are on other machines */
+	long process, program; /* ids of the thread's process, and of its rank */
+	uint64_t shared;       /* the inode noted by reader_shares; 0: none */
 	uint32_t epoch;
 };
 
@@ -72,7 +68,7 @@ bool reader_lives(const struct sched_program *program)
 
 static struct lock lock = {
 	.mutex = PTHREAD_MUTEX_INITIALIZER, .rank = LOCK_RANK_FUSE, .name = "readers"};
-/* (lock) a hash table, whose rows have room for WAYS threads each */
+/* (lock) a hash table; each row has room for WAYS threads */
 static struct known_thread threads[THREADS / WAYS][WAYS];
 
 static struct known_thread *find_locked(long id)
@@ -85,7 +81,7 @@ static struct known_thread *find_locked(long id)
 	return NULL;
 }
 
-/* Returns the entry of the thread. A new entry replaces the least recently used one of its row. */
+/* A new entry replaces the least recently used one of its row. */
 static struct known_thread *get_locked(long id)
 {
 	struct known_thread *set = threads[(unsigned long)id % (THREADS / WAYS)];
@@ -101,8 +97,8 @@ static struct known_thread *get_locked(long id)
 	return found;
 }
 
-/* Returns the script of a rank, if the rank or one of its workers has read; 0: no script is known.
- * The script's number is that of its oldest rank; it stays the same after this rank has ended. */
+/* Returns the script of a rank that has read, itself or by a worker; 0: not known. A
+ * script keeps the number of its oldest rank even after this rank has ended. */
 static uint64_t known_script(uint64_t rank)
 {
 	LOCK_SCOPE(&lock);
@@ -119,8 +115,7 @@ static bool is_known_rank(uint64_t process)
 	return known_script(process) != 0;
 }
 
-/* Forgets that a process has read as a worker, because the process now has workers itself, which
- * makes it a rank. */
+/* The process has got workers, so it is a rank, and no worker any more. */
 static void forget_worker(long process)
 {
 	LOCK_SCOPE(&lock);
@@ -154,7 +149,6 @@ static void find_out(long id, uint64_t start, struct known_thread *ret)
 		forget_worker(rank.id);
 }
 
-/* Tells whether a worker of the rank has read within the last minute. */
 static bool has_workers(uint64_t rank, uint64_t now_ns)
 {
 	LOCK_SCOPE(&lock);

@@ -11,7 +11,7 @@
 #define ANCESTORS 16 /* most ancestors that are examined */
 #define ENVIRON_TEXT (256 * 1024)
 
-/* The way in which a parent started a process. BIRTH_FORKED: by fork alone; BIRTH_SPAWNED: as a
+/* The way a parent started a process. BIRTH_FORKED: by fork alone; BIRTH_SPAWNED: as a
  * helper of multiprocessing or loky; BIRTH_STARTED: in any other way. */
 enum birth { BIRTH_STARTED, BIRTH_FORKED, BIRTH_SPAWNED };
 
@@ -32,8 +32,7 @@ static bool has_parent(const struct process *process, struct process *ret)
 	return process->parent > 1 && process_read(process->parent, ret);
 }
 
-/* Tells whether the process is the server of multiprocessing's forkserver. The server forks
- * processes on behalf of its own parent. */
+/* The server of multiprocessing's forkserver forks processes on behalf of its parent. */
 static bool is_server(const struct process *process)
 {
 	struct process parent;
@@ -42,8 +41,8 @@ static bool is_server(const struct process *process)
 	       birth_of(process, &parent) == BIRTH_SPAWNED;
 }
 
-/* Finds the process that started `process`, directly or through a forkserver. false: `process` has
- * no parent, or the parent can't be read from /proc. */
+/* Finds the process that started `process`, directly or through a forkserver. false:
+ * /proc does not show it. */
 static bool has_founder(
 	const struct process *process, struct process *ret, enum birth *ret_birth)
 {
@@ -65,8 +64,6 @@ struct process relatives_rank(const struct process *process)
 		return founder;
 	return *process;
 }
-
-/* --- siblings ------------------------------------------------------------------------ */
 
 static bool read_launch(long id, struct process_launch *ret)
 {
@@ -107,9 +104,10 @@ struct group {
 	struct process_launch launch;
 	struct process other; /* the sibling that is being examined */
 	struct eldest eldest;
-	/* The command line of `first` may name a rank. If so, the next members describe siblings
-	 * whose command lines differ from it only in the rank. by_command: the oldest sibling;
-	 * least and most: the lowest and the highest rank; n: number of siblings. */
+	/* The command line of `first` may name a rank (has_command). If so, the next
+	 * members describe the siblings whose command lines differ only in the rank.
+	 * by_command: the oldest sibling; least, most: lowest and highest rank; n:
+	 * number of siblings. */
 	bool has_command;
 	struct eldest by_command;
 	long least, most, n;
@@ -158,9 +156,9 @@ static void visit_sibling(void *context, long child)
 	note_command(group);
 }
 
-/* Looks for siblings that are ranks of the same training as the process. Returns the number of the
- * oldest among these siblings and the process. 0: there are no such siblings. as_rank: siblings
- * that were forked or spawned like the process are ranks, too. */
+/* Returns the number of the oldest among the process and its siblings that are ranks of
+ * the same training. 0: there are no such siblings. as_rank: siblings that were forked
+ * or spawned like the process are ranks, too. */
 static uint64_t eldest_of(
 	const struct process *process, const struct process *parent, bool as_rank)
 {
@@ -180,9 +178,9 @@ static uint64_t eldest_of(
 	return group.eldest.number;
 }
 
-/* Examines the rank and then its ancestors. If one of these processes has siblings that are ranks,
- * too, all these ranks make up the script. If several of them have, the uppermost one counts.
- * Forked and spawned siblings count as ranks only for `rank` itself. */
+/* Examines the rank and its ancestors. If siblings of one of them are ranks, too, all
+ * these ranks make up the script; the uppermost such process counts. Forked and spawned
+ * siblings count only for `rank` itself. */
 uint64_t relatives_script(const struct process *rank)
 {
 	uint64_t script = process_number(rank), eldest;

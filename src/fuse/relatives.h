@@ -30,6 +30,5 @@ struct process relatives_rank(const struct process *process);
  */
 uint64_t relatives_script(const struct process *rank);
 
-/* Tells whether a launcher started the rank as one of several ranks, and some of these ranks run on
- * other machines. */
+/* true: a launcher has started other ranks of the training on other machines. */
 bool relatives_are_elsewhere(const struct process *rank);

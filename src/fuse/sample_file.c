@@ -28,10 +28,7 @@ static struct sample_file *file_of(struct open_file *open)
 	return (struct sample_file *)open;
 }
 
-/* --- the list ----------------------------------------------------------------------- */
-
-/* Tells whether the kernel forbids that both files, which have the same inode, are open at the same
- * time. */
+/* Tells whether the kernel forbids that both files of one inode are open at once. */
 static bool excludes(const struct sample_file *file, const struct sample_file *other)
 {
 	if (other->open.backing || file->open.backing)
@@ -50,9 +47,9 @@ static const struct sample_file *find_other_locked(const struct sample_file *fil
 	return open ? file_of(open) : NULL;
 }
 
-/* Tells whether the file may be open together with `other`. This requires the same epoch of the
- * position, so that the bytes are the same. The file then gets the backing file of `other`, or none
- * if `other` has none. An earlier engine must have registered this backing file. */
+/* The file may be open together with `other` if both have the same epoch, and so the
+ * same bytes. The file then gets the backing file of `other`, or none if `other` has
+ * none. An earlier engine must have registered this backing file. */
 static bool may_join_locked(
 	const struct sample_file *file, const struct sample_file *other)
 {
@@ -64,9 +61,8 @@ static bool may_join_locked(
 	       !fault_hit("passthrough.new");
 }
 
-/* Adds the file to the list of open files. -EAGAIN: the kernel forbids this, because another reader
- * has another epoch of the position open; *ret_epoch is set as sample_file_new describes.
- * -ENOMEM. */
+/* -EAGAIN: another reader has another epoch of the position open; *ret_epoch is set as
+ * sample_file_new describes. -ENOMEM */
 static int list_file(
 	struct sample_file *file, struct close_waiter *waiter, uint32_t *ret_epoch)
 {
@@ -83,8 +79,6 @@ static int list_file(
 		file->open.backing = other->open.backing;
 	return open_file_list_locked(&file->open);
 }
-
-/* --- opens -------------------------------------------------------------------------- */
 
 static struct sample_file *file_new(
 	const struct request *request, struct sched_job *job, uint64_t handle)
@@ -116,7 +110,7 @@ static int make_content(struct sample_file *file)
 	return err;
 }
 
-/* Makes the file of a position. Takes over the handle `position`, also on failure. */
+/* Takes over the handle `position`, also on failure. */
 static int make(const struct request *request, struct sched_job *job,
 	struct sched_handle *position, uint64_t handle, struct sample_file **ret)
 {
@@ -187,8 +181,6 @@ int sample_file_outlives(const struct request *request, struct open_file **ret)
 	*ret = &file->open;
 	return file ? 0 : -ENOMEM;
 }
-
-/* --- reads and the end -------------------------------------------------------------- */
 
 void sample_file_read(const struct request *request, struct open_file *open)
 {

@@ -10,8 +10,8 @@ struct sched_handle;
 struct sched_job;
 
 /*
- * Open samples. Each consists of a sched_handle, which holds the tensor, and the content that the
- * job's format makes of it. If an open has to wait for the tensor, opening.c parks it.
+ * Open samples. Each has a sched_handle, which holds the tensor, and the content that the job's
+ * format makes of the tensor. If an open has to wait for the tensor, opening.c parks it.
  *
  *   opening_start -> (parked) -> sample_file_new -> reply
  *                -> reads -> open_file_close, after which the position is consumed
@@ -20,10 +20,11 @@ struct sched_job;
  */
 
 /*
- * Opens a sample. Takes over the handle, also on failure. -ENOMEM; -ENFILE; -EIO: the content is
- * not as long as readers were told, because the source was changed; -EAGAIN: another reader has
- * another epoch of the position open. If *ret_epoch is SCHED_CURRENT, the waiter waits until the
- * other file is closed; otherwise the caller must open the epoch *ret_epoch.
+ * Opens a sample. Takes over the handle, also on failure. -ENOMEM; -ENFILE; -EIO: the
+ * content has not the length that readers were told, because the source was changed;
+ * -EAGAIN: another reader has another epoch of the position open. If *ret_epoch is then
+ * SCHED_CURRENT, the waiter waits until the other file is closed; otherwise the caller
+ * must open the epoch *ret_epoch.
  */
 must_check int sample_file_new(const struct request *request, struct sched_job *job,
 	struct sched_handle *handle, struct close_waiter *waiter, struct open_file **ret,

@@ -95,9 +95,8 @@ int session_start(struct session *session, struct fuse_args *args, const char *w
 	return err;
 }
 
-/* Gives the kernel's first message to libfuse again. The kernel refuses libfuse's answer, because
- * an earlier engine has answered the message. Then asks the kernel to send again all requests that
- * the previous engine left unanswered. */
+/* Gives the kernel's first message to libfuse again. The kernel refuses libfuse's
+ * answer, because an earlier engine has answered. */
 void session_go_on(struct session *session)
 {
 	struct kept_mount *mount = &session->place->mount;
@@ -128,9 +127,9 @@ unsigned session_threads(void)
 	return n > SESSION_MAX_THREADS ? SESSION_MAX_THREADS : n;
 }
 
-/* Keeps libfuse from unmounting a later mount at the mount point. libfuse does not unmount if its
- * descriptor polls as POLLERR, as a device does after its mount has gone. So the descriptor is
- * replaced by a pipe without a reader, which polls as POLLERR, too. */
+/* Keeps libfuse from unmounting a later mount at the mount point. libfuse does not
+ * unmount if its descriptor polls as POLLERR. So the descriptor is replaced by a pipe
+ * without a reader, which does. */
 static void end_detached(struct session *session)
 {
 	int ends[2];
@@ -173,16 +172,13 @@ void session_end(struct session *session)
 	handover_end(session);
 }
 
-/* --- news of jobs ------------------------------------------------------------------- */
-
 static bool is_later(struct timespec a, struct timespec b)
 {
 	return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
 }
 
-/* Sets jobs_changed, the time of directories that list jobs, to the present time. The time has to
- * change in each call (set_in_job in attributes.c). If the clock has not advanced, the old time is
- * increased by a nanosecond. */
+/* The time of directories that list jobs has to change in each call (set_in_job in
+ * attributes.c). If the clock has not advanced, it grows by a nanosecond. */
 static void touch_jobs_locked(struct session *session)
 {
 	struct timespec now;

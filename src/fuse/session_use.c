@@ -7,11 +7,8 @@
 
 #include <errno.h>
 
-/* --- numbers of inodes in this mount ------------------------------------------------ */
-
-/* Returns FUSE_ROOT_ID for the mount's root. In the mount of a job, directories above the job's
- * directory have this number, too. So the root is its own "..", and nothing outside the job is
- * visible. */
+/* Directories above a job's directory have FUSE_ROOT_ID, too, in the mount of the job.
+ * So the root is its own "..", and nothing outside the job is visible. */
 uint64_t session_number(const struct session *session, struct inode inode)
 {
 	bool outside = inode.kind == INODE_ROOT || inode.kind == INODE_JOBS;
@@ -39,11 +36,9 @@ void session_forget_name(const struct session *session, struct inode directory,
 		session->fuse, session_number(session, directory), name, bytes);
 }
 
-/* --- the page cache ----------------------------------------------------------------- */
-
-/* Tells whether reads of open files go through the page cache. With `io = auto`, this is so only
- * for batches. Readers map batches; so if the kernel can map files that bypass the page cache,
- * batches bypass it, too. */
+/* Tells whether reads of open files go through the page cache. With `io = auto`, only
+ * those of batches do, because readers map batches; and not even those if the kernel can
+ * map files that bypass the page cache. */
 static bool is_cached(const struct session *session, const struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -57,9 +52,8 @@ bool session_is_mappable(const struct session *session, const struct sched_job *
 	return session->maps_direct || session->passes_through || is_cached(session, job);
 }
 
-/* Sets keep_cache, which makes the bytes in the page cache valid for the next open, for files in a
- * numbered epoch: their bytes never change. A file of current/ may hold other samples when it is
- * opened again. */
+/* keep_cache makes the bytes in the page cache valid for the next open. In a numbered
+ * epoch they never change. A file of current/ may then hold other samples. */
 void session_set_io(const struct session *session, const struct sched_job *job,
 	struct inode inode, struct fuse_file_info *fi)
 {
@@ -67,8 +61,6 @@ void session_set_io(const struct session *session, const struct sched_job *job,
 	fi->direct_io = !cached;
 	fi->keep_cache = cached && inode.epoch != INODE_CURRENT;
 }
-
-/* --- holding the session ------------------------------------------------------------ */
 
 void session_hold(struct session *session)
 {

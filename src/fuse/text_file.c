@@ -12,16 +12,13 @@
 
 #include <errno.h>
 
-/* Largest number of chunks of an order (order_text.h) that one stat measures. This takes a fraction
- * of a second. */
+/* Most chunks of an order (order_text.h) that a stat has the time to measure. */
 #define MAX_STAT_CHUNKS 2048
 
 struct snapshot {
 	struct open_file open; /* is the first member, for casts */
 	struct made_text *text;
 };
-
-/* --- snapshots ---------------------------------------------------------------------- */
 
 static int print_of_sample(struct sched_job *job, enum inode_kind kind, uint32_t epoch,
 	sample_id sample, struct made_text **ret)
@@ -82,8 +79,6 @@ static void open_order(const struct request *request)
 
 const struct open_file_ops order_file_ops = {.open = open_order, .again = read_order};
 
-/* --- sizes -------------------------------------------------------------------------- */
-
 int text_file_size(struct session *session, struct inode inode, uint64_t *ret)
 {
 	struct made_text *text;
@@ -104,11 +99,8 @@ uint64_t text_file_known_size(struct session *session, struct inode inode)
 		       : 0;
 }
 
-/* --- opens -------------------------------------------------------------------------- */
-
-/* Renders a text, and adds it to the list of open files under the handle request->fi.fh. job:
- * the job of a sample's text; NULL for other texts. -EEXIST: another read has already added the
- * file. */
+/* Renders a text, and lists it under the handle request->fi.fh. job: NULL unless it is
+ * the text of a sample. -EEXIST: another read has already listed the file. */
 static int open_snapshot(
 	const struct request *request, struct sched_job *job, sample_id sample)
 {
@@ -132,7 +124,7 @@ static int open_snapshot(
 	return err;
 }
 
-/* Opens a job's checkpoint. The state that it describes is on disk before the open is answered. */
+/* The state that a checkpoint describes is on disk before the open is answered. */
 static int open_synced(const struct request *request)
 {
 	struct session *session = request->session;
@@ -155,7 +147,7 @@ static int open_text(const struct request *request)
 		       : open_snapshot(request, NULL, SAMPLE_NONE);
 }
 
-/* Answers an open. err: the error of the open, or 0 if the file is in the list of open files. */
+/* err: the error of the open, or 0 if the file is in the list of open files. */
 static void answer_opened(const struct request *request, int err)
 {
 	struct fuse_file_info reply = request->fi;
@@ -175,8 +167,8 @@ static void start_open(const struct request *request)
 {
 	struct request opened = *request;
 	opened.fi.fh = handle_new(0);
-	/* The state of a job and the dashboard need a worker. All other texts are opened even if
-	 * all workers wait for a storage, so that a user can find the cause. */
+	/* Other texts are opened even if all workers wait for a storage, so that a user
+	 * can find the cause. */
 	if (request->inode.kind == INODE_JOB_STATE ||
 		request->inode.kind == INODE_DASHBOARD)
 		by_worker_answer(&opened, answer_open);
@@ -191,8 +183,6 @@ void text_file_open_of_sample(const struct request *request, struct sched_job *j
 	opened.fi.fh = handle_new(epoch);
 	answer_opened(&opened, open_snapshot(&opened, job, sample));
 }
-
-/* --- reads -------------------------------------------------------------------------- */
 
 void text_file_read(const struct request *request, struct open_file *file)
 {

@@ -8,9 +8,9 @@
 struct sched_job;
 
 /*
- * Open texts. An open makes the text, and reads return parts of it. A file that an earlier engine
- * opened gets the present text. The order of an epoch has no open file: each read makes the part
- * that it needs.
+ * Open texts. An open makes the text, and reads return parts of it. A file that an earlier
+ * engine opened gets the present text. The order of an epoch has no open file: each read makes
+ * the part that it needs.
  *
  *   text_file_ops    the tree's texts
  *   order_file_ops   epoch-NNNN.order

@@ -32,8 +32,7 @@ static void log_libfuse(enum fuse_log_level level, const char *format, va_list a
 		log_info("%s", text);
 }
 
-/* Finds the descriptor of the whole tree's mount, which the previous engine served. NULL: there is
- * none. */
+/* Finds the previous engine's mount of the whole tree. NULL: there is none. */
 static struct kept_descriptor *find_whole(void)
 {
 	const struct inode root = {.kind = INODE_ROOT};
@@ -163,8 +162,6 @@ int session_unmount(struct session **session_pointer)
 	session_free(session_pointer);
 	return err;
 }
-
-/* --- news of jobs ------------------------------------------------------------------- */
 
 static void forget_path(struct session *session, const char *path)
 {

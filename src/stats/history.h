@@ -9,25 +9,23 @@
 #include <stdint.h>
 
 /*
- * The history of the last hour: every ten seconds, a reading stores the values of the daemon's and
- * the jobs' counters. A new reading replaces the oldest one.
+ * The last hour: every ten seconds, a reading stores the values of the daemon's and the jobs'
+ * counters. A new reading replaces the oldest one.
  *
  *   Flow: src/sched adds readings; the dashboard shows the differences between readings.
  *   Owns: the ring of readings, which takes less than a megabyte.
- *   Threads: any.   Locks: one of its own, held while readings are copied, for at most a few
- *         hundred microseconds.
+ *   Threads: any.   Locks: its own, held for at most a few hundred microseconds.
  *   Errors: -ENOMEM.
  */
 
 #define HISTORY_STEP_NS UINT64_C(10000000000)
-/* Number of readings: one at the start of the hour, and one after each step of HISTORY_STEP_NS. */
+/* Number of readings: one at the start of the hour, and one after each step. */
 #define HISTORY_READINGS 361
 /* most jobs in a reading; the scheduler gives each job an index */
 #define HISTORY_JOBS 32
 /* number of causes for which readers wait, such as storage and decode */
 #define HISTORY_CAUSES 4
-/* equals CACHE_NEEDS: the cache counts separately the samples that 0, 1, 2, 3, and 4 or more
- * streams need */
+/* equals CACHE_NEEDS: samples that 0, 1, 2, 3, and 4 or more streams need */
 #define HISTORY_NEEDS 5
 
 /* The counters of one job since it was added. */
@@ -39,8 +37,8 @@ struct history_job {
 struct history_reading {
 	uint64_t ns;		  /* time of the reading, by clock_now_ns() */
 	uint64_t served, decodes; /* counters of the daemon since its start */
-	/* Bytes in the cache at the time of the reading: all; those of pinned tensors; and for each
-	 * i, those of samples that i streams need. */
+	/* Bytes in the cache: all; those of pinned tensors; for each i, those of samples
+	 * that i streams need. */
 	uint64_t cache_held, cache_pinned, cache_needed[HISTORY_NEEDS];
 	struct history_job jobs[HISTORY_JOBS];
 };

@@ -7,11 +7,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/*
- * Each thread has its own block of counters. So counting is only an addition, and processors don't
- * compete for the same memory. stats_get adds up all blocks, and the counts of threads that have
- * ended.
- */
+/* Each thread has its own block, so counting is only an addition, and processors don't
+ * compete for the same memory. stats_get adds up all blocks and `ended`. */
 
 struct block {
 	_Atomic uint64_t counts[STAT_COUNT];
@@ -29,8 +26,7 @@ static struct lock stats_lock = {
 /* (stats_lock) the list of all blocks */
 static struct block blocks = {.next = &blocks, .prev = &blocks};
 
-/* Sums of the counts of threads that have ended. If there is no memory for the block of a new
- * thread, the thread counts here. */
+/* Counts of threads that have ended, or for whose block there was no memory. */
 static _Atomic uint64_t ended[STAT_COUNT];
 static struct histogram ended_histograms[STATS_HISTOGRAM_COUNT];
 static _Atomic uint64_t gauges[STAT_COUNT];
@@ -40,8 +36,7 @@ _Thread_local _Atomic uint64_t *stats_own; /* own->counts */
 static pthread_key_t end_key;
 static pthread_once_t end_once = PTHREAD_ONCE_INIT;
 
-/* Adds the ending thread's counts to `ended`, and frees its block. Both happen under the lock, so
- * stats_get counts them exactly once. */
+/* Both steps happen under the lock, so stats_get counts the thread exactly once. */
 static void thread_ends(void *context)
 {
 	struct block *block = context;
@@ -64,7 +59,6 @@ static void make_key(void)
 	ensure(pthread_key_create(&end_key, thread_ends) == 0);
 }
 
-/* Makes the block of this thread. NULL: no memory. */
 static struct block *block_new(void)
 {
 	struct block *block = calloc(1, sizeof(*block));

@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 /*
- * The daemon's counters and gauges are in one table (STATS_TABLE), its histograms in another table
- * (STATS_HISTOGRAMS). The enumerations, the sums, the text files in the mount and the man page are
- * made from these tables.
+ * The daemon's counters and gauges (STATS_TABLE) and histograms (STATS_HISTOGRAMS). The
+ * enumerations, the sums, the text files in the mount and the man page are made from these
+ * tables.
  *
  *   Flow: any module counts; src/files prints.
  *   Threads: any. Each thread has its own counters, and stats_get adds them up; a gauge is a
@@ -143,11 +143,8 @@
 	STAT(CLUSTER_LAG, "cluster_lag", GAUGE, "samples",                               \
 		"samples drawn for the ranks of this node and not consumed yet")
 
-/*
- * Each line is HISTOGRAM(identifier, name, help), a histogram of durations. Some of them exist once
- * for each dataset or for each lock. For these another module records the durations, and this
- * folder only prints them.
- */
+/* Each line is HISTOGRAM(identifier, name, help), a histogram of durations. Other
+ * modules record those of each dataset and each lock, which this folder only prints. */
 #define STATS_HISTOGRAMS(HISTOGRAM)                                                      \
 	HISTOGRAM(OPEN_LATENCY, "open_latency",                                          \
 		"from the request to open a sample until it is answered")                \
@@ -186,7 +183,6 @@ static inline bool stats_is_counter(enum stat_id stat)
 extern _Thread_local _Atomic uint64_t *stats_own;
 void stats_add_first(enum stat_id stat, uint64_t n);
 
-/* Adds n to a counter. */
 static inline void stats_add(enum stat_id stat, uint64_t n)
 {
 	ensure(stats_is_counter(stat));
@@ -214,20 +210,16 @@ void stats_print_json(FILE *out);
 void stats_print_man(FILE *out);
 void stats_print_histograms_man(FILE *out);
 
-/*
- * The two text formats of Prometheus. In both formats, lines HELP, TYPE and UNIT precede a value,
- * and the last line is EOF. In these lines STATS_PROMETHEUS prints the name of a counter with its
- * ending "_total", and STATS_OPENMETRICS prints it without.
- */
+/* The two text formats of Prometheus. Lines HELP, TYPE and UNIT precede a value, and the
+ * last line is EOF. In these lines a counter's name ends in "_total" (STATS_PROMETHEUS)
+ * or not (STATS_OPENMETRICS). */
 enum stats_form { STATS_PROMETHEUS, STATS_OPENMETRICS };
 
 enum stats_kind { STATS_GAUGE, STATS_COUNTER, STATS_TIMES };
-/* Prints the lines HELP, TYPE and UNIT before the values of joaderfs_NAME. The NAME of a counter
- * must end in _total. Prints a unit only if NAME, without _total, ends in seconds, bytes or
- * ratio. */
+/* Prints the lines HELP, TYPE and UNIT of joaderfs_NAME. A counter's NAME must end in
+ * _total. A unit is printed if NAME, without _total, ends in seconds, bytes or ratio. */
 void stats_print_head(FILE *out, enum stats_form form, const char *name,
 	enum stats_kind kind, const char *help);
-/* Prints all counters and gauges of STATS_TABLE. */
 void stats_print_metrics(FILE *out, enum stats_form form);
 void stats_print_metrics_end(FILE *out);
 
@@ -243,6 +235,5 @@ void stats_print_times_text(FILE *out, enum stats_histogram histogram,
 /* Prints the n histograms as a member of a JSON object. */
 void stats_print_times_json(FILE *out, enum stats_histogram histogram,
 	const struct stats_times *times, size_t n);
-/* Prints the n histograms in a format of Prometheus. */
 void stats_print_times_metrics(FILE *out, enum stats_form form,
 	enum stats_histogram histogram, const struct stats_times *times, size_t n);

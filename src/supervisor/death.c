@@ -13,8 +13,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Tells whether the kernel killed the engine because memory ran out. An operator may also send the
- * signal, SIGKILL, so the counts of the kernel's own kills before and after are compared. */
+/* An operator may send SIGKILL, too, so the kernel's own kills are compared. */
 static bool was_of_memory(int status, uint64_t kills_before, uint64_t kills)
 {
 	bool any = kills > kills_before || fault_hit("death.memory");

@@ -32,8 +32,7 @@ static bool set_address(struct notifier *notifier, const char *path)
 	return true;
 }
 
-/* Returns half of the longest time that systemd allows between two messages of its watchdog; 0:
- * there is no watchdog. */
+/* Half of the longest pause that systemd's watchdog allows; 0: there is no watchdog. */
 static uint64_t watchdog_pause(void)
 {
 	const char *usec = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");

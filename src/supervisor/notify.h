@@ -10,7 +10,8 @@
 
 /*
  * Sends systemd the messages that it expects from a service of Type=notify, as sd_notify(3)
- * describes: datagrams that consist of lines. Does nothing if systemd did not start the service.
+ * describes: datagrams that consist of lines. Does nothing if systemd did not start the
+ * service.
  *
  *   Owns: a socket.   Threads: one.   Errors: none, since they could not be reported.
  */
@@ -18,8 +19,7 @@ struct notifier {
 	int fd; /* socket; -1: systemd expects no messages */
 	struct sockaddr_un address;
 	socklen_t bytes;
-	/* pause_ns: time between two messages to systemd's watchdog, 0: there is no watchdog;
-	 * next_ns: time of the next message */
+	/* pause between watchdog messages (0: no watchdog); time of the next one */
 	uint64_t pause_ns, next_ns;
 };
 

@@ -8,8 +8,7 @@
 
 #include <string.h>
 
-/* Makes the arguments of an engine: those of this process, with a free place ret[1] for the
- * supervisor's argument. */
+/* ret[1] is left free, for the supervisor's argument. */
 static char **engine_arguments(int argc, char **argv)
 {
 	char **ret = calloc((size_t)argc + 2, sizeof(*ret));
@@ -21,9 +20,8 @@ static char **engine_arguments(int argc, char **argv)
 	return ret;
 }
 
-/* Returns the absolute path. is_mounted: the path is a mount point that no process serves yet, so
- * it must not be accessed. The caller frees the result. NULL: the path does not exist, or there is
- * no memory. */
+/* is_mounted: no process serves the mount point yet, so it must not be accessed. The
+ * caller frees the result. NULL: the path does not exist, or there is no memory. */
 static char *absolute(const char *path, bool is_mounted)
 {
 	if (!is_mounted)
@@ -46,7 +44,7 @@ int supervise(bool foreground, bool debug, int device, int argc, char **argv)
 	int err = foreground ? 0 : background_begin();
 	if (err)
 		log_error("can't go to the background: %s", strerror(-err));
-	/* A path that does not exist is not an error here; the first engine will report it. */
+	/* The first engine will report a path that does not exist. */
 	if (!err && config.first && config.again) {
 		config.again[argc - 1] = ini ? ini : argv[argc - 2];
 		config.again[argc] = mountpoint ? mountpoint : argv[argc - 1];

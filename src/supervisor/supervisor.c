@@ -26,10 +26,9 @@
 #define DEATHS_NS UINT64_C(60000000000)
 #define FIRST_PAUSE_NS UINT64_C(100000000)
 #define SICK_PAUSE_NS UINT64_C(1000000000)
-/* Interval of the checks whether the engine hangs. An engine increases kept->beats every second,
- * even on a busy machine. An engine is killed after SILENT_CHECKS checks without a change. Checks
- * are counted, not seconds, because while the machine is suspended the supervisor checks
- * nothing. */
+/* An engine increases kept->beats every second, even on a busy machine. It is killed
+ * after SILENT_CHECKS checks without a change. Checks are counted, not seconds, because
+ * on a suspended machine the supervisor checks nothing. */
 #define CHECK_NS UINT64_C(5000000000)
 #define SILENT_CHECKS 12
 
@@ -39,22 +38,19 @@ struct supervisor {
 	const struct supervisor_config *config;
 	struct kept *kept;
 	int page, socket, engines_socket, signals;
-	sigset_t mask; /* signal mask that this process had at its start, for engines */
-	pid_t engine;  /* pid of the engine; 0: none is running */
-	bool ready;    /* the present engine has reported that it serves the mount */
-	bool served;   /* an engine has reported that it serves the mount */
-	bool ending;   /* a signal has asked the daemon to end */
-	/* time at which to start the next engine; 0: none has to be started */
-	uint64_t start_ns;
+	sigset_t mask;	   /* the signal mask at the start, which engines get */
+	pid_t engine;	   /* pid of the engine; 0: none is running */
+	bool ready;	   /* the present engine has reported that it serves the mount */
+	bool served;	   /* an engine has reported that it serves the mount */
+	bool ending;	   /* a signal has asked the daemon to end */
+	uint64_t start_ns; /* time at which to start the next engine; 0: none */
 	uint64_t deaths[DEATHS];
-	unsigned n_deaths; /* number of deaths that count as the engines' fault */
+	unsigned n_deaths; /* deaths that count as the engines' fault */
 	uint64_t check_ns; /* time of the next check of kept->beats; 0: never */
-	uint64_t beats;	   /* value of kept->beats at the last check */
-	unsigned n_silent; /* number of consecutive checks that found the same value */
+	uint64_t beats;	   /* kept->beats at the last check */
+	unsigned n_silent; /* successive checks that found the same value */
 	struct notifier notifier;
 };
-
-/* --- the engine --------------------------------------------------------------------- */
 
 static void inherit(int fd)
 {
@@ -119,7 +115,6 @@ static void begin_checks(struct supervisor *supervisor)
 		supervisor->check_ns = clock_now_ns() + pause_between_checks();
 }
 
-/* Kills the engine if it hangs, so that another engine can be started. */
 static void check_beats(struct supervisor *supervisor)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -165,8 +160,8 @@ static void obey(
 	begin_checks(supervisor);
 	if (!supervisor->served) {
 		background_ready();
-		/* The engine has sent the device for the supervisor to keep, so the supervisor has
-		 * it under two numbers, and closes the first. */
+		/* The engine has sent the device to be kept, so the supervisor has it
+		 * under two numbers. */
 		if (supervisor->config->device)
 			close(supervisor->config->device);
 	}
@@ -174,7 +169,7 @@ static void obey(
 	supervisor->served = true;
 }
 
-/* Receives one message from the engine. Returns false if there is none. */
+/* false: there is no message. */
 static bool take_message(struct supervisor *supervisor)
 {
 	struct supervised_message message = {0};
@@ -205,8 +200,7 @@ static bool take_message(struct supervisor *supervisor)
 
 /* --- the engine's end --------------------------------------------------------------- */
 
-/* Tells whether the death counts as the engine's own fault, so that the next engine would probably
- * die, too. */
+/* Tells whether the engine died by its own fault, as the next one probably would. */
 static bool counts(const struct supervisor *supervisor, int status)
 {
 	bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
@@ -240,8 +234,7 @@ static void plan_next(struct supervisor *supervisor, int status)
 		supervisor->start_ns += FIRST_PAUSE_NS << (n - 2);
 }
 
-/* Handles the end of the engine. Returns true if the supervisor must end, too, with exit status
- * *ret; otherwise another engine will be started. */
+/* true: the supervisor must end, too, with exit status *ret. */
 static bool note_end(struct supervisor *supervisor, int status, int *ret)
 {
 	struct kept *kept = supervisor->kept;
@@ -276,12 +269,9 @@ static bool reap(struct supervisor *supervisor, int *ret)
 	return pid > 0 && pid == supervisor->engine && note_end(supervisor, status, ret);
 }
 
-/* --- signals ------------------------------------------------------------------------ */
-
 static const int ends[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU};
 
-/* Opens a descriptor for the signals that end the daemon, and for SIGCHLD. Signals that this
- * process ignores since its start stay ignored. */
+/* Signals that this process ignores since its start stay ignored. */
 static int open_signals(struct supervisor *supervisor)
 {
 	sigset_t signals;
@@ -314,8 +304,6 @@ static void take_signals(struct supervisor *supervisor)
 	}
 }
 
-/* --- the loop ----------------------------------------------------------------------- */
-
 static int share(struct supervisor *supervisor)
 {
 	int ends_of_pair[2];
@@ -336,8 +324,7 @@ static int share(struct supervisor *supervisor)
 	return 0;
 }
 
-/* Returns the time until which the supervisor may wait for messages and signals; UINT64_MAX:
- * without a limit. */
+/* Returns the time of the next work without a message or signal; UINT64_MAX: never. */
 static uint64_t next_event(const struct supervisor *supervisor)
 {
 	uint64_t next = notifier_next(&supervisor->notifier);

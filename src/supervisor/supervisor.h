@@ -8,52 +8,51 @@
 #include <stdbool.h>
 
 /*
- * The supervisor: the first process of the daemon. It starts the engine, a process that does all
- * other work.
+ * The supervisor: the first process of the daemon. It starts the engine, a process that does
+ * all other work.
  *
  *     joaderfs CONFIG MOUNTPOINT          the supervisor
  *       joaderfs --engine=S,P CONFIG ...  the engine: the same program, or a newer version of it
  *
- *   Flow: supervisor_run starts the engine and waits. The supervisor holds descriptors for the
- *         engine, and the memory that both share (base/kept.h). When the engine dies, the
- *         supervisor starts another engine, with the same descriptors under the same numbers. When
- *         the engine ends by itself, the supervisor ends with its exit status.
- *   Owns: copies of the descriptors of mounts, sockets and the lock; the shared memory.
+ *   Flow: supervisor_run starts the engine and waits. When the engine dies, it starts another
+ *         one, with the same descriptors under the same numbers. When the engine ends by
+ *         itself, the supervisor ends with its exit status.
+ *   Owns: copies of the descriptors of mounts, sockets and the lock; memory that it shares with
+ *         the engine (base/kept.h).
  *   Threads: one. It allocates no memory after its start. Its only input is the messages of the
  *         engine, each of two numbers and possibly a descriptor.
  *   Errors: an exit status. After an engine has served, the supervisor logs nothing; the next
  *         engine logs errors.
  *
- * SIGTERM, SIGINT, SIGHUP, SIGQUIT and SIGXCPU make the engine end in order. If the supervisor is
- * killed, the engine gets SIGTERM.
- *
- * The supervisor kills an engine that hangs for a minute, that is, does not call kept_beat.
+ * SIGTERM, SIGINT, SIGHUP, SIGQUIT and SIGXCPU make the engine end in order. If the supervisor
+ * is killed, the engine gets SIGTERM. The supervisor kills an engine that does not call
+ * kept_beat for a minute.
  *
  * After five deaths within a minute by the engines' own fault, the next engine only answers EIO
- * (engine_failed.h). Two kinds of death do not count as a fault: SIGKILL while the engine serves,
- * and a crash caused by an image, which the next engine does not prepare (quarantine.h).
+ * (engine_failed.h). Two kinds of death do not count as a fault: SIGKILL while the engine
+ * serves, and a crash caused by an image, which the next engine does not prepare
+ * (quarantine.h).
  */
 
 struct supervisor_config {
-	/* Arguments of the first engine, then NULL. The caller leaves first[1] free for the
-	 * argument --engine=..., which the supervisor sets. */
+	/* Arguments of the first engine, then NULL. The supervisor sets first[1], which
+	 * the caller leaves free, to --engine=... */
 	char **first;
 	bool watches; /* kill an engine that hangs */
-	/* descriptor of /dev/fuse for the first engine, closed when this engine serves; 0: none */
-	int device;
-	/* arguments of later engines: the paths are absolute, because the working directory may
-	 * have changed */
+	int device;   /* /dev/fuse for the first engine, closed when it serves; 0: none */
+	/* arguments of later engines: the paths are absolute, because the working
+	 * directory may have changed */
 	char **again;
 };
 
-/* Runs the supervisor. Returns the exit status of the process. */
+/* Returns the exit status of the process. */
 int supervisor_run(const struct supervisor_config *config);
 
 /*
- * Goes to the background unless `foreground` is set, and runs the supervisor. Returns the exit
- * status. argv: arguments of this process, which engines get, too; the last two are the ini and the
- * mount point. debug: never kill an engine that hangs, so that a debugger may stop it. device:
- * descriptor of a /dev/fuse that is already mounted at the mount point; no process serves it before
- * the first engine. 0: the engine mounts the tree itself.
+ * Goes to the background unless `foreground` is set, and runs the supervisor. Returns
+ * the exit status. argv: engines get it, too; the last two are the ini and the mount
+ * point. debug: never kill an engine that hangs, since a debugger may stop it. device:
+ * descriptor of a /dev/fuse that is mounted at the mount point, but not served yet; 0:
+ * the engine mounts the tree itself.
  */
 int supervise(bool foreground, bool debug, int device, int argc, char **argv);

@@ -7,8 +7,7 @@
 
 #include <errno.h>
 
-/* An entry describes a sample in the tier. Entries are in an array without gaps, and are found
- * through a hash table with linear probing. */
+/* Entries are in an array without gaps. A hash table with linear probing finds them. */
 
 #define FREE UINT32_MAX
 
@@ -41,15 +40,13 @@ void tier_policy_free(struct tier_policy **policy)
 	*policy = NULL;
 }
 
-/* --- finding ---------------------------------------------------------------------------- */
-
 static size_t home_of(const struct tier_policy *policy, uint32_t dataset, sample_id id)
 {
 	return rng_mix(dataset, id) & policy->mask;
 }
 
-/* Returns the index in the hash table at which the sample's entry is. If the sample has no entry,
- * returns the index at which to add it. The hash table must not be empty. */
+/* Returns the place of the sample's entry in the hash table, or the place at which to
+ * add it. The hash table must not be empty. */
 static size_t slot_of(const struct tier_policy *policy, uint32_t dataset, sample_id id)
 {
 	size_t slot = home_of(policy, dataset, id);
@@ -70,15 +67,13 @@ const struct tier_entry *tier_policy_find(
 	return at == FREE ? NULL : &policy->entries[at];
 }
 
-/* --- changes ---------------------------------------------------------------------------- */
-
 static void file_entry(struct tier_policy *policy, uint32_t at)
 {
 	const struct tier_entry *entry = &policy->entries[at];
 	policy->slots[slot_of(policy, entry->dataset, entry->id)] = at;
 }
 
-/* Doubles the array of entries. Makes a new hash table, which is twice as large as the array. */
+/* The hash table is twice as large as the array of entries. */
 static int grow(struct tier_policy *policy)
 {
 	size_t n = policy->n_max ? 2 * policy->n_max : 64;
@@ -111,8 +106,8 @@ int tier_policy_add(struct tier_policy *policy, const struct tier_entry *entry)
 	return 0;
 }
 
-/* Frees an element of the hash table. A search stops at a free element. So entries that a search
- * would then no longer reach are moved to earlier elements. */
+/* A search stops at a free element. So entries that a search would no longer reach are
+ * moved to earlier elements. */
 static void free_slot(struct tier_policy *policy, size_t slot)
 {
 	size_t next = slot;
@@ -152,8 +147,6 @@ void tier_policy_take(struct tier_policy *policy, uint64_t room)
 {
 	policy->used += room;
 }
-
-/* --- room ------------------------------------------------------------------------------- */
 
 uint64_t tier_policy_lacks(const struct tier_policy *policy, uint64_t room)
 {

@@ -19,15 +19,14 @@
  *     1      jobs that are being read have it, but no running epoch still needs it
  *     1 + n  n running epochs still need it
  *
- * A new sample takes free room, or the room of samples that are worth less than it. Those of least
- * worth are removed first. So a sample that a job has just read (worth 1) replaces neither a sample
- * that the job has yet to read (worth 2), nor another sample that it has read (worth 1). LRU would
- * replace both, and would get almost no hits if epochs are in random order. By this policy the
- * samples that first fill the tier stay there, and a single job finds them in each later epoch. A
- * sample that other jobs still need stays until these jobs have read it.
+ * A new sample takes free room, or the room of samples that are worth less, the least worth
+ * first. So a sample that a job has just read (worth 1) replaces neither one that the job has
+ * yet to read (worth 2), nor another one that it has read (worth 1). LRU would replace both,
+ * and would get almost no hits if epochs are in random order. Here the samples that first fill
+ * the tier stay, and a single job finds them in each later epoch.
  *
- * Samples to remove are found as in the CLOCK algorithm: a hand moves over the entries in a circle,
- * and each look examines the next few.
+ * Samples to remove are found as in the CLOCK algorithm: a hand moves over the entries in a
+ * circle, and each look examines the next few.
  *
  *   Flow: tier_policy_find; tier_policy_lacks -> tier_policy_look -> the caller's worths ->
  *         tier_policy_choose -> tier_policy_remove -> tier_policy_add.
@@ -37,15 +36,13 @@
 struct tier_entry {
 	uint32_t dataset; /* number by which the caller identifies the dataset */
 	sample_id id;
-	/* hash of the file, of its version and of the sample's place in it, made by
-	 * tier_identity */
+	/* hash of the file, its version and the sample's place in it (tier_identity) */
 	uint64_t identity;
 	uint64_t room; /* bytes that the file takes on the device */
 };
 
 #define TIER_LOOK 64 /* number of entries that one look examines */
-/* Largest number of looks for one new sample. If they don't free enough room, the sample is not
- * kept. */
+/* Most looks for one new sample. If they don't free enough room, it is not kept. */
 #define TIER_LOOKS 32
 
 struct tier_policy;
@@ -53,36 +50,32 @@ struct tier_policy;
 must_check int tier_policy_new(uint64_t capacity, struct tier_policy **ret);
 void tier_policy_free(struct tier_policy **policy);
 
-/* Returns the entry of a sample; NULL: the tier does not have the sample. The entry is valid until
- * an entry is added or removed. */
+/* NULL: the tier does not have the sample. An entry is valid until the next change. */
 const struct tier_entry *tier_policy_find(
 	const struct tier_policy *policy, uint32_t dataset, sample_id id);
 /* Adds an entry, even if this exceeds the capacity. The sample must have no entry yet. -ENOMEM */
 must_check int tier_policy_add(
 	struct tier_policy *policy, const struct tier_entry *entry);
-/* Removes the entry of a sample. Returns false if the sample has no entry. */
+/* false: the sample has no entry. */
 bool tier_policy_remove(struct tier_policy *policy, uint32_t dataset, sample_id id);
 /* Counts `room` bytes as used by files that are not entries, such as directories. */
 void tier_policy_take(struct tier_policy *policy, uint64_t room);
 
-/* Returns the number of bytes that must be freed before an entry of `room` bytes can be added. */
+/* Returns the bytes that must be freed before an entry of `room` bytes can be added. */
 uint64_t tier_policy_lacks(const struct tier_policy *policy, uint64_t room);
 uint64_t tier_policy_used(const struct tier_policy *policy);
 size_t tier_policy_entries(const struct tier_policy *policy);
 
-/* Copies the next entries to `ret`, from the hand on: the hand is a position in the circle of
- * entries. Moves the hand behind the copied entries. Returns their number: TIER_LOOK, or the number
- * of all entries if this is less. */
+/* Copies the next entries from the hand on, and moves the hand behind them. Returns
+ * their number: TIER_LOOK, or the number of all entries if this is less. */
 size_t tier_policy_look(struct tier_policy *policy, struct tier_entry ret[TIER_LOOK]);
-/* Returns the limit for look i (from 0) on behalf of a new sample. `worth` is the worth of this
- * sample. The look may evict entries that are worth less than the limit. In the first half of the
- * TIER_LOOKS looks, the limit is at most 2, so that entries which a running epoch needs are not
- * evicted. */
+/* Returns the limit for look i (from 0) for a new sample of this worth: entries that are
+ * worth less may be evicted. In the first half of the TIER_LOOKS looks, the limit is at
+ * most 2, so that entries which a running epoch needs stay. */
 uint32_t tier_policy_limit(unsigned i, uint32_t worth);
-/* Chooses which of the n entries to evict, and moves them to the front. Returns their number.
- * worths: the worth of each entry, moved together with the entries. worth: only entries of less
- * worth are chosen. lacks: number of bytes to free; fewer are freed if there are not enough such
- * entries. */
+/* Moves the entries to evict to the front, with their worths, and returns their number.
+ * worth: only entries of less worth are chosen. lacks: bytes to free; fewer are freed if
+ * there are not enough such entries. */
 size_t tier_policy_choose(struct tier_entry *entries, uint32_t *worths, size_t n,
 	uint32_t worth, uint64_t lacks);
 

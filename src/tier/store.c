@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#define WRITE_BYTES ((size_t)64 << 10) /* bytes per write */
+#define WRITE_BYTES ((size_t)64 << 10)
 #define READ_FLAGS (O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
 #define WRITE_FLAGS (O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC)
 
@@ -22,8 +22,6 @@ struct store {
 	int directory, lock;
 	uint64_t block;
 };
-
-/* --- the directory ---------------------------------------------------------------------- */
 
 static int take_lock(struct store *store, const char *directory)
 {
@@ -90,8 +88,6 @@ uint64_t store_room(const struct store *store, uint64_t bytes)
 	uint64_t file = RECORD_HEAD + bytes;
 	return (file + store->block - 1) / store->block * store->block + STORE_NAME;
 }
-
-/* --- samples ---------------------------------------------------------------------------- */
 
 struct store_path {
 	char text[NAME_MAX + RECORD_NAME];
@@ -165,8 +161,8 @@ static int make_directories(
 	return make_directory(store, path.text, count);
 }
 
-/* Creates the file for the sample's bytes, and directories that it needs. Returns the file's
- * descriptor, or -errno. Adds the number of new directories to *count. */
+/* Creates the file for the sample's bytes, and directories that it needs, whose number
+ * it adds to *count. Returns the file's descriptor, or -errno. */
 static int make_file(const struct store *store, const struct stored *sample,
 	const struct store_path *path, unsigned *count)
 {
@@ -215,8 +211,7 @@ static int write_file(int fd, const struct stored *sample, const void *bytes, ui
 	return err;
 }
 
-/* Writes the file without a sync. If a power failure damages the file, its checksum tells this
- * later. */
+/* Writes without a sync: the checksum tells whether a power failure did damage. */
 int store_write(struct store *store, const struct stored *sample, const void *bytes,
 	uint64_t n, unsigned *ret_directories)
 {

@@ -27,13 +27,11 @@ void store_close(struct store **store);
 /* Bytes that a directory, and a file's name in a directory, take on the device. */
 #define STORE_DIRECTORY 4096
 #define STORE_NAME 256
-/* Returns the bytes on the device that a sample of `bytes` bytes takes, including its file's
- * name. */
+/* Returns the bytes that a sample of `bytes` bytes takes, with its file's name. */
 uint64_t store_room(const struct store *store, uint64_t bytes);
 /* Returns the descriptor of the directory, which the store closes. */
 int store_directory(const struct store *store);
 
-/* Identifies a sample in the store. */
 struct stored {
 	const char *dataset;
 	sample_id id;
@@ -51,15 +49,13 @@ must_check int store_write(struct store *store, const struct stored *sample,
 void store_remove(struct store *store, const struct stored *sample);
 
 struct store_scan {
-	/* Called for each file whose name is that of a sample. room: bytes that the file takes on
-	 * the device. */
+	/* Called for each file with a sample's name. room: its bytes on the device. */
 	void (*found)(void *context, const struct stored *sample, uint64_t room);
 	void *context;
 	const atomic_bool *stop;
 	/* store_scan sets the members from here on. */
 	uint64_t directories; /* bytes that all directories take on the device */
-	/* number of files that do not belong to a tier; they are left unchanged */
-	uint64_t strange;
+	uint64_t strange;     /* files that belong to no tier, and are left unchanged */
 };
 
 /* Calls scan->found for each sample, and removes files that were not written completely. */

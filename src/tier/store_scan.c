@@ -9,17 +9,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Scans the tier's directory for the files of samples that earlier daemons have written. Only names
- * and sizes are looked at. The content of a file is checked when the sample is read. */
+/* Scans the tier's directory for files that earlier daemons have written. Only names and
+ * sizes are looked at. A file's content is checked when the sample is read. */
 
 struct place {
 	struct store *store;
 	struct store_scan *scan;
-	/* name of the dataset whose directory, or part of it, is scanned; NULL: the tier's own
-	 * directory is scanned */
+	/* dataset whose directory, or part of it, is scanned; NULL: the tier's is */
 	const char *dataset;
-	/* name of the scanned directory in the dataset's directory; NULL: a directory above is
-	 * scanned */
+	/* directory in the dataset's directory; NULL: one above it is scanned */
 	const char *directory;
 };
 
@@ -29,8 +27,7 @@ static bool ends_in_new(const char *name)
 	return n > suffix && strcmp(name + n - suffix, RECORD_NEW) == 0;
 }
 
-/* Tells whether a sample's file has this name, with or without the ending of a file that is being
- * written. */
+/* Tells whether a sample's file has this name, with or without the ending RECORD_NEW. */
 static bool is_ours(const struct place *place, const char *name, struct stored *ret)
 {
 	char whole[64];

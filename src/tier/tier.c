@@ -12,8 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The interface of a tier: opens it, reads and offers samples. tier_writer.c has the tier's thread,
- * which writes. */
+/* Opens a tier, reads and offers samples. The tier's thread is in tier_writer.c. */
 
 #define QUEUE_BYTES ((uint64_t)32 << 20)
 #define END_NS UINT64_C(2000000000)
@@ -104,8 +103,7 @@ int tier_open(const char *directory, uint64_t capacity, tier_worths *worths,
 	return err;
 }
 
-/* Waits for the end of the tier's thread. Returns false if the thread does not end within END_NS,
- * because a disk does not answer. */
+/* false: the thread does not end within END_NS, because a disk does not answer. */
 static bool wait_for_thread(struct tier *tier)
 {
 	uint64_t until = clock_now_ns() + END_NS;
@@ -225,9 +223,9 @@ uint64_t tier_identity(const struct tier_source *source)
 	return hash;
 }
 
-/* Tells whether the tier has this version of the sample. If the tier has an older version, removes
- * its entry, and sets *ret_outdated to the older version; the caller must then remove the file of
- * *ret_outdated. Otherwise ret_outdated->dataset is NULL. */
+/* true: the tier has this version of the sample. If it has an older one, removes its
+ * entry, and sets *ret_outdated, whose file the caller must then remove. Otherwise
+ * ret_outdated->dataset is NULL. */
 static bool find(const struct tier_sample *sample, struct stored *ret_outdated)
 {
 	const struct tier_dataset *dataset = sample->dataset;
@@ -299,8 +297,8 @@ bool tier_read(const struct tier_sample *sample, void *ret, uint64_t bytes)
 
 /* --- offering --------------------------------------------------------------------------- */
 
-/* Tells whether a sample of n bytes may be queued. It must fit into the queue. If the tier is full,
- * a sample of worth 0 or 1 is refused for a while after a search for room has failed. */
+/* A sample must fit into the queue. A full tier refuses a sample of worth 0 or 1 for a
+ * while after a search for room has failed. */
 static bool wants_locked(const struct tier *tier, uint64_t n, uint32_t worth)
 {
 	lock_assert_held(&tier->lock);
@@ -313,7 +311,7 @@ static bool wants_locked(const struct tier *tier, uint64_t n, uint32_t worth)
 	       clock_now_ns() >= tier->barren_until_ns;
 }
 
-/* Reserves n bytes in the queue for a sample. Returns false if the sample is not wanted. */
+/* Reserves n bytes in the queue. false: the sample is not wanted. */
 static bool begin_offer(struct tier *tier, uint64_t n, uint32_t worth)
 {
 	LOCK_SCOPE(&tier->lock);

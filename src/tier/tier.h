@@ -11,22 +11,22 @@
 #include <stdint.h>
 
 /*
- * A tier: a directory on a fast disk that keeps samples of remote datasets, encoded as they were
- * fetched.
+ * A tier: a directory on a fast disk that keeps samples of remote datasets, encoded as they
+ * were fetched.
  *
  *     reading stage --tier_read--> found: no fetch
  *           |
  *         fetch --tier_offer--> queue --> the tier's thread writes the sample to the directory,
  *                                         and removes samples of less worth
  *
- *   Flow: tier_open, tier_dataset for each dataset; threads that read samples call tier_read and
- *         tier_offer; tier_leave, tier_close.
+ *   Flow: tier_open, tier_dataset for each dataset; threads that read samples call tier_read
+ *         and tier_offer; tier_leave, tier_close.
  *   Owns: the directory, its files (store.h), and the policy that decides about them (policy.h).
- *   Threads: any. The tier's own thread first scans the directory, and then writes. No other thread
- *         waits for this thread: samples that do not fit into the queue are not kept.
+ *   Threads: any. The tier's own thread first scans the directory, and then writes. No other
+ *         thread waits for it: samples that do not fit into the queue are not kept.
  *   Locks: one; a thread that holds the lock accesses no file and calls no callback.
- *   Errors: tier_open returns -errno, logged. The first failure to write is logged, and ends all
- *         writing. Damaged files are removed, and their samples are fetched again.
+ *   Errors: tier_open returns -errno, logged. The first failure to write is logged, and ends
+ *         all writing. Damaged files are removed, and their samples are fetched again.
  *   Life: references are counted, because a read that hangs may use the tier after tier_close.
  *   Faults: store.h.
  */
@@ -36,8 +36,7 @@ struct tier_dataset;
 
 /* A sample of the tier, and the answer how much it is worth (policy.h). */
 struct tier_asked {
-	/* The `owner` that was passed to tier_dataset. The owner may have been freed since, so only
-	 * its address may be used. */
+	/* The `owner` of tier_dataset. It may be freed by now: use only its address. */
 	const void *owner;
 	sample_id id;
 	uint32_t worth;
@@ -51,9 +50,9 @@ must_check int tier_open(const char *directory, uint64_t capacity, tier_worths *
 void tier_close(struct tier **tier);
 const char *tier_directory(const struct tier *tier);
 
-/* Returns the part of the tier for the dataset `name`. `owner` identifies the dataset in calls of
- * tier_worths, until tier_leave is called. The caller may use the part until tier_close, or longer
- * if it holds the part by tier_hold. NULL: no memory. */
+/* Returns the tier's part for the dataset `name`, usable until tier_close, or longer by
+ * tier_hold. owner: identifies the dataset in calls of tier_worths, until tier_leave.
+ * NULL: no memory. */
 struct tier_dataset *tier_dataset(struct tier *tier, const char *name, const void *owner);
 void tier_leave(struct tier_dataset *dataset);
 const char *tier_dataset_directory(const struct tier_dataset *dataset);
@@ -75,10 +74,9 @@ struct tier_sample {
 };
 uint64_t tier_identity(const struct tier_source *source);
 
-/* Reads a sample from the tier. Returns false if the caller must fetch the sample. */
+/* false: the caller must fetch the sample. */
 must_check bool tier_read(const struct tier_sample *sample, void *ret, uint64_t bytes);
-/* Offers a fetched sample to the tier, which copies the bytes if it may keep the sample. worth: as
- * in policy.h. */
+/* Offers a fetched sample. The tier copies the bytes if it may keep the sample. */
 void tier_offer(
 	const struct tier_sample *sample, const void *bytes, uint64_t n, uint32_t worth);
 

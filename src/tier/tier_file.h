@@ -29,14 +29,12 @@
 
 void record_name(sample_id id, uint64_t identity, char ret[RECORD_NAME]);
 void record_directory(sample_id id, char ret[RECORD_NAME]);
-/* Parses the id and the identity from `name`, the name of a file in `directory`. Returns false if
- * this is not the name of a sample's file. */
+/* Parses the name of a file in `directory`. false: it is not that of a sample's file. */
 bool record_parse_name(const char *directory, const char *name, sample_id *ret_id,
 	uint64_t *ret_identity);
 
 void record_make_head(sample_id id, uint64_t identity, const void *bytes, uint64_t n,
 	uint8_t ret[RECORD_HEAD]);
-/* Tells whether the head and the n bytes are undamaged, and belong to the sample `id` in the
- * version `identity`. */
+/* Tells whether head and bytes are undamaged, and of this version of the sample. */
 bool record_is_whole(const uint8_t head[RECORD_HEAD], sample_id id, uint64_t identity,
 	const void *bytes, uint64_t n);

@@ -10,7 +10,7 @@
 
 #include <sys/queue.h>
 
-/* Types that tier.c (the interface) and tier_writer.c (the thread that writes) share. */
+/* Types that tier.c and tier_writer.c (the thread that writes) share. */
 
 enum tier_count {
 	TIER_HITS,
@@ -24,17 +24,17 @@ enum tier_count {
 };
 
 struct tier_dataset {
-	LIST_ENTRY(tier_dataset) link; /* (lock) next dataset of the tier */
+	LIST_ENTRY(tier_dataset) link; /* (lock) */
 	struct tier *tier;
 	char *name;
 	uint32_t number;
-	/* (lock) the `owner` that was passed to tier_dataset; NULL: tier_leave was called, or the
+	/* (lock) the `owner` of tier_dataset; NULL: tier_leave was called, or the
 	 * dataset was only found in the tier's directory */
 	const void *owner;
 	_Atomic uint64_t counts[TIER_COUNTS];
 };
 
-/* An offered sample, which waits in the queue until the tier's thread writes it. */
+/* An offered sample, until the tier's thread has written it. */
 struct offer {
 	TAILQ_ENTRY(offer) link;
 	struct tier_sample sample;
@@ -43,7 +43,7 @@ struct offer {
 	uint8_t bytes[];
 };
 
-/* Bytes that a new sample may need in addition to its file, for new directories. */
+/* Most bytes that a new sample takes for new directories. */
 #define TIER_SLACK (2 * STORE_DIRECTORY)
 
 struct tier {
@@ -56,10 +56,8 @@ struct tier {
 	atomic_bool stop;
 	pthread_t thread;
 	struct lock lock;
-	/* signalled by an offer, and when the tier's thread must stop */
-	pthread_cond_t offered;
-	/* signalled when the queue is empty, and when the tier's thread has ended */
-	pthread_cond_t settled;
+	pthread_cond_t offered; /* signalled by an offer, and to stop the thread */
+	pthread_cond_t settled; /* signalled after each offer, and when ready or ended */
 	struct tier_policy *policy;	    /* (lock) */
 	LIST_HEAD(, tier_dataset) datasets; /* (lock) */
 	uint32_t n_datasets;		    /* (lock) */
@@ -69,21 +67,20 @@ struct tier {
 	bool runs;   /* (lock) the tier's thread is running */
 	bool ready;  /* (lock) the tier's thread has scanned the directory */
 	bool broken; /* (lock) a write has failed, so nothing is written any more */
-	/* (lock) A search for room for a sample of worth 0 or 1 has failed: all entries that it
-	 * examined are worth as much. Until this time the full tier refuses such samples. */
+	/* (lock) The full tier refuses samples of worth 0 or 1 until this time, because
+	 * a search for room found only entries that are worth as much. */
 	uint64_t barren_until_ns;
-	/* (lock) what this tier has added so far to the gauges STAT_TIER_BYTES and
-	 * STAT_TIER_SAMPLES */
+	/* (lock) this tier's part of the gauges STAT_TIER_BYTES and STAT_TIER_SAMPLES */
 	uint64_t told_used, told_samples;
 };
 
 void *tier_main(void *tier);
 void tier_unref(struct tier *tier);
 struct tier_dataset *tier_get_dataset_locked(struct tier *tier, const char *name);
-/* Updates the gauges, which count the used bytes and the samples of all tiers. */
+/* Updates STAT_TIER_BYTES and STAT_TIER_SAMPLES, which count all tiers. */
 void tier_tell_locked(struct tier *tier);
-/* Removes the entry of the sample if it has the version sample->identity. Returns whether there was
- * such an entry; the caller must then remove its file. */
+/* Removes the entry of this version of the sample. true: there was one, and the caller
+ * must then remove its file. */
 bool tier_forget(const struct tier_sample *sample);
 
 static inline struct stored tier_stored(const struct tier_sample *sample)

@@ -28,8 +28,7 @@ void tier_tell_locked(struct tier *tier)
 
 /* --- the scan of the directory ---------------------------------------------------------- */
 
-/* Adds an entry for the sample. Returns false if the sample already has one, or if there is no
- * memory. */
+/* false: the sample already has an entry, or there is no memory. */
 static bool add_locked(struct tier *tier, const struct tier_dataset *dataset,
 	const struct stored *sample, uint64_t room)
 {
@@ -122,8 +121,8 @@ static uint64_t lacks(struct tier *tier, uint64_t room)
 	return tier_policy_lacks(tier->policy, room);
 }
 
-/* Examines the next TIER_LOOK entries, and evicts those that are worth less than `worth`, until
- * `lacking` bytes are free. */
+/* Evicts entries worth less than `worth` among the next TIER_LOOK ones, until `lacking`
+ * bytes are free. */
 static void make_some_room(struct tier *tier, uint32_t worth, uint64_t lacking)
 {
 	struct tier_entry entries[TIER_LOOK];
@@ -153,8 +152,8 @@ static bool make_room(struct tier *tier, uint32_t worth, uint64_t room)
 	return lacking == 0;
 }
 
-/* Evicts entries, however much they are worth, until the tier fits its capacity, which may be
- * smaller than in the previous run of the daemon. */
+/* The capacity may be smaller than in the daemon's previous run, so entries are evicted
+ * however much they are worth. */
 static void shrink(struct tier *tier)
 {
 	uint64_t lacking;
@@ -228,7 +227,7 @@ static void keep(struct tier *tier, const struct offer *offer)
 
 /* --- the thread ------------------------------------------------------------------------- */
 
-/* Waits for the next offered sample. NULL: the tier must stop. */
+/* NULL: the tier must stop. */
 static struct offer *next_offer(struct tier *tier)
 {
 	LOCK_SCOPE(&tier->lock);
@@ -266,8 +265,7 @@ void *tier_main(void *argument)
 {
 	struct tier *tier = argument;
 	struct offer *offer;
-	/* Runs this thread at batch priority, so that training jobs run first. It does no harm if
-	 * the kernel refuses. */
+	/* Batch priority lets training jobs run first. The kernel may refuse it. */
 	(void)pthread_setschedparam(
 		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
 	(void)pthread_setname_np(pthread_self(), "tier");

@@ -27,8 +27,7 @@ static void hang_up(struct visitor *visitor)
 	(void)shutdown(visitor->fd, SHUT_RDWR);
 }
 
-/* Returns the number of visitors from the address. address NULL: counts all visitors. *ret_first:
- * the visitor whose request has taken longest. */
+/* address NULL: counts all. *ret_first: the visitor whose request has taken longest. */
 static unsigned count(const struct visitors *visitors,
 	const struct sockaddr_storage *address, struct visitor **ret_first)
 {

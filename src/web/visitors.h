@@ -11,13 +11,12 @@
 #include <sys/socket.h>
 
 /*
- * The connections of the web server. Each connection must send its request and receive the answer
- * within a time limit. At most VISITORS_MOST connections are open, VISITORS_OF_ONE of them from one
- * address. If a new connection exceeds a limit, the connection whose request has taken longest is
- * ended, among those from the same address or among all.
+ * The connections of the web server. Each must send its request and receive the answer within
+ * a time limit. At most VISITORS_MOST are open, VISITORS_OF_ONE of them from one address. If a
+ * new connection exceeds a limit, the one whose request has taken longest is ended, among
+ * those from the same address or among all.
  *
- *   Flow: web.c reports each connection and each answer, and ends overdue connections through this
- *         module.
+ *   Flow: web.c reports each connection and each answer, and ends overdue connections.
  *   Owns: one entry per connection. libmicrohttpd owns the sockets, and closes them.
  *   Threads: the web server's.
  */
@@ -42,6 +41,6 @@ struct visitor *visitors_add(
 void visitors_remove(struct visitors *visitors, struct visitor *visitor);
 /* Notes that the visitor has received its answer. It may send another request. */
 void visitors_served(struct visitors *visitors, struct visitor *visitor);
-/* Ends connections whose request has taken longer than `most_ns`. Returns the time at which the
- * function has to be called again; UINT64_MAX: no call is needed. */
+/* Ends connections whose request has taken longer than `most_ns`. Returns the time of
+ * the next call; UINT64_MAX: no call is needed. */
 uint64_t visitors_hurry(struct visitors *visitors, uint64_t most_ns);

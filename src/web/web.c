@@ -24,8 +24,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
-/* libmicrohttpd must accept more connections than VISITORS_MOST, because a connection that is being
- * ended stays open for a moment. */
+/* Twice VISITORS_MOST: a connection that is being ended stays open for a moment. */
 #define MOST_CONNECTIONS (2 * VISITORS_MOST)
 #define MOST_NS UINT64_C(10000000000)
 /* Bytes of memory per connection, enough for the head of a request. */
@@ -41,9 +40,6 @@ struct web {
 	struct visitors visitors;
 };
 
-/* --- answers ---------------------------------------------------------------------------- */
-
-/* Answers the request with a copy of `text`. */
 static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status,
 	const char *type, char *text, size_t bytes)
 {
@@ -116,8 +112,6 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection,
 		"there are no other pages.\n");
 }
 
-/* --- the server ------------------------------------------------------------------------- */
-
 static int parse_place(
 	const char *place, struct sockaddr_storage *ret, socklen_t *ret_bytes)
 {
@@ -164,7 +158,7 @@ static void served(void *context, struct MHD_Connection *connection, void **requ
 		visitors_served(&web->visitors, visitor);
 }
 
-/* Starts libmicrohttpd, which logs nothing. After a failure errno has the cause. */
+/* A failure leaves its cause in errno, since libmicrohttpd logs nothing. */
 static int start_library(struct web *web, const struct sockaddr_storage *address)
 {
 	unsigned flags = MHD_USE_EPOLL;

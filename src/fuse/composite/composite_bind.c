@@ -6,15 +6,15 @@
 #include "sched/sched.h"
 
 /*
- * A request may read labels, .json files or texts of samples. This file binds the positions of
- * these samples, one after another. In current/ it also binds the first position of the request,
- * even if the request reads nothing but the sample, because this position decides the file's epoch.
+ * A request may read labels, .json files or texts of samples. This file binds their positions,
+ * one after another. In current/ it also binds the request's first position, even if the
+ * request reads only the sample, because this position decides the file's epoch.
  *
  *   wait_bind -> sched_open_label -> bound -> ... -> wait_bound
  *
- * A position may have to wait until its epoch has begun. Then the thread that asked for the
- * position returns, and a worker continues with the next position (is_later). If other readers have
- * the file open in another epoch, a worker continues after they have closed the file.
+ * If a position waits for the begin of its epoch, the thread that asked for it returns, and a
+ * worker continues with the next position (is_later). If other readers have the file open in
+ * another epoch, a worker continues after they have closed it.
  */
 
 static uint64_t end_of(const struct wait *wait)
@@ -22,9 +22,8 @@ static uint64_t end_of(const struct wait *wait)
 	return wait->offset + wait->size;
 }
 
-/* Finds the next position that has to be bound for the request. The search begins at the offset
- * wait->bound_to of the file. *ret_index: the position's index in the file. false: no further
- * position has to be bound. */
+/* Finds the next position that the request has to bind, from the offset wait->bound_to
+ * of the file on. *ret_index: the position's index in the file. */
 static bool next_unbound_locked(struct wait *wait, uint32_t *ret_index)
 {
 	const struct composite_file *file = wait->file;
@@ -52,11 +51,8 @@ static bool has_next(struct wait *wait, uint32_t *ret_index)
 	       next_unbound_locked(wait, ret_index);
 }
 
-/* --- one position ------------------------------------------------------------------- */
-
-/* Stores the sample of the position that was bound, and gives the position's handle back. false:
- * other readers have the file open in another epoch; a worker continues the wait when they have
- * closed the file. */
+/* Stores the sample of the bound position, and gives its handle back. false: other
+ * readers have the file open in another epoch; a worker continues afterwards. */
 static bool take_bound(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
@@ -81,9 +77,8 @@ static void go_on(struct load_work *work)
 	wait_bind(wait_of(work));
 }
 
-/* Tells whether the calling thread has to continue with the wait. Two threads call this: the thread
- * that asks for the position, and the thread that delivers the answer. The later of them
- * continues. */
+/* Called by the thread that asks for the position, and by the one that delivers the
+ * answer. The later of them continues with the wait. */
 static bool is_later(struct wait *wait)
 {
 	return atomic_fetch_add(&wait->turn, 1) == 1;
@@ -115,8 +110,7 @@ static void parking(void *context, uint64_t ticket)
 		wait_arm(wait);
 }
 
-/* Asks the scheduler to bind a position. true: the position is bound, or can't be bound, and the
- * caller continues. false: a worker continues. */
+/* true: the caller continues, even after an error; false: a worker continues. */
 static bool bind_one(struct wait *wait, uint32_t index)
 {
 	struct composite_file *file = wait->file;
@@ -155,7 +149,7 @@ void wait_bind(struct wait *wait)
 
 void wait_give_up(struct wait *wait)
 {
-	/* a time in the past, so that await_close_locked does not begin another wait */
+	/* a time in the past: await_close_locked begins no other wait */
 	wait->waiter.until_ns = 1;
 	wait_bind(wait);
 }

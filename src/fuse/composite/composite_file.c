@@ -14,8 +14,6 @@
 
 #include <errno.h>
 
-/* --- the life of an open file ----------------------------------------------------- */
-
 static void file_free(struct composite_file *file)
 {
 	lock_destroy(&file->lock);
@@ -39,8 +37,7 @@ static struct composite_file *file_of_open(struct open_file *open)
 	return (struct composite_file *)open;
 }
 
-/* Returns the inode number that the file has in the list of open files. A batch and its labels have
- * the same number. */
+/* A batch and its labels have the same inode number in the list of open files. */
 static uint64_t number_of(struct inode inode)
 {
 	if (inode.kind == INODE_BATCH_LABELS)
@@ -54,7 +51,7 @@ static bool may_share(const struct composite_file *file)
 	       session_is_mappable(file->open.session, file->job);
 }
 
-/* Finds an open file of the same batch, or of the batch's labels, whose epoch is known. */
+/* Finds an open file of the same batch, or of its labels, whose epoch is known. */
 static struct composite_file *find_other_locked(const struct composite_file *file)
 {
 	lock_assert_held(&file->open.session->lock);
@@ -65,12 +62,9 @@ static struct composite_file *find_other_locked(const struct composite_file *fil
 	return open ? file_of_open(open) : NULL;
 }
 
-/*
- * Returns the epoch that the file gets. Usually this is `epoch`. If other readers have the batch or
- * its labels open in another epoch, they may close them soon (await_close.h). Then SCHED_CURRENT is
- * returned, and the wait continues later. If these readers close nothing, the file gets
- * their epoch.
- */
+/* Returns the epoch that the file gets: usually `epoch`. Other readers may have the
+ * batch or its labels open in another epoch. SCHED_CURRENT: the wait continues when they
+ * have closed them. If they close nothing (await_close.h), the file gets their epoch. */
 static uint32_t share_epoch(struct wait *wait, uint32_t epoch)
 {
 	struct composite_file *file = wait->file;
@@ -108,8 +102,8 @@ uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch)
 	return set_epoch(wait->file, found);
 }
 
-/* Gives the labels of a batch the epoch of the batch, if the same reader has opened the batch in
- * current/ and had to share the epoch of other readers (reader_shares). */
+/* The labels of a batch get the epoch that their reader had to share with other readers
+ * when it opened the batch in current/ (reader_shares). */
 static void follow(struct composite_file *file, fuse_req_t req)
 {
 	if (file->inode.kind != INODE_BATCH_LABELS || file->epoch != SCHED_CURRENT)
@@ -168,8 +162,8 @@ static int prepare(struct composite_file *file, uint32_t epoch)
 	return file->slots ? 0 : -ENOMEM;
 }
 
-/* Returns the epoch that an earlier engine chose for the file. The epoch is in the handle or in the
- * entry *ret_kept, which is NULL if there is none. SCHED_CURRENT: no epoch was chosen. */
+/* Returns the epoch that an earlier engine chose: it is in the handle, or in the entry
+ * *ret_kept, which may be NULL. SCHED_CURRENT: no epoch was chosen. */
 static uint32_t epoch_of_handle(
 	struct session *session, uint64_t handle, struct kept_open **ret_kept)
 {
@@ -180,8 +174,8 @@ static uint32_t epoch_of_handle(
 	return epoch == INODE_CURRENT ? SCHED_CURRENT : epoch;
 }
 
-/* Returns the epoch whose samples decide the size of the file. For a file of current/ without an
- * epoch, this is the epoch that the reader would get now. */
+/* Returns the epoch whose samples decide the file's size. In current/, before an epoch
+ * is chosen, this is the epoch that the reader would get now. */
 static uint32_t epoch_for(const struct composite_file *file, fuse_req_t req)
 {
 	const struct job_config *config = sched_job_config(file->job);
@@ -194,9 +188,8 @@ static uint32_t epoch_for(const struct composite_file *file, fuse_req_t req)
 		file->job, &reader, inode.position * layout_file_samples(config));
 }
 
-/* Makes the struct of an open file, and adds it to the list of open files. On success, takes over
- * the reference to the job. request->fi.fh: the handle, if an earlier engine opened the file;
- * otherwise 0. */
+/* Takes over the reference to the job on success. request->fi.fh: the handle, if an
+ * earlier engine opened the file; otherwise 0. */
 static int file_new(
 	const struct request *request, struct sched_job *job, struct composite_file **ret)
 {
@@ -250,8 +243,6 @@ static void cancel(struct open_file *open)
 	slots_cancel(file_of_open(open));
 }
 
-/* --- requests --------------------------------------------------------------------- */
-
 static int open_file(const struct request *request, struct composite_file **ret)
 {
 	struct inode inode = request->inode;
@@ -272,8 +263,8 @@ static void start_open(const struct request *request)
 	struct composite_file *file = NULL;
 	struct wait wait = {.opens = true, .fi = request->fi};
 	uint32_t before;
-	/* The kernel sends an open again only if no reader has got the file yet. So the entry that
-	 * an earlier engine made for this open is dropped, and the epoch is chosen anew. */
+	/* The kernel sends an open again only if no reader has got the file yet. So the
+	 * earlier engine's entry is dropped, and the epoch is chosen anew. */
 	(void)open_file_take_back(request->session, &before);
 	int err = open_file(request, &file);
 	if (err) {

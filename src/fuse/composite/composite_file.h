@@ -11,18 +11,18 @@
  *   batch    open binds all positions, in order, and is answered when all are prepared;
  *            release consumes them. No read waits for a sample.
  *   labels   open binds all positions, and none is consumed.
- *   tar      open binds nothing. A read binds the positions of the bytes that it covers, in order,
- *            and is answered when they are prepared. A position is consumed when its last byte is
+ *   tar      open binds nothing. A read binds the positions of its bytes, in order, and is
+ *            answered when they are prepared. A position is consumed when its last byte is
  *            read, or by the release if some of its bytes were read.
  *
  *   open -> (parked) -> reply -> read -> (parked) -> reply
  *                             -> open_file_close
  *
- *   Threads: any; none waits. A request is answered by the worker that prepares its last sample, or
- *            by the worker that continues when the epoch has begun.
+ *   Threads: any; none waits. The worker that prepares a request's last sample answers it, or
+ *            the worker that continues when the epoch has begun.
  *   Locks: none while replying or calling sched.
  */
 
-/* The operations of composite files. If an earlier engine opened the file, the first read opens the
- * file again, with the same samples, and the release consumes all bound positions of the file. */
+/* If an earlier engine opened a file, its first read opens it again with the same
+ * samples, and its release consumes all its bound positions. */
 extern const struct open_file_ops composite_file_ops;

@@ -12,11 +12,9 @@
 #include <errno.h>
 #include <string.h>
 
-/*
- * Collects the bytes of a read from constants, labels and samples. Pieces of a page or more are
- * sent without a copy. Smaller pieces are copied into one buffer, because a system call takes
- * at most 1024 pieces.
- */
+/* Collects the bytes of a read from constants, labels and samples. Pieces of a page or
+ * more are sent without a copy. Smaller ones are copied into one buffer, because a
+ * system call takes at most 1024 pieces. */
 
 #define BY_REFERENCE ((size_t)4096)
 #define MAX_PIECES (2 * (CONTENT_MAX_READ / BY_REFERENCE + CONTENT_IOV))
@@ -25,9 +23,9 @@ struct gather {
 	struct wait *wait;
 	uint8_t *scratch; /* buffer of wait->size bytes for copies */
 	size_t used;
-	size_t bytes; /* number of bytes collected so far */
-	/* More copied bytes can be appended to the last piece, because it ends where the unused
-	 * part of `scratch` begins. */
+	size_t bytes;
+	/* The last piece ends where the unused part of `scratch` begins, so more copied
+	 * bytes can be appended to it. */
 	bool open;
 	/* edition that has the labels, with a reference; NULL: not needed yet */
 	const struct sched_edition *edition;
@@ -43,7 +41,7 @@ static void add_piece(struct gather *gather, void *data, size_t bytes)
 	gather->open = false;
 }
 
-/* Adds a piece of scratch memory and returns it. The caller fills in the bytes. */
+/* Returns a new piece of scratch memory, which the caller fills in. */
 static uint8_t *add_copied(struct gather *gather, size_t bytes)
 {
 	uint8_t *at = gather->scratch + gather->used;
@@ -59,8 +57,7 @@ static uint8_t *add_copied(struct gather *gather, size_t bytes)
 	return at;
 }
 
-/* Adds bytes of `source`. stays: the bytes remain valid until they are sent, so they need not be
- * copied. */
+/* stays: the bytes remain valid until they are sent, so they need not be copied. */
 static void add_content(struct gather *gather, const struct content_parts *source,
 	uint64_t offset, size_t bytes, bool stays)
 {
@@ -77,17 +74,14 @@ static void add_content(struct gather *gather, const struct content_parts *sourc
 	}
 }
 
-/* --- one segment ------------------------------------------------------------------ */
-
 /* Tells whether readers reject an image of zeros in this format. */
 static bool zeros_are_no_sample(enum sample_format format)
 {
 	return format != FORMAT_RAW;
 }
 
-/* Finds the bytes of a sample's segment. A bad sample has zeros. If the bad sample is a pair in a
- * tar, the header of its second file stays among the zeros, so that readers find the files after
- * it. buffer: memory for this header. */
+/* A bad sample has zeros. In a pair of a tar, the header of its second file stays among
+ * them, so that readers find the files after it. buffer: memory for this header. */
 static int sample_source(const struct wait *wait, const struct segment *segment,
 	struct content_parts *ret, uint8_t buffer[COMPOSITE_CONSTANT])
 {
@@ -121,7 +115,7 @@ static int sample_of(
 	return wait->status ? wait->status : -EIO;
 }
 
-/* Returns the epoch of the file. At least one label of the file is bound, so the epoch is known. */
+/* The epoch is known, because at least one label of the file is bound. */
 static uint32_t epoch_of(struct composite_file *file)
 {
 	LOCK_SCOPE(&file->lock);
@@ -235,9 +229,7 @@ static int add_segment(struct gather *gather, const struct segment *segment, uin
 	return err;
 }
 
-/* ---------------------------------------------------------------------------------- */
-
-/* Collects bytes up to the first error. Returns the error only if there are no bytes before it. */
+/* Collects bytes up to the first error. Returns it only if there are no bytes. */
 static int gather_all(struct gather *gather)
 {
 	const struct wait *wait = gather->wait;

@@ -32,8 +32,8 @@ static uint32_t position_of(const struct slot *slot)
 
 /* --- none -> OPENING -> HELD, MAKING -> READY, FAILED ----------------------------- */
 
-/* Changes the state, and takes the waits that lacked only this slot off the list. Both happen in
- * one critical section, so each wait is taken off here, or sees the new state when it is added. */
+/* Takes the waits that lacked only this slot off the list in the same critical section.
+ * So each wait is taken off here, or sees the new state when it is added. */
 static void slot_becomes(struct slot *slot, enum slot_state state, int status)
 {
 	struct composite_file *file = slot->file;
@@ -61,8 +61,7 @@ static void slot_fails(struct slot *slot, int status, bool bad)
 	slot_becomes(slot, SLOT_FAILED, status);
 }
 
-/* Gives the position back after an error. A bad sample is consumed like a good one, so that the
- * epoch can end. */
+/* A bad sample is consumed like a good one, so that the epoch can end. */
 static void give_back_failed(struct slot *slot, int err)
 {
 	if (err == -EIO)
@@ -98,7 +97,6 @@ static void make_content_now(struct load_work *work)
 		slot_becomes(slot, SLOT_READY, 0);
 }
 
-/* Makes the content, or lets a worker make it if this takes long. */
 static void make_content(struct slot *slot)
 {
 	const struct composite_file *file = slot->file;
@@ -117,10 +115,8 @@ static void parking(void *context, uint64_t ticket)
 	lock_release(&slot->file->lock);
 }
 
-/* Called when the position was opened, or can't be opened. A sample of a shard gets its content at
- * once. A sample of a batch gets its content when it is read, because a batch opens all positions
- * together. If an earlier engine opened the batch, a read is waiting, so the content is made at
- * once. */
+/* A shard's sample gets its content at once, a batch's when it is read, because a batch
+ * opens all positions together. If `again` is set, a read already waits. */
 static void opened(void *context, const struct sched_opened *result)
 {
 	struct slot *slot = context;
@@ -241,10 +237,10 @@ static void note_read(struct slot *slot, const struct wait *wait)
 	slot->bytes_read += to - from;
 }
 
-/* Decides about a slot that no request uses. A slot of a shard is removed if the last byte of its
- * sample was read. A slot of a batch stays, but its content is freed if as many bytes were read as
- * the content has; the kernel may read the parts of a sample in any order. A failed slot is
- * removed, too, unless its sample is bad. */
+/* Decides about a slot that no request uses. A shard's slot is removed if the last byte
+ * of its sample was read. A batch's slot stays, but its content is freed if as many
+ * bytes were read as it has; the kernel may read its parts in any order. A failed slot
+ * is removed unless its sample is bad. */
 static void keep_or_take_out_locked(struct slot *slot, struct slots *gone)
 {
 	struct composite_file *file = slot->file;
@@ -296,8 +292,6 @@ void slots_leave(struct wait *wait, bool delivered)
 		slot_give_back(slot, slot->read_some);
 	}
 }
-
-/* --- the end of the file ---------------------------------------------------------- */
 
 static uint64_t next_ticket(struct composite_file *file)
 {

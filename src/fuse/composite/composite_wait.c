@@ -13,18 +13,17 @@
 #include <inttypes.h>
 
 /*
- * One thread answers a request: the thread that delivers the last missing sample, or the thread
- * that handles an interrupt. The first of them claims the answer under the file's lock
+ * One thread answers a request: the one that delivers the last missing sample, or the one that
+ * handles an interrupt. The first of them claims the answer under the file's lock
  * (`answered`).
  *
- * - While libfuse runs `interrupted`, it holds the request's own lock. libfuse may be about to call
- *   the function when the request is answered. So the answering thread first unregisters the
- *   function; this call of libfuse waits until `interrupted` has returned.
- * - If the interrupt came earlier, fuse_req_interrupt_func itself runs `interrupted`. Then `asking`
- *   is set, `interrupted` does not answer the request, and the caller of fuse_req_interrupt_func
- *   does.
- * - After an interrupt, the samples that were asked for are still prepared: their positions are
- *   bound, and other threads may read the file. The samples are given up when the file is closed.
+ * - While libfuse runs `interrupted`, it holds the request's own lock. libfuse may be about to
+ *   call the function when the request is answered. So the answering thread first unregisters
+ *   the function; this call of libfuse waits until `interrupted` has returned.
+ * - If the interrupt came earlier, fuse_req_interrupt_func itself runs `interrupted`. Then
+ *   `asking` is set, and the caller of fuse_req_interrupt_func answers the request.
+ * - After an interrupt, the samples that were asked for are still prepared: their positions
+ *   are bound, and other threads may read the file.
  */
 
 static void wait_finish(struct wait *wait, bool delivered)
@@ -36,8 +35,6 @@ static void wait_finish(struct wait *wait, bool delivered)
 	session_unhold(session);
 	free(wait);
 }
-
-/* --- the answer to an open -------------------------------------------------------- */
 
 static const struct slot *first_failed(const struct wait *wait)
 {
@@ -66,15 +63,15 @@ static void log_failed(const struct composite_file *file, const struct slot *fai
 	dataset_sample_free(&sample);
 }
 
-/* Answers an open. After a success, the kernel may release the file before reply_open returns. */
+/* The kernel may release the file before a successful reply_open returns. */
 static void reply_opened(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
 	handover_answers(wait->unique);
 	wait->fi.fh = composite_file_handle(file);
 	session_set_io(file->open.session, file->job, file->inode, &wait->fi);
-	/* The size of the last batch or shard of current/ may have changed since the kernel asked
-	 * for it, so the file bypasses the page cache. */
+	/* The size of the last batch or shard of current/ may have changed since the
+	 * kernel asked for it, so the file bypasses the page cache. */
 	wait->fi.direct_io |= !sizes_last(file->job, file->inode);
 	wait->fi.keep_cache &= !wait->fi.direct_io;
 	if (reply_open(wait->req, &wait->fi, 0) == 0)
@@ -83,8 +80,7 @@ static void reply_opened(struct wait *wait)
 		open_file_undo(&file->open);
 }
 
-/* Answers an open. If a sample of the batch is bad, all samples of the batch are consumed, so that
- * the epoch can end. */
+/* If a sample of a batch is bad, all are consumed, so that the epoch can end. */
 static void answer_open(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
@@ -129,8 +125,7 @@ static bool waits_for_server(const struct wait *wait)
 	return edition->beside_waits;
 }
 
-/* Answers the request, or makes a worker answer it if the answer needs texts of the catalogue or
- * files beside samples. */
+/* A worker answers if texts of the catalogue or files beside samples are needed. */
 static void answer(struct wait *wait)
 {
 	const struct composite_file *file = wait->file;
@@ -147,10 +142,7 @@ static void answer(struct wait *wait)
 		answer_now(&wait->waiter.work);
 }
 
-/* --- from the request to the answer ------------------------------------------------- */
-
-/* Makes the calling thread the one that answers the request. The thread has to do so after it has
- * released the lock. */
+/* The calling thread has to answer the request after it has released the lock. */
 static void claim_answer_locked(struct wait *wait)
 {
 	lock_assert_held(&wait->file->lock);
@@ -172,12 +164,12 @@ static void interrupted(fuse_req_t req, void *context)
 	if (mine)
 		claim_answer_locked(wait);
 	lock_release(&file->lock);
-	/* taken: the work that continues the wait was taken back from the workers, so no other
-	 * thread works on the request */
+	/* taken: the work that continues the wait was taken back from the workers, so no
+	 * other thread works on the request */
 	bool taken = !mine && sched_take_back(file->open.session->context.sched,
 				      &wait->waiter.work);
-	/* answer() must not unregister this function. Unregistering waits until this function has
-	 * returned, but this function calls answer(). */
+	/* answer() must not unregister this function, which calls it: that would wait
+	 * until this function has returned. */
 	if (mine || taken)
 		wait->armed = false;
 	if (mine)
@@ -226,8 +218,7 @@ static bool has_to_park(struct wait *wait)
 	return wait->missing > 1;
 }
 
-/* Parks the request or answers it. The caller has asked for all slots, or for all before the first
- * position that can't be opened. */
+/* All slots were asked for, or all before the first that can't be opened. */
 static void asked(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
@@ -244,8 +235,7 @@ static void asked(struct wait *wait)
 		answer(wait);
 }
 
-/* Asks for the sample of each position whose pixels the request reads. Each of these positions gets
- * a slot (struct slot), which holds the sample. */
+/* Each position whose pixels the request reads gets a slot, which holds its sample. */
 static int ask(struct wait *wait)
 {
 	const struct composite *composite = &wait->file->composite;
@@ -261,9 +251,9 @@ static int ask(struct wait *wait)
 	return err;
 }
 
-/* Continues a request when all positions are bound whose labels or texts it reads: asks for the
- * samples that it reads. A read does so even if a position can't be bound, because the reader gets
- * the bytes before this position. */
+/* The positions are bound whose labels or texts the request reads. Now asks for its
+ * samples; a read does so even if a position can't be bound, because the reader gets the
+ * bytes before it. */
 void wait_bound(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
