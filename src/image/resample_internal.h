@@ -6,12 +6,12 @@
 #include "image/resample.h"
 
 /*
- * Shared by the files of the resampler: tables of weights and the two passes. The taps of a pixel
- * are the input pixels from which the pixel is computed.
+ * Shared by the files of the resampler. The taps of a pixel are the input pixels from
+ * which the pixel is computed.
  *
- * Pillow computes weights in double and rounds them to 22 bits; each pass sums up in 32 bits and
- * rounds to 8. The order of an integer sum does not matter, so every implementation of a pass gives
- * the same bits.
+ * Pillow computes weights in double and rounds them to 22 bits; each pass sums up in 32
+ * bits and rounds to 8. The order of an integer sum does not matter, so every
+ * implementation of a pass gives the same bits.
  */
 
 #define CHANNELS 3
@@ -69,12 +69,10 @@ struct rows {
 	uint32_t length;
 };
 
-/* Runs the horizontal pass. columns: columns of the output. `in` has some columns of the image;
- * source: number of the first of them. */
+/* columns: columns of the output. source: the first image column that `in` has. */
 typedef void horizontal_pass(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride);
-/* Runs the vertical pass. rows: rows of the output. `in` has some rows of the image; source: number
- * of the first of them. */
+/* rows: rows of the output. source: the first image row that `in` has. */
 typedef void vertical_pass(const struct kernel *kernel, struct crop_axis rows,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride);
 
@@ -86,14 +84,12 @@ struct passes {
 	struct crop_axis columns; /* columns of the image that the window depends on */
 };
 
-/* Resamples numbers of more than 8 bits. middle: memory for the result of the horizontal pass,
- * which has in->length rows and window->columns.length columns, with resample_middle_bytes per
- * pixel. */
+/* Resamples numbers of more than 8 bits. middle: memory for the horizontal pass:
+ * in->length rows of window->columns.length pixels, of resample_middle_bytes each. */
 void resample_wide(const struct resample_window *window, const struct passes *passes,
 	const struct rows *in, double *middle, uint8_t *out, size_t stride);
 
-/* Multiplies colours by alpha, as Pillow's convert("RGBa") and convert("La") do. channels: 2 or 4,
- * of 8 bits. */
+/* Follows Pillow's convert("RGBa") and convert("La"). channels: 2 or 4, of 8 bits. */
 void alpha_multiply(const uint8_t *in, size_t pixels, size_t channels, uint8_t *out);
 void alpha_divide(uint8_t *pixel, size_t pixels, size_t channels);
 
@@ -110,7 +106,7 @@ horizontal_pass resample_horizontal_four_avx2;
 vertical_pass resample_vertical_avx2;
 #endif
 
-/* Computes a row, or what the vector code leaves over of a row, in portable code. */
+/* Computes a row, or what the vector code leaves over of it, in portable code. */
 void resample_row_plain(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const uint8_t *in, uint8_t *out);
 void resample_row_gray_plain(const struct kernel *kernel, struct crop_axis columns,
