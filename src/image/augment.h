@@ -44,9 +44,9 @@ struct augment_plan {
 	bool mirror;
 };
 
-/* The same arguments give the same plan. random_crop: all places have the same
- * probability. random_resized_crop: as torchvision's RandomResizedCrop.get_params with
- * scale (0.08, 1) and ratio (3/4, 4/3). */
+/* Equal arguments give equal plans. random_crop: all places have the same probability.
+ * random_resized_crop: as torchvision's RandomResizedCrop.get_params with scale (0.08,
+ * 1) and ratio (3/4, 4/3). */
 struct augment_plan augment_plan(const struct augment_config *config, uint64_t seed,
 	uint32_t epoch, uint32_t position, struct tensor_shape image);
 

@@ -265,8 +265,8 @@ static struct crop_axis widen(struct crop_axis axis, uint32_t length)
 	return (struct crop_axis){.first = first, .length = end - first};
 }
 
-/* With several scans or arithmetic coding libjpeg keeps all coefficients in memory, and
- * may smooth them across blocks, so it can't skip. */
+/* libjpeg can't skip with several scans or arithmetic coding: it then keeps all
+ * coefficients in memory, and may smooth them across blocks. */
 static bool can_skip(struct jpeg *jpeg)
 {
 	return !jpeg->info.arith_code && !jpeg_has_multiple_scans(&jpeg->info);
