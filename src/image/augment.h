@@ -26,7 +26,6 @@ struct augment_config {
 uint64_t augment_seed(
 	const struct augment_config *config, const char *job, uint64_t daemon_seed);
 
-/* Returns the size of an image after augmentation. */
 struct tensor_shape augment_output(
 	const struct augment_config *config, struct tensor_shape image);
 /* Tells whether all images have the same size after augmentation. */

@@ -60,9 +60,9 @@ struct jpeg {
 	struct jpeg_memory memory;
 	/* our own decoder; NULL: libjpeg is faster on this processor */
 	struct baseline *baseline;
-	const uint8_t *begin; /* first byte of the file */
-	bool by_baseline;     /* our own decoder has accepted the header */
-	bool fill;	      /* if the file is truncated, missing rows become black */
+	const uint8_t *begin;
+	bool by_baseline; /* our own decoder has accepted the header */
+	bool fill;	  /* if the file is truncated, missing rows become black */
 	/* libjpeg failed before it decoded a row, and `fill` is set, so all rows become black */
 	bool failed;
 	bool refused; /* an error after which the file is refused even if `fill` is set */

@@ -36,7 +36,6 @@ struct pixels_scale {
 /* Returns the scale of interleaved pixels. It is x / 255 if `normalize` has no means. */
 struct pixels_scale pixels_scale_row(
 	const struct normalize_config *normalize, unsigned channels);
-/* Returns the scale of the plane of one channel. */
 struct pixels_scale pixels_scale_plane(
 	const struct normalize_config *normalize, unsigned channel);
 

@@ -58,7 +58,7 @@ struct png {
 	struct header header;
 	uint8_t lookup[256][3];	  /* RGB for each palette index or gray level */
 	uint8_t head[HEAD_BYTES]; /* signature and IHDR for libpng */
-	size_t head_read;	  /* bytes of `head` that libpng has read */
+	size_t head_read;
 	/* bytes of the current chunk that libpng has not yet read */
 	uint64_t chunk_left;
 	const uint8_t *first; /* the first chunk of image data */

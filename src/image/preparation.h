@@ -28,10 +28,10 @@ enum preparation_channels {
  * A preparation: how a sample becomes the tensor that is cached. It is a job's [tensor]
  * section, normalised, without the format. Jobs with equal preparations share tensors.
  *
- *   resize_short         length of the shorter side; the other one follows (truncated) as in
- *                        torchvision.transforms.Resize(int)
- *   resize_long          length of the longer side; the other one follows (rounded) as in
- *                        ultralytics' LetterBox
+ *   resize_short         length of the shorter side; the other one follows (truncated)
+ *                        as in torchvision.transforms.Resize(int)
+ *   resize_long          length of the longer side; the other one follows (rounded) as
+ *                        in ultralytics' LetterBox
  *   resize_width/height  the size after the resize
  *   crop                 torchvision's CenterCrop (fill where the image is smaller)
  *   pad_width/height     size of an area in the colour `fill`, around the image

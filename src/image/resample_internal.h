@@ -42,8 +42,8 @@ struct kernel {
 	uint32_t in;
 	uint32_t out;
 	uint64_t last_use;
-	size_t width;		   /* weights per output pixel */
-	struct taps *taps;	   /* the taps of each output pixel */
+	size_t width; /* weights per output pixel */
+	struct taps *taps;
 	int32_t *weights;	   /* out * width */
 	struct weight_pair *pairs; /* the weights in pairs; out * width / 2 pairs */
 	double *exact_weights;	   /* out * width weights, as Pillow computes them */
@@ -57,7 +57,6 @@ must_check int kernel_set(struct kernel *kernel, enum resample_filter filter, bo
 	uint32_t in, uint32_t out);
 void kernel_free(struct kernel *kernel);
 
-/* Returns the input pixels that an output pixel depends on. */
 struct taps kernel_taps(
 	enum resample_filter filter, uint32_t in, uint32_t out, uint32_t index);
 
@@ -80,8 +79,8 @@ typedef void vertical_pass(const struct kernel *kernel, struct crop_axis rows,
 struct passes {
 	const struct kernel *horizontal;
 	const struct kernel *vertical;
-	struct crop_axis rows;	  /* rows of the image that the window depends on */
-	struct crop_axis columns; /* columns of the image that the window depends on */
+	struct crop_axis rows; /* rows of the image that the window depends on */
+	struct crop_axis columns;
 };
 
 /* Resamples numbers of more than 8 bits. middle: memory for the horizontal pass:

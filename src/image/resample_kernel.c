@@ -105,7 +105,6 @@ uint64_t resample_most_taps(enum resample_filter filter, uint32_t image, uint32_
 	return 2 * (uint64_t)ceil(support) + 1;
 }
 
-/* The numbers from which the weights of one output pixel are computed. */
 struct weighing {
 	const struct filter *filter;
 	struct taps taps;

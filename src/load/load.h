@@ -22,17 +22,17 @@
  *
  *     next_read --> a reader --> read ... next_decode --> a decoder --> done
  *
- *   Flow: the caller calls load_pool_kick when there may be a task. A reader gets a task from
- *         `next_read`, reads its file without a lock, and passes it to `read`; the caller keeps
- *         it. A decoder gets a task that was read from `next_decode`, decodes the image, and
- *         passes it to `done`. If a program prepares the sample (prepare.h), a runner does this
- *         instead, and gets the task from `next_run`. A sample that its tier lacks is read from
- *         the source, and offered to the tier.
+ *   Flow: the caller calls load_pool_kick when there may be a task. A reader gets a task
+ *         from `next_read`, reads its file without a lock, and passes it to `read`; the
+ *         caller keeps it. A decoder gets a task that was read from `next_decode`,
+ *         decodes the image, and passes it to `done`. If a program prepares the sample
+ *         (prepare.h), a runner does this instead, and gets the task from `next_run`. A
+ *         sample that its tier lacks is read from the source, and offered to the tier.
  *   Owns: no part of a task; the call of `done` passes the tensor to the caller.
- *   Threads: callbacks run on readers, decoders and runners. Decoders and runners run at batch
- *         priority (SCHED_BATCH).
- *   Errors: a task's status is 0 or -errno, with a message that names the cause. The caller logs
- *         the message, once, with the path.
+ *   Threads: callbacks run on readers, decoders and runners. Decoders and runners run at
+ *         batch priority (SCHED_BATCH).
+ *   Errors: a task's status is 0 or -errno, with a message that names the cause. The
+ *         caller logs the message, once, with the path.
  */
 
 struct load_read;

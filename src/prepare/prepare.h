@@ -11,16 +11,16 @@
  * [preparation NAME]. A process gets one sample after another on its standard input, and
  * answers each with a NumPy array or an error, as joaderfs-prepare(7) describes.
  *
- *   Flow: programs_new reads the commands. A thread calls programs_run for each sample; as many
- *         calls run at the same time as there are processes. A process is started when it is
- *         first needed. A process that dies, hangs or sends an invalid answer is killed, and
- *         another one gets the sample; if this fails, too, the call fails. programs_stop ends
- *         the processes; running calls fail.
+ *   Flow: programs_new reads the commands. A thread calls programs_run for each sample;
+ *         as many calls run at the same time as there are processes. A process is
+ *         started when it is first needed. A process that dies, hangs or sends an
+ *         invalid answer is killed, and another one gets the sample; if this fails, too,
+ *         the call fails. programs_stop ends the processes; running calls fail.
  *   Owns: the processes, and the descriptions of arrays to which jobs have pointers.
  *   Threads: any.   Errors: 0 or -errno, with a message that names the cause.
- *   Trust: a process runs as an ordinary user, without network, without a way to gain rights,
- *         with only three descriptors, and with limits of memory and time (process.h). Each byte
- *         of an answer is checked.
+ *   Trust: a process runs as an ordinary user, without network, without a way to gain
+ *         rights, with only three descriptors, and with limits of memory and time
+ *         (process.h). Each byte of an answer is checked.
  */
 
 struct programs;

@@ -151,7 +151,6 @@ inline_avx2 void to_bytes(const struct block *block, __m256i out[4])
 	out[3] = _mm256_unpackhi_epi32(left_bottom, right_bottom);
 }
 
-/* Stores rows 2i and 2i + 1 of a block. */
 inline_avx2 void store_two(__m128i rows, uint8_t *out, size_t stride)
 {
 	_mm_storel_epi64((__m128i *)out, rows);
