@@ -4,8 +4,6 @@
 #include "image/image_internal.h"
 #include "image/resample_internal.h"
 
-/* Multiplies and divides colours by alpha, rounded as in Pillow. */
-
 void alpha_multiply(const uint8_t *in, size_t pixels, size_t channels, uint8_t *out)
 {
 	for (size_t i = 0; i < pixels; i++, in += channels, out += channels) {

@@ -20,7 +20,7 @@ const char *const array_dtypes[] = {"uint8", "int8", "bool", "uint16", "int16", 
 	"int32", "uint64", "int64", "float16", "float32", "float64", "complex64",
 	"complex128", NULL};
 
-/* NumPy's name and the bytes of each type in array_dtypes. */
+/* NumPy's type and the bytes of a number, in the order of array_dtypes. */
 static const struct {
 	const char *npy;
 	uint32_t item;
@@ -41,8 +41,7 @@ void array_set_dtype(struct array_type *type, unsigned n)
 	type->item = numbers[n].item;
 }
 
-/* Prints the numbers of a shape as in a Python tuple, without the brackets. Returns the number of
- * characters. */
+/* Prints the shape as a Python tuple without brackets. */
 static size_t print_shape(const struct array_type *type, char *text, size_t size)
 {
 	size_t n = 0;
@@ -174,7 +173,6 @@ static bool take_word(struct dictionary *dictionary, const char *word)
 	return true;
 }
 
-/* Takes a tuple of numbers. */
 static bool take_shape(struct dictionary *dictionary, struct array_type *ret)
 {
 	uint64_t number;

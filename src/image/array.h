@@ -7,15 +7,10 @@
 
 #include <stddef.h>
 
-/*
- * Arrays as in NumPy's files: of numbers of any type, and of any fixed shape.
- *
- *   Threads: any; no state.   Errors: none.
- */
+/* Types and shapes of arrays, as in NumPy's files. Threads: any; no state. */
 
 #define ARRAY_MOST_AXES 6
-/* Most bytes of the text of a shape, such as "16, 224, 224", for arrays of at most ARRAY_MOST_BYTES
- * bytes. A record's header has room for this many bytes. */
+/* Most bytes of a shape as text ("16, 224, 224"); a record's header has this room. */
 #define ARRAY_MOST_SHAPE 25
 #define ARRAY_MOST_BYTES (UINT64_C(1) << 30)
 
@@ -26,13 +21,11 @@ struct array_type {
 	uint32_t shape[ARRAY_MOST_AXES];
 };
 
-/* The names of the number types, such as "float32"; the last element is NULL. array_set_dtype takes
- * the index of a name. */
+/* Names such as "float32", then NULL. array_set_dtype takes the index of a name. */
 extern const char *const array_dtypes[];
 void array_set_dtype(struct array_type *type, unsigned n);
 
-/* Parses a shape, such as "16 224 224". false: the text is no shape, or the shape has more than
- * ARRAY_MOST_BYTES numbers. */
+/* Parses "16 224 224". false: no shape, or one of more than ARRAY_MOST_BYTES numbers. */
 bool array_parse_shape(struct array_type *type, const char *text);
 
 uint64_t array_bytes(const struct array_type *type);
@@ -41,15 +34,11 @@ uint64_t array_bytes(const struct array_type *type);
 /* Prints the type and the shape, such as "<f4 (16, 224, 224)". */
 void array_print(const struct array_type *type, char ret[static ARRAY_TEXT]);
 
-/* Returns the shape of an array of pixels, which is stored as (height, width, 3). 0x0: the array
- * does not hold pixels. */
+/* Returns the size of an array of RGB pixels; 0x0: the array does not hold pixels. */
 struct tensor_shape array_pixels(const struct array_type *type);
 
 #define ARRAY_MOST_HEAD 4096
-/*
- * Checks the head of a NumPy file whose first n bytes are at `data`. Returns the length of the
- * head, or 0 if more bytes are needed. -EBADMSG: the bytes are not a head, or the head describes
- * another type of array; `message` tells which.
- */
+/* Returns the length of the NumPy head that the n bytes at `data` begin with; 0: more
+ * bytes are needed. -EBADMSG: no head of such an array; `message` tells why. */
 must_check int array_check_head(const struct array_type *type, const uint8_t *data,
 	size_t n, char *message, size_t message_size);

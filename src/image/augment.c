@@ -7,9 +7,6 @@
 
 #include <math.h>
 
-/* Derives the seed of a job, computes the size of an augmented image, and draws the random
- * decisions of a plan. */
-
 #define TRIES 10
 #define MIN_SCALE 0.08
 #define MAX_SCALE 1.0

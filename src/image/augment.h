@@ -9,18 +9,11 @@
 #include "image/resample.h"
 #include "image/tensor.h"
 
-/*
- * [augment], dtype and axes: makes one job's own sample from a shared tensor.
- *
- *   Flow: augment_plan draws the random decisions; augment_apply carries them out.
- *   Owns: nothing.   Threads: any; no state.   Errors: -ENOMEM.
- */
+/* [augment], dtype and axes: makes one job's own sample from a shared tensor.
+ * augment_plan draws the random decisions; augment_apply carries them out. Threads: any;
+ * no state. Errors: -ENOMEM. */
 
-/*
- * Describes [augment]: the steps from the shared tensor to a job's own sample, in the order of the
- * fields. At most one of random_crop and random_resized_crop is configured; the other has only
- * zeros.
- */
+/* The steps of [augment], in their order. At most one of the two crops is not 0x0. */
 struct augment_config {
 	struct tensor_shape random_crop;
 	struct tensor_shape random_resized_crop;
@@ -30,21 +23,17 @@ struct augment_config {
 	uint64_t seed; /* 0: derived from the daemon's seed and the job's name */
 };
 
-/* Returns the seed of all random decisions for the job of this name. */
 uint64_t augment_seed(
 	const struct augment_config *config, const char *job, uint64_t daemon_seed);
 
-/* Returns the size of an image after augmentation. */
 struct tensor_shape augment_output(
 	const struct augment_config *config, struct tensor_shape image);
 /* Tells whether all images have the same size after augmentation. */
 bool augment_fixed_size(const struct augment_config *config);
 
-/*
- * The random decisions for one sample. The steps are those of torchvision, in this order: crop the
- * tensor to `rows` and `columns`; resize to `size`, if `resize` is set; mirror, if `mirror` is set.
- * Before the cropped pixels come rows.pad black rows and columns.pad black columns.
- */
+/* The random decisions for a sample. As in torchvision, it is first cropped to `rows`
+ * and `columns`, then resized to `size`, then mirrored. rows.pad black rows and
+ * columns.pad black columns precede the cropped pixels. */
 struct augment_plan {
 	struct crop_axis rows;
 	struct crop_axis columns;
@@ -54,19 +43,15 @@ struct augment_plan {
 	bool mirror;
 };
 
-/*
- * Draws a plan; the same arguments give the same plan. random_crop: every position of the crop has
- * the same probability. random_resized_crop: the crop is drawn as by torchvision's
- * RandomResizedCrop.get_params, with scale (0.08, 1) and ratio (3/4, 4/3).
- */
+/* Equal arguments give equal plans. random_crop: all places have the same probability.
+ * random_resized_crop: as torchvision's RandomResizedCrop.get_params with scale (0.08,
+ * 1) and ratio (3/4, 4/3). */
 struct augment_plan augment_plan(const struct augment_config *config, uint64_t seed,
 	uint32_t epoch, uint32_t position, struct tensor_shape image);
 
-/*
- * Carries out the plan. Makes a tensor with numbers of the given type and with the size plan->size,
- * in the order (height, width, channels) or (channels, height, width). All frames of a group get
- * the same decisions. The caller frees *ret. NULL: the result would equal the given tensor.
- */
+/* Makes a tensor of plan->size with numbers of `type`, as (height, width, channels) or
+ * (channels, height, width). All frames of a group get the same decisions. The caller
+ * frees *ret; NULL: it would equal `tensor`. */
 must_check int augment_apply(const struct normalize_config *normalize,
 	struct pixel_type type, const struct augment_plan *plan,
 	const struct tensor *tensor, struct tensor **ret);

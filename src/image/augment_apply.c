@@ -16,8 +16,7 @@
  *   tensor -> window -> [resized] -> row with black margins -> [mirrored] -> dtype and axes
  */
 
-/* The part of the tensor from which the plan makes the sample. If the plan adds pixels around it,
- * they are black. */
+/* The part of the tensor from which the sample is made. Pixels around it are black. */
 struct window {
 	const uint8_t *pixels;
 	size_t pixel; /* bytes of a pixel */
@@ -30,11 +29,9 @@ struct target {
 	const struct pixels *pixels;
 	struct pixel_type type;
 	struct tensor_shape size;
-	/* one scale for each channel if channels are in separate planes (CHW); otherwise scale[0]
-	 * is for all channels */
+	/* CHW: one scale for each channel; HWC: scale[0] is for all channels */
 	struct pixels_scale scale[MOST_CHANNELS];
-	/* scratch memory: `row` has a row of the result, `mirrored` the mirrored row, and `planes`
-	 * the channels of the row, one after another */
+	/* scratch rows; `planes` has the channels of a row, one after another */
 	uint8_t *row;
 	uint8_t *mirrored;
 	uint8_t *planes;
@@ -54,8 +51,7 @@ static const uint8_t *window_start(const struct window *window)
 	       window->columns.first * window->pixel;
 }
 
-/* Resizes the window alone, without the pixels around it, because torchvision crops before it
- * resizes. */
+/* Ignores the pixels around the window, because torchvision crops before it resizes. */
 static int resize(struct window *window, const struct augment_plan *plan, uint8_t *out)
 {
 	struct resampler *resampler;
@@ -89,12 +85,11 @@ static int resize(struct window *window, const struct augment_plan *plan, uint8_
 
 /* --- a row ------------------------------------------------------------------------- */
 
-/* Returns row y of the output: a pointer into the window, or, if black pixels have to be added, to
- * a copy in target->row. */
+/* Returns row y of the output: in the window, or, with black pixels, in target->row. */
 static const uint8_t *find_row(
 	const struct target *target, const struct window *window, uint32_t y)
 {
-	/* This unsigned difference is a huge number if the row is above the window. */
+	/* The unsigned difference is huge if the row is above the window. */
 	uint32_t inside = y - window->rows.pad;
 	size_t bytes = window->columns.length * window->pixel;
 	size_t row_bytes = target->size.width * window->pixel;
@@ -134,7 +129,6 @@ static void put_numbers(const struct target *target, const uint8_t *in, size_t n
 	}
 }
 
-/* Splits a row of pixels into its channels: writes channel c to out[c]. */
 static void split(const struct target *target, const uint8_t *row, size_t width,
 	uint8_t *const out[MOST_CHANNELS])
 {

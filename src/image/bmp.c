@@ -98,8 +98,7 @@ static int read_masks(struct bmp *bmp, uint64_t *at)
 	return refuse(bmp, "unsupported bit fields");
 }
 
-/* Reads the palette. If the palette is an ascending gray ramp (black and white, for two colours),
- * the pixels are read as gray. */
+/* A palette that is a gray ramp (of two colours: black, white) makes the pixels gray. */
 static int read_palette(struct bmp *bmp, uint64_t *at)
 {
 	size_t each = bmp->header_bytes == 12 ? 3 : 4;
@@ -203,12 +202,10 @@ static int open_image(
 
 /* --- run lengths -------------------------------------------------------------------------- */
 
-/* The state of a run-length decoder. It decodes codes to palette indices of one byte, as Pillow's
- * BmpRleDecoder does. */
+/* Decodes run lengths to palette indices of one byte, as Pillow's BmpRleDecoder does. */
 struct runs {
 	const struct bmp *bmp;
-	/* at: offset of the next byte in the file; n: number of indices decoded so far; all: number
-	 * of indices in the image */
+	/* at: next byte of the file; n: indices decoded; all: indices of the image */
 	uint64_t at, n, all;
 	uint64_t x;
 	uint8_t *out;
@@ -263,8 +260,7 @@ static bool append_pixels(struct runs *runs, unsigned n)
 static bool skip_pixels(struct runs *runs)
 {
 	const struct bmp *bmp = runs->bmp;
-	/* The code has four bytes: two that Pillow ignores, then the columns and the rows to
-	 * skip. */
+	/* Four bytes: two that Pillow ignores, then the columns and rows to skip. */
 	if (bmp->size - runs->at < 4)
 		return false;
 	uint64_t right = bmp->data[runs->at + 2], up = bmp->data[runs->at + 3];
@@ -274,8 +270,7 @@ static bool skip_pixels(struct runs *runs)
 	return true;
 }
 
-/* Appends the pixels that the next run-length code stands for. false: there is no further code, or
- * the file is truncated. */
+/* Decodes the next code. false: there is no further code, or the file is truncated. */
 static bool append_some(struct runs *runs)
 {
 	const struct bmp *bmp = runs->bmp;

@@ -30,16 +30,15 @@ static const struct codec *const codecs[] = {
 };
 #define N_CODECS (sizeof(codecs) / sizeof(codecs[0]))
 
-/* Functions that check the preamble (the bytes before the pixels) as PIL does, one for each codec.
- * NULL: the codec has no such function. */
+/* Checks of the preamble, in the order of `codecs`. NULL: the codec has none. */
 static int (*const check_preamble[N_CODECS])(char *message, const uint8_t *data,
 	size_t size) = {preamble_check_jpeg, preamble_check_png};
 
 struct image_decoder {
 	void *codec_states[N_CODECS];
-	struct buffer pixels;  /* the decoded image, before resize and crop */
-	struct buffer turned;  /* the decoded image, turned by its EXIF orientation */
-	struct buffer gray;    /* the image in gray instead of RGB */
+	struct buffer pixels; /* the decoded image, before resize and crop */
+	struct buffer turned; /* the decoded image, turned by its EXIF orientation */
+	struct buffer gray;
 	struct buffer scratch; /* memory for the codec of the image */
 	struct resampler *resampler;
 	struct image_usage usage;
@@ -136,18 +135,17 @@ struct decoding {
 	struct image_decoder *decoder;
 	const struct encoded_image *image;
 	const struct codec *codec;
-	void *state;	      /* state of the codec */
+	void *state;
 	enum pixel_mode mode; /* mode of the pixels that the codec gives */
 	char *message;
 };
 
-/* The steps from the decoded image to a tensor. */
 struct transform {
 	struct resample_window window;
 	struct tensor_shape shape; /* size of the tensor */
 	const uint8_t *fill;	   /* colour around the image */
-	enum pixel_mode mode;	   /* mode of the pixels that the codec gives */
-	struct image_part part;	   /* part of the image that is decoded */
+	enum pixel_mode mode;
+	struct image_part part; /* part of the image that is decoded */
 };
 
 static bool same_shape(struct tensor_shape a, struct tensor_shape b)
@@ -155,8 +153,7 @@ static bool same_shape(struct tensor_shape a, struct tensor_shape b)
 	return a.height == b.height && a.width == b.width;
 }
 
-/* Plans the steps from the decoded image to the tensor. image: the decoded size, which may be
- * smaller than `original`, the size in the file. */
+/* image: the decoded size, which may be smaller than `original`, the file's. */
 static struct transform plan(const struct decoding *decoding,
 	const struct preparation *preparation, struct tensor_shape original,
 	struct tensor_shape image)
@@ -184,8 +181,7 @@ static struct image_part whole(struct tensor_shape image)
 		.rows.length = image.height, .columns.length = image.width};
 }
 
-/* Begins to decode the part that the transform needs. The codec may choose a larger part, and sets
- * transform->part to it. */
+/* The codec may enlarge transform->part. */
 static int begin(const struct decoding *decoding, struct transform *transform)
 {
 	if (decoding->codec->begin)
@@ -203,7 +199,6 @@ static int new_tensor(const struct decoding *decoding, struct tensor_shape shape
 	return output->tensor ? 0 : fail_memory(decoding->message);
 }
 
-/* Decodes the part into decoder->pixels. */
 static int read_part(const struct decoding *decoding, const struct image_part *part)
 {
 	struct buffer *pixels = &decoding->decoder->pixels;
@@ -235,7 +230,6 @@ static void make_gray(const uint8_t *rgb, size_t n, uint8_t *out)
 				   16);
 }
 
-/* Makes one pixel of the colour that surrounds the image. */
 static void make_fill(
 	const uint8_t colour[static 3], enum pixel_mode mode, uint8_t pixel[static 8])
 {
@@ -310,8 +304,6 @@ static int resize_and_crop(struct image_decoder *decoder,
 		stride);
 }
 
-/* Decodes the open image into the tensor: directly if no other step is needed, otherwise through
- * decoder->pixels. */
 static int make_tensor(const struct decoding *decoding, struct image_output *output)
 {
 	struct image_decoder *decoder = decoding->decoder;
@@ -358,7 +350,6 @@ static int turn(const struct decoding *decoding, const struct transform *transfo
 	return resize_and_crop(decoder, transform, tensor);
 }
 
-/* Makes the tensor of an image that must be turned: decodes and turns all pixels first. */
 static int make_turned_tensor(
 	const struct decoding *decoding, struct image_output *output)
 {
@@ -401,8 +392,7 @@ static int resize_one(const struct decoding *decoding, const struct image_part *
 	return err ? err : resize_and_crop(decoding->decoder, &transform, output->tensor);
 }
 
-/* Decodes the image once, and makes several tensors. Decodes the smallest part of the image that
- * contains the parts for all tensors. */
+/* Decodes once: the smallest part that contains the parts for all tensors. */
 static int make_tensors(
 	const struct decoding *decoding, struct image_output *outputs, size_t n)
 {
@@ -445,8 +435,7 @@ static int check_shape(
 	return 0;
 }
 
-/* Sets the pixel mode that the codec will produce. -ESTALE: the file's mode is no longer the one in
- * the catalogue. */
+/* Sets decoding->mode. -ESTALE: the catalogue has another mode of the file. */
 static int keep_mode(struct decoding *decoding, const struct preparation *preparation,
 	enum pixel_mode mode)
 {
@@ -462,7 +451,6 @@ static int keep_mode(struct decoding *decoding, const struct preparation *prepar
 	return 0;
 }
 
-/* Makes the tensors of an open image. The shape of the image was checked before. */
 static int make(const struct decoding *decoding, struct image_output *outputs, size_t n)
 {
 	if (outputs[0].preparation->exif && decoding->image->orientation > 1)

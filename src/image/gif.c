@@ -8,9 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
-/*
- * Decodes the first frame of a GIF exactly as Pillow does. giflib treats damaged files differently.
- */
+/* Decodes the first frame of a GIF exactly as Pillow does. giflib treats damaged files
+ * differently. */
 
 #define SCREEN_BYTES 13
 #define FRAME_BYTES 9
@@ -44,8 +43,7 @@ static int refuse(struct gif *gif, const char *text)
 
 /* --- what stands before the frame --------------------------------------------------------- */
 
-/* Reads a palette. If the palette is an ascending gray ramp, the pixels are read as gray. A short
- * palette is filled up with grays. */
+/* A palette that is a gray ramp makes the pixels gray. Grays fill up a short one. */
 static int read_palette(struct gif *gif, unsigned flags, struct palette *ret)
 {
 	size_t bytes = (size_t)3 << ((flags & 7) + 1), left = gif->size - gif->at;
@@ -63,8 +61,7 @@ static int read_palette(struct gif *gif, unsigned flags, struct palette *ret)
 	return 0;
 }
 
-/* Reads the next block of data. If the block is truncated, returns the bytes that exist. false: the
- * data have ended. */
+/* Reads a block, or what is left of a truncated one. false: the data have ended. */
 static bool read_block(struct gif *gif, const uint8_t **ret, size_t *ret_bytes)
 {
 	if (gif->at >= gif->size)
@@ -128,7 +125,6 @@ static int read_frame(struct gif *gif)
 	return gif->bits > MOST_BITS ? refuse(gif, "damaged") : 0;
 }
 
-/* Moves to the frame's data, and skips everything that does not matter for the frame. */
 static int find_frame(struct gif *gif)
 {
 	while (gif->at < gif->size) {
@@ -191,7 +187,7 @@ struct lzw {
 	uint16_t link[TABLE];
 };
 
-/* Moves to the next row. false: there is no next row. */
+/* false: there is no next row. */
 static bool next_row(struct lzw *lzw)
 {
 	const struct gif *gif = lzw->gif;
@@ -243,8 +239,7 @@ static void add_code(struct lzw *lzw)
 	lzw->next++;
 }
 
-/* Writes the indices that the code stands for to the end of `text`. Returns their number; 0: the
- * code is damaged. */
+/* Writes the indices of the code to the end of `text`. Returns how many; 0: damaged. */
 static size_t expand(struct lzw *lzw, int code, uint8_t text[MOST_TEXT])
 {
 	size_t at = MOST_TEXT;
@@ -312,7 +307,7 @@ static int decode(struct lzw *lzw)
 	}
 }
 
-/* Reads the image. Pixels outside the frame get the transparent colour. */
+/* Pixels outside the frame get the transparent colour, or index 0 if there is none. */
 static int read_image(void *state, uint8_t *pixels)
 {
 	struct gif *gif = state;

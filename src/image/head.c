@@ -7,11 +7,8 @@
 
 #include <string.h>
 
-/*
- * Prints a head as NumPy's NEP 1, version 1.0, defines it: magic, version, length of the
- * dictionary, the dictionary, then blanks and a newline up to a multiple of 64 bytes. 128 bytes are
- * always enough.
- */
+/* Follows NumPy's NEP 1, version 1.0: magic, version, length of the dictionary, the
+ * dictionary, then blanks and a newline up to a multiple of 64 bytes. */
 void head_npy(
 	const char *type, const uint32_t *shape, size_t axes, size_t bytes, uint8_t *head)
 {

@@ -7,22 +7,19 @@
 
 #include <stddef.h>
 
-/*
- * Makes heads: a head is the bytes before the pixels in a file of the mount. The pixels of such a
- * file are a tensor's bytes, unchanged.
- */
+/* A head is the bytes before the pixels in a file of the mount. The pixels of such a
+ * file are a tensor's bytes, unchanged. */
 
-/* bytes that are enough for any head of pixels; the head of a npy file always has this length */
+/* enough for any head of pixels; the length of the head of a npy file */
 #define HEAD_SIZE 128
 
-/* Heads of files that hold the pixels of a tensor. */
 enum head_kind { HEAD_EMPTY, HEAD_PPM, HEAD_NPY };
 
 /* Returns the head's length. */
 size_t head_make(
 	enum head_kind kind, struct tensor_shape shape, uint8_t ret[static HEAD_SIZE]);
 
-/* Makes the head of an array with at most seven axes. bytes: the length of the head; a multiple of
- * 64, and at least HEAD_SIZE. type: NumPy's name, such as "<f4". */
+/* Makes the head of a npy file of at most seven axes. bytes: its length, a multiple of
+ * 64 and at least HEAD_SIZE. type: NumPy's name, such as "<f4". */
 void head_npy(
 	const char *type, const uint32_t *shape, size_t axes, size_t bytes, uint8_t *ret);

@@ -26,10 +26,9 @@
 struct encoded_image {
 	const uint8_t *data;
 	size_t size;
-	/* The expected size, and with channels = keep also the expected mode. Another image is
-	 * refused. */
+	/* expected size, and with channels = keep also mode; another image is refused */
 	struct tensor_shape shape;
-	/* The EXIF orientation, used only if preparation.exif is set. 0 or 1: upright. */
+	/* EXIF orientation, used only with preparation->exif; 0 or 1: upright */
 	unsigned orientation;
 	uint64_t max_pixels; /* larger images are refused; 0: IMAGE_MAX_PIXELS */
 };
@@ -44,8 +43,7 @@ struct image_output {
 
 /* Returns the names of the formats that this build decodes, with spaces between. */
 const char *image_readers(void);
-/* Returns the names of the formats that this build can't decode, for messages. "": it decodes all
- * of them. */
+/* Returns a text in brackets for messages; "": this build decodes all formats. */
 const char *image_lacking(void);
 
 /* The EXIF data of an image, which begin with the head of a TIFF file. */
@@ -56,16 +54,15 @@ struct exif_data {
 
 #define IMAGE_BEGIN 16 /* number of bytes that identify a file's format */
 
-/* Returns the most bytes from the start of a file that image_probe needs. begin: the file's first
- * bytes. 0: the file is no image. */
+/* Returns the most first bytes of a file that image_probe needs; 0: it is no image. */
 size_t image_head_bytes(const uint8_t *begin, size_t n);
 
-/* Reads the size and mode that image_decode will expect, and finds the EXIF data, in any format
- * except JPEG and PNG. false: the image has no such format, or is damaged. */
+/* Reads the size and the mode. Finds the EXIF data, but not those of JPEG and PNG.
+ * false: the format is not known, or the file is damaged. */
 bool image_probe(const uint8_t *data, size_t size, struct tensor_shape *ret,
 	struct exif_data *ret_exif);
 
-/* Returns the mode of a PNG with this colour type and bit depth. */
+/* bits: per channel; color: PNG's colour type. */
 enum pixel_mode image_png_mode(unsigned bits, unsigned color);
 enum pixel_mode image_jpeg_mode(int components);
 
@@ -73,8 +70,7 @@ struct image_decoder;
 must_check int image_decoder_new(struct image_decoder **ret);
 void image_decoder_free(struct image_decoder **decoder);
 
-/* Makes the decoder use only portable code from now on, so that tests can compare results. After
- * -ENOMEM the decoder can only be freed. */
+/* Uses only portable code from now on, for tests. After -ENOMEM it can only be freed. */
 must_check int image_decoder_use_plain(struct image_decoder *decoder);
 
 /* Frees memory that is only needed for exceptionally large images. */
@@ -83,28 +79,24 @@ void image_decoder_trim(struct image_decoder *decoder);
 struct image_usage {
 	uint64_t decode_ns; /* processor time, without resample_ns */
 	uint64_t resample_ns;
-	/* Memory that the decoder held after the last image. Tensors are not counted. */
+	/* memory held after the last image, without tensors */
 	size_t bytes;
 };
 struct image_usage image_decoder_usage(const struct image_decoder *decoder);
 
-/*
- * Returns the most bytes that preparing an image of this size takes. The tensor, and the memory
- * that a decoder always holds, are not counted. The image and the resized image have at most 2^32
- * pixels.
- */
+/* Returns the most bytes that preparing an image of this size takes, without the tensor
+ * and without the memory that a decoder always holds. The image and the resized image
+ * have at most 2^32 pixels. */
 uint64_t image_working_bytes(const struct preparation *preparation,
 	struct tensor_shape image, uint64_t file_bytes);
 
-/*
- * Decodes the image once, and makes the tensors of all outputs. The pixels are RGB8 as PIL's
- * convert('RGB') gives them, unless the preparation asks for other channels. The image is turned if
- * the preparation says so, then resized as Pillow does it, then centre-cropped. If there are
- * several outputs, their preparations must not set `approximate` or `exif`, and must not keep
- * channels. After a failure some tensors may exist; the caller frees them. -EIO: truncated,
- * corrupt, not an image, unsupported; -ESTALE: the shape differs from the catalogue's; -ENOMEM.
- * Fault: load.decode.
- */
+/* Decodes the image once, and makes the tensors of all outputs. Pixels are RGB8 as in
+ * PIL's convert('RGB'), unless the preparation asks for other channels. The image is
+ * turned if the preparation says so, resized as by Pillow, then centre-cropped. The
+ * preparations of several outputs must not set `approximate`, `exif` or
+ * `fills_truncated`, nor keep channels. After a failure some tensors may exist; the
+ * caller frees them. -EIO: truncated, corrupt, not an image, unsupported; -ESTALE: its
+ * shape is not the catalogue's; -ENOMEM. Fault: load.decode. */
 must_check int image_decode(struct image_decoder *decoder,
 	const struct encoded_image *image, struct image_output *outputs, size_t n,
 	char message[static IMAGE_MESSAGE]);

@@ -10,9 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Shared by the files of src/image: errors, and the codecs. A codec decodes one format of images.
- */
+/* Shared by the files of src/image: errors, and the codecs, one for each format. */
 
 /* Writes the message, of at most IMAGE_MESSAGE bytes, and returns `error`, a negative errno. */
 int image_fail(char *message, int error, const char *format, ...) printf_like(3, 4);
@@ -58,15 +56,14 @@ struct codec_input {
  */
 struct codec {
 	const char *name;
-	/* the first bytes of files of this format; NULL: `knows` decides */
+	/* first bytes of such files; NULL: `knows` decides */
 	const char *magic;
 	size_t magic_bytes;
 	bool (*knows)(const uint8_t *data, size_t size);
 	/* most bytes from the start of a file that `open` needs; 0: all bytes */
 	size_t head_bytes;
 	bool keeps; /* `read` can keep the mode of the file (codec_input.keep) */
-	/* Size of the codec's state, which begins as zeros. 0: the codec makes its state itself, by
-	 * the functions `create`, `destroy` and `bytes`. */
+	/* bytes of the state, which begins as zeros; 0: `create` makes the state */
 	size_t state_bytes;
 	/* Creates the codec's state. plain: uses only portable code. */
 	int (*create)(bool plain, void **ret);
@@ -74,18 +71,16 @@ struct codec {
 	/* Reads the header and returns the shape and mode of the file. */
 	int (*open)(
 		void *state, const struct codec_input *input, struct tensor_shape *ret);
-	/* Chooses a faster, approximate decode at a fraction of the size, but not smaller than
-	 * `least`. Returns the new size. NULL: the codec always decodes at full size. */
+	/* Chooses a faster, approximate decode at a fraction of the size, but not below
+	 * `least`. Returns the new size. NULL: the codec decodes only at full size. */
 	struct tensor_shape (*scale)(void *state, struct tensor_shape least);
-	/* Sets the part that `read` will produce. The codec may enlarge *part. NULL: `read`
-	 * produces the whole image. */
+	/* Sets the part that `read` makes, and may enlarge it. NULL: the whole image. */
 	int (*begin)(void *state, struct image_part *part);
 	/* Decodes into rows * columns pixels. */
 	int (*read)(void *state, uint8_t *pixels);
-	void (*close)(void *state);	    /* NULL: there is nothing to close */
-	size_t (*bytes)(const void *state); /* returns the memory that the state holds */
-	/* Finds the EXIF data. NULL for formats without EXIF data, and for JPEG and PNG, whose EXIF
-	 * data the scan of the dataset finds. */
+	void (*close)(void *state); /* NULL: there is nothing to close */
+	size_t (*bytes)(const void *state);
+	/* NULL if the format has no EXIF data, or (JPEG, PNG) the scan finds them */
 	struct exif_data (*exif)(const uint8_t *data, size_t size);
 };
 

@@ -15,31 +15,30 @@
 #include <jerror.h>
 
 /*
- * Decodes JPEG. Our own decoder (image/baseline) decodes the files that it accepts, libjpeg all
- * others. libjpeg also reads the header of each file.
+ * Decodes JPEG by image/baseline if that accepts the file, otherwise by libjpeg. libjpeg
+ * also reads the header of each file.
  *
- * libjpeg is called exactly as PIL calls it, so joaderfs and PIL accept the same damaged files:
- * libjpeg suspends when it needs data, and gets the file in pieces of CODEC_READ_SIZE until all
- * rows are decoded. libjpeg only warns of damage inside the entropy-coded data. A baseline file may
- * lack its end marker if all rows can be decoded without it. A file that ends before the data of
- * its last row is refused as truncated.
+ * libjpeg is called as PIL calls it, so both accept the same damaged files: it suspends
+ * when it needs data, and gets the file in pieces of CODEC_READ_SIZE until all rows are
+ * decoded. It only warns of damage inside the entropy-coded data. A baseline file may
+ * lack its end marker, but not the data of its last row.
  *
- * If only a part of the image is wanted, the columns and rows outside the part are not computed.
- * But libjpeg still reads the whole file, since whether a file is accepted must not depend on the
- * part. libjpeg can't suspend while it skips rows, so in this case it gets the whole file at once,
- * and the end of the data is an error.
+ * Columns and rows outside the wanted part are not computed. But libjpeg still reads the
+ * whole file, since whether a file is accepted must not depend on the part. It can't
+ * suspend while it skips rows, so then it gets the whole file at once, and the end of
+ * the data is an error.
  */
 
-/* libjpeg-turbo can skip rows and crop columns since version 2.1.2; earlier versions had bugs in
- * both functions. Other libraries than libjpeg-turbo lack them. */
+/* libjpeg-turbo can skip rows and crop columns since version 2.1.2; earlier versions had
+ * bugs. Other libraries lack both functions. */
 #if defined(LIBJPEG_TURBO_VERSION_NUMBER) && LIBJPEG_TURBO_VERSION_NUMBER >= 2001002
 #define CAN_SKIP 1
 #else
 #define CAN_SKIP 0
 #endif
 
-/* Extra rows and columns that are decoded around a part of the image. Upsampling uses neighbouring
- * pixels, and at an edge, where they are missing, computes other values. */
+/* Upsampling uses neighbouring pixels, and computes other values at an edge. So this
+ * many rows and columns more are decoded around a part. */
 #define MARGIN 17
 
 /* A file with more scans is refused: a progressive file with a few bytes per scan could keep a
@@ -51,8 +50,7 @@ struct jpeg {
 	struct jpeg_error_mgr errors;
 	struct jpeg_source_mgr source;
 	struct jpeg_progress_mgr progress;
-	/* end of the file; libjpeg gets the file in pieces, so source.bytes_in_buffer may end
-	 * earlier */
+	/* end of the file; source.bytes_in_buffer may end earlier */
 	const uint8_t *end;
 	size_t skip; /* bytes to skip when libjpeg gets the next piece of the file */
 	/* libjpeg has got the whole file at once, so it must not ask for more data */
@@ -62,9 +60,9 @@ struct jpeg {
 	struct jpeg_memory memory;
 	/* our own decoder; NULL: libjpeg is faster on this processor */
 	struct baseline *baseline;
-	const uint8_t *begin; /* first byte of the file */
-	bool by_baseline;     /* our own decoder has accepted the header */
-	bool fill;	      /* if the file is truncated, missing rows become black */
+	const uint8_t *begin;
+	bool by_baseline; /* our own decoder has accepted the header */
+	bool fill;	  /* if the file is truncated, missing rows become black */
 	/* libjpeg failed before it decoded a row, and `fill` is set, so all rows become black */
 	bool failed;
 	bool refused; /* an error after which the file is refused even if `fill` is set */
@@ -104,7 +102,7 @@ static void on_progress(j_common_ptr info)
 
 static void on_source(j_decompress_ptr info)
 {
-	(void)info; /* there is nothing to do here */
+	(void)info;
 }
 
 static boolean on_fill(j_decompress_ptr info)
@@ -133,8 +131,7 @@ static void on_skip(j_decompress_ptr info, long bytes)
 	drop(jpeg);
 }
 
-/* Adds an end marker, as Pillow does with LOAD_TRUNCATED_IMAGES. libjpeg fills the missing rows
- * when it finds the marker. */
+/* Pillow does this with LOAD_TRUNCATED_IMAGES. libjpeg then fills the missing rows. */
 static void add_end(struct jpeg *jpeg)
 {
 	struct jpeg_source_mgr *source = &jpeg->source;
@@ -229,8 +226,7 @@ static int scale255(int a, int b)
 	return ((product >> 8) + product) >> 8;
 }
 
-/* Converts CMYK to RGB. PIL assumes that each file with four channels comes from Adobe, whose files
- * have inverted inks. */
+/* PIL assumes that files with four channels are Adobe's, which have inverted inks. */
 static void cmyk_to_rgb(const uint8_t *in, uint32_t width, uint8_t *out)
 {
 	for (uint32_t x = 0; x < width; x++, in += 4, out += 3) {
@@ -240,8 +236,7 @@ static void cmyk_to_rgb(const uint8_t *in, uint32_t width, uint8_t *out)
 	}
 }
 
-/* Chooses the scale 1/2, 1/4 or 1/8 for decoding. With other scales libjpeg, which has no vector
- * code for them, would be slower than at full size. */
+/* Chooses 1/2, 1/4 or 1/8: libjpeg has no vector code for other scales. */
 static struct tensor_shape scale_image(void *state, struct tensor_shape least)
 {
 	struct jpeg *jpeg = state;
@@ -270,9 +265,8 @@ static struct crop_axis widen(struct crop_axis axis, uint32_t length)
 	return (struct crop_axis){.first = first, .length = end - first};
 }
 
-/* Tells whether libjpeg can skip rows and columns. It can't if the image has several scans or
- * arithmetic coding: then it keeps all coefficients in memory, and may smooth them across
- * blocks. */
+/* libjpeg can't skip with several scans or arithmetic coding: it then keeps all
+ * coefficients in memory, and may smooth them across blocks. */
 static bool can_skip(struct jpeg *jpeg)
 {
 	return !jpeg->info.arith_code && !jpeg_has_multiple_scans(&jpeg->info);
@@ -332,7 +326,6 @@ static void begin_libjpeg(struct jpeg *jpeg)
 		narrow(jpeg);
 }
 
-/* Tells whether our decoder accepts the header of the file. */
 static bool open_baseline(struct jpeg *jpeg)
 {
 	uint32_t width, height;
@@ -347,8 +340,8 @@ static bool is_filled(const struct jpeg *jpeg)
 	return jpeg->fill && jpeg->error == -EIO && !jpeg->refused;
 }
 
-/* Begins to decode a file with `fill`, which may be truncated. *part becomes the whole image:
- * libjpeg finds out which rows are missing only if it decodes all rows before them. */
+/* *part becomes the whole image: libjpeg finds out which rows are missing only if it
+ * decodes all rows before them. */
 static int begin_filled(struct jpeg *jpeg, struct image_part *part)
 {
 	struct jpeg_decompress_struct *info = &jpeg->info;
@@ -388,7 +381,6 @@ static uint8_t *new_row(struct jpeg *jpeg, size_t bytes)
 	return row;
 }
 
-/* Decodes with libjpeg, and copies the part that the caller wants. */
 static void read_part(struct jpeg *jpeg, uint8_t *pixels)
 {
 	bool cmyk = jpeg->info.out_color_space == JCS_CMYK;
@@ -425,7 +417,7 @@ static void read_libjpeg(struct jpeg *jpeg, uint8_t *pixels)
 	skip_rows(jpeg, jpeg->part.rows.first);
 	read_part(jpeg, pixels);
 	pass_rest(jpeg);
-	/* All rows are decoded, so a missing end is no error any more. */
+	/* All rows are decoded: a missing end is no error any more. */
 	jpeg->all_visible = false;
 	(void)jpeg_finish_decompress(&jpeg->info);
 }

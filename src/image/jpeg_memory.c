@@ -7,12 +7,11 @@
 
 #include <jerror.h>
 
-/* Rows are aligned, and padded, to 64 bytes, because libjpeg's vector code reads and writes whole
- * registers, also beyond the end of a row. */
+/* libjpeg's vector code reads and writes whole registers, even beyond a row's end. */
 #define ROW_ALIGNMENT ((size_t)64)
 
-/* Arrays of libjpeg (virtual arrays). Each memory manager defines these structures itself.
- * libjpeg's own manager may move arrays to temporary files; this one keeps them in memory. */
+/* libjpeg's virtual arrays; each memory manager defines them. libjpeg's own manager may
+ * move them to temporary files; this one keeps them in memory. */
 struct jvirt_sarray_control {
 	JSAMPARRAY rows;
 	JDIMENSION height;

@@ -10,20 +10,16 @@
 #include <jpeglib.h>
 
 /*
- * Gives libjpeg scratch memory for an image.
- *
- * libjpeg allocates about two dozen pieces of memory per image, through a table of functions that
- * may be replaced. The functions here take the pieces from scratch memory and never free a single
- * piece. The memory that the decompressor allocated when it was created stays in libjpeg's own
- * manager.
+ * Gives libjpeg scratch memory for an image, by replacing its table of memory functions.
+ * libjpeg allocates about two dozen pieces per image, which are freed together. What the
+ * decompressor allocated when it was created stays in libjpeg's own manager.
  *
  *   Flow: jpeg_create_decompress -> jpeg_memory_attach -> (an image ->
  *         jpeg_memory_reset)* -> jpeg_destroy_decompress -> scratch_free.
  */
 
 struct jpeg_memory {
-	/* The first field, because libjpeg knows only its address, which is cast to struct
-	 * jpeg_memory. */
+	/* the first member: libjpeg's pointer to it is cast to struct jpeg_memory */
 	struct jpeg_memory_mgr manager;
 	struct jpeg_memory_mgr *own; /* libjpeg's own manager */
 	struct scratch scratch;
@@ -31,9 +27,7 @@ struct jpeg_memory {
 
 void jpeg_memory_attach(struct jpeg_memory *memory, struct jpeg_decompress_struct *info);
 
-/*
- * Ends an image, whether it is finished or not. Also removes the quantisation and Huffman tables of
- * the image, because libjpeg would use them for a later image that has no tables.
- */
+/* Ends an image, finished or not. Removes its quantisation and Huffman tables, because
+ * libjpeg would use them for a later image that has none. */
 void jpeg_memory_reset(
 	struct jpeg_memory *memory, struct jpeg_decompress_struct *info, size_t keep);

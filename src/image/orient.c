@@ -7,8 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Images are turned in squares with this many pixels on a side, because such a square fits in the
- * processor's cache. */
+/* Images are turned in squares of this many pixels on a side, which fit in the cache. */
 #define SQUARE 64
 
 /* Tells how to read the input in the order of the output. In bytes: the offset of the output's

@@ -10,8 +10,7 @@
 #define OUR_ORDER ">"
 #endif
 
-/* Returns the bytes of one number. DTYPE_UINT8 means that the numbers of the tensor are kept: they
- * may also have 2 or 4 bytes. */
+/* DTYPE_UINT8 keeps the numbers of the tensor, which may also have 2 or 4 bytes. */
 size_t pixel_type_bytes(struct pixel_type type, struct tensor_shape shape)
 {
 	static const size_t bytes[] = {[DTYPE_FLOAT32] = 4, [DTYPE_FLOAT16] = 2};

@@ -7,30 +7,25 @@
 
 #include <stddef.h>
 
-/*
- * The type of a pixel in a file or in an augmented tensor.
- *
- *   Threads: any; no state.   Errors: none.
- */
+/* The type of a pixel in a file or in an augmented tensor. Threads: any; no state. */
 
 enum sample_dtype { DTYPE_UINT8, DTYPE_FLOAT32, DTYPE_FLOAT16 };
 enum sample_axes { AXES_HWC, AXES_CHW };
 
-/* The type of the numbers that a reader gets. If all fields are zero, it is the type of the cached
- * tensor. */
+/* The type of the numbers that a reader gets. All zeros: that of the cached tensor. */
 struct pixel_type {
 	enum sample_dtype dtype;
 	enum sample_axes axes;
-	/* type of the array, if the sample is an array that does not hold pixels; otherwise NULL */
+	/* array type of a sample that is an array without pixels; otherwise NULL */
 	const struct array_type *array;
-	/* Number of float32 values in a record's label; 0: the label is a class. */
+	/* float32 numbers of a record's label; 0: the label is a class */
 	uint32_t targets;
 };
 
 /* Returns the bytes of one number. shape: the shape of the cached tensor. */
 size_t pixel_type_bytes(struct pixel_type type, struct tensor_shape shape);
 
-/* Fills in the lengths of the axes of an array with such pixels. Returns the number of axes. */
+/* Fills in the lengths of the axes of an array of pixels. Returns their number. */
 size_t pixel_type_axes(
 	struct pixel_type type, struct tensor_shape shape, uint32_t ret[static 4]);
 

@@ -53,8 +53,7 @@ static void split(const uint8_t *in, size_t width, uint8_t *const out[3])
 	}
 }
 
-/* Converts bytes to scaled floats. Without normalization the mean is 0 and the deviation 1, which
- * leave a number unchanged. */
+/* A mean of 0 and a deviation of 1 (nothing is normalized) leave a number unchanged. */
 static void to_float32(
 	const uint8_t *in, size_t n, const struct pixels_scale *scale, float *out)
 {
@@ -79,8 +78,8 @@ uint16_t pixels_half(float number)
 	if (magnitude >= 0x477ff000) /* 65520 and more: infinity */
 		return (uint16_t)(sign | 0x7c00);
 	if (magnitude < 0x38800000) {
-		/* All 16-bit floats below 2^-14 are multiples of 2^-24. So are 32-bit floats from
-		 * 1/2 to 1. Therefore the addition of 1/2 rounds to a 16-bit float, in the low bits
+		/* 16-bit floats below 2^-14 are multiples of 2^-24, as are 32-bit floats
+		 * from 1/2 to 1. So adding 1/2 rounds to a 16-bit float, in the low bits
 		 * of the sum. */
 		float shifted, half = 0.5f;
 		uint32_t base;

@@ -9,12 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Mirrors rows of pixels, splits them into planes, and converts them to floating-point numbers. One
- * set of functions is plain C, the other uses AVX2; both give the same bytes.
- *
- *   Threads: any; no state.   Errors: none.
- */
+/* Mirrors rows of pixels, splits them into planes, and converts them to floats, in plain
+ * C or with AVX2. Both give the same bytes. Threads: any; no state. */
 
 #define MOST_CHANNELS 4
 
@@ -26,8 +22,7 @@ struct normalize_config {
 	double deviation[MOST_CHANNELS];
 };
 
-/* Length of the table of means and deviations. It is a multiple of 2, 3, 4 and 8, so that the table
- * has whole pixels and whole vectors. */
+/* A multiple of 2, 3, 4 and 8: the tables have whole pixels and whole vectors. */
 #define PIXELS_PERIOD 24
 
 /* Number x at index i of a row becomes (x / 255 - mean[k]) / deviation[k], where k is i %
@@ -38,16 +33,13 @@ struct pixels_scale {
 	bool identity; /* mean 0 and deviation 1 in all channels */
 };
 
-/* Returns the scale for a row of interleaved pixels. If `normalize` has no means, a number x
- * becomes x / 255. */
+/* Returns the scale of interleaved pixels. It is x / 255 if `normalize` has no means. */
 struct pixels_scale pixels_scale_row(
 	const struct normalize_config *normalize, unsigned channels);
-/* Returns the scale of the plane of one channel. */
 struct pixels_scale pixels_scale_plane(
 	const struct normalize_config *normalize, unsigned channel);
 
 struct pixels {
-	/* writes `width` pixels in reverse order */
 	void (*mirror)(const uint8_t *in, size_t width, uint8_t *out);
 	/* writes the red, green and blue planes of `width` pixels */
 	void (*split)(const uint8_t *in, size_t width, uint8_t *const out[3]);
@@ -59,9 +51,9 @@ struct pixels {
 		uint16_t *out);
 };
 
-/* The functions from pixels_mirror to pixels_to_float16 take pixels of any mode. Before they are
- * normalized, 8-bit numbers are divided by 255 and 16-bit numbers by 65535, but floats and palette
- * indices stay as they are. */
+/* The functions up to pixels_to_float16 take pixels of any mode. Before they normalize,
+ * they divide 8-bit numbers by 255 and 16-bit numbers by 65535, but not floats and
+ * palette indices. */
 void pixels_mirror(
 	struct tensor_shape shape, const uint8_t *in, size_t width, uint8_t *out);
 void pixels_take_channel(struct tensor_shape shape, const uint8_t *in, size_t width,

@@ -19,8 +19,8 @@
 /* --- mirror ------------------------------------------------------------------------ */
 
 /*
- * Mirrors five pixels at a time, with loads and stores of 16 bytes. In the picture, x is the 16th
- * byte, which belongs to another pixel. The next store overwrites it.
+ * Mirrors five pixels at a time. x is the 16th byte, which belongs to another pixel. The
+ * next store overwrites it.
  *
  *   in   | p0 p1 p2 p3 p4 x |        out  | x p4 p3 p2 p1 p0 |
  */
@@ -41,8 +41,7 @@ AVX2 static void mirror(const uint8_t *in, size_t width, uint8_t *out)
 
 #define NO -1
 
-/* Puts the 16 bytes of one channel into a vector. They come from three vectors of RGB pixels;
- * order[i] tells where the bytes of block[i] go. */
+/* Gathers a channel of 16 RGB pixels. order[i]: where the bytes of block[i] go. */
 AVX2 static inline __m128i gather(const __m128i block[3], const __m128i order[3])
 {
 	return _mm_or_si128(_mm_or_si128(_mm_shuffle_epi8(block[0], order[0]),
@@ -84,11 +83,9 @@ AVX2 static void split(const uint8_t *in, size_t width, uint8_t *const out[3])
 
 /* --- numbers ----------------------------------------------------------------------- */
 
-/*
- * Computes x / 255 without a division: multiplies by the rounded reciprocal, then corrects the
- * result once by the remainder, which a fused multiply-add computes exactly. For all 256 values of
- * x the result is the correctly rounded quotient.
- */
+/* Computes x / 255: multiplies by the rounded reciprocal, then corrects the result once
+ * by the remainder, which a fused multiply-add computes exactly. All 256 values of x
+ * give the correctly rounded quotient. */
 AVX2 static inline __m256 divide_by_255(__m256 x)
 {
 	const __m256 reciprocal = _mm256_set1_ps(1.0f / 255.0f);
@@ -118,7 +115,6 @@ AVX2 static inline __m128i load_eight(const uint8_t *in)
 	return _mm_loadl_epi64((const void *)in);
 }
 
-/* Loads fewer than eight numbers. */
 AVX2 static inline __m128i load_rest(const uint8_t *in, size_t n)
 {
 	uint8_t rest[EIGHT] = {0};

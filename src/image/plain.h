@@ -5,11 +5,7 @@
 
 #include <stdbool.h>
 
-/*
- * Tells whether JOADERFS_PLAIN=1 in the environment asks for plain (portable) code instead of code
- * with vector instructions. All vector code has a plain counterpart that gives the same results.
- *
- *   Threads: any.   Errors: none.
- */
+/* Tells whether JOADERFS_PLAIN=1 asks for plain (portable) code instead of vector code,
+ * which gives the same results. Threads: any. */
 
 bool plain_is_asked_for(void);

@@ -16,14 +16,15 @@
 #include <zlib.h>
 
 /*
- * Decodes PNG: by libdeflate if the file is regular (png_whole.h), otherwise by libpng. A file is
- * accepted if PIL accepts it. The chunks up to the first IDAT need correct checksums. From there on
- * checksums are ignored, and the file may end anywhere after the last row. The compressed data may
- * also end properly after an earlier row; the missing rows are black.
+ * Decodes PNG: by libdeflate if the file is regular (png_whole.h), otherwise by libpng.
+ * A file is accepted if PIL accepts it. The chunks up to the first IDAT need correct
+ * checksums. From there on checksums are ignored, and the file may end anywhere after
+ * the last row. The compressed data may also end properly after an earlier row; the
+ * missing rows are black.
  *
- * So this file parses the chunks before the image data. libpng sees only IHDR and the chunks from
- * the first IDAT on. Images with a palette are declared to libpng as gray, and this file looks the
- * indices up, because PIL extends the file's palette by a gray ramp.
+ * So this file parses the chunks before the image data. libpng sees only IHDR and the
+ * chunks from the first IDAT on. It takes palette indices for gray, and this file looks
+ * them up, because PIL extends the file's palette by a gray ramp.
  */
 
 #define SIGNATURE_BYTES 8
@@ -57,11 +58,11 @@ struct png {
 	struct header header;
 	uint8_t lookup[256][3];	  /* RGB for each palette index or gray level */
 	uint8_t head[HEAD_BYTES]; /* signature and IHDR for libpng */
-	size_t head_read;	  /* bytes of `head` that libpng has read */
-	/* bytes that libpng has not yet read from its current chunk */
+	size_t head_read;
+	/* bytes of the current chunk that libpng has not yet read */
 	uint64_t chunk_left;
 	const uint8_t *first; /* the first chunk of image data */
-	const uint8_t *next;  /* next byte of the file to be read */
+	const uint8_t *next;
 	const uint8_t *end;
 	png_structp reader;
 	png_infop info;
@@ -145,7 +146,7 @@ static int check_chunk(struct png *png, const uint8_t *chunk)
 	return 0;
 }
 
-/* Reads the chunks before the first IDAT. png->next is then the first IDAT. */
+/* Sets png->next to the first IDAT. */
 static int read_chunks(struct png *png)
 {
 	for (;; png->next += CHUNK_EXTRA + (size_t)get_be32(png->next)) {
@@ -230,8 +231,7 @@ static void on_warning(png_structp reader, png_const_charp text)
 	(void)text;
 }
 
-/* Allocates memory for libpng from the scratch memory, because libpng allocates the same pieces for
- * each image. close_image frees them. */
+/* libpng allocates the same pieces for each image. close_image frees them all. */
 static void *on_malloc(png_structp reader, png_alloc_size_t size)
 {
 	return scratch_take(png_get_mem_ptr(reader), size);
@@ -251,9 +251,9 @@ static void copy_file(struct png *png, uint8_t *out, size_t bytes)
 	png->next += bytes;
 }
 
-/* Gives libpng the header of a chunk. libpng reads a chunk completely, or fails. If the file ends
- * within the chunk, the length in the header is reduced to the bytes that exist, because these may
- * be enough for all rows. */
+/* libpng reads a chunk completely, or fails. If the file ends within the chunk, its
+ * length is reduced to the bytes that exist, because these may be enough for all
+ * rows. */
 static void read_chunk_header(struct png *png, uint8_t *out)
 {
 	copy_file(png, out, CHUNK_HEADER);
@@ -264,7 +264,7 @@ static void read_chunk_header(struct png *png, uint8_t *out)
 	png->chunk_left = (uint64_t)length + CHUNK_CHECKSUM;
 }
 
-/* Reads bytes for libpng. libpng asks for the length and name of a chunk in one call. */
+/* libpng asks for the length and name of a chunk in one call. */
 static void on_read(png_structp reader, png_bytep out, size_t bytes)
 {
 	struct png *png = png_get_io_ptr(reader);
@@ -304,16 +304,14 @@ static void prepare_reader(struct png *png)
 		memset(png->rows.data, 0, rows * png->row_bytes);
 }
 
-/* Converts 16-bit gray to RGB. PIL treats 16-bit gray as numbers, and convert('RGB') clips them to
- * 255. */
+/* PIL treats 16-bit gray as numbers, and convert('RGB') clips them to 255. */
 static void convert_gray16(const uint8_t *in, uint32_t width, uint8_t *out)
 {
 	for (uint32_t x = 0; x < width; x++, in += 2, out += 3)
 		memset(out, in[0] ? 255 : in[1], 3);
 }
 
-/* Converts pixels of RGB or with alpha to RGB of 8 bits: keeps the high byte of 16-bit channels,
- * and drops alpha. */
+/* Keeps the high byte of 16-bit channels, and drops alpha. */
 static void convert_channels(const struct header *header, const uint8_t *in, uint8_t *out)
 {
 	size_t channel = header->depth / 8;
@@ -327,8 +325,7 @@ static void convert_channels(const struct header *header, const uint8_t *in, uin
 	}
 }
 
-/* Copies a row without converting its channels. Numbers of 16 bits get the byte order of this
- * machine. */
+/* Numbers of 16 bits get the byte order of this machine. */
 static void keep_row(const struct png *png, const uint8_t *in, uint8_t *out)
 {
 	const struct header *header = &png->header;
@@ -360,8 +357,7 @@ static void convert_row(const struct png *png, const uint8_t *in, uint8_t *out)
 			memcpy(out + (size_t)x * 3, png->lookup[in[x]], 3);
 }
 
-/* Reads all rows, and converts each when the next one is read. The last row stays in png->rows
- * until convert_rest converts it: libpng may fail after it has read this row. */
+/* The last row stays in png->rows for convert_rest: libpng may fail after reading it. */
 static void read_rows(struct png *png, uint8_t *pixels)
 {
 	for (uint32_t y = 0; y < png->header.height; y++) {
@@ -399,7 +395,7 @@ static void convert_rest(const struct png *png, uint8_t *pixels)
 			png, row, pixels + (size_t)y * png->header.width * png->pixel);
 }
 
-/* Tells whether PIL accepts the file although rows are missing. Called after libpng failed. */
+/* Tells, after libpng has failed, whether PIL accepts the file with missing rows. */
 static bool ends_early(const struct png *png)
 {
 	struct png_layout layout = {
@@ -424,7 +420,7 @@ static void convert_early_end(struct png *png, uint8_t *pixels)
 		convert_row(png, png->rows.data, pixels + y * stride);
 }
 
-/* Decodes the image by libdeflate. false: libpng has to decode it. */
+/* false: libpng has to decode the image. */
 static bool read_whole(struct png *png, uint8_t *pixels)
 {
 	const struct header *header = &png->header;

@@ -14,7 +14,7 @@
 
 struct rows {
 	const struct png_layout *layout;
-	int pass;	/* pass of an interlaced image */
+	int pass;
 	uint32_t left;	/* rows of the pass that are not read yet */
 	size_t bytes;	/* bytes of a row of the pass, including its filter byte */
 	size_t missing; /* bytes of the current row that are not read yet */
@@ -78,14 +78,13 @@ static enum end read_row(struct rows *rows, z_stream *stream)
 	return status == Z_OK || status == Z_BUF_ERROR ? GOES_ON : ENDS_OTHERWISE;
 }
 
-/* Inflates a piece of the file. PIL reads the file in pieces, and accepts data that end after a row
- * only if the end of the data and the end of this row are in the same piece. */
+/* PIL reads the file in pieces, and accepts data that end after a row only if the data
+ * and this row end in the same piece. */
 static enum end read_piece(
 	struct rows *rows, z_stream *stream, const uint8_t *data, size_t size)
 {
 	enum end end = GOES_ON;
-	/* copied by memcpy, because zlib's pointer is not const, although zlib does not write to
-	 * its input */
+	/* memcpy, because zlib's pointer to its input is not const */
 	memcpy(&stream->next_in, &data, sizeof(data));
 	stream->avail_in = (unsigned)size;
 	while (end == GOES_ON && stream->avail_in > 0) {

@@ -70,8 +70,7 @@ bool png_unfilter_plain(unsigned filter, unsigned pixel_bytes, uint8_t *row,
 #include <emmintrin.h>
 #include <string.h>
 
-/* Loads a pixel of 3 or 4 bytes. Pixels are handled one at a time, since each depends on its left
- * neighbour. */
+/* Each pixel depends on its left neighbour, so pixels are handled one at a time. */
 
 static inline __m128i load(const uint8_t *in)
 {
@@ -110,8 +109,7 @@ static inline void sub_pixels(unsigned pixel, uint8_t *row, size_t n)
 	}
 }
 
-/* Adds (left + above) / 2, rounded down, to each byte. The processor's average is rounded up, so 1
- * is subtracted from it if left + above is odd. */
+/* _mm_avg_epu8 rounds up, but PNG down, so 1 is subtracted if left + above is odd. */
 static inline void average_pixels(
 	unsigned pixel, uint8_t *row, const uint8_t *above, size_t n)
 {
@@ -126,9 +124,8 @@ static inline void average_pixels(
 	}
 }
 
-/* Adds the Paeth predictor to each byte: of a (left), b (above) and c (above left), the one nearest
- * to p = a + b - c. The distances are p - a = b - c, p - b = a - c, and p - c, which is the sum of
- * both. */
+/* The Paeth predictor is that of a (left), b (above) and c (above left) which is nearest
+ * to p = a + b - c. p - a = b - c, p - b = a - c, and p - c is the sum of both. */
 static inline void paeth_pixels(
 	unsigned pixel, uint8_t *row, const uint8_t *above, size_t n)
 {
@@ -148,7 +145,7 @@ static inline void paeth_pixels(
 	}
 }
 
-/* Undoes a filter. Always inlined, so that the compiler makes a loop for each constant `pixel`. */
+/* Always inlined, so that the compiler makes a loop for each constant `pixel`. */
 static bool undo(unsigned filter, unsigned pixel, uint8_t *row, const uint8_t *above,
 	size_t n) __attribute__((always_inline));
 static inline bool undo(

@@ -7,16 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Undoes PNG's filters in place, in a row of n bytes. pixel_bytes: 1 to 4. above: the previous row;
- * for the first row, zeros. false: there is no filter with this number; PNG has 0 to 4. The vector
- * code reads up to PNG_UNFILTER_SLACK bytes behind both rows.
- */
+/* Undoes PNG's filters in place, in a row of n bytes. pixel_bytes: 1 to 4. above: the
+ * previous row, or zeros. false: PNG has no such filter. The vector code reads up to
+ * PNG_UNFILTER_SLACK bytes behind both rows. */
 #define PNG_UNFILTER_SLACK 3
 
 typedef bool png_unfilter(unsigned filter, unsigned pixel_bytes, uint8_t *row,
 	const uint8_t *above, size_t n);
 
 png_unfilter png_unfilter_plain;
-/* does the same as png_unfilter_plain, with SSE2 if the processor has it */
+/* uses SSE2 if this build has it */
 png_unfilter png_unfilter_vector;

@@ -20,8 +20,7 @@ struct png_whole {
 	struct libdeflate_decompressor *decompressor;
 	png_unfilter *unfilter;
 	struct buffer stream; /* the data of all chunks, joined */
-	/* The rows of the image. Each row begins with its filter byte. A row of zeros precedes the
-	 * first row. */
+	/* the rows, each with its filter byte, after a row of zeros */
 	struct buffer rows;
 };
 
@@ -54,7 +53,7 @@ void png_whole_free(struct png_whole *whole)
 	free(whole);
 }
 
-/* Finds the data of the next IDAT chunk. false: the next chunk is not IDAT, or it is truncated. */
+/* false: the next chunk is not IDAT, or is truncated. */
 static bool next_chunk(const uint8_t **chunk, const uint8_t *end, struct bytes *ret)
 {
 	const uint8_t *at = *chunk;
@@ -69,8 +68,7 @@ static bool next_chunk(const uint8_t **chunk, const uint8_t *end, struct bytes *
 	return true;
 }
 
-/* Finds the compressed stream: in the file if one chunk has all of it, otherwise in a joined
- * copy. */
+/* Finds the compressed stream: in the file if it is one chunk, else in a joined copy. */
 static bool find_stream(struct png_whole *whole, const uint8_t *first, const uint8_t *end,
 	struct bytes *ret)
 {
@@ -93,8 +91,7 @@ static bool find_stream(struct png_whole *whole, const uint8_t *first, const uin
 	return true;
 }
 
-/* Tells whether the rows and the joined chunks take at most 8 bytes per pixel. The daemon has
- * reserved memory for no more (image_working_bytes). */
+/* The daemon has reserved memory for 8 bytes per pixel (image_working_bytes). */
 static bool is_bounded(
 	const struct png_whole_image *image, size_t row_bytes, const struct bytes *stream)
 {
@@ -111,7 +108,7 @@ bool png_whole_read(struct png_whole *whole, const struct png_whole_image *image
 		buffer_reserve(&whole->rows, stride + n + PNG_UNFILTER_SLACK) != 0)
 		return false;
 	uint8_t *row = whole->rows.data + stride;
-	/* The last argument NULL demands exactly n bytes: more or fewer bytes are an error. */
+	/* NULL demands exactly n bytes: more or fewer bytes are an error. */
 	if (libdeflate_zlib_decompress(whole->decompressor, stream.data, stream.n, row, n,
 		    NULL) != LIBDEFLATE_SUCCESS)
 		return false;

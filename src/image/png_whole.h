@@ -8,12 +8,12 @@
 #include <stdint.h>
 
 /*
- * Decodes the image data of a regular PNG in one call of libdeflate, to the same rows as libpng. A
- * PNG is regular if its chunks have the right lengths, its zlib stream has the right checksum and
- * as many bytes as the rows need, and all filters are known. This decoder refuses all other files,
- * which libpng then decodes. libdeflate 1.14 accepts one kind of damage that zlib and later
- * versions refuse: code lengths that are repeated beyond the last code. Even then the checksum of
- * the rows is right, so the rows are as they were written.
+ * Decodes the image data of a regular PNG in one call of libdeflate, to the same rows as
+ * libpng. Regular: its chunks have the right lengths, its zlib stream has the right
+ * checksum and as many bytes as the rows need, and all filters are known. Other files
+ * are refused; libpng then decodes them. libdeflate 1.14 accepts one damage that zlib
+ * refuses: code lengths that are repeated beyond the last code. The checksum then still
+ * proves that the rows are right.
  *
  *   Flow: png_whole_new -> png_whole_read* -> png_whole_free.
  *   Owns: the rows, until the next read or png_whole_trim.
@@ -28,16 +28,13 @@ struct png_whole_image {
 	unsigned pixel_bytes; /* 1, 2, 3 or 4 */
 };
 
-/* Creates a decoder. plain: uses only portable code. NULL: no memory. In a build without libdeflate
- * the decoder refuses each file. */
+/* plain: uses only portable code. NULL: no memory, or this build has no libdeflate. */
 struct png_whole *png_whole_new(bool plain);
 void png_whole_free(struct png_whole *whole); /* may be NULL */
 
-/*
- * Decodes the rows. first: the length field of the first IDAT chunk; end: the end of the file.
- * *ret: rows of width * pixel_bytes each, png_whole_stride(image) bytes apart. false: the file is
- * not regular, or there is no memory.
- */
+/* first: the length field of the first IDAT chunk; end: the end of the file. *ret: rows
+ * of width * pixel_bytes bytes, png_whole_stride(image) apart. false: the file is not
+ * regular, or there is no memory. */
 bool png_whole_read(struct png_whole *whole, const struct png_whole_image *image,
 	const uint8_t *first, const uint8_t *end, const uint8_t **ret);
 size_t png_whole_stride(const struct png_whole_image *image);

@@ -8,8 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Decodes PPM, PGM and PBM as Pillow's PpmImagePlugin does. The text forms (P1 to P3) are not
- * supported. */
+/* Decodes PPM, PGM and PBM like Pillow's PpmImagePlugin, except text (P1 to P3). */
 
 #define SPACES " \t\n\v\f\r"
 #define MOST_DIGITS 10
@@ -99,8 +98,7 @@ static int open_image(
 	return err;
 }
 
-/* Scales a value to 16 bits or 8 bits. Values become 16 bits if those of the file have more than 8
- * bits, and if the file is gray or its channels are kept. */
+/* Scales to 16 bits if the file has more than 8, and is gray or is kept; else to 8. */
 static unsigned scaled(const struct ppm *ppm, uint32_t value)
 {
 	bool wide = ppm->most > 255 && (ppm->keep || ppm->kind == '5');

@@ -6,13 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Checks the preamble: the part of a file before its image data. PIL parses it and refuses a file
- * whose preamble is damaged; libjpeg and libpng skip it. The check makes the daemon refuse the
- * files that PIL refuses.
- *
- *   Errors: 0 or -EIO, with the message written, of at most IMAGE_MESSAGE bytes.
- */
+/* Checks the preamble: the part of a file before its image data. PIL refuses a file with
+ * a damaged preamble; libjpeg and libpng skip it. Errors: 0 or -EIO, with a message of
+ * at most IMAGE_MESSAGE bytes. */
 
 int preamble_check_jpeg(char *message, const uint8_t *data, size_t size);
 int preamble_check_png(char *message, const uint8_t *data, size_t size);

@@ -8,10 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
-/*
- * Reads the segments up to the first scan as PIL does. The entries of an EXIF directory are not
- * read, though PIL searches them for the resolution.
- */
+/* Reads the segments up to the first scan as PIL does, but not the entries of an EXIF
+ * directory, which PIL searches for the resolution. */
 
 enum { TABLES = 0xdb, APP0 = 0xe0, APP1, APP2, APP13 = 0xed, APP14, SCAN = 0xda };
 
@@ -23,14 +21,13 @@ struct segments {
 	bool has_resolution;
 	bool has_exif;
 	bool exif_bad;
-	/* Stands for the part of an ICC profile that PIL sorts first: twice the part's number, plus
-	 * 1 if more bytes follow the number. -1: the part has no number. NO_PROFILE: the file has
-	 * no ICC profile. */
+	/* The part of an ICC profile that PIL sorts first: twice its number, plus 1 if
+	 * more bytes follow. -1: a part without a number. NO_PROFILE: no profile. */
 	int first_profile;
 };
 
-/* Each part of an ICC profile begins with PROFILE_NAME bytes of name, then its number. PIL sorts
- * the parts by number, and refuses the file if the first part has no bytes after the number. */
+/* A part of an ICC profile has PROFILE_NAME bytes of name, then its number. PIL sorts
+ * parts by number, and refuses the file if nothing follows the first part's number. */
 #define NO_PROFILE 1024
 #define PROFILE_NAME 12
 
@@ -53,7 +50,7 @@ static int check_jfif(struct segments *segments, const uint8_t *data, size_t siz
 	return 0;
 }
 
-/* Tells whether PIL refuses the TIFF header as damaged. PIL ignores EXIF data without a header. */
+/* Tells whether PIL refuses the TIFF header. PIL ignores EXIF data without a header. */
 static bool tiff_header_bad(const uint8_t *data, size_t size)
 {
 	static const char headers[][4] = {"MM\0*", "II*\0", "MM*\0", "II\0*", "MM\0+"};
@@ -187,8 +184,7 @@ static int check_segment(struct segments *segments, unsigned marker)
 	return marker == TABLES ? check_tables(segments, data, size) : 0;
 }
 
-/* Returns the next marker: the byte that follows one or more bytes 0xff, and is not 0. -1: the end
- * of the file. */
+/* Returns the next marker: the byte, not 0, that follows bytes 0xff. -1: end of file. */
 static int next_marker(struct segments *segments)
 {
 	while (segments->next < segments->end) {

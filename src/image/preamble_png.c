@@ -10,24 +10,20 @@
 
 #include <zlib.h>
 
-/*
- * Reads the chunks up to the image data as PIL does, except in a file without IDAT: there PIL reads
- * the frames of the animation instead.
- */
+/* Reads the chunks up to the image data as PIL does, except in a file without IDAT:
+ * there PIL reads the frames of the animation instead. */
 
 /* Most bytes that a profile or a text may inflate to. PIL refuses more. */
 #define MAX_INFLATED ((size_t)1 << 20)
 
-/* Tells whether the data inflate to more than MAX_INFLATED bytes. If the data are damaged, returns
- * false, because PIL treats damaged data as empty. */
+/* Returns false for damaged data, which PIL treats as empty. */
 static bool inflates_to_too_much(const uint8_t *data, size_t size)
 {
 	z_stream stream = {.avail_in = (unsigned)size};
 	uint8_t out[16384];
 	size_t bytes = 0;
 	int status = Z_OK;
-	/* copied by memcpy, because zlib's pointer is not const, although zlib does not write to
-	 * its input */
+	/* memcpy, because zlib's pointer to its input is not const */
 	memcpy(&stream.next_in, &data, sizeof(data));
 	if (inflateInit(&stream) != Z_OK)
 		return true;
@@ -42,7 +38,7 @@ static bool inflates_to_too_much(const uint8_t *data, size_t size)
 	return more;
 }
 
-/* Returns the text that follows n zero bytes, or NULL. */
+/* Returns what follows the n-th zero byte, or NULL. */
 static const uint8_t *behind_zeros(const uint8_t *data, const uint8_t *end, int n)
 {
 	for (; n > 0 && data; n--) {
@@ -83,8 +79,7 @@ struct chunks {
 	int64_t animation_number; /* sequence number of the last fcTL; -1: none */
 };
 
-/* Tells whether tRNS, the transparent colour, is too short. A colour is one number of two bytes for
- * gray, and three such numbers for RGB. */
+/* tRNS is the transparent colour: a number of two bytes for gray, three for RGB. */
 static bool transparency_bad(const struct chunks *chunks, size_t size)
 {
 	if (!chunks->header)
@@ -129,8 +124,7 @@ static bool chunk_bad(struct chunks *chunks, const uint8_t *chunk, size_t size)
 	       (is(chunk, "acTL") && size < 8) || (is(chunk, "fdAT") && size < 4);
 }
 
-/* Checks the chunks before the image data. Stops at a truncated chunk without an error, because the
- * codec later decides whether PIL would accept the file. */
+/* Accepts a truncated chunk: the codec decides whether PIL accepts the file. */
 int preamble_check_png(char *message, const uint8_t *data, size_t size)
 {
 	struct chunks chunks = {.animation_number = -1};

@@ -15,8 +15,7 @@ bool preparation_resizes(const struct preparation *preparation)
 	       preparation->resize_width;
 }
 
-/* Tells whether the tensor may differ from that of an exact decode. Without a resize `approximate`
- * has no effect. */
+/* `approximate` has no effect without a resize. */
 static bool approximates(const struct preparation *preparation)
 {
 	return preparation->approximate && preparation_resizes(preparation);
@@ -143,8 +142,8 @@ struct tensor_shape preparation_image(const struct preparation *preparation,
 		.height = image.width, .width = image.height, .mode = image.mode};
 }
 
-/* Computes the size as torchvision.transforms.functional._compute_resized_output_size does for an
- * int. If a side does not fit into 32 bits, returns UINT32_MAX; callers refuse such a size. */
+/* Follows torchvision.transforms.functional._compute_resized_output_size for an int.
+ * UINT32_MAX: a side does not fit into 32 bits; callers refuse such a size. */
 static struct tensor_shape resize_short_side(uint32_t size, struct tensor_shape image)
 {
 	bool tall = image.width <= image.height;
@@ -156,7 +155,7 @@ static struct tensor_shape resize_short_side(uint32_t size, struct tensor_shape 
 		    : (struct tensor_shape){.height = size, .width = other};
 }
 
-/* Computes the size as ultralytics' LetterBox does: round(side * min(N / height, N / width)). */
+/* Follows ultralytics' LetterBox: round(side * min(N / height, N / width)). */
 static struct tensor_shape resize_long_side(uint32_t size, struct tensor_shape image)
 {
 	bool tall = image.width <= image.height;

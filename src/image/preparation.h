@@ -18,7 +18,6 @@ struct prepared_array {
 
 struct tensor_sections;
 
-/* The channels of the decoded image. */
 enum preparation_channels {
 	CHANNELS_RGB,  /* three, as Pillow's convert("RGB") gives them */
 	CHANNELS_GRAY, /* one, as Pillow's convert("L") gives it */
@@ -29,20 +28,19 @@ enum preparation_channels {
  * A preparation: how a sample becomes the tensor that is cached. It is a job's [tensor]
  * section, normalised, without the format. Jobs with equal preparations share tensors.
  *
- *   resize_short         the shorter side becomes this many pixels; the other one follows
- *                        as torchvision.transforms.Resize(int) computes it (truncation)
- *   resize_long          the longer side becomes this many pixels; the other one follows
- *                        as ultralytics' LetterBox computes it (rounding)
+ *   resize_short         length of the shorter side; the other one follows (truncated)
+ *                        as in torchvision.transforms.Resize(int)
+ *   resize_long          length of the longer side; the other one follows (rounded) as
+ *                        in ultralytics' LetterBox
  *   resize_width/height  the size after the resize
- *   filter               filter of the resize
  *   crop                 torchvision's CenterCrop (fill where the image is smaller)
- *   pad_width/height     size of an area in the colour `fill`, in whose middle the image is put;
- *                        pad_square: the area is a square with the longer side of the image
+ *   pad_width/height     size of an area in the colour `fill`, around the image
+ *   pad_square           such an area: a square with the longer side of the image
  *
  * A zero means "not configured". At most one of the three kinds of resize is configured.
  */
 struct preparation {
-	/* The tensor is a copy of the source file's bytes. No other field may be set. */
+	/* the tensor is a copy of the file's bytes; no other member may be set */
 	bool encoded;
 	uint32_t resize_short;
 	uint32_t resize_long;
@@ -54,15 +52,15 @@ struct preparation {
 	uint32_t pad_width;
 	uint32_t pad_height;
 	bool pad_square;
-	/* Colour of added pixels. If channels are kept, all three numbers are equal. */
+	/* colour of added pixels; if channels are kept, all three numbers are equal */
 	uint8_t fill[3];
 	bool approximate; /* may decode at a smaller size before a resize */
 	enum preparation_channels channels;
 	bool exif; /* turn the image first by its EXIF orientation */
-	/* Number of files in a directory that form one sample; 0: each file is a sample. */
+	/* number of files in a directory that form a sample; 0: a file is a sample */
 	uint32_t frames;
 	bool fills_truncated; /* the missing rows of a truncated image become black */
-	/* The array that a program makes. No other field may be set. */
+	/* the array that a program makes; no other member may be set */
 	const struct prepared_array *array;
 	/* sections [tensor NAME] (sections.h); NULL: none */
 	const struct tensor_sections *sections;
@@ -74,12 +72,11 @@ const char *resample_filter_name(enum resample_filter filter);
 bool preparation_equal(const struct preparation *a, const struct preparation *b);
 
 #define PREPARATION_TEXT 1664
-/* Prints the preparation on one line. Equal preparations give the same text on every machine. */
+/* Prints one line. Equal preparations give the same text on every machine. */
 void preparation_print(
 	const struct preparation *preparation, char ret[static PREPARATION_TEXT]);
 
-/* Returns the size of an image after it was turned by this EXIF orientation (1 to 8). The size
- * stays as it is if the preparation does not turn images. */
+/* Returns the size after a turn by this EXIF orientation (1 to 8), if `exif` is set. */
 struct tensor_shape preparation_image(const struct preparation *preparation,
 	struct tensor_shape image, unsigned orientation);
 
@@ -87,23 +84,20 @@ struct tensor_shape preparation_image(const struct preparation *preparation,
 struct tensor_shape preparation_resized(
 	const struct preparation *preparation, struct tensor_shape image);
 
-/* Returns the pixel mode of the output. */
 enum pixel_mode preparation_mode(
 	const struct preparation *preparation, struct tensor_shape image);
 
-/* Returns the size of the image in the tensor. {0, 0}: the tensor is a copy of the file
- * (`encoded`), or an array that has no pixels. */
+/* Returns the image's size in the tensor. {0, 0}: no pixels, or a copy of the file. */
 struct tensor_shape preparation_output(
 	const struct preparation *preparation, struct tensor_shape image);
 
-/* Tells which rows and columns of the resized image are in the output. Their field `pad` tells
- * where in the output they begin; the pixels around them get the fill colour. */
+/* Tells which rows and columns of the resized image are in the output. `pad` tells where
+ * they begin there; the pixels around them get the fill colour. */
 void preparation_window(const struct preparation *preparation,
 	struct tensor_shape resized, struct crop_axis *ret_rows,
 	struct crop_axis *ret_columns);
 
-/* Returns the size of the tensor in bytes. file_bytes: the size of the source file; used only if
- * the tensor is a copy of the file (`encoded`). */
+/* file_bytes: size of the source file, used only with `encoded`. */
 uint64_t preparation_bytes(const struct preparation *preparation,
 	struct tensor_shape image, uint64_t file_bytes);
 
@@ -111,8 +105,6 @@ uint64_t preparation_bytes(const struct preparation *preparation,
 uint64_t preparation_most_pixels(
 	const struct preparation *preparation, struct tensor_shape image);
 
-/* Tells whether all images get the same size: by a crop, a pad, a resize to WxH, a resize of the
- * long side that is padded to a square, or by a program that makes an array. */
+/* Tells whether the tensors of all images have the same size. */
 bool preparation_fixed_size(const struct preparation *preparation);
-/* Tells whether the preparation resizes. */
 bool preparation_resizes(const struct preparation *preparation);

@@ -13,7 +13,7 @@ size_t image_head_bytes(const uint8_t *begin, size_t n)
 	return codec->head_bytes ? codec->head_bytes : MOST_BYTES;
 }
 
-/* Creates a new decoder state for each image, since a scan meets few images of these formats. */
+/* Makes a state for each image, because a scan meets few images of these formats. */
 bool image_probe(const uint8_t *data, size_t size, struct tensor_shape *ret,
 	struct exif_data *ret_exif)
 {

@@ -30,7 +30,6 @@ static unsigned bits_of(enum raw_kind kind)
 	}
 }
 
-/* Returns the index of pixel x in a row. */
 static unsigned index_at(const uint8_t *row, unsigned bits, uint32_t x)
 {
 	if (bits == 8)

@@ -9,12 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Converts rows of uncompressed pixels to RGB, as Pillow's raw decoder and convert('RGB') do. Can
- * also keep palette indices, 16 bits or alpha.
- *
- *   Threads: any; no state.
- */
+/* Converts rows of uncompressed pixels to RGB like Pillow's raw decoder and
+ * convert('RGB'), or keeps palette indices, 16 bits or alpha. Threads: any; no state. */
 
 enum raw_kind {
 	RAW_BIT,      /* 1 bit; 1 is white */
@@ -40,11 +36,10 @@ struct raw_image {
 	uint64_t stride; /* bytes from one row to the next; 0: rows without gaps */
 	bool from_bottom;
 	const uint8_t (*palette)[3]; /* 256 colours, if the pixels are palette indices */
-	/* Mode of the result: RGB, gray, indices, 16-bit gray (RAW_GRAY16) or RGBA. */
+	/* mode of the result: RGB, gray, indices, 16-bit gray (RAW_GRAY16), RGBA */
 	enum pixel_mode mode;
 };
 
-/* Converts the rows. The last row may lack its padding. false: there are too few bytes, or the
- * stride is so small that rows overlap. */
+/* The last row may lack its padding. false: too few bytes, or rows overlap. */
 bool raw_unpack(const struct raw_image *image, const uint8_t *data, uint64_t bytes,
 	uint8_t *pixels);

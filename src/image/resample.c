@@ -7,11 +7,9 @@
 #include <errno.h>
 #include <string.h>
 
-/*
- * Pillow's convolution in two passes. The horizontal pass runs first, and computes only the rows
- * that the vertical pass needs. An axis that keeps its size needs no pass. FILTER_NEAREST picks
- * pixels instead.
- */
+/* Pillow's convolution in two passes. The horizontal pass runs first, on the rows that
+ * the vertical pass needs. An axis that keeps its size needs no pass. FILTER_NEAREST
+ * picks pixels instead. */
 
 #define N_KERNELS 64
 /* Larger tables of weights are freed after use. Only huge images need them. */
@@ -112,9 +110,8 @@ size_t resampler_bytes(const struct resampler *resampler)
 	return bytes;
 }
 
-/* Returns the kernel (table of weights) for these sizes. If there is no room, a new kernel replaces
- * the one that was used longest ago. So a kernel stays valid during the next N_KERNELS - 1 calls.
- * NULL: no memory. */
+/* Returns the table of weights for these sizes. A new one replaces the one used longest
+ * ago, so a table stays valid during N_KERNELS - 1 further calls. NULL: no memory. */
 static const struct kernel *get_kernel(struct resampler *resampler,
 	const struct resample_window *window, uint32_t in, uint32_t out)
 {
@@ -188,7 +185,7 @@ static void pass_horizontally(struct resampler *resampler,
 		stride);
 }
 
-/* Runs the horizontal pass into `middle`, which the vertical pass reads. */
+/* Replaces *rows by the result of the horizontal pass. */
 static int pass_to_middle(struct resampler *resampler,
 	const struct resample_window *window, const struct passes *passes,
 	struct rows *rows)
@@ -216,7 +213,6 @@ static void copy_pixel(uint8_t *out, const uint8_t *in, size_t bytes)
 	}
 }
 
-/* Picks pixels: each pixel of the result is a pixel of the image. */
 static void pick_pixels(const struct resample_window *window, const struct passes *passes,
 	const struct rows *in, uint8_t *out, size_t stride)
 {
@@ -244,7 +240,6 @@ static void pick_pixels(const struct resample_window *window, const struct passe
 	}
 }
 
-/* Resamples numbers of 8 bits. */
 static int pass_bytes(struct resampler *resampler, const struct resample_window *window,
 	const struct passes *passes, struct rows *rows, uint8_t *out, size_t stride)
 {

@@ -10,14 +10,14 @@
 #include <stdint.h>
 
 /*
- * Resizes and crops, bit for bit as Pillow and torchvision do it. While an image with 8-bit alpha
- * is resized, its colours are multiplied by alpha. Palette indices need FILTER_NEAREST. 16-bit
- * numbers are resized as in Pillow's mode I, limited to 0 to 65535, each channel separately.
+ * Resizes and crops, bit for bit as Pillow and torchvision do it. Colours with 8-bit
+ * alpha are multiplied by alpha during a resize. Palette indices need FILTER_NEAREST.
+ * 16-bit numbers are resized as in Pillow's mode I, limited to 0 to 65535, each channel
+ * separately.
  *
  *   Flow: resample_source tells which part of the image a window of the result depends on;
  *         resampler_run computes the window from that part, and nothing else.
- *   Owns: a resampler keeps the weights of recent sizes, and memory for the rows between the
- *         passes.
+ *   Owns: the weights of recent sizes, and memory for the rows between the passes.
  *   Threads: a resampler is used by one thread at a time.
  */
 
@@ -31,37 +31,33 @@ enum resample_filter {
 	FILTER_NEAREST,
 };
 
-/* One axis of a crop. The crop consists of `pad` added pixels, then `length` pixels of the image,
- * from pixel `first` on, then added pixels up to the size of the crop. */
+/* One axis of a crop: `pad` added pixels, then `length` pixels of the image from `first`
+ * on, then added pixels up to the size of the crop. */
 struct crop_axis {
 	uint32_t first;
 	uint32_t pad;
 	uint32_t length;
 };
 
-/* Computes the axis as torchvision.transforms.functional.center_crop does. crop = 0: the whole
- * image. */
+/* Follows torchvision.transforms.functional.center_crop. crop = 0: the whole image. */
 struct crop_axis crop_axis(uint32_t image, uint32_t crop);
 
-/* A part of the resized image: these rows and columns after the image was resized to `size`. Their
- * field `pad` is ignored. */
+/* A part of the image after its resize to `size`. The field `pad` of both is ignored. */
 struct resample_window {
 	enum resample_filter filter;
 	struct tensor_shape image;
-	/* size of the image after the resize; size.mode is the mode of the image before and after
-	 * it */
+	/* size after the resize; size.mode: the mode before and after it */
 	struct tensor_shape size;
 	struct crop_axis rows;
 	struct crop_axis columns;
 };
 
-/* Returns the part of one axis of the image on which the part `window` of the resized image
- * depends: rows of the image for rows, or columns for columns. */
+/* Returns the part of the image's axis on which `window`, of the resized axis,
+ * depends. */
 struct crop_axis resample_source(enum resample_filter filter, uint32_t image,
 	uint32_t size, struct crop_axis window);
 
-/* Returns the largest number of rows (or columns) of the image on which one row (or column) of the
- * resized image depends. */
+/* Returns the most rows (columns) of the image on which one row (column) depends. */
 uint64_t resample_most_taps(enum resample_filter filter, uint32_t image, uint32_t size);
 
 /* Returns the bytes of a pixel in the memory between the horizontal and the vertical pass. */
@@ -73,13 +69,10 @@ struct resampler;
 must_check int resampler_new(bool plain, struct resampler **ret);
 void resampler_free(struct resampler **resampler);
 
-/* Returns the memory that the resampler holds. */
 size_t resampler_bytes(const struct resampler *resampler);
 
-/*
- * Computes the window into `out`. pixels: the part of the image that resample_source returns for
- * both axes; its rows are in_stride bytes apart. Returns 0 or -ENOMEM.
- */
+/* Computes the window into `out`. pixels: the part of the image that resample_source
+ * returns for both axes, in rows that are in_stride bytes apart. Errors: -ENOMEM. */
 must_check int resampler_run(struct resampler *resampler,
 	const struct resample_window *window, const uint8_t *pixels, size_t in_stride,
 	uint8_t *out, size_t out_stride);

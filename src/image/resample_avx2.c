@@ -9,10 +9,10 @@
 #include <string.h>
 
 /*
- * Computes eight sums at a time. vpmaddwd multiplies sixteen 16-bit numbers by weights and adds
- * neighbouring products, so it adds two products to each of the eight sums. A weight has a high and
- * a low part. Their products are summed up separately, and the two sums are added at the end. All
- * sums are computed modulo 2^32. The result fits into 32 bits, so it is exact.
+ * Computes eight sums at a time. vpmaddwd multiplies sixteen 16-bit numbers by weights
+ * and adds neighbouring products. Products with the low and with the high parts of
+ * weights are summed up separately, modulo 2^32, and added at the end. The result fits
+ * into 32 bits, so it is exact.
  *
  * The horizontal pass computes four pixels of two rows at once: a 128-bit lane per row.
  */
@@ -37,12 +37,11 @@ inline_avx2 __m256i load_rows(const uint8_t *row, const uint8_t *next)
 	return _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
 }
 
-/* Indexes for a byte shuffle. They expand two RGB pixels, six bytes from `at` on, to 16 bits per
- * channel, and put both reds side by side, then both greens, then both blues. */
+/* Indexes for a byte shuffle: expand two RGB pixels from `at` on to 16 bits per channel,
+ * and put both reds side by side, then both greens, then both blues. */
 #define PAIR(at) at, -1, at + 3, -1, at + 1, -1, at + 4, -1, at + 2, -1, at + 5, -1
 
-/* Computes one output pixel of two rows. Each 128-bit lane has one row: R, G, B and an unused
- * number, of 32 bits each. */
+/* Returns a pixel of two rows. Each lane has R, G, B and an unused number of 32 bits. */
 inline_avx2 __m256i pixel(const struct weight_pair *pairs, uint32_t groups,
 	const uint8_t *row, const uint8_t *next)
 {
@@ -85,8 +84,7 @@ inline_avx2 void store(__m256i packed, uint8_t *row, uint8_t *next)
 	_mm_storeu_si128((__m128i *)next, _mm256_extracti128_si256(packed, 1));
 }
 
-/* Two rows of the image, and the memory for their output. in[0] and in[1] point to column `source`
- * of the image. */
+/* in[0] and in[1] point to column `source` of the image. */
 struct two_rows {
 	const uint8_t *in[2];
 	uint8_t *out[2];
@@ -101,8 +99,7 @@ inline_avx2 __m256i pixel_at(const struct kernel *kernel, size_t x, uint32_t gro
 		rows->in[1] + from);
 }
 
-/* Computes the last pixels of two rows one by one: fewer than 2 * STEP pixels. If STEP pixels were
- * stored at once, bytes beyond the end of the row would be overwritten. */
+/* Computes the last pixels one by one: STEP pixels would pass the end of the row. */
 avx2 static void finish_rows(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t done, const struct two_rows *rows)
 {
@@ -118,9 +115,9 @@ avx2 static void finish_rows(const struct kernel *kernel, struct crop_axis colum
 	}
 }
 
-/* Computes two rows. If a pixel has only one group of taps, callers pass the constant 1 as
- * `groups`, so that the compiler makes a faster copy of this function. Each store writes some bytes
- * too many; the next store overwrites them. */
+/* groups: the constant 1 where a pixel has one group of taps, so that the compiler makes
+ * a faster copy. Each store writes some bytes too many; the next store overwrites
+ * them. */
 inline_avx2 void compute_rows(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t groups, const struct two_rows *rows)
 {
@@ -148,8 +145,8 @@ avx2 static void compute_two_rows(const struct kernel *kernel, struct crop_axis 
 			kernel, columns, (uint32_t)(kernel->width / TAPS_GROUP), rows);
 }
 
-/* Returns the number of rows for which all loads stay within the memory of the image. Loads also
- * read the pixels for the zero weights at the end of a group, and up to LOAD_BYTES bytes. */
+/* Returns how many rows can be loaded within the memory of the image. Loads also read
+ * the pixels for the zero weights of a group, and up to LOAD_BYTES bytes. */
 static uint32_t roomy_rows(const struct kernel *kernel, const struct rows *in)
 {
 	size_t end = (in->length - 1) * in->stride;
@@ -174,8 +171,7 @@ void resample_horizontal_avx2(const struct kernel *kernel, struct crop_axis colu
 			out + y * stride);
 }
 
-/* Computes one output pixel of a gray row, four taps at a time. In `pairs` the low parts of two
- * weights are followed by their high parts, so `order` repeats each pair of pixels. */
+/* Low and high parts of weights alternate in `pairs`, so `order` repeats pixel pairs. */
 inline_avx2 int32_t gray_pixel(
 	const struct weight_pair *pairs, uint32_t groups, const uint8_t *in)
 {
@@ -223,8 +219,8 @@ inline_avx2 void column(const struct weight_pair *pairs, uint32_t count,
 	__m256i low_a = _mm256_set1_epi32(HALF), low_b = low_a;
 	__m256i high_a = _mm256_setzero_si256(), high_b = high_a;
 	for (uint32_t i = 0; i < count; i += 2, pairs++, in += 2 * stride) {
-		/* If count is odd, the last row has no partner, and the second weight is 0. Then
-		 * the row itself is loaded twice, because the next row may not exist. */
+		/* If there is no next row, `in` is loaded twice; its second weight is
+		 * 0. */
 		const uint8_t *next = i + 1 < count ? in + stride : in;
 		__m128i row = _mm_loadu_si128((const __m128i *)in);
 		__m128i below = _mm_loadu_si128((const __m128i *)next);

@@ -8,17 +8,13 @@
 #include <immintrin.h>
 #include <string.h>
 
-/*
- * Computes rows of four channels, one output pixel at a time. Takes four input pixels at once: the
- * lower 128 bits of a vector sum up the first two, the upper 128 bits the last two. Weights have
- * two parts, which are multiplied separately, as in resample_avx2.c.
- */
+/* Computes rows of four channels, one output pixel at a time, from four input pixels at
+ * once: two in each half of a vector. Weights have two parts, as in resample_avx2.c. */
 
 #define avx2 __attribute__((target("avx2")))
 #define LOAD_BYTES 16 /* the bytes of TAPS_GROUP pixels */
 
-/* Expands the bytes of two pixels from `at` on to 16 bits each, and puts equal channels side by
- * side. */
+/* Expands two pixels from `at` on to 16 bits per channel, and pairs equal channels. */
 #define PAIR(at)                                                                         \
 	at, -1, at + 4, -1, at + 1, -1, at + 5, -1, at + 2, -1, at + 6, -1, at + 3, -1,  \
 		at + 7, -1

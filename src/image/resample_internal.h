@@ -6,12 +6,12 @@
 #include "image/resample.h"
 
 /*
- * Shared by the files of the resampler: tables of weights and the two passes. The taps of a pixel
- * are the input pixels from which the pixel is computed.
+ * Shared by the files of the resampler. The taps of a pixel are the input pixels from
+ * which the pixel is computed.
  *
- * Pillow computes weights in double and rounds them to 22 bits; each pass sums up in 32 bits and
- * rounds to 8. The order of an integer sum does not matter, so every implementation of a pass gives
- * the same bits.
+ * Pillow computes weights in double and rounds them to 22 bits; each pass sums up in 32
+ * bits and rounds to 8. The order of an integer sum does not matter, so every
+ * implementation of a pass gives the same bits.
  */
 
 #define CHANNELS 3
@@ -42,8 +42,8 @@ struct kernel {
 	uint32_t in;
 	uint32_t out;
 	uint64_t last_use;
-	size_t width;		   /* weights per output pixel */
-	struct taps *taps;	   /* the taps of each output pixel */
+	size_t width; /* weights per output pixel */
+	struct taps *taps;
 	int32_t *weights;	   /* out * width */
 	struct weight_pair *pairs; /* the weights in pairs; out * width / 2 pairs */
 	double *exact_weights;	   /* out * width weights, as Pillow computes them */
@@ -57,7 +57,6 @@ must_check int kernel_set(struct kernel *kernel, enum resample_filter filter, bo
 	uint32_t in, uint32_t out);
 void kernel_free(struct kernel *kernel);
 
-/* Returns the input pixels that an output pixel depends on. */
 struct taps kernel_taps(
 	enum resample_filter filter, uint32_t in, uint32_t out, uint32_t index);
 
@@ -69,12 +68,10 @@ struct rows {
 	uint32_t length;
 };
 
-/* Runs the horizontal pass. columns: columns of the output. `in` has some columns of the image;
- * source: number of the first of them. */
+/* columns: columns of the output. source: the first image column that `in` has. */
 typedef void horizontal_pass(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride);
-/* Runs the vertical pass. rows: rows of the output. `in` has some rows of the image; source: number
- * of the first of them. */
+/* rows: rows of the output. source: the first image row that `in` has. */
 typedef void vertical_pass(const struct kernel *kernel, struct crop_axis rows,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride);
 
@@ -82,18 +79,16 @@ typedef void vertical_pass(const struct kernel *kernel, struct crop_axis rows,
 struct passes {
 	const struct kernel *horizontal;
 	const struct kernel *vertical;
-	struct crop_axis rows;	  /* rows of the image that the window depends on */
-	struct crop_axis columns; /* columns of the image that the window depends on */
+	struct crop_axis rows; /* rows of the image that the window depends on */
+	struct crop_axis columns;
 };
 
-/* Resamples numbers of more than 8 bits. middle: memory for the result of the horizontal pass,
- * which has in->length rows and window->columns.length columns, with resample_middle_bytes per
- * pixel. */
+/* Resamples numbers of more than 8 bits. middle: memory for the horizontal pass:
+ * in->length rows of window->columns.length pixels, of resample_middle_bytes each. */
 void resample_wide(const struct resample_window *window, const struct passes *passes,
 	const struct rows *in, double *middle, uint8_t *out, size_t stride);
 
-/* Multiplies colours by alpha, as Pillow's convert("RGBa") and convert("La") do. channels: 2 or 4,
- * of 8 bits. */
+/* Follows Pillow's convert("RGBa") and convert("La"). channels: 2 or 4, of 8 bits. */
 void alpha_multiply(const uint8_t *in, size_t pixels, size_t channels, uint8_t *out);
 void alpha_divide(uint8_t *pixel, size_t pixels, size_t channels);
 
@@ -110,7 +105,7 @@ horizontal_pass resample_horizontal_four_avx2;
 vertical_pass resample_vertical_avx2;
 #endif
 
-/* Computes a row, or what the vector code leaves over of a row, in portable code. */
+/* Computes a row, or what the vector code leaves over of it, in portable code. */
 void resample_row_plain(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const uint8_t *in, uint8_t *out);
 void resample_row_gray_plain(const struct kernel *kernel, struct crop_axis columns,

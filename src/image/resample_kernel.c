@@ -72,8 +72,7 @@ static double kernel_scale(uint32_t in, uint32_t out)
 	return (double)(float)in / out; /* Pillow stores sizes in floats */
 }
 
-/* Returns the position in the image from which FILTER_NEAREST takes a pixel. Pillow finds it by
- * adding the scale once per pixel; only so the rounding errors are equal. */
+/* Pillow adds the scale once per pixel; only so the rounding errors are equal. */
 static double nearest_place(double scale, uint32_t index)
 {
 	double place = scale * 0.5;
@@ -106,7 +105,6 @@ uint64_t resample_most_taps(enum resample_filter filter, uint32_t image, uint32_
 	return 2 * (uint64_t)ceil(support) + 1;
 }
 
-/* The numbers from which the weights of one output pixel are computed. */
 struct weighing {
 	const struct filter *filter;
 	struct taps taps;
@@ -198,8 +196,7 @@ static size_t kernel_width(enum resample_filter filter, uint32_t in, uint32_t ou
 	return (most + TAPS_GROUP - 1) / TAPS_GROUP * TAPS_GROUP;
 }
 
-/* Allocates one block of memory for the tables of a kernel, and divides it among them. The kernel
- * gets exact weights, or rounded weights and pairs of them. Both need the same room. */
+/* Exact weights need as much room as rounded weights and their pairs, and share it. */
 static int lay_out(struct kernel *kernel, uint32_t out, size_t width)
 {
 	size_t n = out * width;

@@ -63,8 +63,7 @@ void resample_horizontal_gray_plain(const struct kernel *kernel, struct crop_axi
 			in->data + y * in->stride, out + y * stride);
 }
 
-/* Computes rows of two or four channels. channels: a constant, so that the compiler specialises the
- * loop. */
+/* channels: the constant 2 or 4, so that the compiler specialises the loop. */
 static inline __attribute__((always_inline)) void pass_channels(uint32_t channels,
 	const struct kernel *kernel, struct crop_axis columns, uint32_t source,
 	const uint8_t *in, uint8_t *out)

@@ -5,10 +5,8 @@
 
 #include <math.h>
 
-/*
- * Resizes numbers of more than 8 bits like Pillow's modes I and F: sums in double, rounded after
- * each pass to integers or floats. Sums outside 16 bits are clamped at the end.
- */
+/* Resizes like Pillow's modes I and F: sums in double, rounded after each pass to
+ * integers or floats. Sums outside 16 bits are clamped at the end. */
 
 static void load_numbers(const uint8_t *in, size_t n, size_t bytes, double *out)
 {
@@ -35,8 +33,7 @@ static double rounded(double sum, size_t bytes)
 	return sum >= 0.0 ? floor(sum + 0.5) : -floor(-sum + 0.5);
 }
 
-/* Computes one number of the horizontal pass. bytes: a constant, so that the compiler specialises
- * the loop. */
+/* bytes: a constant, so that the compiler specialises the loop. */
 static inline __attribute__((always_inline)) double sum_row(const uint8_t *in,
 	const double *weights, uint32_t count, size_t channels, size_t bytes)
 {
@@ -71,8 +68,7 @@ static void pass_row(const struct resample_window *window, const struct passes *
 
 #define LANES 16 /* numbers that are summed up in parallel */
 
-/* Runs the vertical pass for one row of the result. middle: the result of the horizontal pass, with
- * n numbers in a row. */
+/* middle: the result of the horizontal pass, with n numbers in a row. */
 static void pass_column(const struct kernel *kernel, size_t index, uint32_t source,
 	const double *middle, size_t n, size_t bytes, uint8_t *out)
 {

@@ -7,13 +7,9 @@
 
 #include <stddef.h>
 
-/*
- * Memory for one image: given out in pieces, taken back all at once. If the block of memory is too
- * small for an image, blocks are added. scratch_reset then replaces them by one block of their
- * total size, so that the next image of this size needs no allocation.
- *
- *   Owns: its blocks.   Threads: one at a time.
- */
+/* Memory for one image: given out in pieces, taken back at once. If a block of memory is
+ * too small, blocks are added. scratch_reset replaces them by one of their total size,
+ * so that the next such image needs no allocation. Threads: one at a time. */
 
 struct scratch_block;
 

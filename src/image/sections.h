@@ -33,20 +33,18 @@ struct tensor_sections {
 	struct tensor_section section[SECTIONS_MOST];
 };
 
-/* Returns sections that are equal to the given ones and live as long as the process. NULL: no
- * memory. */
+/* Returns equal sections that live as long as the process. NULL: no memory. */
 const struct tensor_sections *sections_keep(const struct tensor_sections *sections);
 
 /* Tells whether both are NULL, or have equal names and preparations in equal order. */
 bool sections_equal(const struct tensor_sections *a, const struct tensor_sections *b);
 
-/* Returns the index of the first section whose glob matches the path; -1: none. A star in a glob
- * also matches slashes. */
+/* Returns the index of the first glob that matches; -1: none. A star matches slashes. */
 int sections_find(const struct tensor_sections *sections, const char *path);
 
-/* Returns the section that prepares the second file of each sample. NULL: samples are not pairs. */
+/* Returns the section for the second files of samples. NULL: samples are not pairs. */
 const struct tensor_section *preparation_pair(const struct preparation *preparation);
 
-/* Returns the preparation of the sample with this path. The path is relative to the dataset. */
+/* path: the sample's path, relative to the dataset. */
 const struct preparation *preparation_at(
 	const struct preparation *preparation, const char *path);

@@ -11,11 +11,11 @@
 #include <stdint.h>
 
 /*
- * A tensor: a prepared sample. Usually it holds pixels in the order (height, width, channels),
- * without padding: 8-bit RGB, or another mode. The tensor of a group (a directory of frames) has
- * several images of one size, in the order (frames, height, width, channels). The tensor of a pair
- * has two images, such as an image and its mask. With the preparation "encoded" the tensor has the
- * bytes of the source file, and height = width = 0.
+ * A tensor: a prepared sample. Usually it holds pixels as (height, width, channels),
+ * without padding: 8-bit RGB, or another mode. The tensor of a group (a directory of
+ * frames) has several images of one size. The tensor of a pair has two images, such as
+ * an image and its mask. With the preparation "encoded" it has the bytes of the source
+ * file, and height = width = 0.
  *
  *   Owns: its bytes, and the file that they lie in, until each holder has called tensor_free.
  *   Threads: immutable once published.
@@ -44,11 +44,11 @@ struct pixel_mode_info {
 };
 extern const struct pixel_mode_info pixel_modes[N_PIXEL_MODES];
 
-/* Returns the mode of an image with this many channels and this many bits per channel. */
+/* bits: per channel. PIXELS_RGB also if no mode has such channels. */
 enum pixel_mode pixel_mode_of(unsigned channels, unsigned bits, bool palette);
 
 struct tensor_shape {
-	uint32_t height; /* pixels */
+	uint32_t height;
 	uint32_t width;
 	enum pixel_mode mode;
 	/* number of images in a group, one after another; 0: a single image */
@@ -75,43 +75,37 @@ struct tensor {
 	struct tensor_shape shape;
 	uint64_t bytes;
 	uint8_t *data;
-	/* The file in memory with the tensor's bytes, which the kernel can read; see backing.h. */
+	/* the file in memory with the tensor's bytes, which the kernel can read */
 	struct backing file;
 	/* bytes that come before the tensor in this file, such as the header of a PPM */
 	const uint8_t *head;
 	size_t head_bytes;
-	/* Shape of the second image of a pair, which begins at data + second_at. Zeros: the sample
-	 * is not a pair. */
+	/* shape of the second image of a pair, at data + second_at; zeros: no pair */
 	struct tensor_shape second;
 	uint64_t second_at;
 	uint32_t made_for; /* the job that first requested the tensor; 0: not known */
 	atomic_uint holds; /* number of holders; the last one frees the tensor */
 };
 
-/* Returns the bytes of the pixels; UINT64_MAX if the number does not fit. */
+/* UINT64_MAX: the number does not fit. */
 uint64_t tensor_shape_bytes(struct tensor_shape shape);
 
-/* Alignment of the second image of a pair. Both images form one tensor. */
 #define TENSOR_SECOND_ALIGN 16
 static inline uint64_t tensor_second_at(uint64_t first_bytes)
 {
 	return (first_bytes + TENSOR_SECOND_ALIGN - 1) / TENSOR_SECOND_ALIGN *
 	       TENSOR_SECOND_ALIGN;
 }
-/* Makes *ret a tensor of the first or second image of a pair. *ret points to the bytes of the
- * pair's tensor, so it must not outlive that tensor. */
+/* Makes *ret the first or second image of a pair. *ret must not outlive `tensor`. */
 void tensor_view(const struct tensor *tensor, bool second, struct tensor *ret);
 
-/* Makes a tensor. NULL: no memory. */
+/* NULL: no memory. */
 struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes);
-/*
- * Moves a tensor into a file in memory, from which the kernel can serve reads. head: the bytes with
- * which the file begins. Takes ownership of the tensor. Returns the tensor in its file, or the
- * unchanged tensor if no file could be made.
- */
+/* Moves the tensor, which is taken over, into a file in memory that begins with `head`,
+ * so that the kernel can serve reads. Returns the unchanged tensor if no file could be
+ * made. */
 struct tensor *tensor_to_file(struct tensor *tensor, struct backings *backings,
 	const uint8_t *head, size_t head_bytes);
-/* Adds a holder and returns the tensor. */
 struct tensor *tensor_hold(struct tensor *tensor);
 /* Drops a holder; the last one frees the tensor. tensor may be NULL. */
 void tensor_free(struct tensor *tensor);

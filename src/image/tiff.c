@@ -10,12 +10,9 @@
 #include <string.h>
 #include <tiffio.h>
 
-/*
- * Decodes TIFF by libtiff. The usual kinds of pixels become RGB as in Pillow: 1 to 16 bits of gray,
- * palettes, RGB, CMYK; alpha is dropped. If channels are kept, all kinds except CMYK and YCbCr stay
- * unchanged, and floats are supported, too. The orientation is applied, since Pillow applies it
- * when it loads a TIFF.
- */
+/* Decodes TIFF by libtiff. As in Pillow, 1 to 16 bits of gray, palettes, RGB and CMYK
+ * become RGB, alpha is dropped, and the orientation is applied. If channels are kept,
+ * all kinds but CMYK and YCbCr stay unchanged, and floats are supported, too. */
 
 #define MOST_CHANNELS 6
 #define MOST_TILE ((tmsize_t)256 << 20)
@@ -140,7 +137,7 @@ static enum pixel_mode mode_of(const struct tiff *tiff, bool alpha)
 		channels + (alpha && !palette), tiff->bits == 16 ? 16 : 8, palette);
 }
 
-/* Checks the compression. libtiff itself converts the colours of JPEG to RGB. */
+/* libtiff itself converts the colours of JPEG to RGB. */
 static int check_compression(struct tiff *tiff)
 {
 	uint16_t compression;
@@ -213,7 +210,7 @@ static int open_image(
 
 /* --- pixels ------------------------------------------------------------------------------- */
 
-/* Returns number i of a row. If numbers have 16 bits, returns the upper 8. */
+/* Returns number i of a row; of 16 bits the upper 8. */
 static unsigned sample(const struct tiff *tiff, const uint8_t *row, size_t i)
 {
 	unsigned shift;
@@ -269,7 +266,7 @@ static void convert_pixel(
 	}
 }
 
-/* Copies 16-bit numbers. If the file's colours are multiplied by alpha, divides them by alpha. */
+/* If the file's colours are multiplied by alpha, divides them by alpha. */
 static void keep_words(
 	const struct tiff *tiff, const uint8_t *row, size_t i, uint8_t *out)
 {
@@ -365,8 +362,8 @@ static int read_upright(struct tiff *tiff, uint8_t *pixels)
 		return refuse(tiff, "damaged");
 	if (buffer_reserve(&tiff->row, (size_t)bytes + 8))
 		return image_fail(tiff->message, -ENOMEM, "no memory");
-	memset(tiff->row.data, 0,
-		(size_t)bytes); /* libtiff may deliver fewer bytes for a damaged row */
+	/* libtiff may deliver fewer bytes for a damaged row */
+	memset(tiff->row.data, 0, (size_t)bytes);
 	return tiles ? read_tiles(tiff, pixels) : read_rows(tiff, pixels);
 }
 

@@ -18,7 +18,7 @@ struct webp {
 	WebPAnimDecoder *decoder;
 	WebPAnimInfo info;
 	bool keep;
-	enum pixel_mode mode; /* mode of the file */
+	enum pixel_mode mode;
 };
 
 static int refuse(struct webp *webp)

@@ -6,15 +6,13 @@
 
 /* The largest side that a JPEG can have. */
 #define JPEG_SIDE 65535
-/* A JPEG consists of blocks. The side of a block has at most this many pixels. */
+/* Largest side, in pixels, of the blocks (MCUs) of a JPEG. */
 #define JPEG_BLOCK 32
 /* Alignment of the rows between the horizontal and the vertical pass. */
 #define ROW_ALIGNMENT 64
 
-/*
- * Returns the most bytes that a codec holds for an image. The worst cases are the coefficients of a
- * progressive JPEG and the rows of an interlaced PNG: four channels of 16 bits.
- */
+/* Returns the most bytes that a codec holds: for the coefficients of a progressive JPEG,
+ * or the rows of an interlaced PNG of four channels of 16 bits. */
 static uint64_t codec_bytes(struct tensor_shape image)
 {
 	uint64_t height = image.height, width = image.width;

@@ -10,13 +10,13 @@
 
 #define DICTIONARY_AT 10 /* offset of the dictionary in a NumPy header */
 
-/* Writes the NumPy header of a record that has a label and an image. bytes: size of the header.
- * label: NumPy's type of the label with the quote that ends it; if the label is an array of
- * numbers, also its shape. type, shape, axes: those of the image. */
+/* Writes the NumPy header, of `bytes` bytes, of a record with a label and an image.
+ * label: NumPy's type with the quote that ends it, and, if the label is an array, its
+ * shape. type, shape, axes: those of the image. */
 static void print_record(const char *label, const char *type, const uint32_t *shape,
 	size_t axes, size_t bytes, uint8_t *head)
 {
-	/* size in bytes of the header's dictionary; a newline follows it */
+	/* size of the header's dictionary, which a newline follows */
 	const size_t room = bytes - 1 - DICTIONARY_AT;
 	char *text = (char *)head + DICTIONARY_AT;
 	head_npy(type, shape, axes, bytes, head);
@@ -44,7 +44,6 @@ size_t file_head_record(const char *type, const uint32_t *shape, size_t axes,
 void file_head_pair(const struct file_head_field fields[static 2],
 	const uint32_t *records, size_t bytes, uint8_t *head)
 {
-	/* size in bytes of the header's dictionary; a newline follows it */
 	const size_t room = bytes - 1 - DICTIONARY_AT;
 	char *text = (char *)head + DICTIONARY_AT;
 	head_npy("|u1", fields[0].shape, 3, bytes, head);

@@ -4,13 +4,12 @@
 #include "load/flight.h"
 #include "base/ensure.h"
 
-/* The limit at the start, which suits most storages. If it is too high for a storage, the rounds
- * soon find a lower one. */
+/* The limit at the start. If it is too high for a storage, rounds soon find a lower
+ * one. */
 #define FIRST_LIMIT 64
-/* The lowest limit. With two reads in flight, a read that hangs does not stop all others. */
+/* A read that hangs does not stop all others if two may be in flight. */
 #define LEAST_LIMIT 2
-/* Least number of reads in a round. With so many reads, two rates that differ by a quarter can be
- * distinguished. */
+/* Least reads in a round: enough to distinguish two rates that differ by a quarter. */
 #define LEAST_ROUND 32
 #define REWARD 1.25 /* a doubled limit is kept if the rate grows by this factor */
 #define LOSS .9 /* a halved limit is kept if the rate does not fall below this factor */
@@ -39,8 +38,8 @@ static void begin_round(struct flight *flight, uint64_t now_ns)
 
 void flight_begin(struct flight *flight, uint64_t now_ns)
 {
-	/* The time without reads says nothing about the storage, so it must not count: the start of
-	 * the round is moved forward by this time. */
+	/* The time without reads says nothing about the storage, so the start of the
+	 * round is moved forward by this time. */
 	if (flight->in_flight++ == 0)
 		flight->begun_ns += now_ns - flight->idle_ns;
 }
@@ -51,9 +50,9 @@ static void settle(struct flight *flight, double rate)
 	flight->rate = rate;
 }
 
-/* Ends a try of a limit that differs from the settled one. If a higher limit was good, an even
- * higher one is tried at once. In all other cases REST_ROUNDS pass before the next try. If the
- * limit was not good, the next try goes in the opposite direction. */
+/* Ends a try of another limit than the settled one. After a good higher limit an even
+ * higher one is tried at once; in all other cases REST_ROUNDS pass. After a bad limit
+ * the next try goes in the opposite direction. */
 static void judge_try(struct flight *flight, double rate)
 {
 	bool less = flight->tries_less;
@@ -85,9 +84,9 @@ static void try_another(struct flight *flight)
 		flight->tries_less = false;
 }
 
-/* Ends a round in which the limit was rarely reached. The rate then tells nothing about the limit,
- * so the settled limit is used again. There is one exception: a higher limit that was tried becomes
- * the settled one if the rate did not fall, because with the old limit reads had to wait. */
+/* The limit was rarely reached, so the rate tells nothing about it, and the settled
+ * limit is used again. But a higher limit becomes the settled one if the rate did not
+ * fall, because with the old limit reads had to wait. */
 static void end_idle_round(struct flight *flight, double rate)
 {
 	if (flight->limit > flight->settled && rate >= flight->rate)
@@ -113,7 +112,6 @@ static void end_round(struct flight *flight, uint64_t now_ns)
 		try_another(flight);
 }
 
-/* Returns the number of reads over which a round measures the rate. */
 static unsigned round_reads(const struct flight *flight)
 {
 	unsigned reads = flight->has_failed ? flight->limit * 2 : flight->limit;

@@ -82,7 +82,7 @@ static int fail_memory(struct load_task *task)
 	return fail(task, -ENOMEM, "no memory");
 }
 
-/* Triggers the fault load.image.NAME, where NAME is the last part of the sample's path. */
+/* Triggers the fault load.image.NAME, where NAME is the last part of the path. */
 static void hit_image_fault(const struct load_task *task)
 {
 	char place[64];
@@ -91,8 +91,7 @@ static void hit_image_fault(const struct load_task *task)
 	(void)fault_hit(place);
 }
 
-/* Makes one image_output for each task of the chain: the tasks that are decoded from the same file.
- * The outputs are in memory of the context, which the next sample uses again. NULL: no memory. */
+/* Makes an output for each task of the chain, in reused memory. NULL: no memory. */
 static struct image_output *new_outputs(
 	struct load_context *context, const struct load_task *task, size_t *ret_n)
 {
@@ -131,8 +130,7 @@ static uint64_t second_bytes(const struct load_task *second)
 	return preparation_bytes(second->preparation, image, second->expected_bytes);
 }
 
-/* Decodes the second file of a pair, such as a mask, and puts its pixels into the tensor, after the
- * pixels of the first file. */
+/* Decodes the second file of a pair into the tensor, after the pixels of the first. */
 static int decode_second(
 	struct load_context *context, struct load_task *task, struct tensor *tensor)
 {
@@ -154,8 +152,7 @@ static int decode_second(
 	return err;
 }
 
-/* Decodes frame i of a video, which is a directory of files, into the frame's place in the
- * tensor. */
+/* Decodes frame i of a video (a directory of files) into its place in the tensor. */
 static int decode_frame(struct load_context *context, const struct load_task *frame,
 	const struct load_read *read, uint32_t i, struct tensor *tensor,
 	char message[static IMAGE_MESSAGE])
@@ -250,7 +247,7 @@ static int run_program(struct load_context *context, struct load_task *task)
 	return err;
 }
 
-/* If reading the file has failed, copies the error to the task. Returns the error, or 0. */
+/* Copies the error of a failed read to the task. Returns the error, or 0. */
 static int take_read(struct load_context *context, struct load_task *task)
 {
 	const struct load_read *read = task->read;
@@ -288,8 +285,8 @@ static void to_file(struct load_task *task)
 	task->tensor = tensor_to_file(task->tensor, task->backings, head, head_bytes);
 }
 
-/* Gives the task `one` the result of `first`, the first task of its chain. All tasks of a chain are
- * decoded from the same file, so they succeed or fail together. */
+/* Gives a task of the chain the result of `first`, the first one: they are decoded from
+ * the same file, so they succeed or fail together. */
 static void finish(struct load_task *one, const struct load_task *first)
 {
 	one->status = first->status;
@@ -304,8 +301,7 @@ static void finish(struct load_task *one, const struct load_task *first)
 	ensure((one->status == 0) == (one->tensor != NULL));
 }
 
-/* Gives each task of the chain its tensor task->same, which the callback next_decode has found in
- * the cache. Nothing is decoded. */
+/* Gives the chain its tensors task->same, which next_decode found in the cache. */
 static void take_same(struct load_task *task)
 {
 	tensor_free(task->read->tensor);

@@ -14,33 +14,31 @@
 #include <sys/queue.h>
 
 /*
- * Prepares samples in two stages. Readers are threads that read files; the pool starts more of them
- * as long as this makes the storages faster. Decoders are threads that decode images (image.h),
- * usually one per CPU. So a slow read holds up no decoder, and a read that never ends holds up only
- * its own thread. Decoders also do other long work for callers: load_pool_run.
+ * Prepares samples in two stages. Readers are threads that read files; the pool starts
+ * more of them as long as this makes the storages faster. Decoders are threads that
+ * decode images (image.h), usually one per CPU. So a slow read holds up no decoder, and
+ * a read that never ends holds up only its own thread. Decoders also do other long work
+ * for callers: load_pool_run.
  *
  *     next_read --> a reader --> read ... next_decode --> a decoder --> done
  *
- *   Flow: the caller passes callbacks to the pool, and calls load_pool_kick when there may be a
- *         task. A reader calls `next_read`, which returns a task. It reads the task's file without
- *         holding a lock, and passes the task to the callback `read`. Then the caller keeps the
- *         task. A decoder calls `next_decode`, which returns a task that was read. It decodes the
- *         image, and passes the task to `done`. If a program prepares the sample (prepare.h), a
- *         runner does this instead of a decoder, and gets the task from `next_run`. If a tier has
- *         the sample, it is read from the tier; otherwise it is offered to the tier.
+ *   Flow: the caller calls load_pool_kick when there may be a task. A reader gets a task
+ *         from `next_read`, reads its file without a lock, and passes it to `read`; the
+ *         caller keeps it. A decoder gets a task that was read from `next_decode`,
+ *         decodes the image, and passes it to `done`. If a program prepares the sample
+ *         (prepare.h), a runner does this instead, and gets the task from `next_run`. A
+ *         sample that its tier lacks is read from the source, and offered to the tier.
  *   Owns: no part of a task; the call of `done` passes the tensor to the caller.
- *   Threads: callbacks run on readers, decoders and runners. Decoders and runners run at batch
- *         priority (SCHED_BATCH).
- *   Errors: a task's status is 0 or -errno, with a message that names the cause. The caller logs
- *         the message, once, with the path.
+ *   Threads: callbacks run on readers, decoders and runners. Decoders and runners run at
+ *         batch priority (SCHED_BATCH).
+ *   Errors: a task's status is 0 or -errno, with a message that names the cause. The
+ *         caller logs the message, once, with the path.
  */
 
 struct load_read;
 
-/*
- * The identity of an image. Equal identities mean equal images: either the same part of the same
- * version of a file, or bytes with the same SHA-256. If all words are 0, the identity is not known.
- */
+/* Equal identities mean equal images: the same part of the same version of a file, or
+ * bytes with the same SHA-256. All words 0: not known. */
 struct load_identity {
 	uint64_t words[5];
 };
@@ -48,23 +46,19 @@ struct load_identity {
 struct load_task {
 	/* The members from here on are set by the caller. */
 	const char *path;
-	/* Path of the container that has the sample as its part `part`. NULL: the sample is the
-	 * whole file `path`. */
+	/* container with the sample as its part `part`; NULL: `path` is the sample */
 	const char *container;
 	struct source_part part;
-	/* If `path` is a URL: offset from which on its characters are not %-escaped yet; otherwise
-	 * 0. */
+	/* if `path` is a URL: offset from which on it is not %-escaped yet */
 	size_t plain;
 	const char *name; /* name of the sample, for programs that prepare samples */
-	/* directory that symbolic links of the dataset must not leave; NULL: links may lead
-	 * anywhere */
+	/* directory that symbolic links must not leave; NULL: no limit */
 	const char *root;
 	uint64_t expected_bytes; /* size of the sample in the catalogue */
-	/* mtime in the catalogue; if the file's mtime differs, the task fails */
+	/* in the catalogue; the task fails if the file's mtime differs */
 	int64_t expected_mtime_ns;
 	struct tensor_shape expected_image; /* size of the image in the file */
-	/* EXIF orientation, 1 to 8; used by preparations with exif = apply. 0 or 1: the image is
-	 * upright. */
+	/* EXIF orientation, used only with exif = apply; 0 or 1: upright */
 	unsigned orientation;
 	uint64_t max_pixels; /* images with more pixels fail; 0: IMAGE_MAX_PIXELS */
 	const struct preparation *preparation;
@@ -72,58 +66,52 @@ struct load_task {
 	struct tier_sample tier;
 	uint32_t tier_worth;
 	void *owner; /* private to the caller */
-	/* If not NULL, the finished tensor is moved to a file in memory, so that the kernel can
-	 * read it. These backings own the file. */
+	/* owner of the tensor's file in memory; NULL: the tensor gets no file */
 	struct backings *backings;
 	struct file_head head; /* head of the tensor's file */
-	/* the pool must set `identity` to the hash of the file's bytes */
+	/* the pool sets `identity` to the hash of the file's bytes */
 	bool by_content;
-	/* The next task of the chain; NULL: none. A chain prepares one file in several ways: the
-	 * file is read and decoded once. In all tasks of a chain except the first, only the members
-	 * preparation, owner, backings and head are used. The preparations of a chain must be
-	 * plain: not encoded or approximate, without exif = apply and channels = keep. */
+	/* The next task of the chain, which prepares one file in several ways: it is
+	 * read and decoded once. All tasks but the first use only preparation, owner,
+	 * backings and head. Their preparations must be plain: not encoded or
+	 * approximate, no exif = apply, no channels = keep. */
 	struct load_task *also;
-	/* If the sample is a pair: the second file, such as a mask. Its pixels follow those of the
-	 * first file. If preparation->frames is set: the next frame of a video; its own `second` is
-	 * the frame after that. Only the members about the file, the preparation and the tier are
-	 * used. Such a task is in no chain. */
+	/* The second file of a pair, such as a mask, whose pixels follow those of the
+	 * first; or, with preparation->frames, the next frame of a video. It uses only
+	 * the members about the file, the preparation and the tier. Such a task is in no
+	 * chain. */
 	struct load_task *second;
-	struct load_read *read; /* what the reading stage has read; set by the pool */
-	/* Identity of the image; set by the pool when the file was read. The caller may read it. */
+	struct load_read *read; /* set by the pool: what the reading stage has read */
+	/* set by the pool when the file was read; the caller may read it */
 	struct load_identity identity;
-	/* A finished tensor of the same image, or NULL. The callback next_decode may set it in all
+	/* A finished tensor of the same image, or NULL. next_decode may set it in all
 	 * tasks of the chain, each with a reference; then nothing is decoded. */
 	struct tensor *same;
 	/* The members from here on are set by the pool. */
 	int status;
 	bool passing; /* the error is transient: another try may succeed */
-	/* The error affects all samples of the source. It was already logged, so the caller need
-	 * not log it. */
+	/* the error affects all samples of the source, and was already logged */
 	bool told;
 	uint64_t retry_ns;     /* delay before a retry that a server requested; 0: none */
 	bool damaged;	       /* the file was read, but is not a valid image */
 	struct tensor *tensor; /* NULL unless status is 0 */
-	/* duration of the decode, which is one for all tasks of the chain */
+	/* duration of the decode, one for all tasks of the chain */
 	uint64_t decode_ns;
 	uint64_t cpu_ns; /* processor time of the chain's decode */
 	char message[IMAGE_MESSAGE];
 };
 
-/* Buffers and state of the codecs, which a decoder keeps from one image to the next.
- *
- *   Threads: one at a time. */
+/* Buffers and state of the codecs, kept for the next image. Threads: one at a time. */
 struct load_context;
 must_check int load_context_new(struct load_context **ret);
 void load_context_free(struct load_context **context);
 
-/* Makes the context use only portable code, without SIMD, so that a benchmark can compare. After
- * -ENOMEM the caller must free the context. */
+/* Uses only portable code, for benchmarks. After -ENOMEM the context must be freed. */
 must_check int load_context_use_plain(struct load_context *context);
-/* Sets the programs that prepare arrays. The caller must not free them before the context. */
+/* The programs must live longer than the context. */
 void load_context_use_programs(struct load_context *context, struct programs *programs);
 
-/* Processor times that a context has used, and the largest number of bytes that it held after an
- * image. Tensors are not counted. */
+/* Processor times, and the most bytes held after an image, without tensors. */
 struct load_usage {
 	uint64_t read_ns;
 	uint64_t decode_ns;
@@ -133,41 +121,33 @@ struct load_usage {
 
 struct load_usage load_context_usage(const struct load_context *context);
 
-/*
- * Reads and prepares one sample in the calling thread, for all tasks of its chain. The preparation
- * decides the output. Usually it is RGB with 8 bits as PIL's convert('RGB') gives it, resized as
- * Pillow does, and centre-cropped. If preparation->encoded is set, it is the file's bytes.
- *
- * Faults: load.read, load.remote (like load.read, on another machine), load.decode, load.openat2.
- * -EIO: the file is unreadable, truncated, corrupt, not an image, or not supported; -ESTALE: it has
- * changed since the scan; -ENOENT: it does not exist; -ENOMEM. Transient errors
- * (transient_error.c): no memory, no free descriptor, a file server that does not answer, a missing
- * directory.
- */
+/* Reads and prepares one sample in the calling thread, for all tasks of its chain.
+ * Usually the output is RGB of 8 bits as PIL's convert('RGB') gives it, resized as by
+ * Pillow, and centre-cropped; preparation->encoded: the file's bytes.
+ * 
+ * Faults: load.read, load.remote (like load.read, on another machine), load.decode,
+ * load.openat2. -EIO: unreadable, truncated, corrupt, no image, not supported; -ESTALE:
+ * changed since the scan; -ENOENT; -ENOMEM. Transient errors: transient_error.c. */
 void load_prepare(struct load_context *context, struct load_task *task);
 
-/*
- * Reads the unchanged bytes of a file, or of a part of a file, in the calling thread. Sets the
- * task's status, message and tensor; the caller owns the tensor. Returns the status. Errors: as for
- * load_prepare.
- */
+/* Reads the unchanged bytes of a file, or of its part, in the calling thread. Sets
+ * status, message and tensor, which the caller owns. Returns the status. Errors: as
+ * load_prepare. */
 must_check int load_bytes(struct load_task *task);
 
-/* Work other than preparing a sample. A decoder calls `run` once; if the work waits for a server, a
- * reader calls it. The function `run` owns the work, and may free it. */
+/* Work other than preparing a sample. `run` is called once, and may free the work. */
 struct load_work {
 	TAILQ_ENTRY(load_work) link;
 	void (*run)(struct load_work *work);
-	bool waits;  /* the work waits for a server, so a reader does it */
-	bool queued; /* used by the pool: the work is queued */
-	/* used by the scheduler: time at which the work is due; 0: at once */
+	bool waits;  /* for a server, so a reader does the work, not a decoder */
+	bool queued; /* used by the pool */
+	/* used by the scheduler: when the work is due; 0: at once */
 	uint64_t due_ns;
 };
 
 struct load_pool;
 
-/* The callbacks of a pool. next_read, next_decode and next_run each return the next task of a
- * stage, or NULL if the stage has no task now. */
+/* next_read, next_decode and next_run return the stage's next task; NULL: none now. */
 struct load_callbacks {
 	struct load_task *(*next_read)(void *context);
 	void (*read)(void *context, struct load_task *task);
@@ -175,33 +155,29 @@ struct load_callbacks {
 	void (*done)(void *context, struct load_task *task);
 	void *context;
 	struct load_task *(*next_run)(void *context);
-	/* the pool starts one runner for each process of these programs; NULL: no programs */
+	/* one runner starts for each of their processes; NULL: no programs */
 	struct programs *programs;
 };
 
 enum load_stage { LOAD_READ, LOAD_DECODE, LOAD_RUN, LOAD_STAGES };
 
-/* Makes a pool of threads. It starts readers as needed, at most most_readers. */
+/* Starts the decoders at once, and readers as needed. */
 must_check int load_pool_new(unsigned most_readers, unsigned n_decoders,
 	const struct load_callbacks *callbacks, struct load_pool **ret);
-/* Announces that the callback of the stage (such as next_read) may have a task. Wakes a sleeping
- * thread of the stage; if no reader is free, starts another reader. One call wakes one thread: a
- * callback that returns a task must call this again if it has more tasks. */
+/* Announces that the callback of the stage may have a task: wakes a sleeping thread, or
+ * starts a reader if none is free. One call wakes one thread: a callback that returns a
+ * task must call this again if it has more tasks. */
 void load_pool_kick(struct load_pool *pool, enum load_stage stage);
-/* Queues the work for a decoder, which does it before its next task. If the caller is a decoder or
- * a runner, does the work at once. Work that waits for a server is always queued, for a reader,
- * which does it before its next read. */
+/* Queues the work for a decoder, before its next task. A decoder or runner that calls
+ * this does the work at once. Work that waits is always queued, for a reader, before its
+ * next read. */
 void load_pool_run(struct load_pool *pool, struct load_work *work);
-/* Removes the work from the queue. Returns false if the work is not queued any more, because a
- * thread has begun it. */
+/* false: a thread has begun the work, so it is not queued any more. */
 must_check bool load_pool_take_back(struct load_pool *pool, struct load_work *work);
-/*
- * Stops the pool: finishes the tasks that were begun and the queued work, and joins the threads. A
- * read that has not ended after two seconds fails with -EINTR; its thread remains, and no longer
- * accesses the caller's data.
- */
+/* Finishes the tasks that were begun and the queued work, and joins the threads. A read
+ * that has not ended after two seconds fails with -EINTR; its thread remains, and no
+ * longer accesses the caller's data. */
 void load_pool_free(struct load_pool **pool);
 
-/* Reads the file of one task, and decodes one task, in the calling thread and without a pool.
- * Returns false if there is no task to decode. */
+/* Reads a task and decodes a task in the calling thread. false: none to decode. */
 bool load_run_one(struct load_context *context, const struct load_callbacks *callbacks);

@@ -6,38 +6,33 @@
 #include "image/buffer.h"
 #include "load/load.h"
 
-/*
- * The result of the reading stage, which the decoding stage uses: the bytes of a file, or an error.
- *
- *   Owns: copies of all data that it needs, so that the task may be freed before the read ends.
- *   Threads: one at a time.
- */
+/* The result of the reading stage for the decoding stage: the bytes of a file, or an
+ * error. Owns copies of all that it needs, so that the task may be freed before the read
+ * ends. Threads: one at a time. */
 struct load_read {
 	TAILQ_ENTRY(load_read) link; /* in the pool's list of reads that can be reused */
 	const char *path, *root;     /* path: the sample's file, or its container */
 	bool in_container;
 	struct source_part part; /* the sample's part of its container */
-	size_t plain;		 /* as task->plain */
-	uint64_t expected_bytes; /* bytes of the sample */
+	size_t plain;		 /* as load_task.plain */
+	uint64_t expected_bytes;
 	int64_t expected_mtime_ns;
 	bool encoded, by_content;
 	struct load_identity identity;
-	/* The sample in its tier. The tier's dataset has a reference, which load_read_run gives
-	 * back. */
+	/* the sample in its tier; load_read_run drops the reference to the dataset */
 	struct tier_sample tier;
 	uint32_t tier_worth;
 	struct buffer names; /* memory of `path` and `root` */
 	struct buffer bytes;
-	/* bytes of a compressed part of a container, as they are stored; unpacked bytes are in
-	 * `bytes` */
+	/* compressed bytes of a part of a container, to be unpacked into `bytes` */
 	struct buffer stored;
-	/* the read of task->second (a mask or the next frame); used only if has_second */
+	/* read of task->second (a mask or the next frame), if has_second */
 	struct load_read *second;
 	bool has_second;
 	char *second_name; /* name of the second file or the next frame, for messages */
-	/* `message` is about another file of the sample than the first: a mask or a later frame */
+	/* `message` is about a mask or a later frame */
 	bool names_second;
-	/* if `encoded` is set: the tensor into which the file is read; `bytes` is then unused */
+	/* if `encoded`: the tensor into which the file is read, instead of `bytes` */
 	struct tensor *tensor;
 	uint64_t cpu_ns;
 	int status;
@@ -52,18 +47,18 @@ void load_read_free(struct load_read **read);
 /* Frees buffers that are far larger than most samples need. */
 void load_read_trim(struct load_read *read);
 
-/* Makes the message of a sample whose mask or later frame has failed. name: name of this file;
- * message: reason why it failed. */
+/* Makes the message of a sample whose mask or later frame, the file `name`, has failed
+ * for the reason `message`. */
 void load_name_second(
 	const char *name, const char *message, char ret[static IMAGE_MESSAGE]);
 
 must_check int load_read_prepare(struct load_read *read, const struct load_task *task);
-/* Reads the file. This may take long, or never end. */
+/* May take long, or never end. */
 void load_read_run(struct load_read *read);
-/* Sets the result of reading in the task. The caller must keep `read` until the task is decoded.
+/* Passes the result to the task. The caller must keep `read` until the task is decoded.
  * NULL: there was no memory for the read. */
 void load_read_give(struct load_read *read, struct load_task *task);
 
-/* Decodes the file that task->read contains. The caller keeps task->read. If task->read is NULL,
- * the task fails: with task->status if this is an error, otherwise with -ENOMEM. */
+/* Decodes task->read, which the caller keeps. If it is NULL, the task fails: with
+ * task->status if this is an error, otherwise with -ENOMEM. */
 void load_decode(struct load_context *context, struct load_task *task);

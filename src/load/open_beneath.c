@@ -44,15 +44,13 @@ static int openat2_beneath(int root, const char *relative, int flags)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* Converts the error of an open that must not follow links. A symbolic link gives ELOOP or ENOTDIR:
- * returns -EXDEV for them, and `err` for any other error. */
+/* An open without following links fails with ELOOP or ENOTDIR for a link. */
 static int no_link(int err)
 {
 	return err == -ELOOP || err == -ENOTDIR ? -EXDEV : err;
 }
 
-/* Opens the path component by component, without following links. Closes `directory`. Returns a
- * descriptor or -errno. */
+/* Opens component by component, without following links. Closes `directory`. */
 static int walk(int directory, char *relative, int flags)
 {
 	char *slash;
@@ -73,8 +71,8 @@ static int walk(int directory, char *relative, int flags)
 	return err ? no_link(err) : fd;
 }
 
-/* Resolves all links by realpath. Then opens the resolved path, in which no component may be a link
- * by now. openat2 refuses absolute links; this function allows them if they stay in the tree. */
+/* Resolves links by realpath, then opens a path in which no component may be a link by
+ * now. This allows absolute links that stay in the tree, which openat2 refuses. */
 static int open_resolved(const char *root, const char *path, int flags)
 {
 	auto_free char *real_root = realpath(root, NULL);
@@ -99,9 +97,9 @@ int open_beneath(const char *root, const char *path, int flags)
 	if (directory < 0)
 		return directory;
 	int fd = openat2_beneath(directory, relative, flags);
-	/* The slower way is tried in four cases. EXDEV: openat2 also refuses absolute links that
-	 * stay in the tree. ENOSYS: an old kernel. EPERM: a container forbids openat2. EAGAIN: a
-	 * file or directory was renamed during the call. */
+	/* EXDEV: openat2 also refuses absolute links that stay in the tree. ENOSYS: an
+	 * old kernel. EPERM: a container forbids openat2. EAGAIN: something was renamed
+	 * during the call. */
 	if (fd == -EXDEV || fd == -ENOSYS || fd == -EPERM || fd == -EAGAIN)
 		return open_resolved(root, path, flags);
 	return fd;

@@ -10,11 +10,9 @@
  * links that stay in the tree.
  *
  *   Threads: any; no state.
- *   Errors: -errno; -EXDEV: a link leads out of the tree, or a part of the path became a link
- *         during the call.
+ *   Errors: -errno; -EXDEV: a link leads out of the tree, or appeared during the call.
  *   Fault: load.openat2 acts as if the system call were missing.
  */
 
-/* Opens `path`, which must be absolute and begin with the root's path. Returns a descriptor or
- * -errno. */
+/* path: absolute, and begins with the root's path. Returns a descriptor or -errno. */
 must_check int open_beneath(const char *root, const char *path, int flags);

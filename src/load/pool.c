@@ -10,12 +10,10 @@
 #include <errno.h>
 #include <sched.h>
 
-/*
- * A thread takes tasks until there are none. Then it sleeps until the next kick: a call of
- * load_pool_kick, which announces a task. Kicks are counted: a sleeping thread takes one and wakes;
- * a thread that is about to sleep takes one and does not sleep. So a kick is not lost if it comes
- * after a thread has found no task, but before the thread sleeps.
- */
+/* A thread takes tasks until there are none, and sleeps until the next kick
+ * (load_pool_kick), which announces a task. Kicks are counted: a sleeping thread takes
+ * one and wakes, a thread that is about to sleep takes one and does not sleep. So no
+ * kick is lost between the two. */
 
 struct decoder {
 	struct load_pool *pool;
@@ -24,7 +22,7 @@ struct decoder {
 	pthread_t thread;
 };
 
-/* set in decoders and runners: the current thread is one of them */
+/* set in decoders and runners */
 static _Thread_local bool is_decoder;
 
 void load_read_give(struct load_read *read, struct load_task *task)
@@ -82,8 +80,7 @@ void load_pool_kick(struct load_pool *pool, enum load_stage stage)
 	bool wake = crew->asleep > 0;
 	bool lacks = stage == LOAD_READ && readers_lack_locked(pool);
 	lock_release(&pool->lock);
-	/* The signal is sent after the lock is released. Otherwise the woken thread, which first
-	 * takes the lock, might have to wait for it. */
+	/* A signal under the lock would make the woken thread wait for the lock. */
 	if (wake)
 		pthread_cond_signal(&crew->kicked);
 	if (lacks)
@@ -138,7 +135,7 @@ static struct load_work *take_work(struct load_pool *pool)
 	return work;
 }
 
-/* Does the next work of the queue. Returns false if the queue is empty. */
+/* false: the queue is empty. */
 static bool do_work(struct load_pool *pool)
 {
 	struct load_work *work = take_work(pool);
@@ -228,8 +225,7 @@ static void *decoder_main(void *argument)
 {
 	struct decoder *decoder = argument;
 	is_decoder = true;
-	/* Training jobs have precedence over threads with SCHED_BATCH. It does no harm if the
-	 * kernel refuses. */
+	/* Training jobs take precedence. It does no harm if the kernel refuses. */
 	(void)pthread_setschedparam(
 		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
 	bool runs = decoder->stage == LOAD_RUN;
@@ -351,7 +347,7 @@ void load_pool_free(struct load_pool **pool_pointer)
 		i++)
 		load_context_free(&pool->decoders[i].context);
 	free(pool->decoders);
-	/* if a reader has not ended, it may still use the pool, which is then never freed */
+	/* a reader that has not ended may still use the pool; then it is never freed */
 	if (all)
 		pool_destroy(pool);
 	*pool_pointer = NULL;

@@ -10,20 +10,19 @@
 
 /* Types and functions that pool.c (decoders) and readers.c share. */
 
-/* The threads of one stage. A kick (load_pool_kick) announces a task to them. */
 struct crew {
 	pthread_cond_t kicked;
-	unsigned kicks;	 /* (lock) kicks (announced tasks) that no thread has taken yet */
-	unsigned asleep; /* (lock) threads that sleep until the next kick */
-	unsigned most;	 /* largest number of threads */
-	bool stop;	 /* (lock) the threads have to end */
+	unsigned kicks;	 /* (lock) announced tasks that no thread has taken yet */
+	unsigned asleep; /* (lock) */
+	unsigned most;
+	bool stop; /* (lock) the threads have to end */
 };
 
 struct reader {
 	LIST_ENTRY(reader) link; /* (lock) */
 	struct load_pool *pool;
 	pthread_t thread;
-	/* (lock) the task that the thread is reading; NULL: none, or the pool has taken it away */
+	/* (lock) NULL: none, or the pool has taken the task away */
 	struct load_task *task;
 	bool left_behind; /* (lock) the pool ends without waiting for this thread */
 };
@@ -35,7 +34,7 @@ struct load_pool {
 	TAILQ_HEAD(works, load_work) works; /* (lock) work for decoders */
 	/* (lock) work that waits for a server, for readers */
 	struct works waiting;
-	/* (lock) number of readers that are doing work from `waiting` */
+	/* (lock) readers that are doing work from `waiting` */
 	unsigned n_waiting;
 	TAILQ_HEAD(, load_read) spare; /* (lock) reads that can be reused */
 	unsigned n_spare;	       /* (lock) */
@@ -44,27 +43,25 @@ struct load_pool {
 	pthread_cond_t ended;	       /* signalled when a reader has ended */
 	bool time_is_up; /* (lock) the pool no longer waits for reads to end */
 	unsigned n_decoders, n_runners;
-	/* number of decoders and runners that were started, decoders first */
+	/* decoders and runners that were started, decoders first */
 	unsigned decoders_started;
 	struct decoder *decoders;
 };
 
-/* Sleeps until load_pool_kick announces a task. Returns false if the thread must end. */
+/* Sleeps until load_pool_kick announces a task. false: the thread must end. */
 must_check bool crew_wait(struct load_pool *pool, struct crew *crew);
-/* Returns a struct load_read for a new task. Reuses one whose task is done, if there is one. NULL:
- * no memory. */
+/* Returns a read for a new task, if possible a used one. NULL: no memory. */
 struct load_read *pool_take_read(struct load_pool *pool);
 
-/* Does the next work that waits for a server. Returns false if there is no such work. Also returns
- * false if half of the readers are doing such work, so that the others can read. */
+/* Does the next work that waits for a server. false: there is none, or half of the
+ * readers already do such work, so that the others can read. */
 bool pool_do_waiting(struct load_pool *pool);
 
 /* --- readers.c -------------------------------------------------------------------------- */
 
-/* Tells whether another reader is needed: a task was announced, no reader is free, and there are
- * fewer readers than allowed. If so, counts the new reader; the caller must then release the lock
- * and call reader_start. */
+/* Tells whether a task lacks a reader, and another one is allowed. If so, counts it; the
+ * caller must then release the lock and call reader_start. */
 bool readers_lack_locked(struct load_pool *pool);
 int reader_start(struct load_pool *pool);
-/* Waits a limited time for the readers to end. Returns false if a reader has not ended by then. */
+/* Waits a limited time. false: a reader has not ended by then. */
 must_check bool readers_end(struct load_pool *pool);

@@ -17,10 +17,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* Reads the bytes of files: the first stage of loading. A system call on a file may never return,
- * so struct load_read has its own copy of all data that the stage uses. */
+/* The first stage of loading. A system call on a file may never return, so struct
+ * load_read has its own copy of all data that the stage uses. */
 
-/* the largest file of an image; far more than any sensible image has */
+/* far more than any sensible image has */
 #define MAX_FILE_BYTES (UINT64_C(2) << 30)
 
 struct load_read *load_read_new(void)
@@ -173,7 +173,7 @@ static int read_bytes(
 		done += (uint64_t)n;
 	}
 	stats_add(STAT_SOURCE_BYTES, done);
-	/* The file may have been written during the read. */
+	/* the file may have been written during the read */
 	int err = check_unchanged(read, fd);
 	if (!err && done < bytes)
 		err = fail(read, -EIO, "has become shorter since the scan");
@@ -262,7 +262,7 @@ static int read_part(struct load_read *read, int fd, uint8_t *out)
 
 /* --- remote files ------------------------------------------------------------------------ */
 
-/* Sets the message and the flags of an error that a server has caused. Returns -errno. */
+/* Takes over an error that a server has caused. Returns -errno. */
 static int fail_far(struct load_read *read, int err, const struct far_error *error)
 {
 	fail(read, 0, error->message);
@@ -306,8 +306,7 @@ static int read_file(struct load_read *read)
 				  : read_bytes(read, fd, 0, read->expected_bytes, out);
 }
 
-/* Reads the sample from the tier. If the tier does not have the sample, reads it from the source,
- * and offers it to the tier. */
+/* A sample that the tier lacks is read from the source, and offered to the tier. */
 static int read_tiered(struct load_read *read)
 {
 	uint8_t *out = NULL;
@@ -333,8 +332,7 @@ static void identify_content(struct load_read *read)
 		read->identity = (struct load_identity){0};
 }
 
-/* Reads the second file of a pair, or the further frames of a video. If one file can't be read, the
- * sample fails. */
+/* Reads the second file of a pair, or further frames. If one fails, the sample fails. */
 static void run_second(struct load_read *read)
 {
 	struct load_read *second = read->second;

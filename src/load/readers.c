@@ -11,12 +11,10 @@
 #include <errno.h>
 #include <string.h>
 
-/*
- * The reading stage has one thread per read in flight, and uses plain system calls. A file system
- * that does not answer, such as NFS or a FUSE server, can block a thread for ever; io_uring would
- * block a kernel thread in the same way. The pool then starts another thread. When the pool ends,
- * it does not wait for the blocked thread.
- */
+/* One thread per read in flight uses plain system calls. A file system that does not
+ * answer, such as NFS or a FUSE server, can block a thread for ever; io_uring would
+ * block a kernel thread in the same way. The pool then starts another thread, and does
+ * not wait for the blocked one at its end. */
 
 #define END_NS UINT64_C(2000000000)
 
@@ -30,8 +28,8 @@ bool readers_lack_locked(struct load_pool *pool)
 	return lacks;
 }
 
-/* Ends the reader's work on its task. Returns false if the task is no longer the reader's: when the
- * pool ended, the read took too long, and the pool has taken the task away. */
+/* Ends the reader's work on its task. false: the read took too long, and the pool, at
+ * its end, has taken the task away. */
 static bool is_still_ours(struct reader *reader)
 {
 	LOCK_SCOPE(&reader->pool->lock);
@@ -40,8 +38,8 @@ static bool is_still_ours(struct reader *reader)
 	return ours;
 }
 
-/* Notes the task that the reader reads. Returns false if the pool is ending and no longer waits for
- * reads; the caller must then not begin the read. */
+/* Notes the task. false: the pool waits for no more reads, so this one must not
+ * begin. */
 static bool begin(struct reader *reader, struct load_task *task)
 {
 	LOCK_SCOPE(&reader->pool->lock);
@@ -57,8 +55,8 @@ static void interrupt(struct load_task *task)
 		"the read was interrupted, because the daemon stops");
 }
 
-/* Reads the file of a task. Returns false if the pool has taken the task away; the thread must then
- * end without accessing the caller's data. */
+/* false: the pool has taken the task away, so the thread must end without accessing the
+ * caller's data. */
 static bool read_one(struct reader *reader, struct load_task *task)
 {
 	struct load_pool *pool = reader->pool;
@@ -102,7 +100,7 @@ static void *reader_main(void *argument)
 	return NULL;
 }
 
-/* Starts a reader. -ECANCELED: the pool is ending. */
+/* -ECANCELED: the pool is ending. */
 static int start(struct load_pool *pool)
 {
 	struct reader *reader = calloc(1, sizeof(*reader));
@@ -120,8 +118,7 @@ static int start(struct load_pool *pool)
 	return err;
 }
 
-/* Starts a reader that is already counted in pool->n_readers. If this fails, the other readers
- * continue. */
+/* The reader is counted in pool->n_readers. If it can't start, the others go on. */
 int reader_start(struct load_pool *pool)
 {
 	int err = start(pool);
@@ -137,7 +134,6 @@ int reader_start(struct load_pool *pool)
 	return err;
 }
 
-/* Waits for the end of all readers, at most END_NS. */
 static void wait_for_readers(struct load_pool *pool)
 {
 	uint64_t until = clock_now_ns() + END_NS;
@@ -150,8 +146,8 @@ static void wait_for_readers(struct load_pool *pool)
 	pool->time_is_up = true;
 }
 
-/* Takes the task away from a reader that is still reading. Returns the task, which the caller must
- * finish; NULL: no reader has a task. */
+/* Takes a task away from a reader. The caller must finish the task; NULL: there is
+ * none. */
 static struct load_task *take_away(struct load_pool *pool)
 {
 	struct reader *reader;

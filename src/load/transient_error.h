@@ -5,9 +5,7 @@
 
 #include <stdbool.h>
 
-/*
- * Tells whether a system call that has failed for the file may succeed later. error: the errno of
- * the failure. Some errors are transient only if the file's directory is missing or on another
- * machine; so the directory and its file system are examined.
- */
+/* Tells whether a system call that failed for the file with this errno may succeed
+ * later. Some errors are transient only if the file's directory is missing or on another
+ * machine; so the directory and its file system are examined. */
 bool load_error_passes(int error, const char *path);

@@ -39,10 +39,8 @@ static int split(const char *text, struct command *command, char *message)
 
 /* --- the environment ------------------------------------------------------------------- */
 
-/* Fills in the environment variables for the program's processes. Leaves out the daemon's own
- * variables, because they may contain credentials of servers. OMP_NUM_THREADS, OPENBLAS_NUM_THREADS
- * and MKL_NUM_THREADS limit a process to one computing thread, because there is one process per
- * CPU. */
+/* Leaves out the daemon's variables, which may contain credentials. One computing thread
+ * per process is enough, because there is a process per CPU. */
 static int fill_environment(
 	const struct preparation_config *config, struct command *command)
 {
@@ -89,7 +87,7 @@ static int find_user(
 
 /* --- the identity --------------------------------------------------------------------- */
 
-/* Adds a text to the hash, with the \0 at its end. */
+/* Adds the text with the \0 at its end. */
 static void add_text(EVP_MD_CTX *hash, const char *text)
 {
 	EVP_DigestUpdate(hash, text, strlen(text) + 1);
@@ -107,8 +105,7 @@ static int add_bytes(EVP_MD_CTX *hash, int fd)
 	return n < 0 ? -errno : 0;
 }
 
-/* Adds the content of a file to the hash, or its size and mtime if the daemon may not read the
- * file. */
+/* Adds the content of a file, or, if the daemon may not read it, its size and mtime. */
 static int add_file(EVP_MD_CTX *hash, const char *path, const struct stat *st)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);

@@ -10,10 +10,9 @@
 
 /*
  * The command of a [preparation NAME]: words, user, environment, and a hash that identifies the
- * arrays that the command makes.
+ * arrays that the command makes. It does not change after command_new.
  *
- *   Threads: any; a command does not change after command_new.
- *   Errors: -errno, with a message.
+ *   Threads: any.   Errors: -errno, with a message.
  */
 
 #define COMMAND_MESSAGE 256
@@ -23,8 +22,7 @@ struct command {
 	char *text;
 	char *words[COMMAND_MOST_WORDS + 1]; /* pointers into `text`, then NULL */
 	unsigned n;
-	/* The result of stat() for each word that names a file, when the file was hashed. A
-	 * different result later means that the file has changed. */
+	/* result of stat() for each word that names a file, when it was hashed */
 	struct stat files[COMMAND_MOST_WORDS];
 	char *environment[10];
 	bool changes_user;
@@ -38,7 +36,6 @@ must_check int command_new(const struct preparation_config *config, struct comma
 	char message[static COMMAND_MESSAGE]);
 void command_free(struct command *command);
 
-/* Tells whether a file of the command has changed since command_new. `message` then names the
- * file. */
+/* Tells whether a file of the command has changed since command_new, and which one. */
 bool command_has_changed(
 	const struct command *command, char message[static COMMAND_MESSAGE]);

@@ -12,10 +12,9 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-/* A seccomp filter, which the kernel applies to each system call of a process. It refuses all
- * sockets except AF_UNIX. It refuses io_uring, because io_uring could create sockets without
- * passing the filter. It kills a process that uses the system calls of another architecture,
- * because their numbers differ. */
+/* A seccomp filter for the system calls of a process. It refuses io_uring, because
+ * io_uring could create sockets without passing the filter. It kills a process that uses
+ * another architecture's system calls, because their numbers differ. */
 
 #if defined(__x86_64__)
 #define OUR_ARCH AUDIT_ARCH_X86_64
@@ -30,7 +29,7 @@
 #define EQUAL(value, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, yes, no)
 #define LEAST(value, yes, no) BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, value, yes, no)
 #define RETURN(value) BPF_STMT(BPF_RET | BPF_K, value)
-#define X32 0x40000000 /* bit that is set in the numbers of the x32 ABI's system calls */
+#define X32 0x40000000 /* bit in the numbers of the x32 ABI's system calls */
 
 static struct sock_filter instructions[] = {
 	LOAD(arch),

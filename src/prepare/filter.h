@@ -5,8 +5,8 @@
 
 #include "base/cleanup.h"
 
-/* Makes socket() fail with EACCES for all sockets except AF_UNIX, in this process, in its children
- * and in the programs that they execute. The process must have PR_SET_NO_NEW_PRIVS. -errno: the
- * kernel has no such filter. Calls no function of libc, so a child that shares the daemon's memory
- * may call it. */
+/* Makes socket() fail with EACCES except for AF_UNIX, in this process, its children and
+ * the programs that they execute. The process must have PR_SET_NO_NEW_PRIVS. -errno: the
+ * kernel has no such filter. A child that shares the daemon's memory may call this: it
+ * only makes a system call. */
 must_check int filter_sockets(void);

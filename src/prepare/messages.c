@@ -29,7 +29,7 @@
 #define READY "joaderfs-prepare 1\n"
 #define LINE_BYTES 80
 #define ERROR_BYTES 1024
-#define FIRST_READ 512 /* enough bytes for a line, and usually for a NumPy header */
+#define FIRST_READ 512 /* enough for a line, and usually for a NumPy header */
 
 struct exchange {
 	struct process *process;
@@ -37,7 +37,7 @@ struct exchange {
 	struct iovec unsent[3];
 	int n_unsent;
 	uint8_t buffer[LINE_BYTES + ARRAY_MOST_HEAD];
-	/* number of bytes in the buffer, and how many of them were parsed */
+	/* bytes in the buffer, and how many of them were parsed */
 	size_t have, used;
 	char *message;
 };
@@ -67,8 +67,7 @@ static void note_said(struct process *process, const char *text, size_t n)
 	}
 }
 
-/* Reads what the process has written to its standard error. Each call reads only a limited number
- * of bytes, so that a long text does not delay the answer. */
+/* Reads a limited number of bytes, so that a long text does not delay the answer. */
 static void listen_to(struct process *process)
 {
 	char text[1024];
@@ -95,8 +94,7 @@ static void describe_end(const struct process *process, char *ret, size_t size)
 		snprintf(ret, size, "was ended by signal %d", info.si_status);
 }
 
-/* Returns the error for a process that has ended. Writes its exit status and the last line of its
- * standard error to exchange->message. */
+/* Writes the exit status and the last line of standard error to exchange->message. */
 static int has_ended(const struct exchange *exchange)
 {
 	struct process *process = exchange->process;
@@ -118,8 +116,7 @@ static int is_silent(const struct exchange *exchange)
 
 /* --- sending and receiving -------------------------------------------------------------- */
 
-/* Sends some of the unsent bytes. If the process has closed its input, this is no error, because
- * its answer may have arrived already. */
+/* If the process has closed its input, this is no error: its answer may have come. */
 static void send_some(struct exchange *exchange)
 {
 	ssize_t n = writev(exchange->process->in, exchange->unsent, exchange->n_unsent);
@@ -137,8 +134,7 @@ static void send_some(struct exchange *exchange)
 	}
 }
 
-/* Waits until an answer can be read. Meanwhile sends the unsent bytes, and reads the standard
- * error. */
+/* Waits for an answer. Meanwhile sends unsent bytes, and reads the standard error. */
 static int await_answer(struct exchange *exchange)
 {
 	struct process *process = exchange->process;
@@ -161,7 +157,7 @@ static int await_answer(struct exchange *exchange)
 	}
 }
 
-/* Receives between 1 and `most` bytes. *ret: number of bytes. */
+/* *ret: the number of bytes, at least 1. */
 static int receive(struct exchange *exchange, void *to, size_t most, size_t *ret)
 {
 	for (;;) {
@@ -180,7 +176,6 @@ static int receive(struct exchange *exchange, void *to, size_t most, size_t *ret
 	}
 }
 
-/* Appends between 1 and `most` received bytes to the buffer. */
 static int receive_more(struct exchange *exchange, size_t most)
 {
 	size_t room = sizeof(exchange->buffer) - exchange->have, n;
@@ -191,8 +186,7 @@ static int receive_more(struct exchange *exchange, size_t most)
 	return err;
 }
 
-/* Receives a line into the buffer. *ret: first byte of the line. exchange->used becomes the offset
- * after the line. */
+/* *ret: the line, which is in the buffer. exchange->used becomes the offset after it. */
 static int receive_line(struct exchange *exchange, const char **ret)
 {
 	uint8_t *end;
@@ -246,8 +240,7 @@ static int receive_refusal(struct exchange *exchange, uint64_t bytes)
 	return -EBADMSG;
 }
 
-/* Receives the NumPy header of the array into the buffer. exchange->used becomes the offset after
- * the header. */
+/* exchange->used becomes the offset after the NumPy header. */
 static int receive_head(
 	struct exchange *exchange, const struct array_type *type, uint64_t bytes)
 {

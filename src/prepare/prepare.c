@@ -17,11 +17,9 @@
 #define FIRST_PAUSE_NS UINT64_C(100000000)
 #define MOST_PAUSE_NS UINT64_C(5000000000)
 
-/*
- * A slot is a place for one process of a program. It may be empty. A thread takes the slot while it
- * sends a sample to the process; no other thread then uses the process. There is one exception:
- * programs_stop may kill the process at any time, under the lock.
- */
+/* A slot is a place for one process of a program, and may be empty. Only the thread that
+ * has taken the slot uses its process. But programs_stop may kill the process at any
+ * time, under the lock. */
 struct slot {
 	struct process process;
 	bool taken;
@@ -34,7 +32,7 @@ struct program {
 	struct command command;
 	bool usable;
 	struct slot *slots; /* (lock) one for each process */
-	/* (lock) number of failed attempts since the last success */
+	/* (lock) failed attempts since the last success */
 	unsigned failures;
 	/* (lock) the warning that processes can reach the network was logged */
 	bool told;
@@ -156,8 +154,7 @@ unsigned programs_processes(const struct programs *programs, size_t n)
 
 /* --- slots ------------------------------------------------------------------------------ */
 
-/* Returns a slot that no thread has taken. Prefers a slot whose process is already running. NULL:
- * all slots are taken. */
+/* Prefers a slot whose process is already running. NULL: all slots are taken. */
 static struct slot *free_slot_locked(
 	const struct programs *programs, const struct program *program)
 {
@@ -173,7 +170,7 @@ static struct slot *free_slot_locked(
 	return found;
 }
 
-/* Waits for a slot that no thread has taken, and takes it. NULL: the daemon is stopping. */
+/* Waits for a slot, and takes it. NULL: the daemon is stopping. */
 static struct slot *take_slot(struct programs *programs, const struct program *program)
 {
 	LOCK_SCOPE(&programs->lock);
@@ -209,8 +206,8 @@ static void end_process(struct programs *programs, struct slot *slot)
 	process_end(&slot->process);
 }
 
-/* Waits before a new process is started. There is no wait after the first failure of a program.
- * After each further failure the wait is twice as long, up to MOST_PAUSE_NS. */
+/* There is no wait after a program's first failure. After each further failure the wait
+ * is twice as long, up to MOST_PAUSE_NS. */
 static void pause_before_start(struct programs *programs, const struct program *program)
 {
 	LOCK_SCOPE(&programs->lock);
@@ -240,7 +237,7 @@ static void tell_isolation(
 			program->config->name);
 }
 
-/* Puts a new process into the slot. If the daemon is stopping, kills the process. */
+/* If the daemon is stopping, kills the process. */
 static int install(
 	struct programs *programs, struct slot *slot, const struct process *process)
 {
@@ -286,8 +283,7 @@ static void count_failure(struct programs *programs, struct program *program, bo
 	program->failures = failed ? program->failures + 1 : 0;
 }
 
-/* Sends the sample to the slot's process. Starts a process first if the slot has none. Does not try
- * again after a failure. -EBADMSG: the program refused the sample. */
+/* Starts a process if the slot has none. -EBADMSG: the program refused the sample. */
 static int try_once(struct programs *programs, struct program *program, struct slot *slot,
 	const struct program_sample *sample, uint8_t *tensor, char *message)
 {

@@ -20,21 +20,19 @@
 #define STACK_BYTES (64 << 10)
 #define END_MS 2000
 
-/*
- * Starts processes. fork() would be slow, because it copies the page tables of the daemon, whose
- * cache may be large. With CLONE_VM and CLONE_VFORK the child shares the daemon's memory until it
- * executes the program. The child makes system calls directly: it must not call setuid() and
- * similar functions of libc, because they would act on all threads of the daemon.
- */
+/* Starts processes. fork() would copy the page tables of the daemon, whose cache may be
+ * large. So the child shares the daemon's memory (CLONE_VM, CLONE_VFORK) until it
+ * executes the program. It makes system calls directly, because setuid() and similar
+ * functions of libc would act on all threads of the daemon. */
 
 struct child {
 	const struct command *command;
 	int in, out, err;
-	/* filter_sockets has succeeded: the process can't make sockets for a network */
+	/* filter_sockets has succeeded */
 	bool filtered;
-	const char *step; /* name of the part of the start that failed, for the message */
+	const char *step; /* part of the start that failed, for the message */
 	int error;
-	sigset_t mask; /* signal mask that the program gets */
+	sigset_t mask; /* signal mask of the program */
 };
 
 static void give_up(struct child *child, const char *step)
@@ -57,7 +55,7 @@ static void reset_signals(void)
 		(void)sigaction(number, &normal, NULL);
 }
 
-/* Makes the kernel kill this process, rather than the daemon, when memory is short. */
+/* Makes the kernel kill this process, not the daemon, when memory is short. */
 static void be_the_first_to_end(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -104,9 +102,8 @@ __attribute__((no_sanitize("address", "undefined"))) static int child_main(void 
 	return 127;
 }
 
-/* Clones the daemon, if possible with new namespaces, so that the child has no network. A daemon
- * that is not root also needs a user namespace for this, which the kernel or a container may
- * forbid. */
+/* Isolates the child from the network by new namespaces, if possible. A daemon that is
+ * not root also needs a user namespace, which the kernel or a container may forbid. */
 static pid_t clone_child(
 	struct child *child, uint8_t *stack, int *ret_pidfd, bool *ret_isolated)
 {
@@ -147,13 +144,12 @@ static void close_pipe(int ends[static 2])
 	}
 }
 
-/* Makes a pipe. `ours`: index (0 or 1) of the end that the daemon keeps; this end becomes
- * non-blocking. */
+/* ours: index (0 or 1) of the end that the daemon keeps, which becomes non-blocking. */
 static int make_pipe(int ends[static 2], int ours)
 {
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return -errno;
-	/* This may fail; the pipe then keeps its default size, and is only slower. */
+	/* if this fails, the pipe keeps its default size, and is only slower */
 	(void)fcntl(ends[ours], F_SETPIPE_SZ, PIPE_BYTES);
 	return fcntl(ends[ours], F_SETFL, O_NONBLOCK) == 0 ? 0 : -errno;
 }
@@ -203,17 +199,15 @@ int process_start(const struct command *command, struct process *ret, bool *ret_
 
 /* --- the end of a process ------------------------------------------------------------- */
 
-/* Kills the process and those of its children that are still in its process group. If the process
- * was started in its own PID namespace, the kernel also kills all other processes of the
- * namespace. */
+/* Kills also the children in the process group. If the process has its own PID
+ * namespace, the kernel kills all processes of that namespace. */
 void process_kill(const struct process *process)
 {
 	kill(-process->pid, SIGKILL);
 	kill(process->pid, SIGKILL);
 }
 
-/* Kills the process and waits for its end, but only briefly, because a process that waits for a
- * device may not end. */
+/* Waits only briefly, because a process that waits for a device may not end. */
 void process_end(struct process *process)
 {
 	struct pollfd ended = {.fd = process->pidfd, .events = POLLIN};

@@ -19,32 +19,30 @@ struct process {
 	int pidfd; /* -1: the kernel does not support pidfds */
 	int in, out, err;
 	uint64_t asked; /* number of samples sent to the process */
-	bool ready;	/* the process has sent its first line: joaderfs-prepare 1 */
+	bool ready;	/* the first line, joaderfs-prepare 1, has come */
 	char said[120]; /* last line that the process wrote to standard error */
 	size_t n_said;
 	bool line_ended, closed_err;
 };
 
-/* Starts a process. *ret_isolated: whether the process can't reach the network, because it has its
- * own network namespace or because of filter_sockets. */
+/* *ret_isolated: the process can't reach the network, because it has its own network
+ * namespace or because of filter_sockets. */
 must_check int process_start(const struct command *command, struct process *ret,
 	bool *ret_isolated, char message[static COMMAND_MESSAGE]);
-/* Kills the process. A thread that waits for an answer then sees that the process has ended. */
+/* A thread that waits for an answer then sees that the process has ended. */
 void process_kill(const struct process *process);
 void process_end(struct process *process);
 
-/* Tells whether the process is still running and has sent nothing since its last answer. */
+/* Tells whether the process runs and has sent nothing since its last answer. */
 bool process_is_good(struct process *process);
 
-/*
- * Waits for the process's first line, joaderfs-prepare 1. -ETIMEDOUT: no such line came within
- * timeout_ns; -EPIPE: the process has ended; -EPROTO: it has sent something else.
- */
+/* Waits for the line joaderfs-prepare 1. -ETIMEDOUT: it did not come within timeout_ns;
+ * -EPIPE: the process has ended; -EPROTO: it has sent something else. */
 must_check int process_await_ready(
 	struct process *process, uint64_t timeout_ns, char message[static IMAGE_MESSAGE]);
-/* Sends a sample to the process, and receives the array into `tensor`, whose size follows from
- * `type`. Errors: those of process_await_ready. -EBADMSG: the program refused the sample; the
- * reason is in `message`, and the process can be used again. */
+/* Sends a sample, and receives the array into `tensor`, whose size follows from `type`.
+ * Errors: those of process_await_ready. -EBADMSG: the program refused the sample for the
+ * reason in `message`; the process can be used again. */
 must_check int process_ask(struct process *process, const struct program_sample *sample,
 	const struct array_type *type, uint64_t timeout_ns, uint8_t *tensor,
 	char message[static IMAGE_MESSAGE]);

@@ -9,8 +9,7 @@
 /* Bytes before each row of samples. Upsampling reads one sample to the left of the image. */
 #define ROW_LEAD 32
 #define ALIGNMENT 64
-/* Most compressed bytes per block of 8 x 8 samples, on average over the file. The decoder refuses a
- * file with more, but photographs have fewer. */
+/* Most bytes per block of 8 x 8 samples, on average. Photographs have fewer. */
 #define MAX_BLOCK_BYTES 128
 
 struct baseline {
@@ -19,8 +18,7 @@ struct baseline {
 	struct frame frame;
 	struct huffman huffman[COMPONENTS];
 	struct scan scan;
-	/* Memory of scan.entropy.segment, the compressed bytes of a restart interval, and of the
-	 * samples of scan.planes: the decoded numbers of each component, such as Y or Cb. */
+	/* memory of scan.entropy.segment and of the samples of scan.planes */
 	uint8_t *memory;
 	size_t memory_bytes;
 };
@@ -86,8 +84,7 @@ bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 	decoder->end = data + size;
 	if (!frame_parse(frame, data, size))
 		return false;
-	/* libjpeg upsamples images of up to 4 columns in another way if h_factor is 2. This decoder
-	 * lacks that way. */
+	/* libjpeg treats up to 4 columns in another way, which this decoder lacks. */
 	if (h_factor(decoder) == 2 && frame->width <= 4)
 		return false;
 	*ret_width = frame->width;
@@ -97,8 +94,8 @@ bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 
 /* --- the parts of a scan ---------------------------------------------------------------- */
 
-/* Weights: a coefficient of the value 1 changes a sample by at most WEIGHT / 128. DC: the DC
- * coefficient; EDGE: the coefficients of the first row and column; ELSE: all other coefficients. */
+/* A coefficient of the value 1 changes a sample by at most WEIGHT / 128. EDGE:
+ * coefficients of the first row or column; ELSE: all others except DC. */
 #define WEIGHT_DC 16
 #define WEIGHT_EDGE 23
 #define WEIGHT_ELSE 31
@@ -115,8 +112,7 @@ static void set_quant(struct quant *quant, const uint8_t table[COEFFICIENTS])
 	}
 }
 
-/* Returns the look-ups of component i. If an earlier component has the same tables, returns its
- * look-ups. NULL: a table is bad. */
+/* Reuses the look-ups of an earlier component with equal tables. NULL: a bad table. */
 static const struct huffman *find_huffman(struct baseline *decoder, unsigned i)
 {
 	const struct frame *frame = &decoder->frame;
@@ -148,9 +144,8 @@ static bool set_planes(struct baseline *decoder)
 	return true;
 }
 
-/* Returns the range of MCUs, along one axis, that contains a span of pixels. If chroma is
- * upsampled, the range also contains the samples to the left and right of the span, which
- * upsampling reads. */
+/* Returns the MCUs, along one axis, that contain a span of pixels, and, if chroma is
+ * upsampled, the samples beside the span, which upsampling reads. */
 static struct baseline_span mcus_of(
 	struct baseline_span span, uint32_t length, unsigned factor)
 {
@@ -177,8 +172,7 @@ static bool reserve(struct baseline *decoder, size_t bytes)
 	return decoder->memory;
 }
 
-/* Returns the size of entropy.segment: the largest number of bytes that the decoder accepts for the
- * scan. */
+/* Returns the most bytes that the decoder accepts for the scan. */
 static size_t segment_capacity(const struct baseline *decoder)
 {
 	const struct frame *frame = &decoder->frame;
@@ -191,8 +185,7 @@ static size_t segment_capacity(const struct baseline *decoder)
 	return left < most ? left : most;
 }
 
-/* Allocates memory for entropy.segment, and for the samples of all planes in `columns` columns of
- * pixels. */
+/* columns: pixel columns whose samples get memory. */
 static bool set_memory(struct baseline *decoder, size_t columns)
 {
 	struct scan *scan = &decoder->scan;
@@ -203,8 +196,7 @@ static bool set_memory(struct baseline *decoder, size_t columns)
 		struct plane *plane = &scan->planes[i];
 		unsigned h = plane->component->h, v = plane->component->v;
 		plane->rows = v * BLOCK;
-		/* The stride is an odd number of cache lines, so that rows do not compete for the
-		 * same cache sets. */
+		/* an odd number of cache lines: rows do not compete for cache sets */
 		plane->stride =
 			align(ROW_LEAD + columns / h_factor(decoder) * h + ROW_SLACK) |
 			ALIGNMENT;
@@ -221,7 +213,7 @@ static bool set_memory(struct baseline *decoder, size_t columns)
 	return true;
 }
 
-/* Begins the scan. columns: the MCUs whose samples are stored. */
+/* columns: the MCUs whose samples are stored. */
 static bool begin_scan(struct baseline *decoder, struct baseline_span columns)
 {
 	const struct frame *frame = &decoder->frame;
@@ -241,8 +233,8 @@ static bool begin_scan(struct baseline *decoder, struct baseline_span columns)
 
 /* --- rows of pixels ------------------------------------------------------------------- */
 
-/* Prepares for decoding MCU row `row`. was_kept: the samples of the previous MCU row were computed;
- * their last row is copied to the place above the new MCU row, because upsampling reads it. */
+/* was_kept: the samples of the previous MCU row exist. Their last row is copied above
+ * the new MCU row, because upsampling reads it. */
 static void begin_mcu_row(struct scan *scan, uint32_t row, bool was_kept)
 {
 	for (unsigned i = 0; i < scan->n_planes; i++) {
@@ -254,15 +246,13 @@ static void begin_mcu_row(struct scan *scan, uint32_t row, bool was_kept)
 	}
 }
 
-/* Returns sample row y: a row of the MCU row that was decoded last, or the row above that MCU
- * row. */
+/* y: a row of the MCU row that was decoded last, or the row above that MCU row. */
 static uint8_t *sample_row(const struct plane *plane, uint32_t y)
 {
 	return plane->samples + plane->stride * (y + 1 - plane->top) - plane->stride;
 }
 
-/* Returns a row of chroma for upsampling, which also reads the samples before and after the row. At
- * the edges of the image these are copies of the first and the last sample of the row. */
+/* Repeats the first and last sample of the image: upsampling reads beyond the row. */
 static const uint8_t *edged_row(const struct baseline *decoder, const struct plane *plane,
 	uint32_t y, uint32_t columns)
 {
@@ -276,9 +266,8 @@ static const uint8_t *edged_row(const struct baseline *decoder, const struct pla
 	return row;
 }
 
-/* Returns the two rows of chroma around pixel row y, from column `first` on. Without `tall`,
- * libjpeg adds 1 or 2 and divides by 4; here 4 or 8 is added before the division by 16, with the
- * same result. */
+/* Returns the two rows of chroma around pixel row y, from column `first` on. Without
+ * `tall`, libjpeg adds 1 or 2 and divides by 4; here 4 or 8 is added, and 16 divides. */
 static struct chroma chroma_of(const struct baseline *decoder, uint32_t y, uint32_t first)
 {
 	const struct frame *frame = &decoder->frame;
@@ -334,7 +323,7 @@ static void make_row(const struct baseline *decoder, uint32_t y,
 		make_wide_row(decoder, y, columns, luma, out);
 }
 
-/* Returns the number of pixel rows that can be computed once `mcu_rows` MCU rows are decoded. */
+/* Returns how many pixel rows can be computed once `mcu_rows` MCU rows are decoded. */
 static uint32_t rows_ready(const struct baseline *decoder, uint32_t mcu_rows)
 {
 	uint32_t height = decoder->frame.height;

@@ -8,11 +8,12 @@
 #include <stdint.h>
 
 /*
- * A decoder for regular baseline JPEGs: Huffman coding, 8 bits, one scan; gray, or YCbCr sampled
- * 4:4:4, 4:2:2 or 4:2:0. Its pixels are those of libjpeg-turbo with its defaults (the accurate
- * integer transform, fancy upsampling), byte for byte. The decoder refuses a file that is not
- * perfectly regular, or that could make 16-bit arithmetic overflow; libjpeg then decodes that file.
- * If this decoder accepts a file, libjpeg would accept the file, too, without any warning.
+ * Decodes regular baseline JPEGs: Huffman coding, 8 bits, one scan; gray, or YCbCr
+ * sampled 4:4:4, 4:2:2 or 4:2:0. The pixels are those of libjpeg-turbo with its defaults
+ * (accurate integer transform, fancy upsampling), byte for byte. The decoder refuses a
+ * file that is not perfectly regular, or that could make 16-bit arithmetic overflow;
+ * libjpeg then decodes it. Any file that this decoder accepts, libjpeg would accept,
+ * too, without a warning.
  *
  *   Flow: baseline_new -> (baseline_open -> baseline_read)* -> baseline_free.
  *   Owns: its tables and memory; the data stay the caller's until baseline_read returns.
@@ -32,28 +33,21 @@ struct baseline_part {
 	struct baseline_span columns;
 };
 
-/* Creates a decoder. plain: the decoder uses portable code instead of vector code, so that tests
- * can compare them. NULL: no memory. */
+/* plain: uses portable code, so that tests can compare. NULL: no memory. */
 struct baseline *baseline_new(bool plain);
-/* Tells whether there is vector code for this processor. Without it libjpeg is faster than this
- * decoder. */
+/* Tells whether there is vector code for this processor. Otherwise libjpeg is faster. */
 bool baseline_is_fast(void);
 void baseline_free(struct baseline *decoder); /* may be NULL */
 
-/* Reads the segments before the image data. The data must stay valid until baseline_read has
- * returned. false: the decoder refuses the file. */
+/* Reads the segments before the image data. `data` must stay valid for baseline_read. */
 bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 	uint32_t *ret_width, uint32_t *ret_height);
 
-/*
- * Decodes a non-empty part of the open image into rows of RGB without padding. The decoder always
- * reads the whole file, so that it refuses the same files for each part. There is one exception: if
- * a number overflows outside the part, the decoder does not notice. false: the pixels may be partly
- * written.
- */
+/* Decodes a non-empty part into rows of RGB without padding. It reads the whole file, so
+ * that it refuses the same files for each part; but it does not notice a number that
+ * overflows outside the part. false: the pixels may be partly written. */
 bool baseline_read(struct baseline *decoder, struct baseline_part part, uint8_t *rgb);
 
-/* Returns the memory that the decoder holds. */
 size_t baseline_bytes(const struct baseline *decoder);
 /* Frees the memory for images if it has more than `keep` bytes. */
 void baseline_trim(struct baseline *decoder, size_t keep);

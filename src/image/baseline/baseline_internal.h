@@ -28,8 +28,8 @@
 
 /* --- markers.c ------------------------------------------------------------------------ */
 
-/* A Huffman table as the file has it: the number of codes of 1 to 16 bits, and their symbols. If
- * all numbers are 0, the file has not defined the table. */
+/* A Huffman table of the file: how many codes have 1 to 16 bits, and their symbols. It
+ * is undefined if all counts are 0. */
 struct huffman_spec {
 	uint8_t counts[16];
 	uint8_t symbols[256];
@@ -109,10 +109,10 @@ static inline unsigned ac_size(ac_entry entry)
 }
 
 /*
- * An entry of the look-up of DC differences: bits 0-7 the number of bits of the scan that the entry
- * decodes; bits 8-15 1 if the end of the block is among them; bits 16-31 a constant. The difference
- * is the number in the decoded bits plus the constant, modulo 2^16. An entry of 0 can't decode the
- * code.
+ * An entry of the look-up of DC differences: bits 0-7 the number of bits of the scan
+ * that the entry decodes; bits 8-15 1 if the end of the block is among them; bits 16-31
+ * a constant. The difference is the decoded bits plus the constant, modulo 2^16. 0:
+ * can't decode the code.
  */
 typedef uint32_t dc_entry;
 
@@ -144,8 +144,7 @@ bool huffman_make(struct huffman *huffman, const struct huffman_spec *dc,
  * once per block for the end of the segment: a block has fewer bytes than this. */
 #define SEGMENT_PADDING 512
 
-/* The bytes of one restart interval, without stuffing. `buffer` has the bits that were read and not
- * yet used. */
+/* A restart interval without stuffing. `buffer` has bits that are read but not used. */
 struct bits {
 	/* bits are taken from the highest one down; the highest `count` bits are valid */
 	uint64_t buffer;
@@ -163,20 +162,18 @@ struct entropy {
 	struct bits bits;
 };
 
-/* Loads the bytes up to the next marker into entropy->segment. false: there is no marker, or the
- * bytes do not fit. */
+/* Loads the bytes up to the next marker. false: no marker, or the bytes do not fit. */
 bool entropy_begin(struct entropy *entropy);
-/* Checks that all bytes of the segment were decoded, and that the expected restart marker follows.
- * Then begins the next segment. */
+/* Begins the next segment. false: bytes are left, or no restart marker follows. */
 bool entropy_restart(struct entropy *entropy);
-/* Tells whether all bytes of the segment were decoded, and the image ends after the segment. */
+/* Tells whether the segment is decoded, and the image ends after it. */
 bool entropy_end(const struct entropy *entropy);
 
 /* --- scan.h, idct.c, kernels_*.c ---------------------------------------------------------------- */
 
-/* The coefficients of two blocks, which are transformed together. n: number of decoded blocks. Row
- * i of the second block lies beside row i of the first. After both blocks there is spare room: a
- * damaged block may have coefficients beyond the last one, which are written there. */
+/* Coefficients of two blocks, which are transformed together: row i of the second lies
+ * beside row i of the first. n: decoded blocks. The spare room at the end is for
+ * coefficients that a damaged block has beyond its last one. */
 #define PAIR_STRIDE (2 * BLOCK)
 #define PAIR_SPARE (BLOCK * PAIR_STRIDE)
 
@@ -189,8 +186,7 @@ struct pair {
 /* The quantisation factors for two blocks side by side: each row of factors appears twice. */
 struct quant {
 	_Alignas(32) int16_t factors[BLOCK * PAIR_STRIDE];
-	/* weights[i] / 128: the most by which a coefficient of the value 1 changes a sample,
-	 * rounded up */
+	/* weights[i] / 128: most that a coefficient of 1 changes a sample, rounded up */
 	_Alignas(32) int16_t weights[BLOCK * PAIR_STRIDE];
 };
 
@@ -198,7 +194,6 @@ struct quant {
  * before it is clamped, and all 16-bit numbers that libjpeg would compute fit. */
 #define MAX_WEIGHT (505 * 128)
 
-/* Memory that receives the samples of a component. */
 struct plane {
 	const struct component *component;
 	const struct huffman *huffman;
@@ -223,39 +218,35 @@ struct scan {
 	uint32_t first, end;
 };
 
-/* zigzag_pair[k]: place of coefficient k in pair.coefficients; for k > 63 a place in the spare
- * room. */
+/* zigzag_pair[k]: place of coefficient k in pair.coefficients, or, if k > 63, a
+ * spare. */
 extern const uint8_t zigzag_pair[2 * END_OF_BLOCK];
-/* zigzag_block[k] is the place of coefficient k in a block of 8 x 8. */
+/* zigzag_block[k]: place of coefficient k in a block of 8 x 8. */
 extern const uint8_t zigzag_block[COEFFICIENTS];
 
 /*
- * The rows of chroma from which a row of pixels is computed: the nearest row and the next nearest,
- * for Cb and for Cr. If there is a row of chroma for each row of pixels, near and far are the same
- * row. Upsampling makes two samples from one, along rows and along columns. Each is 3/4 of the
- * sample plus 1/4 of its neighbour; both directions together give sums in 1/16. To round as libjpeg
- * does, added_even (for even pixels) or added_odd is added before the division by 16.
+ * The rows of chroma from which a row of pixels is computed: the nearest row and the
+ * next nearest. They are the same row if each row of pixels has one. Upsampling makes
+ * two samples from one, along rows and along columns: 3/4 of the sample plus 1/4 of its
+ * neighbour, together sums in 1/16. added_even (for even pixels) or added_odd is added
+ * before the division by 16, which then rounds as in libjpeg.
  */
 struct chroma {
-	/* near[0] and far[0]: Cb; near[1] and far[1]: Cr; readable from one sample before the row
-	 * to one after */
+	/* [0]: Cb, [1]: Cr; readable from one sample before the row to one after */
 	const uint8_t *near[2];
 	const uint8_t *far[2];
 	int added_even, added_odd;
 };
 
 struct kernels {
-	/* Decodes an MCU row. keep: also computes the samples of the MCUs from `first` to `end`. */
+	/* Decodes an MCU row. keep: also makes the samples of MCUs `first` to `end`. */
 	bool (*scan_row)(struct scan *scan, const struct kernels *kernels, bool keep);
-	/* Computes the samples of both blocks of the pair, and clears the coefficients. false: a
-	 * number overflows. */
+	/* Computes the samples, and clears the coefficients. false: an overflow. */
 	bool (*transform)(struct pair *pair, const struct quant *quant, size_t stride);
-	/* Makes n pixels of RGB. rgb and rgb_wide read up to ROW_SLACK bytes beyond the samples
-	 * that they need. */
+	/* Makes n pixels. rgb and rgb_wide read up to ROW_SLACK bytes too many. */
 	void (*rgb)(const uint8_t *y, const uint8_t *cb, const uint8_t *cr, uint32_t n,
 		uint8_t *out);
-	/* Makes n pixels of RGB where one sample of chroma covers two pixels. The first pixel must
-	 * be the left one of the two pixels that its sample of chroma covers. */
+	/* One sample of chroma covers two pixels; the first pixel must be a left one. */
 	void (*rgb_wide)(
 		const uint8_t *y, const struct chroma *chroma, uint32_t n, uint8_t *out);
 	void (*gray)(const uint8_t *y, uint32_t n, uint8_t *out);
@@ -264,11 +255,10 @@ struct kernels {
 #define ROW_SLACK 64
 
 extern const struct kernels kernels_plain;
-/* Returns the functions in vector code for AVX2, or NULL on a machine without it. */
+/* Returns NULL on a machine without AVX2. */
 const struct kernels *kernels_avx2(void);
 
-/* Computes the samples of a pair of blocks in plain code, and checks each number. false: a number
- * overflows. */
+/* Transforms in plain code, and checks each number. false: a number overflows. */
 bool transform_checked(struct pair *pair, const struct quant *quant, size_t stride);
-/* Computes the samples of a block that has no coefficient but DC. false: a number overflows. */
+/* Transforms a block that has no coefficient but DC. false: a number overflows. */
 bool transform_dc(int dc, const struct quant *quant, uint8_t *out, size_t stride);

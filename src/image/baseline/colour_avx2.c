@@ -9,10 +9,8 @@
 #include <immintrin.h>
 #include <string.h>
 
-/*
- * Computes the colours of 32 pixels at a time, 16 per 128-bit lane. Even and odd pixels are in
- * separate vectors of 16-bit numbers, because upsampling produces them separately.
- */
+/* Computes 32 pixels at a time, 16 per 128-bit lane. Even and odd pixels are in separate
+ * vectors of 16-bit numbers, because upsampling makes them separately. */
 
 #define STEP 32	     /* pixels */
 #define STEP_WIDE 64 /* pixels, if each sample of chroma covers two pixels */
@@ -28,8 +26,7 @@ inline_avx2 struct both split(__m256i bytes)
 		_mm256_srli_epi16(bytes, 8)};
 }
 
-/* Merges even and odd numbers into bytes. In each lane the even numbers come before the odd
- * ones. */
+/* Packs into bytes; in each lane the even numbers come first. */
 inline_avx2 __m256i join(struct both numbers)
 {
 	return _mm256_packus_epi16(numbers.even, numbers.odd);
@@ -40,7 +37,6 @@ inline_avx2 __m256i load(const uint8_t *in)
 	return _mm256_loadu_si256((const __m256i *)in);
 }
 
-/* Loads one lane from each address. */
 inline_avx2 __m256i load_lanes(const uint8_t *first, const uint8_t *second)
 {
 	__m128i low = _mm_loadu_si128((const __m128i *)first);
@@ -50,8 +46,7 @@ inline_avx2 __m256i load_lanes(const uint8_t *first, const uint8_t *second)
 
 /* --- chroma: Cb or Cr, less 128 ---------------------------------------------------------- */
 
-/* The sums 3 * near sample + far sample, for 32 samples, 16 in each 128-bit lane. In each lane
- * `first` has the sums of samples 0 to 7, and `second` those of samples 8 to 15. */
+/* 3 * near + far for 32 samples. In each lane `first` has 0 to 7, `second` 8 to 15. */
 struct sums {
 	__m256i first, second;
 };
@@ -64,8 +59,7 @@ inline_avx2 struct sums between(const uint8_t *near, const uint8_t *far)
 		_mm256_maddubs_epi16(_mm256_unpackhi_epi8(a, b), factors)};
 }
 
-/* Upsamples a row: makes two samples from each sum in `here`. before, behind: the sums of the left
- * and right neighbours. added: numbers to add before the division by 16. */
+/* Makes two samples from each sum in `here`. before, behind: sums of the neighbours. */
 inline_avx2 struct both upsample(
 	__m256i before, __m256i here, __m256i behind, struct both added)
 {
@@ -103,10 +97,11 @@ struct colours {
 };
 
 /*
- * Converts YCbCr to RGB with the factors of colour.h. To fit the factors into 16 bits, whole
- * multiples are added separately: red = Y + Cr + 26345 / 65536 Cr, green = Y - Cr + (18734 Cr -
- * 22554 Cb) / 65536, blue = Y + 2 Cb - 14942 / 65536 Cb. vpmulhrsw divides by 32768 and rounds to
- * the nearest; 26344 instead of 26345 makes no difference for -128..127.
+ * Converts with the factors of colour.h. Whole multiples are added separately, so that
+ * the other factors fit into 16 bits: red = Y + Cr + 26345 / 65536 Cr, green = Y - Cr +
+ * (18734 Cr - 22554 Cb) / 65536, blue = Y + 2 Cb - 14942 / 65536 Cb. vpmulhrsw divides
+ * by 32768 and rounds to the nearest; 26344 instead of 26345 makes no difference for
+ * -128..127.
  */
 inline_avx2 struct colours convert(__m256i luma, __m256i b, __m256i r)
 {
@@ -127,14 +122,11 @@ inline_avx2 struct colours convert(__m256i luma, __m256i b, __m256i r)
 	};
 }
 
-/*
- * 16 pixels of RGB are 48 bytes: three vectors. Each colour is shuffled once, so that each of its
- * bytes has its final position in one of the three vectors. Then masks choose, for each byte of a
- * vector, one of the three colours.
- */
+/* 16 pixels of RGB are 48 bytes: three vectors. Each colour is shuffled once, so that
+ * each of its bytes is in place in one of the vectors. Then masks choose a colour for
+ * each byte. */
 
-/* Index of the pixel to which byte i belongs in the vector that has colour c at byte i. Only one of
- * the three vectors has colour c at byte i. */
+/* Index of the pixel to which byte i belongs in the vector that has colour c there. */
 #define PIXEL_AT(i, c) ((((c) + 2 * (i)) % 3 * 16 + (i)) / 3)
 #define PLACE(i, c) (char)(PIXEL_AT(i, c) / 2 + PIXEL_AT(i, c) % 2 * 8)
 /* A byte of ones if byte i of vector v has colour c, otherwise 0. */
@@ -154,8 +146,7 @@ inline_avx2 __m256i merge(struct colours shuffled, __m256i greens, __m256i blues
 	return _mm256_blendv_epi8(two, shuffled.blue, blues);
 }
 
-/* Stores the merged colours. `apart` is the distance in bytes from the first lane's pixels to the
- * second lane's. */
+/* apart: distance in bytes from the first lane's pixels to the second lane's. */
 inline_avx2 void store(struct colours from, uint8_t *out, size_t apart)
 {
 	struct colours shuffled = {

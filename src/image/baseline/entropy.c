@@ -10,8 +10,7 @@
 
 enum { RST0 = 0xd0, EOI = 0xd9 };
 
-/* Copies the bytes up to the next marker (a byte 0xff and one that is not 0). false: there is no
- * marker, or the bytes do not fit into the segment. */
+/* Copies the bytes up to the next marker. false: no marker, or no room for them. */
 static bool copy_segment(struct entropy *entropy, size_t *ret)
 {
 	size_t used = 0;
@@ -48,8 +47,7 @@ bool entropy_begin(struct entropy *entropy)
 	return true;
 }
 
-/* Tells whether all bytes of the segment are used. Up to 7 bits may be left, because padding fills the last
- * byte. */
+/* Up to 7 bits of the segment may be left, because padding fills the last byte. */
 static bool is_used(const struct entropy *entropy)
 {
 	const struct bits *bits = &entropy->bits;

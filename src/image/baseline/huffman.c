@@ -5,22 +5,20 @@
 
 #include <string.h>
 
-/* Makes look-ups from Huffman tables (T.81, annexes C and F.2.2). The next bits of the scan are the
- * index into a look-up. The entry at this index tells which coefficients the bits stand for. */
+/* Makes look-ups from Huffman tables (T.81, annexes C and F.2.2). The index into a
+ * look-up is the next bits of the scan. */
 
 #define MAX_DC_SIZE 11 /* most bits of a difference, with 8 bits per sample */
 #define MAX_AC_SIZE 10
 #define ZERO_RUN 15 /* means 16 coefficients of 0 */
 
-/* The Huffman code with which an index into a look-up begins. If `length` is 0, there is no such
- * code, or it is longer than the index. */
+/* The code at the beginning of an index. length 0: none, or longer than the index. */
 struct code {
 	uint8_t length;
 	uint8_t symbol;
 };
 
-/* Assigns the codes. false: the table has too many codes, or a code of only ones; libjpeg refuses
- * such a table, too. */
+/* false: too many codes, or one of only ones; libjpeg refuses such tables, too. */
 static bool number_codes(const struct huffman_spec *spec, struct huffman_codes *codes)
 {
 	int code = 0, symbol = 0;
@@ -51,19 +49,17 @@ static void look_up_codes(const struct huffman_codes *codes, struct code table[L
 		table[at] = (struct code){0};
 }
 
-/* The value of a coefficient, as far as it is known from the index into a look-up. The index
- * contains the first bits of the value, or all of them. */
+/* The value of a coefficient. The index contains its first bits, or all of them. */
 struct value {
-	/* the value, if the index contains all of its bits, or if the bits that follow are 0 */
+	/* the value, if the bits beyond the index are 0 */
 	int known;
 	/* The value is x + constant, modulo 2^16, where x has all bits from the first bit of the
 	 * index to the last bit of the value. */
 	unsigned constant;
 };
 
-/* Returns the value of a coefficient from an index into a look-up. The index has `bits` bits. After
- * its first `skip` bits the value begins, which has `size` bits. The index must contain at least
- * the first bit of the value. */
+/* The value has `size` bits after the first `skip` of the `bits` bits of the index. The
+ * index must contain its first bit. */
 static struct value value_at(unsigned index, unsigned bits, unsigned skip, unsigned size)
 {
 	unsigned used = skip + size;
@@ -74,16 +70,15 @@ static struct value value_at(unsigned index, unsigned bits, unsigned skip, unsig
 	return (struct value){value, ((unsigned)value - all) & 0xffff};
 }
 
-/* One step of decoding: a coefficient, a run of zeros, or the end of the block. */
+/* A step of decoding: a coefficient, a run of zeros, or the end of the block. */
 struct step {
-	/* number of bits from the beginning of the index to the end of this step; 0: the index does
-	 * not contain the step */
+	/* bits from the index's beginning to the step's end; 0: not in the index */
 	unsigned bits;
 	unsigned advance;
 	unsigned size;
 };
 
-/* Returns the step of decoding that begins after the first `skip` bits of the index. */
+/* Returns the step that begins after the first `skip` bits of the index. */
 static struct step step_at(
 	const struct code codes[LOOKUPS], unsigned index, unsigned skip)
 {
@@ -93,9 +88,9 @@ static struct step step_at(
 	if (code.length == 0 || start > LOOKUP_BITS || size > MAX_AC_SIZE ||
 		start + size > MAX_AC_BITS || (size == 0 && run != 0 && run != ZERO_RUN))
 		return (struct step){0};
-	/* Counts the end of the block as one place. After coefficient 63 there is no code for the
-	 * end, so the decoder does not look one up. An entry that would lead beyond place 63 is not
-	 * used. */
+	/* The end of the block counts as one place. After coefficient 63 there is no
+	 * code for it, so none is looked up, and an entry that would lead beyond place
+	 * 63 is not used. */
 	bool is_end = size == 0 && run == 0;
 	return (struct step){start + size, is_end ? 1 + END_OF_BLOCK : run + 1, size};
 }
@@ -111,8 +106,8 @@ static ac_entry ac_entry_of(struct step last, unsigned advance, unsigned place, 
 #define NO_PLACE 31
 
 /* Adds the next coefficient, or the end of the block, to all entries that begin with the
- * coefficient `first`, if the index contains it. The code of the next coefficient lies behind the
- * value of the first, so it is the same for all values of the first. */
+ * coefficient `first`, if the index contains it. All values of the first have the same
+ * next. */
 static void add_followers(ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS],
 	unsigned at, struct step first)
 {
@@ -131,8 +126,7 @@ static void add_followers(ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS]
 	}
 }
 
-/* Fills in all entries whose indexes begin with the same Huffman code as index `at`. Returns the
- * number of these entries. */
+/* Fills in all entries that begin with the code of index `at`. Returns their number. */
 static unsigned look_up_first(
 	ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS], unsigned at)
 {
@@ -149,7 +143,6 @@ static unsigned look_up_first(
 	return n;
 }
 
-/* Returns the entry for an index of LOOKUP_BITS. */
 static dc_entry make_dc_entry(
 	const struct code dc[LOOKUPS], const struct code ac[LOOKUPS], unsigned index)
 {
@@ -172,8 +165,7 @@ static dc_entry make_dc_entry(
 	return used | 1 << 8 | constant << 16;
 }
 
-/* Tells whether all symbols of a DC table are valid: the sizes of differences, 0 to 15. libjpeg
- * refuses a table with other symbols, even if the scan does not use them. */
+/* libjpeg refuses a DC table with sizes above 15, even if the scan does not use them. */
 static bool are_sizes(const struct huffman_spec *spec)
 {
 	int n = 0;

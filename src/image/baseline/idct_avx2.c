@@ -7,19 +7,16 @@
 
 #include <immintrin.h>
 
-/*
- * The inverse transform of two blocks at once, one per 128-bit lane. It computes the same sums as
- * idct.c. A block is eight vectors of 16-bit numbers. Element i of all eight vectors forms column
- * i; a pass transforms all columns at once.
- */
+/* Transforms two blocks at once, one per 128-bit lane, to the sums of idct.c. A block is
+ * eight vectors of 16-bit numbers. Element i of all eight is column i; a pass transforms
+ * all columns. */
 
 #define FRACTION 13
 #define BETWEEN 2
 #define LAST_BITS (FRACTION + BETWEEN + 3)
 #define CENTRE 128
 
-/* A vector that alternates the factors a and b. vpmaddwd with a vector that alternates x and y
- * gives a * x + b * y. */
+/* vpmaddwd of this and a vector that alternates x and y gives a * x + b * y. */
 #define FACTORS(a, b)                                                                    \
 	_mm256_set1_epi32((int)((uint32_t)(uint16_t)(a) | (uint32_t)(b) << 16))
 
@@ -27,8 +24,7 @@ struct block {
 	__m256i rows[BLOCK];
 };
 
-/* Four columns of a block, in each lane: columns 0 to 3, or 4 to 7. Each vector has two interleaved
- * rows: x04 has rows 0 and 4. */
+/* Columns 0 to 3, or 4 to 7, of the block in each lane. x04 interleaves rows 0 and 4. */
 struct halves {
 	__m256i x04, x26, x17, x35;
 };
@@ -43,15 +39,13 @@ inline_avx2 __m256i subtract(__m256i a, __m256i b)
 	return _mm256_sub_epi32(a, b);
 }
 
-/* Returns a * x + b * y + c * z + d * w. Argument xy interleaves x and y, ab interleaves a and b,
- * and so on. */
+/* Returns a * x + b * y + c * z + d * w. xy interleaves x and y, and so on. */
 inline_avx2 __m256i sum(__m256i xy, __m256i ab, __m256i zw, __m256i cd)
 {
 	return add(_mm256_madd_epi16(xy, ab), _mm256_madd_epi16(zw, cd));
 }
 
-/* Transforms four columns. Adds `added` to each of the eight results, and drops `bits` fractional
- * bits. */
+/* Adds `added` to each of the eight results, and drops `bits` fractional bits. */
 inline_avx2 void transform_half(
 	struct halves in, int bits, __m256i added, __m256i out[BLOCK])
 {
@@ -75,7 +69,7 @@ inline_avx2 void transform_half(
 	out[7] = _mm256_srai_epi32(subtract(even0, odd0), bits);
 }
 
-/* Transforms the columns of a block, and rounds to the nearest. `more` is added to each result. */
+/* Rounds to the nearest, and adds `more` to each result. */
 inline_avx2 void transform_pass(struct block *block, int bits, int more)
 {
 	const __m256i added = _mm256_set1_epi32((1 << (bits - 1)) + (more << bits));
@@ -105,7 +99,7 @@ inline_avx2 void transform_pass(struct block *block, int bits, int more)
 	x[7] = _mm256_packs_epi32(low[7], high[7]);
 }
 
-/* Transposes rows a, b, c and d, which have eight columns: out[i] has columns 2i and 2i + 1. */
+/* Transposes four rows of eight columns: out[i] has columns 2i and 2i + 1. */
 inline_avx2 void transpose_half(
 	__m256i a, __m256i b, __m256i c, __m256i d, __m256i out[4])
 {
@@ -119,7 +113,6 @@ inline_avx2 void transpose_half(
 	out[3] = _mm256_unpackhi_epi32(high_ab, high_cd);
 }
 
-/* Transposes the block in each lane. */
 inline_avx2 void transpose(struct block *block)
 {
 	__m256i *x = block->rows;
@@ -136,8 +129,7 @@ inline_avx2 void transpose(struct block *block)
 	x[7] = _mm256_unpackhi_epi64(top[3], bottom[3]);
 }
 
-/* Converts samples of 16 bits to bytes. `block` has the columns of two blocks, one block per lane.
- * Each lane of out[i] gets rows 2i and 2i + 1 of a block. */
+/* block: columns of samples. Each lane of out[i] gets rows 2i and 2i + 1. */
 inline_avx2 void to_bytes(const struct block *block, __m256i out[4])
 {
 	const __m256i *x = block->rows;
@@ -159,7 +151,6 @@ inline_avx2 void to_bytes(const struct block *block, __m256i out[4])
 	out[3] = _mm256_unpackhi_epi32(left_bottom, right_bottom);
 }
 
-/* Stores rows 2i and 2i + 1 of a block. */
 inline_avx2 void store_two(__m128i rows, uint8_t *out, size_t stride)
 {
 	_mm_storel_epi64((__m128i *)out, rows);
@@ -182,8 +173,7 @@ inline_avx2 void store_second(const __m256i bytes[4], uint8_t *out, size_t strid
 	store_two(_mm256_extracti128_si256(bytes[3], 1), out + 6 * stride, stride);
 }
 
-/* Returns row i of the coefficients, multiplied by their quantisation factors. Adds the
- * coefficients, multiplied by their weights, to *weight. */
+/* Dequantises row i. Adds |coefficient| * weight of all coefficients to *weight. */
 inline_avx2 __m256i load_row(
 	const struct pair *pair, const struct quant *quant, int i, __m256i *weight)
 {
@@ -194,8 +184,7 @@ inline_avx2 __m256i load_row(
 	return _mm256_mullo_epi16(row, factors[i]);
 }
 
-/* Loads the coefficients of both blocks. Returns whether a number of either block could
- * overflow. */
+/* Returns whether a number of either block could overflow. */
 inline_avx2 bool load(
 	const struct pair *pair, const struct quant *quant, struct block *ret)
 {

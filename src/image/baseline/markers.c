@@ -5,9 +5,7 @@
 
 #include <string.h>
 
-/*
- * Reads the segments up to the scan (T.81, annex B). A file with an unusual segment is refused.
- */
+/* Reads the segments up to the scan (T.81, annex B). Refuses files with unusual ones. */
 
 enum {
 	SOF0 = 0xc0, /* baseline */
@@ -42,9 +40,9 @@ static unsigned two_bytes(const uint8_t *data)
 static bool read_quants(struct frame *frame, struct segment segment)
 {
 	while (segment.size > 0) {
-		/* The low half of the byte is the number of the table. The high half is not 0 if
-		 * the factors have 16 bits; the byte is then at least TABLES, and the file is
-		 * refused. */
+		/* The low half is the number of the table. The high half is not 0 for
+		 * factors of 16 bits, which are refused: the byte is then at least
+		 * TABLES. */
 		unsigned table = segment.data[0];
 		if (table >= TABLES || segment.size < 1 + COEFFICIENTS)
 			return false;
@@ -79,8 +77,8 @@ static bool read_huffman(struct frame *frame, struct segment segment)
 	return true;
 }
 
-/* Tells whether the sampling factors are those of gray, 4:4:4, 4:2:2 or 4:2:0. A gray scan has one
- * block per MCU, whatever its factors are; so they are set to 1. */
+/* The factors must be those of gray, 4:4:4, 4:2:2 or 4:2:0. A gray scan has one block
+ * per MCU, whatever its factors are; so they are set to 1. */
 static bool factors_are_known(struct frame *frame)
 {
 	struct component *c = frame->components;
@@ -156,15 +154,14 @@ static bool read_restart_interval(struct frame *frame, struct segment segment)
 	return true;
 }
 
-/* Tells whether libjpeg accepts the segment without a warning. libjpeg warns of JFIF versions other
- * than 1. */
+/* libjpeg warns of JFIF versions other than 1. */
 static bool read_jfif(struct segment segment)
 {
 	return segment.size < JFIF_BYTES || memcmp(segment.data, "JFIF", 5) != 0 ||
 	       segment.data[JFIF_MAJOR] == 1;
 }
 
-/* Tells whether Adobe's segment says that the colours are YCbCr, which is also the default. */
+/* Tells whether Adobe's segment says YCbCr, which is also the default. */
 static bool read_adobe(struct segment segment)
 {
 	if (segment.size < 5 || memcmp(segment.data, "Adobe", 5) != 0)

@@ -7,16 +7,13 @@
 
 #include <string.h>
 
-/*
- * Decodes a row of MCUs of the compressed data. kernels_plain.c compiles this code for every
- * processor, and kernels_avx2.c for processors with AVX2.
- */
+/* Decodes a row of MCUs. kernels_plain.c compiles this code for every processor, and
+ * kernels_avx2.c for processors with AVX2. */
 
 #define scan_inline static inline __attribute__((always_inline))
 #define unlikely(condition) __builtin_expect(condition, 0)
 
-/* Limit of the absolute value of a DC coefficient, which is the sum of the DC differences so
- * far. */
+/* Largest absolute value of a DC coefficient, the sum of the DC differences so far. */
 #define MAX_DC 2047
 #define MAX_DC_SIZE 11
 #define MAX_AC_SIZE 10
@@ -25,8 +22,8 @@
 /* BLOCK_BAD: the block is damaged. BLOCK_DC: the block has no coefficient but DC. */
 enum block { BLOCK_BAD, BLOCK_DC, BLOCK_ALL };
 
-/* Refills the buffer to at least 56 valid bits. The bits after the valid ones may have been set by
- * an earlier call. They equal the bytes from `next` on, so setting them again changes nothing. */
+/* Refills to at least 56 valid bits. The bits after the valid ones may have been set
+ * before; they equal the bytes from `next` on, so setting them again changes nothing. */
 scan_inline void refill(struct bits *bits)
 {
 	uint64_t bytes;
@@ -54,8 +51,8 @@ scan_inline void give_back(struct bits *bits, unsigned n)
 	refill(bits);
 }
 
-/* Returns the value of the last coefficient, from the bits that the entry uses. The entry's lowest
- * six bits are their number; `& 63` ignores the other fields. */
+/* Returns the value of the entry's last coefficient: the last of the bits that the entry
+ * uses. Their number is entry & 63, so -entry & 63 is the number of the other bits. */
 scan_inline int last_value(const struct bits *bits, ac_entry entry)
 {
 	unsigned ones = (1u << ac_size(entry)) - 1;
@@ -85,8 +82,9 @@ scan_inline int take_symbol(struct bits *bits, const struct huffman_codes *codes
 	return -1;
 }
 
-/* A state within a block: the bits that follow, and the index k of the coefficient decoded last. If
- * the block has ended, END_OF_BLOCK is added to k. If the block is damaged, k is 64. */
+/* A place in a block: the bits that follow, and the index k of the coefficient decoded
+ * last. At the end of the block END_OF_BLOCK is added to k. In a damaged block k is
+ * 64. */
 struct place {
 	struct bits bits; /* a copy, so that the caller's bits stay in registers */
 	size_t k;
@@ -131,9 +129,9 @@ scan_inline bool take_dc(
 	return true;
 }
 
-/* Looks up the next code, stores the coefficients that the entry has, and advances *k to the last
- * of them. Afterwards *k is below 64 if the block goes on, 64 to 127 if the table can't decode the
- * code, and END_OF_BLOCK or more if the block is complete. */
+/* Stores the coefficients of the next entry, and advances *k to the last of them. Then
+ * *k is below 64 if the block goes on, 64 to 127 if the table can't decode the code, and
+ * END_OF_BLOCK or more if the block is complete. */
 scan_inline ac_entry take_lookup(
 	struct bits *bits, const struct huffman *huffman, size_t *k, int16_t *block)
 {
@@ -148,7 +146,7 @@ scan_inline ac_entry take_lookup(
 	return entry;
 }
 
-/* Decodes the coefficients after DC. block NULL: discards them. */
+/* block NULL: discards the coefficients. */
 scan_inline bool take_ac(struct bits *bits, const struct huffman *huffman, int16_t *block)
 {
 	size_t k = 0;
@@ -193,8 +191,7 @@ scan_inline enum block take_block(struct bits *bits, struct plane *plane, int16_
 	return take_ac(bits, plane->huffman, block) ? BLOCK_ALL : BLOCK_BAD;
 }
 
-/* Decodes a block. If it has more coefficients than DC, its samples are computed together with
- * those of the next such block, otherwise at once. */
+/* Two blocks with more coefficients than DC are transformed together. */
 scan_inline bool keep_block(struct bits *bits, struct plane *plane,
 	const struct kernels *kernels, uint8_t *out)
 {
@@ -263,7 +260,7 @@ scan_inline bool take_mcus(struct scan *scan, const struct kernels *kernels,
 	return true;
 }
 
-/* Transforms the block of each plane that still waits for a second block to be transformed with. */
+/* Transforms the block of each plane that still waits for a second one. */
 static bool transform_rest(struct scan *scan, const struct kernels *kernels)
 {
 	for (unsigned i = 0; i < scan->n_planes; i++) {
@@ -275,8 +272,7 @@ static bool transform_rest(struct scan *scan, const struct kernels *kernels)
 	return true;
 }
 
-/* Prefetches the look-ups. Writing the previous rows of pixels has evicted them from the L1 cache;
- * without the prefetch each cache line would be a miss. */
+/* Writing the previous rows of pixels has evicted the look-ups from the L1 cache. */
 scan_inline void fetch_lookups(const struct scan *scan)
 {
 	for (unsigned i = 0; i < scan->n_planes && i < 2; i++)
