@@ -72,8 +72,7 @@ struct coord_node {
 	/* incarnation of the previous daemon with this state directory, whose leases
 	 * this node may take over; 0: none */
 	uint64_t before;
-	/* last time when the node was seen alive (coord_members, coord_silent); 0:
-	 * never */
+	/* when the node was last seen alive (coord_members, coord_silent); 0: never */
 	uint64_t heard_ns;
 };
 
@@ -131,8 +130,7 @@ struct coord_calls {
 	 */
 	int (*fed)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t base, const sample_id *ids, uint32_t n);
-	/* Tells that this node no longer serves the rank: fed() is no longer called for
-	 * it. */
+	/* This node no longer serves the rank: fed() is no longer called for it. */
 	void (*lost)(void *context, const char *job, uint32_t rank);
 	/* Returns 1 + the job's last epoch in the local journal; 0: none. */
 	uint32_t (*known)(void *context, const char *job);
@@ -174,14 +172,12 @@ struct coord_options {
 	uint64_t ttl_ns; /* of leases; a node that sends nothing for longer is dead */
 	uint64_t seed;	 /* differs on each node and at each start */
 	uint32_t mini_batches; /* least number drawn ahead; 0 means 4 */
-	/* limit of the samplers' memory: the largest ids of all jobs, added up; 0 means
-	 * 2^33 */
+	/* limit of the samplers' memory: sum of all jobs' largest ids; 0 means 2^33 */
 	uint64_t most_ids;
 	struct coord_calls calls;
 };
 
-/* The engine must outlive the coordinator. -EINVAL: the node's name is not allowed;
- * -ENOMEM. */
+/* The engine must outlive it. -EINVAL: the node's name is not allowed; -ENOMEM. */
 must_check int coord_new(const struct coord_options *options,
 	const struct coord_engine *engine, struct coord **ret);
 void coord_free(struct coord **coord);
@@ -234,8 +230,7 @@ int coord_commit(struct coord *coord, const char *job, uint32_t rank, uint32_t e
 
 enum coord_state {
 	COORD_JOINING, /* the engine has not answered yet */
-	/* another daemon has this node's name, or another COORD_VERSION; see
-	 * `message` */
+	/* another daemon has the name, or another COORD_VERSION; see `message` */
 	COORD_REFUSED,
 	COORD_FOLLOWS,
 	COORD_LEADS,
@@ -256,8 +251,7 @@ struct coord_status {
 	uint64_t fenced;
 	uint64_t drawn; /* samples appended by this node as the leader */
 	uint64_t skips; /* calls of coord_calls.skipped */
-	/* positions at which this node's readers got other samples than the repaired log
-	 * has */
+	/* positions at which readers got other samples than the repaired log has */
 	uint64_t rebound;
 	char message[COORD_TEXT]; /* reason for COORD_REFUSED or COORD_AWAY; or "" */
 };
@@ -289,8 +283,7 @@ struct coord_rank_status {
 must_check int coord_rank_status(const struct coord *coord, const char *job,
 	uint32_t rank, struct coord_rank_status *ret);
 
-/* Returns the live nodes including this one, sorted by name; valid until the next
- * step. */
+/* Returns the live nodes, this one too, sorted by name; valid until the next step. */
 const struct coord_node *coord_members(const struct coord *coord, size_t *ret_n);
 /* Returns the nodes that are not live and have not left; valid until the next step. */
 const struct coord_node *coord_silent(const struct coord *coord, size_t *ret_n);

@@ -25,8 +25,7 @@ static uint32_t room_of(const struct drawn_job *job)
 	room = (room + batch - 1) / batch * batch;
 	if (room > most)
 		room = most;
-	/* A log that ends within a mini-batch is first completed to whole
-	 * mini-batches. */
+	/* A log that ends within a mini-batch is first completed. */
 	if (room > 0)
 		room -= job->next % batch;
 	return room < left ? room : left;
@@ -180,8 +179,7 @@ static void place_batch(struct coord *coord, const struct drawn_job *job,
 	}
 }
 
-/* `begun` samples of the mini-batch are in the log; the rest goes to the ranks in
- * turn. */
+/* `begun` samples of the mini-batch are in the log. The ranks get the rest in turn. */
 static uint32_t place_rest(
 	const struct drawn_job *job, uint32_t begun, struct parts *parts)
 {
@@ -267,8 +265,7 @@ int coord_draw(struct coord *coord)
 		coord_drop_streams(coord);
 		return err;
 	}
-	/* The pause of an idle leader may be long: the engine's `news` end it
-	 * (coord_beat). */
+	/* An idle leader pauses long: the engine's `news` end it (coord_beat). */
 	uint64_t in = coord_is_quiet(coord) ? QUIET_NS : pause_ns(coord, coord->pace_ns);
 	coord->draw_ns = coord->now_ns + (more ? 0 : in);
 	due_at(coord, coord->draw_ns);

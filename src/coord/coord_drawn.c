@@ -79,8 +79,7 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
 			if (err)
 				return err;
 			if (read.ret_n == 0) {
-				/* The log has changed, or the engine has lost a part of
-				 * it. */
+				/* The log has changed, or a part of it was lost. */
 				err = coord_mend(coord, facts->name);
 				return err ? err : -ESTALE;
 			}
@@ -276,8 +275,7 @@ static int survey_job(struct coord *coord, struct coord_engine_job *log)
 	if (err)
 		return err;
 	if (is_new)
-		/* The job may wait for nodes that serve its ranks, so the leader looks
-		 * again soon. */
+		/* The job may wait for nodes of its ranks, so look again soon. */
 		coord_moved(coord);
 	job->seen = true;
 	if (job->epoch != log->epoch || job->next != log->next) {

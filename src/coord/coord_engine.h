@@ -74,8 +74,7 @@ struct coord_view {
 	char leader_name[COORD_NAME];
 	uint64_t term;
 	bool renewed; /* the leader's lease was renewed */
-	/* changes when the answer of `jobs` may have changed, other than by expired
-	 * leases of ranks */
+	/* changes with the answer of `jobs`, except for leases that end */
 	uint64_t news;
 };
 
@@ -114,8 +113,7 @@ struct coord_beat {
 	struct coord_lease *leases;
 	size_t n;
 	const struct coord_token *token; /* the leader's; NULL: the node does not lead */
-	/* receives nodes and jobs, which the caller frees with coord_look_free; NULL:
-	 * not asked for */
+	/* nodes and jobs, freed by coord_look_free; NULL: not asked for */
 	struct coord_look *look;
 };
 
@@ -128,8 +126,7 @@ struct coord_append {
 	uint32_t ranks, batch; /* of the job: samples per mini-batch */
 	/* [ranks]: as many samples as ranks_position says */
 	const sample_id *const *ids;
-	/* end of the log before the call; needed by `fill` alone, whose samples may be
-	 * of a later epoch */
+	/* end of the log before the call, for `fill`, which may begin an epoch */
 	uint32_t was_epoch, was_next;
 };
 
@@ -163,7 +160,7 @@ struct coord_engine {
 	 * leader's if the token is that of the newest leader. Moves the cursors
 	 * forward. */
 	int (*beat)(void *context, const struct coord_beat *beat, struct coord_view *ret);
-	/* Gives back a rank's lease. job NULL: the node's lease, and the leader's if the
+	/* Gives back a rank's lease; job NULL: the node's lease, and the leader's if the
 	 * node leads. */
 	int (*release)(void *context, const struct coord_node *self, const char *job,
 		uint32_t rank);
@@ -180,16 +177,14 @@ struct coord_engine {
 	int (*jobs)(void *context, const char *run, struct coord_engine_jobs *ret);
 	/* The caller frees the facts with coord_facts_free. */
 	int (*facts)(void *context, const char *job, struct coord_job *ret);
-	/* Begins a new term, even if the node leads already. -EBUSY: another node
-	 * leads. */
+	/* Begins a new term, even for the leader. -EBUSY: another node leads. */
 	int (*elect)(void *context, const struct coord_node *self, uint64_t random,
 		uint32_t ttl_ms, struct coord_token *ret);
 	/* Begins epoch e unless it has begun, and drops the log of epoch e - 2. -EAGAIN:
 	 * epoch e - 1 is not completely drawn, or a rank, even one that no node serves,
 	 * has not read epoch e - 2 to its end. */
 	int (*open)(void *context, const char *run, const char *job, uint32_t epoch);
-	/* -ESTALE: the token is not the newest leader's, or base is not the log's
-	 * length. */
+	/* -ESTALE: the token is not the newest, or base not the log's length. */
 	int (*append)(void *context, const char *run, const struct coord_token *token,
 		const struct coord_append *append);
 	/* Carries out n reads at once. -ESTALE: the life has changed. */
@@ -209,18 +204,15 @@ struct coord_engine {
 	/* Repair: tells which of the nodes have reported. */
 	int (*reported)(void *context, const char *run, const struct coord_node *nodes,
 		size_t n, bool *ret);
-	/* Repair: appends samples before `ready`, maybe of an epoch after that of the
-	 * log. */
+	/* Repair: appends samples before `ready`, maybe of a later epoch. */
 	int (*fill)(void *context, const char *run, const struct coord_token *token,
 		const struct coord_append *append);
-	/* Ends the repair: the log is complete. Forgets dead nodes that did not
-	 * report. */
+	/* Ends the repair. Forgets dead nodes that did not report. */
 	int (*ready)(void *context, const char *run, const struct coord_token *token);
 	/* Stores a set of the node's samples as `what` (COORD_TOLD bytes) for ttl_ms. */
 	int (*tell)(void *context, const char *node, const char *what,
 		const roaring_bitmap_t *ids, uint32_t ttl_ms);
-	/* Adds to *ret the samples of all sets of this name that live nodes have
-	 * stored. */
+	/* Adds to *ret all sets of this name that live nodes have stored. */
 	int (*told)(void *context, const char *what, roaring_bitmap_t *ret);
 	/* Returns the name of the last request. NULL: the engine is in this process. */
 	const char *(*asked)(void *context);

@@ -7,8 +7,7 @@
 
 /* The facts on which nodes must agree before they share an order. */
 
-/* `text` gets the first difference from the group's job `there`, which has n_there
- * samples. */
+/* text: the first difference from the group's job `there`, which has n_there samples. */
 bool coord_facts_differ(const struct coord_job *here, const struct coord_job *there,
 	uint64_t n_there, char text[COORD_TEXT]);
 

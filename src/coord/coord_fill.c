@@ -14,8 +14,7 @@ struct filling {
 	const struct coord_job *facts;
 	const struct coord_offers *offers;
 	uint32_t n;
-	/* base, end: length of the epoch's log, of all ranks, before and after the
-	 * repair */
+	/* base, end: length of the epoch's log before and after the repair */
 	uint32_t epoch, base, end;
 	roaring_bitmap_t *remaining;
 	/* [ranks]: samples in [base, end); SAMPLE_NONE: not filled yet */
@@ -34,8 +33,7 @@ static bool is_of(const struct filling *filling, const struct coord_offer *offer
 	       strcmp(offer->job, filling->facts->name) == 0;
 }
 
-/* Returns the least length, in whole mini-batches, that contains all offered
- * positions. */
+/* Returns the least length in whole mini-batches that has all offered positions. */
 static uint32_t find_end(const struct filling *filling)
 {
 	uint32_t end = filling->base;
@@ -144,8 +142,7 @@ static int fill(
 	return err ? err : send(coord, filling, log);
 }
 
-/* whole: fills the log to the end of the epoch, because all its samples had been
- * drawn. */
+/* whole: the log gets the whole epoch, because all its samples had been drawn. */
 static int fill_epoch(struct coord *coord, const struct coord_job *facts,
 	struct coord_engine_job *log, const struct coord_offers *offers, uint32_t epoch,
 	bool whole)
@@ -195,8 +192,7 @@ int coord_fill(struct coord *coord, const struct coord_engine_job *job,
 		coord_facts_free(&facts);
 		return -EBADE;
 	}
-	/* `last` has begun, so the epoch before it was drawn completely. Earlier ones
-	 * are over. */
+	/* `last` has begun, so the epoch before it was drawn completely. */
 	if (last > log.epoch)
 		err = fill_epoch(coord, &facts, &log, offers, last - 1, true);
 	if (!err)

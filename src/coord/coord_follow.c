@@ -13,8 +13,7 @@
 #define READ_MOST 1024		 /* of a rank per read */
 #define ENTER_NS (2 * SECOND_NS) /* before a refused job is entered again */
 
-/* A training goes on with the fingerprint that earlier versions computed
- * (facts->older). */
+/* Keeps a fingerprint that earlier versions computed (facts->older). */
 static int take_older(const struct coord *coord, struct coord_job *facts)
 {
 	const struct coord_engine *engine = coord->engine;
@@ -46,8 +45,7 @@ int coord_enter_jobs(struct coord *coord)
 			engine->context, coord->self.name, &job->facts, differs);
 		if (err && err != -EINVAL)
 			return err;
-		/* A refused job is accepted as soon as no node runs the group's job of
-		 * this name. */
+		/* The job is accepted when no node runs the group's job. */
 		job->enter_ns = err ? coord->now_ns + pause_ns : 0;
 		memcpy(job->refused, differs, sizeof(job->refused));
 		job->entered = err == 0;
@@ -62,8 +60,7 @@ static void take_lengths(struct coord *coord, const struct coord_engine_jobs *jo
 		struct held_job *job = coord_find_job(coord, jobs->jobs[i].name);
 		if (!job || !job->entered)
 			continue;
-		/* The group may have forgotten the job, and have another of this
-		 * name. */
+		/* The group may have forgotten the job, and have another. */
 		job->entered = coord_is_same_job(&job->facts, &jobs->jobs[i]);
 		if (!job->entered)
 			continue;
@@ -150,8 +147,7 @@ int coord_open_wanted(struct coord *coord)
 			due_at(coord, job->open_ns);
 			continue;
 		}
-		/* Epochs begin one at a time: the log of each must be drawn completely
-		 * first. */
+		/* Epochs begin one by one, when the one before is drawn. */
 		uint32_t epoch = job->wanted <= job->epoch ? job->wanted : job->epoch + 1;
 		int err = engine->open(
 			engine->context, coord->view.run, job->facts.name, epoch);
@@ -304,8 +300,7 @@ static void read_again(struct coord *coord, bool any, bool more, bool failed)
 	uint64_t most = 4 * coord->pace_ns;
 	if (most > coord->ttl_ns)
 		most = coord->ttl_ns;
-	/* The pause of an idle node may be long: unread samples end it
-	 * (coord_take_look). */
+	/* An idle node pauses long: unread samples end it (coord_take_look). */
 	uint64_t in = coord_is_quiet(coord) ? QUIET_NS : pause_ns(coord, most);
 	if (failed) {
 		in = coord->pace_ns / 16;

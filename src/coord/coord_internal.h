@@ -33,8 +33,7 @@ struct held_rank {
 	bool at_cursor; /* it will begin at the engine's cursor, which is not known yet */
 	struct coord_position head; /* the next position that fed() gets */
 	struct coord_position consumed;
-	/* sent: the `consumed` that was sent last; acked: the cursor that the engine has
-	 * confirmed */
+	/* the `consumed` that was sent last; the cursor that the engine confirmed */
 	struct coord_position sent, acked;
 };
 
@@ -60,8 +59,7 @@ struct held_job {
 	uint64_t open_ns;     /* when engine->open may be called again */
 	struct held_rank *ranks;
 	struct came *came; /* [ranks] */
-	/* [ranks]: serving nodes, and cursors, as the engine last told; NULL: not
-	 * known */
+	/* [ranks]: as the engine last told; NULL: not known */
 	uint64_t *owners;
 	struct coord_position *cursors;
 };
@@ -98,11 +96,9 @@ struct pool {
 	char dataset[COORD_NAME];
 	enum sampler_kind kind;
 	struct sampler *sampler;
-	/* samples in any node's cache, as the sampler `exchange` was last told; NULL:
-	 * not known */
+	/* in any node's cache, as `exchange` was last told; NULL: not known */
 	roaring_bitmap_t *resident;
-	/* samples drawn since fresh_ns, and in the interval before it; NULL: not made
-	 * yet */
+	/* drawn since fresh_ns, and in the interval before; NULL: not made yet */
 	roaring_bitmap_t *fresh, *older;
 	uint64_t fresh_ns, told_ns; /* told_ns: next question for `resident` */
 	roaring_bitmap_t *lacked;   /* that their homes lack; NULL: not known */
@@ -244,8 +240,7 @@ void coord_forget_came(struct held_job *job, uint32_t number);
 must_check int coord_report(struct coord *coord);
 /* As leader: waits for reports, fills the log, and lets the group continue. */
 must_check int coord_repair(struct coord *coord);
-/* Lets the engine check a log that seems to lack a part. -ESTALE: the part was lost, and
- * will be repaired. */
+/* Lets the engine check a log that may lack a part. -ESTALE: it is to be repaired. */
 must_check int coord_mend(struct coord *coord, const char *job);
 /* Compares readers' samples with the repaired log. Calls forget() where they differ. */
 must_check int coord_compare(struct coord *coord);
@@ -269,14 +264,12 @@ void coord_resign(struct coord *coord);
 
 /* --- coord_drawn.c ---------------------------------------------------------------------- */
 
-/* Updates the leader's jobs from the engine. Rebuilds remaining_j = D_j - log_j where it
- * is not known. */
+/* Updates the leader's jobs. Rebuilds each remaining_j = D_j - log_j that is unknown. */
 must_check int coord_survey(struct coord *coord);
 /* Forgets each remaining_j until the next coord_survey. */
 void coord_drop_streams(struct coord *coord);
 void coord_drop_drawn(struct coord *coord);
-/* Removes the first `next` samples of the epoch's log from `ids`. -ESTALE: the engine's
- * log is shorter. */
+/* Removes the first `next` samples of a log from `ids`. -ESTALE: it is shorter. */
 must_check int coord_subtract_log(struct coord *coord, const struct coord_job *facts,
 	uint32_t epoch, uint32_t next, roaring_bitmap_t *ids);
 

@@ -83,8 +83,7 @@ struct coord_local {
 struct local_job *local_find(struct coord_local *local, const char *job);
 bool local_is_live(struct coord_local *local, const char *node);
 bool local_token_is(const struct coord_local *local, const struct coord_token *token);
-/* Dead nodes that have not reported are forgotten, so that no repair waits for them
- * again. */
+/* Forgets dead nodes that have not reported: no repair shall wait for them. */
 void local_forget_dead(struct coord_local *local);
 /* Forgets the offers and reports of the present life. */
 void local_forget_life(struct coord_local *local);

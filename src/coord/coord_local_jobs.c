@@ -98,8 +98,7 @@ int local_enter(
 	struct coord_local *local = context;
 	struct local_job *job = local_find(local, facts->name);
 	if (job && is_another(facts, job, differs)) {
-		/* The group has other facts, so this node no longer runs the group's
-		 * job. */
+		/* The facts differ, so this node does not run the job. */
 		(void)local_leave(local, node, facts->name);
 		job = local_find(local, facts->name);
 		if (job)

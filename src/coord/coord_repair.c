@@ -124,8 +124,7 @@ int coord_mend(struct coord *coord, const char *job)
 
 /* --- comparison ------------------------------------------------------------------------- */
 
-/* Reads the log at the positions of `run`. *ret_n: less than run->n if the log ends
- * earlier. */
+/* Reads the log at the positions of `run`. *ret_n: fewer if the log ends earlier. */
 static int read_log(struct coord *coord, const struct held_job *job,
 	const struct coord_offer *run, sample_id *ids, uint32_t *ret_n)
 {
@@ -157,8 +156,7 @@ static int compare(struct coord *coord, const struct coord_offer *run)
 	int err = read_log(coord, job, run, ids, &n);
 	if (err)
 		return err;
-	/* The log is too short, or all ranks have read the epoch and its feeds are
-	 * deleted. */
+	/* The log is too short, or the epoch is over and its feeds deleted. */
 	if (n < run->n) {
 		err = coord_mend(coord, run->job);
 		if (!err)

@@ -147,8 +147,7 @@ static void forget_fresh(struct coord *coord, struct pool *pool)
 	pool->fresh_ns = coord->now_ns;
 }
 
-/* Tells the sampler what has come into a cache since the last update, and what was
- * evicted. */
+/* Tells the sampler what came into a cache since the last update, or was evicted. */
 static void update(struct pool *pool, const roaring_bitmap_t *now)
 {
 	roaring_uint32_iterator_t *at = roaring_create_iterator(now);

@@ -187,8 +187,7 @@ static uint64_t own_revision(void)
 	return strtoull(strstr(coord_lua, name) + strlen(name), NULL, 10);
 }
 
-/* If an administrator has loaded the library, the node's user does not need the right to
- * do so. */
+/* The user needs no right to load a library that an administrator has loaded. */
 static int load_library(struct coord_resp *resp)
 {
 	uint64_t revision;
@@ -227,8 +226,7 @@ static int try_host(struct coord_resp *resp, const struct coord_host *host)
 
 /* --- Sentinels -------------------------------------------------------------------------- */
 
-/* The reply is an array of field, value, ... NULL: the value is missing, or not a
- * text. */
+/* reply: an array of field, value, ... NULL: the value is missing, or no text */
 static const char *field_of(const redisReply *reply, const char *name)
 {
 	for (size_t i = 0; i + 1 < reply->elements; i += 2)
@@ -257,8 +255,7 @@ static int take_master(
 		   *flags = field_of(reply, "flags");
 	if (!ip || !port || !flags)
 		return -EBADE;
-	/* A failover refuses the old master, which may be back, and take itself for the
-	 * master. */
+	/* The old master may still believe in its role during a failover. */
 	if (strstr(flags, "down") || strstr(flags, "failover"))
 		return refuse_master(resp, "another server is becoming the master");
 	strcpy(ret->name, ip);

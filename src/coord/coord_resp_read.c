@@ -152,8 +152,7 @@ static int ask_for_chunks(
 	return resp_end(resp, reply, err);
 }
 
-/* Extends the lists as far as the reads need them. Consecutive reads of one log share a
- * command. */
+/* Extends the lists for the reads. Consecutive reads of one log share a command. */
 static int find_chunks(struct coord_resp *resp, struct coord_read *reads, size_t n)
 {
 	const char *asked = NULL;

@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The server may be broken or hostile: the type, length and range of each value are
- * checked. */
+/* The server may be broken or hostile: types, lengths and ranges are checked. */
 
 /* --- texts and numbers ------------------------------------------------------------------ */
 

@@ -62,8 +62,7 @@ static void granted(struct coord *coord, struct held_job *job, uint32_t number,
 		job->entered = false; /* the engine has lost the job */
 		return;
 	}
-	/* This node never sent so late a cursor, so another node has served the rank for
-	 * a while. */
+	/* So late a cursor comes from another node, which has served the rank. */
 	bool served = rank->held && position_before(rank->consumed, lease->ret_cursor) &&
 		      position_before(rank->acked, lease->ret_cursor);
 	if (lease->error || served) {

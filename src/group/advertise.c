@@ -21,8 +21,7 @@ static const char *port_of(const char *bound)
 	return strrchr(bound, ':'); /* with the colon */
 }
 
-/* Finds the local address that the kernel would use towards the host; sends no
- * packet. */
+/* Finds the local address that the kernel would use towards the host. Sends nothing. */
 static int route_to(const struct coord_host *host, struct peer_address *ret)
 {
 	char text[COORD_URL_TEXT + 16];

@@ -90,8 +90,7 @@ uint64_t incarnation_follow(const char *state, uint64_t incarnation);
 /* --- rank_jobs.c: for the group's thread --------------------------------------------------- */
 
 struct coord_calls group_calls(struct group *group);
-/* Adds and removes ranks as jobs come and go, takes lost ranks again, and calls
- * group_commit. */
+/* Adds and removes ranks with their jobs, takes lost ranks again, and commits. */
 void group_sync(struct group *group);
 /* Tells the coordinator which epochs readers want, and which positions they have consumed. */
 void group_commit(struct group *group);

@@ -74,8 +74,7 @@ static void print_silent(const struct group *group, struct lines *lines)
 	}
 }
 
-/* Tells whether the files of the job's dataset, or their times, differ from the
- * group's. */
+/* Tells whether the files, or their times, differ from the group's. */
 static bool is_of_dataset(const char *refused)
 {
 	return strncmp(refused, "dataset: ", 9) == 0 ||

@@ -25,8 +25,7 @@ struct sched;
  *   Errors: -errno, logged. This node prepares samples that it can't fetch.
  */
 
-/* A node that listens for requests of other nodes, so that it can be the home of
- * samples. */
+/* A node that listens, so that it can be the home of samples. */
 struct home {
 	char name[COORD_NAME];
 	char address[COORD_ADDRESS];
@@ -81,8 +80,7 @@ struct peers {
 /* Sets self->address. *ret is unchanged if the configuration has no `listen`. */
 must_check int peers_new(const struct daemon_config *config, struct dataset **datasets,
 	struct sched *sched, struct coord_node *self, struct peers **ret);
-/* Running fetches fail. Afterwards no thread of this module calls the scheduler or holds
- * its samples. */
+/* Running fetches fail. Then no thread calls the scheduler or holds its samples. */
 void peers_free(struct peers **peers);
 /* Sets the bytes of tensors from the node (in) and to it (out). false: never connected,
  * or there is no memory. */
@@ -91,8 +89,7 @@ bool peers_bytes(
 
 /* --- shared.c ---------------------------------------------------------------------------- */
 
-/* Shares the samples of the dataset, or of the next edition of a shared dataset. Takes a reference.
- * -ENOMEM. */
+/* Shares the dataset, or the next edition of a shared one. Takes a reference. -errno. */
 must_check int peers_share(struct peers *peers, struct dataset *dataset);
 void peers_unshare(struct peers *peers, const char *name);
 /* NULL: the dataset is not shared. */
@@ -105,8 +102,7 @@ void shared_free(struct peers *peers);
 
 /* --- advertise.c ------------------------------------------------------------------------- */
 
-/* Finds the address by which other nodes reach `bound`. -EINVAL: there is none;
- * logged. */
+/* Finds the address by which others reach `bound`. -EINVAL: none; logged. */
 must_check int advertise(const struct cluster_config *config, const char *bound,
 	char ret[static COORD_ADDRESS]);
 

@@ -420,8 +420,7 @@ static void go_on(struct group *group, struct group_rank *rank)
 			config->name, consumed, epoch, config->training);
 }
 
-/* Counts samples that are drawn and not consumed, in the epoch being read and the
- * next. */
+/* Counts samples drawn and not consumed, in the epoch being read and the next. */
 static uint32_t find_lag(const struct group_rank *rank)
 {
 	const struct job_config *config = rank->config;

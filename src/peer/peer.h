@@ -53,8 +53,7 @@
 struct peer_self {
 	const char *name;     /* 1 to PEER_NAME bytes */
 	uint64_t incarnation; /* differs at each start of the daemon */
-	/* NULL: only loopback addresses. The trust outlives the server and the
-	 * client. */
+	/* NULL: only loopback addresses. It outlives server and client. */
 	struct peer_trust *trust;
 };
 
@@ -110,8 +109,7 @@ struct peer_server_calls {
 must_check int peer_server_new(const char *listen, const struct peer_self *self,
 	const struct peer_server_calls *calls, struct peer_server **ret);
 
-/* Returns ADDRESS:PORT, with the port that the kernel chose. Valid until
- * peer_server_free. */
+/* Returns ADDRESS:PORT, with the kernel's port. Valid until peer_server_free. */
 const char *peer_server_address(const struct peer_server *server);
 
 struct peer_tensor {
@@ -219,8 +217,7 @@ struct peer_counters {
 	uint64_t waiting; /* client: unfinished fetches; server: unfinished answers */
 };
 
-/* Both functions set the counters of up to n nodes, and return the number of all
- * nodes. */
+/* Both functions set up to n nodes' counters, and return the number of all nodes. */
 size_t peer_server_counters(
 	struct peer_server *server, struct peer_counters *ret, size_t n);
 size_t peer_client_counters(

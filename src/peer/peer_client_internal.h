@@ -37,8 +37,7 @@ TAILQ_HEAD(peer_wants, peer_want);
 /* A request that was sent. The slot is used until the answer is complete. */
 struct peer_slot {
 	struct peer_want *want; /* NULL: the fetch has failed before its answer came */
-	/* number in messages: the slot's index + PEER_WINDOW * requests in this slot so
-	 * far */
+	/* number in messages: index + PEER_WINDOW * requests in the slot so far */
 	uint32_t request;
 	bool is_used;
 };

@@ -110,8 +110,7 @@ static struct peer_slot *new_slot(struct peer_node *node, struct peer_want *want
 	return slot;
 }
 
-/* Appends a fetch frame: the first requests of the queue, up to one for another
- * space. */
+/* Appends the first requests of the queue, up to one for another space, as a frame. */
 static void put_fetch(struct peer_node *node, uint32_t space)
 {
 	uint8_t *frame = node->out + node->n_out;

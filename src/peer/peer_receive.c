@@ -29,8 +29,7 @@ static void end_answer(struct peer_node *node)
 	if (!err) {
 		atomic_fetch_add(&node->bytes, node->answer.length);
 		atomic_fetch_add(&node->samples, 1);
-		/* A complete answer proves that the node works. So the next pause is the
-		 * shortest again. */
+		/* The node works, so the next pause is the shortest again. */
 		node->pause_ns = 0;
 	}
 	peer_want_done(node, want, err);

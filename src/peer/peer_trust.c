@@ -243,8 +243,7 @@ static bool have_changed(struct peer_trust *trust, const struct stamp *stamps)
 	return changed;
 }
 
-/* If the new files can't be used, this is logged once, and the old context stays in
- * use. */
+/* If the new files can't be used, this is logged, and the old context stays. */
 static void read_again(struct peer_trust *trust)
 {
 	struct stamp stamps[N_FILES];

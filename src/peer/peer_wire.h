@@ -61,8 +61,7 @@ must_check int peer_hello_take(const uint8_t bytes[static PEER_HELLO_BYTES],
 
 enum peer_frame_kind { PEER_FRAME_SPACE = 1, PEER_FRAME_FETCH = 2 };
 
-/* A client's frame. Its texts have no final \0, and point into the bytes that were
- * read. */
+/* A client's frame. Its texts have no final \0, and point into the bytes read. */
 struct peer_frame {
 	enum peer_frame_kind kind;
 	uint32_t space; /* below PEER_SPACES */

@@ -41,8 +41,7 @@ struct locality {
 	/* nodes that take samples that no node has, and how many */
 	struct imbalance *fill;
 	uint32_t n_moves, fill_at;
-	/* [rank]: the next rank in the ring of its node's ranks that still take
-	 * samples */
+	/* [rank]: the next rank of the node that still takes samples (a ring) */
 	uint32_t *rank_next;
 	uint32_t *rank_left;
 };

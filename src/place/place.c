@@ -10,8 +10,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* The table is sorted by capacity and then by hash, so the order of the caller's nodes
- * does not matter. */
+/* Sorted by capacity, then by hash: the order of the caller's nodes does not matter. */
 struct entry {
 	uint64_t hash;
 	double capacity;
@@ -23,8 +22,7 @@ struct place {
 	struct entry entries[];
 };
 
-/* A node's place in a sample's order of homes. The home is the first node: the one with
- * the smallest score. */
+/* A node's place in a sample's order of homes. The smallest score is the home. */
 struct rank {
 	double score;
 	uint64_t draw;
