@@ -245,7 +245,7 @@ struct coord_status {
 	char leader[COORD_NAME]; /* "": none, or not known */
 	uint64_t term;
 	uint64_t leader_changes; /* times that this node saw a new leader */
-	uint64_t lives; /* lives of the engine (coord_engine.h) that this node has seen */
+	uint64_t lives;	  /* lives of the engine (coord_engine.h) that it has seen */
 	uint64_t repairs; /* repairs that this node made as leader */
 	/* times that this node led, and then found that another node leads, or none */
 	uint64_t fenced;

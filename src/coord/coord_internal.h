@@ -28,9 +28,9 @@
 #define COMMIT_EVERY 32 /* consumed positions after which a heartbeat is sent soon */
 
 struct held_rank {
-	bool taken;	/* coord_take_rank was called */
-	bool held;	/* this node has the rank's lease */
-	bool at_cursor; /* it will begin at the engine's cursor, which is not known yet */
+	bool taken;		    /* coord_take_rank was called */
+	bool held;		    /* this node has the rank's lease */
+	bool at_cursor;		    /* it begins at the engine's cursor, not known yet */
 	struct coord_position head; /* the next position that fed() gets */
 	struct coord_position consumed;
 	/* the `consumed` that was sent last; the cursor that the engine confirmed */
@@ -118,8 +118,8 @@ struct coord {
 	uint64_t seed;
 
 	uint64_t now_ns, due_ns;
-	/* When a heartbeat, a look, a read of feeds and a draw are due. tell_ns: last
-	 * report of cached samples. */
+	/* Times at which a heartbeat, a look, a read of feeds and a draw are due. tell_ns:
+	 * last report of cached samples. */
 	uint64_t beat_ns, look_ns, read_ns, draw_ns, tell_ns;
 	uint64_t mend_ns;     /* when engine->mend may be called again */
 	uint64_t beaten_ns;   /* last answered heartbeat */

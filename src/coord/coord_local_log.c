@@ -61,7 +61,7 @@ static void begin_epoch(struct local_job *job, uint32_t epoch)
 	}
 }
 
-/* No node will draw the rest of an incomplete epoch. */
+/* The rest of an incomplete epoch will never be drawn. */
 static void drop_incomplete(struct local_job *job)
 {
 	struct local_feed *feed = find_feed(job, job->epoch);

@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * After a rescan the table peers->shared has the previous edition, too, which running
- * epochs still read. This node prepares the samples of datasets that are not in the
- * table.
+ * The table peers->shared also has a dataset's previous edition after a rescan, because
+ * running epochs still read it. This node prepares the samples of datasets that are not in
+ * the table.
  */
 
 /* Equal fingerprints mean samples with equal paths, sizes and ids. */

@@ -79,7 +79,7 @@ static int send_hello(struct peer_handshake *handshake, struct peer_link *link,
 
 /* --- TLS --------------------------------------------------------------------------------- */
 
-/* Without TLS, the server decides after the hellos whether to refuse the client. */
+/* The server decides after the hellos whether to refuse a client without TLS. */
 static int first_of_server(struct peer_handshake *handshake, struct peer_link *link)
 {
 	uint8_t first;

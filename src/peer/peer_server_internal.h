@@ -18,9 +18,9 @@
  * Fields marked (lock) need the server's lock; only the loop's thread uses all others.
  */
 
-#define PEER_STRANGERS 64	  /* most connections before the end of their handshake */
-#define PEER_CONNECTIONS 1024	  /* most connections */
-#define PEER_GREET_NS 3000000000u /* longest handshake */
+#define PEER_STRANGERS 64	   /* most connections without a complete handshake */
+#define PEER_CONNECTIONS 1024	   /* most connections */
+#define PEER_GREET_NS 3000000000u  /* longest handshake */
 #define PEER_STALL_NS 30000000000u /* longest time without progress of a message */
 
 /* Counters for all connections of a node, kept until the server ends. */
