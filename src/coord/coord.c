@@ -15,11 +15,10 @@
 unsigned coord_mutants;
 #endif
 
-/* Functions for the daemon's requests. Most requests are only noted here; coord_step carries them
- * out later. */
+/* Most requests are only noted here; coord_step carries them out later. */
 
-/* The upper limit of pace_ns, the unit of the pauses between calls of the engine. The unit must
- * stay short even if leases last long, because readers wait for these calls. */
+/* limit of pace_ns, the unit of pauses between calls of the engine: readers wait for
+ * these calls, even if leases last long */
 #define MOST_PACE_NS UINT64_C(1000000000)
 #define USUAL_MOST_IDS (UINT64_C(1) << 33)
 
@@ -116,7 +115,7 @@ void coord_leave(struct coord *coord)
 {
 	const struct coord_engine *engine = coord->engine;
 	struct held_job *job;
-	/* tell the engine the consumed positions a last time, if the engine can be reached */
+	/* tells the engine the consumed positions a last time, if it can be reached */
 	if (coord->joined && !coord->refused && !coord->away_since_ns)
 		(void)!coord_beat(coord);
 	LIST_FOREACH (job, &coord->jobs, link)
@@ -130,8 +129,8 @@ void coord_leave(struct coord *coord)
 
 /* --- jobs ------------------------------------------------------------------------------- */
 
-/* Tells whether the new job `facts` begins at a later position (epoch, n_log) than the job `held`
- * did, and also at a later position than the end of the group's log. */
+/* Tells whether `facts` begins at a later position (epoch, n_log) than `held` did, and
+ * later than the end of the group's log. */
 static bool goes_on_later(const struct coord_job *facts, const struct held_job *held)
 {
 	struct coord_position to = {facts->epoch, facts->n_log};
@@ -261,7 +260,7 @@ int coord_commit(struct coord *coord, const char *name, uint32_t number, uint32_
 	}
 	coord_note_begun(job, to);
 	if (!position_before(rank->sent, rank->consumed))
-		return 0; /* the last heartbeat has already sent the position */
+		return 0; /* the last heartbeat has sent the position */
 	if (rank->consumed.epoch != rank->sent.epoch ||
 		rank->consumed.position >= rank->sent.position + COMMIT_EVERY ||
 		position == rank_length(&job->facts, job->n, number))

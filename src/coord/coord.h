@@ -63,18 +63,16 @@
 struct coord;
 struct coord_engine;
 
-/* A daemon of the group. */
 struct coord_node {
 	char name[COORD_NAME];
-	uint64_t incarnation; /* random number of this run of the daemon; never 0 */
-	/* address of the server from which other nodes fetch tensors; "": none */
+	uint64_t incarnation; /* random; differs at each start of the daemon; never 0 */
+	/* where other nodes fetch tensors; "": nowhere */
 	char address[COORD_ADDRESS];
 	double capacity;
-	/* incarnation of the daemon that used this state directory before this one; this node may
-	 * take over that daemon's leases; 0: none */
+	/* incarnation of the previous daemon with this state directory, whose leases
+	 * this node may take over; 0: none */
 	uint64_t before;
-	/* The time when the node was last seen alive, for coord_members and coord_silent; 0:
-	 * never. */
+	/* when the node was last seen alive (coord_members, coord_silent); 0: never */
 	uint64_t heard_ns;
 };
 
@@ -82,25 +80,24 @@ struct coord_node {
 struct coord_job {
 	const char *name;
 	const char *dataset; /* jobs of one dataset are drawn together */
-	/* fingerprint of the job's samples (dataset_group_fingerprint) */
+	/* of the job's samples (dataset_group_fingerprint) */
 	uint64_t fingerprint;
-	/* the fingerprint as earlier versions of joaderfs compute it; 0: not known */
+	/* the same, as earlier versions of joaderfs computed it; 0: not known */
 	uint64_t older;
-	const roaring_bitmap_t *ids; /* the job's samples (D_j above), not empty */
+	const roaring_bitmap_t *ids; /* samples (D_j above), not empty */
 	uint32_t ranks;
 	uint32_t batch;		/* samples in a global mini-batch, at least `ranks` */
-	enum sampler_kind kind; /* the sampler of the job's dataset */
+	enum sampler_kind kind; /* of the job's dataset */
 	/*
-	 * The place at which the job begins if it is new to the group (an import): the first n_log
-	 * samples of `epoch` were consumed elsewhere, and `log` has them in order. If the group
-	 * already has the job with a shorter log, the group refuses this job. These fields are not
-	 * facts: nodes may set them differently, or not at all (NULL, 0).
+	 * The place at which the job begins if it is new to the group (an import): the
+	 * first n_log samples of `epoch` were consumed elsewhere, and `log` has them in
+	 * order. A group that has the job with a shorter log refuses it. These fields
+	 * are not facts: nodes may set them differently, or not at all (NULL, 0).
 	 */
 	uint32_t epoch;
 	const sample_id *log;
 	uint32_t n_log;
-	/* Number of processes that read each rank; 0 means one. Nodes may have different
-	 * numbers. */
+	/* processes that read each rank; 0 means one; not a fact: nodes may differ */
 	uint32_t local_ranks;
 };
 
@@ -112,84 +109,75 @@ struct coord_tail {
 	uint32_t base;
 };
 
-/* A global mini-batch that the leader has drawn. */
 struct coord_batch {
 	const char *job, *dataset;
 	const sample_id *ids;
 	uint32_t n, ranks;
-	/* [ranks]: incarnation of the node that serves the rank; 0: none */
+	/* [ranks]: the node that serves the rank; 0: none */
 	const uint64_t *rank_node;
-	/* samples that are known to be missing in the caches of their homes; NULL: none are
-	 * known */
+	/* samples that their homes lack; NULL: none are known */
 	const roaring_bitmap_t *lacked;
 };
 
-/* Callbacks of the coordinator. They must not call the coordinator. `context` is the first argument
- * of each. */
+/* The callbacks must not call the coordinator. */
 struct coord_calls {
 	void *context;
 	/*
-	 * Delivers the n samples of a rank from position `base` on. After coord_take_rank, the
-	 * calls deliver each position once, in order and without gaps. The callee must write the
-	 * samples to its journal before any reader gets them. If it returns an error, a later step
-	 * repeats the call.
+	 * Delivers the n samples of a rank from position `base` on. After
+	 * coord_take_rank each position comes once, in order and without gaps. The
+	 * callee must write the samples to its journal before any reader gets them. If
+	 * it returns an error, a later step repeats the call.
 	 */
 	int (*fed)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t base, const sample_id *ids, uint32_t n);
-	/* Tells that this node no longer serves the rank, for instance because another node does.
-	 * fed() is no longer called for the rank. */
+	/* This node no longer serves the rank: fed() is no longer called for it. */
 	void (*lost)(void *context, const char *job, uint32_t rank);
-	/* Returns 1 + the number of the job's last epoch in the local journal; 0 if the journal has
-	 * no epoch of the job. */
+	/* Returns 1 + the job's last epoch in the local journal; 0: none. */
 	uint32_t (*known)(void *context, const char *job);
 	/*
-	 * Finds the first sequence of consecutive positions, at or after tail->base, that the local
-	 * journal has. Positions that were drawn before the last start of the daemon count, too.
-	 * Sets tail->base to the first of these positions, copies their samples to `ids`, and
-	 * returns their number, at most `most`; 0: there are none.
+	 * Finds the first consecutive positions at or after tail->base that the local
+	 * journal has, also from before the daemon's last start. Sets tail->base to the
+	 * first of them, copies their samples to `ids`, and returns their number, at
+	 * most `most`; 0: there are none.
 	 */
 	uint32_t (*tail)(
 		void *context, struct coord_tail *tail, sample_id *ids, uint32_t most);
-	/*
-	 * Tells that the log now has other samples at these positions than the local journal,
-	 * because the node was away while the log was repaired. tail() must never return these
-	 * positions again.
-	 */
+	/* Tells that the log now has other samples at these positions than the local
+	 * journal, because the node was away while the log was repaired. tail() must
+	 * never return these positions again. */
 	void (*forget)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t base, uint32_t n);
-	/* Called when the group has no samples for the rank from this position on, and continues
-	 * with the epoch `to`. Readers of epochs before `to` get no more samples. The next call of
-	 * fed() has the first sample of `to`. An error: a later step repeats the call. */
+	/*
+	 * Called when the group has no samples for the rank from this position on. The
+	 * rank continues with epoch `to`, and its readers of earlier epochs get no more
+	 * samples. The next fed() has the first sample of `to`. An error: a later step
+	 * repeats the call.
+	 */
 	int (*skipped)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t position, uint32_t to);
-	/*
-	 * Assigns the samples of the mini-batch to ranks: rank_of[i] will read ids[i]. Each rank
-	 * must get the number of samples that ranks_share returns. If the function is NULL or
-	 * returns false, the samples are dealt to the ranks in turn.
-	 */
+	/* Assigns ids[i] to rank rank_of[i]. Each rank must get as many samples as
+	 * ranks_share says. NULL or false: the samples are dealt to the ranks in
+	 * turn. */
 	bool (*place)(void *context, const struct coord_batch *batch, uint32_t *rank_of);
-	/* Adds to `ids` the dataset's samples in this node's cache, for the sampler `exchange`. If
-	 * the function is NULL, every drawn sample counts as cached for ever. */
+	/* Adds the dataset's samples in this node's cache, for the sampler `exchange`.
+	 * NULL: every drawn sample counts as cached for ever. */
 	void (*resident)(void *context, const char *dataset, roaring_bitmap_t *ids);
-	/* Adds to `ids` the dataset's samples whose home is this node, that trainings still need,
-	 * and that are not in this node's cache. If the function is NULL, no such samples are
-	 * known. */
+	/* Adds the dataset's samples whose home is this node, that trainings still need,
+	 * and that this node's cache lacks. NULL: none are known. */
 	void (*lacked)(void *context, const char *dataset, roaring_bitmap_t *ids);
 };
 
 struct coord_options {
 	struct coord_node self;
-	/* duration of leases; a node that sends nothing for longer is dead */
-	uint64_t ttl_ns;
-	uint64_t seed;	       /* differs on each node and at each start */
-	uint32_t mini_batches; /* least number of mini-batches drawn ahead; 0 means 4 */
-	/* limit for the memory of samplers: the largest ids of all jobs, added up; 0 means 2^33 */
+	uint64_t ttl_ns; /* of leases; a node that sends nothing for longer is dead */
+	uint64_t seed;	 /* differs on each node and at each start */
+	uint32_t mini_batches; /* least number drawn ahead; 0 means 4 */
+	/* limit of the samplers' memory: sum of all jobs' largest ids; 0 means 2^33 */
 	uint64_t most_ids;
 	struct coord_calls calls;
 };
 
-/* Creates a coordinator. It keeps a pointer to the engine, which must outlive it. -EINVAL: the
- * node's name is not allowed; -ENOMEM. */
+/* The engine must outlive it. -EINVAL: the node's name is not allowed; -ENOMEM. */
 must_check int coord_new(const struct coord_options *options,
 	const struct coord_engine *engine, struct coord **ret);
 void coord_free(struct coord **coord);
@@ -197,44 +185,44 @@ void coord_free(struct coord **coord);
 /* Does all work that is due. Returns the time at which it must be called again. */
 uint64_t coord_step(struct coord *coord, uint64_t now_ns);
 
-/* Sends the consumed positions a last time, and gives all leases back, so that other nodes need not
- * wait until the leases expire. The caller then calls coord_free. */
+/* Sends the consumed positions, and gives all leases back, so that other nodes need not
+ * wait until they expire. coord_free follows. */
 void coord_leave(struct coord *coord);
 
 /*
- * Adds a job that this node runs. A later step compares it with the group's job; see
- * coord_job_status. -EEXIST: a job of this name was added before. -EALREADY: as -EEXIST, but the
- * new job begins at a later position than the added job did, and than the end of the group's log.
- * -EINVAL: there are no samples, or fewer samples in a batch than ranks, or a log longer than the
- * job, or a name is not allowed; -ENOMEM.
+ * Adds a job that this node runs. A later step compares it with the group's job
+ * (coord_job_status). -EEXIST: a job of this name was added before; -EALREADY: the same,
+ * but the new job begins at a later position than the added one did, and than the end of
+ * the group's log; -EINVAL: no samples, fewer samples in a batch than ranks, a log
+ * longer than the job, or a name that is not allowed; -ENOMEM.
  */
 must_check int coord_add_job(struct coord *coord, const struct coord_job *job);
 /*
- * Removes a job that this node does not run any more. The group forgets the job when no node runs
- * it. -ENOENT: no such job. Any other error: the engine could not be told, so the job stays, but
- * this node serves none of its ranks.
+ * The group forgets the job when no node runs it. -ENOENT: no such job. Other errors:
+ * the engine could not be told, so the job stays, but this node serves none of its
+ * ranks.
  */
 must_check int coord_remove_job(struct coord *coord, const char *job);
 
 /*
- * Makes this node serve the rank, from this position on, as soon as no other node does. If the
- * position is COORD_AT_CURSOR, the rank begins at its cursor in the engine, and `epoch` is ignored.
- * -ENOENT: no such job; -EINVAL: no such rank or position; -EALREADY: this node has already taken
- * the rank.
+ * Makes this node serve the rank from this position on, as soon as no other node does.
+ * COORD_AT_CURSOR: from its cursor in the engine; `epoch` is ignored. -ENOENT: no such
+ * job; -EINVAL: no such rank or position; -EALREADY: this node has taken the rank.
  */
 must_check int coord_take_rank(struct coord *coord, const char *job, uint32_t rank,
 	uint32_t epoch, uint32_t position);
-/* Gives the rank's lease back, so that another node can serve the rank. -ENOENT: no such job;
- * -EINVAL: no such rank. */
+/* Gives the rank's lease back. -ENOENT: no such job; -EINVAL: no such rank. */
 int coord_drop_rank(struct coord *coord, const char *job, uint32_t rank);
 
-/* Notes that a reader wants the epoch. Epoch e begins when all samples of epoch e - 1 have been
- * drawn, and all ranks have read epoch e - 2 to its end, even ranks that no node serves. -ENOENT:
- * no such job. */
+/*
+ * Notes that a reader wants the epoch. Epoch e begins when epoch e - 1 is completely
+ * drawn, and all ranks, even those that no node serves, have read epoch e - 2 to its
+ * end. -ENOENT: no such job.
+ */
 int coord_want(struct coord *coord, const char *job, uint32_t epoch);
 
-/* Notes that all positions of the rank before this one were consumed. A later heartbeat tells the
- * engine. -ENOENT: no such job; -EINVAL: no such rank. */
+/* Notes that all earlier positions of the rank were consumed. A later heartbeat tells
+ * the engine. -ENOENT: no such job; -EINVAL: no such rank. */
 int coord_commit(struct coord *coord, const char *job, uint32_t rank, uint32_t epoch,
 	uint32_t position);
 
@@ -242,8 +230,7 @@ int coord_commit(struct coord *coord, const char *job, uint32_t rank, uint32_t e
 
 enum coord_state {
 	COORD_JOINING, /* the engine has not answered yet */
-	/* another daemon has this node's name, or the group has another COORD_VERSION; see
-	 * `message` */
+	/* another daemon has the name, or another COORD_VERSION; see `message` */
 	COORD_REFUSED,
 	COORD_FOLLOWS,
 	COORD_LEADS,
@@ -257,20 +244,16 @@ struct coord_status {
 	int away_errno;
 	char leader[COORD_NAME]; /* "": none, or not known */
 	uint64_t term;
-	uint64_t leader_changes; /* number of times that this node saw a new leader */
-	/* number of lives of the engine (coord_engine.h) that this node has seen */
-	uint64_t lives;
-	uint64_t repairs; /* number of repairs that this node made as leader */
-	/* number of times that this node was leader, and then found that another node leads, or
-	 * none */
+	uint64_t leader_changes; /* times that this node saw a new leader */
+	uint64_t lives;	  /* lives of the engine (coord_engine.h) that it has seen */
+	uint64_t repairs; /* repairs that this node made as leader */
+	/* times that this node led, and then found that another node leads, or none */
 	uint64_t fenced;
-	uint64_t drawn; /* samples that this node appended as the leader */
-	uint64_t skips; /* number of calls of coord_calls.skipped */
-	/* Number of positions at which this node's readers got other samples than the log has now,
-	 * because this node was away while the log was repaired. */
+	uint64_t drawn; /* samples appended by this node as the leader */
+	uint64_t skips; /* calls of coord_calls.skipped */
+	/* positions at which readers got other samples than the repaired log has */
 	uint64_t rebound;
-	/* Reason for COORD_REFUSED or COORD_AWAY; "" in other states. */
-	char message[COORD_TEXT];
+	char message[COORD_TEXT]; /* reason for COORD_REFUSED or COORD_AWAY; or "" */
 };
 
 void coord_status(const struct coord *coord, struct coord_status *ret);
@@ -280,7 +263,7 @@ struct coord_job_status {
 	uint32_t epoch; /* the running epoch */
 	uint32_t next;	/* samples drawn in this epoch, for all ranks */
 	uint32_t n;
-	/* the first difference between the job's facts and those of the group's job; "": none */
+	/* first difference from the facts of the group's job; "": none */
 	char refused[COORD_TEXT];
 };
 
@@ -289,10 +272,10 @@ must_check int coord_job_status(
 
 struct coord_rank_status {
 	bool held;		  /* this node has the rank's lease */
-	uint32_t epoch, position; /* the epoch and the position that fed() gets next */
-	/* the rank's cursor that the engine has confirmed */
+	uint32_t epoch, position; /* what fed() gets next */
+	/* the cursor that the engine has confirmed */
 	uint32_t committed_epoch, committed;
-	/* Node that served the rank when the engine was last asked; "": none, or not known. */
+	/* node that served the rank at last; "": none, or not known */
 	char owner[COORD_NAME];
 	bool behind; /* the rank holds back the next epoch (coord_behind) */
 };
@@ -300,16 +283,16 @@ struct coord_rank_status {
 must_check int coord_rank_status(const struct coord *coord, const char *job,
 	uint32_t rank, struct coord_rank_status *ret);
 
-/* Returns the live nodes including this one, sorted by name. The list is valid until the next
- * step. */
+/* Returns the live nodes, this one too, sorted by name; valid until the next step. */
 const struct coord_node *coord_members(const struct coord *coord, size_t *ret_n);
-/* Returns the nodes that are not live and have not left the group. The list is valid until the next
- * step. */
+/* Returns the nodes that are not live and have not left; valid until the next step. */
 const struct coord_node *coord_silent(const struct coord *coord, size_t *ret_n);
-/* Prints the job's ranks that no node served when the engine was last asked, such as "2, 5 to 7";
- * "": there are none. */
+/* Prints the ranks that no node served when the engine was last asked, such as "2, 5 to
+ * 7"; "": none. */
 void coord_unserved(const struct coord *coord, const char *job, char text[COORD_TEXT]);
-/* Prints the job's ranks that hold back the next epoch while another rank waits for it. Epoch e is
- * held back by ranks that have not read epoch e - 2 to its end. The answer is as old as the last
- * look at the group. "": there are no such ranks. */
+/*
+ * Prints the ranks that hold back the next epoch e while another rank waits for it: they
+ * have not read epoch e - 2 to its end. The answer is as old as the last look at the
+ * group. "": none.
+ */
 void coord_behind(const struct coord *coord, const char *job, char text[COORD_TEXT]);

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 
 /*
- * The leader's drawing. A job's window is the number of samples that should be drawn ahead of its
- * readers. When half of a job's window or less is left, the leader draws rounds for all jobs of the
- * pool (the jobs of one dataset), except jobs whose window is full. The jobs are drawn together,
- * because only jobs of the same round share samples. The leader appends whole mini-batches.
+ * The leader's drawing. A job's window is the number of samples that should be drawn
+ * ahead of its readers. When half of it or less is left, the leader draws rounds for all
+ * jobs of the pool (the jobs of one dataset) whose window is not full, because only jobs
+ * of the same round share samples. It appends whole mini-batches.
  */
 
-#define DRAW_MOST 8192 /* most samples drawn for a job at once */
+#define DRAW_MOST 8192 /* at once, for a job */
 
 static uint32_t room_of(const struct drawn_job *job)
 {
@@ -25,16 +25,14 @@ static uint32_t room_of(const struct drawn_job *job)
 	room = (room + batch - 1) / batch * batch;
 	if (room > most)
 		room = most;
-	/* `room` was rounded up to whole mini-batches. If the log ends within a mini-batch, the
-	 * draw first completes this mini-batch. */
+	/* A log that ends within a mini-batch is first completed. */
 	if (room > 0)
 		room -= job->next % batch;
 	return room < left ? room : left;
 }
 
-/* Tells whether a training's first draw must wait because a rank has no node yet. The leader
- * assigns samples by the nodes of the ranks, so it has to know these nodes. The draw waits for one
- * ttl at most. */
+/* The leader assigns samples by the nodes of the ranks. So a training's first draw
+ * waits, for one ttl at most, until each rank has a node. */
 static bool waits_for_ranks(const struct coord *coord, const struct drawn_job *job)
 {
 	if (job->epoch > 0 || job->next > 0 || coord->n_live < 2 ||
@@ -52,8 +50,7 @@ static bool is_low(const struct coord *coord, const struct drawn_job *job)
 	       !waits_for_ranks(coord, job);
 }
 
-/* Decides how many samples to draw for each job of the pool (the jobs of one dataset). Returns
- * false if there is nothing to draw. */
+/* Returns false if there is nothing to draw. */
 static bool plan(struct coord *coord, const struct pool *pool)
 {
 	struct drawn_job *job;
@@ -128,9 +125,9 @@ static int draw(struct coord *coord, struct pool *pool)
 /* --- placement -------------------------------------------------------------------------- */
 
 struct parts {
-	sample_id **ids; /* [ranks]: the samples of each rank */
+	sample_id **ids; /* [ranks] */
 	uint32_t *n;
-	uint32_t *rank_of; /* [batch]: the rank that reads each sample */
+	uint32_t *rank_of; /* [batch] */
 };
 
 static void free_parts(struct parts *parts, uint32_t ranks)
@@ -182,8 +179,7 @@ static void place_batch(struct coord *coord, const struct drawn_job *job,
 	}
 }
 
-/* Assigns the rest of a mini-batch to the ranks in turn. `begun` samples of the mini-batch are
- * already in the log. */
+/* `begun` samples of the mini-batch are in the log. The ranks get the rest in turn. */
 static uint32_t place_rest(
 	const struct drawn_job *job, uint32_t begun, struct parts *parts)
 {
@@ -269,8 +265,7 @@ int coord_draw(struct coord *coord)
 		coord_drop_streams(coord);
 		return err;
 	}
-	/* The pause of an idle leader may be long: coord_beat ends it when the engine reports
-	 * changes (`news`). */
+	/* An idle leader pauses long: the engine's `news` end it (coord_beat). */
 	uint64_t in = coord_is_quiet(coord) ? QUIET_NS : pause_ns(coord, coord->pace_ns);
 	coord->draw_ns = coord->now_ns + (more ? 0 : in);
 	due_at(coord, coord->draw_ns);

@@ -8,13 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * The jobs for which the leader draws: all jobs of the group, including jobs that only other nodes
- * run. Their state can be dropped at any time, because it is rebuilt from the engine.
- */
+/* The jobs for which the leader draws, including jobs that only other nodes run. Their
+ * state can be dropped at any time, because it is rebuilt from the engine. */
 
-#define SUBTRACT_MOST 8192	     /* most samples of a rank in one read of the log */
-#define MOST_IDS (UINT32_C(1) << 28) /* the ids of a dataset are below this */
+#define SUBTRACT_MOST 8192	     /* of a rank in one read of the log */
+#define MOST_IDS (UINT32_C(1) << 28) /* ids of a dataset are below this */
 
 /* --- streams ---------------------------------------------------------------------------- */
 
@@ -81,8 +79,7 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
 			if (err)
 				return err;
 			if (read.ret_n == 0) {
-				/* The engine lacks samples that the caller expects: the log has
-				 * changed in the meantime, or the engine has lost a part of it. */
+				/* The log has changed, or a part of it was lost. */
 				err = coord_mend(coord, facts->name);
 				return err ? err : -ESTALE;
 			}
@@ -94,9 +91,8 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
 	return 0;
 }
 
-/* Rebuilds the set of samples that the job has yet to draw, remaining_j = D_j - log_j. The sampler
- * gets the set under a new stream number, so that later draws do not repeat the random numbers of
- * earlier draws. */
+/* Rebuilds remaining_j = D_j - log_j. A new stream number keeps later draws from
+ * repeating earlier random numbers. */
 static int rebuild(struct coord *coord, struct drawn_job *job)
 {
 	roaring_bitmap_t *remaining = roaring_bitmap_copy(job->facts.ids);
@@ -144,9 +140,8 @@ static int need_pool(
 	return 0;
 }
 
-/* Checks the memory that the samplers of all jobs need, which grows with the largest id of each
- * job. -EBADE: an id that no dataset can have; -E2BIG: the sum of the largest ids exceeds
- * most_ids. */
+/* The samplers' memory grows with the largest id of each job. -EBADE: an id that no
+ * dataset can have; -E2BIG: the sum of the largest ids exceeds most_ids. */
 static int check_size(const struct coord *coord)
 {
 	uint64_t ids = 0;
@@ -167,7 +162,7 @@ static int get_facts(
 	const struct held_job *here = coord_find_job(coord, log->name);
 	if (here && here->entered && coord_is_same_job(&here->facts, log)) {
 		struct coord_job facts = here->facts;
-		/* the log is not copied, because the engine already has it */
+		/* the engine has the log already */
 		facts.n_log = 0;
 		return coord_facts_copy(&facts, ret);
 	}
@@ -213,7 +208,7 @@ static struct drawn_job *find_drawn(struct coord *coord, const char *name)
 	return NULL;
 }
 
-/* Updates the job's rate: the samples per second that all ranks together commit. */
+/* The rate is the number of samples per second that all ranks together commit. */
 static void measure(
 	struct coord *coord, struct drawn_job *job, const struct coord_engine_job *log)
 {
@@ -234,7 +229,7 @@ static void measure(
 	job->measured_ns = coord->now_ns;
 }
 
-/* Returns by how many samples, of all ranks together, the log is ahead of the fastest reader. */
+/* Returns by how many samples of all ranks the log is ahead of the fastest reader. */
 static uint32_t find_ahead(
 	const struct drawn_job *job, const struct coord_engine_job *log)
 {
@@ -255,8 +250,7 @@ static uint32_t find_ahead(
 	return log->next > first ? log->next - first : 0;
 }
 
-/* Sets the window to the number of samples that readers consume in 3 ttl, because it takes so long
- * to replace a dead leader. The window has at least mini_batches mini-batches. */
+/* The window is what readers consume in 3 ttl, the time to replace a dead leader. */
 static void set_window(struct coord *coord, struct drawn_job *job)
 {
 	double seconds = 3.0 * (double)coord->ttl_ns / (double)SECOND_NS;
@@ -271,7 +265,7 @@ static void set_window(struct coord *coord, struct drawn_job *job)
 static int survey_job(struct coord *coord, struct coord_engine_job *log)
 {
 	struct drawn_job *job = find_drawn(coord, log->name);
-	/* The group may have forgotten the job, and have another job of this name now. */
+	/* The group may have forgotten the job, and have another of this name. */
 	if (job && !coord_is_same_job(&job->facts, log)) {
 		free_drawn(job);
 		job = NULL;
@@ -281,8 +275,7 @@ static int survey_job(struct coord *coord, struct coord_engine_job *log)
 	if (err)
 		return err;
 	if (is_new)
-		/* The job may have to wait for nodes that serve its ranks. So the leader looks
-		 * again soon. */
+		/* The job may wait for nodes of its ranks, so look again soon. */
 		coord_moved(coord);
 	job->seen = true;
 	if (job->epoch != log->epoch || job->next != log->next) {
@@ -311,7 +304,7 @@ static bool is_over(const struct coord_engine_job *log, const struct drawn_job *
 	return log->epoch > 0;
 }
 
-/* Deletes the feeds of the previous epoch if all ranks have read it to its end. */
+/* Deletes the previous epoch's feeds if all ranks have read it to its end. */
 static int forget_read(struct coord *coord, const struct coord_engine_job *log)
 {
 	struct drawn_job *job = find_drawn(coord, log->name);

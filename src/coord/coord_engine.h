@@ -35,14 +35,12 @@
  *         -ECONNRESET, the engine may or may not have done the work, or may do it later.
  */
 
-/* bytes of the name of a set that `tell` stores, including the \0 */
-#define COORD_TOLD (COORD_NAME + 8)
-#define COORD_RUN 48 /* bytes of the name of a life (see above), including the \0 */
+#define COORD_TOLD (COORD_NAME + 8) /* bytes of the name of a set, including the \0 */
+#define COORD_RUN 48		    /* bytes of the name of a life, including the \0 */
 
 struct coord_token {
 	uint64_t term;
-	/* Distinguishes two terms with the same number: an engine that lost a term may use the
-	 * number again. */
+	/* An engine that lost a term may use its number again; `random` differs. */
 	uint64_t random;
 };
 
@@ -56,43 +54,39 @@ static inline bool position_before(struct coord_position a, struct coord_positio
 	return a.epoch < b.epoch || (a.epoch == b.epoch && a.position < b.position);
 }
 
-/* A rank that a node serves or wants to serve. */
 struct coord_lease {
 	const char *job;
 	uint32_t rank;
-	/* All positions before this one were consumed. If the engine already has a later cursor for
-	 * the rank, the later cursor remains. */
+	/* All earlier positions were consumed. A later cursor in the engine remains. */
 	struct coord_position cursor;
-	/* Set by `beat`. -EBUSY: another node has the rank; -ENOENT: there is no such job, or the
+	/* Set by `beat`. -EBUSY: another node has the rank; -ENOENT: no such job, or the
 	 * node does not run it. */
 	int error;
-	struct coord_position ret_cursor; /* the rank's cursor in the engine */
+	struct coord_position ret_cursor; /* cursor in the engine */
 };
 
 /* The engine's answer to a heartbeat. */
 struct coord_view {
 	char run[COORD_RUN];
 	bool ready;	 /* the log is complete in this life */
-	bool reported;	 /* this node has called `repaired` in this life */
+	bool reported;	 /* this node has called `repaired` in it */
 	uint64_t leader; /* incarnation of the leader; 0: none */
 	char leader_name[COORD_NAME];
 	uint64_t term;
-	bool renewed; /* the heartbeat has renewed the leader's lease */
-	/* A number that changes when the answer of `jobs` may have changed. It does not change when
-	 * only leases of ranks have expired. */
+	bool renewed; /* the leader's lease was renewed */
+	/* changes with the answer of `jobs`, except for leases that end */
 	uint64_t news;
 };
 
-/* A job as the engine has it. */
 struct coord_engine_job {
 	char name[COORD_NAME];
 	uint32_t epoch;
-	uint32_t next; /* samples in the log of this epoch */
+	uint32_t next; /* samples in this epoch's log */
 	uint32_t n;
 	uint32_t ranks, batch;
 	uint64_t fingerprint;
-	struct coord_position *cursors; /* [ranks]; freed by coord_engine_jobs_free */
-	/* [ranks]: incarnation of the node that serves the rank; 0: none */
+	struct coord_position *cursors; /* [ranks] */
+	/* [ranks]: the node that serves the rank; 0: none */
 	uint64_t *owners;
 };
 
@@ -101,7 +95,6 @@ struct coord_engine_jobs {
 	size_t n;
 };
 void coord_engine_jobs_free(struct coord_engine_jobs *jobs);
-/* Compares two struct coord_engine_job, for qsort. */
 int coord_jobs_by_name(const void *a, const void *b);
 
 /* The nodes and jobs of the group. */
@@ -119,10 +112,8 @@ struct coord_beat {
 	uint32_t ttl_ms;
 	struct coord_lease *leases;
 	size_t n;
-	/* The leader's token; NULL: the node does not lead. */
-	const struct coord_token *token;
-	/* Receives the nodes and jobs of the group; NULL: they are not asked for. The caller frees
-	 * the content with coord_look_free. */
+	const struct coord_token *token; /* the leader's; NULL: the node does not lead */
+	/* nodes and jobs, freed by coord_look_free; NULL: not asked for */
 	struct coord_look *look;
 };
 
@@ -130,14 +121,12 @@ struct coord_beat {
 struct coord_append {
 	const char *job;
 	uint32_t epoch;
-	uint32_t base; /* number of samples in the log before the call */
+	uint32_t base; /* length of the log before the call */
 	uint32_t count;
-	/* The job's number of ranks, and number of samples per mini-batch. */
-	uint32_t ranks, batch;
-	/* [ranks]: the samples of each rank, as many as ranks_position says */
+	uint32_t ranks, batch; /* of the job: samples per mini-batch */
+	/* [ranks]: as many samples as ranks_position says */
 	const sample_id *const *ids;
-	/* The epoch and the length of the log before the call. Only `fill` needs them, because the
-	 * new samples may belong to a later epoch. */
+	/* end of the log before the call, for `fill`, which may begin an epoch */
 	uint32_t was_epoch, was_next;
 };
 
@@ -145,13 +134,11 @@ struct coord_read {
 	const char *job;
 	uint32_t epoch;
 	uint32_t rank;
-	/* The job's number of ranks, and number of samples per mini-batch. */
-	uint32_t ranks, batch;
-	uint32_t from; /* the rank's first position to read */
+	uint32_t ranks, batch; /* of the job: samples per mini-batch */
+	uint32_t from;
 	uint32_t most;
-	sample_id *ids; /* room for `most` samples, provided by the caller */
-	/* number of samples read; 0: there are no more, or there is no such feed */
-	uint32_t ret_n;
+	sample_id *ids; /* the caller's, with room for `most` samples */
+	uint32_t ret_n; /* samples read; 0: no more, or no such feed */
 };
 
 struct coord_offer {
@@ -169,74 +156,68 @@ void coord_offers_free(struct coord_offers *offers);
 struct coord_engine {
 	void *context;
 	bool alone; /* no other node can reach the engine */
-	/* Renews three kinds of leases for another ttl: of the node, of its ranks, and, if the
-	 * token is that of the newest leader, of the leader. Moves the cursors forward. */
+	/* Renews the leases of the node and of its ranks for another ttl, and the
+	 * leader's if the token is that of the newest leader. Moves the cursors
+	 * forward. */
 	int (*beat)(void *context, const struct coord_beat *beat, struct coord_view *ret);
-	/* Gives back the lease of a rank. If job is NULL, gives back the lease of the node, and the
-	 * leader's lease if the node leads. */
+	/* Gives back a rank's lease; job NULL: the node's lease, and the leader's if the
+	 * node leads. */
 	int (*release)(void *context, const struct coord_node *self, const char *job,
 		uint32_t rank);
 	/*
-	 * Notes that the node runs the job. A new job begins at job->epoch and job->n_log, and so
-	 * do the cursors of all its ranks. -EINVAL: other nodes run the job with other facts, or
-	 * the group's log is shorter than job->log; `differs` describes the difference. The node
-	 * then no longer counts as running the job.
+	 * Notes that the node runs the job. The cursors of a new job begin at job->epoch
+	 * and job->n_log. -EINVAL: other nodes run the job with other facts, or the
+	 * group's log is shorter than job->log; `differs` says how. The node then no
+	 * longer counts as running the job.
 	 */
 	int (*enter)(void *context, const char *node, const struct coord_job *job,
 		char differs[COORD_TEXT]);
-	/* Notes that the node does not run the job any more. */
 	int (*leave)(void *context, const char *node, const char *job);
-	/* Lists all jobs. -ESTALE: the life has changed, so the logs of the jobs may have become
-	 * shorter. */
+	/* -ESTALE: the life has changed, and logs may have become shorter. */
 	int (*jobs)(void *context, const char *run, struct coord_engine_jobs *ret);
-	/* Returns the facts of a job. The caller frees them with coord_facts_free. */
+	/* The caller frees the facts with coord_facts_free. */
 	int (*facts)(void *context, const char *job, struct coord_job *ret);
-	/* Makes the node the leader in a new term, even if it leads already. -EBUSY: another node
-	 * leads. */
+	/* Begins a new term, even for the leader. -EBUSY: another node leads. */
 	int (*elect)(void *context, const struct coord_node *self, uint64_t random,
 		uint32_t ttl_ms, struct coord_token *ret);
-	/* Begins the epoch e, if it has not begun yet, and drops the log of epoch e - 2. -EAGAIN:
-	 * epoch e - 1 is not drawn completely, or a rank has not read epoch e - 2 to its end. This
-	 * rank counts even if no node serves it. */
+	/* Begins epoch e unless it has begun, and drops the log of epoch e - 2. -EAGAIN:
+	 * epoch e - 1 is not completely drawn, or a rank, even one that no node serves,
+	 * has not read epoch e - 2 to its end. */
 	int (*open)(void *context, const char *run, const char *job, uint32_t epoch);
-	/* Appends samples to the log, if `token` is that of the newest leader and append->base is
-	 * the length of the log. */
+	/* -ESTALE: the token is not the newest, or base not the log's length. */
 	int (*append)(void *context, const char *run, const struct coord_token *token,
 		const struct coord_append *append);
 	/* Carries out n reads at once. -ESTALE: the life has changed. */
 	int (*read)(void *context, const char *run, struct coord_read *reads, size_t n);
-	/* Deletes the feeds of an epoch that is not the running one. */
+	/* The epoch must not be the running one. */
 	int (*forget)(void *context, const struct coord_token *token, const char *job,
 		uint32_t epoch);
-	/* Checks a log that seems to lack a part. -ESTALE: the part was lost; the engine drops the
-	 * log from there on, and the log has to be repaired. */
+	/* Checks a log that seems to lack a part. -ESTALE: the part was lost, and the
+	 * log has to be repaired from there on. */
 	int (*mend)(void *context, const char *run, const char *job);
-	/* Repair: gives the engine the samples at consecutive positions in this node's journal. */
+	/* Repair: offers consecutive positions of this node's journal. */
 	int (*repair)(void *context, const char *run, const struct coord_offer *offer);
-	/* Repair: reports that the node has given all samples of its journals by `repair`. */
+	/* Repair: the node has offered all samples of its journals. */
 	int (*repaired)(void *context, const char *run, const char *node);
-	/* Repair: lists all offers. The caller frees them with coord_offers_free. */
+	/* Repair: the caller frees the offers with coord_offers_free. */
 	int (*offers)(void *context, const char *run, struct coord_offers *ret);
 	/* Repair: tells which of the nodes have reported. */
 	int (*reported)(void *context, const char *run, const struct coord_node *nodes,
 		size_t n, bool *ret);
-	/* Repair: appends samples to the log of a job before `ready` is called. The samples may
-	 * belong to an epoch after that of the log. */
+	/* Repair: appends samples before `ready`, maybe of a later epoch. */
 	int (*fill)(void *context, const char *run, const struct coord_token *token,
 		const struct coord_append *append);
-	/* Ends the repair, because the log is complete. Forgets dead nodes that did not report. */
+	/* Ends the repair. Forgets dead nodes that did not report. */
 	int (*ready)(void *context, const char *run, const struct coord_token *token);
-	/* Stores a set of the node's samples under the name `what` (COORD_TOLD bytes). The engine
-	 * deletes the set after ttl_ms. */
+	/* Stores a set of the node's samples as `what` (COORD_TOLD bytes) for ttl_ms. */
 	int (*tell)(void *context, const char *node, const char *what,
 		const roaring_bitmap_t *ids, uint32_t ttl_ms);
-	/* Adds to *ret the samples of all sets that live nodes have stored under this name. */
+	/* Adds to *ret all sets of this name that live nodes have stored. */
 	int (*told)(void *context, const char *what, roaring_bitmap_t *ret);
-	/* Returns the name of the last request, for messages. The function is NULL for an engine in
-	 * this process. */
+	/* Returns the name of the last request. NULL: the engine is in this process. */
 	const char *(*asked)(void *context);
-	/* Returns the server's refusal of the last request, such as "refuses AUTH: why"; "": the
-	 * server answered. The function is NULL for an engine that never refuses. */
+	/* Returns the server's refusal of the last request, such as "refuses AUTH: why";
+	 * "": the server answered. NULL: the engine never refuses. */
 	const char *(*refused)(void *context);
 };
 

@@ -10,19 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Extends the log of a job, so that it has all positions that the nodes' journals have. The samples
- * in journals keep their positions. All other positions get samples of the epoch that the log does
- * not have yet. */
-
 struct filling {
 	const struct coord_job *facts;
 	const struct coord_offers *offers;
 	uint32_t n;
-	/* base: length of the epoch's log before the repair; end: its length after the repair. Both
-	 * count the samples of all ranks. */
+	/* base, end: length of the epoch's log before and after the repair */
 	uint32_t epoch, base, end;
 	roaring_bitmap_t *remaining;
-	/* [ranks]: the samples in [base, end); SAMPLE_NONE: not filled yet */
+	/* [ranks]: samples in [base, end); SAMPLE_NONE: not filled yet */
 	sample_id **ids;
 };
 
@@ -38,8 +33,7 @@ static bool is_of(const struct filling *filling, const struct coord_offer *offer
 	       strcmp(offer->job, filling->facts->name) == 0;
 }
 
-/* Returns the length that the log must have in order to contain the positions of all offers. The
- * length is rounded up to whole mini-batches. */
+/* Returns the least length in whole mini-batches that has all offered positions. */
 static uint32_t find_end(const struct filling *filling)
 {
 	uint32_t end = filling->base;
@@ -73,7 +67,7 @@ static void place_offer(struct filling *filling, const struct coord_offer *offer
 	}
 }
 
-/* Fills the positions that no journal has with remaining samples, chosen at random. */
+/* Positions that no journal has get remaining samples at random. */
 static int fill_holes(struct coord *coord, struct filling *filling)
 {
 	size_t n = roaring_bitmap_get_cardinality(filling->remaining);
@@ -148,8 +142,7 @@ static int fill(
 	return err ? err : send(coord, filling, log);
 }
 
-/* Fills the log of one epoch by whole mini-batches, until it contains all offered positions. whole:
- * fills it to the end of the epoch, because all samples of the epoch had been drawn. */
+/* whole: the log gets the whole epoch, because all its samples had been drawn. */
 static int fill_epoch(struct coord *coord, const struct coord_job *facts,
 	struct coord_engine_job *log, const struct coord_offers *offers, uint32_t epoch,
 	bool whole)
@@ -199,8 +192,7 @@ int coord_fill(struct coord *coord, const struct coord_engine_job *job,
 		coord_facts_free(&facts);
 		return -EBADE;
 	}
-	/* The epoch before `last` must have been drawn completely, because `last` has begun.
-	 * Earlier epochs are over. */
+	/* `last` has begun, so the epoch before it was drawn completely. */
 	if (last > log.epoch)
 		err = fill_epoch(coord, &facts, &log, offers, last - 1, true);
 	if (!err)

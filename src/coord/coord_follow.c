@@ -10,11 +10,10 @@
 
 /* The work that each node does for the ranks that it serves. */
 
-#define READ_MOST 1024		 /* most samples of a rank per read */
-#define ENTER_NS (2 * SECOND_NS) /* pause before a refused job is entered again */
+#define READ_MOST 1024		 /* of a rank per read */
+#define ENTER_NS (2 * SECOND_NS) /* before a refused job is entered again */
 
-/* If the group's job has the fingerprint that earlier versions computed (facts->older), uses this
- * fingerprint, so that the training can continue. */
+/* Keeps a fingerprint that earlier versions computed (facts->older). */
 static int take_older(const struct coord *coord, struct coord_job *facts)
 {
 	const struct coord_engine *engine = coord->engine;
@@ -46,8 +45,7 @@ int coord_enter_jobs(struct coord *coord)
 			engine->context, coord->self.name, &job->facts, differs);
 		if (err && err != -EINVAL)
 			return err;
-		/* A refused job is tried again: it is accepted as soon as no node runs the group's
-		 * job of this name. */
+		/* The job is accepted when no node runs the group's job. */
 		job->enter_ns = err ? coord->now_ns + pause_ns : 0;
 		memcpy(job->refused, differs, sizeof(job->refused));
 		job->entered = err == 0;
@@ -62,7 +60,7 @@ static void take_lengths(struct coord *coord, const struct coord_engine_jobs *jo
 		struct held_job *job = coord_find_job(coord, jobs->jobs[i].name);
 		if (!job || !job->entered)
 			continue;
-		/* The group may have forgotten the job, and have another job of this name now. */
+		/* The group may have forgotten the job, and have another. */
 		job->entered = coord_is_same_job(&job->facts, &jobs->jobs[i]);
 		if (!job->entered)
 			continue;
@@ -89,8 +87,7 @@ int coord_ask_lengths(struct coord *coord)
 	return 0;
 }
 
-/* Sets heard_ns in the new list of members: to the present time for live nodes, and for other nodes
- * to the value in the old list. */
+/* Nodes that are not live keep their old heard_ns. */
 static void note_heard(
 	const struct coord *coord, struct coord_node *members, size_t n, size_t live)
 {
@@ -102,7 +99,6 @@ static void note_heard(
 				members[i].heard_ns = coord->members[k].heard_ns;
 }
 
-/* Tells whether the log has samples that the rank has not read. */
 static bool has_unread(const struct held_job *job, uint32_t number)
 {
 	struct coord_position head = job->ranks[number].head;
@@ -131,8 +127,7 @@ void coord_take_look(struct coord *coord, struct coord_look *look)
 		coord->now_ns + coord->ttl_ns * (coord_is_quiet(coord) ? 4 : 1) / 2;
 }
 
-/* Calls engine->open again soon if the running epoch is being drawn, and less and less often if
- * other ranks hold back the next epoch. */
+/* The next call comes soon if the epoch is being drawn, else less and less often. */
 static void open_again(struct coord *coord, struct held_job *job)
 {
 	bool drawn = job->next == job->n;
@@ -152,8 +147,7 @@ int coord_open_wanted(struct coord *coord)
 			due_at(coord, job->open_ns);
 			continue;
 		}
-		/* Epochs begin one at a time, because the log of each must be drawn completely
-		 * first. */
+		/* Epochs begin one by one, when the one before is drawn. */
 		uint32_t epoch = job->wanted <= job->epoch ? job->wanted : job->epoch + 1;
 		int err = engine->open(
 			engine->context, coord->view.run, job->facts.name, epoch);
@@ -176,9 +170,11 @@ int coord_open_wanted(struct coord *coord)
 
 /* --- feeds ------------------------------------------------------------------------------ */
 
-/* Moves the rank to the first epoch that has a feed. The engine drops a feed only after the cursors
- * of all ranks have passed it. So there are two cases: another node has served this rank further
- * (rank->acked is later), or the engine and this node have lost the rank's position. */
+/*
+ * Moves the rank to the first epoch that has a feed. All ranks' cursors have passed
+ * dropped feeds. So another node has served this rank further (rank->acked is later), or
+ * the engine and this node have lost the rank's position.
+ */
 static void skip_epochs(struct coord *coord, const struct held_job *job, uint32_t number)
 {
 	const struct coord_calls *calls = &coord->calls;
@@ -195,7 +191,6 @@ static void skip_epochs(struct coord *coord, const struct held_job *job, uint32_
 	coord->counts.skips++;
 }
 
-/* If the rank has read its epoch to the end, moves the rank to the next epoch. */
 static void turn_epoch(struct coord *coord, const struct held_job *job, uint32_t number)
 {
 	struct held_rank *rank = &job->ranks[number];
@@ -238,9 +233,8 @@ void coord_forget_came(struct held_job *job, uint32_t number)
 	came->ids = NULL;
 }
 
-/* Checks that the rank has not yet received any sample of the read in this epoch; otherwise returns
- * -EBADE. *ret: all samples that the rank has now received in the epoch; the caller frees the
- * set. */
+/* -EBADE: the rank has received a sample of the read before, in this epoch. *ret: all
+ * samples that it has received now; the caller frees the set. */
 static int check_came(struct held_job *job, const struct coord_read *read, uint32_t n,
 	roaring_bitmap_t **ret)
 {
@@ -261,7 +255,7 @@ static int check_came(struct held_job *job, const struct coord_read *read, uint3
 	return -EBADE;
 }
 
-/* Passes the samples of a read to fed(). -EAGAIN: the journal does not accept them now. */
+/* -EAGAIN: the journal does not accept the samples now. */
 static int feed(struct coord *coord, const struct coord_read *read)
 {
 	struct held_job *job = coord_find_job(coord, read->job);
@@ -306,8 +300,7 @@ static void read_again(struct coord *coord, bool any, bool more, bool failed)
 	uint64_t most = 4 * coord->pace_ns;
 	if (most > coord->ttl_ns)
 		most = coord->ttl_ns;
-	/* The pause of an idle node may be long: coord_take_look ends it when there are unread
-	 * samples. */
+	/* An idle node pauses long: unread samples end it (coord_take_look). */
 	uint64_t in = coord_is_quiet(coord) ? QUIET_NS : pause_ns(coord, most);
 	if (failed) {
 		in = coord->pace_ns / 16;
@@ -323,7 +316,7 @@ static void read_again(struct coord *coord, bool any, bool more, bool failed)
 	due_at(coord, coord->read_ns);
 }
 
-/* Tells whether the engine returned no samples although the log should have more for the rank. */
+/* Tells whether the engine returned nothing although the log has more for the rank. */
 static bool is_missing(const struct coord *coord, const struct coord_read *read)
 {
 	const struct held_job *job = coord_find_job(coord, read->job);

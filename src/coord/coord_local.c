@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The engine's functions for leases: of nodes, of the leader, and of ranks. */
+/* The engine's functions for leases of nodes, of the leader, and of ranks. */
 
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -236,8 +236,6 @@ static int elect(void *context, const struct coord_node *self, uint64_t random,
 	*ret = local->token;
 	return 0;
 }
-
-/* --- life ------------------------------------------------------------------------------- */
 
 static const struct coord_engine functions = {.beat = beat,
 	.release = release,

@@ -6,22 +6,21 @@
 #include "coord/coord_engine.h"
 
 /*
- * The engine in this process, for a single node and for tests. It begins empty. So, as in any other
- * new life of an engine, the nodes first repair the log from their journals.
+ * The engine in this process, for a single node and for tests. It begins empty, so the
+ * nodes first repair the log from their journals, as in any new life of an engine.
  *
  *   Owns: copies of all data that it is given.
- *   Clock: the caller's, for leases. It has no thread, and does nothing between calls.
+ *   Clock: the caller's, for leases. It has no thread.
  */
 
 struct coord_local;
 
-/* Creates an engine. alone: no other node ever uses the engine, so a repair waits for no other
- * node. */
+/* alone: no other node ever uses the engine, so a repair waits for none. */
 must_check int coord_local_new(uint64_t (*now_ns)(void *context), void *context,
 	bool alone, struct coord_local **ret);
 void coord_local_free(struct coord_local **local);
-/* Returns the engine's functions. They are valid until coord_local_free. */
+/* The functions are valid until coord_local_free. */
 const struct coord_engine *coord_local_engine(struct coord_local *local);
 
-/* Begins a new life of the engine (coord_engine.h), as after a restart, but loses no data. */
+/* Begins a new life of the engine (coord_engine.h), but loses no data. */
 void coord_local_restart(struct coord_local *local);

@@ -14,7 +14,7 @@ struct local_node {
 	uint64_t until_ns;
 };
 
-/* One epoch of a job, with a feed for each rank. */
+/* An epoch of a job. */
 struct local_feed {
 	LIST_ENTRY(local_feed) link;
 	uint32_t epoch;
@@ -39,7 +39,7 @@ struct local_runner {
 struct local_job {
 	LIST_ENTRY(local_job) link;
 	char name[COORD_NAME], dataset[COORD_NAME];
-	struct coord_job facts; /* `name` and `dataset` point to the arrays above */
+	struct coord_job facts; /* `name`, `dataset`: the arrays above */
 	roaring_bitmap_t *ids;
 	uint32_t n;
 	uint32_t epoch, next;
@@ -73,7 +73,7 @@ struct coord_local {
 	LIST_HEAD(, local_node) nodes;
 	LIST_HEAD(, local_job) jobs;
 	LIST_HEAD(, local_told) told;
-	/* Offers and reports in the engine's present life (coord_engine.h). */
+	/* in the engine's present life (coord_engine.h) */
 	LIST_HEAD(, local_offer) offers;
 	LIST_HEAD(, local_runner) reported;
 };
@@ -83,9 +83,9 @@ struct coord_local {
 struct local_job *local_find(struct coord_local *local, const char *job);
 bool local_is_live(struct coord_local *local, const char *node);
 bool local_token_is(const struct coord_local *local, const struct coord_token *token);
-/* Forgets dead nodes that have not reported, so that no repair waits for them again. */
+/* Forgets dead nodes that have not reported: no repair shall wait for them. */
 void local_forget_dead(struct coord_local *local);
-/* Forgets the offers and reports of the engine's present life. */
+/* Forgets the offers and reports of the present life. */
 void local_forget_life(struct coord_local *local);
 
 /* --- coord_local_jobs.c ----------------------------------------------------------------- */
@@ -103,8 +103,7 @@ int local_facts(void *context, const char *job, struct coord_job *ret);
 
 /* --- coord_local_log.c ------------------------------------------------------------------ */
 
-/* Returns the node's entry in the job's list of nodes that run it; NULL: the node does not run the
- * job. */
+/* Returns the node's entry in `runners`; NULL: it does not run the job. */
 struct local_runner *local_runner(struct local_job *job, const char *node);
 void local_feed_free(struct local_feed *feed);
 must_check int local_append_to(struct local_job *job, const struct coord_append *append);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The engine's functions for the jobs of the group, and for the nodes that run them. */
+/* The engine's functions for jobs, and for the nodes that run them. */
 
 void local_job_free(struct local_job *job)
 {
@@ -26,8 +26,7 @@ void local_job_free(struct local_job *job)
 	free(job);
 }
 
-/* Begins a job with the log of `facts` (facts->log), and sets the cursors of all ranks to the end
- * of this log. */
+/* Begins with facts->log. All cursors are at its end. */
 static int begin_there(struct local_job *job, const struct coord_job *facts)
 {
 	struct coord_append log;
@@ -99,8 +98,7 @@ int local_enter(
 	struct coord_local *local = context;
 	struct local_job *job = local_find(local, facts->name);
 	if (job && is_another(facts, job, differs)) {
-		/* The group has other facts now, so this node does not run the group's job any
-		 * more. */
+		/* The facts differ, so this node does not run the job. */
 		(void)local_leave(local, node, facts->name);
 		job = local_find(local, facts->name);
 		if (job)

@@ -48,8 +48,7 @@ void local_feed_free(struct local_feed *feed)
 	free(feed);
 }
 
-/* Begins an epoch. Frees all feeds except those of the previous epoch, which ranks may still
- * read. */
+/* Keeps the previous epoch's feeds, which ranks may still read. */
 static void begin_epoch(struct local_job *job, uint32_t epoch)
 {
 	job->epoch = epoch;
@@ -62,8 +61,7 @@ static void begin_epoch(struct local_job *job, uint32_t epoch)
 	}
 }
 
-/* Frees the feeds of the running epoch if not all of its samples were drawn, because no node will
- * draw the others. */
+/* The rest of an incomplete epoch will never be drawn. */
 static void drop_incomplete(struct local_job *job)
 {
 	struct local_feed *feed = find_feed(job, job->epoch);
@@ -139,7 +137,7 @@ int local_open(void *context, const char *run, const char *name, uint32_t epoch)
 		return 0;
 	if (epoch != job->epoch + 1 || job->next != job->n)
 		return -EAGAIN;
-	/* The log of the previous epoch would be dropped, but a rank still reads it. */
+	/* A rank still reads the log that would be dropped. */
 	if (job->epoch > 0 && is_still_read(job, job->epoch - 1))
 		return -EAGAIN;
 	begin_epoch(job, epoch);
@@ -291,9 +289,11 @@ static bool is_whole(struct local_job *job, uint32_t epoch)
 	return feed != NULL;
 }
 
-/* A repair without the journal of one rank may have begun an epoch too early: some rank still reads
- * the previous epoch, of which the log has only a part. In this case the job goes back to the
- * previous epoch, and the log is repaired again. */
+/*
+ * A repair without a rank's journal may have begun an epoch too early: some rank still
+ * reads the previous epoch, of which the log has only a part. Then the job goes back to
+ * that epoch, and the log is repaired again.
+ */
 int local_mend(void *context, const char *run, const char *name)
 {
 	struct coord_local *local = context;

@@ -3,8 +3,8 @@
 
 #pragma once
 
-/* Mutants of the protocol, for tests. Each mutant breaks one rule of the protocol, and the
- * simulation must notice this. Only tests are built with COORD_MUTANTS. */
+/* Each mutant breaks one rule of the protocol, which the simulation must notice. Only
+ * tests are built with COORD_MUTANTS. */
 
 enum coord_mutant {
 	MUTANT_NONE,
@@ -15,7 +15,7 @@ enum coord_mutant {
 	MUTANT_NO_NEWS = 16	/* an idle leader is not told of changes by other nodes */
 };
 
-extern unsigned coord_mutants; /* exists in tests only */
+extern unsigned coord_mutants; /* in tests only */
 
 #ifdef COORD_MUTANTS
 #define mutant(kind) (coord_mutants & (kind))

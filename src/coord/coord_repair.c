@@ -32,8 +32,7 @@ static const struct coord_engine_job *find(
 
 /* --- journals --------------------------------------------------------------------------- */
 
-/* Receives a sequence of consecutive positions in the journal. After an error, no more sequences
- * are visited. */
+/* Gets consecutive positions of the journal. An error ends the visit. */
 typedef int visit(struct coord *coord, const struct coord_offer *run);
 
 static int visit_rank(struct coord *coord, const struct held_job *job, uint32_t epoch,
@@ -56,8 +55,8 @@ static int visit_rank(struct coord *coord, const struct held_job *job, uint32_t 
 	return err;
 }
 
-/* Visits the positions of a job in the local journal. from_end: only the positions beyond the end
- * of the log. Otherwise: all positions of the running epoch and of the epoch before. */
+/* Visits a job's positions in the local journal. from_end: only those beyond the log;
+ * otherwise all of the running epoch and of the epoch before. */
 static int visit_job(struct coord *coord, const struct held_job *job,
 	const struct coord_engine_job *log, bool from_end, sample_id *ids, visit *each)
 {
@@ -125,8 +124,7 @@ int coord_mend(struct coord *coord, const char *job)
 
 /* --- comparison ------------------------------------------------------------------------- */
 
-/* Reads the log at the positions of `run`, by several calls of the engine if needed. *ret_n: number
- * of samples read; less than run->n if the log ends earlier. */
+/* Reads the log at the positions of `run`. *ret_n: fewer if the log ends earlier. */
 static int read_log(struct coord *coord, const struct held_job *job,
 	const struct coord_offer *run, sample_id *ids, uint32_t *ret_n)
 {
@@ -158,8 +156,7 @@ static int compare(struct coord *coord, const struct coord_offer *run)
 	int err = read_log(coord, job, run, ids, &n);
 	if (err)
 		return err;
-	/* The log ends before the end of `run`, or all ranks have read the epoch and its feeds are
-	 * deleted. */
+	/* The log is too short, or the epoch is over and its feeds deleted. */
 	if (n < run->n) {
 		err = coord_mend(coord, run->job);
 		if (!err)
@@ -197,8 +194,8 @@ int coord_compare(struct coord *coord)
 
 /* --- the leader ------------------------------------------------------------------------- */
 
-/* Finds a node that has not reported. Nodes of earlier lives of the engine count, too. If all nodes
- * have reported, ret->name is "". */
+/* Nodes of earlier lives of the engine count, too. ret->name is "" if all have
+ * reported. */
 static int find_silent(struct coord *coord, struct coord_node *ret)
 {
 	const struct coord_engine *engine = coord->engine;
@@ -225,10 +222,10 @@ static int find_silent(struct coord *coord, struct coord_node *ret)
 }
 
 /*
- * Sets *ret to true if the log may be repaired now. The leader waits until all known nodes have
- * reported, but for three ttl at most. It waits for at least one ttl, in which unknown nodes can
- * appear, except if the engine is `alone`. The time since the last step counts as at most ttl / 8,
- * because the clock may jump. *silent: a node that has not reported.
+ * *ret: the log may be repaired. The leader waits for the reports of all known nodes:
+ * three ttl at most, and at least one ttl, in which unknown nodes can appear, unless the
+ * engine is `alone`. A step counts as ttl / 8 at most, because the clock may jump.
+ * *silent: a node that has not reported.
  */
 static int waited_enough(struct coord *coord, bool *ret, struct coord_node *silent)
 {

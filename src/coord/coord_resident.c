@@ -8,27 +8,26 @@
 #include <string.h>
 
 /*
- * Finds the samples that any node of the group holds in its cache, for the sampler `exchange`. From
- * time to time each node reports the samples in its cache. The leader's sampler gets the union of
- * these reports and of the recently drawn samples, which are on their way to a cache.
+ * Finds the samples that any node has in its cache, for the sampler `exchange`. The
+ * leader's sampler gets the union of all nodes' reports and of the recently drawn
+ * samples, which are on their way to a cache.
  *
- * Each node also reports the samples whose home it is, but that are not in its cache. The leader
- * assigns such samples to any rank that has room.
+ * Each node also reports the samples whose home it is, but that its cache lacks. The
+ * leader assigns them to any rank that has room.
  *
- * The sets influence only which samples are drawn together, and which rank reads a sample. If a
- * report is missing or old, a sample may be prepared a second time, or fetched, but nothing becomes
- * wrong.
+ * The sets decide only which samples are drawn together, and which rank reads a sample.
+ * If a report is missing or old, a sample may be prepared twice, or fetched, but nothing
+ * becomes wrong.
  */
 
-#define TELL_MOST 65536 /* most bytes that a node reports about a dataset */
+#define TELL_MOST 65536 /* bytes of a node's report about a dataset */
 #define TELL_EVERY_NS (2 * SECOND_NS)
-/* number of ttl between two reports of an idle node, whose cache does not change */
-#define TELL_TTLS 8
+#define TELL_TTLS 8 /* ttl between two reports of an idle node */
 
 /* --- each node -------------------------------------------------------------------------- */
 
-/* Drops half of the samples repeatedly, until the set is small enough. The choice is random and
- * differs on each node, so that all samples are equally likely to be reported. */
+/* Halves the set until it is small enough. The choice is random and differs on each
+ * node, so all samples are equally likely to be reported. */
 static void thin(roaring_bitmap_t *ids, uint64_t seed)
 {
 	for (unsigned bit = 0; roaring_bitmap_portable_size_in_bytes(ids) > TELL_MOST;
@@ -68,8 +67,7 @@ static int tell_resident(struct coord *coord, const char *dataset, uint64_t ofte
 	return err;
 }
 
-/* Writes the name of the set of samples that their homes lack to `text`, and returns `text`. The
- * name has a colon, which no name of a dataset has. */
+/* The name has a colon, which no dataset's name has. */
 static const char *name_lacked(const char *dataset, char text[static COORD_TOLD])
 {
 	snprintf(text, COORD_TOLD, "%s:lacked", dataset);
@@ -88,8 +86,6 @@ static int tell_lacked(struct coord *coord, const char *dataset, uint64_t often_
 	return err;
 }
 
-/* Tells whether this node has to report the samples that it lacks: the group has several nodes that
- * exchange samples, and this node is not idle. */
 static bool must_tell_lacked(const struct coord *coord)
 {
 	return coord->calls.lacked && coord->self.address[0] && coord->n_live > 1 &&
@@ -136,8 +132,7 @@ int coord_tell_resident(struct coord *coord)
 
 /* --- the leader ------------------------------------------------------------------------- */
 
-/* Forgets drawn samples 4 to 8 ttl after their draw, when they are no longer on their way to a
- * cache. */
+/* Drawn samples are forgotten after 4 to 8 ttl, when they have come to a cache. */
 static void forget_fresh(struct coord *coord, struct pool *pool)
 {
 	uint64_t age_ns = coord->now_ns - pool->fresh_ns;
@@ -152,8 +147,7 @@ static void forget_fresh(struct coord *coord, struct pool *pool)
 	pool->fresh_ns = coord->now_ns;
 }
 
-/* Tells the sampler which samples have come into a cache since the last update, and which were
- * evicted. */
+/* Tells the sampler what came into a cache since the last update, or was evicted. */
 static void update(struct pool *pool, const roaring_bitmap_t *now)
 {
 	roaring_uint32_iterator_t *at = roaring_create_iterator(now);
@@ -177,15 +171,13 @@ static int make_set(roaring_bitmap_t **set)
 	return *set ? 0 : -ENOMEM;
 }
 
-/* Makes the two sets of recently drawn samples, unless they exist. */
 static int make_drawn(struct pool *pool)
 {
 	int err = make_set(&pool->fresh);
 	return err ? err : make_set(&pool->older);
 }
 
-/* Removes from `told` the samples that no job of the pool has, because the sampler does not know
- * them. */
+/* The sampler does not know samples that no job of the pool has. */
 static int keep_known(
 	const struct coord *coord, const struct pool *pool, roaring_bitmap_t *told)
 {

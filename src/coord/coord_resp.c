@@ -61,11 +61,11 @@ bool coord_policy_evicts(const char *policy)
 #include <stdlib.h>
 #include <string.h>
 
-/* The engine's functions for leases: of nodes, of the leader, and of ranks. */
+/* The engine's functions for leases of nodes, of the leader, and of ranks. */
 
 /* --- nodes ------------------------------------------------------------------------------ */
 
-/* Parses the leader: "<incarnation> <node>", or "" if there is none. */
+/* reply: "<incarnation> <node>"; "": there is no leader */
 static bool take_leader(const redisReply *reply, struct coord_view *view)
 {
 	const char *at = reply->str;
@@ -91,8 +91,8 @@ static bool take_lease(
 	return ret->error || strcmp(result->str, "OK") == 0;
 }
 
-/* Parses the answer to a heartbeat, an array of ready, reported, leader, term, {result, cursor,
- * result, cursor ...}, renewed, news and look. */
+/* reply: an array of ready, reported, leader, term, {result, cursor, ...}, renewed,
+ * news, look */
 static int take_view(const struct coord_resp *resp, const redisReply *reply,
 	struct coord_lease *leases, size_t n, struct coord_view *ret)
 {
@@ -124,7 +124,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(one->name, other->name);
 }
 
-/* Parses a node: "<incarnation> <capacity> <address>", or "" if the node is not live. */
+/* reply: "<incarnation> <capacity> <address>"; "": the node is not live */
 static bool take_node(const redisReply *reply, struct coord_node *ret)
 {
 	const char *at = reply->str;
@@ -146,7 +146,7 @@ static bool take_node(const redisReply *reply, struct coord_node *ret)
 	return true;
 }
 
-/* Parses the members: an array of name, node, name, node ... */
+/* reply: an array of name, node, name, node ... */
 static int take_members(const redisReply *reply, struct coord_look *ret)
 {
 	if (!resp_is_array(reply, 0) || reply->elements % 2)
@@ -170,7 +170,7 @@ static int take_members(const redisReply *reply, struct coord_look *ret)
 	return 0;
 }
 
-/* Parses the nodes and jobs of the group: an array of two arrays, the members and the jobs. */
+/* reply: an array of the members and the jobs */
 static int take_look(const redisReply *reply, struct coord_look *ret)
 {
 	if (!resp_is_array(reply, 2))
@@ -185,7 +185,7 @@ static int beat(void *context, const struct coord_beat *beat, struct coord_view 
 	const struct coord_node *self = beat->self;
 	char value[COORD_ADDRESS + 64];
 	redisReply *reply;
-	/* Connects before making the command, because the command has the server's run_id. */
+	/* The command has the server's run_id, which a connection asks for. */
 	int err = resp_connect(resp);
 	if (err)
 		return err;
@@ -216,7 +216,7 @@ static int beat(void *context, const struct coord_beat *beat, struct coord_view 
 	err = take_view(resp, reply, beat->leases, beat->n, ret);
 	if (!err && beat->look)
 		err = take_look(reply->element[7], beat->look);
-	/* The engine may have lost logs, so the known lists of chunks may be wrong. */
+	/* The engine may have lost logs, so the known chunks may be wrong. */
 	if (!err && !ret->ready)
 		resp_forget_chunks(resp);
 	return resp_end(resp, reply, err);
@@ -268,8 +268,6 @@ static const char *refused(void *context)
 	return resp->refused;
 }
 
-/* --- life ------------------------------------------------------------------------------- */
-
 static const struct coord_engine functions = {.beat = beat,
 	.release = release,
 	.enter = resp_enter,
@@ -293,8 +291,8 @@ static const struct coord_engine functions = {.beat = beat,
 	.asked = asked,
 	.refused = refused};
 
-/* Takes the password from the URL or from the file. If both have one, refuses the URL. If neither
- * has one, takes it from the environment. */
+/* Takes the password from the URL or the file, but not from both. If neither has one,
+ * takes it from the environment. */
 static int find_password(
 	struct coord_resp *resp, const struct coord_server *server, char *message)
 {

@@ -111,8 +111,7 @@ static int log_in(struct coord_resp *resp)
 
 /* --- the server ------------------------------------------------------------------------- */
 
-/* Checks that the server is a master; otherwise -EROFS. A replica refuses changes, or would lose
- * them. */
+/* -EROFS: the server is a replica, which refuses changes, or would lose them. */
 static int check_role(struct coord_resp *resp)
 {
 	redisReply *reply;
@@ -128,8 +127,7 @@ static int check_role(struct coord_resp *resp)
 	return resp_end(resp, reply, good ? err : -EBADE);
 }
 
-/* Copies the value that follows `name` in the text of INFO to `ret`. Returns false if it is missing
- * or too long. */
+/* Copies the value after `name` in INFO. false: it is missing or too long. */
 static bool take_fact(const char *info, const char *name, char *ret, size_t size)
 {
 	const char *at = strstr(info, name);
@@ -168,7 +166,7 @@ static int learn_facts(struct coord_resp *resp)
 	return resp_end(resp, reply, good ? 0 : -EBADE);
 }
 
-/* Sets *ret to the revision of the server's library; 0: the server has none. */
+/* The revision of the server's library; 0: there is none. */
 static int ask_revision(struct coord_resp *resp, uint64_t *ret)
 {
 	static const char none[] = "ERR Function not found";
@@ -189,8 +187,7 @@ static uint64_t own_revision(void)
 	return strtoull(strstr(coord_lua, name) + strlen(name), NULL, 10);
 }
 
-/* Loads the library into the server if the server has none, or an older one. If an administrator
- * has loaded the library, the node's user does not need the right to load it. */
+/* The user needs no right to load a library that an administrator has loaded. */
 static int load_library(struct coord_resp *resp)
 {
 	uint64_t revision;
@@ -229,8 +226,7 @@ static int try_host(struct coord_resp *resp, const struct coord_host *host)
 
 /* --- Sentinels -------------------------------------------------------------------------- */
 
-/* Returns the value of the field `name` in an array of field, value, field, value ...; NULL: the
- * value is missing, or not a text. */
+/* reply: an array of field, value, ... NULL: the value is missing, or no text */
 static const char *field_of(const redisReply *reply, const char *name)
 {
 	for (size_t i = 0; i + 1 < reply->elements; i += 2)
@@ -248,7 +244,6 @@ static int refuse_master(struct coord_resp *resp, const char *why)
 	return -EHOSTUNREACH;
 }
 
-/* Parses the master's address from the Sentinel's reply. */
 static int take_master(
 	struct coord_resp *resp, const redisReply *reply, struct coord_host *ret)
 {
@@ -260,8 +255,7 @@ static int take_master(
 		   *flags = field_of(reply, "flags");
 	if (!ip || !port || !flags)
 		return -EBADE;
-	/* Refuses a master during a failover: the old master may be back, and believe that it is
-	 * still the master. */
+	/* The old master may still believe in its role during a failover. */
 	if (strstr(flags, "down") || strstr(flags, "failover"))
 		return refuse_master(resp, "another server is becoming the master");
 	strcpy(ret->name, ip);
@@ -269,8 +263,7 @@ static int take_master(
 	return ret->port > 0 && ret->port <= UINT16_MAX ? 0 : -EBADE;
 }
 
-/* Asks a Sentinel for the master. This is done for each connection, because a former master may not
- * know yet that it was replaced. */
+/* Asks at each connection, because a former master may not know that it was replaced. */
 static int find_master(struct coord_resp *resp, const struct coord_host *sentinel,
 	struct coord_host *ret)
 {
@@ -308,8 +301,8 @@ static int connect_anywhere(struct coord_resp *resp)
 	resp->refused[0] = '\0';
 	if (resp->moved.port) {
 		struct coord_host moved = resp->moved;
-		/* If this connection fails, the next call tries the servers of the URL. The group's
-		 * keys may have moved back to one of these. */
+		/* If this fails, the next call tries the URL's servers, to which the
+		 * keys may have moved back. */
 		resp->moved.port = 0;
 		err = try_host(resp, &moved);
 		if (!err)
@@ -327,8 +320,8 @@ static int connect_anywhere(struct coord_resp *resp)
 	return err;
 }
 
-/* Returns -ECONNRESET for each errno that has a special meaning in coord_engine.h. A failed
- * connection must not look as if, for instance, a lease or a job were missing. */
+/* coord_engine.h gives these errnos a meaning. A failed connection must not look as if,
+ * for instance, a lease or a job were missing. */
 static int as_no_fence(int err)
 {
 	static const int fences[] = {

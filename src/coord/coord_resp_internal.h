@@ -10,49 +10,45 @@
 
 #include <hiredis/hiredis.h>
 
-/* The chunks of an epoch's log that this node knows, in order. A chunk has the samples of one
- * append (coord_resp_read.c). */
+/* The known chunks of an epoch's log, in order. A chunk has the samples of one append
+ * (coord_resp_read.c). */
 struct resp_chunks {
 	char job[COORD_NAME];
 	uint32_t epoch;
-	/* [n]: length of the log after each chunk, in samples of all ranks. */
-	uint32_t *ends;
+	uint32_t *ends; /* [n]: length of the log after each chunk, for all ranks */
 	size_t n, room;
 };
 
 struct coord_resp {
 	struct coord_engine engine;
 	struct coord_url url;
-	size_t host; /* index of the host to try first */
-	/* server of a cluster to which the group's keys have moved; port 0: none */
+	size_t host; /* the host to try first */
+	/* server of a cluster that has the group's keys now; port 0: none */
 	struct coord_host moved;
 	char *password_file; /* NULL: none */
 	char group[COORD_NAME + 2];
 	uint32_t timeout_ms;
 	redisContext *link;    /* NULL: not connected */
-	struct coord_tls *tls; /* TLS of the link; NULL: none */
+	struct coord_tls *tls; /* NULL: none */
 	struct {
 		char *ca, *cert, *key; /* NULL: none */
 	} files;
 	char run[COORD_RUN];
-	char told[COORD_TEXT]; /* the refusal that was last logged */
+	char told[COORD_TEXT]; /* the refusal last logged */
 	bool looks;	 /* set by coord_resp_look, which must not load the library */
 	char policy[32]; /* maxmemory-policy; "": not known */
 	char refused[COORD_TEXT]; /* the server's refusal; "": it answered */
 	const char *asked;	  /* name of the last command or function */
-	/* The functions by which hiredis makes the parts of a reply. makes: the original functions
-	 * of hiredis; counts: functions that count the memory, and then call the original ones. */
+	/* Functions by which hiredis makes a reply. makes: its own; counts: they count
+	 * the memory, and then call the original ones. */
 	redisReplyObjectFunctions *makes, counts;
-	/* taken: memory of the reply that is being read, in bytes; most: the limit */
-	size_t taken, most;
-	bool too_much; /* the reply that is being read exceeded the limit */
-	/* known chunks of logs, of at most two epochs of each job */
-	struct resp_chunks *logs;
+	size_t taken, most; /* memory of the reply being read, in bytes; the limit */
+	bool too_much;	    /* the reply being read exceeded the limit */
+	struct resp_chunks *logs; /* of at most two epochs of each job */
 	size_t n_logs;
 };
 
-/* The words of a command: texts, numbers and bytes. The caller's strings must live until the
- * command is sent. */
+/* The words of a command. The caller's strings must live until it is sent. */
 struct resp_words {
 	const char **word;
 	size_t *length;
@@ -63,9 +59,9 @@ struct resp_words {
 
 /* --- coord_resp_link.c ------------------------------------------------------------------ */
 
-/* Begins a command of at most `most` words. The function that sends the command also frees it. */
+/* most: the limit of words. The function that sends the command also frees it. */
 struct resp_words resp_begin(size_t most);
-/* Begins an FCALL of a library function with at most `most` arguments. */
+/* Begins an FCALL with at most `most` arguments. */
 struct resp_words resp_function(struct coord_resp *resp, const char *name, size_t most);
 void resp_bytes(struct resp_words *words, const void *bytes, size_t length);
 void resp_text(struct resp_words *words, const char *text);
@@ -73,40 +69,37 @@ void resp_number(struct resp_words *words, uint64_t number);
 void resp_hex(struct resp_words *words, uint64_t number);
 void resp_token(struct resp_words *words, const struct coord_token *token);
 
-/* Sends the command, after connecting if needed. The caller frees the reply with freeReplyObject,
- * unless there is an error. */
+/* Connects if needed. The caller frees the reply with freeReplyObject, unless there is
+ * an error. */
 must_check int resp_call(
 	struct coord_resp *resp, struct resp_words *words, redisReply **ret);
-/* Sends n commands at once and reads n replies. If one command fails, all fail, and there are no
- * replies. Frees the words. */
+/* Sends n commands at once, and frees the words. If one fails, all fail, and there are
+ * no replies. */
 must_check int resp_calls(
 	struct coord_resp *resp, struct resp_words *words, size_t n, redisReply **ret);
-/* Sends a command while the connection is being set up. An error reply that begins with `expected`
- * is returned as a reply. If `expected` is NULL, each error reply is a failure. */
+/* Sends a command while the connection is being set up. An error reply is a failure,
+ * unless it begins with `expected`. */
 must_check int resp_ask(struct coord_resp *resp, struct resp_words *words,
 	const char *expected, redisReply **ret);
-/* Sends a command whose reply is an integer, and frees the reply. -EBADE: the reply is not an
- * integer. */
+/* Sends a command whose reply must be an integer; otherwise -EBADE. */
 must_check int resp_do(struct coord_resp *resp, struct resp_words *words);
-/* Connects if needed, and checks that the server's life still has the name `run`. -ESTALE: it has
- * another name. */
+/* Connects if needed. -ESTALE: the name of the server's life is not `run`. */
 must_check int resp_same_life(struct coord_resp *resp, const char *run);
 void resp_close(struct coord_resp *resp);
-/* Returns a negative errno for the error of the link. It never returns an errno to which
- * coord_engine.h gives a meaning. */
+/* Never returns an errno to which coord_engine.h gives a meaning. */
 int resp_network_error(const redisContext *link);
 
-/* Frees the reply, and returns err. If err is -EBADE, the reply was invalid, and the following
- * bytes can't be trusted either; so the connection is closed. */
+/* Frees the reply, and returns err. After -EBADE the following bytes can't be trusted
+ * either, so the connection is closed. */
 must_check int resp_end(struct coord_resp *resp, redisReply *reply, int err);
 
 /* --- coord_resp_take.c: a reply as it comes --------------------------------------------- */
 
 #define RESP_MOST_BYTES (256UL << 20) /* most memory for a reply */
 
-/* Makes the connection count the memory of replies. */
+/* The connection then counts the memory of replies. */
 void resp_count(struct coord_resp *resp);
-/* Stores the TLS message as the engine's refusal, and returns the error. */
+/* Stores the message as the engine's refusal, and returns err. */
 must_check int resp_tls_error(struct coord_resp *resp, int err, const char *message);
 /* Sends buffered commands, and reads one reply. */
 must_check int resp_take(struct coord_resp *resp, redisReply **ret);
@@ -114,14 +107,14 @@ must_check int resp_take(struct coord_resp *resp, redisReply **ret);
 /* --- coord_resp_reply.c: false or -EBADE: the reply is of another type or malformed ------ */
 
 bool resp_is_array(const redisReply *reply, size_t least);
-/* Tells whether the reply is a text that fits in `size` bytes, including the \0. */
+/* size: counts the \0. */
 bool resp_is_text(const redisReply *reply, size_t size);
 bool resp_take_name(const redisReply *reply, char ret[COORD_NAME]);
 bool resp_take_u64(const redisReply *reply, uint64_t most, uint64_t *ret);
 bool resp_take_u32(const redisReply *reply, uint32_t least, uint32_t most, uint32_t *ret);
 bool resp_take_flag(const redisReply *reply, bool *ret);
 bool resp_take_hex(const redisReply *reply, uint64_t *ret);
-/* Parses a hexadecimal number at *at, and moves *at past the number. */
+/* Parses at *at, and moves *at past the number. */
 bool resp_take_hex_at(const char **at, uint64_t *ret);
 bool resp_take_position(const redisReply *reply, struct coord_position *ret);
 must_check int resp_take_ids(const redisReply *reply, roaring_bitmap_t **ret);
@@ -130,7 +123,7 @@ must_check int resp_take_ids(const redisReply *reply, roaring_bitmap_t **ret);
 
 /* Connects, unless there is a connection. */
 must_check int resp_connect(struct coord_resp *resp);
-/* Reads the password from its file into resp->url. Errors have a message. */
+/* Reads the password into resp->url. Errors have a message. */
 must_check int resp_read_password(
 	struct coord_resp *resp, char message[SECRET_FILE_MESSAGE]);
 
@@ -145,7 +138,7 @@ int resp_facts(void *context, const char *job, struct coord_job *ret);
 
 /* --- coord_resp_log.c ------------------------------------------------------------------- */
 
-/* Returns the samples of all ranks, rank by rank. The caller frees the result. NULL: no memory. */
+/* Returns the samples rank by rank; the caller frees them. NULL: no memory. */
 sample_id *resp_join(const struct coord_append *append);
 int resp_open(void *context, const char *run, const char *job, uint32_t epoch);
 int resp_append(void *context, const char *run, const struct coord_token *token,
@@ -169,5 +162,4 @@ int resp_told(void *context, const char *dataset, roaring_bitmap_t *ret);
 /* --- coord_resp_read.c ------------------------------------------------------------------ */
 
 int resp_read(void *context, const char *run, struct coord_read *reads, size_t n);
-/* Forgets all known chunks. */
 void resp_forget_chunks(struct coord_resp *resp);

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The engine's functions for the jobs of the group. */
-
 static bool take_kind(const redisReply *reply, enum sampler_kind *ret)
 {
 	uint32_t kind;
@@ -27,9 +25,11 @@ static bool take_shape(const redisReply *ranks, const redisReply *batch, uint32_
 	       resp_take_u32(batch, *ret, COORD_BATCH, ret_batch);
 }
 
-/* Describes the difference between the job and the group's job. The reply is an array of dataset,
- * n, fingerprint, ranks, batch, kind, epoch and next. -EINVAL: the jobs differ. -EBADE: the reply
- * is invalid, or shows no difference. */
+/*
+ * The reply is dataset, n, fingerprint, ranks, batch, kind, epoch and next of the
+ * group's job. -EINVAL: the jobs differ. -EBADE: the reply is invalid, or shows no
+ * difference.
+ */
 static int tell_difference(
 	const redisReply *reply, const struct coord_job *job, char differs[COORD_TEXT])
 {
@@ -95,7 +95,7 @@ int resp_enter(void *context, const char *node, const struct coord_job *job,
 int resp_leave(void *context, const char *node, const char *job)
 {
 	struct coord_resp *resp = context;
-	/* the group may forget the job, and then get another job of this name */
+	/* the group may get another job of this name */
 	resp_forget_chunks(resp);
 	struct resp_words words = resp_function(resp, "joaderfs_2_leave", 2);
 	resp_text(&words, node);
@@ -103,7 +103,7 @@ int resp_leave(void *context, const char *node, const char *job)
 	return resp_do(resp, &words);
 }
 
-/* Parses cursors: an array of rank, cursor, rank, cursor ... */
+/* reply: an array of rank, cursor, rank, cursor ... */
 static bool take_cursors(const redisReply *reply, struct coord_engine_job *ret)
 {
 	if (!resp_is_array(reply, 0) || reply->elements % 2)
@@ -117,7 +117,7 @@ static bool take_cursors(const redisReply *reply, struct coord_engine_job *ret)
 	return true;
 }
 
-/* Parses the owners of all ranks: incarnations, separated by spaces. */
+/* reply: the incarnations of all owners, separated by spaces */
 static bool take_owners(const redisReply *reply, struct coord_engine_job *ret)
 {
 	const char *at = reply->str;
@@ -129,7 +129,7 @@ static bool take_owners(const redisReply *reply, struct coord_engine_job *ret)
 	return *at == '\0';
 }
 
-/* Parses a job's state: an array of epoch, next, n, ranks, batch and fingerprint. */
+/* reply: an array of epoch, next, n, ranks, batch and fingerprint */
 static bool take_state(const redisReply *reply, struct coord_engine_job *ret)
 {
 	redisReply *const *state = reply->element;
@@ -141,7 +141,7 @@ static bool take_state(const redisReply *reply, struct coord_engine_job *ret)
 	       resp_take_hex(state[5], &ret->fingerprint);
 }
 
-/* Parses a job: an array of name, state, cursors and owners. */
+/* reply: an array of name, state, cursors and owners */
 static int take_job(const redisReply *reply, struct coord_engine_job *ret)
 {
 	if (!resp_is_array(reply, 4) || !resp_take_name(reply->element[0], ret->name) ||
@@ -193,7 +193,7 @@ int resp_jobs(void *context, const char *run, struct coord_engine_jobs *ret)
 	return err;
 }
 
-/* Parses a job's facts: an array of dataset, fingerprint, ranks, batch, kind and ids. */
+/* reply: an array of dataset, fingerprint, ranks, batch, kind and ids */
 static int take_facts(const redisReply *reply, const char *job, struct coord_job *ret)
 {
 	char dataset[COORD_NAME];

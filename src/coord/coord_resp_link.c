@@ -15,7 +15,7 @@
 
 /* Sends commands over the connection, and converts errors to errno values. */
 
-#define NUMBER_SIZE 48 /* bytes of a number or a token in a command, including the \0 */
+#define NUMBER_SIZE 48 /* of a number or a token in a command */
 
 /* --- words of a command ----------------------------------------------------------------- */
 
@@ -120,8 +120,7 @@ int resp_network_error(const redisContext *link)
 	}
 }
 
-/* Stores which server has the group's keys now, from the error "MOVED SLOT HOST:PORT". HOST may
- * contain colons. */
+/* The error is "MOVED SLOT HOST:PORT". HOST may contain colons. */
 static bool note_moved(struct coord_resp *resp, const char *text)
 {
 	struct coord_host to = {.port = 0};
@@ -150,8 +149,8 @@ static int fence_error(const char *text)
 	return 0;
 }
 
-/* The commands that the engine's user must have the right to use. The user also needs access to the
- * group's keys. coord.lua and the files coord_resp*.c use no other commands. */
+/* The rights that the engine's user needs, beside access to the group's keys. coord.lua
+ * and coord_resp*.c use no other commands. */
 #define COMMANDS                                                                         \
 	"+fcall +info +role +select +function|load +xrange +getrange +get +set +del "    \
 	"+unlink "                                                                       \
@@ -162,8 +161,7 @@ static int fence_error(const char *text)
 static void note_refusal(struct coord_resp *resp, const char *text)
 {
 	const struct coord_url *url = &resp->url;
-	/* A server that does not know AUTH repeats the command's words in the error, including the
-	 * password. */
+	/* Servers without AUTH repeat the command, password and all, in the error. */
 	bool secret = url->password[0] && strstr(text, url->password);
 	snprintf(resp->refused, sizeof(resp->refused), "refuses %s: %.*s", resp->asked,
 		(int)strcspn(text, secret ? " " : ""), text);
@@ -189,9 +187,8 @@ static bool is_about_rights(const char *text)
 	return false;
 }
 
-/* Converts an error reply to an errno value. If coord_engine.h gives the error a meaning, returns
- * this errno. Other errors are refusals: the text is stored, and the connection is closed, because
- * the next connection may succeed. */
+/* Returns the errno of an error of coord_engine.h. Other errors are refusals: the text
+ * is stored, and the connection is closed, because the next one may succeed. */
 static int refusal(struct coord_resp *resp, const char *text)
 {
 	int fence = fence_error(text);
@@ -216,7 +213,7 @@ int resp_end(struct coord_resp *resp, redisReply *reply, int err)
 
 /* --- calls ------------------------------------------------------------------------------ */
 
-/* Stores the name of the FCALL function, or of the command, for messages. */
+/* The name of an FCALL is that of its function. */
 static void note_asked(struct coord_resp *resp, const struct resp_words *words)
 {
 	bool function = words->n > 1 && strcmp(words->word[0], "FCALL") == 0;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Appends to the log and repairs it. Ids are sent as they are in memory: 4 bytes, little-endian. */
+/* Ids are sent as they are in memory: 4 bytes, little-endian. */
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ids are sent as they are");
 
@@ -44,8 +44,7 @@ sample_id *resp_join(const struct coord_append *append)
 	return ids;
 }
 
-/* Calls the server's function for `append`, or, if `fills` is true, the one for `fill`. The
- * function for `fill` also gets the present end of the log. */
+/* fills: calls `fill` instead of `append`, with the present end of the log. */
 static int append_by(struct coord_resp *resp, const char *function, bool fills,
 	const char *run, const struct coord_token *token,
 	const struct coord_append *append)
@@ -136,8 +135,7 @@ int resp_repaired(void *context, const char *run, const char *node)
 	return resp_do(resp, &words);
 }
 
-/* Checks the form of an offer: its name is "<job> <epoch> <rank> <base>", and its ids are
- * samples. */
+/* The name is "<job> <epoch> <rank> <base>". */
 static bool is_offer(const redisReply *name, const redisReply *ids)
 {
 	return resp_is_text(name, COORD_NAME + 48) && ids->type == REDIS_REPLY_STRING &&
@@ -163,7 +161,7 @@ static int take_offer(
 	return 0;
 }
 
-/* Parses offers: an array of name, ids, name, ids ... */
+/* reply: an array of name, ids, name, ids ... */
 static int take_offers(const redisReply *reply, struct coord_offers *ret)
 {
 	int err = 0;

@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Changes the group, for operators. */
-
 static int ask(struct coord_resp *resp, struct resp_words *words, redisReply **ret,
 	char said[COORD_TEXT])
 {
@@ -23,7 +21,7 @@ static int ask(struct coord_resp *resp, struct resp_words *words, redisReply **r
 	return err == -ESTALE ? -EAGAIN : err;
 }
 
-/* Lists the live nodes that the reply names. -EBUSY: there are live nodes. */
+/* -EBUSY: there are live nodes. */
 static int list_live(const redisReply *reply, char said[COORD_TEXT])
 {
 	char name[COORD_NAME];
@@ -49,9 +47,8 @@ int coord_resp_drop(struct coord_resp *resp, const char *name, char said[COORD_T
 	return err ? err : resp_end(resp, reply, list_live(reply, said));
 }
 
-/* Explains why a resize is not possible. The reply is an array: empty if the resize was made; else
- * "ranks", ranks, batch; or "local", ranks, local_ranks; or "behind", rank, position, epoch, and
- * the epoch of other ranks. */
+/* The reply is empty if the resize was made; else "ranks", ranks, batch; or "local",
+ * ranks, local_ranks; or "behind", rank, position, epoch, epoch of other ranks. */
 static int take_obstacle(const redisReply *reply, char said[COORD_TEXT])
 {
 	uint32_t number[4] = {0};
@@ -89,7 +86,7 @@ int coord_resp_resize(struct coord_resp *resp, const char *job, uint32_t ranks,
 {
 	redisReply *reply;
 	snprintf(said, COORD_TEXT, "the engine does not answer");
-	/* Connects before making the command, because the command has the server's run_id. */
+	/* The command has the server's run_id, which a connection asks for. */
 	int err = resp_connect(resp);
 	if (err)
 		return err;

@@ -13,10 +13,10 @@
 #include <string.h>
 
 /*
- * Reads logs. A log is a sequence of chunks, one per append. A chunk has the samples of the first
- * rank, then those of the second, and so on. The list of chunks is fetched once and then extended.
- * A rank reads a part of each chunk; the parts of all reads are fetched together. If a chunk is
- * missing, the log was deleted, and the list is fetched again.
+ * A log is a sequence of chunks, one per append. A chunk has the samples of the first
+ * rank, then those of the second, and so on. The list of chunks is fetched once and then
+ * extended. A rank reads a part of each chunk; the parts of all reads are fetched
+ * together. If a chunk is missing, the log was deleted, and the list is fetched again.
  */
 
 #define CHUNKS_AT_ONCE 256
@@ -33,8 +33,7 @@ void resp_forget_chunks(struct coord_resp *resp)
 	resp->n_logs = 0;
 }
 
-/* Finds the job's list of chunks that is used for the epoch: a job has one list for even and one
- * for odd epochs. NULL: none. */
+/* A job has one list for even and one for odd epochs. NULL: none. */
 static struct resp_chunks *find_log(
 	struct coord_resp *resp, const char *job, uint32_t epoch)
 {
@@ -90,7 +89,7 @@ static int add_chunk(struct resp_chunks *log, uint32_t end)
 	return 0;
 }
 
-/* Parses a chunk in the reply to XRANGE: {"<base>-1" {"" count}}. */
+/* chunk: {"<base>-1" {"" count}}, from the reply to XRANGE */
 static bool take_chunk(const redisReply *chunk, uint32_t *ret_base, uint32_t *ret_count)
 {
 	char *hyphen;
@@ -105,8 +104,8 @@ static bool take_chunk(const redisReply *chunk, uint32_t *ret_base, uint32_t *re
 		       ret_count);
 }
 
-/* Appends the chunks in the reply to the list. Sets *ret_known to false if the chunks do not
- * continue the list; then the log was replaced, and the list is cleared. */
+/* If the chunks do not continue the list, the log was replaced: *ret_known is false, and
+ * the list is cleared. */
 static int take_chunks(const redisReply *reply, struct resp_chunks *log, bool *ret_known)
 {
 	*ret_known = true;
@@ -153,8 +152,7 @@ static int ask_for_chunks(
 	return resp_end(resp, reply, err);
 }
 
-/* Extends the list of chunks of each log that a read needs beyond the known chunks. Consecutive
- * reads of one log share a command. */
+/* Extends the lists for the reads. Consecutive reads of one log share a command. */
 static int find_chunks(struct coord_resp *resp, struct coord_read *reads, size_t n)
 {
 	const char *asked = NULL;
@@ -180,7 +178,7 @@ static int find_chunks(struct coord_resp *resp, struct coord_read *reads, size_t
 
 /* --- parts of chunks -------------------------------------------------------------------- */
 
-/* A command that gets samples for a read from one chunk of the log. n: number of these samples. */
+/* A command that gets n samples of a read from one chunk. */
 struct part {
 	struct coord_read *read;
 	uint32_t n;
@@ -193,7 +191,7 @@ struct parts {
 	size_t n, room;
 };
 
-/* Returns the number of samples in the chunk before the rank's samples. */
+/* Returns how many samples of the chunk precede the rank's. */
 static size_t samples_before(const struct coord_read *read, uint32_t base, uint32_t end)
 {
 	size_t n = 0;
@@ -203,7 +201,7 @@ static size_t samples_before(const struct coord_read *read, uint32_t base, uint3
 	return n;
 }
 
-/* Adds a command that reads n samples of the rank, from its k-th sample in the chunk on. */
+/* Asks for n samples of the rank, from its k-th sample in the chunk on. */
 static void ask_for_part(struct coord_resp *resp, struct parts *parts,
 	struct coord_read *read, uint32_t base, uint32_t end, uint32_t k, uint32_t n)
 {
@@ -222,7 +220,7 @@ static void ask_for_part(struct coord_resp *resp, struct parts *parts,
 	parts->parts[parts->n++] = (struct part){read, n};
 }
 
-/* Returns the index of the first chunk that ends after the rank's position. */
+/* Returns the first chunk that ends after the rank's position. */
 static size_t find_chunk(const struct resp_chunks *log, const struct coord_read *read)
 {
 	size_t from = 0, to = log->n;
@@ -236,11 +234,10 @@ static size_t find_chunk(const struct resp_chunks *log, const struct coord_read 
 	return from;
 }
 
-#define PARTS_MOST 256 /* the most chunks from which one call gets samples for a read */
+#define PARTS_MOST 256 /* chunks from which one call gets samples for a read */
 
-/* Adds the commands that get the samples of a read: one command, which is one part, for each chunk
- * of the log that has samples of the read's rank. Returns the number of commands. If `parts` is
- * NULL, only counts them. */
+/* Adds a command for each chunk that has samples of the read's rank. Returns the number
+ * of commands. `parts` NULL: only counts them. */
 static size_t list_parts(
 	struct coord_resp *resp, struct coord_read *read, struct parts *parts)
 {
@@ -265,8 +262,8 @@ static size_t list_parts(
 	return n;
 }
 
-/* Copies the samples in the server's replies to the reads. A read gets the samples up to its first
- * reply that lacks samples. Returns false if there is such a reply. */
+/* A read gets the samples up to its first reply that lacks some. Returns false if there
+ * is such a reply. */
 static bool take_parts(
 	struct coord_resp *resp, const struct parts *parts, redisReply *const *replies)
 {

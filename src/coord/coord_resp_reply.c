@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parses values in replies. The server may be broken or hostile, so the type, length and range of
- * each value are checked. */
+/* The server may be broken or hostile: types, lengths and ranges are checked. */
 
 /* --- texts and numbers ------------------------------------------------------------------ */
 
@@ -100,16 +99,15 @@ bool resp_take_position(const redisReply *reply, struct coord_position *ret)
 /* --- sets of samples -------------------------------------------------------------------- */
 
 /*
- * The portable format of roaring bitmaps: [are there run containers?] [which containers have runs]
- * [key, count - 1 of each] [offset of each] [containers]. The library's own reader trusts the
- * counts in containers. So this reader checks them, and adds the values container by container.
+ * The portable format of roaring bitmaps: [are there run containers?] [which containers
+ * have runs] [key, count - 1 of each] [offset of each] [containers]. The library's own
+ * reader trusts the counts in containers, so this reader checks them.
  */
 
 #define COOKIE_PLAIN 12346
 #define COOKIE_RUNS 12347
-/* A set with run containers stores offsets only if it has at least this number of containers. */
-#define OFFSETS_FROM 4
-#define ARRAY_MOST 4096 /* most values in an array; more values are stored as bits */
+#define OFFSETS_FROM 4	/* a set with runs stores offsets from so many containers on */
+#define ARRAY_MOST 4096 /* values in an array; more are stored as bits */
 #define BITS_BYTES 8192
 
 struct ids {
@@ -117,7 +115,7 @@ struct ids {
 	size_t left;
 	roaring_bitmap_t *set;
 	uint64_t next; /* least allowed next value */
-	size_t n;      /* number of buffered values */
+	size_t n;      /* buffered values */
 	uint32_t values[256];
 };
 

@@ -9,12 +9,10 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Reads a reply, and limits its memory and its time. The announced length of a value counts as
- * memory before its bytes arrive. The limit for the time allows slow networks
- * (LEAST_BYTES_PER_MS). */
+/* Limits the memory and the time of a reply. The announced length of a value counts as
+ * memory before its bytes arrive. Slow networks get more time (LEAST_BYTES_PER_MS). */
 
-/* memory that is counted for each value, in addition to its bytes */
-#define OBJECT_BYTES 96
+#define OBJECT_BYTES 96		/* counted for each value, beside its bytes */
 #define LEAST_BYTES_PER_MS 1024 /* a slower reply times out */
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -105,7 +103,6 @@ static bool is_too_much(struct coord_resp *resp)
 	return resp->too_much;
 }
 
-/* Converts the error of the connection to an errno value. */
 static int error_of(const struct coord_resp *resp)
 {
 	const redisContext *link = resp->link;

@@ -9,9 +9,9 @@
 #include <string.h>
 
 /*
- * One step. First comes the heartbeat, which renews all leases of the node and finds out which node
- * leads. Then comes the work in the engine's present life: the work of the leader, if this node
- * leads, and the work for the ranks that the node serves.
+ * The heartbeat comes first: it renews all leases, and shows which node leads. Then
+ * comes the work in the engine's present life: that of the leader, and that for the
+ * node's ranks.
  */
 
 void coord_doubt(struct coord *coord)
@@ -32,8 +32,7 @@ static size_t count_taken(const struct coord *coord)
 	return n;
 }
 
-/* Returns the cursor for a heartbeat. A cursor that has not moved is sent, too, because the engine
- * may have forgotten it. */
+/* A cursor that has not moved is sent, too, because the engine may have forgotten it. */
 static struct coord_position cursor_to_send(const struct held_rank *rank)
 {
 	bool moved = position_before(rank->sent, rank->consumed);
@@ -63,8 +62,7 @@ static void granted(struct coord *coord, struct held_job *job, uint32_t number,
 		job->entered = false; /* the engine has lost the job */
 		return;
 	}
-	/* The engine has a later cursor than this node has ever sent. So another node has served
-	 * the rank for a while. */
+	/* Another node has served the rank, since the cursor is so late. */
 	bool served = rank->held && position_before(rank->consumed, lease->ret_cursor) &&
 		      position_before(rank->acked, lease->ret_cursor);
 	if (lease->error || served) {
@@ -87,7 +85,7 @@ static void granted(struct coord *coord, struct held_job *job, uint32_t number,
 		rank->sent = lease->cursor;
 }
 
-/* Checks the cursors in the engine's answer: none may be beyond the end of its epoch. */
+/* Checks that no cursor is beyond the end of its epoch. */
 static bool are_possible(
 	const struct coord *coord, const struct coord_lease *leases, size_t n)
 {
@@ -132,7 +130,7 @@ static void viewed(struct coord *coord, const struct coord_view *view)
 		coord->counts.leader_changes++;
 	if (view->leader && view->leader != before.leader)
 		coord_moved(coord);
-	/* the server has lost its data without a restart, for instance by FLUSHALL */
+	/* the server lost its data without a restart, for instance by FLUSHALL */
 	bool emptied = before.ready && !view->ready;
 	if (!was_joined || strcmp(before.run, view->run) != 0 || emptied)
 		new_life(coord);
@@ -176,15 +174,15 @@ static void refuse(struct coord *coord, int err)
 }
 
 /*
- * Returns the pause after a heartbeat: a quarter of a ttl, but at most a second. An idle node waits
- * a third of a ttl. An idle leader waits at most a second, because only the answers to its
- * heartbeats report changes.
+ * Returns a quarter of a ttl, but at most a second. An idle node waits a third of a ttl;
+ * an idle leader at most a second, because only the answers to its heartbeats report
+ * changes.
  *
- * A leader's lease lasts for a ttl from the moment when the engine gets the heartbeat. The leader
- * counts from the earlier moment when it sent the heartbeat, and stops leading at .8 ttl (step). So
- * a heartbeat that is lost can be repeated in time. Two nodes lead at the same time only if the
- * leader's clock is slower than the engine's by more than a fifth. Even then the engine accepts
- * samples from only one of them.
+ * A leader's lease lasts for a ttl from the moment when the engine gets the heartbeat.
+ * The leader counts from the earlier moment when it sent the heartbeat, and stops
+ * leading at .8 ttl (step). So a lost heartbeat can be repeated in time. Two nodes lead
+ * at once only if the leader's clock is slower than the engine's by more than a fifth.
+ * Even then the engine accepts samples from only one of them.
  */
 static uint64_t pause_between_beats(const struct coord *coord)
 {
@@ -263,16 +261,15 @@ static int step(struct coord *coord)
 		return err;
 	if (any_not_entered(coord))
 		err = coord_enter_jobs(coord);
-	/* This heartbeat also requests the leases of the ranks of jobs that were just entered. */
+	/* This heartbeat also requests the ranks of jobs that were just entered. */
 	if (!err && coord->now_ns >= coord->look_ns)
 		err = coord_beat(coord);
 	if (err || !coord->joined)
 		return err;
 	due_at(coord, coord->beat_ns);
 	if (any_not_entered(coord)) {
-		/* The engine has lost jobs since the look above. A report now would lack the
-		 * samples of these jobs, so the step ends here, and the next step enters the jobs
-		 * again. */
+		/* The engine has lost jobs since the look. A report now would lack their
+		 * samples, so the next step first enters the jobs again. */
 		due_at(coord, coord->now_ns + coord->pace_ns / 64);
 		return 0;
 	}
@@ -285,7 +282,7 @@ static int step(struct coord *coord)
 	err = coord_tell_resident(coord);
 	if (err)
 		return err;
-	/* If the log is broken, the leader can't draw any more, but ranks can still read. */
+	/* A broken log stops the leader, but ranks can still read. */
 	int broken = coord_lead(coord);
 	if (broken && broken != -EBADMSG)
 		return broken;
@@ -324,7 +321,7 @@ static void away(struct coord *coord, int err)
 	coord->patience_ns = coord->patience_ns * 2 + coord->ttl_ns / 64;
 	if (coord->patience_ns > coord->ttl_ns / 4)
 		coord->patience_ns = coord->ttl_ns / 4;
-	/* The next call is a heartbeat, which shows whether the engine answers again. */
+	/* A heartbeat comes next, and shows whether the engine answers again. */
 	coord->beat_ns = coord->now_ns + coord->patience_ns;
 	coord->due_ns = coord->beat_ns;
 }

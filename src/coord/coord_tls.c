@@ -104,7 +104,7 @@ int coord_tls_check(const struct coord_tls_files *files, char message[COORD_TLS_
 
 /* --- waiting ---------------------------------------------------------------------------- */
 
-/* Waits until the socket is ready for the operation that SSL wants. false: the time is over. */
+/* Waits for what SSL wants. false: the time is over. */
 static bool wait_for(const struct coord_tls *tls, int wants, uint64_t end_ns)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -116,8 +116,7 @@ static bool wait_for(const struct coord_tls *tls, int wants, uint64_t end_ns)
 	return n > 0 || (n < 0 && errno == EINTR);
 }
 
-/* Examines the result of an SSL call. Returns 0 if the call must be repeated, otherwise the
- * error. */
+/* Returns 0 if the SSL call must be repeated, otherwise the error. */
 static int go_on(struct coord_tls *tls, int result, uint64_t end_ns, char *message)
 {
 	int error = SSL_get_error(tls->ssl, result);
@@ -157,7 +156,6 @@ static bool expect_host(struct coord_tls *tls)
 	       SSL_set_tlsext_host_name(tls->ssl, tls->host) == 1;
 }
 
-/* Sets the message to the reason of the failed handshake. Returns err. */
 static int explain(const struct coord_tls *tls, int err, char *message)
 {
 	long verified = SSL_get_verify_result(tls->ssl);

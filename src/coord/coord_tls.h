@@ -25,25 +25,25 @@
 
 #define COORD_TLS_MESSAGE 224
 
-/* The files of TLS, as absolute paths. */
+/* absolute paths */
 struct coord_tls_files {
-	const char *ca; /* the trusted authorities in PEM; NULL: those of the system */
-	const char *cert, *key; /* this node's certificate and key; NULL: none */
+	const char *ca;		/* trusted authorities; NULL: the system's */
+	const char *cert, *key; /* this node's; NULL: none */
 };
 
 struct coord_tls;
 
-/* Checks that the certificates and the key can be used. */
+/* Checks that the files can be used. */
 must_check int coord_tls_check(
 	const struct coord_tls_files *files, char message[COORD_TLS_MESSAGE]);
-/* Does the TLS handshake. The caller keeps the socket, which becomes non-blocking. */
+/* The caller keeps the socket, which becomes non-blocking. */
 must_check int coord_tls_connect(const struct coord_tls_files *files, int socket,
 	const char *host, uint32_t timeout_ms, struct coord_tls **ret,
 	char message[COORD_TLS_MESSAGE]);
 /* Writes all n bytes. */
 must_check int coord_tls_write(struct coord_tls *tls, const void *bytes, size_t n,
 	uint32_t timeout_ms, char message[COORD_TLS_MESSAGE]);
-/* Reads the bytes that have arrived. Waits for at least one byte. */
+/* Waits for at least one byte. */
 must_check int coord_tls_read(struct coord_tls *tls, void *bytes, size_t room,
 	uint32_t timeout_ms, size_t *ret_n, char message[COORD_TLS_MESSAGE]);
 void coord_tls_free(struct coord_tls **tls);

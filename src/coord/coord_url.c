@@ -10,16 +10,16 @@
 
 #define PORT 6379
 #define SENTINEL_PORT 26379
-#define PATH_MOST 107 /* most bytes of a socket's path */
+#define PATH_MOST 107 /* bytes */
 #define DB_MOST 9999
 
-/* A part of the URL, not yet decoded. */
+/* a part of the URL, not yet decoded */
 struct part {
 	const char *at;
 	size_t n;
 };
 
-/* The part of the URL that is not parsed yet. */
+/* the part that is not parsed yet */
 struct rest {
 	const char *at;
 	char *message;
@@ -40,8 +40,7 @@ static int hex_digit(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* Decodes each %XX of a part. Returns false if the part is malformed or too long, or has a zero
- * byte. */
+/* Decodes each %XX. false: malformed, too long, or with a zero byte. */
 static bool decode(struct part part, char ret[COORD_URL_TEXT])
 {
 	size_t n = 0;
@@ -74,8 +73,8 @@ static bool take_number(struct part part, int least, int most, int *ret)
 
 /* --- parts ------------------------------------------------------------------------------ */
 
-/* Parses [USER[:PASSWORD]@] at the start of `rest`. `end` has the bytes that can follow this part,
- * such as the slash; an @ after such a byte belongs to a later part. */
+/* [USER[:PASSWORD]@] at the start of `rest`. end: bytes that can follow it, such as the
+ * slash; an @ after them belongs to a later part. */
 static int take_user(struct rest *rest, const char *end, struct coord_url *ret)
 {
 	size_t n = strcspn(rest->at, end);
@@ -120,7 +119,7 @@ static bool is_address(const char *text)
 	return inet_pton(AF_INET6, text, &address) == 1;
 }
 
-/* Parses HOST[:PORT]. */
+/* part: HOST[:PORT] */
 static int take_host(
 	struct rest *rest, struct part part, int preset, struct coord_url *ret)
 {
@@ -165,8 +164,7 @@ static int take_hosts(struct rest *rest, int preset, struct coord_url *ret)
 	}
 }
 
-/* Parses the end of the URL: nothing, or `sign` and a number. After a slash the number may be
- * missing. */
+/* nothing, or `sign` and a number, which may be missing after a slash */
 static int take_db(struct rest *rest, char sign, struct coord_url *ret)
 {
 	if (!*rest->at)
@@ -219,7 +217,7 @@ int coord_url_parse(
 	int err;
 	*ret = (struct coord_url){0};
 	if (skip(&rest, "redis+unix://")) {
-		/* Looks for the user only before the path, because the path may contain an @. */
+		/* The path may contain an @, too. */
 		const char *slash = strchr(rest.at, '/');
 		bool user = slash && memchr(rest.at, '@', (size_t)(slash - rest.at));
 		err = user ? take_user(&rest, "/", ret) : 0;

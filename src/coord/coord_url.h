@@ -34,14 +34,14 @@
 struct coord_url {
 	struct coord_host {
 		char name[COORD_URL_TEXT]; /* a host, or the path of a socket */
-		int port;		   /* 0: the name is a socket's path */
+		int port;		   /* 0: `name` is a socket's path */
 	} hosts[COORD_URL_HOSTS];
 	size_t n;
 	char user[COORD_URL_TEXT]; /* "": the server's default user */
 	bool tls;
 	bool has_password;
 	char password[COORD_URL_TEXT];
-	char master[COORD_URL_TEXT]; /* the master's name; "": the hosts are servers */
+	char master[COORD_URL_TEXT]; /* "": the hosts are servers */
 	int db;
 };
 

@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Finds the address by which other nodes reach this one. */
-
 static bool is_everywhere(const char *address)
 {
 	return strncmp(address, "0.0.0.0:", 8) == 0 || strncmp(address, "[::]:", 5) == 0;
@@ -20,10 +18,10 @@ static bool is_everywhere(const char *address)
 
 static const char *port_of(const char *bound)
 {
-	return strrchr(bound, ':'); /* the text from the colon on */
+	return strrchr(bound, ':'); /* with the colon */
 }
 
-/* Sets *ret to the local address from which packets to the host would be sent. Sends nothing. */
+/* Finds the local address that the kernel would use towards the host. Sends nothing. */
 static int route_to(const struct coord_host *host, struct peer_address *ret)
 {
 	char text[COORD_URL_TEXT + 16];
@@ -41,9 +39,8 @@ static int route_to(const struct coord_host *host, struct peer_address *ret)
 	return 0;
 }
 
-/* Sets `ret` to the local address from which packets to the group's engine (a Redis server) would
- * be sent, with the port in `bound`. Takes the first of the engine's hosts to which there is a
- * route. */
+/* Sets `ret` to this node's address on the way to the engine (to the first of its hosts
+ * with a route), with the port in `bound`. */
 static int find_way(const struct cluster_config *config, const char *bound,
 	char ret[static COORD_ADDRESS])
 {
@@ -63,7 +60,7 @@ static int find_way(const struct cluster_config *config, const char *bound,
 	return 0;
 }
 
-/* Resolves the configured address or name. If it has no port, uses the port in `bound`. */
+/* If `given` has no port, uses the port in `bound`. */
 static int resolve(const char *given, const char *bound, char ret[static COORD_ADDRESS])
 {
 	char text[COORD_ADDRESS], found[PEER_ADDRESS_TEXT];

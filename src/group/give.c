@@ -8,8 +8,7 @@
 #include <endian.h>
 #include <errno.h>
 
-/* Serves samples to other nodes. The sample stays open, and its tensor in the cache, until the
- * tensor is sent. */
+/* A sample stays open until its tensor is sent, so the cache keeps the tensor. */
 
 struct giving {
 	struct peer_request *request;
@@ -48,8 +47,7 @@ static void opened(void *context, const struct sched_opened *opened)
 	peer_answer(request, &answer);
 }
 
-/* Returns a reference to the shared dataset with the name and the fingerprint of the space; NULL:
- * there is none. */
+/* Returns a reference; NULL: no shared dataset has this name and fingerprint. */
 static struct dataset *hold_dataset(struct peers *peers, const struct peer_space *space)
 {
 	LOCK_SCOPE(&peers->lock);

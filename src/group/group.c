@@ -20,7 +20,7 @@
 /* The group's thread: passes changes from the scheduler to the coordinator, and back. */
 
 #define ENGINE_TIMEOUT_MS 1000
-#define BYTES_OF_ID 32 /* most memory for one sample in a leader's samplers */
+#define BYTES_OF_ID 32 /* most memory per sample in a leader's samplers */
 
 static uint64_t now_of_engine(void *context)
 {
@@ -81,7 +81,6 @@ static void count(const struct group *group)
 	stats_set(STAT_CLUSTER_LAG, group_lag(group));
 }
 
-/* Logs the changes of state that an operator should know. */
 static void tell(const struct group *group)
 {
 	const struct coord_status *is = &group->status, *was = &group->was;
@@ -111,8 +110,6 @@ static void tell(const struct group *group)
 		log_info("cluster: the log is repaired");
 }
 
-/* Makes waiting opens fail when the engine has been unreachable for longer than [cluster]
- * patience. */
 static void be_patient(struct group *group)
 {
 	const struct cluster_config *config = &group->config->cluster;
@@ -174,7 +171,6 @@ static int make_engine(struct group *group, const struct cluster_config *config,
 	return err;
 }
 
-/* Sets *ret to a random number that is not 0. */
 static int random_number(uint64_t *ret)
 {
 	do
@@ -216,8 +212,7 @@ static int make_coord(struct group *group, const struct daemon_config *config,
 	options.self = group->self;
 	if (!err)
 		err = make_engine(group, &config->cluster, &engine);
-	/* An error other than -ENOMEM is a mistake in the ini, which peers_new or make_engine has
-	 * logged. */
+	/* Errors other than -ENOMEM are mistakes in the ini, which were logged. */
 	group->mistaken = begun && err && err != -ENOMEM;
 	if (!err)
 		err = coord_new(&options, engine, &group->coord);

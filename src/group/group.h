@@ -11,16 +11,16 @@
 struct sched;
 
 /*
- * Makes the daemon a node of its group. Connects the coordinator (src/coord), which decides in
- * which order the ranks of a training read, with the scheduler, whose jobs are these ranks.
+ * Makes the daemon a node of its group. Connects the coordinator (src/coord), which
+ * decides in which order the ranks of a training read, with the scheduler, whose jobs
+ * are these ranks.
  *
  *     coordinator --fed--> sched_feed -> journal, look-ahead -> readers
  *     coordinator <--want, commit-- sched_feed_state <- readers
  *
  *   Flow: group_new before there are jobs -> group_start after the jobs of the daemon's start were
  *         added -> group_free after sched_stop and before sched_free.
- *   Threads: the group has one thread. Only this thread calls the coordinator and waits for the
- *            engine.
+ *   Threads: one. No other thread calls the coordinator or waits for the engine.
  *   Errors: -errno, logged. An engine that can't be reached is no error.
  */
 
@@ -30,30 +30,33 @@ struct dataset;
 
 #define GROUP_TEXT 400 /* bytes of a message, including the \0 */
 
-/* Creates the group. datasets: those in the configuration; they must outlive the group. */
+/* datasets: those in the configuration; they must outlive the group. */
 must_check int group_new(const struct daemon_config *config, struct dataset **datasets,
 	struct sched *sched, struct group **ret);
-/* Starts the group's thread. */
 must_check int group_start(struct group *group);
-/* Reports the consumed positions a last time and gives back the node's leases, if the engine can be
- * reached. Then frees the group. *group may be NULL. */
+/* Reports the consumed positions and gives back the node's leases, if the engine can be
+ * reached. *group may be NULL. */
 void group_free(struct group **group);
 
-/* Shares the samples of a dataset with other nodes. Must be called when a dataset was added, or has
- * a new edition after a rescan. Errors are logged; this node then prepares all samples of the
- * dataset. group may be NULL. */
+/*
+ * Shares the samples of a new dataset, or of a new edition after a rescan, with other
+ * nodes. Errors are logged; this node then prepares all samples of the dataset. group
+ * may be NULL.
+ */
 void group_add_dataset(struct group *group, struct dataset *dataset);
 void group_remove_dataset(struct group *group, const char *name);
 
 /* Prints the group as this node sees it, for `joaderctl cluster`. */
 void group_print(struct group *group, FILE *out);
-/* Makes the group forget a dead node, or a training that no node runs. For operators: makes its own
- * connection to the engine, and waits for the answer. Returns true, with a report in `text`; or
- * false, with the reason in `text`. */
+/*
+ * Makes the group forget a dead node, or a training that no node runs. For operators:
+ * makes its own connection to the engine, and waits for the answer. `text`: a report;
+ * false: the reason.
+ */
 bool group_forget(struct group *group, const char *name, char text[GROUP_TEXT]);
-/* Lets the training continue with another number of ranks. For operators, like group_forget.
- * local_ranks: the number of ranks in each job; 0: as many as before. */
+/* Lets the training continue with another number of ranks. For operators, as
+ * group_forget. local_ranks: the number of ranks in each job; 0: as many as before. */
 bool group_resize(struct group *group, const char *training, uint32_t ranks,
 	uint32_t local_ranks, char text[GROUP_TEXT]);
-/* Prints the metrics of ranks and nodes for Prometheus; stats.h has the other metrics. */
+/* Prints the metrics of ranks and nodes for Prometheus. */
 void group_print_metrics(struct group *group, enum stats_form form, FILE *out);

@@ -17,9 +17,8 @@
 struct sched;
 struct sched_job;
 
-/* Shared by the files of the group: group.c has the thread, rank_jobs.c connects jobs with
- * the coordinator, peers.h exchanges samples with other nodes, print.c and hinders.c print the
- * state. */
+/* group.c has the thread, rank_jobs.c connects jobs with the coordinator, peers.h
+ * exchanges samples with other nodes, print.c and hinders.c print the state. */
 
 #define GROUP_MEMBERS 1024 /* most live nodes that are printed */
 #define GROUP_SILENT 32	   /* most silent nodes that are printed */
@@ -35,24 +34,21 @@ struct group_rank {
 	TAILQ_ENTRY(group_rank) link;
 	struct sched_job *job; /* a reference */
 	const struct job_config *config;
-	struct coord_job_status status;	   /* (lock) status of the training */
+	struct coord_job_status status;	   /* (lock) */
 	struct coord_rank_status position; /* (lock) */
 	char unserved[COORD_TEXT]; /* (lock) ranks of the training that no node serves */
 	/* (lock) why the training's next epoch does not begin; "": it is not held back */
 	char waits_why[SCHED_WAIT_TEXT];
-	/* (lock) Samples that were drawn for the rank and are not consumed yet. */
-	uint32_t lag;
+	uint32_t lag;	  /* (lock) samples drawn for the rank, and not consumed yet */
 	bool told;	  /* the wait in waits_why was logged */
-	uint64_t told_ns; /* time when a wait was last logged; 0: never */
+	uint64_t told_ns; /* when a wait was last logged; 0: never */
 	bool refused;	  /* the group refuses the job, and this was logged */
-	/* used only within sync_jobs: tells whether the scheduler has removed the job */
-	bool gone;
-	bool lost; /* another node serves the rank, or taking it again failed */
-	/* the feed is lent (sched_feed_lend): readers on this node get no new samples */
-	bool lent;
+	bool gone;	  /* used in sync_jobs: the scheduler has removed the job */
+	bool lost;	  /* another node serves the rank, or taking it again failed */
+	bool lent;	  /* sched_feed_lend: readers on this node get no new samples */
 	bool bad; /* the job did not accept the last samples, and this was logged */
-	/* The place at which the rank last continued because another daemon had read the rank up to
-	 * this place: epoch << 32 | position. */
+	/* place from which the rank last continued, because another daemon had read so
+	 * far: epoch << 32 | position */
 	uint64_t went_on;
 	struct otherwise otherwise[2]; /* index: epoch % 2 */
 };
@@ -69,50 +65,46 @@ struct group {
 	atomic_bool stopping;
 	bool runs;
 	pthread_t thread;
-	/* The fields below are changed by the group's thread alone. It takes the lock to write,
-	 * and needs no lock to read. */
+	/* The group's thread alone changes the fields below. It takes the lock to write,
+	 * and needs none to read. */
 	struct lock lock;
 	TAILQ_HEAD(, group_rank) ranks;
 	struct coord_status status, was;
-	/* ids of jobs for which a message was logged that their rank can't be served */
+	/* ids of jobs whose rank can't be served; a message about each was logged */
 	roaring_bitmap_t *not_served;
-	/* the group's engine was unreachable for longer than [cluster] patience */
-	bool gives_up;
+	bool gives_up; /* the engine was away for longer than [cluster] patience */
 	struct coord_node members[GROUP_MEMBERS];
 	size_t n_members;
 	struct coord_node silent[GROUP_SILENT];
 	size_t n_silent;
 	uint64_t began_ns;
-	/* group_new failed because of a mistake in the ini, which was logged */
-	bool mistaken;
+	bool mistaken; /* group_new failed by a mistake in the ini, which was logged */
 };
 
 /* --- incarnation.c ----------------------------------------------------------------------- */
 
-/* Returns the incarnation (coord.h) of the daemon that used the state directory before; 0: not
- * known. Then writes `incarnation` to the directory. Errors are logged. */
+/* Writes `incarnation` (coord.h) to the state directory. Returns the incarnation that
+ * was there; 0: not known. Errors are logged. */
 uint64_t incarnation_follow(const char *state, uint64_t incarnation);
 
 /* --- rank_jobs.c: for the group's thread --------------------------------------------------- */
 
-/* Returns the callbacks for the coordinator. */
 struct coord_calls group_calls(struct group *group);
-/* Adds ranks for new jobs, removes those of removed jobs, takes lost ranks again, and calls
- * group_commit. */
+/* Adds and removes ranks with their jobs, takes lost ranks again, and commits. */
 void group_sync(struct group *group);
 /* Tells the coordinator which epochs readers want, and which positions they have consumed. */
 void group_commit(struct group *group);
 /* Tells the jobs whether the engine can be reached, and whether opens should fail. */
 void group_tell_away(struct group *group);
-/* Returns the number of samples that were drawn for this node's ranks and are not consumed. */
+/* Returns the number of samples drawn for this node's ranks and not consumed. */
 uint64_t group_lag(const struct group *group);
-/* Updates the status of trainings and ranks, and logs refusals. If another daemon has read a rank
- * of this node further, lets the rank continue there. */
+/* Updates the status of trainings and ranks, and logs refusals. If another daemon has
+ * read a rank further, the rank continues there. */
 void group_look_at_jobs(struct group *group);
-/* Frees all ranks. Does not notify the coordinator. */
+/* Frees all ranks without telling the coordinator. */
 void group_forget_ranks(struct group *group);
 
-/* Returns this node's rank of the training; NULL: it has none of this number. */
+/* NULL: this node has no such rank. */
 struct group_rank *group_find_rank(
 	const struct group *group, const char *training, uint32_t number);
 /* Returns the first of this node's ranks of the training; NULL: it has none. */
@@ -120,11 +112,10 @@ struct group_rank *group_find_training(const struct group *group, const char *tr
 
 /* --- behind.c: for the group's thread ----------------------------------------------------- */
 
-/* Serves coord_calls.skipped: lets the readers of the rank continue with epoch `to`. */
+/* Serves coord_calls.skipped. */
 int group_skipped(void *context, const char *training, uint32_t number, uint32_t epoch,
 	uint32_t position, uint32_t to);
-/* Notes which ranks hold back the training's next epoch, tells this to the rank's job, and logs a
- * warning. */
+/* Tells the rank's job which ranks hold back the next epoch, and warns about them. */
 void group_look_behind(struct group *group, struct group_rank *rank);
 
 /* --- print.c ----------------------------------------------------------------------------- */
@@ -135,10 +126,9 @@ void group_look_behind(struct group *group, struct group_rank *rank);
 #define GROUP_READ_THERE                                                                 \
 	"read it there; if the rank's node is gone, add its job on another node"
 
-/* Returns the word for the number of a job's rank: "rank" or "node_rank". */
+/* Returns "rank" or "node_rank". */
 const char *group_rank_word(const struct job_config *config);
-/* Prints the numbers of the training's ranks that read the job, such as "3" or "4-7". Returns
- * `text`. */
+/* Prints the numbers of the job's ranks, such as "3" or "4-7". Returns `text`. */
 const char *group_rank_text(
 	const struct job_config *config, char text[static GROUP_RANK_TEXT]);
 

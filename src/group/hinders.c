@@ -9,8 +9,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Prints the last lines of `joaderctl cluster`: each hindrance, with the command that removes
- * it. */
+/* The last lines of `joaderctl cluster`: hindrances, and commands that remove them. */
 
 struct lines {
 	FILE *out;
@@ -75,8 +74,7 @@ static void print_silent(const struct group *group, struct lines *lines)
 	}
 }
 
-/* Tells whether the group refuses the job because the files of its dataset, or their times, differ
- * from those of the group. */
+/* Tells whether the files, or their times, differ from the group's. */
 static bool is_of_dataset(const char *refused)
 {
 	return strncmp(refused, "dataset: ", 9) == 0 ||
@@ -103,8 +101,7 @@ static void print_rank(const struct group_rank *rank, struct lines *lines)
 			config->training);
 }
 
-/* Prints the ranks that hold back the training's next epoch, and the ranks that no node serves.
- * Does this for the training's first job on this node alone, so that each line appears once. */
+/* Prints only for the training's first job on this node, so that lines appear once. */
 static void print_training(
 	const struct group *group, const struct group_rank *rank, struct lines *lines)
 {

@@ -11,8 +11,7 @@
 
 #define OF_LATE_NS UINT64_C(10000000000)
 
-/* Finds the home of a sample. The scheduler calls peers_find before it prepares a sample, and holds
- * its own lock during the call. */
+/* Finds the homes of samples, for the scheduler and for the leader. */
 
 static bool is_home_of(const struct home *home, const struct coord_node *node)
 {
@@ -34,8 +33,7 @@ static bool is_same(const struct peers *peers, const struct coord_node *members,
 	return k == peers->n_homes;
 }
 
-/* Makes the list of nodes that can be homes, because they listen. Returns the number of these
- * nodes; -ENOMEM. */
+/* Lists the nodes that listen, and so can be homes. Returns their number, or -ENOMEM. */
 static ssize_t make_homes(const struct peers *peers, const struct coord_node *members,
 	size_t n, struct home **ret)
 {
@@ -69,8 +67,8 @@ static bool has_this_node(const struct home *homes, size_t n)
 	return false;
 }
 
-/* Makes the table of homes. Leaves out nodes whose address was refused (is_bad). ret_at[i]: index
- * in `homes` of the table's node i. NULL: an error. All errors except -ENOMEM were logged. */
+/* Leaves out nodes with is_bad. ret_at[i]: index in `homes` of the table's node i. NULL:
+ * there is no memory, or an error was logged. */
 static struct place *make_place(const struct home *homes, size_t n, uint32_t *ret_at)
 {
 	struct place_node *nodes = calloc(n + 1, sizeof(*nodes));
@@ -94,7 +92,6 @@ static struct place *make_place(const struct home *homes, size_t n, uint32_t *re
 	return err ? NULL : place;
 }
 
-/* Ends the client's connections to nodes that have left. */
 static void forget_gone(const struct peers *peers, const struct home *homes, size_t n)
 {
 	for (size_t i = 0; i < peers->n_homes; i++) {
@@ -142,8 +139,7 @@ void peers_members(struct peers *peers, const struct coord_node *members, size_t
 
 /* --- the scheduler asks ------------------------------------------------------------------ */
 
-/* Returns a dataset's hash for place_home. The preparation is not part of the hash, so that one
- * home decodes a sample for all preparations. */
+/* The hash leaves out the preparation, so one home decodes a sample for all of them. */
 static uint64_t hash_of(const struct shared_dataset *shared)
 {
 	const char *name = dataset_name(shared->dataset);
@@ -159,8 +155,7 @@ static uint32_t free_space_locked(const struct peers *peers)
 	return i;
 }
 
-/* Returns the index of the space of this dataset and preparation. Adds the space if it is new.
- * PEER_SPACES: there is no room, or the dataset is not shared. */
+/* Adds the space if it is new. PEER_SPACES: no room, or the dataset is not shared. */
 static uint32_t find_space_locked(struct peers *peers, const struct dataset *dataset,
 	const struct preparation *preparation)
 {
@@ -194,8 +189,8 @@ static bool refuses(const struct home *home, const struct shared_space *space)
 	return until_ns != 0 && clock_now_ns() < until_ns;
 }
 
-/* Returns the first node in the sample's order of homes that does not refuse this space at present.
- * NULL: this node comes before all such nodes, or every node refuses. */
+/* Returns the first node in the sample's order of homes that does not refuse the space
+ * now. NULL: this node comes before it, or every node refuses. */
 static struct home *find_home_locked(
 	struct peers *peers, const struct shared_space *space, sample_id sample)
 {
@@ -258,7 +253,6 @@ int peers_refusal(struct peers *peers, const char *name)
 
 /* --- the leader asks --------------------------------------------------------------------- */
 
-/* Sets *ret to the dataset's hash for place_home. Returns false if the dataset is not shared. */
 static bool find_hash(struct peers *peers, const char *name, uint64_t *ret)
 {
 	LOCK_SCOPE(&peers->lock);
@@ -276,8 +270,8 @@ static bool serves_a_rank(const struct coord_batch *batch, const struct home *ho
 	return false;
 }
 
-/* Makes a table of the nodes that serve ranks of the batch. Other nodes have no job with these
- * samples and would refuse fetches, so they are left out. NULL: an error, as in make_place. */
+/* Leaves out nodes that serve no rank of the batch: they have no job with these samples,
+ * and would refuse fetches. NULL: an error, as in make_place. */
 static struct place *make_place_of_ranks(
 	const struct peers *peers, const struct coord_batch *batch, uint32_t *ret_at)
 {

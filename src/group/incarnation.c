@@ -11,9 +11,9 @@
 #include <string.h>
 
 /*
- * The file <state>/incarnation has the incarnation of the daemon that uses this state directory.
- * Only one daemon can use it at a time. So the daemon that wrote the previous number is dead, and
- * its leases may be taken over.
+ * The file <state>/incarnation has the incarnation of the daemon that uses the state
+ * directory. Only one daemon can use it at a time, so the daemon that wrote the previous
+ * number is dead, and its leases may be taken over.
  */
 
 static uint64_t read_before(const char *path)

@@ -7,11 +7,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Commands for operators: forget nodes and trainings that are gone, and resize trainings. */
-
 #define TIMEOUT_MS 2000
 
-/* Connects to the engine for one command. NULL: `text` has the reason. */
+/* NULL: `text` has the reason. */
 static struct coord_resp *connect_to(const struct group *group, char text[GROUP_TEXT])
 {
 	const struct cluster_config *config = &group->config->cluster;
@@ -32,7 +30,6 @@ static struct coord_resp *connect_to(const struct group *group, char text[GROUP_
 	return resp;
 }
 
-/* Explains the error in `text`. Returns true if there was no error. */
 static bool explain(int err, const char *name, const char *said, char text[GROUP_TEXT])
 {
 	if (err == -ENOENT)

@@ -13,19 +13,19 @@
 struct sched;
 
 /*
- * Shares tensors between nodes. Each sample has a home, the node that prepares it for all others.
+ * Shares tensors between nodes.
  *
  *     scheduler --is_elsewhere, fetch--> homes.c -> client ===> another node
  *     scheduler <--sched_open_sample---- give.c <-- server <=== another node
  *
- *   Flow: peers_new before there are jobs; peers_members when the group may have changed;
- *         peers_free after sched_stop and before sched_free.
+ *   Flow: peers_new before there are jobs; peers_members when the group may have
+ *         changed; peers_free after sched_stop and before sched_free.
  *   Threads: the server's, the client's, the scheduler's and the group's.
  *   Locks: one, LOCK_RANK_HOMES. The scheduler calls peers_find with its own lock held.
  *   Errors: -errno, logged. This node prepares samples that it can't fetch.
  */
 
-/* A node that listens for the requests of other nodes, so that it can be the home of samples. */
+/* A node that listens, so that it can be the home of samples. */
 struct home {
 	char name[COORD_NAME];
 	char address[COORD_ADDRESS];
@@ -34,15 +34,15 @@ struct home {
 	/* is_here: this node; is_bad: peer_client_node refused the node, which was logged */
 	bool is_here, is_bad;
 	uint32_t node; /* the client's number of the node; not set if is_here or is_bad */
-	/* [the client's number of the space]: the time until which the node refuses the space. */
+	/* [the client's number of the space]: until when the node refuses the space */
 	uint64_t refuses_until_ns[PEER_SPACES];
-	uint64_t refused_ns; /* time of the last refusal or failure; 0: never */
+	uint64_t refused_ns; /* last refusal or failure; 0: never */
 	int refused_errno;
 };
 
 struct shared_dataset {
 	struct dataset *dataset; /* a reference */
-	uint64_t fingerprint;	 /* fingerprint of all its samples */
+	uint64_t fingerprint;
 };
 
 struct shared_space {
@@ -59,8 +59,8 @@ struct peers {
 	struct peer_trust *trust;
 	struct peer_server *server;
 	struct peer_client *client;
-	/* The fields below are changed by the group's thread alone. It takes the lock to write,
-	 * and needs no lock to read. */
+	/* The group's thread alone changes the fields below. It takes the lock to write,
+	 * and needs none to read. */
 	struct lock lock;
 	struct home *homes;
 	size_t n_homes;
@@ -69,7 +69,7 @@ struct peers {
 	/* The lock is needed to read and to write the fields from here on. */
 	struct shared_space spaces[PEER_SPACES];
 	uint32_t n_spaces;
-	/* One entry for each edition of a dataset that other daemons may ask for. Those of one
+	/* One entry for each edition that other daemons may ask for. Those of one
 	 * dataset are in order, the newest last. */
 	struct shared_dataset *shared;
 	size_t n_shared;
@@ -77,66 +77,60 @@ struct peers {
 
 /* --- peers.c ----------------------------------------------------------------------------- */
 
-/* Starts the server and the client, and sets self->address. *ret is unchanged if the configuration
- * has no `listen`. */
+/* Sets self->address. *ret is unchanged if the configuration has no `listen`. */
 must_check int peers_new(const struct daemon_config *config, struct dataset **datasets,
 	struct sched *sched, struct coord_node *self, struct peers **ret);
-/* Frees the peers. Running fetches fail. Afterwards no thread of this module calls the scheduler or
- * holds its samples. */
+/* Running fetches fail. Then no thread calls the scheduler or holds its samples. */
 void peers_free(struct peers **peers);
-/* Returns the bytes of tensors received from the node and sent to it. false: there was never a
- * connection. */
+/* Sets the bytes of tensors from the node (in) and to it (out). false: never connected,
+ * or there is no memory. */
 bool peers_bytes(
 	const struct peers *peers, const char *name, uint64_t *ret_in, uint64_t *ret_out);
 
 /* --- shared.c ---------------------------------------------------------------------------- */
 
-/* Shares the samples of the dataset, or of the next edition of a shared dataset. Takes a reference.
- * -ENOMEM. */
+/* Shares the dataset, or the next edition of a shared one. Takes a reference. -errno. */
 must_check int peers_share(struct peers *peers, struct dataset *dataset);
-/* Stops sharing all editions of the dataset. */
 void peers_unshare(struct peers *peers, const char *name);
-/* Finds a dataset's entry. NULL: it is not shared. */
+/* NULL: the dataset is not shared. */
 const struct shared_dataset *shared_find_locked(
 	const struct peers *peers, const struct dataset *dataset);
-/* Finds the newest edition of the dataset with this name. If fingerprint is not NULL, the edition
- * must have this fingerprint. */
+/* Finds the newest edition with this name and, unless NULL, this fingerprint. */
 const struct shared_dataset *shared_named_locked(
 	const struct peers *peers, const char *name, const uint64_t *fingerprint);
 void shared_free(struct peers *peers);
 
 /* --- advertise.c ------------------------------------------------------------------------- */
 
-/* Finds the address by which other nodes reach the server that listens at `bound`. -EINVAL: there
- * is none; this is logged. */
+/* Finds the address by which others reach `bound`. -EINVAL: none; logged. */
 must_check int advertise(const struct cluster_config *config, const char *bound,
 	char ret[static COORD_ADDRESS]);
 
 /* --- homes.c ----------------------------------------------------------------------------- */
 
-/* Recomputes the homes if the live nodes have changed. members: the live nodes. Called by the
- * group's thread; peers may be NULL. */
+/* Recomputes the homes if the live nodes (members) have changed. Called by the group's
+ * thread. peers may be NULL. */
 void peers_members(struct peers *peers, const struct coord_node *members, size_t n);
-/* Finds the node from which to fetch the sample. Sets node, space and sample of *ret. false: this
- * node prepares the sample. */
+/* Finds the node from which to fetch the sample: sets node, space and sample of *ret.
+ * false: this node prepares the sample. */
 bool peers_find(struct peers *peers, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct peer_fetch *ret);
-/* Notes that the node refuses the space (a dataset and a preparation) until until_ns, for the
- * reason err. Until this time, samples whose home is this node are fetched from the next node in
- * their order of homes. */
+/*
+ * Notes that the node refuses the space until until_ns, because of err. Until then,
+ * samples whose home is the node are fetched from the next node in their order of homes.
+ */
 void peers_refused(
 	struct peers *peers, uint32_t node, uint32_t space, int err, uint64_t until_ns);
 /* Returns the node's last refusal or failure within 10 s as -errno; 0: none. */
 int peers_refusal(struct peers *peers, const char *name);
 
-/* Serves coord_calls.place: divides a mini-batch among ranks by the homes of its samples. Called by
- * the group's thread. */
+/* Serves coord_calls.place, in the group's thread. */
 bool peers_place(struct peers *peers, const struct coord_batch *batch, uint32_t *rank_of);
 
 /* --- give.c ------------------------------------------------------------------------------ */
 
 #define PEERS_HEAD 8 /* bytes before a tensor: its height and width in little-endian */
 
-/* Serves peer_server_calls.asked: answers the request with the sample's tensor, or refuses it. */
+/* Serves peer_server_calls.asked. */
 void peers_asked(void *context, struct peer_request *request,
 	const struct peer_space *space, sample_id sample);

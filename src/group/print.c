@@ -25,7 +25,6 @@ static const char *state_word(enum coord_state state)
 	return "?";
 }
 
-/* Prints a member, with the bytes of tensors received from it and sent to it. */
 static void print_member(
 	const struct group *group, const struct coord_node *member, FILE *out)
 {
@@ -64,8 +63,6 @@ static double part(uint64_t n, uint64_t of)
 	return of ? 100.0 * (double)n / (double)of : 0;
 }
 
-/* Prints the number of samples that this node prepared, fetched from other nodes, found in its
- * cache, and sent to other nodes. */
 static void print_samples(FILE *out)
 {
 	uint64_t decoded = stats_get(STAT_DECODES), fetched = stats_get(STAT_FETCHED),

@@ -95,8 +95,7 @@ static bool is_otherwise(const struct group_rank *rank, uint32_t epoch, uint32_t
 	       roaring_bitmap_contains(otherwise->positions, position);
 }
 
-/* Serves coord_calls.tail: finds samples in the local journal, which readers have got or will
- * get. */
+/* Finds samples in the local journal, which readers have got or will get. */
 static uint32_t tail(
 	void *context, struct coord_tail *tail, sample_id *ids, uint32_t most)
 {
@@ -112,8 +111,8 @@ static uint32_t tail(
 	return n;
 }
 
-/* Serves coord_calls.forget: notes positions that coord_calls.tail must never return. Readers on
- * this node keep the samples that they got there. */
+/* Notes positions that `tail` skips. Readers on this node keep the samples that they got
+ * there. */
 static void forget(void *context, const char *training, uint32_t number, uint32_t epoch,
 	uint32_t base, uint32_t n)
 {
@@ -136,8 +135,6 @@ static void forget(void *context, const char *training, uint32_t number, uint32_
 		rank->config->name, base, base + n - 1, epoch);
 }
 
-/* Serves coord_calls.place: as far as possible, each rank reads samples whose home is its own
- * node. */
 static bool place_at_home(
 	void *context, const struct coord_batch *batch, uint32_t *rank_of)
 {
@@ -214,9 +211,9 @@ static int take_rank(struct group *group, const struct group_rank *rank)
 {
 	struct sched_feed_state state;
 	sched_feed_state(rank->job, &state);
-	/* If the group's engine (the server with the log) runs in this process, it has started with
-	 * an empty log, although this rank has already read samples. A new life of the engine
-	 * (coord.h) makes the leader repair the log from the journals of the nodes. */
+	/* An engine in this process has started with an empty log, although this rank
+	 * has read samples. A new life of the engine (coord.h) makes the leader repair
+	 * the log from the nodes' journals. */
 	if (state.started && group->local)
 		coord_local_restart(group->local);
 	return coord_take_rank(group->coord, rank->config->training, rank->config->rank,
@@ -238,7 +235,6 @@ static void remove_rank(struct group *group, struct group_rank *rank)
 	rank_free(rank);
 }
 
-/* Adds a rank for the job, with a reference to the job. */
 static int add_rank(struct group *group, struct sched_job *job, job_id id)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -278,7 +274,7 @@ static struct group_rank *find_job(const struct group *group, const struct sched
 	return NULL;
 }
 
-/* Returns a reference to the job. NULL: the job was removed, or has no rank. */
+/* Returns a reference. NULL: the job was removed, or has no rank. */
 static struct sched_job *find_job_of_rank(const struct group *group, job_id id)
 {
 	struct sched_job *job = sched_job_find_id(group->sched, id);
@@ -308,8 +304,8 @@ static void take_job(struct group *group, job_id id)
 		sched_job_put(job);
 }
 
-/* Removes ranks whose jobs are gone, then adds new ranks. The order matters, because a new job may
- * use the name of a removed training with other facts. */
+/* Removes ranks before adding others, because a new job may use the name of a removed
+ * training with other facts. */
 static void sync_jobs(struct group *group)
 {
 	struct group_rank *rank, *next;
@@ -331,7 +327,7 @@ static void sync_jobs(struct group *group)
 	free(ids);
 }
 
-/* Asks for a lost rank again. This node gets it as soon as no other node serves it. */
+/* This node gets the rank as soon as no other node serves it. */
 static void take_again(struct group *group, struct group_rank *rank)
 {
 	int err = take_rank(group, rank);
@@ -375,9 +371,11 @@ static uint64_t place(uint32_t epoch, uint32_t position)
 	return (uint64_t)epoch << 32 | position;
 }
 
-/* Returns the position up to which the rank's samples were committed as consumed. The end of an
- * epoch is reported as the start of the next one, because the engine deletes an epoch's feeds when
- * all ranks have left it. */
+/*
+ * Sets the place up to which the rank's samples are committed. The end of an epoch is
+ * reported as the start of the next one, because the engine deletes an epoch's feeds
+ * when all ranks have left it.
+ */
 static void committed(const struct group_rank *rank, uint32_t *ret_epoch, uint32_t *ret)
 {
 	const struct job_config *config = rank->config;
@@ -398,7 +396,6 @@ static bool is_left_behind(const struct group_rank *rank)
 	return there > here && there > rank->went_on;
 }
 
-/* Lets the rank continue at the position that another daemon has reached with it. */
 static void go_on(struct group *group, struct group_rank *rank)
 {
 	const struct job_config *config = rank->config;
@@ -423,8 +420,7 @@ static void go_on(struct group *group, struct group_rank *rank)
 			config->name, consumed, epoch, config->training);
 }
 
-/* Returns the number of samples that are drawn and not consumed, in the epoch being read and in the
- * next one. */
+/* Counts samples drawn and not consumed, in the epoch being read and the next. */
 static uint32_t find_lag(const struct group_rank *rank)
 {
 	const struct job_config *config = rank->config;

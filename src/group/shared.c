@@ -7,12 +7,12 @@
 #include <string.h>
 
 /*
- * The datasets whose samples this node shares with its peers. The table peers->shared holds each
- * dataset, and after a rescan also the previous edition, which running epochs still read. The
- * samples of a dataset that is not in the table are prepared on this node.
+ * The table peers->shared also has a dataset's previous edition after a rescan, because
+ * running epochs still read it. This node prepares the samples of datasets that are not in
+ * the table.
  */
 
-/* Hashes the paths, sizes and ids, so that equal fingerprints mean equal samples on all nodes. */
+/* Equal fingerprints mean samples with equal paths, sizes and ids. */
 static int make_fingerprint(struct dataset *dataset, uint64_t *ret)
 {
 	roaring_bitmap_t *all = NULL;
@@ -65,9 +65,11 @@ static void forget_spaces_locked(struct peers *peers, const struct dataset *data
 			peers->spaces[i].dataset = NULL;
 }
 
-/* Removes the editions of the dataset from the table, except the newest `keep` editions. Stores the
- * removed datasets in `ret`, and returns their number; the caller closes them when it has released
- * the lock. */
+/*
+ * Removes all but the newest `keep` editions of the dataset from the table. Stores them
+ * in `ret`, and returns their number; the caller closes them when it has released the
+ * lock.
+ */
 static size_t take_out_locked(
 	struct peers *peers, const char *name, size_t keep, struct dataset **ret)
 {

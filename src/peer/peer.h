@@ -10,36 +10,36 @@
 #include <stddef.h>
 
 /*
- * Daemons send tensors to each other over TCP. Each daemon has a server, which sends tensors from
- * its cache, and a client, which fetches tensors from other daemons.
+ * Daemons send tensors to each other over TCP. Each daemon has a server, which sends
+ * tensors from its cache, and a client, which fetches tensors from other daemons.
  *
  *     node a                                                     node b
  *     peer_fetch -> client ==== connection: TLS, hellos ====>  server -> asked()
  *                     |         space, samples ...                          |
- *       done() <------+ <====== head and bytes of each, as they are ready --+ peer_answer
+ *       done() <------+ <====== head and bytes of each, when ready ---------+ peer_answer
  *
  *   Flow: peer_server_new -> asked() for each sample that a peer wants -> peer_answer or
- *         peer_refuse, once each -> peer_server_stop -> peer_server_free. peer_client_new ->
- *         peer_client_node and peer_client_space return numbers -> peer_fetch -> done(), once each
- *         -> peer_client_free.
- *   Owns: connections, and the fetches and requests that wait on them, but never the bytes of a
- *         tensor.
- *   Threads: the server and the client have one thread each, which makes the callbacks and waits
- *         only for events. All functions except _new, _stop and _free may be called from any
- *         thread, also from callbacks.
- *   Locks: server and client have one lock each (LOCK_RANK_PEER), for their queues. No lock is held
- *         during callbacks. peer_fetch, peer_answer and peer_refuse only append to a queue, and may
- *         be called under locks of a lower rank.
- *   Errors: -errno. A peer that breaks the protocol loses its connection, with a line in the log.
- *   Memory: a server needs at most 2 MB per connection, beside the tensors that its owner holds
- *         until their release.
- *   Life: a request lives from asked() to peer_answer or peer_refuse, even if its connection breaks
- *         before.
+ *         peer_refuse, once each -> peer_server_stop -> peer_server_free.
+ *         peer_client_new -> peer_client_node and peer_client_space return numbers ->
+ *         peer_fetch -> done(), once each -> peer_client_free.
+ *   Owns: connections, fetches and requests, but never the bytes of a tensor.
+ *   Threads: the server and the client have one thread each, which makes the callbacks
+ *         and waits only for events. All functions except _new, _stop and _free may be
+ *         called from any thread, also from callbacks.
+ *   Locks: server and client have one lock each (LOCK_RANK_PEER), for their queues. None
+ *         is held during callbacks. peer_fetch, peer_answer and peer_refuse only append
+ *         to a queue, and may be called under locks of a lower rank.
+ *   Errors: -errno. A peer that breaks the protocol loses its connection, with a line in
+ *         the log.
+ *   Memory: a server needs at most 2 MB per connection, beside the tensors that its
+ *         owner holds until their release.
+ *   Life: a request lives from asked() to peer_answer or peer_refuse, even if its
+ *         connection breaks before.
  *
- * Authentication: with a trust (a secret or certificates), both sides prove by TLS 1.3 that they
- * have it, and all data are encrypted. With is_plain only the handshake is encrypted; the network
- * between the daemons must then be trusted, as with NFS. Without a trust both sides accept only
- * loopback addresses, and nothing is encrypted.
+ * Authentication: with a trust (a secret or certificates), both sides prove by TLS 1.3
+ * that they have it, and all data are encrypted. With is_plain only the handshake is
+ * encrypted; the network between the daemons must then be trusted, as with NFS. Without
+ * a trust both sides accept only loopback addresses, and nothing is encrypted.
  */
 
 #define PEER_VERSION 2u
@@ -50,28 +50,25 @@
 #define PEER_SPACE_TEXT 2048 /* most bytes of a dataset's name or of a preparation */
 #define PEER_SECRET 4096     /* most bytes of a secret; the least number is 16 */
 
-/* The identity of this node, and its trust. */
 struct peer_self {
 	const char *name;     /* 1 to PEER_NAME bytes */
 	uint64_t incarnation; /* differs at each start of the daemon */
-	/* NULL: only loopback addresses are allowed. The trust must outlive the server and the
-	 * client. */
+	/* NULL: only loopback addresses. It outlives server and client. */
 	struct peer_trust *trust;
 };
 
-/* Identifies a dataset and a way of preparing its samples. Samples of equal spaces have equal
- * tensors. */
+/* A dataset and a way of preparing its samples. Equal spaces have equal tensors. */
 struct peer_space {
-	const char *dataset;	 /* the dataset's name */
-	const char *preparation; /* the preparation's canonical text */
-	uint64_t fingerprint;	 /* fingerprint of all samples of the dataset */
+	const char *dataset;	 /* name */
+	const char *preparation; /* canonical text */
+	uint64_t fingerprint;	 /* of all samples of the dataset */
 };
 
 /* --- the trust --------------------------------------------------------------------------- */
 
 struct peer_trust;
 
-/* The files of a trust, as absolute paths. The strings must outlive the trust. */
+/* Absolute paths. The strings must outlive the trust. */
 struct peer_trust_files {
 	const char *secret;	     /* NULL: none */
 	const char *ca, *cert, *key; /* PEM files, instead of a secret; NULL: none */
@@ -80,12 +77,12 @@ struct peer_trust_files {
 };
 
 /*
- * Reads the secret, without a newline at its end, or the certificates. A new connection rereads
- * certificates that have changed. *ret is NULL if `files` names neither a secret nor certificates.
- * -EACCES: users other than the owner and the group may read the secret or the key; -EINVAL: the
- * secret is too short or too long, the certificates can't be used, or `files` names both a secret
- * and certificates; -ENOTSUP: built without OpenSSL's libssl. These errors are logged with the
- * option and the file.
+ * Reads the secret, without a newline at its end, or the certificates. A new connection
+ * rereads certificates that have changed. *ret is NULL if `files` names neither.
+ * -EACCES: users other than the owner and the group may read the secret or the key;
+ * -EINVAL: the secret has a wrong length, the certificates can't be used, or there are
+ * both; -ENOTSUP: built without OpenSSL's libssl. Errors are logged with the option and
+ * the file.
  */
 must_check int peer_trust_new(
 	const struct peer_trust_files *files, struct peer_trust **ret);
@@ -97,97 +94,93 @@ struct peer_server;
 struct peer_request;
 
 struct peer_server_calls {
-	/* Called when a peer wants a sample; must return at once. The owner calls peer_answer or
-	 * peer_refuse, either within this call or later. The space is valid until that call. */
+	/* Called when a peer wants a sample; must return at once. The owner calls
+	 * peer_answer or peer_refuse, now or later. The space is valid until then. */
 	void (*asked)(void *context, struct peer_request *request,
 		const struct peer_space *space, sample_id sample);
 	void *context;
 };
 
 /*
- * Creates a server that listens at ADDRESS:PORT ("10.0.0.7:7070", "[::1]:0"), NAME:PORT or :PORT;
- * port 0: any free port. -EINVAL: no such address; -EPERM: not a loopback address, although there
- * is no trust; otherwise the errno of socket, bind or listen. These errors are logged.
+ * Listens at ADDRESS:PORT ("10.0.0.7:7070", "[::1]:0"), NAME:PORT or :PORT; port 0: any
+ * free one. -EINVAL: no such address; -EPERM: not a loopback address, without a trust;
+ * otherwise the errno of socket, bind or listen. Errors are logged.
  */
 must_check int peer_server_new(const char *listen, const struct peer_self *self,
 	const struct peer_server_calls *calls, struct peer_server **ret);
 
-/* Returns the ADDRESS:PORT where the server listens, with the port that the kernel chose. The text
- * is valid until peer_server_free. */
+/* Returns ADDRESS:PORT, with the kernel's port. Valid until peer_server_free. */
 const char *peer_server_address(const struct peer_server *server);
 
-/* A tensor that answers a request: its head, and the place of its bytes. */
 struct peer_tensor {
-	/* Data that precede the bytes, such as the shape. peer_answer copies them. */
+	/* data that precede the bytes, such as the shape; peer_answer copies them */
 	const void *head;
 	size_t head_bytes; /* at most PEER_HEAD */
 	/*
-	 * If fd >= 0, the bytes are in this file from `offset` on, and are sent by sendfile(2).
-	 * They must never change, not even after the release. If fd is -1, the bytes are in memory
-	 * at `bytes`, for instance in a mapped file. For peers on loopback, memory is faster than
+	 * fd >= 0: the bytes are in this file from `offset` on, and are sent by
+	 * sendfile(2). They must never change, not even after the release. fd -1: the
+	 * bytes are in memory at `bytes`. For peers on loopback, memory is faster than
 	 * sendfile, because the kernel passes it on in pieces larger than a page.
 	 */
 	int fd;
 	uint64_t offset;
 	const void *bytes;
 	uint64_t length;
-	/* Called once, when the descriptor and the bytes are no longer used: by any thread, without
-	 * a lock of this module, possibly before peer_answer returns. May be NULL. */
+	/* Called once, when the descriptor and the bytes are no longer used: by any
+	 * thread, without a lock of this module, possibly before peer_answer returns.
+	 * May be NULL. */
 	void (*release)(void *context);
 	void *context;
 };
 
-/* Answers the request with the tensor. The caller must not use the request afterwards. */
+/* The request must not be used after peer_answer or peer_refuse. */
 void peer_answer(struct peer_request *request, const struct peer_tensor *tensor);
 
-/* Refuses the request. The caller must not use the request afterwards. err: a negative errno, with
- * which the fetch fails. */
+/* err: a negative errno, with which the fetch fails. */
 void peer_refuse(struct peer_request *request, int err);
 
-/* Closes all connections. When it returns, asked() is neither running nor called again. The owner
- * must still answer or refuse the remaining requests. */
+/* Closes all connections. When it returns, asked() is neither running nor called again.
+ * The owner must still answer or refuse the remaining requests. */
 void peer_server_stop(struct peer_server *server);
-/* Frees the server. May be called after peer_server_stop, when all requests are answered or
- * refused. */
+/* The server must be stopped, and all requests answered or refused. */
 void peer_server_free(struct peer_server **server);
 
 /* --- the client -------------------------------------------------------------------------- */
 
 struct peer_client;
 
-/* Creates a client. most_bytes: size of the largest possible tensor; a peer that announces a longer
- * one loses its connection. */
+/* most_bytes: the largest tensor; a peer that announces a longer one is disconnected. */
 must_check int peer_client_new(
 	const struct peer_self *self, uint64_t most_bytes, struct peer_client **ret);
-/* Fails all unfinished fetches with -ECANCELED, and frees the client. */
+/* Fails all unfinished fetches with -ECANCELED. */
 void peer_client_free(struct peer_client **client);
 
 /*
- * Sets *ret_node to the number of the node of this name, and sets the node's address
- * (ADDRESS:PORT). A connection to an earlier address of the node ends. A daemon of another name at
- * the address is refused. Numbers are counted from 0, and never change. -EINVAL: malformed name or
- * address; -EPERM: not a loopback address, although there is no trust; -ENOMEM.
+ * Sets *ret_node to the number of the node with this name, and sets the node's address
+ * (ADDRESS:PORT). A connection to an earlier address ends. A daemon with another name at
+ * the address is refused. Numbers count from 0, and never change. -EINVAL: malformed
+ * name or address; -EPERM: not a loopback address, without a trust; -ENOMEM.
  */
 must_check int peer_client_node(struct peer_client *client, const char *name,
 	const char *address, uint32_t *ret_node);
-/* Ends the connection to a node that is gone. Fetches from the node fail at once (-EHOSTDOWN) until
- * peer_client_node is called for the node again. */
+/* Ends the connection to a node that is gone. Fetches from it fail at once (-EHOSTDOWN)
+ * until peer_client_node is called for the node again. */
 void peer_client_forget(struct peer_client *client, uint32_t node);
 
-/* Sets *ret_space to the number of the space, which is copied. Equal spaces have the same number.
- * -EINVAL: a text is too long; -ENOSPC: there are already PEER_SPACES spaces; -ENOMEM. */
+/*
+ * Sets *ret_space to the number of the space, which is copied. Equal spaces have equal
+ * numbers. -EINVAL: a text is too long; -ENOSPC: there are PEER_SPACES spaces; -ENOMEM.
+ */
 must_check int peer_client_space(
 	struct peer_client *client, const struct peer_space *space, uint32_t *ret_space);
 
 struct peer_fetch {
-	uint32_t node, space; /* numbers from peer_client_node and peer_client_space */
+	uint32_t node, space; /* from peer_client_node and peer_client_space */
 	sample_id sample;
 	uint64_t deadline_ns; /* on the clock of clock_now_ns */
-	/*
-	 * Returns memory for `length` bytes. The client may write to the memory until it calls
-	 * done(). NULL: there is no memory, or the head or the length is invalid. The fetch then
-	 * fails with -EBADMSG.
-	 */
+	/* Returns memory for `length` bytes, to which the client may write until it
+	 * calls done(). NULL: no memory, or an invalid head or length; the fetch then
+	 * fails with -EBADMSG. */
 	void *(*place_for)(
 		void *context, const void *head, size_t head_bytes, uint64_t length);
 	/*
@@ -204,29 +197,27 @@ struct peer_fetch {
 };
 
 /*
- * Fetches a sample from a node. Fetches that wait for the connection or for the client's thread are
- * sent together. When a connection breaks or can't be made, all its fetches fail at once. New
- * fetches fail until the client connects again: after 10 ms, then after twice as long each time, up
- * to 2 s. If peer_fetch returns an error (-EHOSTDOWN, -ECANCELED, -ENOMEM), done() is not called.
+ * Fetches that wait for the connection or for the client's thread are sent together.
+ * When a connection breaks or can't be made, its fetches fail at once, and so do new
+ * ones until the client connects again: after 10 ms, then after twice as long each time,
+ * up to 2 s. If peer_fetch returns an error (-EHOSTDOWN, -ECANCELED, -ENOMEM), done() is
+ * not called.
  */
 must_check int peer_fetch(struct peer_client *client, const struct peer_fetch *fetch);
 
 /* --- counters ---------------------------------------------------------------------------- */
 
 struct peer_counters {
-	char name[PEER_NAME + 1]; /* the other node's name */
-	/* incarnation of the other node at the last connection; 0: never connected */
-	uint64_t incarnation;
+	char name[PEER_NAME + 1]; /* of the other node */
+	uint64_t incarnation;	  /* at the last connection; 0: never connected */
 	bool connected;
 	uint64_t bytes;	  /* bytes of tensors received (client) or sent (server) */
-	uint64_t samples; /* samples received or sent completely */
+	uint64_t samples; /* received or sent completely */
 	uint64_t failed; /* client: failed fetches; server: refused or dropped requests */
-	/* client: unfinished fetches; server: requests that are not answered completely */
-	uint64_t waiting;
+	uint64_t waiting; /* client: unfinished fetches; server: unfinished answers */
 };
 
-/* The counters of the server and of the client. Both functions fill in the counters of up to n
- * nodes, and return the number of all nodes, which may be larger. */
+/* Both functions set up to n nodes' counters, and return the number of all nodes. */
 size_t peer_server_counters(
 	struct peer_server *server, struct peer_counters *ret, size_t n);
 size_t peer_client_counters(

@@ -40,7 +40,7 @@ bool peer_address_is_loopback(const struct peer_address *address)
 		       v6->sin6_addr.s6_addr[12] == IN_LOOPBACKNET);
 }
 
-/* milliseconds after which a connection ends if the other end does not acknowledge sent data */
+/* milliseconds without acknowledgement of sent data, after which a connection ends */
 #define GONE_MS 10000
 
 void peer_socket_tune(int fd)

@@ -19,8 +19,7 @@ static _Thread_local const struct peer_client *looping;
 
 /* --- fetches ----------------------------------------------------------------------------- */
 
-/* Adds the node to the list of nodes for which the client's thread has work. Returns true if the
- * caller must wake the thread. */
+/* Returns true if the caller must wake the client's thread. */
 static bool set_ready_locked(struct peer_client *client, struct peer_node *node)
 {
 	lock_assert_held(&client->lock);
@@ -252,7 +251,7 @@ size_t peer_client_counters(
 
 /* --- the loop ---------------------------------------------------------------------------- */
 
-/* A copy of the node's state, made under the lock. The loop acts on the copy. */
+/* a copy of the node's state, made under the lock */
 struct news {
 	struct peer_node *node;
 	bool is_gone, has_moved, is_down;

@@ -34,11 +34,10 @@ struct peer_want {
 
 TAILQ_HEAD(peer_wants, peer_want);
 
-/* A request that was sent. The slot is used until its answer is complete. */
+/* A request that was sent. The slot is used until the answer is complete. */
 struct peer_slot {
 	struct peer_want *want; /* NULL: the fetch has failed before its answer came */
-	/* the number by which messages name the request: index of the slot + PEER_WINDOW * number
-	 * of earlier requests in this slot */
+	/* number in messages: index + PEER_WINDOW * requests in the slot so far */
 	uint32_t request;
 	bool is_used;
 };
@@ -54,7 +53,7 @@ struct peer_node {
 	struct peer_wants waiting;	   /* (lock) */
 	struct peer_address wanted;	   /* (lock) address for the next connection */
 	bool is_gone, has_moved;	   /* (lock) */
-	/* (lock) time until which new fetches fail; 0: they do not fail */
+	/* (lock) new fetches fail until then; 0: they do not fail */
 	uint64_t down_until_ns;
 
 	struct peer_address address;
@@ -67,10 +66,9 @@ struct peer_node {
 	struct peer_wants queue;
 	struct peer_slot slots[PEER_WINDOW];
 	uint32_t free_slots[PEER_WINDOW];
-	/* n_free: number of free slots; n_left: number of used slots whose fetch has failed */
-	uint32_t n_free, n_left;
+	uint32_t n_free, n_left; /* free slots; used slots whose fetch has failed */
 	bool knows_space[PEER_SPACES];
-	/* text of the failure that was logged last; "": the last handshake succeeded */
+	/* the failure that was logged last; "": the last handshake succeeded */
 	char why[128];
 	size_t n_out, out_sent;
 	uint8_t out[PEER_OUT_BYTES];
@@ -78,11 +76,10 @@ struct peer_node {
 	size_t n_in;
 	uint8_t in[PEER_IN_BYTES];
 	bool in_body;
-	struct peer_answer answer; /* the answer whose bytes are being received */
+	struct peer_answer answer; /* being received */
 	uint64_t got;
-	uint8_t *to; /* memory for the bytes; NULL: they are discarded */
-	/* the error that done() gets if the answer reports no error; 0: none */
-	int to_err;
+	uint8_t *to; /* NULL: the bytes are discarded */
+	int to_err;  /* error for done() if the answer has none; 0: none */
 
 	_Atomic uint64_t incarnation, bytes, samples, failed, n_waiting;
 	atomic_bool connected;
@@ -94,8 +91,7 @@ struct peer_client {
 	uint64_t most_bytes;
 	int epoll, wake;
 	pthread_t thread;
-	/* next time to check deadlines; no deadline passes earlier */
-	uint64_t next_look_ns;
+	uint64_t next_look_ns; /* next check of deadlines; none passes earlier */
 	uint8_t *scratch;
 	struct lock lock;
 	bool stopping;		       /* (lock) */
@@ -113,26 +109,25 @@ struct peer_client {
 void peer_node_go(struct peer_node *node);
 /* Handles epoll events of the connection. */
 void peer_node_event(struct peer_node *node, uint32_t events);
-/* Fails fetches whose deadline has passed, and ends a connection that hangs. Returns the next
- * deadline; UINT64_MAX: none. */
+/* Fails overdue fetches, and ends a connection that hangs. Returns the next deadline;
+ * UINT64_MAX: none. */
 uint64_t peer_node_look(struct peer_node *node, uint64_t now);
 /* Ends the connection to the old address, after node->address has changed. */
 void peer_node_move(struct peer_node *node);
-/* Ends the connection without logging. Sent requests fail with err. Queued requests fail with
- * -EHOSTDOWN, or with -ECANCELED if err is -ECANCELED. */
+/* Logs nothing. Sent requests fail with err, queued ones with -EHOSTDOWN, or with err if
+ * it is -ECANCELED. */
 void peer_node_close(struct peer_node *node, int err);
 
 /* --- peer_receive.c ---------------------------------------------------------------------- */
 
-/* Reads answers from the connection and finishes their fetches. -errno: the connection must end;
- * *ret_why is the reason, or NULL if strerror describes it. */
+/* Reads answers and finishes their fetches. -errno: the connection must end; *ret_why is
+ * the reason, or NULL if strerror describes it. */
 must_check int peer_receive(struct peer_node *node, const char **ret_why);
 
 /* --- peer_client.c ----------------------------------------------------------------------- */
 
-/* Calls done() of the fetch with err, and frees `want`. */
+/* Calls done() with err, and frees `want`. */
 void peer_want_done(struct peer_node *node, struct peer_want *want, int err);
 void peer_slot_free(struct peer_node *node, struct peer_slot *slot);
-/* Makes fetches from the node fail until this time (clock_now_ns). If until_ns is 0, fetches no
- * longer fail. */
+/* Makes new fetches from the node fail until this time (clock_now_ns); 0: no longer. */
 void peer_node_set_down(struct peer_node *node, uint64_t until_ns);

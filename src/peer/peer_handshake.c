@@ -8,9 +8,9 @@
 #include <string.h>
 
 #define TLS_RECORD 0x16 /* first byte of a TLS handshake */
-#define TLS_MAJOR 3	/* second byte of a TLS handshake */
+#define TLS_MAJOR 3	/* second byte */
 
-/* The text for each verdict: [0] for the server's log, [1] for the client's log. */
+/* [0]: for the server's log; [1]: for the client's log */
 static const char *const reasons[PEER_N_VERDICTS][2] = {
 	[PEER_WELCOME] = {"", ""},
 	[PEER_HAS_NO_TRUST] =
@@ -57,8 +57,7 @@ static int hung_up(struct peer_handshake *handshake, bool has_begun)
 					       : NULL);
 }
 
-/* Sends this node's hello. The hello fits into the empty buffer of the socket, so the call does not
- * wait. */
+/* The hello fits into the empty buffer of the socket, so sending it does not wait. */
 static int send_hello(struct peer_handshake *handshake, struct peer_link *link,
 	enum peer_verdict verdict)
 {
@@ -80,8 +79,7 @@ static int send_hello(struct peer_handshake *handshake, struct peer_link *link,
 
 /* --- TLS --------------------------------------------------------------------------------- */
 
-/* Begins TLS if the client's first bytes begin it and this server has a trust (a secret or
- * certificates). Without TLS, the server decides after the hellos whether to refuse the client. */
+/* The server decides after the hellos whether to refuse a client without TLS. */
 static int first_of_server(struct peer_handshake *handshake, struct peer_link *link)
 {
 	uint8_t first;
@@ -151,7 +149,7 @@ static enum peer_verdict judge(
 	return strcmp(other->name, self->name) == 0 ? PEER_HAS_THE_NAME : PEER_WELCOME;
 }
 
-/* Ends TLS if only the handshake shall be encrypted. Returns 1: the handshake is complete. */
+/* Returns 1: the handshake is complete. TLS ends if only the handshake is encrypted. */
 static int welcome(const struct peer_handshake *handshake, struct peer_link *link)
 {
 	if (!peer_trust_encrypts(handshake->self->trust))
@@ -159,8 +157,7 @@ static int welcome(const struct peer_handshake *handshake, struct peer_link *lin
 	return 1;
 }
 
-/* Judges the client's hello and answers it. Even a client of another version gets a hello, so that
- * it can log both versions. */
+/* Even a client of another version gets a hello, so that it can log both versions. */
 static int answer_hello(struct peer_handshake *handshake, struct peer_link *link)
 {
 	int err = take_hello(handshake);
@@ -217,8 +214,8 @@ static int hello(struct peer_handshake *handshake, struct peer_link *link)
 	return serves ? answer_hello(handshake, link) : take_answer(handshake, link);
 }
 
-/* Reads the unread bytes from the socket before it is closed. Closing a socket with unread bytes
- * resets the connection, and the peer could miss the last message from this node. */
+/* Reads all unread bytes, because closing a socket with unread bytes resets the
+ * connection, and the peer could miss the last message. */
 static void let_it_read(const struct peer_link *link)
 {
 	uint8_t bytes[4096];

@@ -9,13 +9,13 @@
 #include <sys/socket.h>
 
 /*
- * The handshake of two daemons: TLS, if they have a trust, then a hello from each side. A server
- * with a trust also reads the hello of a client without TLS, so that it can send the reason of the
- * refusal.
+ * The handshake of two daemons: TLS, if they have a trust, then a hello from each side.
+ * A server with a trust also reads the hello of a client without TLS, so that it can
+ * send the reason of the refusal.
  *
  *   Flow: peer_handshake_begin -> peer_handshake_go at each event of the link, until it returns 1;
  *         then frames follow.
- *   Owns: nothing.   Threads: caller serialises.   Locks: the trust's.   Clock, files: none.
+ *   Threads: caller serialises.   Locks: the trust's.   Clock, files: none.
  *   Errors: -errno; `why` is the reason, or NULL if strerror describes it.
  */
 
@@ -35,14 +35,16 @@ struct peer_handshake {
 	char text[128]; /* memory for a `why` with details */
 };
 
-/* Starts a handshake. expected: the peer's name; NULL for a server, which accepts any name except
- * its own. The strings must outlive the handshake. */
+/* expected: the peer's name; NULL for a server, which accepts any name except its own.
+ * The strings must outlive the handshake. */
 void peer_handshake_begin(struct peer_handshake *handshake, const struct peer_self *self,
 	enum peer_role role, const char *expected);
 
-/* Continues the handshake as far as the link allows. Returns 1 if the handshake is done. Returns 0
- * if it waits for the socket: to send if link->wants_to_send is true, else to receive. The client
- * calls this for the first time when the link is connected. */
+/*
+ * Returns 1 when the handshake is done; 0 while it waits for the socket: to send if
+ * link->wants_to_send, else to receive. The client's first call is when the link is
+ * connected.
+ */
 must_check int peer_handshake_go(
 	struct peer_handshake *handshake, struct peer_link *link);
 

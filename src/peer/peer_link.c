@@ -117,8 +117,6 @@ void peer_link_end_tls(struct peer_link *link)
 	link->by_kernel = link->wants_to_send = false;
 }
 
-/* --- errors ------------------------------------------------------------------------------ */
-
 static void say(struct peer_link *link, const char *what, const char *detail)
 {
 	snprintf(link->text, sizeof(link->text), "%s%s%s", what, detail ? ": " : "",
@@ -126,7 +124,7 @@ static void say(struct peer_link *link, const char *what, const char *detail)
 	link->why = link->text;
 }
 
-/* Converts a result of OpenSSL to the result of a socket call: 0 at the end of the stream; -1 with
+/* Returns OpenSSL's result as that of a socket call: 0 at the end of the stream; -1 with
  * errno, such as EAGAIN or EPROTO. */
 static ssize_t result_of(struct peer_link *link, int result)
 {
@@ -168,8 +166,8 @@ static void explain(struct peer_link *link, const struct peer_trust *trust)
 	const char *detail = tls_reason();
 	long verified = SSL_get_verify_result(link->tls);
 	bool has_secret = peer_trust_has_secret(trust);
-	/* A peer without a secret or certificate sends its hello unencrypted at once. OpenSSL
-	 * reports the hello as a record of a wrong version. */
+	/* A peer without secret or certificate sends its hello unencrypted at once.
+	 * OpenSSL reports the hello as a record of a wrong version. */
 	if (!link->serves && is_reason(SSL_R_WRONG_VERSION_NUMBER))
 		say(link, "it has no secret or certificate, but this node has one", NULL);
 	else if (is_reason(SSL_R_BINDER_DOES_NOT_VERIFY))
@@ -244,9 +242,11 @@ bool peer_link_has_more(const struct peer_link *link)
 	return link->tls && SSL_has_pending(link->tls);
 }
 
-/* Changes the key of TLS when key_lasts bytes were sent with it. If the kernel encrypts, the key
- * can't be changed. The function then returns false and sets errno to ECONNRESET; the connection
- * ends, and the client connects again with a new key. */
+/*
+ * Changes TLS's key when key_lasts bytes were sent with it. If the kernel encrypts, the
+ * key can't be changed: the connection ends (ECONNRESET), and the client connects again
+ * with a new key.
+ */
 static bool renew_keys(struct peer_link *link)
 {
 	if (link->n_sent < link->key_lasts)
@@ -281,7 +281,7 @@ static ssize_t send_tls(struct peer_link *link, const void *bytes, size_t n)
 		link, SSL_write(link->tls, bytes, n < RECORD ? (int)n : (int)RECORD));
 }
 
-/* Sends bytes of both parts. With TLS it copies the start of both parts into one record. */
+/* TLS sends the start of both parts as one record. */
 ssize_t peer_link_send(
 	struct peer_link *link, const struct iovec parts[static 2], bool more)
 {

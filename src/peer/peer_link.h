@@ -28,38 +28,36 @@ struct peer_link {
 	int fd;		    /* -1: none */
 	struct ssl_st *tls; /* NULL: none */
 	bool serves;
-	bool wants_to_send; /* TLS can't continue until the socket accepts more bytes */
-	bool by_kernel;	    /* the kernel encrypts sent bytes */
-	/* n_sent: bytes sent with the current key; key_lasts: the most bytes allowed */
-	uint64_t n_sent, key_lasts;
+	bool wants_to_send;	    /* TLS waits until the socket accepts more bytes */
+	bool by_kernel;		    /* the kernel encrypts sent bytes */
+	uint64_t n_sent, key_lasts; /* bytes sent with the current key; most allowed */
 	const char *why;
 	char text[128]; /* memory for `why` */
 };
 
-/* Initialises a link without TLS. The link takes over the descriptor. */
+/* The link takes over the descriptor. */
 void peer_link_begin(struct peer_link *link, int fd, bool serves);
-/* Begins TLS on the link. -ENOMEM; -ENOTSUP: built without OpenSSL's libssl. */
+/* -ENOMEM; -ENOTSUP: built without OpenSSL's libssl. */
 must_check int peer_link_secure(struct peer_link *link, struct peer_trust *trust);
-/* Continues the TLS handshake. Returns 1 when both ends have proved their identity, 0 while it
- * waits for the socket. -EACCES: one end refuses the other's proof. */
+/* Returns 1 when both ends have proved their identity, 0 while it waits for the socket.
+ * -EACCES: one end refuses the other's proof. */
 must_check int peer_link_shake(struct peer_link *link, const struct peer_trust *trust);
-/* Ends TLS; the bytes that follow are plain. Both ends must do this at the same byte of the
- * stream. */
+/* Both ends must end TLS at the same byte of the stream. Plain bytes follow. */
 void peer_link_end_tls(struct peer_link *link);
 /* Closes the descriptor without a close_notify. */
 void peer_link_close(struct peer_link *link);
 
-/* Reads into the n parts. With TLS it fills only the first part. */
+/* TLS fills only the first of the n parts. */
 must_check ssize_t peer_link_read(
 	struct peer_link *link, const struct iovec *parts, int n);
-/* Tells whether TLS holds decrypted bytes. epoll reports no event for them. */
+/* Tells whether TLS holds decrypted bytes, for which epoll reports no event. */
 bool peer_link_has_more(const struct peer_link *link);
-/* Sends some bytes of the two parts. Either part may be empty. more: more bytes follow at once.
- * After EAGAIN the caller must send the same bytes again. */
+/* Sends some bytes of the two parts; either may be empty. more: more bytes follow at
+ * once. After EAGAIN the caller must send the same bytes again. */
 must_check ssize_t peer_link_send(
 	struct peer_link *link, const struct iovec parts[static 2], bool more);
-/* Sends some bytes of `front` and then of the n bytes in the file, like peer_link_send. -1 with
- * ENODATA: the file is too short. */
+/* Sends some bytes of `front`, then of n bytes of the file, as peer_link_send. ENODATA:
+ * the file is too short. */
 must_check ssize_t peer_link_send_file(struct peer_link *link, const struct iovec *front,
 	int file, uint64_t offset, uint64_t n);
 
@@ -68,11 +66,11 @@ void peer_wake(int fd);
 
 /* --- peer_trust.c ------------------------------------------------------------------------ */
 
-/* Tells whether there is a trust that encrypts all data. trust may be NULL. */
+/* Tells whether all data are encrypted. trust may be NULL. */
 bool peer_trust_encrypts(const struct peer_trust *trust);
 /* Returns the number of bytes that may be sent with one key. */
 uint64_t peer_trust_key_lasts(const struct peer_trust *trust);
 bool peer_trust_has_secret(const struct peer_trust *trust);
-/* Returns the TLS state for a new connection; the caller frees it. First rereads certificates that
- * have changed. NULL: no memory. */
+/* Rereads certificates that have changed. Returns the TLS state for a new connection;
+ * the caller frees it. NULL: no memory. */
 struct ssl_st *peer_trust_tls(struct peer_trust *trust, bool serves);

@@ -11,8 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* If this many answers are overdue, the peer hangs, and the connection ends. */
-#define MOST_LEFT (PEER_WINDOW / 2)
+#define MOST_LEFT (PEER_WINDOW / 2) /* most overdue answers; with more, the peer hangs */
 
 /* --- the end of a connection ------------------------------------------------------------- */
 
@@ -64,8 +63,7 @@ void peer_node_move(struct peer_node *node)
 	node->pause_ns = 0;
 }
 
-/* Logs a reason, unless it is the same reason as last time. After a successful handshake, every
- * reason is logged again. */
+/* Logs a reason once, until there is another reason or a successful handshake. */
 static void log_down(struct peer_node *node, const char *why)
 {
 	if (strcmp(node->why, why) == 0)
@@ -75,8 +73,7 @@ static void log_down(struct peer_node *node, const char *why)
 		node->address_text, why);
 }
 
-/* Ends the connection after a failure, logs the reason, and sets the pause before the next attempt.
- * Sent requests fail with asked_err, queued requests with -EHOSTDOWN. */
+/* Sent requests fail with asked_err, queued ones with -EHOSTDOWN. */
 static void end_connection(struct peer_node *node, int asked_err, const char *why)
 {
 	uint64_t pause = node->pause_ns ? 2 * node->pause_ns : PEER_FIRST_PAUSE_NS;
@@ -113,8 +110,7 @@ static struct peer_slot *new_slot(struct peer_node *node, struct peer_want *want
 	return slot;
 }
 
-/* Appends a fetch frame: the requests at the head of the queue, up to the first request for another
- * space (dataset and preparation). */
+/* Appends the first requests of the queue, up to one for another space, as a frame. */
 static void put_fetch(struct peer_node *node, uint32_t space)
 {
 	uint8_t *frame = node->out + node->n_out;
@@ -139,7 +135,6 @@ static size_t space_bytes(const struct peer_space *space)
 	       strlen(space->preparation);
 }
 
-/* Moves queued requests to the output buffer, as many as fit. */
 static void gather(struct peer_node *node)
 {
 	const struct peer_want *want;
@@ -159,8 +154,7 @@ static void gather(struct peer_node *node)
 	}
 }
 
-/* Sends the output buffer, and refills it from the queue as long as the socket accepts more.
- * -errno: the connection broke. */
+/* Refills the output buffer from the queue as long as the socket accepts more. */
 static int flush(struct peer_node *node)
 {
 	for (;;) {

@@ -7,10 +7,9 @@
 #include <string.h>
 #include <sys/uio.h>
 
-/* most bytes read from one connection before the thread turns to others */
-#define TURN_BYTES (4u << 20)
+#define TURN_BYTES (4u << 20) /* most bytes from one connection in a turn of the loop */
 
-/* Returns the slot of the request; NULL: no request of this number waits for an answer. */
+/* NULL: no request with this number waits for an answer. */
 static struct peer_slot *slot_of(struct peer_node *node, uint32_t request)
 {
 	struct peer_slot *slot = &node->slots[request % PEER_WINDOW];
@@ -30,8 +29,7 @@ static void end_answer(struct peer_node *node)
 	if (!err) {
 		atomic_fetch_add(&node->bytes, node->answer.length);
 		atomic_fetch_add(&node->samples, 1);
-		/* A complete answer proves that the node works. So the next failure is followed by
-		 * the shortest pause again. */
+		/* The node works, so the next pause is the shortest again. */
 		node->pause_ns = 0;
 	}
 	peer_want_done(node, want, err);
@@ -59,7 +57,6 @@ static void drop_input(struct peer_node *node, size_t n)
 	node->n_in -= n;
 }
 
-/* Begins the next answer if its fixed part and its head are completely in the buffer. */
 static int take_front(struct peer_node *node, const char **ret_why)
 {
 	struct peer_answer *answer = &node->answer;
@@ -78,7 +75,6 @@ static int take_front(struct peer_node *node, const char **ret_why)
 	return 0;
 }
 
-/* Moves tensor bytes from the buffer to their destination. */
 static void take_body(struct peer_node *node)
 {
 	uint64_t lacks = node->answer.length - node->got;
@@ -107,7 +103,7 @@ static int take_input(struct peer_node *node, const char **ret_why)
 	return 0;
 }
 
-/* Reads the rest of the tensor to its destination, and the bytes after it into the buffer. */
+/* Reads the tensor's rest to its destination, and the bytes after it into the buffer. */
 static ssize_t receive_body(struct peer_node *node, size_t *ret_room)
 {
 	uint64_t lacks = node->answer.length - node->got;

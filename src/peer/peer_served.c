@@ -10,10 +10,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* most answers sent on one connection before the thread turns to others */
-#define TURN 32
-
-/* --- life -------------------------------------------------------------------------------- */
+#define TURN 32 /* most answers on one connection in a turn of the loop */
 
 int peer_served_new(
 	struct peer_server *server, int fd, const struct peer_address *address)
@@ -108,8 +105,7 @@ static void set_events(struct peer_served *served, bool waits_to_send)
 		       &event) == 0);
 }
 
-/* Sends the next bytes of the answer: the rest of the front (the fixed part and the head), then
- * bytes of the tensor from memory or from the file. */
+/* The front is the answer's fixed part and head. The tensor's bytes follow it. */
 static ssize_t send_some(struct peer_served *served, struct peer_request *request)
 {
 	const struct peer_tensor *tensor = &request->tensor;
@@ -128,8 +124,7 @@ static ssize_t send_some(struct peer_served *served, struct peer_request *reques
 	return peer_link_send(&served->stream, parts, false);
 }
 
-/* Sends the first answer of the queue. Returns 1 when it is sent completely, 0 if the socket
- * accepts no more bytes now. */
+/* Returns 1 when the answer is sent completely, 0 if the socket accepts no more now. */
 static int send_first(struct peer_served *served, struct peer_request *request)
 {
 	uint64_t all = request->n_front + request->tensor.length;
@@ -253,7 +248,6 @@ static int fetch(
 	return err;
 }
 
-/* Handles all complete frames in the buffer. */
 static int take_frames(struct peer_served *served, const char **ret_why)
 {
 	struct peer_frame frame;

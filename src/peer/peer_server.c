@@ -15,8 +15,7 @@
 
 #define EVENTS 64
 #define LOOK_NS 1000000000u /* interval of the search for connections that hang */
-/* most log lines in LINES_NS about connections before their handshake */
-#define LINES 20
+#define LINES 20 /* most log lines in LINES_NS about clients before the handshake */
 #define LINES_NS 10000000000u
 
 /* The server whose loop this thread runs, or NULL. */
@@ -29,16 +28,14 @@ void peer_request_free(struct peer_request *request)
 	struct peer_tensor tensor = request->tensor;
 	struct peer_server *server = request->server;
 	free(request);
-	/* The server must not be used after this line: when no request is left, its owner may free
-	 * it. */
+	/* The owner may free the server from here on, if no request is left. */
 	atomic_fetch_sub(&server->n_requests, 1);
 	if (tensor.release)
 		tensor.release(tensor.context);
 }
 
-/* Queues the request for the loop. Returns false if the server has stopped. After true, the caller
- * must use neither the request nor the server: the answer may already be sent, and the server
- * freed. */
+/* Returns false if the server has stopped. After true, the caller must use neither the
+ * request nor the server: the answer may be sent already, and the server freed. */
 static bool hand_over(struct peer_server *server, struct peer_request *request)
 {
 	LOCK_SCOPE(&server->lock);
@@ -171,8 +168,7 @@ static void listen_again(struct peer_server *server, bool listens)
 	ensure(epoll_ctl(server->epoll, EPOLL_CTL_MOD, server->listener, &event) == 0);
 }
 
-/* If too many connections have not completed their handshake, ends the oldest of them, so that
- * strangers can't keep others out. */
+/* Strangers can't keep others out: the oldest connection without a handshake ends. */
 static void make_room(struct peer_server *server)
 {
 	struct peer_served *served;
@@ -278,8 +274,6 @@ static void *loop(void *context)
 	}
 	return NULL;
 }
-
-/* --- life -------------------------------------------------------------------------------- */
 
 static int bind_listener(struct peer_server *server, const struct peer_address *address)
 {

@@ -18,13 +18,12 @@
  * Fields marked (lock) need the server's lock; only the loop's thread uses all others.
  */
 
-#define PEER_STRANGERS 64     /* most connections that have not completed the handshake */
-#define PEER_CONNECTIONS 1024 /* most connections */
-#define PEER_GREET_NS 3000000000u /* longest handshake */
-/* longest time without progress while a message is sent or received */
-#define PEER_STALL_NS 30000000000u
+#define PEER_STRANGERS 64	   /* most connections without a complete handshake */
+#define PEER_CONNECTIONS 1024	   /* most connections */
+#define PEER_GREET_NS 3000000000u  /* longest handshake */
+#define PEER_STALL_NS 30000000000u /* longest time without progress of a message */
 
-/* Counters for all connections of a node. They are kept until the server ends. */
+/* Counters for all connections of a node, kept until the server ends. */
 struct peer_counted {
 	SLIST_ENTRY(peer_counted) link; /* (lock) */
 	char name[PEER_NAME + 1];
@@ -35,10 +34,10 @@ struct peer_request {
 	STAILQ_ENTRY(peer_request) link;
 	struct peer_server *server;
 	struct peer_served *served;
-	uint32_t number; /* the number that the client gave the request */
+	uint32_t number; /* given by the client */
 	int status;
 	struct peer_tensor tensor; /* its head is copied to `front` */
-	uint64_t sent;		   /* bytes sent of the front and the tensor */
+	uint64_t sent;		   /* bytes of front and tensor */
 	size_t n_front;
 	uint8_t front[PEER_ANSWER_BYTES + PEER_HEAD];
 };
@@ -50,7 +49,7 @@ struct peer_served_space {
 	char texts[]; /* dataset and preparation, each ended by \0 */
 };
 
-/* A connection. Its memory is kept until the owner has answered all requests from it. */
+/* A connection. Its memory is kept until the owner has answered all its requests. */
 struct peer_served {
 	TAILQ_ENTRY(peer_served) link;
 	struct peer_server *server;
@@ -60,10 +59,9 @@ struct peer_served {
 	struct peer_handshake handshake;
 	struct peer_counted *counted; /* NULL: the handshake is not complete */
 	struct peer_served_space *spaces[PEER_SPACES];
-	/* queue of answers; the first may be partly sent */
-	struct peer_requests answered;
-	uint32_t n_open; /* requests whose answer is not completely sent */
-	/* number of requests that the owner has not answered yet; changed by any thread */
+	struct peer_requests answered; /* the first may be partly sent */
+	uint32_t n_open;	       /* requests whose answer is not completely sent */
+	/* requests that the owner has not answered yet; changed by any thread */
 	_Atomic uint32_t n_asked;
 	size_t n_in;
 	uint8_t in[PEER_FRAME_MOST];
@@ -78,17 +76,14 @@ struct peer_server {
 	char name[PEER_NAME + 1];
 	char address[PEER_ADDRESS_TEXT];
 	int listener, epoll, wake;
-	/* false: accept() failed, so no connections are accepted until next_look_ns */
-	bool listens;
+	bool listens; /* false: accept() failed, and is next tried at next_look_ns */
 	pthread_t thread;
 	struct peer_serveds connections; /* oldest first */
-	/* Ended connections with requests that the owner has not answered yet. */
-	struct peer_serveds gone;
+	struct peer_serveds gone; /* ended, but the owner still has requests of them */
 	uint32_t n_connections, n_strangers;
-	uint64_t next_look_ns; /* time of the next search for connections that hang */
+	uint64_t next_look_ns; /* next search for connections that hang */
 	uint64_t lines_since_ns;
-	/* log lines since lines_since_ns about connections before their handshake */
-	uint32_t n_lines;
+	uint32_t n_lines; /* since lines_since_ns, for peer_server_may_log */
 	_Atomic uint64_t n_requests;
 	struct lock lock;
 	struct peer_requests answered;	    /* (lock) */
@@ -98,27 +93,24 @@ struct peer_server {
 
 /* --- peer_served.c ----------------------------------------------------------------------- */
 
-/* Creates a connection. Takes over the descriptor, also on failure. */
+/* Takes over the descriptor, also on failure. */
 must_check int peer_served_new(
 	struct peer_server *server, int fd, const struct peer_address *address);
-/* Handles epoll events: reads requests, sends answers. -errno: the connection has ended. */
+/* Handles epoll events. -errno: the connection has ended. */
 must_check int peer_served_event(struct peer_served *served, uint32_t events);
-/* Queues the answered request on its connection, and sends as much as the socket accepts. If the
- * connection has ended, frees the request. */
+/* Queues and sends the answer. Frees the request if the connection has ended. */
 void peer_served_answer(struct peer_served *served, struct peer_request *request);
-/* Ends the connection and logs `why`. If `why` is NULL, logs err, but only if the peer was welcome
- * and did not hang up. */
+/* Logs `why`. NULL: logs err, but only if the peer was welcome and did not hang up. */
 void peer_served_end(struct peer_served *served, int err, const char *why);
 /* Frees an ended connection from which the owner has no request. */
 void peer_served_free(struct peer_served *served);
 
 /* --- peer_server.c ----------------------------------------------------------------------- */
 
-/* Frees the request, and calls its tensor's release(). */
+/* Calls the tensor's release(), too. */
 void peer_request_free(struct peer_request *request);
 /* Returns the counters of the node that sent the hello. NULL: no memory. */
 struct peer_counted *peer_server_count(
 	struct peer_server *server, const struct peer_hello *hello);
-/* Tells whether another line about connections before their handshake may be logged: at most 20 in
- * 10 seconds. */
+/* Allows at most 20 log lines in 10 seconds about clients before their handshake. */
 bool peer_server_may_log(struct peer_server *server);

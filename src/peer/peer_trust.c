@@ -19,11 +19,11 @@
 #define SECRET_LEAST 16
 #define KEY_BYTES 32
 #define N_FILES 3
-/* most bytes to send with one key: AES-GCM may encrypt 2^24.5 records of up to 2^14 bytes with one
- * key, and some records are shorter */
+/* most bytes sent with one key: AES-GCM may encrypt 2^24.5 records with it, of at most
+ * 2^14 bytes; some are shorter */
 #define KEY_LASTS (UINT64_C(1) << 37)
 
-/* Attributes of a file, by which its versions differ. */
+/* attributes by which versions of a file differ */
 struct stamp {
 	struct timespec time;
 	ino_t inode;
@@ -35,9 +35,8 @@ struct peer_trust {
 	uint8_t key[KEY_BYTES]; /* derived from the secret */
 #ifdef HAVE_OPENSSL
 	struct lock lock;
-	SSL_CTX *context; /* (lock) */
-	/* (lock) versions of the files when they were last read */
-	struct stamp stamps[N_FILES];
+	SSL_CTX *context;	      /* (lock) */
+	struct stamp stamps[N_FILES]; /* (lock) versions that were last read */
 #endif
 };
 
@@ -135,8 +134,7 @@ static SSL_SESSION *make_session(SSL *tls)
 	return NULL;
 }
 
-/* Callback of the client: offers the session made from the secret. The server refuses a client that
- * offers none. */
+/* Callback of the client. The server refuses a client that offers no session. */
 static int offer_secret(SSL *tls, const EVP_MD *digest, const unsigned char **ret_id,
 	size_t *ret_n, SSL_SESSION **ret)
 {
@@ -149,7 +147,7 @@ static int offer_secret(SSL *tls, const EVP_MD *digest, const unsigned char **re
 	return *ret != NULL;
 }
 
-/* Callback of the server: finds the session that the client offers. */
+/* Callback of the server. */
 static int find_secret(SSL *tls, const unsigned char *id, size_t n, SSL_SESSION **ret)
 {
 	*ret = NULL;
@@ -164,13 +162,12 @@ static int find_secret(SSL *tls, const unsigned char *id, size_t n, SSL_SESSION 
 static const char ciphers[] =
 	"TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 
-/* Sets the options of the context. A client accepts only certificates that it can verify. If the
- * trust is a secret, the client knows no authority, so it accepts no certificate. */
+/* A client accepts only certificates that it can verify. If the trust is a secret, the
+ * client knows no authority, so it accepts none. */
 static bool set_up(SSL_CTX *context, struct peer_trust *trust)
 {
 	SSL_CTX_set_app_data(context, trust);
-	/* Kernel TLS is off if is_plain, because the kernel would also encrypt after the
-	 * handshake. */
+	/* Kernel TLS would go on after the handshake, which is_plain forbids. */
 	SSL_CTX_set_options(
 		context, SSL_OP_IGNORE_UNEXPECTED_EOF |
 				 (trust->files.is_plain ? 0 : SSL_OP_ENABLE_KTLS));
@@ -246,8 +243,7 @@ static bool have_changed(struct peer_trust *trust, const struct stamp *stamps)
 	return changed;
 }
 
-/* Replaces the OpenSSL context if the files of the certificate have changed. If the new files can't
- * be used, logs this once, and the old context stays in use. */
+/* If the new files can't be used, this is logged, and the old context stays. */
 static void read_again(struct peer_trust *trust)
 {
 	struct stamp stamps[N_FILES];
@@ -281,8 +277,6 @@ SSL *peer_trust_tls(struct peer_trust *trust, bool serves)
 		SSL_set_connect_state(tls);
 	return tls;
 }
-
-/* --- life -------------------------------------------------------------------------------- */
 
 static int check(const struct peer_trust_files *files)
 {

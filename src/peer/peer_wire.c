@@ -13,8 +13,7 @@
 #define MAGIC_BYTES 8
 #define HAS_TRUST 1u
 #define ENCRYPTS 2u
-/* First bytes of each answer. If other bytes are in their place, the client no longer knows where
- * answers begin. */
+/* begins each answer, so that lost bytes are noticed */
 #define ANSWER_MARK 0x7265706au
 
 static uint8_t *put32(uint8_t *to, uint32_t value)

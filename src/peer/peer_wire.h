@@ -31,10 +31,10 @@
 #define PEER_FETCH_HEAD 8
 #define PEER_ANSWER_BYTES 24
 #define PEER_ERRNO_MOST 4095
-/* The largest frame that a client sends. */
+/* the largest frame of a client */
 #define PEER_FRAME_MOST (PEER_FRAME_HEAD + PEER_FETCH_HEAD + 8 * PEER_WINDOW)
 
-/* A server's verdict on a client. The server's hello contains it. */
+/* A server's verdict on a client, sent in the server's hello. */
 enum peer_verdict {
 	PEER_WELCOME,
 	PEER_HAS_NO_TRUST,
@@ -55,42 +55,38 @@ struct peer_hello {
 };
 
 void peer_hello_put(const struct peer_hello *hello, uint8_t ret[static PEER_HELLO_BYTES]);
-/* Reads a hello. -EPROTO: it is malformed, or of another version; then only ret->version is set. */
+/* -EPROTO: malformed, or of another version; then only ret->version is set. */
 must_check int peer_hello_take(const uint8_t bytes[static PEER_HELLO_BYTES],
 	struct peer_hello *ret, const char **ret_why);
 
 enum peer_frame_kind { PEER_FRAME_SPACE = 1, PEER_FRAME_FETCH = 2 };
 
-/* A frame from a client. `dataset` and `preparation` have no final \0, and point into the bytes
- * that were read. */
+/* A client's frame. Its texts have no final \0, and point into the bytes read. */
 struct peer_frame {
 	enum peer_frame_kind kind;
 	uint32_t space; /* below PEER_SPACES */
-	/* The members from here to preparation_bytes are only for PEER_FRAME_SPACE. */
+	/* members of PEER_FRAME_SPACE */
 	uint64_t fingerprint;
 	const char *dataset, *preparation;
 	size_t dataset_bytes, preparation_bytes;
-	/* The members from here on are only for PEER_FRAME_FETCH. */
+	/* members of PEER_FRAME_FETCH */
 	uint32_t count; /* [1, PEER_WINDOW] */
 	const uint8_t *wants;
 };
 
-/* Reads the first frame in the n bytes. Returns its length in bytes; 0: the frame is not
- * complete. */
+/* Returns the length of the first frame in the n bytes; 0: it is not complete. */
 must_check int peer_frame_take(
 	const uint8_t *bytes, size_t n, struct peer_frame *ret, const char **ret_why);
-/* Returns the request number and the sample of entry i of a PEER_FRAME_FETCH; i is below
- * frame->count. */
+/* Reads entry i of a PEER_FRAME_FETCH; i is below frame->count. */
 void peer_frame_want(const struct peer_frame *frame, uint32_t i, uint32_t *ret_request,
 	sample_id *ret_sample);
 
-/* Writes a frame or its next part, and returns the number of bytes written. A fetch frame consists
- * of peer_fetch_begin, a peer_fetch_put for each request, and peer_fetch_end. */
+/* These functions return the number of bytes written. A fetch frame consists of
+ * peer_fetch_begin, a peer_fetch_put for each request, and peer_fetch_end. */
 size_t peer_space_put(uint8_t *to, uint32_t number, const struct peer_space *space);
 size_t peer_fetch_begin(uint8_t *to, uint32_t space);
 size_t peer_fetch_put(uint8_t *to, uint32_t request, sample_id sample);
-/* Sets the length of a frame that was written by peer_fetch_begin and `count` calls of
- * peer_fetch_put. */
+/* frame: the `to` of peer_fetch_begin; count: the number of calls of peer_fetch_put. */
 void peer_fetch_end(uint8_t *frame, uint32_t count);
 
 struct peer_answer {
@@ -102,7 +98,6 @@ struct peer_answer {
 
 void peer_answer_put(
 	const struct peer_answer *answer, uint8_t ret[static PEER_ANSWER_BYTES]);
-/* Reads the front of an answer. -EPROTO: it is malformed, or its tensor is longer than
- * most_bytes. */
+/* -EPROTO: the answer is malformed, or its tensor is longer than most_bytes. */
 must_check int peer_answer_take(const uint8_t bytes[static PEER_ANSWER_BYTES],
 	uint64_t most_bytes, struct peer_answer *ret, const char **ret_why);

@@ -9,27 +9,25 @@
 
 #define NONE UINT32_MAX
 
-/* A node, and the number of samples by which it has too many or too few. */
+/* a node, and how many samples it has too many or too few */
 struct imbalance {
 	uint32_t count, node;
 };
 
-/* A heap with the largest count at the top. Among equal counts the smaller node number comes
- * first. */
+/* The largest count is at the top; among equal counts, the smallest node number. */
 struct heap {
 	struct imbalance *items;
 	uint32_t n;
 };
 
 struct node {
-	uint32_t quota; /* number of samples that the ranks of the node take */
-	uint32_t has;	/* number of samples of the batch in the node's cache */
-	/* number of samples in its cache that the node's ranks have taken so far */
-	uint32_t kept;
-	/* Rank of the node that took a sample last. Its successor in the ring (rank_next) takes the
-	 * next sample. NONE: all ranks of the node have taken theirs. */
+	uint32_t quota; /* samples that the ranks of the node take */
+	uint32_t has;	/* samples of the batch in the node's cache */
+	uint32_t kept;	/* samples of its own cache that it has taken so far */
+	/* The rank that took a sample last: its successor in the ring (rank_next) takes
+	 * the next one. NONE: all ranks of the node have taken theirs. */
 	uint32_t rank;
-	uint32_t first_move; /* the next move from this node; NONE: none is left */
+	uint32_t first_move; /* NONE: none is left */
 };
 
 struct locality {
@@ -37,13 +35,13 @@ struct locality {
 	struct node *nodes;
 	struct heap surplus, lack;
 	struct locality_move *moves;
-	/* move_next[move]: index of the next move from the same node; move_left[move]: number of
-	 * samples of the move that are not assigned yet */
+	/* move_next[move]: the next move from the same node; move_left[move]: samples of
+	 * the move that are not assigned yet */
 	uint32_t *move_next, *move_left;
-	/* the nodes that take samples that no node has, and the number for each */
+	/* nodes that take samples that no node has, and how many */
 	struct imbalance *fill;
 	uint32_t n_moves, fill_at;
-	/* [rank]: next rank in the ring of its node's ranks that still take samples */
+	/* [rank]: the next rank of the node that still takes samples (a ring) */
 	uint32_t *rank_next;
 	uint32_t *rank_left;
 };
@@ -81,8 +79,8 @@ int locality_new(
 	l->nodes = calloc(n, sizeof(*l->nodes));
 	l->surplus.items = calloc(n, sizeof(*l->surplus.items));
 	l->lack.items = calloc(n, sizeof(*l->lack.items));
-	/* n moves are enough: each move gives at least one more node the number of samples that its
-	 * ranks take. */
+	/* n moves are enough: each move gives at least one more node the number of
+	 * samples that its ranks take. */
 	l->moves = calloc(n, sizeof(*l->moves));
 	l->move_next = calloc(n, sizeof(*l->move_next));
 	l->move_left = calloc(n, sizeof(*l->move_left));
@@ -122,7 +120,6 @@ static void heap_push(struct heap *heap, uint32_t count, uint32_t node)
 		swap(&heap->items[i], &heap->items[(i - 1) / 2]);
 }
 
-/* Reduces the largest count, removes it if it becomes 0, and restores the heap. */
 static void heap_reduce(struct heap *heap, uint32_t by)
 {
 	struct imbalance *items = heap->items;
@@ -159,7 +156,6 @@ static bool is_valid(const struct locality *locality, const struct locality_batc
 	return sum == batch->n_samples;
 }
 
-/* Adds a rank at the end of the ring of its node's ranks. */
 static void add_rank(struct locality *locality, uint32_t rank, uint32_t node, uint32_t n)
 {
 	struct node *at = &locality->nodes[node];
@@ -197,9 +193,8 @@ static int compare_fill(const void *a_, const void *b_)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* Distributes the samples that no node has among the nodes whose ranks need more than the node has.
- * Nodes that lack the fewest come first. Nodes that still lack samples are then put on the heap
- * `lack`. */
+/* Gives the samples that no node has to nodes whose ranks need more than the node has,
+ * the smallest lack first. Nodes that still lack samples go to the heap `lack`. */
 static void fill(
 	struct locality *locality, const struct locality_batch *batch, uint32_t nowhere)
 {
@@ -280,8 +275,7 @@ static uint32_t taken_by(struct locality *locality, uint32_t home)
 	return next_move(locality, node);
 }
 
-/* Returns the next rank of the node's ring. A rank leaves the ring when it takes its last
- * sample. */
+/* A rank leaves the ring when it takes its last sample. */
 static uint32_t next_rank(struct locality *locality, struct node *node)
 {
 	uint32_t before = node->rank, rank = locality->rank_next[before];

@@ -8,29 +8,28 @@
 #include <stdint.h>
 
 /*
- * Assigns the samples of a global mini-batch to ranks so that few tensors go from node to node
- * (Yang and Cong, HiPC 2019). Only the assignment changes, not the samples that were drawn, so
- * synchronous SGD sees the same mini-batch.
+ * Assigns the samples of a global mini-batch to ranks so that few tensors go from node
+ * to node (Yang and Cong, HiPC 2019). The mini-batch has the same samples as before, so
+ * synchronous SGD gives the same result.
  *
  *     1. A node takes samples that it has, up to the number that its ranks need.
- *     2. Samples that no node has go to nodes that still lack some, the smallest lack first, so
- *        that few nodes are left that lack any.
- *     3. The node with the largest surplus gives as many samples as possible to the node with the
- *        largest lack. This is repeated until no node lacks any (two heaps).
+ *     2. Samples that no node has go to nodes that still lack some, the smallest lack
+ *        first, so that few nodes are left that lack any.
+ *     3. The node with the largest surplus gives as many samples as possible to the node
+ *        with the largest lack. This is repeated until no node lacks any (two heaps).
  *     4. The samples of a node go to its ranks in turn.
  *
- * The number of samples that move is the sum of the surpluses, the least possible. The two heaps
- * need few pairs of nodes that exchange samples: 539 for 1,024 nodes that take 32 samples each,
- * while a sweep in the order of nodes needs 854. The heaps are greedy: with 8 nodes, one case in 80
- * needs one pair more than the sweep.
+ * The number of samples that move is the sum of the surpluses, the least possible. The
+ * two heaps need few pairs of nodes that exchange samples: 539 for 1,024 nodes that take
+ * 32 samples each, while a sweep in the order of nodes needs 854. The heaps are greedy:
+ * with 8 nodes, one case in 80 needs one pair more than the sweep.
  *
- * If m mini-batches are assigned together, fewer samples move, by a factor of about the square root
- * of m. To do so, the caller concatenates the samples and adds up the counts.
+ * If m mini-batches are assigned together, fewer samples move, by a factor of about the
+ * square root of m: the caller concatenates the samples and adds up the counts.
  *
  *   Flow: locality_new -> locality_assign for each mini-batch.
- *   Owns: memory that it reuses.
- *   Threads: caller serialises.   Locks, clock, files, random numbers: none. Equal arguments
- *         give equal results on every machine.
+ *   Threads: caller serialises.   Locks, clock, files, random numbers: none. Equal
+ *         arguments give equal results on every machine.
  *   Errors: -EINVAL, -ENOMEM.
  */
 
@@ -38,40 +37,38 @@
 
 struct locality;
 
-/* Allocates memory for batches of at most so many nodes, ranks and samples. */
+/* The arguments are limits for each batch. */
 must_check int locality_new(
 	uint32_t n_nodes, uint32_t n_ranks, uint32_t n_samples, struct locality **ret);
 void locality_free(struct locality **locality);
 
 struct locality_batch {
-	/* [n_samples]: the node that has the sample, or LOCALITY_NOWHERE */
-	const uint32_t *sample_node;
+	const uint32_t *sample_node; /* [n_samples], or LOCALITY_NOWHERE */
 	uint32_t n_samples;
-	const uint32_t *rank_node; /* [n_ranks]: the node where the rank runs */
-	/* [n_ranks]: the number of samples that each rank takes; the sum is n_samples */
+	const uint32_t *rank_node; /* [n_ranks] */
+	/* [n_ranks]: samples that each rank takes; their sum is n_samples */
 	const uint32_t *rank_count;
 	uint32_t n_ranks;
-	uint32_t n_nodes; /* all node numbers are below this */
+	uint32_t n_nodes; /* node numbers are below this */
 };
 
-/* One message: `count` samples go from one node to another. */
 struct locality_move {
 	uint32_t from, to, count;
 };
 
 struct locality_outcome {
 	uint32_t own;	  /* samples that stay on their node */
-	uint32_t moved;	  /* samples that go to a rank on another node */
+	uint32_t moved;	  /* samples that go to another node */
 	uint32_t nowhere; /* samples that no node had */
-	/* The moves, in the order in which they were found. They are valid until the next call. */
+	/* in the order found; valid until the next call */
 	const struct locality_move *moves;
 	uint32_t n_moves;
 };
 
 /*
- * Sets ret_rank[i] to the rank that takes sample i. The samples of a rank keep their order.
- * ret_outcome may be NULL. -EINVAL: the counts don't add up, or a node number or a size is too
- * large; then nothing is set.
+ * Sets ret_rank[i] to the rank that takes sample i. The samples of a rank keep their
+ * order. ret_outcome may be NULL. -EINVAL: the counts don't add up, or a node number or
+ * a size is too large; then nothing is set.
  */
 must_check int locality_assign(struct locality *locality,
 	const struct locality_batch *batch, uint32_t *ret_rank,

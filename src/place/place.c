@@ -10,12 +10,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* A node in the table. The table is sorted by capacity and then by hash, so the order in which the
- * caller lists the nodes does not matter. */
+/* Sorted by capacity, then by hash: the order of the caller's nodes does not matter. */
 struct entry {
 	uint64_t hash;
 	double capacity;
-	uint32_t index; /* index in the caller's array */
+	uint32_t index; /* in the caller's array */
 };
 
 struct place {
@@ -23,12 +22,11 @@ struct place {
 	struct entry entries[];
 };
 
-/* A node's place in the order of homes of one sample. The first node in this order is the sample's
- * home: the node with the smallest score. */
+/* A node's place in a sample's order of homes. The smallest score is the home. */
 struct rank {
 	double score;
-	uint64_t draw;	/* decides between equal scores: the larger one wins */
-	uint32_t entry; /* decides between equal draws: the smaller one wins */
+	uint64_t draw;
+	uint32_t entry;
 };
 
 #define DRAW_BITS 53 /* bits of a double's significand */
@@ -119,9 +117,11 @@ static uint64_t key_of(uint64_t space, sample_id sample)
 	return rng_mix(space, sample);
 }
 
-/* Among the nodes with the same capacity as entry *i, finds the one that comes first in the order
- * of homes. It is the node with the largest draw, so the score, a logarithm, is computed for this
- * node alone. Sets *i to the first entry with another capacity. */
+/*
+ * Among the nodes with the capacity of entry *i, finds the first in the order of homes:
+ * the node with the largest draw. So the score, a logarithm, is computed only once. Sets
+ * *i to the first entry with another capacity.
+ */
 static struct rank first_of_capacity(const struct place *place, uint64_t key, uint32_t *i)
 {
 	double capacity = place->entries[*i].capacity;

@@ -7,22 +7,23 @@
 #include "base/types.h"
 
 /*
- * Finds the home of a sample: the node that prepares it and keeps its tensor for all others. Each
- * daemon computes the home by itself; equal sets of nodes give equal homes.
+ * Finds the home of a sample: the node that prepares it and keeps its tensor for all
+ * others. Each daemon computes the home by itself; equal sets of nodes give equal homes.
  *
  * Rendezvous hashing, weighted by capacity (Thaler and Ravishankar, 1998; the weights of
- * Schindelhauer and Schomaker, 2005): node i draws u_i in (0, 1] from a hash of itself and the
- * sample; its score is -ln(u_i) / capacity_i, and the node with the smallest score is the home. A
- * node is home of the fraction capacity_i / (sum of all capacities) of the samples. When a node
- * joins, samples move only to that node; when a node leaves, only its own samples move.
+ * Schindelhauer and Schomaker, 2005): node i draws u_i in (0, 1] from a hash of itself
+ * and the sample; its score is -ln(u_i) / capacity_i, and the node with the smallest
+ * score is the home. A node is home of the fraction capacity_i / (sum of all capacities)
+ * of the samples. When a node joins, samples move only to that node; when a node leaves,
+ * only its own samples move.
  *
  *   Flow: place_new whenever the set of live nodes changes; place_home for each sample.
  *   Owns: a copy of the nodes.
  *   Threads: any; a table never changes.   Locks, clock, files: none.
  *   Errors: -EINVAL, -ENOMEM from place_new.
  *
- * Two machines whose logarithms differ in the last bit may compute different homes for one sample
- * in about 10^15. This does no harm, since correctness never depends on homes.
+ * Machines whose logarithms differ in the last bit may compute different homes for one
+ * sample in about 10^15. This does no harm, since correctness never depends on homes.
  */
 
 #define PLACE_NONE UINT32_MAX
@@ -35,33 +36,31 @@ struct place_node {
 
 struct place;
 
-/* Hashes a name, or the bytes that identify a space of samples. */
+/* Hashes the name of a node, or the bytes that identify a space. */
 uint64_t place_hash(const void *bytes, size_t n);
 
-/* Creates a table. The functions below return indexes into `nodes`. n may be 0. -EINVAL: a capacity
- * is not allowed, two nodes have the same hash, or there are too many nodes. */
+/* The functions below return indexes into `nodes`. n may be 0. -EINVAL: a capacity is
+ * not allowed, two nodes have the same hash, or there are too many nodes. */
 must_check int place_new(const struct place_node *nodes, uint32_t n, struct place **ret);
 void place_free(struct place **place);
 
-/*
- * Returns the home of the sample; PLACE_NONE: there are no nodes. space: a hash that is equal for
- * jobs that share tensors.
- */
+/* PLACE_NONE: there are no nodes. space: a hash, equal for jobs that share tensors. */
 uint32_t place_home(const struct place *place, uint64_t space, sample_id sample);
 
 /*
- * Returns the node that follows `after` in the sample's order of homes: it would be the home if the
- * table did not contain `after` and the nodes before `after`. The caller begins with place_home,
- * and continues as long as no node answers. PLACE_NONE: `after` is the last node.
+ * Returns the node that follows `after` in the sample's order of homes. The caller
+ * begins with place_home, and goes on as long as no node answers. PLACE_NONE: `after` is
+ * the last node, or not in the table.
  */
 uint32_t place_next(
 	const struct place *place, uint64_t space, sample_id sample, uint32_t after);
 
 /*
- * Returns the home by the two hashes of JOADER (NeurIPS 2022, E.4). The first hash chooses one of
- * all n_nodes nodes of the cluster. If the job does not run on that node, the second hash chooses
- * one of the n_job nodes on which it runs (job_nodes, ascending). So jobs on different nodes may
- * have different homes for one sample. PLACE_NONE: n_job is 0.
+ * Returns the home by the two hashes of JOADER (NeurIPS 2022, E.4). The first hash
+ * chooses one of all n_nodes nodes of the cluster. If the job does not run on that node,
+ * the second hash chooses one of the n_job nodes on which it runs (job_nodes,
+ * ascending). So jobs on different nodes may have different homes for one sample.
+ * PLACE_NONE: n_job is 0.
  */
 uint32_t place_joader(uint32_t n_nodes, const uint32_t *job_nodes, uint32_t n_job,
 	uint64_t space, sample_id sample);
