@@ -12,8 +12,8 @@
  *     draw_end     the stream draws no more; its remaining samples still count as needed
  *     draw_left    the engine has forgotten the stream
  *
- * After a stream was inserted or removed, the caller calls sampler_settle until it returns
- * true: then `exchange` knows again which cached samples each stream can get.
+ * After a stream was inserted or removed, the caller calls sampler_settle until it
+ * returns true: then `exchange` knows again which cached samples each stream can get.
  */
 
 void draw_init(struct draw *draw)
