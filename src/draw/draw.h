@@ -187,7 +187,7 @@ bool draw_any_leaves(const struct draw *draw);
 /* Tells whether any stream of this rank's training and epoch keeps the samples that the
  * training still needs. */
 bool draw_is_borne(const struct draw *draw, const struct stream *stream);
-/* The same as stream->unbound, but counted. For tests. */
+/* Counts anew what stream->unbound holds. For tests. */
 uint32_t stream_remaining(const struct stream *stream);
 /* Returns the strand of the sample. sample: its id in the stream. */
 struct strand *strand_of(const struct stream *stream, sample_id sample);
@@ -196,7 +196,7 @@ const struct strand *strand_in(const struct stream *stream, const struct space *
 /* id: in the strand's sampler. */
 bool strand_needs(const struct stream *stream, const struct strand *strand, sample_id id);
 
-/* For tests; takes long. */
+/* Checks invariants; takes long. For tests. */
 void draw_validate(const struct draw *draw);
 
 /* --- feed.c: samples of a rank ------------------------------------------------------------ */

@@ -4,9 +4,9 @@
 #include "base/ensure.h"
 #include "draw/draw_internal.h"
 
-/* When a stream has only half of its drawn samples left (DRAW_LOW), the caller draws
- * rounds as long as the stream wants one. A round gives each stream that takes part one
- * sample. */
+/* A round gives each stream that takes part one sample. When a stream has half of its
+ * drawn samples left (DRAW_LOW), the caller draws rounds as long as the stream wants
+ * one. */
 
 /* --- how far ahead ------------------------------------------------------------------------ */
 

@@ -24,11 +24,11 @@ struct sched_job;
 TAILQ_HEAD(handle_queue, sched_handle);
 
 struct aftermath {
-	/* Its journal has to be written; NULL: none. The caller, or a handle in
-	 * `finished`, has the reference. */
+	/* the job whose journal has to be written, or NULL; the caller or a handle in
+	 * `finished` has the reference */
 	struct sched_job *flush;
 	struct handle_queue finished; /* to be answered */
-	struct handle_queue look_ups; /* in saved orders */
+	struct handle_queue look_ups; /* opens to be looked up in saved orders */
 	bool kick;		      /* wake reader threads */
 	bool kick_decoders;
 	/* the notice's job, with a reference; NULL: no notice */
@@ -41,7 +41,7 @@ struct aftermath {
 	/* The members from here on are set when the critical section ends. */
 	/* A stream has ended, and its samples must no longer count as needed. */
 	bool let_go;
-	bool free_spaces; /* No job uses a space any more. */
+	bool free_spaces; /* a space is used by no job any more */
 };
 
 void aftermath_init(struct aftermath *aftermath);

@@ -15,9 +15,9 @@ struct sched_edition;
  * -ENFILE, -ENOMEM. Here and below the calling thread may have to wait. */
 must_check int sched_dataset_add(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config);
-/* No job can begin to use a taken dataset until it is given back, removed or replaced.
- * *ret_config: a copy, which the caller frees. -ENOENT; -EBUSY: ret_jobs names the jobs
- * that use the dataset, or is "" if another caller has taken it; -EINVAL: the
+/* Takes a dataset: no job can begin to use it until it is given back, removed or
+ * replaced. *ret_config: a copy, which the caller frees. -ENOENT; -EBUSY: ret_jobs names
+ * the jobs that use the dataset, or is "" if another caller has taken it; -EINVAL: the
  * configuration is not known. */
 must_check int sched_dataset_take(struct sched *sched, const char *name,
 	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES]);

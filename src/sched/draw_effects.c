@@ -46,9 +46,10 @@ static void count_draw(enum served served)
 		1);
 }
 
-/* Without memory for the pin or the request, the sample is prepared only at its open;
- * then the sampler is told that it does not come into the cache. The need is reduced
- * after the pin, because the cache keeps no order of eviction for pinned samples. */
+/* If there is no memory for the pin or the request, the sample is prepared only at its
+ * open, and the sampler is told that it does not come into the cache. The need is
+ * reduced after the pin, because the cache keeps no order of eviction for pinned
+ * samples. */
 static void drawn_locked(const struct draw_effect *effect, struct aftermath *aftermath)
 {
 	const struct stream *stream = effect->stream;

@@ -32,8 +32,8 @@ bool draw_fetched_locked(
 must_check bool draw_go_on_locked(struct stream *stream, struct aftermath *aftermath);
 /* Ends the epoch's stream, if any. streams_let_go later tells the cache. */
 void draw_end_locked(struct sched_job *job, uint32_t epoch, struct aftermath *aftermath);
-/* In samples. The default, at least twice the number of reads that may be in flight,
- * keeps the storage busy while samples are decoded. */
+/* Returns the look-ahead in samples. The default, at least twice the number of reads
+ * that may be in flight, keeps the storage busy while samples are decoded. */
 uint32_t lookahead_of(const struct job *job, const struct space *space);
 void streams_tell_lookahead_locked(struct sched *sched);
 /* The stream must not be in the draw engine. */

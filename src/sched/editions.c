@@ -7,7 +7,7 @@
 #include "sched/supplying.h"
 #include "supply/supply.h"
 
-/* After a restart, opens earlier editions of jobs. */
+/* Opens earlier editions of jobs after a restart. */
 
 const struct sched_edition *sched_edition(struct sched_job *job, uint32_t epoch)
 {

@@ -17,10 +17,10 @@ struct sched;
 struct sched_job; /* references are counted: see sched_job_find */
 struct tier_status;
 
-/* of a dataset's samples */
+/* durations for the samples of a dataset */
 struct sched_dataset_times {
 	struct histogram_copy read, decode;
-	uint64_t cpu_ns; /* of all decoding */
+	uint64_t cpu_ns; /* processor time of all decoding */
 };
 /* False: no dataset has this number. */
 bool sched_dataset_times(
@@ -41,7 +41,7 @@ must_check int sched_dataset_prepared(struct sched *sched, const struct dataset 
 struct sched_storage {
 	/* root directory or URL of one of its datasets */
 	const char *root;
-	unsigned reads; /* in flight */
+	unsigned reads; /* reads in flight */
 	/* limit of reads in flight, because more seem to be no faster */
 	unsigned most_reads;
 	/* time since the oldest read began, if the storage does not answer; otherwise
@@ -86,7 +86,7 @@ typedef bool sched_lives(const struct sched_program *program);
 void sched_on_look(struct sched *sched, sched_lives *lives);
 /* Asks `lives` at once about the job's processes. */
 void sched_look(struct sched_job *job);
-#define SCHED_WAIT_TEXT 160 /* of waits_why, with the final 0 */
+#define SCHED_WAIT_TEXT 160 /* size of waits_why, with the final 0 */
 
 struct sched_job_status {
 	bool started;	  /* an epoch has begun */
@@ -105,7 +105,8 @@ struct sched_job_status {
 	 * summed */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t now_ns; /* time of this status */
-	/* of the latest epoch, from its first open until its last sample, or now */
+	/* duration of the latest epoch, from its first open until its last sample, or
+	 * now */
 	uint64_t epoch_ns;
 	double waited_part; /* part of epoch_ns during which readers waited */
 	/* mean bytes of a tensor; bytes of all tensors */
@@ -122,9 +123,9 @@ struct sched_job_status {
 	/* the latest first; empty: no process has read the job since this daemon
 	 * started */
 	struct sched_program programs[SCHED_PROGRAMS];
-	uint64_t read_ns; /* since the last sample was read */
+	uint64_t read_ns; /* time since the last sample was read */
 };
-/* What a notice means for a training, and what to do about it. */
+/* Returns a text: what the notice means for a training, and what to do about it. */
 const char *sched_notice_text(enum notice notice);
 void sched_job_status(struct sched_job *job, struct sched_job_status *ret);
 
@@ -175,8 +176,8 @@ uint32_t sched_trace_read(struct sched_job *job, uint64_t *from, uint64_t *ret_l
 
 struct sched_cache {
 	uint64_t capacity;
-	uint64_t held; /* of tensors that are ready or loading */
-	/* of tensors that are open, or drawn and not consumed */
+	uint64_t held; /* bytes of ready or loading tensors */
+	/* bytes of tensors that are open, or drawn and not consumed */
 	uint64_t pinned;
 	/* eviction = refcnt. needed[i]: bytes of the unpinned ready tensors that i
 	 * running epochs need; the last element includes more epochs. */

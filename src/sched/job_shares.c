@@ -58,8 +58,8 @@ void shares_pass_window(struct sched *sched)
 		job->waiting_part = (double)job->share.waited_ns / SECOND_NS / seconds;
 	}
 	double busy = (double)sched->supply.decoded_ns / SECOND_NS / seconds;
-	/* Without memory the present shares stay, and these figures count in the next
-	 * second. */
+	/* If there is no memory, the present shares stay, and these figures count in the
+	 * next second. */
 	if (shares_window(&sched->supply.shares, seconds, sched->config->workers, busy) ==
 		0) {
 		sched->window_ns = now_ns;

@@ -172,7 +172,7 @@ static int install(struct sched_job *job)
 {
 	struct edition *edition;
 	int err = 0;
-	/* No other thread knows the job yet, so no lock is needed. */
+	/* The job is unknown to other threads, so no lock is needed. */
 	TAILQ_FOREACH (edition, &job->is.editions, link)
 		if (!err && edition != job->is.now)
 			err = join(edition, 0);

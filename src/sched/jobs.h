@@ -93,7 +93,7 @@ static inline void sched_job_put_(struct sched_job **job)
 /* a reference, or NULL, that is given back at the end of the scope */
 #define auto_job __attribute__((cleanup(sched_job_put_))) struct sched_job
 
-/* In the order in which the jobs were added; the caller frees *ret. -ENOMEM */
+/* Lists the jobs, the oldest first; the caller frees *ret. -ENOMEM */
 must_check int sched_job_ids(struct sched *sched, job_id **ret, size_t *ret_n);
 
 job_id sched_job_id(const struct sched_job *job);
@@ -102,8 +102,8 @@ const struct job_config *sched_job_config(const struct sched_job *job);
 /* SCHED_CURRENT: the edition that a script which begins now would read. It does not
  * change until sched_edition_put, which must come before the job's put. */
 const struct sched_edition *sched_edition(struct sched_job *job, uint32_t epoch);
-/* The same, but SCHED_CURRENT: the largest edition to which files of current/ may belong
- * now. */
+/* Differs from sched_edition only for SCHED_CURRENT: returns the largest edition to
+ * which files of current/ may belong now. */
 const struct sched_edition *sched_widest_edition(struct sched_job *job, uint32_t epoch);
 void sched_edition_put(const struct sched_edition *edition);
 static inline void sched_edition_put_(const struct sched_edition **edition)

@@ -101,8 +101,8 @@ static void give_back_locked(
 		handle_detach_locked(handle, aftermath);
 	if (handle->bare)
 		return;
-	/* After a restore to a checkpoint since this open, the position is unread
-	 * again. */
+	/* If the job was restored to a checkpoint since this open, the position is
+	 * unread again. */
 	if (handle->request.era != epochs_era(job->is.epochs))
 		return;
 	effects_init(&effects);
@@ -372,7 +372,7 @@ void handle_asked(struct sched_handle *handle, int err, struct aftermath *afterm
 		park(handle);
 }
 
-/* With `script = one` all readers of a job belong to one script at a time. */
+/* A job with `script = one` has one script at a time, for all readers. */
 static void join_script_locked(struct sched_handle *handle)
 {
 	struct sched_reader *reader = &handle->callbacks.reader;

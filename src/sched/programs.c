@@ -69,11 +69,11 @@ void programs_look(struct sched *sched)
 	jobs_visit(sched, look_if_read);
 }
 
-/* With `script = one`, scripts have even numbers, in sequence; scripts that are
- * recognized by their processes have odd ones. A process belongs to the last script if
- * it has read for this script, or if another process of the script lives; otherwise it
- * begins a new one. So does the first process that reads from this daemon, which knows
- * no earlier ones. */
+/* Scripts of `script = one` have even numbers, in sequence; scripts that are recognized
+ * by their processes have odd ones. A process belongs to the last script if it has read
+ * for this script, or if another process of the script lives; otherwise it begins a new
+ * one. So does the first process that reads from this daemon, which knows no earlier
+ * ones. */
 
 static struct epochs_script last_script_locked(
 	const struct sched_job *job, const struct sched_reader *reader)

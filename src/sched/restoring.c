@@ -102,8 +102,7 @@ static int sync_restored(struct sched_job *job, struct restoring *to)
 	return 0;
 }
 
-/* Without checks. Called by the clerk, or while the job is added and unknown to
- * others. */
+/* Restores without checks. The clerk calls this, or the thread that adds the job. */
 static int restore_job(struct sched_job *job, struct restoring *to)
 {
 	int err = hold_opens(job);

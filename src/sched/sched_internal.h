@@ -83,7 +83,8 @@ enum handle_state {
 
 struct sched_handle {
 	struct sched_job *job;
-	/* for another daemon: without a position, unknown to the engine */
+	/* an open for another daemon: it has no position, and the engine does not know
+	 * it */
 	bool bare;
 	/* the engine sets its results, the sample and the epoch */
 	struct open_request request;
@@ -106,12 +107,12 @@ struct sched_handle {
 	uint64_t parked_ns;
 	/* when the present wait for the tensor began */
 	uint64_t awaits_ns;
-	uint64_t waited_ns;   /* for the tensor, in all */
+	uint64_t waited_ns;   /* sum of the waits for the tensor */
 	uint64_t traced_as;   /* number in the trace */
-	struct waiter waiter; /* in the state AWAITS_TENSOR */
-	/* in a list of an aftermath (after.h) */
+	struct waiter waiter; /* used in the state AWAITS_TENSOR */
+	/* entry in a list of an aftermath (after.h) */
 	TAILQ_ENTRY(sched_handle) link;
-	TAILQ_ENTRY(sched_handle) job_link; /* in sched_job.parked */
+	TAILQ_ENTRY(sched_handle) job_link; /* entry in sched_job.parked */
 	struct sched_open_callbacks callbacks;
 };
 
@@ -142,7 +143,7 @@ struct sched_job {
 	uint32_t open; /* open images of current/ */
 	TAILQ_ENTRY(sched_job) clerk_link;
 	struct skipping skips;
-	/* for the clerk; or NULL */
+	/* the restore that the clerk has to do, or NULL */
 	struct clerk_restore *restoring;
 	/* the job is queued for the clerk, or the clerk works for it */
 	bool clerk_wanted;
@@ -163,14 +164,14 @@ struct sched_source {
 	struct tier *at; /* the tier that the dataset has to join, or NULL */
 	/* config.name is NULL if the configuration is not known */
 	struct dataset_config config;
-	bool taken; /* No job may begin to use the dataset. */
+	bool taken; /* jobs may not begin to use the dataset */
 	bool removed;
 	/* symbolic links must not leave it; NULL: they may lead anywhere */
 	const char *root;
 	/* never prepared (quarantine.h); constant; NULL: none */
 	const roaring_bitmap_t *quarantined;
 	struct histogram decodes; /* ns per sample */
-	_Atomic uint64_t cpu_ns;  /* of all decodes */
+	_Atomic uint64_t cpu_ns;  /* processor time of all decodes */
 };
 
 static inline struct sched_source *sched_source_of(struct source *source)
@@ -337,8 +338,8 @@ void shares_pass_window(struct sched *sched);
 
 /* Notes the reader's process as the latest one that read the job. */
 void program_note_locked(struct sched_job *job, const struct sched_reader *reader);
-/* With `script = one`: if the reader may begin a new script, finds out whether the
- * processes of the last one have ended. Takes the lock. */
+/* If the job has `script = one`, and the reader may begin a new script, finds out
+ * whether the processes of the last one have ended. Takes the lock. */
 void program_meet(struct sched_job *job, const struct sched_reader *reader);
 /* Returns the reader as the job's engine knows it. */
 struct reader program_who_locked(

@@ -23,13 +23,13 @@
 /* Each bad sample gets a position that epochs leave out. */
 struct skip_plan {
 	uint32_t n;
-	/* of the bad sample sample[i] */
+	/* position[i] is for the bad sample sample[i] */
 	uint32_t *position;
 	sample_id *sample;
 	roaring_bitmap_t *positions; /* the set of `position` */
 };
 
-/* For the job's present edition. *ret: NULL: nothing to leave out. */
+/* Makes a plan for the job's present edition. *ret: NULL: nothing to leave out. */
 must_check int skip_plan_new(
 	const struct sched_job *job, const roaring_bitmap_t *bad, struct skip_plan **ret);
 void skip_plan_free(struct skip_plan *plan);
@@ -39,7 +39,8 @@ void skip_free(struct sched_job *job);
 
 /* Finds samples known as bad when a job is added. The job's directory must exist. */
 must_check int skip_begin(struct sched_job *job);
-/* For all jobs that skip. damaged: the sample stays bad until its file changes. */
+/* Notes a bad sample for all jobs that skip. damaged: it stays bad until its file
+ * changes. */
 void skip_found_locked(const struct space *space, sample_id sample, bool damaged);
 /* Saves and logs the bad samples found since the last call, and makes a new plan. The
  * clerk calls this. */

@@ -40,7 +40,7 @@ must_check int tier_find(
 	struct sched_source *source, const struct dataset_config *config);
 /* The tier keeps the source's address, so the source must not move. */
 must_check int tier_join_locked(struct sched_source *source);
-/* For the thread that reads the sample. */
+/* Describes a sample for the thread that reads it. */
 struct tier_sample tier_sample_of(
 	const struct source *source, sample_id id, const struct dataset_sample *sample);
 void tiers_close(struct sched *sched);

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* While a sample is prepared: the second file of a pair, or a later frame of a group. */
+/* The second file of a pair, or a later frame of a group, while a sample is prepared. */
 struct wanted_second {
 	struct wanted_second *next;
 	struct preparation preparation;
@@ -159,7 +159,7 @@ static bool is_elsewhere(void *context, const struct wanted *wanted)
 	return fetch_is_due_locked(wanted);
 }
 
-/* Also wakes another reader thread if there are more tasks. */
+/* Wakes another reader thread, too, if there are more tasks. */
 struct load_task *sched_next_read(void *context)
 {
 	struct sched *sched = context;

@@ -50,14 +50,14 @@ struct space {
 	struct preparation preparation;
 	/* (lock) samples for which the preparation's program failed; NULL: none */
 	roaring_bitmap_t *bad;
-	char text[PREPARATION_TEXT]; /* of the preparation, for other daemons */
+	char text[PREPARATION_TEXT]; /* the preparation, as other daemons get it */
 	uint64_t text_hash;
 	struct cache_space *cache;
 	uint64_t cost_ns; /* mean of recent decodes; 0: not known */
 	/* tensors are copied to files that begin with `head` (sched/file_heads.c) */
 	bool in_files;
 	struct file_head head; /* The label in the head is set for each sample. */
-	uint32_t number;       /* in samplers; unique in the source */
+	uint32_t number;       /* the space's number in samplers */
 	uint32_t references;   /* held by parts of editions, wanted samples, opens */
 };
 
@@ -67,8 +67,8 @@ must_check int space_make(
 /* Returns the source's space for the preparation of *spare. If there is none, takes
  * *spare as this space, and sets *spare to NULL. */
 struct space *space_get(struct space **spare);
-/* After the last reference, spaces_leave evicts the space's tensors, and returns the
- * empty space, unless a job uses the space again before. */
+/* Drops a reference. After the last one, spaces_leave evicts the space's tensors, and
+ * returns the empty space, unless a job uses the space again before. */
 void space_put(struct space *space);
 /* Evicts some tensors of spaces without references. True: more are left, call this
  * again. *ret: an empty space, which the caller frees, or NULL. */

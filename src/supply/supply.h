@@ -145,7 +145,7 @@ struct program_load {
 /* A device or a server with files of datasets. */
 struct storage {
 	uint64_t device;
-	char *root; /* of its first dataset; the storage's name */
+	char *root; /* root of its first dataset: its name */
 	struct flight flight;
 	/* samples in the states WANTED_URGENT and WANTED_QUEUED */
 	unsigned urgent, queued;
@@ -158,7 +158,7 @@ struct storage {
 	/* the next ahead_needs, if the search finds no sample to read (next_read.c) */
 	uint64_t lacked;
 	unsigned offered; /* samples drawn ahead that the search has tried */
-	uint64_t bytes;	  /* of files being read, or waiting for a decoder */
+	uint64_t bytes;	  /* bytes of files being read, or waiting for a decoder */
 	/* completed reads, and their bytes */
 	uint64_t reads, read_bytes;
 	bool silent; /* the log says that the storage does not answer */
@@ -229,7 +229,7 @@ static inline bool supply_has_effects(const struct supply *supply)
 	return effects->decodes || effects->delayed > 0 || effects->moved ||
 	       effects->gone || effects->bad || !TAILQ_EMPTY(&effects->ready);
 }
-/* For tests. */
+/* Checks invariants, for tests. */
 void supply_validate(const struct supply *supply);
 
 /* --- events ------------------------------------------------------------------------ */

@@ -218,8 +218,8 @@ static bool waits(const struct wanted *wanted, const struct share_job *job)
 	return false;
 }
 
-/* When no reader of the job waits any more, the job's request counts again as drawn
- * ahead, and moves to the head of its queue. */
+/* A job without a waiting reader counts again as one that has drawn ahead: its request
+ * moves to the head of its queue. */
 static void make_less_urgent(struct wanted *wanted, struct share_job *job)
 {
 	if (wanted->state == WANTED_OPEN_ONLY)
