@@ -7,15 +7,13 @@
 #include <stdlib.h>
 
 /*
- * Begins and ends streams:
- *
  *     draw_count   the samples of the stream count as needed; the stream does not draw yet
  *     draw_enter   the stream is in its samplers, and may draw when draw_ready has been called
  *     draw_end     the stream draws no more; its remaining samples still count as needed
  *     draw_left    the engine has forgotten the stream
  *
- * After a stream was inserted or removed, the caller calls sampler_settle until it returns true, so
- * that the sampler `exchange` knows again which cached samples each stream can get.
+ * After a stream was inserted or removed, the caller calls sampler_settle until it
+ * returns true: then `exchange` knows again which cached samples each stream can get.
  */
 
 void draw_init(struct draw *draw)
@@ -78,7 +76,7 @@ void draw_count(struct draw *draw, struct stream *stream)
 	TAILQ_INSERT_TAIL(&draw->counted, stream, link);
 }
 
-/* Makes room for an event that concerns n streams, and has at most one effect for each. -ENOMEM */
+/* n: the streams and effects of one event. -ENOMEM */
 static int reserve(struct draw *draw, size_t n)
 {
 	stream_id *ids = reallocarray(draw->round_ids, n, sizeof(*ids));
@@ -93,11 +91,8 @@ static int reserve(struct draw *draw, size_t n)
 	return ids && streams && samples && effects ? 0 : -ENOMEM;
 }
 
-/*
- * A job can have only one stream in a sampler. While the previous epoch still draws beside the
- * running one, the job has two streams. The second one joins the sampler under another job id, the
- * stand-in, with the same selection.
- */
+/* A sampler knows one stream of a job. While a job's previous epoch still draws, its
+ * second stream joins the sampler under another job id, the stand-in. */
 #define STAND_IN (UINT32_C(1) << 31)
 
 static bool has_other_stream(const struct draw *draw, const struct stream *stream)
@@ -186,8 +181,7 @@ void draw_give_up(struct stream *stream)
 	stream->leaves = true;
 }
 
-/* Removes the stream from its samplers. Returns true if the cache still counts samples as needed
- * for this stream. */
+/* True: the cache still counts samples as needed for this stream. */
 static bool remove_from_samplers(struct draw *draw, struct stream *stream)
 {
 	bool remains = stream->unbound > 0;

@@ -10,23 +10,16 @@
 #include <sys/queue.h>
 
 /*
- * The draw engine decides which sample each job reads next: which streams draw together, how far
- * ahead, and which samples are still needed. A call reports an event, and returns effects: the
- * engine has no clock, locks, threads or files, and calls only its samplers. The same events give
- * the same effects.
- *
- *   stream       the samples that a job draws for one epoch
- *   strand       the part of a stream that comes from one dataset
- *   round        one draw of a sampler for several streams, which share samples as far as possible
- *   look-ahead   the samples of a stream that are drawn and not bound yet
- *   need         the number of epochs that have yet to draw a sample; the cache counts it
+ * The draw engine decides which sample each job reads next: which streams draw
+ * together, how far ahead, and which samples are still needed. A call reports an event,
+ * and returns effects. The engine has no clock, locks, threads or files; the same
+ * events give the same effects.
  *
  *   draw.c             streams begin and end
  *   rounds.c           draws ahead, as far as the cache has room
  *   mixture_strand.c   divides the streams of a mixture by dataset
  *   needed.c           counts samples for which ranks of a training, or other daemons, still ask
  *   feed.c             keeps the samples of a rank, which are drawn elsewhere
- *   validate.c         checks the engine, for tests
  *
  *   Flow: for each stream draw_count -> draw_enter -> draw_ready -> draws -> draw_end -> draw_left.
  *         After each event the caller executes the effects, in their order.
@@ -35,74 +28,69 @@
  *   Errors: -ENOMEM from draw_enter; the other events can't fail.
  */
 
-struct edition; /* opaque here: the samples of an epoch */
-struct space;	/* opaque here: the tensors of a dataset with one preparation */
+struct edition; /* opaque: the samples of an epoch */
+struct space;	/* opaque: the tensors of a dataset with one preparation */
 
-/* The part of a stream's samples that comes from one dataset. The samples are numbered as in the
- * dataset's sampler. */
+/* The samples of a stream that come from one dataset, numbered as in its sampler. */
 struct strand {
 	struct space *space;
-	struct sampler *sampler; /* NULL: the samples are not drawn here */
-	uint32_t number;	 /* the number by which the sampler knows the space */
+	struct sampler *sampler;	   /* NULL: the samples are not drawn here */
+	uint32_t number;		   /* the sampler's number of the space */
 	const roaring_bitmap_t *selection; /* ids of the job's samples */
-	/* id, in the stream, of the sample that has id 0 in the sampler */
+	/* id in the stream = first + id in the sampler */
 	sample_id first;
-	/* The number of positions that one open binds, if the sampler is dsa; 1 for other samplers.
-	 * `exchange` should draw late, because it prefers samples that are cached at the time of
-	 * the draw. `isa` shares no draws. */
+	/* the number of positions that one open binds, if the sampler is dsa; otherwise
+	 * 1: `exchange` prefers samples cached at the time of the draw, `isa` shares no
+	 * draws */
 	uint32_t at_once;
-	/* The most samples to draw ahead. The caller may change this number before each event. */
+	/* The most samples to draw ahead. The caller may change it before each event. */
 	uint32_t lookahead;
-	/* The samples that the strand has yet to draw: `set` in the form that a sampler takes over,
-	 * `ids` as a bitmap. One of them or both are set while the strand is in no sampler; both
-	 * are NULL while the sampler has the samples. */
+	/* The samples that the strand has yet to draw. While the sampler has them, both
+	 * are NULL. */
 	struct sampler_set *set;
 	roaring_bitmap_t *ids;
 };
 
-/* A running epoch, for which samples are drawn. The caller sets the fields up to `strands`. It ends
- * the stream when the job is parked. The strands have no sampler if each position has a fixed
- * sample; the stream then only counts need. */
+/* A running epoch, for which samples are drawn. The caller sets the fields up to
+ * `strands`. Positions with fixed samples: the strands have no sampler, and the stream
+ * only counts need. */
 struct stream {
 	job_id job;
 	uint32_t epoch;
 	struct edition *edition;
-	/* The name of the training, if the job is a rank whose samples the coordinator draws;
-	 * otherwise NULL. */
+	/* the training, if the job is a rank for which the coordinator draws; or NULL */
 	const char *training;
 	bool at_open; /* a sample is drawn only when its position is opened */
-	/* a size that three quarters of the job's tensors do not exceed; at least 1 */
+	/* Three quarters of the job's tensors have at most this size. At least 1. */
 	uint64_t tensor_bytes;
 	size_t n_strands;
-	struct strand *strands; /* one strand for each dataset */
+	struct strand *strands; /* one for each dataset */
 
 	/* in draw->streams while the stream draws, otherwise in draw->counted */
 	TAILQ_ENTRY(stream) link;
 	stream_id id;	  /* the stream's number in all its samplers */
 	job_id joined_as; /* the job's id, or the id of its stand-in (draw.c) */
-	bool ready;	  /* the stream may draw */
-	bool leaves; /* the caller still has to tell the cache that the stream needs no samples */
-	uint32_t ahead; /* number of samples drawn and not bound */
-	/* number of positions that are not bound, and have no drawn sample */
-	uint32_t unbound;
-	/* value of `ahead` after the last draw or refill; if half of it is left, the effect is
-	 * LOW */
+	bool ready;
+	/* The caller still has to tell the cache that the stream needs no samples. */
+	bool leaves;
+	uint32_t ahead;	  /* samples drawn and not bound */
+	uint32_t unbound; /* positions that are not bound, and have no drawn sample */
+	/* `ahead` after the last draw; half of it is left: LOW */
 	uint32_t filled;
-	struct strand *next; /* the strand from which the next sample will come */
+	struct strand *next; /* strand of the next sample */
 	struct rng rng;
 };
 
-/* Kinds of effects: each one is a task for the caller. */
+/* Each effect is a task for the caller. */
 enum draw_effect_kind {
-	/* Reduce the number of epochs that need the sample `id` of `space` by one. */
+	/* Reduce the need of the sample `id` of `space` by one. */
 	DRAW_DROP,
-	/* Pin and request the sample, which has the id `sample` in `stream`, and `id` in `space`.
-	 * The stream will bind it after all samples that were drawn earlier. If `drops` is true,
-	 * also reduce the need of the sample by one. */
+	/* Pin and request the sample. The stream binds it after those drawn earlier. If
+	 * `drops`, reduce its need by one. */
 	DRAW_DRAWN,
-	/* Refill the look-ahead of `stream` soon, because at most half of it is left. */
+	/* Refill the look-ahead of `stream` soon. */
 	DRAW_LOW,
-	/* `stream` has ended: reduce the need of each of its remaining samples by one, in steps. */
+	/* `stream` has ended: reduce the need of each of its remaining samples. */
 	DRAW_LEAVE,
 	DRAW_GONE, /* `stream` has ended and has no samples left: free it. */
 	DRAW_EFFECT_KINDS
@@ -114,31 +102,29 @@ struct draw_effect {
 	struct stream *stream;
 	const struct strand *strand;
 	struct space *space;
-	sample_id id;	  /* id of the sample in the strand's sampler */
-	sample_id sample; /* id of the sample in the stream */
+	sample_id id;	  /* in the strand's sampler */
+	sample_id sample; /* in the stream */
 };
 
 TAILQ_HEAD(draw_streams, stream);
 
-/* Facts about the cache that limit the look-ahead. */
 struct ahead_cache {
-	uint64_t capacity;     /* size in bytes */
-	uint64_t pinned_bytes; /* bytes of pinned tensors */
-	/* number of pinned samples that are not in the cache yet */
-	uint64_t awaited;
+	uint64_t capacity; /* bytes */
+	uint64_t pinned_bytes;
+	uint64_t awaited; /* pinned samples that are not in the cache yet */
 };
 
 struct draw {
-	struct draw_streams streams; /* streams that draw, the oldest first */
+	struct draw_streams streams; /* the oldest first */
 	/* streams that do not draw, but whose samples count as needed */
 	struct draw_streams counted;
-	uint32_t n_streams; /* number of streams in `streams` */
-	uint64_t seed;	    /* seed for choosing the datasets of mixtures */
+	uint32_t n_streams; /* in `streams` */
+	uint64_t seed;	    /* for choosing the datasets of mixtures */
 	stream_id next_id;
-	/* The effects of the last event. The array always has room for the effects of one event. */
+	/* effects of the last event; always has room for the effects of one event */
 	struct draw_effect *effects;
 	size_t n_effects;
-	/* Arrays for the streams and samples of one round, with room for n_streams. */
+	/* arrays for one round, with room for n_streams */
 	stream_id *round_ids;
 	struct stream **round_streams;
 	sample_id *round_samples;
@@ -146,80 +132,71 @@ struct draw {
 
 void draw_init(struct draw *draw);
 void draw_free(struct draw *draw);
-/* Frees the remaining samples (ids and sets) of a stream. The stream must be in no list. */
+/* Frees `set` and `ids` of each strand. The stream must be in no list. */
 void draw_drop_samples(struct stream *stream);
 
 /* --- events: streams begin and end -------------------------------------------------------- */
 
 /* Event: the cache begins to count the stream's remaining samples as needed. */
 void draw_count(struct draw *draw, struct stream *stream);
-/* Event: the epoch begins to draw. Inserts the stream into its samplers, but does not make it
- * ready. ahead, unbound: as for draw_bound. After -ENOMEM the stream is as it was after
- * draw_count. */
+/* Event: the epoch begins to draw. The stream is not ready yet. ahead, unbound: as for
+ * draw_bound. After -ENOMEM the stream is as it was after draw_count. */
 must_check int draw_enter(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
-/* Event: from now on the stream may draw (true), or may not (false). */
+/* Event: from now on the stream may draw, or may not. */
 void draw_ready(struct stream *stream, bool ready);
 /* Event: the epoch draws no more. Effect: LEAVE or GONE. */
 void draw_end(struct draw *draw, struct stream *stream);
-/* Event: the stream will never draw, so its samples are no longer needed. The caller gets the
- * stream back from draw_take_leaving. */
+/* Event: the stream will never draw, so its samples are no longer needed.
+ * draw_take_leaving will return the stream. */
 void draw_give_up(struct stream *stream);
-/* Returns a stream that will not draw, but whose samples still count as needed; NULL: there is
- * none. Returns each such stream only once. The caller then tells the cache that the stream needs
- * no samples. */
+/* Returns, once, each stream that will not draw, but whose samples still count as
+ * needed; then NULL. The caller tells the cache that the stream needs no samples. */
 struct stream *draw_take_leaving(struct draw *draw);
-/* Event: the caller has begun to tell the cache that the stream needs no samples. The engine
- * forgets the stream. */
+/* Event: the caller has begun to tell the cache so. The engine forgets the stream. */
 void draw_left(struct draw *draw, struct stream *stream);
 
 /* --- events: drawing ---------------------------------------------------------------------- */
 
-/* Event: an open needs a sample, and no sample is drawn. Draws one round for all streams that may
- * join. But if the stream draws at opens (at_open), draws one sample for this stream alone:
- * `fixed`, or, if `fixed` is SAMPLE_NONE, any sample with the label. Effects: DRAWN. */
+/* Event: an open needs a sample, and none is drawn. Draws one round for all streams that
+ * may join. A stream with at_open draws alone: `fixed`, or, if that is SAMPLE_NONE, any
+ * sample with the label. Effects: DRAWN. */
 void draw_asked(struct draw *draw, struct stream *stream, uint32_t label, sample_id fixed,
 	const struct ahead_cache *cache);
-/* Event: there may be room to draw ahead. Draws one round. Returns false if the stream wants no
- * further round. */
+/* Event: there may be room to draw ahead. Draws one round. False: no further round. */
 must_check bool draw_go_on(
 	struct draw *draw, struct stream *stream, const struct ahead_cache *cache);
 struct feed;
-/* Event: there may be room for a sample of the rank's feed. Moves the sample to the look-ahead.
- * Effect: DRAWN. Returns false if the feed is empty or the cache has no room. */
+/* Event: there may be room for a sample of the feed, which moves to the look-ahead.
+ * Effect: DRAWN. False: the feed is empty, or the cache has no room. */
 must_check bool draw_fed(struct draw *draw, struct stream *stream, struct feed *feed,
 	const struct ahead_cache *cache);
-/* Event: positions were bound. ahead: number of samples that are drawn and not bound; unbound:
- * number of positions that are not bound and have no drawn sample. Effect: LOW. */
+/* Event: positions were bound. ahead, unbound: the stream's new counts. Effect: LOW. */
 void draw_bound(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
-/* Event: another daemon asks for the sample. If a training needs the sample, its oldest epoch that
- * does so needs the sample no more (effect: DROP). Returns false if no training needs the
- * sample. */
+/* Event: another daemon asks for the sample. The oldest epoch of a training that needs
+ * the sample needs it no more. Effect: DROP. False: no training needs it. */
 bool draw_fetched(struct draw *draw, const struct space *space, sample_id id);
 
 /* --- questions ---------------------------------------------------------------------------- */
 
-/* Returns the stream that draws for the job's epoch, or NULL. */
+/* NULL: no stream draws for the job's epoch. */
 struct stream *draw_find(const struct draw *draw, job_id job, uint32_t epoch);
-/* Tells whether a stream draws for the job. */
 bool draw_draws_for(const struct draw *draw, job_id job);
-/* Tells whether draw_take_leaving would return a stream now. */
 bool draw_any_leaves(const struct draw *draw);
-/* Tells whether any stream of this rank's training and epoch has the ids of the samples that the
+/* Tells whether any stream of this rank's training and epoch keeps the samples that the
  * training still needs. */
 bool draw_is_borne(const struct draw *draw, const struct stream *stream);
-/* Counts the samples that the stream has yet to draw: stream->unbound. For tests. */
+/* Counts anew what stream->unbound holds. For tests. */
 uint32_t stream_remaining(const struct stream *stream);
-/* Returns the strand from which the stream's sample comes. */
+/* Returns the strand of the sample. sample: its id in the stream. */
 struct strand *strand_of(const struct stream *stream, sample_id sample);
-/* Returns the strand whose tensors are in the space (which has a dataset and a preparation), or
- * NULL. */
+/* NULL: the stream has no tensors in the space. */
 const struct strand *strand_in(const struct stream *stream, const struct space *space);
-/* Tells whether the strand still has to draw the sample. */
+/* id: in the strand's sampler. */
 bool strand_needs(const struct stream *stream, const struct strand *strand, sample_id id);
 
-/* Aborts if an invariant does not hold. For tests; takes long. */
+/* Checks invariants; takes long. For tests. */
 void draw_validate(const struct draw *draw);
 
 /* --- feed.c: samples of a rank ------------------------------------------------------------ */
@@ -227,41 +204,39 @@ void draw_validate(const struct draw *draw);
 /* The samples that a rank has received for an epoch, without those that are drawn or bound. */
 struct feed {
 	uint32_t epoch;
-	/* number of samples received so far, including drawn and bound ones */
-	uint32_t next;
-	/* index of the first sample in `ids`, number of samples, and capacity of `ids` */
+	uint32_t next; /* number of samples received, including drawn and bound ones */
+	/* index in `ids` of the first sample, number of samples, capacity of `ids` */
 	uint32_t head, n, room;
 	sample_id *ids;
-	/* The first `consumed` bindings of the epoch are all consumed, but the next one is not. */
+	/* The first `consumed` bindings of the epoch are consumed, and the next is
+	 * not. */
 	uint32_t consumed;
-	/* number of samples at the beginning of the epoch that were consumed on another daemon */
+	/* samples at the beginning of the epoch that were consumed on another daemon */
 	uint32_t had;
 	bool used;
 };
 
 struct feeds {
 	struct feed feed[2]; /* the running epoch, and the previous one while it drains */
-	uint32_t consumed_since; /* number of positions consumed since the last report */
+	uint32_t consumed_since; /* positions consumed since the last report */
 };
 
-/* Returns the feed of the epoch, or NULL. */
+/* NULL: the epoch has no feed. */
 struct feed *feed_find(struct feeds *feeds, uint32_t epoch);
-/* Begins a feed, in place of an older one. next: number of samples of the epoch that are already
- * drawn or bound. */
+/* Begins a feed, in place of an older one. next: samples already drawn or bound. */
 struct feed *feed_begin(struct feeds *feeds, uint32_t epoch, uint32_t next);
-/* Appends n samples, of which the first one is sample number `base` of the epoch. Skips samples
- * that the feed has already received. -ENOMEM */
+/* Appends n samples; the first is number `base` of the epoch. Skips those that the feed
+ * has already received. -ENOMEM */
 must_check int feed_append(
 	struct feed *feed, uint32_t base, const sample_id *ids, uint32_t n);
-/* Makes room at the front of the feed for n samples that were drawn and not bound. The caller
- * writes them to the returned array. NULL: the epoch has no feed, or there is no memory; without
- * memory the feed is dropped, and its samples must be sent again. */
+/* Makes room at the front for n samples that were drawn and not bound; the caller writes
+ * them to the returned array. NULL: the epoch has no feed, or there is no memory; then
+ * the feed is dropped, and its samples must be sent again. */
 sample_id *feed_return(struct feeds *feeds, uint32_t epoch, uint32_t n);
-/* Removes the next sample from the feed and returns it. The feed must not be empty. */
+/* The feed must not be empty. */
 sample_id feed_take(struct feed *feed);
-/* Returns sample number k of the epoch; SAMPLE_NONE: it was not received, or is already drawn. */
+/* Returns sample number k of the epoch; SAMPLE_NONE: not received, or already drawn. */
 sample_id feed_at(const struct feed *feed, uint32_t k);
-/* Counts a consumed position. Returns true if enough positions were consumed for a new report to
- * the coordinator. */
+/* Counts a consumed position. True: it is time for a report to the coordinator. */
 bool feed_has_news(struct feeds *feeds);
 void feeds_free(struct feeds *feeds);

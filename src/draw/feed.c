@@ -9,12 +9,11 @@
 #include <string.h>
 
 /*
- * A feed holds the samples of a job that is one rank of a training. The coordinator draws them:
+ * A feed holds the samples of a rank of a training. The coordinator draws them:
  *
  *     feed_append -> feed -> look-ahead (draw_fed), pinned and requested -> bound by an open
  *
- * Opens bind samples in the order of the feed. So the number of bindings in the journal tells how
- * many samples of the feed are bound.
+ * Opens bind samples in this order, so the journal tells how many of the feed are bound.
  */
 
 static void feed_free(struct feed *feed)
@@ -43,7 +42,7 @@ struct feed *feed_begin(struct feeds *feeds, uint32_t epoch, uint32_t next)
 	return feed;
 }
 
-/* Makes room for n more samples at the end of ids. -ENOMEM */
+/* Makes room for n more samples at the end. -ENOMEM */
 static int reserve(struct feed *feed, uint32_t n)
 {
 	if (feed->n > 0)
@@ -101,8 +100,7 @@ sample_id feed_at(const struct feed *feed, uint32_t k)
 	return feed->ids[feed->head + feed->n - (feed->next - k)];
 }
 
-/* number of consumed positions after which the coordinator gets a report; it also gets one every
- * second */
+/* The coordinator gets a report after so many consumed positions, and every second. */
 #define NEWS_EVERY 16
 
 bool feed_has_news(struct feeds *feeds)

@@ -3,12 +3,9 @@
 
 #include "draw/draw_internal.h"
 
-/*
- * The stream of a mixture has a strand in the sampler of each of its datasets. The stream takes
- * part only in rounds of the sampler from which its next sample comes. Each remaining sample is
- * equally likely to be the next one: this file draws the dataset, in proportion to the samples that
- * each dataset has left, and the sampler draws a sample of the dataset.
- */
+/* A mixture's stream takes part only in rounds of the sampler from which its next sample
+ * comes. This file draws that sample's dataset, weighted by the samples that each has
+ * left. So each remaining sample is equally likely to be the next. */
 
 uint32_t stream_remaining(const struct stream *stream)
 {

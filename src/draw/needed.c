@@ -6,20 +6,20 @@
 #include <string.h>
 
 /*
- * Counts the samples that are still needed on this node. A training asks for each sample once in an
- * epoch: through one of its ranks here, or through another daemon, if this daemon is the sample's
- * home. Until then the sample is needed here. So the cache first evicts copies of samples whose
- * home is elsewhere, and samples for which the training has already asked (JOADER's RefCnt for an
+ * The samples that are still needed on this node. A training asks for each sample once
+ * in an epoch: through one of its ranks here, or through another daemon, if this daemon
+ * is the sample's home. So the cache first evicts copies of samples whose home is
+ * elsewhere, and those for which the training has already asked (JOADER's RefCnt for an
  * aggregated cache, appendix E.3).
  *
  *   draw_enter -> demand_enter -> demand_drawn, draw_fetched -> demand_keep -> gone
  *
- * One stream of the training's epoch, the bearer, has the needed samples as ids of its strands. If
- * it ends before the training's other streams, it passes the ids to one of these.
+ * One stream of the training's epoch, the bearer, has the needed samples as ids of its
+ * strands.
  *
- * A daemon that fetches a sample does not say for which training. The fetch is counted for the
- * oldest epoch that still needs the sample. A wrong guess keeps a sample in the cache for too long
- * or too short a time, and does no other harm.
+ * A daemon that fetches a sample does not name the training. The fetch counts for the
+ * oldest epoch that needs the sample. A wrong guess only changes how long the cache
+ * keeps it.
  */
 
 static bool is_bearer(const struct stream *stream)
@@ -27,7 +27,6 @@ static bool is_bearer(const struct stream *stream)
 	return stream->training && stream->strands[0].ids;
 }
 
-/* Tells whether both streams are ranks of the same training, in the same epoch. */
 static bool are_ranks(const struct stream *a, const struct stream *b)
 {
 	return a->training && b->training && a->epoch == b->epoch &&

@@ -4,15 +4,15 @@
 #include "base/ensure.h"
 #include "draw/draw_internal.h"
 
-/* Draws ahead, in rounds: a round draws one sample for each stream that takes part. When a stream
- * has only half of its drawn samples left (DRAW_LOW), the caller draws rounds as long as the stream
- * wants one. All streams of the sampler that may join a round take part. */
+/* A round gives each stream that takes part one sample. When a stream has half of its
+ * drawn samples left (DRAW_LOW), the caller draws rounds as long as the stream wants
+ * one. */
 
 /* --- how far ahead ------------------------------------------------------------------------ */
 
-/* The samples that all streams have drawn ahead may fill half of the cache. A sample that several
- * streams have drawn counts once. When this half is full, another quarter of the cache is divided
- * equally among the streams: each may still draw as much as its part holds. */
+/* All streams' drawn samples may fill half of the cache; a sample of several streams
+ * counts once. Beyond that, a quarter of the cache is divided equally among the
+ * streams. */
 static bool cache_has_room(const struct stream *stream, const struct ahead_cache *cache)
 {
 	uint64_t held = cache->pinned_bytes + cache->awaited * stream->tensor_bytes;
@@ -40,16 +40,11 @@ static bool has_room(const struct draw *draw, const struct stream *stream,
 		       stream->ahead < own_share(draw, stream, cache));
 }
 
-/*
- * Tells whether the stream takes part in a round that was begun for another stream, or for an open.
- * It does if it has room for a sample.
- *
- * It also does if it has fewer samples ahead than its next open takes. This matters for batches.
- * Jobs of equal speed open their batches shortly after each other, and each open takes the samples
- * of a whole batch, with or without room. If the rounds of the first job left out the others
- * because there is no room, the others would later draw different samples. Joining costs little,
- * because the first job has the samples loaded in any case.
- */
+/* Decides about a round that another stream or an open has begun. A stream without room
+ * joins, too, if its next open takes more samples than it has ahead: an open of a batch
+ * takes them in any case. Jobs of equal speed open their batches shortly after each
+ * other; if the first job's rounds left out the others, these would later draw different
+ * samples. */
 static bool may_join(const struct draw *draw, const struct stream *stream,
 	const struct ahead_cache *cache)
 {
@@ -57,8 +52,7 @@ static bool may_join(const struct draw *draw, const struct stream *stream,
 	       (may_draw_more(stream) && stream->ahead < stream->next->at_once);
 }
 
-/* Tells whether a stream with samples in this sampler has drawn as far ahead as its `lookahead`
- * allows. The room in the cache does not matter. */
+/* The room in the cache does not matter. */
 static bool another_is_full(const struct draw *draw, const struct sampler *sampler)
 {
 	const struct stream *other;
@@ -68,12 +62,9 @@ static bool another_is_full(const struct draw *draw, const struct sampler *sampl
 	return false;
 }
 
-/*
- * Tells whether the stream wants another round. It always draws the first half of its look-ahead.
- * It draws the second half only while no other stream of the sampler has a full look-ahead. Such a
- * stream could not take part: it would draw these samples later, and load them again if the cache
- * is small. This keeps streams of equal speed together.
- */
+/* A stream draws the second half of its look-ahead only while no other stream of the
+ * sampler is full. A full stream could not take part, and would load these samples again
+ * later if the cache is small. This keeps streams of equal speed together. */
 static bool wants_round(const struct draw *draw, const struct stream *stream,
 	const struct ahead_cache *cache)
 {
@@ -84,7 +75,6 @@ static bool wants_round(const struct draw *draw, const struct stream *stream,
 
 /* --- drawing ------------------------------------------------------------------------------ */
 
-/* Adds the drawn sample to the stream's look-ahead. */
 static void hold(struct draw *draw, struct stream *stream, const struct strand *strand,
 	sample_id id)
 {
@@ -102,8 +92,7 @@ static void hold(struct draw *draw, struct stream *stream, const struct strand *
 		stream->filled = stream->ahead;
 }
 
-/* Draws one round for all streams that may join and whose next sample comes from the sampler.
- * Returns false if there is no such stream. */
+/* False: no stream can take part. */
 static bool draw_round(
 	struct draw *draw, struct sampler *sampler, const struct ahead_cache *cache)
 {
@@ -126,12 +115,10 @@ static bool draw_round(
 	return true;
 }
 
-/*
- * Returns the sampler of the next round: usually the sampler S of the stream's next sample. But
- * another stream may have samples in S, while its next sample comes from another sampler T. If this
- * other stream wants a round, returns T, so that the stream can take part in a later round of S.
- * Rounds with more streams share more.
- */
+/* Usually returns the sampler S of the stream's next sample. If another stream has
+ * samples in S, but its next sample comes from a sampler T, and it wants a round,
+ * returns T: so it can take part in a later round of S. Rounds with more streams share
+ * more. */
 static struct sampler *choose_sampler(const struct draw *draw,
 	const struct stream *stream, const struct ahead_cache *cache)
 {
@@ -153,15 +140,14 @@ bool draw_go_on(struct draw *draw, struct stream *stream, const struct ahead_cac
 	if (wants_round(draw, stream, cache) &&
 		draw_round(draw, choose_sampler(draw, stream, cache), cache))
 		return true;
-	/* If the stream still has room, it stops only for the sake of other streams. `filled` is
-	 * then the full look-ahead, so that the stream tries again when half of that is left. */
+	/* A stream with room stops only for the sake of other streams. It tries again
+	 * when half of its full look-ahead is left. */
 	stream->filled =
 		has_room(draw, stream, cache) ? stream->next->lookahead : stream->ahead;
 	return false;
 }
 
-/* A sample is always left: the position is not bound, so the stream has yet to draw a sample for
- * it. The same holds for samples with the position's label. */
+/* A sample is left, also with the label, because the position is not bound yet. */
 void draw_asked(struct draw *draw, struct stream *stream, uint32_t label, sample_id fixed,
 	const struct ahead_cache *cache)
 {

@@ -4,8 +4,7 @@
 #include "base/ensure.h"
 #include "draw/draw_internal.h"
 
-/* Checks that the samples of the strands are in the samplers while the stream draws, and outside of
- * the samplers otherwise. */
+/* draws: the samplers have the samples of the stream's strands. */
 static void validate_strands(const struct stream *stream, bool draws)
 {
 	for (size_t i = 0; i < stream->n_strands; i++) {
@@ -24,7 +23,6 @@ static void validate_strands(const struct stream *stream, bool draws)
 	}
 }
 
-/* Tells whether two streams differ in all members that must be unique. */
 static bool are_distinct(const struct stream *a, const struct stream *b)
 {
 	if (a->id == b->id)

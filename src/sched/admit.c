@@ -12,8 +12,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Checks the option `path` of [view]. Below data/, the path of each job is a link, and its parents
- * are directories. So a job's path can't be the path of another job, and can't lie below it. */
+/* `path` of [view]: below data/ each job's path is a link, and its parents are
+ * directories. So no path can equal another one, or lie below it. */
 
 static bool leads_through(const char *path, const char *link)
 {
@@ -69,9 +69,9 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Compares two jobs. Returns NULL if both can exist. If both are the same rank of one training,
- * returns "rank" or "node_rank". If both are ranks of one training, but differ in a key that all
- * its ranks must share, returns the first such key. */
+/* NULL: both jobs can exist. "rank" or "node_rank": both are the same rank of one
+ * training. Otherwise the first key that the ranks of one training must share, and do
+ * not. */
 static const char *rank_conflict(const struct job_config *a, const struct job_config *b)
 {
 	if (a->ranks == 0 || b->ranks == 0 || strcmp(a->training, b->training) != 0)
@@ -127,7 +127,6 @@ int admit_rank(struct sched *sched, const struct job_config *config,
 	return -EEXIST;
 }
 
-/* Refuses a batch whose samples do not fit into memory all at once. */
 int admit_batch(const struct edition *edition, config_report *report, void *context)
 {
 	const struct job_config *config = &edition->job->config;
@@ -150,21 +149,17 @@ int admit_batch(const struct edition *edition, config_report *report, void *cont
 
 /* --- channels = keep --------------------------------------------------------------------- */
 
-/* The state of the check of a job with channels = keep: the sample that was checked last, and what
- * was found. */
+/* The check of a job with channels = keep. */
 struct kept {
 	const struct edition *edition;
 	sample_id sample;
-	/* mode: the pixel mode of `sample`. first, second: the pixel modes of the first and of the
-	 * second file of the edition's first sample. */
+	/* first, second: of the two files of the edition's first sample */
 	enum pixel_mode mode, first, second;
-	/* NULL if the job allows `mode`; otherwise a text for a message, which describes the
-	 * allowed modes. */
+	/* NULL: the job allows `mode`; otherwise the allowed modes, for a message */
 	const char *allowed;
 };
 
-/* The preparation and the file format of a sample, as given in [tensor] or in the [tensor NAME]
- * that matches the sample. */
+/* from [tensor], or from the [tensor NAME] that matches the sample */
 struct look {
 	const struct preparation *preparation;
 	enum sample_format format;
@@ -197,8 +192,7 @@ static bool resizes(const struct job_config *config, const struct look *look)
 	       config->augment.random_resized_crop.width;
 }
 
-/* Returns NULL if the job allows the mode, otherwise a description of the modes that it allows.
- * first: the mode of the edition's first sample. */
+/* NULL: the job allows the mode. first: the mode of the edition's first sample. */
 static const char *allowed_mode(const struct job_config *config, const struct look *look,
 	enum pixel_mode mode, enum pixel_mode first)
 {
@@ -255,8 +249,8 @@ static bool check_kept(uint32_t id, void *context)
 	return check_one(kept, &of_second, second, kept->second);
 }
 
-/* Checks samples until one has a mode that is not allowed. Samples of one shape have one mode, so
- * one sample of each shape is enough, unless sections [tensor NAME] select samples by path. */
+/* Samples of one shape have one mode, so one sample of each shape is checked, unless
+ * sections [tensor NAME] select samples by path. */
 static void check_all_kept(struct kept *kept)
 {
 	const struct edition *edition = kept->edition;
@@ -271,7 +265,7 @@ static void check_all_kept(struct kept *kept)
 		;
 }
 
-/* Returns the mode of the sample's second file, or RGB if it has none. */
+/* RGB if the sample has no second file. */
 static enum pixel_mode second_mode(const struct edition *edition, sample_id id)
 {
 	sample_id second = dataset_second(
@@ -371,7 +365,7 @@ static bool augments(const struct job_config *config)
 	       augment->hflip > 0 || augment->normalize.given;
 }
 
-/* Refuses the job (-EINVAL) if its program makes arrays that are not pixels, but the job has keys
+/* -EINVAL: the job's program makes arrays that are not pixels, but the job has keys
  * about pixels. */
 static int check_array(const struct job_config *config,
 	const struct prepared_array *array, config_report *report, void *context)

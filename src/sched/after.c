@@ -3,8 +3,6 @@
 
 #include "sched/sched_internal.h"
 
-/* Ends critical sections of the scheduler: see after.h. */
-
 void aftermath_init(struct aftermath *aftermath)
 {
 	*aftermath = (struct aftermath){0};

@@ -7,7 +7,7 @@
 #include "section/section.h"
 
 /*
- * The work that the scheduler's critical sections leave for later: writing the journal, callbacks,
+ * The work that critical sections leave for later: writing the journal, callbacks,
  * frees, waking workers, drawing ahead. phases.c lists the phases in which it is done.
  *
  *   Flow: aftermath_init -> the lock is taken, and functions fill the aftermath
@@ -24,31 +24,28 @@ struct sched_job;
 TAILQ_HEAD(handle_queue, sched_handle);
 
 struct aftermath {
-	/* The job whose journal has to be written, or NULL. The aftermath takes no reference to
-	 * this job, because the caller or a handle in `finished` has one. */
+	/* the job whose journal has to be written, or NULL; the caller or a handle in
+	 * `finished` has the reference */
 	struct sched_job *flush;
-	struct handle_queue finished; /* opens that have to be answered */
-	/* opens whose samples have to be looked up in saved orders */
-	struct handle_queue look_ups;
-	bool kick; /* reader threads have to be woken */
+	struct handle_queue finished; /* to be answered */
+	struct handle_queue look_ups; /* opens to be looked up in saved orders */
+	bool kick;		      /* wake reader threads */
 	bool kick_decoders;
-	/* the job to which `notice` belongs, with a reference; NULL: there is no notice */
+	/* the notice's job, with a reference; NULL: no notice */
 	struct sched_job *noticed;
 	enum notice notice;
 	uint32_t noticed_epoch;
-	/* a job whose stream has few drawn samples left, with a reference; NULL: there is none */
+	/* its stream has few drawn samples left; with a reference; or NULL */
 	struct sched_job *refill;
-	bool news; /* a feed has changed, so sched->news must be called */
+	bool news; /* A feed has changed; call sched->news. */
 	/* The members from here on are set when the critical section ends. */
-	/* a stream has ended, and its samples must no longer count as needed */
+	/* A stream has ended, and its samples must no longer count as needed. */
 	bool let_go;
-	bool free_spaces; /* no job uses a space (tensors of one preparation) any more */
+	bool free_spaces; /* a space is used by no job any more */
 };
 
 void aftermath_init(struct aftermath *aftermath);
-/* Sets the phases of the scheduler. sched->cache must be set before. */
+/* sched->cache must be set before. */
 void phases_init(struct sched *sched);
-/* Runs the phases that have work. The caller holds no lock. */
 void sched_after(struct sched *sched);
-/* Releases the lock, and runs the phases that have work. */
 void sched_unlock(struct sched *sched, struct aftermath *aftermath);

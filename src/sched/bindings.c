@@ -5,16 +5,14 @@
 #include "sched/sched_internal.h"
 #include "epoch/questions.h"
 
-/* Finds the samples that positions hold, in the engine or in a saved order. */
-
 static enum epoch_state state_of(struct sched_job *job, uint32_t epoch)
 {
 	LOCK_SCOPE(&job->sched->lock);
 	return epochs_state(job->is.epochs, epoch);
 }
 
-/* Returns the position's sample if the engine knows it, otherwise SAMPLE_NONE. *ret_saved: the
- * epoch whose saved order has the sample, or SCHED_CURRENT if there is none. */
+/* SAMPLE_NONE: the engine does not know the position's sample. *ret_saved: the epoch
+ * whose saved order has it; SCHED_CURRENT: none. */
 static sample_id bound(
 	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret_saved)
 {
@@ -62,8 +60,7 @@ bool sched_has_order(struct sched_job *job, uint32_t epoch)
 	       (state == EPOCH_LIVE && epochs_order(job->is.epochs, epoch).bound > 0);
 }
 
-/* Copies bindings of an epoch that the engine has in memory. Returns false for any other epoch; the
- * caller then looks for a saved order. */
+/* False: the engine has not the epoch; the caller then looks for a saved order. */
 static bool copy_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
 	struct binding *ret, uint32_t *ret_n)
 {

@@ -14,16 +14,13 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/*
- * Sums up the memory of all prepared samples that jobs read, and advises the user when the cache
- * is too small for them.
- */
+/* Advises the user when the cache is too small for all prepared samples that jobs
+ * read. */
 
 #define TOLD_EACH_NS UINT64_C(600000000000)
 
-/* Lists, for each job that reads the dataset, the part of the job's present edition that comes from
- * the dataset. The caller frees *ret, and gives back the references to the job and to the edition
- * of each part. -ENOMEM */
+/* Lists the parts of the jobs' present editions that come from the dataset. The caller
+ * frees *ret, and gives back the references to each part's job and edition. -ENOMEM */
 static int hold_parts(struct sched *sched, const struct dataset *dataset,
 	const struct part ***ret, size_t *ret_n)
 {
@@ -51,7 +48,7 @@ static bool is_first_of_space(const struct part *const *parts, size_t i)
 	return true;
 }
 
-/* Sums up the parts that have the same preparation as the i-th part. */
+/* Sums up the parts with the same preparation as the i-th part. */
 static int sum_up(
 	const struct part *const *parts, size_t n, size_t i, struct sched_prepared *ret)
 {
@@ -70,7 +67,7 @@ static int sum_up(
 		ret->jobs++;
 	}
 	ret->samples = (uint32_t)roaring_bitmap_get_cardinality(samples);
-	/* `of` is not 0, because a job has at least one sample */
+	/* never 0: a job has at least one sample */
 	ret->sample_bytes = bytes / of;
 	roaring_bitmap_free(samples);
 	return 0;
@@ -123,7 +120,6 @@ static uint64_t all_prepared(struct sched *sched)
 	return bytes;
 }
 
-/* Tells whether at least two jobs draw from a dataset whose sampler is not `exchange`. */
 static bool exchange_would_help_locked(const struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
@@ -138,8 +134,7 @@ static bool exchange_would_help_locked(const struct sched *sched)
 	return false;
 }
 
-/* Tells whether the advice has to be logged now. *ret: number of evictions since the advice was
- * last logged. *ret_exchange: whether sampler = exchange would help. */
+/* *ret: evictions since the advice was last logged. */
 static bool is_to_be_told(struct sched *sched, uint64_t *ret, bool *ret_exchange)
 {
 	LOCK_SCOPE(&sched->lock);

@@ -15,18 +15,15 @@
 #include <string.h>
 
 /*
- * The clerk is a thread for work that takes long. Beginning an epoch of a million samples takes
- * tens of milliseconds: the sampler gets the set of samples, and the cache counts which samples are
- * needed. Saving an order writes megabytes. Few threads answer readers, and readers of other jobs
- * must not wait, so the clerk does such work, one job after the other. Opens of the job wait in its
- * engine meanwhile.
- *
- * A job that has work is queued for the clerk. The clerk then asks the job's engine for the work.
+ * The clerk is a thread for work that takes long. Beginning an epoch of a million
+ * samples takes tens of milliseconds; saving an order writes megabytes. The few threads
+ * that answer readers must not wait for this. A job that has work is queued; the clerk
+ * then asks the job's engine for the work. Opens of this job wait in its engine
+ * meanwhile.
  */
 
-/* Tells the engine that the epoch's stream was made, or could not be made (status). Opens that
- * waited for the stream go on in the order in which they came. Tells the engine nothing if the
- * stream was made, but has ended since then, so that the draw engine has it no more. */
+/* Tells the engine that the stream was made, or failed (status); opens that waited go on
+ * in their order. Tells nothing if the stream was made but has ended since then. */
 static void tell_begun(struct sched_job *job, uint32_t epoch, int status)
 {
 	struct aftermath aftermath;
@@ -51,8 +48,8 @@ static bool wants_stream(struct sched_job *job, uint32_t *ret_epoch)
 	       epochs_wants_stream(job->is.epochs, ret_epoch);
 }
 
-/* Finds an order that has to be saved; false: there is none. The caller may use the order without
- * the lock, since the epoch has ended and its order does not change. */
+/* False: no order has to be saved. *ret needs no lock: the epoch has ended, so its order
+ * does not change. */
 static bool wants_save(struct sched_job *job, uint32_t *ret_epoch, struct order *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -62,8 +59,7 @@ static bool wants_save(struct sched_job *job, uint32_t *ret_epoch, struct order 
 	return true;
 }
 
-/* Tells the engine that the order is saved. Returns the first epoch whose records the journal must
- * keep. */
+/* Returns the first epoch whose records the journal must keep. */
 static uint32_t tell_saved(struct sched_job *job, uint32_t epoch)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -85,8 +81,7 @@ static void free_dead(struct sched_job *job)
 		epoch_reaped_free(epoch);
 }
 
-/* The longest pause between two tries to save an order. A disk may stay full for hours, and each
- * try may write megabytes. */
+/* A disk may stay full for hours, and each try may write megabytes. */
 #define MAX_SAVE_PAUSE_S 64
 
 static void note_save(struct sched_job *job, uint32_t epoch, int err)
@@ -119,8 +114,7 @@ void clerk_second_locked(struct sched_job *job)
 		clerk_request_locked(job);
 }
 
-/* Frees the job's editions that no epoch needs, and then the tensors that only these editions
- * used. */
+/* Frees editions that no epoch needs, and the tensors that only these used. */
 static void free_editions(struct sched_job *job)
 {
 	if (editions_sweep(&job->is))
@@ -160,8 +154,7 @@ static void tell_loaded(
 	sched_unlock(job->sched, &aftermath);
 }
 
-/* Loads the saved order of an ended epoch that a script reads again. If this fails, readers of the
- * epoch get an error. */
+/* Loads the saved order of an ended epoch that a script reads again. */
 static void load(struct sched_job *job, uint32_t epoch, uint32_t bound)
 {
 	const char *reason = "";
@@ -183,7 +176,7 @@ static void work_for(struct sched_job *job)
 		load(job, epoch, bound);
 	while (wants_stream(job, &epoch)) {
 		skip_epoch(job, epoch);
-		/* The records are written now, since stream_make may take long. */
+		/* stream_make may take long. */
 		journal_flush(job->is.journal);
 		tell_begun(job, epoch, stream_make(job, epoch));
 	}
@@ -203,7 +196,7 @@ static struct sched_job *next_job_locked(struct sched *sched)
 	return job;
 }
 
-/* Ends the clerk's work for a job. Returns false if there is new work for the job. */
+/* False: there is new work for the job. */
 static bool leave(struct sched_job *job)
 {
 	uint32_t epoch, bound;

@@ -9,11 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Divides the samples of several jobs into regions. A region has the samples of one dataset that
- * the same jobs read with the same preparation. */
-
-/* The samples of a dataset that are read, with one preparation (space), by exactly the jobs whose
- * bits are set in `jobs`. */
+/* Samples of one dataset that exactly the same jobs (the bits of `jobs`) read with the
+ * same preparation. */
 struct region {
 	const struct space *space;
 	roaring_bitmap_t *samples;
@@ -46,9 +43,8 @@ static int add_region(struct regions *regions, const struct space *space,
 	return 0;
 }
 
-/* Adds the job's samples of one dataset to the regions. Divides each region with this dataset and
- * preparation into samples that the job reads and samples that it does not read. Adds a region for
- * samples that were in no region yet. job: a number in which only the job's bit is set. */
+/* Divides the regions into samples that the job reads and others, and adds a region for
+ * samples that had none. job: only the job's bit. */
 static int divide(struct regions *regions, const struct part *part, uint64_t job)
 {
 	size_t n = regions->n;

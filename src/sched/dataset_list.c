@@ -12,14 +12,14 @@
 #include <string.h>
 
 /*
- * Adds and removes sources. A source is the scheduler's entry for a dataset.
+ * Adds and removes sources:
  *
  *     sched_dataset_add -> in use <-> taken (no job can begin to use the dataset)
  *                                       |  sched_dataset_remove, sched_dataset_replace
  *                                       v
  *                                    removed -> freed by the housekeeper
  *
- * A removed source is freed with its last job, because that job may have files open. A new source
+ * A removed source is freed with its last job, which may have files open. A new source
  * takes the array entry of a freed one.
  */
 
@@ -40,7 +40,7 @@ static const struct dataset_config *config_of(
 	return NULL;
 }
 
-/* Initialises the source, and takes a reference to the dataset. config may be NULL. */
+/* Takes a reference to the dataset. config may be NULL. */
 static int source_init(struct sched_source *source, struct sched *sched,
 	struct dataset *dataset, const struct dataset_config *config)
 {
@@ -186,8 +186,8 @@ static struct sched_source *free_place_locked(struct sched *sched)
 		       : NULL;
 }
 
-/* Moves *made to a free entry of the array of sources. removed = true: marks the source as removed,
- * so that it is not found by its name, and counts the caller as its only job. */
+/* Moves *made to a free entry of the array. removed: the source is not found by its
+ * name, and the caller counts as its only job. */
 static int place_locked(struct sched *sched, struct sched_source *made, uint64_t device,
 	bool removed, struct sched_source **ret)
 {
@@ -248,8 +248,7 @@ static bool is_of_edition(
 	       dataset_edition(source->is.dataset) == dataset_edition(dataset);
 }
 
-/* Finds a removed source that has this edition of the dataset, and counts the caller as
- * one of its jobs. NULL: there is none. */
+/* Finds a removed source of this edition, and counts the caller as its job; or NULL. */
 static struct sched_source *find_beside(
 	struct sched *sched, const struct dataset *dataset)
 {
@@ -299,16 +298,14 @@ struct sched_source *source_taken_locked(const struct sched *sched, const char *
 	return source;
 }
 
-/* Replaces the dataset's present source by *made. A sample id must mean the same file in both
- * sources. */
+/* A sample id must mean the same file in both sources. */
 static int replace_locked(struct sched *sched, struct sched_source *made, uint64_t device)
 {
 	lock_assert_held(&sched->lock);
 	struct sched_source *old =
 		source_taken_locked(sched, dataset_name(made->is.dataset));
 	made->quarantined = old->quarantined;
-	/* A tier allows one dataset of each name, so the old source leaves the tier before the new
-	 * one joins it. */
+	/* A tier allows one dataset of each name. */
 	tier_leave(old->is.tier);
 	old->is.tier = NULL;
 	int err = put_in_locked(sched, made, device);
@@ -319,7 +316,6 @@ static int replace_locked(struct sched *sched, struct sched_source *made, uint64
 	return err;
 }
 
-/* Makes a source of the dataset, and passes it to put_locked. */
 static int make_and_put(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config,
 	int put_locked(struct sched *sched, struct sched_source *made, uint64_t device))

@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Takes datasets, so that no job can begin to use them, and removes datasets. */
-
 static void note_user(char *names, size_t size, const char *name)
 {
 	size_t n = strlen(names);

@@ -11,8 +11,6 @@
 #include "stats/stats.h"
 #include "supply/supply.h"
 
-/* Passes events to the draw engine, and executes its effects one by one. */
-
 uint32_t lookahead_of(const struct job *job, const struct space *space)
 {
 	const struct job_config *config = &job->config;
@@ -48,10 +46,9 @@ static void count_draw(enum served served)
 		1);
 }
 
-/* Pins a drawn sample, requests it from the supply, and passes it to the engine of its job. If
- * there is no memory for the pin or for the request, the sample will be prepared only when its file
- * is opened; then the sampler is told that the sample does not come into the cache. The sample's
- * need is reduced after the pin, because the cache keeps no order of eviction for pinned
+/* If there is no memory for the pin or the request, the sample is prepared only at its
+ * open, and the sampler is told that it does not come into the cache. The need is
+ * reduced after the pin, because the cache keeps no order of eviction for pinned
  * samples. */
 static void drawn_locked(const struct draw_effect *effect, struct aftermath *aftermath)
 {
@@ -105,7 +102,6 @@ static void execute_locked(struct sched *sched, const struct draw_effect *effect
 	}
 }
 
-/* Executes the effects of the latest event. */
 static void execute_all_locked(struct sched *sched, struct aftermath *aftermath)
 {
 	lock_assert_held(&sched->lock);
@@ -122,8 +118,8 @@ static struct ahead_cache cache_facts_locked(const struct sched *sched)
 		.awaited = held.awaited};
 }
 
-/* Prefetches two entries of the tensor cache into the processor's caches: those of the samples that
- * will be bound next, because they will be opened soon. */
+/* Prefetches, into the processor's caches, the cache entries of the next samples to
+ * bind: they will be opened soon. */
 static void prefetch(const struct stream *stream, sample_id next, sample_id after)
 {
 	const struct strand *strand;
@@ -177,9 +173,8 @@ bool draw_fed_locked(
 	return fed;
 }
 
-/* Executes the effects of a round, and meanwhile prefetches the entry that the next round's sample
- * has in the tensor cache. This entry is mostly not in the processor's caches, and waiting for it
- * would take as long as the rest of a round. */
+/* Prefetches the next round's entry of the tensor cache meanwhile. Waiting for that
+ * memory would take as long as the rest of a round. */
 static void execute_round_locked(const struct stream *stream, struct aftermath *aftermath)
 {
 	struct sched *sched = sched_of(stream->edition->job);

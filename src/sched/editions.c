@@ -7,8 +7,7 @@
 #include "sched/supplying.h"
 #include "supply/supply.h"
 
-/* Returns the editions of a job to the scheduler's callers. After a restart, opens earlier
- * editions. */
+/* Opens earlier editions of jobs after a restart. */
 
 const struct sched_edition *sched_edition(struct sched_job *job, uint32_t epoch)
 {
@@ -67,8 +66,7 @@ size_t sched_job_parts(
 	return n;
 }
 
-/* Returns false for a position of current/ while the job has several editions, since the epoch is
- * not known before the file is opened. */
+/* False: current/ of a job with several editions, whose epoch is known at the open. */
 bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -79,8 +77,8 @@ bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint3
 
 /* --- after a restart ------------------------------------------------------------------ */
 
-/* Opens an earlier edition of the dataset, whose files were kept, and inserts it before the job's
- * present edition. Ignores an edition that can't be opened. */
+/* Inserts an earlier edition, whose files were kept, before the present one. An edition
+ * that can't be opened is left out. */
 static void open_kept(struct sched_job *job, uint32_t number)
 {
 	struct edition *edition = NULL;

@@ -11,8 +11,6 @@
 #include "watch/watch.h"
 #include "stats/stats.h"
 
-/* Executes the effects of a job's engine one by one, and decides nothing. */
-
 static struct sched_handle *handle_of(struct open_request *request)
 {
 	size_t offset = offsetof(struct sched_handle, request);
@@ -28,8 +26,7 @@ static void count_served(struct sched_job *job, sample_id sample, enum served se
 		stats_add(STAT_SAVED_NS, part_of(job->is.now, sample)->space->cost_ns);
 }
 
-/* Counts a binding. The binding has taken a sample from the stream's queue, so the queue may have
- * to be refilled. */
+/* The stream's queue is shorter now, and may have to be refilled. */
 static void note_bound_locked(
 	struct sched_job *job, const struct record *record, struct aftermath *aftermath)
 {
@@ -39,10 +36,9 @@ static void note_bound_locked(
 	draw_bound_locked(job, record->epoch, aftermath);
 }
 
-/* Appends a record to the journal. The records of bindings, and of the choice of an epoch for a
- * file of current/, are written to the file before any reader is answered. The record that a
- * position is consumed is written when its file is released. Other records are written together
- * with the next of these, or within a second. */
+/* Bindings and choices of an epoch are written to the file before a reader is answered;
+ * the record that a position is consumed, at its release. Other records follow with the
+ * next of these, or within a second. */
 static void record_locked(
 	struct sched_job *job, const struct record *record, struct aftermath *aftermath)
 {
@@ -103,8 +99,8 @@ static void give_back_queue_locked(
 	free(queue->ring);
 }
 
-/* Puts the samples that an ending stream has drawn, but not bound, back at the front of the rank's
- * feed, for the epoch's next stream. */
+/* Returns samples that an ending stream has not bound to the front of the rank's feed,
+ * for the epoch's next stream. */
 static void return_to_feed_locked(
 	struct sched_job *job, uint32_t epoch, const struct drawn_queue *queue)
 {
@@ -114,8 +110,7 @@ static void return_to_feed_locked(
 		ids[i] = queue->ring[(queue->head + i) % queue->size].sample;
 }
 
-/* Ends a stream, and removes the pins of its drawn samples at once. The need of its other samples
- * is removed later, in steps. */
+/* Removes the pins of the drawn samples at once, and the other need later, in steps. */
 static void end_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {
@@ -126,8 +121,7 @@ static void end_locked(
 	draw_end_locked(job, effect->epoch, aftermath);
 }
 
-/* Draws a sample for a request. The round may also draw samples for other jobs, but binds none of
- * their positions. */
+/* The round may also draw samples for other jobs, but binds none for them. */
 static void draw_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {

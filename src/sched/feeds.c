@@ -12,12 +12,10 @@
 #include <errno.h>
 #include <stdio.h>
 
-/*
- * Passes the samples of a rank, which are drawn elsewhere, to the rank's feed and engine. An open
- * that finds no sample waits in the engine.
- */
+/* Passes the samples of a rank, which are drawn elsewhere, to its feed and engine. An
+ * open that finds no sample waits in the engine. */
 
-/* Returns the feed of an epoch that is not over. If the epoch has no feed yet, makes one. */
+/* Makes a feed if an epoch that is not over has none. */
 static struct feed *feed_of_locked(struct sched_job *job, uint32_t epoch)
 {
 	struct feed *feed = feed_find(&job->feeds, epoch);
@@ -48,8 +46,8 @@ static bool are_of_job(const struct sched_job *job, const sample_id *ids, uint32
 	return true;
 }
 
-/* Binds and consumes the next samples of the epoch, as long as readers have already got them from
- * another daemon. The number of these samples is feed->had. They need no tensor here. */
+/* Binds and consumes the next samples of those that readers have already got from
+ * another daemon (feed->had). They need no tensor here. */
 static int take_had_locked(
 	struct sched_job *job, struct feed *feed, struct aftermath *aftermath)
 {
@@ -75,9 +73,8 @@ static int take_had_locked(
 
 #define HAD_AT_ONCE 256
 
-/* Consumes up to HAD_AT_ONCE positions that are already bound here, and whose samples readers have
- * got from another daemon. Begins with the k-th binding. Returns the number of the binding after
- * the last consumed one. */
+/* Consumes up to HAD_AT_ONCE bound positions, from the k-th binding on, whose samples
+ * readers have got from another daemon. Returns the next k. */
 static uint32_t consume_had_locked(
 	struct sched_job *job, struct feed *feed, uint32_t k, struct aftermath *aftermath)
 {
@@ -94,9 +91,8 @@ static uint32_t consume_had_locked(
 	return k;
 }
 
-/* Continues an epoch whose first `consumed` samples readers have already got from another daemon.
- * *k: number of the first binding that this function has not looked at yet; 0 in the first call.
- * -EINPROGRESS: the caller must call this function again. */
+/* Continues an epoch whose first `consumed` samples readers have got from another
+ * daemon. *k: the binding at which to go on; first 0. -EINPROGRESS: call again. */
 static int go_on_locked(struct sched_job *job, uint32_t epoch, uint32_t consumed,
 	uint32_t *k, struct aftermath *aftermath)
 {
@@ -175,9 +171,8 @@ int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base, const sampl
 	return err;
 }
 
-/* Returns the k-th sample of the epoch that the rank has received: a bound sample, one that is
- * drawn and not bound, or one that is still in the feed. SAMPLE_NONE: fewer samples were
- * received. */
+/* The k-th received sample of the epoch: bound, drawn, or in the feed. SAMPLE_NONE:
+ * fewer were received. */
 static sample_id fed_locked(struct sched_job *job, uint32_t epoch, uint32_t k)
 {
 	struct order order = epochs_order(job->is.epochs, epoch);
@@ -238,9 +233,8 @@ void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret)
 	*ret = (struct sched_feed_state){.started = place.started, .newest = newest};
 	if (place.drains)
 		tell_locked(job, place.draining.epoch, ret);
-	/* The coordinator draws only a limited number of samples beyond the consumed ones. So it
-	 * must get the progress of the draining epoch until all samples of that epoch are
-	 * consumed. */
+	/* The coordinator draws few samples beyond the consumed ones, so it needs the
+	 * draining epoch's progress until all its samples are consumed. */
 	if (place.started &&
 		(!place.drains || ret->consumed == job->is.now->set.positions))
 		tell_locked(job, newest, ret);

@@ -18,12 +18,11 @@
  *                                 |                                  |
  *                                 +-- an error: queued again, and prepared here
  *
- * No reader thread waits for a fetch, and a fetch is not a read of a storage. If another daemon
- * asks for a sample, this daemon prepares the sample or refuses, but never fetches it. So two
- * daemons never wait for each other.
+ * No reader thread waits for a fetch, and a fetch is not a read of a storage. A sample
+ * that another daemon asks for is never fetched, so two daemons never wait for each
+ * other.
  */
 
-/* A fetch that is under way. */
 struct fetching {
 	struct sched_fetch fetch;
 	struct wanted *wanted;
@@ -62,8 +61,7 @@ bool fetch_is_due_locked(const struct wanted *wanted)
 
 /* --- the tensor comes ------------------------------------------------------------------- */
 
-/* Returns the size of the image in the file, turned by its EXIF orientation if the preparation says
- * so. */
+/* The size after the turn by EXIF, if the preparation has it. */
 static struct tensor_shape image_of(const struct wanted *wanted)
 {
 	const struct dataset *dataset = wanted->key.space->source->dataset;
@@ -73,7 +71,7 @@ static struct tensor_shape image_of(const struct wanted *wanted)
 		dataset_orientation(dataset, sample));
 }
 
-/* Describes the second image of a pair. The other daemon sends both images, one after the other. */
+/* The other daemon sends both images, one after the other. */
 static void set_second(const struct wanted *wanted, struct tensor *tensor)
 {
 	const struct space *space = wanted->key.space;
@@ -109,8 +107,7 @@ void *sched_fetch_place(
 	return fetch->tensor ? fetch->tensor->data : NULL;
 }
 
-/* Copies the tensor to a file that the kernel can read, as is done with a tensor that was prepared
- * here. */
+/* Copies the tensor to a file for the kernel, as if it was prepared here. */
 static struct tensor *to_file(struct wanted *wanted, struct tensor *tensor)
 {
 	const struct space *space = wanted->key.space;
@@ -124,10 +121,10 @@ static struct tensor *to_file(struct wanted *wanted, struct tensor *tensor)
 		tensor, sched_of_source(space->source)->backings, head, head_bytes);
 }
 
-/* Ends a fetch. tensor: NULL if the fetch has failed. */
+/* tensor: NULL: the fetch has failed. */
 static void end_fetch(struct wanted *wanted, struct tensor *tensor, int err)
 {
-	/* -ENOSPC: the other daemon wants this daemon to prepare the sample */
+	/* The other daemon leaves the sample to this one. */
 	bool left = err == -ENOSPC;
 	struct sched *sched = sched_of_source(wanted->key.space->source);
 	struct aftermath aftermath;

@@ -5,8 +5,6 @@
 #include "sched/sched_internal.h"
 #include "supply/supply.h"
 
-/* Decides which tensors lie in files from which the kernel can answer readers. */
-
 static bool has_space(const struct sched_job *job, const struct space *space)
 {
 	const struct edition *edition;
@@ -16,9 +14,8 @@ static bool has_space(const struct sched_job *job, const struct space *space)
 	return false;
 }
 
-/* Chooses the head of the files that have the tensors of one preparation. A head is the bytes
- * before the tensor. The head is that of the first job that reads such tensors from files which the
- * kernel can read by itself. If there is no such job, these tensors are not copied to files. */
+/* Files of tensors begin with the head of the first job that reads such tensors from
+ * files for the kernel. No such job: these tensors are not copied to files. */
 static void choose_head_locked(struct space *space)
 {
 	const struct sched *sched = sched_of_source(space->source);

@@ -11,105 +11,102 @@
 #include "image/preparation.h"
 #include "watch/figures.h"
 
-/* Gauges of datasets, storages, the cache and jobs. Reading them changes nothing. */
+/* Reading gauges changes nothing. */
 
 struct sched;
 struct sched_job; /* references are counted: see sched_job_find */
 struct tier_status;
 
-/* Durations of reading and of preparing the samples of a dataset. */
+/* durations for the samples of a dataset */
 struct sched_dataset_times {
 	struct histogram_copy read, decode;
 	uint64_t cpu_ns; /* processor time of all decoding */
 };
-/* Describes the dataset of this number. Returns false if there is none. */
+/* False: no dataset has this number. */
 bool sched_dataset_times(
 	struct sched *sched, uint32_t number, struct sched_dataset_times *ret);
 
-/* The samples of a dataset that are read with one preparation, by all jobs together. */
+/* the samples of a dataset that any jobs read with one preparation */
 struct sched_prepared {
 	char preparation[PREPARATION_TEXT];
 	uint32_t jobs, samples;
-	uint64_t sample_bytes; /* mean size of a tensor */
+	uint64_t sample_bytes; /* mean of a tensor */
 };
-/* Lists an entry for each preparation of the dataset's jobs; the caller frees *ret. Takes
+/* One entry for each preparation of the dataset's jobs; the caller frees *ret. Takes
  * milliseconds with a million samples. -ENOMEM */
 must_check int sched_dataset_prepared(struct sched *sched, const struct dataset *dataset,
 	struct sched_prepared **ret, size_t *ret_n);
 
-/* A device or a server that has files of datasets. */
+/* A device or a server with files of datasets. */
 struct sched_storage {
-	/* root directory or URL of one of the datasets that the storage has */
+	/* root directory or URL of one of its datasets */
 	const char *root;
 	unsigned reads; /* reads in flight */
-	/* the most reads that the scheduler has in flight, because more of them seem to make
-	 * reading no faster */
+	/* limit of reads in flight, because more seem to be no faster */
 	unsigned most_reads;
-	/* If the storage does not answer, the time since its oldest read began. 0: the storage
-	 * answers. */
+	/* time since the oldest read began, if the storage does not answer; otherwise
+	 * 0 */
 	uint64_t silent_ns;
-	/* number of reads that have ended and their bytes, including reads from a tier */
+	/* reads that have ended and their bytes, including reads from a tier */
 	uint64_t ended, bytes;
-	uint64_t latency_ns; /* mean latency of recent reads */
+	uint64_t latency_ns; /* mean of recent reads */
 };
-/* Describes storage i. Returns false if there are fewer storages. */
+/* False: there are fewer storages. */
 bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret);
-/* Describes one of the storages that have the job's datasets: a storage that does not answer, if
- * there is one. */
+/* One of the storages of the job's datasets; if possible one that does not answer. */
 void sched_job_storage(struct sched_job *job, struct sched_storage *ret);
 
 struct sched_job_share {
 	double demand; /* estimated samples per second that the job could use */
-	/* a reader of the job waited all the time, so the job may need more than `demand` */
+	/* a reader waited all the time, so the job may need more than `demand` */
 	bool at_least;
-	/* Parts (0 to 1) of the time of all decoders. wanted_part: the job could use so much.
-	 * granted_part: the job gets so much. */
+	/* parts (0 to 1) of all decoders' time: what the job could use, and what it
+	 * gets */
 	double wanted_part, granted_part;
 	double waiting; /* part of the last second during which a reader waited */
 };
 
-/* returns one word, such as "storage" */
+/* one word, such as "storage" */
 const char *sched_wait_cause(enum wait_cause cause);
 
 /* A process that has read files of a job. */
 #define SCHED_PROGRAMS 8
 struct sched_program {
-	/* process id, as in /proc; 0: this entry and all later ones are empty */
+	/* as in /proc; 0: this entry and all later ones are empty */
 	long id;
-	/* the number that the process has in the job's engine: `rank` of struct reader */
+	/* `rank` of struct reader */
 	uint64_t number;
-	/* the number that the process's script has in the job's engine: `script` of struct
-	 * reader */
+	/* `script` of struct reader */
 	uint64_t script;
 };
-/* Tells whether the process lives. The scheduler holds no lock when it calls this. */
+/* The scheduler holds no lock when it calls this. */
 typedef bool sched_lives(const struct sched_program *program);
-/* Makes the scheduler ask `lives` once a second which processes have ended, because the choice of
- * an epoch for current/ depends on that. The caller calls this before jobs are added. */
+/* Asks `lives` once a second which processes have ended, since the epoch of current/
+ * depends on that. Called before jobs are added. */
 void sched_on_look(struct sched *sched, sched_lives *lives);
-/* Asks `lives` at once about the processes of the job, so that the job's engine knows which scripts
- * that read current/ have ended. */
+/* Asks `lives` at once about the job's processes. */
 void sched_look(struct sched_job *job);
-#define SCHED_WAIT_TEXT 160 /* size of the text waits_why, including the final 0 */
+#define SCHED_WAIT_TEXT 160 /* size of waits_why, with the final 0 */
 
 struct sched_job_status {
 	bool started;	  /* an epoch has begun */
 	bool running;	  /* an epoch has begun and not ended */
 	bool parked_idle; /* no program has read the epoch for a long time */
 	uint32_t epoch;	  /* the running epoch, or the last one */
-	/* numbers of samples of `epoch`: all, bound, consumed */
+	/* samples of `epoch`: all, bound, consumed */
 	uint32_t samples, bound, consumed;
-	uint32_t drawn;	  /* samples drawn ahead and not bound */
-	uint32_t bad;	  /* number of bad samples that later epochs leave out */
-	uint32_t skipped; /* number of bad samples that `epoch` leaves out */
+	uint32_t drawn;	  /* drawn ahead and not bound */
+	uint32_t bad;	  /* bad samples that later epochs leave out */
+	uint32_t skipped; /* bad samples that `epoch` leaves out */
 	/* totals since the job was added */
 	uint64_t served, decoded, shared, hit, errors, waits, wait_ns;
-	/* exposed_ns[cause]: for how long readers have waited for this cause since the job was
-	 * added. Waits of several readers at once count as one, but for WAIT_FILE_SYSTEM they are
-	 * summed: this is the time that the file system took for answers. */
+	/* how long readers have waited for each cause since the job was added; waits at
+	 * the same time count once, but for WAIT_FILE_SYSTEM the time of all answers is
+	 * summed */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t now_ns; /* time of this status */
-	/* duration of the latest epoch, from its first open until its last sample, or now */
+	/* duration of the latest epoch, from its first open until its last sample, or
+	 * now */
 	uint64_t epoch_ns;
 	double waited_part; /* part of epoch_ns during which readers waited */
 	/* mean bytes of a tensor; bytes of all tensors */
@@ -117,37 +114,35 @@ struct sched_job_status {
 	double rate; /* samples consumed per second, in the last seconds */
 	struct sched_job_share share;
 	bool fixed; /* layout = classes: a file holds the same sample in all epochs */
-	unsigned notices; /* bit n is set if the user has got notice n of enum notice */
-	/* time since the rank's feed failed; 0: it works, or the job has no feed */
+	unsigned notices; /* Bit n is set if the user has got notice n of enum notice. */
+	/* time since the rank's feed failed; 0: it works, or there is none */
 	uint64_t unfed_ns;
-	bool gives_up; /* an open fails if the feed has no sample for it */
-	/* reason why the next epoch of the training does not begin; "": nothing holds it back */
+	bool gives_up; /* An open fails if the feed has no sample for it. */
+	/* why the training's next epoch does not begin; "": nothing holds it back */
 	char waits_why[SCHED_WAIT_TEXT];
-	/* The processes that have read the job, the latest first. Empty: no process has read the
-	 * job since this daemon started. */
+	/* the latest first; empty: no process has read the job since this daemon
+	 * started */
 	struct sched_program programs[SCHED_PROGRAMS];
 	uint64_t read_ns; /* time since the last sample was read */
 };
-/* Explains what a notice means for a training, and what to do about it. */
+/* Returns a text: what the notice means for a training, and what to do about it. */
 const char *sched_notice_text(enum notice notice);
 void sched_job_status(struct sched_job *job, struct sched_job_status *ret);
 
-/* Returns the estimated number of seconds until the running epoch ends, from status->rate; -1: not
- * known. */
+/* seconds until the running epoch ends, from status->rate; -1: not known */
 double sched_seconds_left(const struct sched_job_status *status);
 
-/* Returns one word: new, running, parked (not read for a long time), waiting (for its next epoch)
- * or finished. */
+/* One word: new, running, parked (not read for a long time), waiting (for its next
+ * epoch) or finished. */
 const char *sched_job_state(
 	const struct job_config *config, const struct sched_job_status *status);
 
-/* Describes the tier of the dataset. *ret_directory: the dataset's directory in the tier. Returns
- * false if the dataset has no tier. */
+/* *ret_directory: the dataset's directory in the tier. False: the dataset has no
+ * tier. */
 bool sched_tier(struct sched *sched, const struct dataset *dataset,
 	struct tier_status *ret, const char **ret_directory);
 
-/* Describes the first tier among those of the job's datasets, as sched_tier does. Returns false if
- * there is none. */
+/* Describes the first tier of the job's datasets. False: there is none. */
 bool sched_job_tier(
 	struct sched_job *job, struct tier_status *ret, const char **ret_directory);
 
@@ -155,24 +150,25 @@ bool sched_job_tier(
 
 void sched_job_laps(struct sched_job *job, struct sched_laps *ret);
 
-/* The number of samples that exactly the jobs in `jobs` read, with the same preparation. */
+/* samples that exactly the jobs in `jobs` read, with one preparation */
 struct sched_common {
-	uint64_t jobs; /* bit i: the job ids[i] reads the samples */
+	uint64_t jobs; /* Bit i: the job ids[i] reads the samples. */
 	uint32_t samples;
 };
 #define SCHED_COMMON_JOBS 64
-/* Counts the samples of up to SCHED_COMMON_JOBS jobs, separately for each set of jobs that read the
- * same samples. The caller frees *ret. Takes milliseconds with a million samples. -ENOMEM */
+/* Counts the samples of up to SCHED_COMMON_JOBS jobs, for each set of jobs that read the
+ * same ones. The caller frees *ret. Takes milliseconds with a million samples.
+ * -ENOMEM */
 must_check int sched_common(struct sched *sched, const job_id *ids, size_t n,
 	struct sched_common **ret, size_t *ret_n);
 
 /* --- trace: opens and releases of a job's readers --- */
 
-/* Starts a trace of the job, if there is none. Its events are kept until no client has read them
- * for a minute. *ret_next: the number of the next event. -ENOMEM */
+/* Starts a trace, if there is none. Events are kept until no client has read them for a
+ * minute. *ret_next: number of the next event. -ENOMEM */
 must_check int sched_trace_begin(struct sched_job *job, uint64_t *ret_next);
-/* Reads up to `most` events, beginning with number *from, and advances *from. Returns the number
- * of events read. *ret_lost: number of earlier events that are no longer kept. */
+/* Reads up to `most` events from number *from on, advances *from, and returns how many.
+ * *ret_lost: earlier events that are no longer kept. */
 uint32_t sched_trace_read(struct sched_job *job, uint64_t *from, uint64_t *ret_lost,
 	struct sched_trace_event *ret, uint32_t most);
 
@@ -180,12 +176,11 @@ uint32_t sched_trace_read(struct sched_job *job, uint64_t *from, uint64_t *ret_l
 
 struct sched_cache {
 	uint64_t capacity;
-	uint64_t held; /* bytes of tensors that are ready or loading */
-	/* bytes of tensors that are open, or drawn and not yet consumed */
+	uint64_t held; /* bytes of ready or loading tensors */
+	/* bytes of tensors that are open, or drawn and not consumed */
 	uint64_t pinned;
-	/* by_need: the cache evicts by need (eviction = refcnt), and `needed` is set. needed[i]:
-	 * bytes of the unpinned ready tensors that i running epochs need; the last element also
-	 * counts tensors that more epochs need. */
+	/* eviction = refcnt. needed[i]: bytes of the unpinned ready tensors that i
+	 * running epochs need; the last element includes more epochs. */
 	bool by_need;
 	uint64_t needed[SCHED_NEEDS];
 };

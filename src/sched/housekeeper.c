@@ -10,10 +10,9 @@
 
 #include <time.h>
 
-/* The housekeeper is a thread that does delayed and periodic work, and tells the supervisor that
- * the engine is alive. */
+/* The housekeeper does delayed and periodic work, and sends the heartbeat to the
+ * supervisor. */
 
-/* Parks jobs that nobody reads, and tries again to save orders that could not be saved. */
 static void look_after_jobs(struct sched *sched)
 {
 	struct aftermath aftermath;
@@ -35,10 +34,10 @@ static void sync_journal(struct sched_job *job)
 {
 	journal_flush(job->is.journal);
 	journal_compact(job->is.journal);
-	(void)!journal_sync(job->is.journal); /* journal_sync logs errors */
+	(void)!journal_sync(job->is.journal); /* journal_sync logs errors. */
 }
 
-/* Syncs all journals, so that decisions are on disk within about a second. */
+/* Decisions are on disk within about a second. */
 static void sync_journals(struct sched *sched)
 {
 	jobs_visit(sched, sync_journal);
@@ -50,8 +49,7 @@ static void watch_job(struct sched_job *job)
 	lap_measure(&job->watch);
 }
 
-/* Sleeps until second_ns, or until other work is due before that time, and does the work that is
- * due. Returns false if the scheduler stops. */
+/* Does other work that is due before. False: the scheduler stops. */
 static bool sleep_until(struct sched *sched, uint64_t second_ns)
 {
 	struct aftermath aftermath;
@@ -88,8 +86,8 @@ void *sched_keep_house(void *context)
 		programs_look(sched);
 		look_after_jobs(sched);
 		shares_pass_window(sched);
-		/* The log or a journal may be on a disk that hangs, so the supervisor expects no
-		 * heartbeat until this work is done. */
+		/* The disk of the log or of a journal may hang; no heartbeat is expected
+		 * meanwhile. */
 		kept_beat_none();
 		storages_report(sched);
 		prepared_report(sched);

@@ -10,8 +10,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* Finds the jobs of the scheduler, counts references to them, and queues jobs for the clerk. */
-
 static void job_free(struct sched_job *job)
 {
 	struct edition *edition;

@@ -7,13 +7,10 @@
 #include "sched/sched_internal.h"
 #include "supply/supply.h"
 
-/*
- * Passes some figures to src/share: the cost of each job's samples, how many samples the job was
- * given, and how long its readers waited. From these figures shares_window computes once a second
- * which share of the decoders each job gets.
- */
+/* Tells src/share each job's cost, samples and waits. Once a second, shares_window
+ * computes the job's share of the decoders from these. */
 
-/* Returns the mean cost of a sample of the edition, in ns. */
+/* mean, in ns, of a sample */
 static uint64_t cost_of(const struct edition *edition)
 {
 	uint64_t sum = 0, n = 0;
@@ -61,8 +58,8 @@ void shares_pass_window(struct sched *sched)
 		job->waiting_part = (double)job->share.waited_ns / SECOND_NS / seconds;
 	}
 	double busy = (double)sched->supply.decoded_ns / SECOND_NS / seconds;
-	/* If there is no memory for new shares, the present ones stay, and the figures of the next
-	 * second are added to those of this second. */
+	/* If there is no memory, the present shares stay, and these figures count in the
+	 * next second. */
 	if (shares_window(&sched->supply.shares, seconds, sched->config->workers, busy) ==
 		0) {
 		sched->window_ns = now_ns;

@@ -16,10 +16,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define MAX_JOB_ID ((1u << 14) - 1) /* an inode number has 14 bits for the job's id */
+#define MAX_JOB_ID ((1u << 14) - 1) /* An inode number has 14 bits for the job's id. */
 
-/* Finds the source (dataset) of this name, and counts the caller as one of its jobs, so that the
- * source is not freed. */
+/* Counts the caller as a job of the source, so that the source is not freed. */
 static struct source *find_source(struct sched *sched, const char *name)
 {
 	LOCK_SCOPE(&sched->lock);
@@ -30,8 +29,7 @@ static struct source *find_source(struct sched *sched, const char *name)
 	return &source->is;
 }
 
-/* Returns the name of a dataset that is most similar to `name`. The caller frees it; NULL: no
- * memory, or there is no dataset. */
+/* Returns the most similar name; the caller frees it. NULL: no dataset, or no memory. */
 static char *nearest_dataset(struct sched *sched, const char *name)
 {
 	auto_free const char **names = calloc(CONFIG_MOST_DATASETS, sizeof(*names));
@@ -106,9 +104,8 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	return err;
 }
 
-/* Returns an id for a job. known: the id that a job of this name had before, which is used again if
- * it is free; 0: there was no such job. A new id is the next free one after the id that was given
- * last. */
+/* known: the earlier id of a job of this name, used again if it is free; 0: none.
+ * Otherwise the next free id after the last one. */
 static job_id choose_id(struct sched *sched, job_id known)
 {
 	LOCK_SCOPE(&sched->lock);
@@ -169,14 +166,13 @@ static int finish_joining(struct sched_job *job, struct sampler_joining *joining
 	return install_locked(job, job->sched, joining);
 }
 
-/* Adds the job to its samplers and to the list. With millions of samples it takes a while to add a
- * job to a sampler. So the addition is prepared without the lock, and prepared again if another job
- * was added meanwhile. */
+/* A job with millions of samples takes long to join a sampler. So this is prepared
+ * without the lock, and again if another job was added meanwhile. */
 static int install(struct sched_job *job)
 {
 	struct edition *edition;
 	int err = 0;
-	/* no lock, because no other thread knows the job yet */
+	/* The job is unknown to other threads, so no lock is needed. */
 	TAILQ_FOREACH (edition, &job->is.editions, link)
 		if (!err && edition != job->is.now)
 			err = join(edition, 0);
@@ -208,7 +204,7 @@ static uint32_t count_jobs(struct sched *sched)
 	return sched->n_jobs;
 }
 
-/* Restores the job from its directory, and then installs it, so that other threads can find it. */
+/* Restores the job before other threads can find it. */
 static int add_job(struct sched *sched, struct sched_job *job, bool persist,
 	const struct adding *adding)
 {
@@ -319,8 +315,8 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath)
 	shares_leave_locked(job);
 }
 
-/* Removes the job from the list, and waits until the clerk has done its work for it. The caller
- * gives the reference back. NULL: there is no job of this name. */
+/* Waits for the clerk's work for the job. The caller gives the reference back. NULL: no
+ * such job. */
 static struct sched_job *take_out(struct sched *sched, const char *name)
 {
 	struct aftermath aftermath;
@@ -331,11 +327,11 @@ static struct sched_job *take_out(struct sched *sched, const char *name)
 		job_leave_locked(job, &aftermath);
 	sched_unlock(sched, &aftermath);
 	if (job)
-		clerk_wait_for_last(job); /* the clerk may be making files */
+		clerk_wait_for_last(job); /* The clerk may be making files. */
 	return job;
 }
 
-/* Removes a job, and calls `forget`, which removes some or all of the job's files. -ENOENT */
+/* forget: removes some or all of the job's files. -ENOENT */
 static int remove_job(
 	struct sched *sched, const char *name, void (*forget)(const struct job *job))
 {

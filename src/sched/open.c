@@ -17,8 +17,6 @@
 #include <string.h>
 
 /*
- * Serves an open, from sched_open to sched_release.
- *
  *   sched_open -> the engine chooses the sample (epochs_open, effects.c)
  *              -> handle_answered: the handle gets a reference to the sample
  *              -> the tensor is ready: the open is finished. Else it is parked, until a
@@ -84,8 +82,7 @@ void handle_free(struct sched_handle *handle)
 	free(handle);
 }
 
-/* Tells whether the open can finish: the engine has answered it, and its tensor, if it needs one,
- * is ready. */
+/* The engine has answered, and the tensor, if the open needs one, is ready. */
 static bool is_ready(const struct sched_handle *handle)
 {
 	return handle->answered &&
@@ -93,8 +90,7 @@ static bool is_ready(const struct sched_handle *handle)
 					   CACHE_READY);
 }
 
-/* Gives back the handle's position and pin. read: a reader got the bytes, so the position is
- * consumed; false: there was no memory, or the reader was interrupted. */
+/* read: the position is consumed; false: no memory, or the reader was interrupted. */
 static void give_back_locked(
 	struct sched_handle *handle, bool read, struct aftermath *aftermath)
 {
@@ -105,8 +101,8 @@ static void give_back_locked(
 		handle_detach_locked(handle, aftermath);
 	if (handle->bare)
 		return;
-	/* If the job was restored to a checkpoint since this open, the position is unread again,
-	 * and is not consumed. */
+	/* If the job was restored to a checkpoint since this open, the position is
+	 * unread again. */
 	if (handle->request.era != epochs_era(job->is.epochs))
 		return;
 	effects_init(&effects);
@@ -151,8 +147,7 @@ static void give_tensor_locked(struct sched_handle *handle)
 	stats_add(STAT_SERVED, 1);
 }
 
-/* Consumes the position of a bad sample, because no release will do so: the reader gets an error,
- * and has no file to close. */
+/* Consumes a bad sample's position: its reader gets an error, so no release follows. */
 void handle_finish_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath)
 {
@@ -179,20 +174,19 @@ void handle_give_up_locked(
 	if (!handle->bare)
 		(void)epochs_cancel(handle->job->is.epochs, &handle->request);
 	struct sched *sched = handle->job->sched;
-	/* If no worker has begun the look-up, it is in the pool's queue, and not on the list of
-	 * delayed work. */
+	/* A look-up that no worker has begun is in the pool's queue, not delayed. */
 	if (handle->looks_up && sched->pool &&
 		load_pool_take_back(sched->pool, &handle->look_up))
 		handle->looks_up = false;
 	if (handle->state == HANDLE_PARKING || handle->looks_up)
-		/* another thread works on the handle; it will finish the handle with this status */
+		/* Another thread works on the handle, and will finish it with this
+		 * status. */
 		handle->status = status;
 	else
 		handle_finish_locked(handle, status, aftermath);
 }
 
-/* Finishes the open if its sample and its tensor are ready, or if it has failed. Otherwise the
- * handle waits. */
+/* Finishes the open, or lets the handle wait. */
 static void go_on_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	lock_assert_held(&handle->job->sched->lock);
@@ -238,9 +232,8 @@ void handle_answered_locked(struct sched_handle *handle, struct aftermath *after
 		go_on_locked(handle, aftermath);
 }
 
-/* Asks the engine again to choose an epoch for a position of current/, because the first chosen
- * epoch turned out to be over. Returns false if the open is not of current/, has already been asked
- * again, or was given up. */
+/* The first chosen epoch of current/ was over, so the engine has to choose again. False:
+ * not of current/, already asked again, or given up. */
 static bool ask_again_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;
@@ -256,7 +249,7 @@ static bool ask_again_locked(struct sched_handle *handle, struct aftermath *afte
 	return true;
 }
 
-/* Looks the sample up in a saved order. Runs on a worker. */
+/* Runs on a worker. */
 static void look_up(struct load_work *work)
 {
 	size_t offset = offsetof(struct sched_handle, look_up);
@@ -267,15 +260,15 @@ static void look_up(struct load_work *work)
 	request->status = order_look_up(job->is.directory, request->found_epoch,
 		request->position, &request->sample);
 	bool none = request->status == 0 && request->sample == SAMPLE_NONE;
-	/* the position was never bound, or the order was removed a moment ago */
+	/* The position was never bound, or the order was just removed. */
 	if (none || request->status == -ENOENT)
 		request->status = -ESTALE;
 	aftermath_init(&aftermath);
 	struct sched *sched = job->sched;
 	lock_take(&sched->lock);
 	handle->looks_up = false;
-	/* The order may have been removed after the look-up. Then the epoch's edition may have been
-	 * freed, too. */
+	/* The order, and the epoch's edition, may have been removed after the
+	 * look-up. */
 	if (epochs_state(job->is.epochs, request->found_epoch) == EPOCH_OVER)
 		request->status = -ESTALE;
 	if (request->status != -ESTALE || !ask_again_locked(handle, &aftermath))
@@ -305,8 +298,8 @@ static int take_ticket_locked(struct sched_handle *handle)
 	return 0;
 }
 
-/* Undoes an open that has to wait, but could not get a ticket. Without a ticket nobody could cancel
- * the open. Returns err. */
+/* Undoes an open that has to wait without a ticket: nobody could cancel it. Returns
+ * err. */
 static int refuse_to_wait_locked(
 	struct sched_handle *handle, int err, struct aftermath *aftermath)
 {
@@ -332,8 +325,7 @@ int handle_settle_locked(struct sched_handle *handle, struct aftermath *aftermat
 	return err ? refuse_to_wait_locked(handle, err, aftermath) : 0;
 }
 
-/* Asks the engine for the sample. Returns 0 if the handle is finished, or if it has to wait (its
- * state is HANDLE_PARKING). */
+/* 0: the handle is finished, or has to wait (HANDLE_PARKING). */
 static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;
@@ -356,9 +348,8 @@ static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 	return handle_settle_locked(handle, aftermath);
 }
 
-/* Tells the reader its ticket, without the lock, and then lets the open go on. Meanwhile other
- * threads may set the handle's status, because the reader is interrupted or the job is removed. The
- * sample's tensor may also become ready, or its preparation may fail. */
+/* Tells the reader its ticket, without the lock. Meanwhile other threads may set the
+ * handle's status (interrupted, job removed), or finish its sample. */
 static void park(struct sched_handle *handle)
 {
 	struct sched *sched = handle->job->sched;
@@ -381,8 +372,7 @@ void handle_asked(struct sched_handle *handle, int err, struct aftermath *afterm
 		park(handle);
 }
 
-/* Finds the script to which the reader belongs, for a job with `script = one`: all readers at one
- * time belong to one script. */
+/* A job with `script = one` has one script at a time, for all readers. */
 static void join_script_locked(struct sched_handle *handle)
 {
 	struct sched_reader *reader = &handle->callbacks.reader;
@@ -464,9 +454,9 @@ uint32_t sched_handle_epoch(const struct sched_handle *handle)
 	return handle->request.found_epoch;
 }
 
-/* Ends an open. read: the file was read. If a position is consumed, its record is in the journal
- * before the kernel is told that the file is closed. A job with layout = mirror consumes no
- * positions, so the rate of its reads is counted here. */
+/* read: the file was read. The record of a consumed position is in the journal before
+ * the kernel hears of the close. layout = mirror consumes nothing; its reads are counted
+ * here. */
 static void end_open(struct sched_handle *handle, bool read)
 {
 	struct sched_job *job = handle->job;

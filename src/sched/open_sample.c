@@ -10,10 +10,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* Opens samples for other daemons: without a position, an epoch or the job's engine. open.c
- * finishes, parks and releases these opens like others. */
+/* Opens samples for other daemons, without a position, an epoch or the job's engine.
+ * open.c does the rest. */
 
-/* Finds a job's part with this dataset and this preparation. NULL: no job has such a part. */
+/* NULL: no job reads the dataset with this preparation. */
 static const struct part *find_prepared_locked(
 	const struct sched *sched, const struct dataset *dataset, const char *preparation)
 {
@@ -27,8 +27,7 @@ static const struct part *find_prepared_locked(
 	return NULL;
 }
 
-/* Requests a sample for another daemon. Returns 0 if the handle is finished, or if it has to wait
- * (its state is HANDLE_PARKING). */
+/* 0: the handle is finished, or has to wait (HANDLE_PARKING). */
 static int ask_sample_locked(struct sched_handle *handle, const struct part *part,
 	sample_id sample, struct aftermath *aftermath)
 {
@@ -49,13 +48,9 @@ static int ask_sample_locked(struct sched_handle *handle, const struct part *par
 	return handle_settle_locked(handle, aftermath);
 }
 
-/*
- * Notes that another daemon asks for a sample, and tells whether this daemon gives the tensor.
- * Returns false if three things are true: the cache is full, it lacks the sample, and only the
- * training that asks needs the sample. Then the other daemon can as well prepare the sample, which
- * saves the transfer. But if the dataset has a tier, always returns true, because the tier may have
- * the sample.
- */
+/* Notes that another daemon asks. False: the cache is full and lacks the sample, and
+ * only the asking training needs it; the other daemon can as well prepare it, which
+ * saves the transfer. With a tier always true, because the tier may have the sample. */
 static bool is_given_locked(
 	const struct space *space, sample_id sample, struct aftermath *aftermath)
 {

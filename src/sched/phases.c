@@ -9,11 +9,9 @@
 #include "supply/supply.h"
 #include "watch/watch.h"
 
-/* Does the work that a critical section leaves, in phases. The table at the end has the order of
- * the phases. */
+/* The phases after a critical section. The table at the end has their order. */
 
-/* Tells whether there are workers that can be woken. There are none while the scheduler stops,
- * because the pool of workers may be freed soon. */
+/* The pool of workers may be freed soon while the scheduler stops. */
 static bool has_workers_locked(const struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
@@ -74,8 +72,8 @@ static void answer(void *owner, struct aftermath *aftermath)
 		struct sched_opened opened = {
 			.status = handle->status, .bad = handle->bad};
 		if (opened.status == 0) {
-			/* another thread may have bound the position, and may not have written the
-			 * record to the journal yet */
+			/* Another thread may have bound the position, with its record
+			 * not written yet. */
 			if (handle->job != aftermath->flush)
 				journal_flush(handle->job->is.journal);
 			opened.handle = handle;

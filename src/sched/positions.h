@@ -17,54 +17,49 @@ struct sched_handle; /* an open position: holds its tensor */
 struct dataset;
 
 /*
- * The number of the epoch for files of current/. When such a file is opened, the engine chooses its
- * epoch, by the rules in epoch/current.c. The last epoch can be read again and again.
+ * The epoch of files of current/: the engine chooses it at the open (epoch/current.c).
+ * The last epoch can be read again and again.
  *
- * layout = mirror: all epochs, including this one, hold the same samples in dataset order. Any
+ * layout = mirror: all epochs, this one too, hold the same samples in dataset order. Any
  * position may be opened at any time; nothing is bound or consumed.
  */
 #define SCHED_CURRENT EPOCH_CURRENT
 
 struct sched_opened {
-	/* 0, or -EIO, -ENOMEM, -EINTR (the reader was interrupted), -ENODEV (job removed,
-	 * shutdown) ... */
+	/* 0, -EIO, -ENOMEM, -EINTR (reader interrupted), -ENODEV (job removed, shutdown)
+	 * ... */
 	int status;
-	/* The sample itself is bad, and its position is consumed. After any other error the
-	 * position can be opened again. */
+	/* The sample is bad, and its position consumed. After other errors it can be
+	 * opened again. */
 	bool bad;
 	struct sched_handle *handle; /* NULL unless status is 0 */
 };
-/* The reader of a file, and how it opens the file. */
 struct sched_reader {
 	struct reader who;
-	bool done; /* the thread has read the file before this one to the end */
-	/* worker processes of this process read files for it, so that it probably only looks at
-	 * files */
+	bool done; /* The thread has read its previous file to the end. */
+	/* The process has worker processes that read files for it, so it probably only
+	 * looks. */
 	bool looks;
-	bool resent;  /* an earlier daemon may already have begun to answer this open */
-	bool unknown; /* the kernel does not tell which process reads */
-	bool elsewhere; /* the reader is one of several ranks, some of them on other machines */
-	/* the file holds images, even if this open only binds the position */
+	bool resent;  /* An earlier daemon may already have begun to answer this open. */
+	bool unknown; /* The kernel does not tell which process reads. */
+	bool elsewhere; /* one of several ranks, some of them on other machines */
+	/* The file holds images, even if this open only binds the position. */
 	bool images;
 	long thread; /* thread id, as in /proc; 0: not known */
-	/* id in /proc of the process that who.rank identifies; 0: not known */
+	/* id in /proc of the process that is who.rank; 0: not known */
 	long program;
 };
 
-/*
- * The callbacks of an open. If sched_open returns 0, `opened` is called exactly once, by any
- * thread, perhaps before sched_open returns. If the open has to wait, `parking` (may be NULL) is
- * called first, in the caller's thread. As soon as `parking` is called, any thread may call
- * sched_cancel with the ticket.
- */
+/* If sched_open returns 0, `opened` is called exactly once, by any thread, perhaps
+ * before sched_open returns. `parking` (may be NULL) is called before a wait, in the
+ * caller's thread; from then on any thread may call sched_cancel with the ticket. */
 struct sched_open_callbacks {
 	void (*opened)(void *context, const struct sched_opened *opened);
 	void (*parking)(void *context, uint64_t ticket);
 	void *context;
-	/* the reader, on which the choice of the epoch for SCHED_CURRENT depends */
+	/* decides about the epoch for SCHED_CURRENT */
 	struct sched_reader reader;
-	/* number of the file names (sched_edition.names) by which the caller has found the
-	 * position */
+	/* number of the file names (sched_edition.names) that led to the position */
 	uint32_t names;
 };
 
@@ -80,9 +75,8 @@ struct sched_open_callbacks {
 must_check int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks);
 
-/* Opens a position for its label: binds it as sched_open does, but prepares and counts
- * nothing. Waits for the begin of the epoch if necessary. The handle has no tensor;
- * sched_undo gives it back. */
+/* Binds a position as sched_open does, but prepares and counts nothing. May wait for the
+ * epoch's begin. The handle has no tensor; sched_undo gives it back. */
 must_check int sched_open_label(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks);
 
@@ -97,66 +91,60 @@ must_check int sched_open_sample(struct sched *sched, const struct dataset *data
 	const char *preparation, sample_id sample,
 	const struct sched_open_callbacks *callbacks);
 
-/* Cancels a parked open whose reader was interrupted: `opened` is called with -EINTR.
- * Ignores an unknown or finished ticket. */
+/* A parked open whose reader was interrupted gets -EINTR. Ignores other tickets. */
 void sched_cancel(struct sched *sched, uint64_t ticket);
 
-/* Returns the sample of a position if it is bound, or if only one sample is possible there (layout
- * = mirror, order = sequential, layout = classes with a fixed mapping); otherwise SAMPLE_NONE.
- * Changes nothing. */
+/* Returns the sample of a position that is bound, or where only one is possible (layout
+ * = mirror, order = sequential, classes with a fixed mapping); otherwise SAMPLE_NONE. */
 sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position);
-/* Tells whether sched_bound would read a file, because the order of the epoch is saved. */
+/* True: the epoch's order is saved, so sched_bound would read a file. */
 bool sched_bound_is_saved(struct sched_job *job, uint32_t epoch, uint32_t position);
 
-/* Returns the time in ns that the open waited for its tensor. */
+/* ns, for its tensor */
 uint64_t sched_handle_waited(const struct sched_handle *handle);
-/* Adds the time that it took to answer an open of the job, without the wait that
- * sched_handle_waited returns. Takes no lock. */
+/* Adds the time to answer an open, without that of sched_handle_waited. No lock. */
 void sched_job_took(struct sched_job *job, uint64_t ns);
 
 const struct tensor *sched_handle_tensor(const struct sched_handle *handle);
 sample_id sched_handle_sample(const struct sched_handle *handle);
 uint32_t sched_handle_epoch(const struct sched_handle *handle); /* never SCHED_CURRENT */
-/* Gives the handle back. The first release of a position consumes the position. */
+/* The first release of a position consumes it. */
 void sched_release(struct sched_handle *handle);
-/* Gives back a handle whose file was not read: the position is not consumed. */
+/* The file was not read, so the position is not consumed. */
 void sched_undo(struct sched_handle *handle);
 
-/* Consumes n positions, from `position` on, which readers had opened through an earlier daemon and
- * have released now. Ignores positions that are not bound, or that are already consumed. */
+/* Consumes n positions that readers had opened through an earlier daemon and have
+ * released now. Ignores positions that are not bound, or already consumed. */
 void sched_consume(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n);
 
-/* Finds the label of a position, if the label does not depend on the sample: order = sequential,
- * layout = classes, labels = fixed. Returns false if the label depends on the sample, or if the
- * label of a file of current/ depends on the epoch. */
+/* Finds a label that does not depend on the sample (order = sequential, layout =
+ * classes, labels = fixed). False: it does, or, in current/, it depends on the epoch. */
 bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret);
 
-/* Counts the positions, among n from `position` on, that the epoch leaves out because of bad_sample
- * = skip. These positions are bound to bad samples. SCHED_CURRENT: the epoch that a script which
- * begins now would read. */
+/* Counts, among n positions from `position` on, those that the epoch leaves out
+ * (bad_sample = skip). SCHED_CURRENT: the epoch that a script which begins now would
+ * read. */
 uint32_t sched_skipped(
 	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n);
-/* Returns a number that changes when the epoch leaves out other positions than before. */
+/* Changes when the epoch leaves out other positions than before. */
 uint64_t sched_skipped_mark(struct sched_job *job, uint32_t epoch);
-/* Tells whether the job has bad_sample = skip. */
 bool sched_skips(const struct sched_job *job);
-/* Returns the bad samples, which later epochs leave out. The caller frees the bitmap;
- * NULL: bad_sample = fail, or no memory. */
+/* Later epochs leave these out. The caller frees the bitmap; NULL: bad_sample = fail, or
+ * no memory. */
 roaring_bitmap_t *sched_job_bad(struct sched_job *job);
 
 /* --- order --- */
 
-/* Finds binding k of an epoch, counted from 0. Returns false if there are fewer bindings. */
+/* k: from 0. False: the epoch has fewer bindings. */
 bool sched_binding(
 	struct sched_job *job, uint32_t epoch, uint32_t k, struct binding *ret);
 
-/* Tells whether the epoch has begun, so that its edition does not change any more.
- * SCHED_CURRENT: false. */
+/* True: the epoch's edition does not change any more. SCHED_CURRENT: false. */
 bool sched_has_begun(struct sched_job *job, uint32_t epoch);
 
-/* Tells whether sched_bindings would find bindings of the epoch. */
+/* Tells whether sched_bindings would find bindings. */
 bool sched_has_order(struct sched_job *job, uint32_t epoch);
 
-/* Copies up to n bindings from the k-th on. Returns the number copied. */
+/* Copies up to n bindings, from the k-th on, and returns their number. */
 uint32_t sched_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
 	struct binding *ret);

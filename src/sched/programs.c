@@ -8,10 +8,7 @@
 
 #include <string.h>
 
-/* Keeps a list of the processes that read a job, and finds out which have ended. */
-
-/* Moves the reader's process to the front of the list. If the list is full, drops the process that
- * has not read for the longest time. */
+/* Moves the reader's process to the front; drops the last one if the list is full. */
 void program_note_locked(struct sched_job *job, const struct sched_reader *reader)
 {
 	struct sched_program *all = job->programs;
@@ -24,7 +21,6 @@ void program_note_locked(struct sched_job *job, const struct sched_reader *reade
 		reader->program, reader->who.rank, reader->who.script};
 }
 
-/* Copies the list of processes. Returns their number. */
 static size_t copy_programs(struct sched_job *job, struct sched_program *ret)
 {
 	size_t n = 0;
@@ -73,13 +69,11 @@ void programs_look(struct sched *sched)
 	jobs_visit(sched, look_if_read);
 }
 
-/*
- * A job with `script = one` has one script at a time. Such scripts have even numbers, in sequence;
- * scripts that are recognized by their processes have odd numbers. A process belongs to the last
- * script if it has already read for this script, or if another process of the script lives.
- * Otherwise the process begins a new script. The first process that reads from this daemon also
- * begins a new script, since the daemon does not know earlier processes.
- */
+/* Scripts of `script = one` have even numbers, in sequence; scripts that are recognized
+ * by their processes have odd ones. A process belongs to the last script if it has read
+ * for this script, or if another process of the script lives; otherwise it begins a new
+ * one. So does the first process that reads from this daemon, which knows no earlier
+ * ones. */
 
 static struct epochs_script last_script_locked(
 	const struct sched_job *job, const struct sched_reader *reader)

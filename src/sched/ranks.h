@@ -8,19 +8,17 @@
 #include "image/preparation.h"
 #include "image/tensor.h"
 
-/* Feeds ranks, whose samples are drawn elsewhere, and gets tensors from other daemons. */
-
 struct sched;
 struct sched_job; /* references are counted: see sched_job_find */
 
 /* --- other daemons --- */
 
-/* A request for a sample to another daemon. It exists until sched_fetch_done. */
+/* A request to another daemon. It exists until sched_fetch_done. */
 struct sched_fetch {
 	const struct dataset *dataset;
 	const struct preparation *preparation;
 	sample_id sample;
-	/* the tensor that is fetched; it belongs to the scheduler */
+	/* belongs to the scheduler */
 	struct tensor *tensor;
 	/* The members from here on belong to the fetcher. */
 	void *context;
@@ -28,90 +26,83 @@ struct sched_fetch {
 };
 
 struct sched_fetcher {
-	/* Tells whether the scheduler should ask another daemon for the sample. The scheduler may
-	 * hold its lock, so this function must neither wait nor call the scheduler. */
+	/* Tells whether to ask another daemon. The scheduler may hold its lock: don't
+	 * wait, don't call the scheduler. */
 	bool (*is_elsewhere)(void *context, const struct dataset *dataset,
 		const struct preparation *preparation, sample_id sample);
-	/* Asks another daemon for the sample, and returns at once. 0: sched_fetch_done will be
-	 * called once, perhaps before this returns; -errno: sched_fetch_done will not be called. */
+	/* Asks another daemon, and returns at once. 0: sched_fetch_done will be called
+	 * once, perhaps before this returns; -errno: it will not. */
 	int (*fetch)(void *context, struct sched_fetch *fetch);
 	void *context;
 };
 
-/* Makes the scheduler fetch samples that other daemons have, and prepare such a sample only if its
- * fetch fails. The caller calls this before jobs are added. */
+/* Fetches samples that other daemons have; a sample is prepared here if its fetch fails.
+ * Called before jobs are added. */
 void sched_fetch_by(struct sched *sched, const struct sched_fetcher *fetcher);
-/* Returns the memory for the bytes of the tensor. NULL: there is no memory, or `shape` or `bytes`
- * are not those of the requested sample. */
+/* Memory for the tensor's bytes. NULL: no memory, or a `shape` or `bytes` that does not
+ * fit the sample. */
 void *sched_fetch_place(
 	struct sched_fetch *fetch, struct tensor_shape shape, uint64_t bytes);
-/* Ends a fetch. err: 0 if all bytes are in place, or -errno. Any thread may call this, without
- * locks. */
+/* err: 0: all bytes are in place; or -errno. Any thread may call this, without locks. */
 void sched_fetch_done(struct sched_fetch *fetch, int err);
 
 /* --- ranks: [job] ranks --- */
 
-/* The state of a feed. The samples of a training are drawn elsewhere for all its ranks together,
- * and each rank gets its part as a feed. The k-th sample of the feed of an epoch becomes the k-th
- * binding of this epoch. */
+/* The samples of a training are drawn elsewhere for all its ranks; each rank gets its
+ * part as a feed. The k-th sample of an epoch's feed becomes the k-th binding. */
 struct sched_feed_state {
-	bool started;	 /* an epoch has begun */
+	bool started;	 /* An epoch has begun. */
 	uint32_t newest; /* the last epoch that has begun */
-	/* The epoch to which `next` and `consumed` refer: the draining epoch (the previous one)
-	 * until all its samples are consumed, and then the newest epoch. */
+	/* what `next` and `consumed` are about: the draining epoch until all its samples
+	 * are consumed, then the newest */
 	uint32_t epoch;
-	/* number of samples of `epoch` that were received so far */
+	/* samples received so far */
 	uint32_t next;
-	/* number of the epoch's first bindings that are all consumed */
+	/* The epoch's first `consumed` bindings are all consumed. */
 	uint32_t consumed;
 };
 void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret);
 
-/*
- * Adds n samples to the feed of an epoch, from index `base` on. Ignores samples that were
- * received before, and all samples of an epoch that is over. -EAGAIN: the epoch has not
- * begun; -EINVAL: samples before `base` are missing, or a sample does not belong to the
- * job; -ENOMEM.
- */
+/* Adds n samples to the epoch's feed, from index `base` on. Ignores samples received
+ * before, and an epoch that is over. -EAGAIN: the epoch has not begun; -EINVAL: samples
+ * before `base` are missing, or a sample is not the job's; -ENOMEM. */
 must_check int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base,
 	const sample_id *ids, uint32_t n);
 
-/* Tells the scheduler that another daemon has served the rank, and that readers of that daemon have
- * consumed the first `consumed` samples of the epoch. The feed still brings these samples, because
- * readers may open their files again. Earlier epochs are over now: opens of their files fail with
- * -ESTALE, and waiting opens of current/ continue with this epoch. -ENOMEM; -EINVAL: an epoch has
- * fewer samples. */
+/* Another daemon has served the rank, and its readers have consumed the epoch's first
+ * `consumed` samples. The feed still brings these, because readers may open them again.
+ * Earlier epochs are over: -ESTALE for their files; waiting opens of current/ go on with
+ * this epoch. -ENOMEM; -EINVAL: an epoch has fewer samples. */
 must_check int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t consumed);
 
-/* Tells the scheduler that the feed of the job failed at since_ns (clock_now_ns); 0: the feed works
- * again. gives_up: opens that find no sample in the feed, or wait for one, fail with -ETIMEDOUT. */
+/* The job's feed failed at since_ns (clock_now_ns); 0: it works. gives_up: opens without
+ * a sample in the feed fail with -ETIMEDOUT. */
 void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up);
 
-/* Tells the scheduler whether another daemon may serve the rank (lent). While lent is true, readers
- * here only get samples that they have already opened, and wait for others. Before the caller calls
- * this with false, it must report the other daemon's progress with sched_feed_go_on. */
+/* lent: another daemon may serve the rank, so readers here get only samples that they
+ * have already opened, and wait for others. Before lent = false, report that daemon's
+ * progress by sched_feed_go_on. */
 void sched_feed_lend(struct sched_job *job, bool lent);
 
-/* Tells the scheduler why the next epoch of the training does not begin; sched_job_status returns
- * this text. "": nothing holds the epoch back. here = true: this job's rank holds it back, because
- * scripts may still read the rank's draining epoch (the previous one). The job then leaves the
- * draining epoch as soon as no script reads it. */
+/* why: the training's next epoch does not begin; sched_job_status returns this; "":
+ * nothing holds it back. here: this rank does, because scripts may still read its
+ * draining epoch. The job leaves that epoch as soon as no script reads it. */
 void sched_feed_waits(struct sched_job *job, const char *why, bool here);
 
-/* Copies up to n received samples of the epoch's feed, bound or not, from index `base` on. Returns
- * the number of samples copied. */
+/* Copies up to n received samples of the epoch, bound or not, from index `base` on.
+ * Returns their number. */
 uint32_t sched_fed(
 	struct sched_job *job, uint32_t epoch, uint32_t base, sample_id *ids, uint32_t n);
 
-/* Adds to `ids` the samples of the dataset that are in the cache or loading. Considers only
- * preparations whose jobs all draw their samples at random. */
+/* Adds the dataset's samples that are cached or loading, in preparations whose jobs all
+ * draw at random. */
 void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
-/* Adds to `ids` the samples of the dataset whose home is this node, that trainings still need, and
- * that are neither in the cache nor loading. Leaves out trainings that need more samples than can
- * be examined quickly, and datasets with a tier. */
+/* Adds the dataset's samples with their home here that trainings still need, and that
+ * are neither cached nor loading. Not for trainings with too many to look at, or
+ * datasets with a tier. */
 void sched_lacked(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
 
-/* Makes the scheduler call `news` when the state of a feed has changed. Any thread may call `news`,
- * without locks, and `news` must not wait. The caller calls this before jobs are added. */
+/* Called by any thread, without locks, when a feed's state has changed; must not wait.
+ * Set before jobs are added. */
 typedef void sched_news(void *context);
 void sched_on_news(struct sched *sched, sched_news *news, void *context);

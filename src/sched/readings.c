@@ -11,8 +11,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* Takes the readings of the last hour. */
-
 _Static_assert(HISTORY_NEEDS == SCHED_NEEDS, "needs are kept as the cache counts them");
 
 static void read_jobs_locked(struct sched *sched, struct history_reading *ret)
@@ -26,7 +24,6 @@ static void read_jobs_locked(struct sched *sched, struct history_reading *ret)
 	}
 }
 
-/* Reads the figures that are not about single jobs. */
 static void read_daemon(struct sched *sched, struct history_reading *ret)
 {
 	struct sched_cache cache;
@@ -70,8 +67,8 @@ int sched_past(struct sched *sched, struct last_hour **ret)
 		return -ENOMEM;
 	past_copy_readings(sched->past, past);
 	past->untold = read_now(sched, past, &now);
-	/* Leaves out the last stored reading if it is very recent: the rate from it to `now` would
-	 * be computed from hardly any samples. */
+	/* A rate from a very recent reading to `now` would rest on hardly any
+	 * samples. */
 	if (past->n > 1 && now.ns < past->readings[past->n - 1].ns + HISTORY_STEP_NS / 4)
 		past->n--;
 	past->readings[past->n++] = now;

@@ -22,8 +22,7 @@
  *     epochs_use_set for all jobs at once: later epochs have the new edition
  *
  * Epochs that have begun keep their edition. If the daemon dies between the last two
- * steps, the journals of the jobs tell to which scan each epoch belongs
- * (editions_restore).
+ * steps, the jobs' journals tell to which scan each epoch belongs (editions_restore).
  */
 
 struct moving {
@@ -34,7 +33,7 @@ struct moving {
 	void *context;
 	/* the next edition of each job; NULL once the job uses it */
 	struct edition **editions;
-	struct sched_job **jobs; /* a reference to each job */
+	struct sched_job **jobs; /* with references */
 	size_t n;
 };
 
@@ -55,8 +54,8 @@ const char *move_obstacle(const struct job_config *config)
 	return NULL;
 }
 
-/* Tells whether the job has layout = classes and a script reads its current/. A rescan would make
- * the script's list of file names wrong. */
+/* True: layout = classes, and a script reads current/, whose list of files would become
+ * wrong. */
 static bool is_read_by_class(struct sched_job *job)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -72,8 +71,7 @@ static int refuse(const struct moving *moving, const struct sched_job *job,
 	return -EINVAL;
 }
 
-/* Checks whether the job can move to its next edition. The edition must be made before, because
- * only the edition tells which samples the job selects. */
+/* The next edition must exist: only it tells which samples the job selects. */
 static int check(const struct moving *moving, const struct edition *next)
 {
 	struct sched_job *job = sched_job_of(next->job);
@@ -116,8 +114,8 @@ static int prepare(struct moving *moving, struct sched_job *job)
 	return err;
 }
 
-/* Lists the jobs of the dataset, with a reference to each. The caller frees *ret. No job can be
- * added meanwhile, since the dataset is taken. */
+/* The caller frees *ret and its references. No job is added meanwhile, since the dataset
+ * is taken. */
 static int list_jobs(const struct moving *moving, struct sched_job ***ret, size_t *ret_n)
 {
 	struct sched_job *job;
@@ -156,7 +154,7 @@ static int prepare_all(struct moving *moving)
 	return err;
 }
 
-/* Waits until the clerk has finished all restores, which are for epochs of the old scan. */
+/* The restores are for epochs of the old scan. */
 static void wait_for_restores_locked(const struct moving *moving)
 {
 	struct sched *sched = moving->sched;
@@ -171,8 +169,7 @@ static void wait_for_restores_locked(const struct moving *moving)
 		}
 }
 
-/* Moves the tier from the old source of the dataset to the new one, because a tier allows one
- * dataset of each name. If that fails, reads go to the dataset itself. */
+/* A tier allows one dataset of each name. If the move fails, reads go to the dataset. */
 static void move_source_locked(const struct moving *moving)
 {
 	struct sched_source *from = moving->from, *to = moving->to;
@@ -208,7 +205,7 @@ static void move_all(struct moving *moving)
 	}
 }
 
-/* Removes the files of scans that no source uses. A daemon that died may have left such files. */
+/* Removes files of unused scans, which a daemon that died may have left. */
 static void prune(const struct moving *moving)
 {
 	struct sched *sched = moving->sched;
@@ -261,8 +258,8 @@ int sched_dataset_move(struct sched *sched, struct dataset *dataset,
 		move_all(&moving);
 		prune(&moving);
 	} else {
-		/* The scan is discarded here, because the housekeeper would do so too late: the
-		 * next scan writes files of the same name. */
+		/* The housekeeper would discard too late: the next scan writes the same
+		 * files. */
 		dataset_discard(dataset);
 	}
 	end(&moving);

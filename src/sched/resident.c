@@ -9,17 +9,13 @@
 
 #include <string.h>
 
-/* Lists which samples of a dataset are in the cache, and which are not, for daemons that draw the
- * dataset's samples. */
-
 #define AT_ONCE 16384 /* samples looked at in one critical section */
-/* If a training has yet to draw more samples of a dataset than this, sched_lacked lists none of
- * them, because looking at all would take too long. */
+/* A training that has yet to draw more samples of a dataset takes too long to look
+ * at. */
 #define MOST_LACKED 524288
 
-/* Tells whether all jobs that read the tensors of this preparation (space) draw their samples at
- * random. Only then may other daemons be told of the cached samples, because the sampler `exchange`
- * is fair only if the cached samples were loaded at random. */
+/* True: all jobs with this preparation draw at random. Only then other daemons may know
+ * the cached samples: `exchange` is fair only if these were loaded at random. */
 static bool is_random_locked(const struct sched *sched, const struct space *space)
 {
 	const struct sched_job *job;
@@ -40,9 +36,8 @@ static void add_locked(
 			roaring_bitmap_add(ids, id);
 }
 
-/* If source `number` is of the dataset, adds its cached samples to `ids`. Looks at AT_ONCE samples,
- * beginning with `from`. Returns the sample from which the caller must go on; 0: all were looked
- * at. */
+/* Adds the cached samples of source `number`, if it is of the dataset. Looks at AT_ONCE
+ * from `from` on. Returns where to go on; 0: done. */
 static sample_id add_some(struct sched *sched, size_t number, const char *dataset,
 	sample_id from, roaring_bitmap_t *ids)
 {
@@ -67,8 +62,8 @@ void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *
 			;
 }
 
-/* Adds to `ids` the strand's samples that the cache lacks. Looks at AT_ONCE samples, beginning with
- * `from`. Returns the sample from which the caller must go on; 0: all were looked at. */
+/* Adds samples that the cache lacks. Looks at AT_ONCE from `from` on. Returns where to
+ * go on; 0: done. */
 static sample_id add_lacked_locked(
 	const struct strand *strand, sample_id from, roaring_bitmap_t *ids)
 {
@@ -86,8 +81,7 @@ static sample_id add_lacked_locked(
 	return at.current_value;
 }
 
-/* Tells whether the strand's samples are of the dataset and have to be looked at. They need not be
- * if the dataset has a tier, because then this daemon prepares each sample that is asked for. */
+/* False with a tier: then this daemon prepares each sample that is asked for. */
 static bool is_lacking(const struct strand *strand, const char *dataset)
 {
 	const struct source *source = strand->space->source;
@@ -96,9 +90,8 @@ static bool is_lacking(const struct strand *strand, const char *dataset)
 	       roaring_bitmap_get_cardinality(strand->ids) <= MOST_LACKED;
 }
 
-/* Adds to `ids` samples that the cache lacks, from `from` on. Looks at the k-th of the strands for
- * which is_lacking is true. *ret: the sample from which the caller must go on with this strand; 0:
- * all were looked at. Returns false if there are at most k such strands. */
+/* Does so for the k-th strand for which is_lacking is true. *ret: where to go on; 0:
+ * done. False: there are at most k such strands. */
 static bool add_some_lacked(struct sched *sched, const char *dataset, size_t k,
 	sample_id from, roaring_bitmap_t *ids, sample_id *ret)
 {

@@ -11,19 +11,18 @@
 #include <sys/stat.h>
 
 /*
- * Restores a job to a checkpoint, and exports it. The clerk does both, so that no other thread
- * makes streams or saves orders of the job meanwhile:
+ * The clerk restores and exports jobs, so that no other thread makes streams or saves
+ * orders of the job meanwhile:
  *
- *   restore_check -> epochs_hold: from now on opens wait -> restore_make: saves the orders of the
- *   epochs in memory, and makes and saves the orders of the restored epochs -> epochs_restored: the
- *   engine has the restored epochs, and opens continue
+ *   restore_check -> epochs_hold: opens wait -> restore_make: saves the orders of the
+ *   epochs in memory, and makes and saves those of the restored epochs ->
+ *   epochs_restored: opens continue
  */
 
-/* The work for the clerk, and its result. */
 struct clerk_restore {
 	struct restoring to;
-	/* true: the work is an export. The job stays where it is, its orders are saved, and its
-	 * checkpoint is written to `to.from`. */
+	/* The job stays where it is; its orders are saved, and its checkpoint goes to
+	 * `to.from`. */
 	bool export;
 	int err;
 };
@@ -55,8 +54,7 @@ static void let_opens_go(struct sched_job *job)
 	sched_unlock(job->sched, &aftermath);
 }
 
-/* Gives the epochs and the list of orders to the engine. Takes ownership of them, also on
- * failure. */
+/* Gives the epochs and orders to the engine, which owns them, also on failure. */
 static int install(struct sched_job *job, struct restored *restored)
 {
 	struct aftermath aftermath;
@@ -90,8 +88,7 @@ static int make_and_install(struct sched_job *job, struct restoring *to)
 	return err ? restore_failed(to, job->is.config.name, err) : 0;
 }
 
-/* Syncs the journal to the disk. After the sync, the journal no longer needs the records from
- * before the restore. */
+/* Afterwards the journal needs no records from before the restore. */
 static int sync_restored(struct sched_job *job, struct restoring *to)
 {
 	uint32_t epoch = to->at ? to->at_epoch : to->from->place.running.epoch;
@@ -105,8 +102,7 @@ static int sync_restored(struct sched_job *job, struct restoring *to)
 	return 0;
 }
 
-/* Restores the job without checks. The clerk calls this function; while a job is added, the adding
- * thread calls it, before any other thread knows the job. */
+/* Restores without checks. The clerk calls this, or the thread that adds the job. */
 static int restore_job(struct sched_job *job, struct restoring *to)
 {
 	int err = hold_opens(job);
@@ -120,7 +116,7 @@ static int restore_job(struct sched_job *job, struct restoring *to)
 	return sync_restored(job, to);
 }
 
-/* Takes a checkpoint, and saves the orders of the epochs in memory. Opens wait meanwhile. */
+/* Opens wait meanwhile. */
 static int save_for_export(struct sched_job *job, struct restoring *to)
 {
 	int err = hold_opens(job);
@@ -159,8 +155,7 @@ void restore_if_wanted(struct sched_job *job)
 	pthread_cond_broadcast(&job->sched->clerk_done_cond);
 }
 
-/* Has the clerk do the work, and waits for the result. -ENODEV: the job is removed, or the
- * scheduler stops; -EBUSY: another restore is under way. */
+/* -ENODEV: the job is removed, or the scheduler stops; -EBUSY: another restore. */
 static int restore_by_clerk(struct sched_job *job, struct clerk_restore *work)
 {
 	struct sched *sched = job->sched;

@@ -5,8 +5,8 @@
 #include "sched/sched.h"
 #include "sched/sched_internal.h"
 
-/* Passes work to worker threads, at once or after a delay. The housekeeper passes delayed work to
- * the workers when the delay is over, or when the scheduler stops. */
+/* Delayed work goes to the workers when the delay is over, or when the scheduler
+ * stops. */
 
 void sched_run(struct sched *sched, struct load_work *work)
 {

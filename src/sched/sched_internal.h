@@ -25,13 +25,8 @@
  *         |
  *      streams (one for each epoch that draws)
  *
- *   source    a dataset of the daemon; space: the tensors of a source with one preparation
- *   wanted    a sample of a space that has to be prepared, or that readers wait for
- *   need      the number of running epochs that still need a sample; the cache evicts by need
  *   handle    an open, from its request to its release; bare: an open for another daemon
  *   ticket    the number by which an open that waits can be cancelled
- *   feed      the samples of a rank, which the coordinator draws (draw/feed.c)
- *   draining  the state of the previous epoch while current/ may still give its files
  *
  *   open.c           serves an open, from its request to its release
  *   open_sample.c    opens a sample for another daemon
@@ -59,7 +54,6 @@
  *   skip*.c          leave bad samples out of later epochs (skipping.h)
  *   sched.c          makes and stops the scheduler and its threads
  *   dump.c           gauges, and the text for the log after a crash; job_status.c: gauges of a job
- *   validate.c       checks invariants, for tests
  */
 
 struct adding;
@@ -73,11 +67,11 @@ struct tier_asked;
  *
  *     OPENING --> PARKING --> AWAITS_SAMPLE --> AWAITS_TENSOR --> FINISHED
  *
- * OPENING: the thread that opens the file holds the lock. PARKING: this thread tells the reader its
- * ticket, without the lock; no other thread may change the state meanwhile. AWAITS_SAMPLE: the
- * engine has not answered the request, or a worker looks the sample up in a saved order (looks_up).
- * AWAITS_TENSOR: the handle is among the wanted sample's waiters. A handle that has nothing to
- * wait for skips states.
+ * OPENING: the thread that opens the file holds the lock. PARKING: this thread tells
+ * the reader its ticket, without the lock; no other thread may change the state.
+ * AWAITS_SAMPLE: the engine has not answered, or a worker looks the sample up in a
+ * saved order (looks_up). AWAITS_TENSOR: the handle is among the wanted sample's
+ * waiters. A handle skips states in which it has nothing to wait for.
  */
 enum handle_state {
 	HANDLE_OPENING,
@@ -89,32 +83,32 @@ enum handle_state {
 
 struct sched_handle {
 	struct sched_job *job;
-	/* an open for another daemon: it has no position, and the engine does not know it */
+	/* an open for another daemon: it has no position, and the engine does not know
+	 * it */
 	bool bare;
-	/* the request to the engine; the engine sets its results: the sample and the epoch */
+	/* the engine sets its results, the sample and the epoch */
 	struct open_request request;
 	bool answered;
-	/* a worker looks the sample up in a saved order; only this worker may finish the handle */
+	/* A worker looks the sample up in a saved order; only it may finish the
+	 * handle. */
 	bool looks_up;
 	struct load_work look_up;
-	/* The tensors of the sample's dataset and preparation. NULL: the engine has not answered,
-	 * or only a label was opened. */
+	/* NULL: the engine has not answered, or only a label was opened */
 	struct space *space;
 	sample_id in_space; /* the sample's id in the dataset of `space` */
-	/* the sample that was not in the cache at the open, and is prepared; NULL: its tensor was
-	 * ready */
+	/* NULL: the tensor was ready at the open */
 	struct wanted *wanted;
 	const struct tensor *tensor;
 	enum handle_state state;
 	int status;
 	bool bad;	     /* the sample itself is bad */
-	UT_hash_handle hash; /* entry in the hash table sched->tickets, by `ticket` */
+	UT_hash_handle hash; /* entry in sched->tickets, by `ticket` */
 	uint64_t ticket;
 	uint64_t parked_ns;
-	/* time at which the present wait for the tensor began */
+	/* when the present wait for the tensor began */
 	uint64_t awaits_ns;
 	uint64_t waited_ns;   /* sum of the waits for the tensor */
-	uint64_t traced_as;   /* number of the open in the trace */
+	uint64_t traced_as;   /* number in the trace */
 	struct waiter waiter; /* used in the state AWAITS_TENSOR */
 	/* entry in a list of an aftermath (after.h) */
 	TAILQ_ENTRY(sched_handle) link;
@@ -122,62 +116,61 @@ struct sched_handle {
 	struct sched_open_callbacks callbacks;
 };
 
-/* State of bad_sample = skip. All members are NULL if the job does not skip. */
+/* bad_sample = skip; all members are NULL if the job does not skip */
 struct skipping {
-	roaring_bitmap_t *bad; /* the bad samples, which later epochs leave out */
-	/* the bad samples that stay bad until their files change */
+	roaring_bitmap_t *bad; /* left out of later epochs */
+	/* those that stay bad until their files change */
 	roaring_bitmap_t *damaged;
-	roaring_bitmap_t *told; /* bad samples that were logged; only the clerk uses it */
-	/* `bad` has got samples that the clerk has not seen yet */
+	roaring_bitmap_t *told; /* already logged; only the clerk uses it */
+	/* The clerk has not seen some samples of `bad`. */
 	bool found;
-	/* the positions that the next epoch leaves out (skip_plan.c); NULL: none */
+	/* what the next epoch leaves out (skip_plan.c); NULL: nothing */
 	struct skip_plan *plan;
 };
 
 struct sched_job {
-	struct job is; /* the members that src/edition, src/state and src/watch use */
+	struct job is; /* members for src/edition, src/state and src/watch */
 	TAILQ_ENTRY(sched_job) link;
 	struct sched *sched;
 	atomic_uint references;
 	bool removed;
-	struct feeds feeds; /* if the job is a rank: the feed of each epoch */
-	/* time at which the rank's feed failed; 0: the feed works, or the job has no feed */
+	struct feeds feeds; /* if the job is a rank */
+	/* when the rank's feed failed; 0: it works, or there is none */
 	uint64_t unfed_since_ns;
-	bool gives_up; /* an open fails if the feed has no sample for it */
-	/* why the next epoch of the training does not begin (sched_feed_waits) */
+	bool gives_up; /* An open fails if the feed has no sample for it. */
+	/* why the training's next epoch does not begin (sched_feed_waits) */
 	char waits_why[SCHED_WAIT_TEXT];
-	uint32_t open; /* number of images of current/ that are open */
+	uint32_t open; /* open images of current/ */
 	TAILQ_ENTRY(sched_job) clerk_link;
 	struct skipping skips;
 	/* the restore that the clerk has to do, or NULL */
 	struct clerk_restore *restoring;
 	/* the job is queued for the clerk, or the clerk works for it */
 	bool clerk_wanted;
-	/* save_pause: number of seconds between two tries to save an order. save_in: number of
-	 * seconds until the next try. */
+	/* seconds between two tries to save an order, and until the next try */
 	uint32_t save_pause, save_in;
-	struct handle_queue parked; /* handles that wait, the oldest first */
+	struct handle_queue parked; /* the oldest first */
 	struct share_job share;
 	struct watch watch;
 	struct sched_program programs[SCHED_PROGRAMS]; /* the latest first */
-	/* fraction of the last second during which a reader of the job waited */
+	/* part of the last second during which a reader waited */
 	double waiting_part;
 };
 
 /* A dataset of the daemon. */
 struct sched_source {
-	struct source is; /* the members that src/supply and src/edition use */
+	struct source is; /* members for src/supply and src/edition */
 	struct sched *sched;
 	struct tier *at; /* the tier that the dataset has to join, or NULL */
 	/* config.name is NULL if the configuration is not known */
 	struct dataset_config config;
-	bool taken; /* no job may begin to use the dataset */
+	bool taken; /* jobs may not begin to use the dataset */
 	bool removed;
-	/* directory that symbolic links must not leave; NULL: links may lead anywhere */
+	/* symbolic links must not leave it; NULL: they may lead anywhere */
 	const char *root;
-	/* samples that are never prepared (quarantine.h); constant; NULL: none */
+	/* never prepared (quarantine.h); constant; NULL: none */
 	const roaring_bitmap_t *quarantined;
-	struct histogram decodes; /* duration of decodes, in ns per sample */
+	struct histogram decodes; /* ns per sample */
 	_Atomic uint64_t cpu_ns;  /* processor time of all decodes */
 };
 
@@ -204,13 +197,13 @@ static inline struct sched *sched_of(const struct job *job)
 }
 
 struct sched {
-	/* Guards the members below, and all that they point to, except constant members. */
+	/* Guards the members below and all that they point to, except constants. */
 	struct lock lock;
 	struct section section; /* constant; set by phases_init */
 	struct supply supply;
 	struct sched_source *sources; /* supply.sources points to these */
 	struct daemon_config const *config;
-	/* number of times that a dataset was added or removed */
+	/* how often a dataset was added or removed */
 	uint64_t sources_changed;
 	uint64_t seed;		       /* constant */
 	struct quarantine *quarantine; /* constant */
@@ -231,42 +224,38 @@ struct sched {
 	job_id last_id;
 	struct tier **tiers; /* room for CONFIG_MOST_DATASETS */
 	size_t n_tiers;
-	uint64_t window_ns; /* when the jobs' shares of the decoders were last computed */
+	uint64_t window_ns; /* when the shares of the decoders were last computed */
 	struct programs *programs;
 	TAILQ_HEAD(, load_work) postponed;
 	bool room_made; /* the housekeeper has to call supply_has_room */
-	/* cache_advice.c uses these. evictions_told: number of evictions when the advice on the
-	 * size of the cache was last logged. told_ns: the time at which it was logged. */
+	/* cache_advice.c: evictions when the advice was last logged, and the time */
 	uint64_t evictions_told, told_ns;
-	struct sched_handle *tickets; /* hash table of parked opens, by ticket */
+	struct sched_handle *tickets; /* parked opens, by ticket */
 	uint64_t next_ticket;
 	bool stopping;
 	bool keeps_house;
 	pthread_t housekeeper;
-	/* signalled when some work is due earlier than the housekeeper expects, or when `stopping`
-	 * is set */
+	/* signalled when work is due earlier than expected, or `stopping` is set */
 	pthread_cond_t house_cond;
 	bool has_clerk;
 	pthread_t clerk;
-	/* signalled when a job wants the clerk, or when `stopping` is set */
+	/* signalled when a job wants the clerk, or `stopping` is set */
 	pthread_cond_t clerk_cond;
 	pthread_cond_t clerk_done_cond;
 };
 
 /* --- watching.c --- */
 
-/* Adds the time since the last call to the waits of the job, if a reader of the job waited during
- * this time. Then determines for what the job's readers wait from now on. */
+/* Adds the time since the last call to the job's waits, if a reader waited, and
+ * determines for what the readers wait from now on. */
 void job_count_waits_locked(struct sched_job *job, uint64_t now_ns);
-/* Counts the handles that wait for tensors. change = 1: the handle begins to wait; -1: its wait
- * ends. */
+/* change: 1: the handle begins to wait for its tensor; -1: its wait ends. */
 void handle_waits_locked(struct sched_handle *handle, int change);
-/* Adds the time since the last call to the waits of all jobs that wait for the sample. Called when
- * the cause of these waits changes. */
+/* Called when jobs that wait for the sample begin to wait for another cause. */
 void wanted_moved_locked(struct wanted *wanted, uint64_t now_ns);
-/* Tells the job's watch of an open, once the open's epoch is known. */
+/* The open's epoch is known. */
 void handle_in_epoch_locked(const struct sched_handle *handle);
-/* Adds the event to the job's trace. There must be a trace. */
+/* There must be a trace. */
 void handle_trace_event_locked(struct sched_handle *handle, enum sched_trace_kind kind);
 static inline void handle_trace_locked(
 	struct sched_handle *handle, enum sched_trace_kind kind)
@@ -274,70 +263,67 @@ static inline void handle_trace_locked(
 	if (handle->job->watch.trace)
 		handle_trace_event_locked(handle, kind);
 }
-/* Gives the job a notice, which is logged after the lock is released. Each kind of notice is logged
- * once for each job. */
+/* Logged after the lock is released; once for each kind and job. */
 void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
 	struct aftermath *aftermath);
 /* Gives notices (warnings about scripts) at the open of an image: if scripts keep too many files
  * open, or if readers can't be told apart. */
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Gives a notice, because the reader is a rank of a training that also runs on other machines.
- * Returns true if the open must fail because of that. */
+/* Gives a notice if the reader's training also runs on other machines. True: the open
+ * must fail. */
 bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aftermath);
 
 /* --- readings.c --- */
 
-/* Takes a reading for the last hour, if it is time for one. The housekeeper calls this, with no
- * lock held. */
+/* Takes a reading for the last hour, if it is time. The caller holds no lock. */
 void reading_take(struct sched *sched, uint64_t now_ns);
 
 /* --- tier_worths.c --- */
 
-/* Sets the worth of each sample that a tier asks about. context: the scheduler. Takes the lock. */
+/* context: the scheduler. Takes the lock. */
 void tell_worths(void *context, struct tier_asked *asked, size_t n);
 
 /* --- open.c --- */
 
-/* Makes the handle of an open, which handle_free frees. NULL: no memory. */
+/* NULL: no memory. */
 struct sched_handle *handle_new(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks, bool label);
-/* Gives the handle a reference to the sample's tensor, or, if there is no tensor yet, to the wanted
- * sample. handle_detach_locked gives the reference back. -ENOMEM */
+/* Takes a reference to the sample's tensor, or to the wanted sample, until
+ * handle_detach_locked. -ENOMEM */
 must_check int handle_attach_locked(struct sched_handle *handle);
-/* Finishes the open if it is ready. Otherwise gives it a ticket, and its state becomes
- * HANDLE_PARKING. -ENOMEM: the open is undone. */
+/* Finishes the open if it is ready; otherwise gives it a ticket (HANDLE_PARKING).
+ * -ENOMEM: the open is undone. */
 must_check int handle_settle_locked(
 	struct sched_handle *handle, struct aftermath *aftermath);
-/* Ends the critical section in which the open was requested. Then frees the handle if err is not 0,
- * and parks an open that has to wait. */
+/* Ends the critical section of the request. Frees the handle if err is not 0; parks an
+ * open that has to wait. */
 void handle_asked(struct sched_handle *handle, int err, struct aftermath *aftermath);
-/* Continues an open whose request the engine has answered. */
+/* The engine has answered the open's request. */
 void handle_answered_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Has a worker look up a request's sample in a saved order (EFFECT_LOOK_UP). */
+/* A worker looks the request's sample up in a saved order (EFFECT_LOOK_UP). */
 void handle_look_up_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Ends an open: removes its ticket, and gives the handle its tensor, or, after an error, gives up
- * its sample. The callback `opened` is called after the critical section. */
+/* Ends an open: removes its ticket, and takes its tensor, or gives up its sample after
+ * an error. `opened` is called after the critical section. */
 void handle_finish_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath);
-/* Ends a waiting open with the error `status`: at once, or as soon as the thread that works on the
- * handle is done. */
+/* Ends a waiting open with an error, at once or when the thread that works on it is
+ * done. */
 void handle_give_up_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath);
 void handle_free(struct sched_handle *handle);
 
 /* --- run_work.c --- */
 
-/* Returns the time at which the next delayed work has to begin; UINT64_MAX: no work is delayed. */
+/* UINT64_MAX: no work is delayed. */
 uint64_t postponed_first_due_locked(const struct sched *sched);
-/* Has workers do the delayed work whose time has come. Takes the lock. */
+/* Takes the lock. */
 void postponed_run_due(struct sched *sched);
 
 /* --- effects.c --- */
 
-/* Executes effects of the job's engine. */
 void effects_execute_locked(
 	struct sched_job *job, struct effects *effects, struct aftermath *aftermath);
-/* Resumes requests that wait in the engine, if their wait has ended with success or failure. */
+/* Resumes requests whose wait in the engine has ended, with success or failure. */
 void effects_resume_locked(struct sched_job *job, struct aftermath *aftermath);
 
 /* --- job_shares.c --- */
@@ -345,26 +331,25 @@ void effects_resume_locked(struct sched_job *job, struct aftermath *aftermath);
 void shares_join_locked(struct sched_job *job);
 void shares_leave_locked(struct sched_job *job);
 void shares_status_locked(const struct sched_job *job, struct sched_job_share *ret);
-/* Computes new shares of the decoders from what the jobs did and waited for since the last call.
- * The caller calls this once a second. Takes the lock. */
+/* Computes the jobs' new shares of the decoders, once a second. Takes the lock. */
 void shares_pass_window(struct sched *sched);
 
 /* --- programs.c --- */
 
 /* Notes the reader's process as the latest one that read the job. */
 void program_note_locked(struct sched_job *job, const struct sched_reader *reader);
-/* If the job has `script = one`, and this reader may begin a new script, finds out whether the
- * processes of the last script have ended. Takes the lock. */
+/* If the job has `script = one`, and the reader may begin a new script, finds out
+ * whether the processes of the last one have ended. Takes the lock. */
 void program_meet(struct sched_job *job, const struct sched_reader *reader);
-/* Returns the reader's identity, in the form that the job's engine knows. */
+/* Returns the reader as the job's engine knows it. */
 struct reader program_who_locked(
 	const struct sched_job *job, const struct sched_reader *reader);
-/* Tells the engines which scripts have ended: those without a living process. Takes the lock. */
+/* Tells the engines which scripts have no living process. Takes the lock. */
 void programs_look(struct sched *sched);
 
 /* --- rescan.c --- */
 
-/* Returns the reason why a job can't move to a new scan of its dataset; NULL: it can. */
+/* Why the job can't move to a new scan of its dataset; NULL: it can. */
 const char *move_obstacle(const struct job_config *config);
 
 /* --- editions.c --- */
@@ -375,46 +360,39 @@ must_check int job_restore_editions(struct sched_job *job);
 
 /* --- restoring.c --- */
 
-/* Does the restore or the export that a caller waits for, if there is one. The clerk calls this. */
+/* The clerk calls this. */
 void restore_if_wanted(struct sched_job *job);
-/* Imports orders for a job that is being added (import_for_job), and lets the job continue where
- * the exported job was. */
+/* Imports orders (import_for_job); the job continues where the exported job was. */
 must_check int job_import(struct sched_job *job, const struct adding *adding);
 
 /* --- file_heads.c --- */
 
-/* Decides, for each preparation of the edition, whether its tensors are copied to files from which
- * the kernel can answer readers. The caller calls this after a job was added or removed. Jobs whose
- * files have another head read these tensors through the daemon. */
+/* Decides which of the edition's tensors are copied to files for the kernel, after a job
+ * came or went. Jobs with another head read these tensors through the daemon. */
 void edition_choose_heads_locked(const struct edition *edition);
 
 /* --- clerk.c: long work at an epoch, in a thread of its own --- */
 
-/* Tries again to save an order that could not be saved, if it is time. The caller calls this once a
- * second. */
+/* Called once a second: tries again to save an order that could not be saved. */
 void clerk_second_locked(struct sched_job *job);
-/* Runs the clerk's thread. */
 void *sched_clerk(void *sched);
-/* Runs the housekeeper's thread: does work when it is due, and the periodic work once a second. */
 void *sched_keep_house(void *sched);
 
 /* --- jobs.c --- */
 
-/* Removes the job from the list, answers its parked opens, and removes its pins and need from the
- * cache. */
+/* Removes the job from the list, its parked opens, pins and need. */
 void job_leave_locked(struct sched_job *job, struct aftermath *aftermath);
 
 /* --- job_lists.c --- */
 
-/* Returns the job of this name, or of this id if name is NULL. NULL: there is none. */
+/* name: NULL: by id. Returns NULL if there is none. */
 struct sched_job *job_find_locked(struct sched *sched, const char *name, job_id id);
-/* Calls `visit` for each job, without the lock; a reference to the job is held during the call.
- * Visits no job if there is no memory for the list of ids. */
+/* Calls `visit` without the lock, with a reference to the job. No memory: visits
+ * none. */
 void jobs_visit(struct sched *sched, void visit(struct sched_job *job));
-/* Queues the job for the clerk, because it has work for the job, such as a stream to make, or an
- * order to save. */
+/* The clerk has work for the job, such as a stream to make or an order to save. */
 void clerk_request_locked(struct sched_job *job);
-/* Waits until the clerk has done all work for a job that was removed. Takes the lock. */
+/* Waits for the clerk's work for a removed job. Takes the lock. */
 void clerk_wait_for_last(struct sched_job *job);
 
 /* --- job_status.c --- */
@@ -423,36 +401,36 @@ void job_status_locked(struct sched_job *job, struct sched_job_status *ret);
 
 /* --- admit.c: checks of a job that is to be added --- */
 
-/* Finds the job's program, and sets the job's preparation. -EINVAL, reported: there is none, or
- * its arrays do not fit the job. */
+/* Finds the job's program, and sets the job's preparation. -EINVAL, reported: there is
+ * none, or its arrays do not fit. */
 must_check int program_adopt(struct sched *sched, struct job_config *config,
 	config_report *report, void *context);
 
-/* Returns the job whose path below data/ collides with the path in config; NULL: there is none. */
+/* NULL: no job's path collides with that in config. */
 const struct sched_job *admit_conflict_locked(
 	const struct sched *sched, const struct job_config *config);
-/* Refuses a job whose path collides with another job's: -EEXIST, reported. */
+/* -EEXIST, reported: the path collides with another job's. */
 must_check int admit_path(struct sched *sched, const struct job_config *config,
 	config_report *report, void *context);
-/* Tells whether the job fits the other ranks of its training. If not, *ret_other is a rank with
- * which the job conflicts, and *ret_key is the key in which the conflict is. */
+/* False: the job does not fit *ret_other, a rank of its training, in the key
+ * *ret_key. */
 bool admit_rank_locked(const struct sched *sched, const struct job_config *config,
 	const struct sched_job **ret_other, const char **ret_key);
-/* Refuses a job that conflicts with another rank: -EEXIST, reported. */
+/* -EEXIST, reported: the job conflicts with another rank. */
 must_check int admit_rank(struct sched *sched, const struct job_config *config,
 	config_report *report, void *context);
-/* Refuses a job whose batches the daemon can't hold in memory: -EINVAL, reported. */
+/* -EINVAL, reported: a batch does not fit into the memory. */
 must_check int admit_batch(
 	const struct edition *edition, config_report *report, void *context);
-/* If channels = keep: refuses a job whose format, filter or layout does not support the channels of
- * its images. -EINVAL, reported. */
+/* -EINVAL, reported: channels = keep, and the format, the filter or the layout can't
+ * have the channels of the images. */
 must_check int admit_channels(
 	const struct edition *edition, config_report *report, void *context);
-/* Makes the tables of the dataset that the job's layout needs, which takes a while. -errno */
+/* Makes the tables that the job's layout needs, which takes a while. -errno */
 must_check int admit_view(const struct edition *edition);
 
 /* --- cache_advice.c: the memory that all prepared samples take --- */
 
-/* Logs, at most every ten minutes, that samples were evicted which will be needed again. Takes the
- * lock. */
+/* Logs, at most every ten minutes, that samples were evicted which will be needed again.
+ * Takes the lock. */
 void prepared_report(struct sched *sched);

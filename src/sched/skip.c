@@ -11,13 +11,10 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* Leaves bad samples out of epochs: see skipping.h. */
-
 #define STEP_SAMPLES 64
 
-/* Tells whether more samples can be left out of the epoch: its stream is still being made, and no
- * reader has bound a position of the epoch. done: number of positions that skip_locked has already
- * bound to bad samples. */
+/* The epoch's stream is still being made, and no reader has bound a position. done:
+ * positions already bound to bad samples. */
 static bool may_skip_locked(const struct sched_job *job, uint32_t epoch, uint32_t done)
 {
 	lock_assert_held(&job->sched->lock);
@@ -72,7 +69,7 @@ void skip_epoch(struct sched_job *job, uint32_t epoch)
 
 /* --- positions that an epoch leaves out ------------------------------------------------- */
 
-/* Returns the epoch that a script which begins now would read in current/. */
+/* the epoch of current/ for a script that begins now */
 static uint32_t current_locked(const struct sched_job *job)
 {
 	struct epochs_status status;
@@ -84,7 +81,7 @@ static uint32_t current_locked(const struct sched_job *job)
 	return status.epoch + read;
 }
 
-/* Returns the positions that the epoch leaves out, or would leave out if it began now. */
+/* The positions that the epoch leaves out, or would if it began now. */
 static const roaring_bitmap_t *skipped_locked(const struct sched_job *job, uint32_t epoch)
 {
 	const struct skip_plan *plan = job->skips.plan;

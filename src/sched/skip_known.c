@@ -11,9 +11,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* Finds, logs and saves the bad samples of a job with bad_sample = skip. */
-
-/* Tells whether the file is unchanged. A changed file counts as another image. */
+/* A changed file counts as another image. */
 static bool is_same(
 	struct dataset *dataset, sample_id id, uint64_t bytes, int64_t mtime_ns)
 {
@@ -112,8 +110,7 @@ void skip_found_locked(const struct space *space, sample_id sample, bool damaged
 
 /* --- the clerk's part -------------------------------------------------------------------- */
 
-/* Copies the sets of bad and of damaged samples, if `bad` has new samples. Returns false if it has
- * none. The caller frees the copies. */
+/* False: `bad` has no new samples. The caller frees the copies. */
 static bool take_found(
 	struct sched_job *job, roaring_bitmap_t **ret_bad, roaring_bitmap_t **ret_damaged)
 {
@@ -167,8 +164,8 @@ static void save(struct sched_job *job, const roaring_bitmap_t *damaged)
 		return;
 	print_damaged(out, job->is.now->is.dataset, damaged);
 	if (fclose(out) == 0)
-		/* keep_bad logs the error; a bad sample that is not saved will be found bad
-		 * again */
+		/* keep_bad logs the error. A bad sample that is not saved will be found
+		 * again. */
 		(void)!keep_bad(&job->is, text);
 	free(text);
 }
@@ -177,7 +174,7 @@ static void update(struct sched_job *job, const roaring_bitmap_t *bad)
 {
 	struct skip_plan *plan, *old;
 	if (skip_plan_new(job, bad, &plan) != 0)
-		return; /* there is no memory; the next bad sample leads to another try */
+		return; /* The next bad sample leads to another try. */
 	lock_take(&job->sched->lock);
 	old = job->skips.plan;
 	job->skips.plan = plan;

@@ -8,12 +8,9 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/*
- * A plan gives each bad sample one of the last positions of the epoch, or, if positions have
- * labels, one of the last positions with its label. If each position has a fixed sample, the bad
- * sample gets its own position. Listings do not show these positions, and the epoch counts them as
- * read. So the names of the other files stay as they are.
- */
+/* Each bad sample gets one of the epoch's last positions, or of the last with its label,
+ * or its own position, if that has a fixed sample. Listings do not show these positions,
+ * and they count as read. So the other files keep their names. */
 
 void skip_plan_free(struct skip_plan *plan)
 {
@@ -60,7 +57,6 @@ static void place_last(const struct sched_job *job, const uint32_t *ids, uint32_
 		plan_add(plan, job->is.now->set.positions - 1 - i, ids[i]);
 }
 
-/* Places each bad sample at one of the last positions of its label. */
 static int place_by_label(const struct sched_job *job, const uint32_t *ids, uint32_t n,
 	struct skip_plan *plan)
 {
@@ -69,8 +65,8 @@ static int place_by_label(const struct sched_job *job, const uint32_t *ids, uint
 	auto_free uint32_t *next = calloc(n + 1, sizeof(*next));
 	if (!first || !next)
 		return -ENOMEM;
-	/* Makes a list of bad samples for each label: ids[first[label] - 1] is its first sample,
-	 * and next[i] stands for the sample after ids[i - 1]; 0 ends a list. */
+	/* A list of bad samples for each label: ids[first[label] - 1] is the first, and
+	 * next[i] stands for the one after ids[i - 1]; 0 ends a list. */
 	for (uint32_t i = n; i > 0; i--) {
 		uint32_t label = dataset_label(dataset, ids[i - 1]);
 		next[i] = first[label];

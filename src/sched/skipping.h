@@ -20,35 +20,33 @@
 
 /* --- skip_plan.c: positions of bad samples --- */
 
-/* A plan for the bad samples: each one gets a position that epochs leave out. */
+/* Each bad sample gets a position that epochs leave out. */
 struct skip_plan {
 	uint32_t n;
-	/* position[i] is the position that the bad sample sample[i] gets */
+	/* position[i] is for the bad sample sample[i] */
 	uint32_t *position;
 	sample_id *sample;
-	roaring_bitmap_t *positions; /* the set of all positions in `position` */
+	roaring_bitmap_t *positions; /* the set of `position` */
 };
 
-/* Makes a plan for the job's present edition. *ret is NULL if there is nothing to leave out. */
+/* Makes a plan for the job's present edition. *ret: NULL: nothing to leave out. */
 must_check int skip_plan_new(
 	const struct sched_job *job, const roaring_bitmap_t *bad, struct skip_plan **ret);
 void skip_plan_free(struct skip_plan *plan);
-/* Frees the members of job->skips. */
 void skip_free(struct sched_job *job);
 
 /* --- skip_known.c: samples that are known to be bad --- */
 
-/* Finds the samples that are known to be bad, when a job is added. The job's directory must
- * exist. */
+/* Finds samples known as bad when a job is added. The job's directory must exist. */
 must_check int skip_begin(struct sched_job *job);
-/* Notes a bad sample for all jobs that skip. damaged: the sample stays bad until its file
+/* Notes a bad sample for all jobs that skip. damaged: it stays bad until its file
  * changes. */
 void skip_found_locked(const struct space *space, sample_id sample, bool damaged);
-/* Saves and logs the bad samples that were found since the last call of this function, and makes a
- * new plan. The clerk calls this. */
+/* Saves and logs the bad samples found since the last call, and makes a new plan. The
+ * clerk calls this. */
 void skip_update(struct sched_job *job);
 
 /* --- skip.c: epochs --- */
 
-/* Leaves the bad samples out of an epoch that is beginning. The clerk calls this. */
+/* The epoch is beginning. The clerk calls this. */
 void skip_epoch(struct sched_job *job, uint32_t epoch);

@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* Adds the jobs with which the daemon starts. */
-
 struct adding {
 	struct sched *sched;
 	int err; /* the first error */

@@ -8,8 +8,8 @@
 #include <dirent.h>
 #include <fnmatch.h>
 
-/* Finds datasets whose jobs can't move to a later scan. Reads the inis of the jobs, since the
- * datasets are not open yet. Mistakes in an ini are reported later, when the job is added. */
+/* Reads the inis of jobs, since the datasets are not open yet. Mistakes are reported
+ * later, when the job is added. */
 
 static void ignore(void *context, const char *message)
 {
@@ -29,7 +29,7 @@ static void look_at_ini(const char *path, FILE *out)
 	config_job_free(&job);
 }
 
-/* Reads the inis DIRECTORY/NAME.ini, or DIRECTORY/NAME/job.ini if ending is "/job.ini". */
+/* DIRECTORY/NAME.ini, or DIRECTORY/NAME/job.ini if ending is "/job.ini" */
 static void look_at_directory(const char *directory, const char *ending, FILE *out)
 {
 	DIR *dir = opendir(directory);
@@ -53,8 +53,7 @@ char *sched_datasets_that_stay(const struct daemon_config *daemon)
 	if (!out)
 		return NULL;
 	fputc('\n', out);
-	/* Jobs of daemons in a group stay with their scan, because all nodes must have the same
-	 * samples. */
+	/* All nodes of a group must have the same samples. */
 	bool group = daemon->cluster.engine || daemon->cluster.listen;
 	for (size_t i = 0; group && i < daemon->n_datasets; i++)
 		fprintf(out, "%s\n", daemon->datasets[i].name);

@@ -9,8 +9,6 @@
 
 #include <sys/stat.h>
 
-/* Tells which datasets have the same storage, and reports storages that do not answer. */
-
 uint64_t storage_device(const struct dataset *dataset)
 {
 	struct stat st;
@@ -40,8 +38,7 @@ bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret)
 	return i < sched->supply.n_storages;
 }
 
-/* Tells whether the storage, since the last call, has stopped answering or begun to answer
- * again. */
+/* True: the storage has stopped or begun to answer since the last call. */
 static bool has_changed(struct sched *sched, size_t i, struct sched_storage *ret)
 {
 	LOCK_SCOPE(&sched->lock);

@@ -14,11 +14,9 @@
 #include <errno.h>
 #include <string.h>
 
-/*
- * Makes and fills streams for the draw engine, and ends them. Beginning and ending a stream takes
- * long: the cache must count which samples are needed, and the sampler `exchange` must bring its
- * candidates up to date. This is done in steps, between which the lock is released.
- */
+/* Beginning and ending a stream takes long: the cache counts needed samples, and
+ * `exchange` updates its candidates. This is done in steps; the lock is released between
+ * them. */
 
 /* --- the remaining samples of a stream that is made --------------------------------------- */
 
@@ -28,8 +26,7 @@ static void remove_sample(const struct stream *stream, sample_id sample)
 	roaring_bitmap_remove(strand->ids, sample - strand->first);
 }
 
-/* Returns a reference to one of the ranks of the training that this daemon serves: the k-th one,
- * counted from 0. NULL: there are fewer. */
+/* Returns a reference to the k-th rank, from 0, of the training here; NULL: fewer. */
 static struct sched_job *hold_rank(struct sched *sched, const char *training, size_t k)
 {
 	struct sched_job *job;
@@ -41,7 +38,7 @@ static struct sched_job *hold_rank(struct sched *sched, const char *training, si
 	return NULL;
 }
 
-#define AT_ONCE 1024 /* most bindings or samples that are handled at a time */
+#define AT_ONCE 1024 /* bindings or samples */
 
 static void remove_bound(
 	struct sched_job *job, const struct stream *stream, struct binding *bindings)
@@ -55,8 +52,8 @@ static void remove_bound(
 	} while (n == AT_ONCE);
 }
 
-/* Removes from the stream the samples that ranks on this node have already got in the epoch. Only
- * after a restart, or after all these ranks were parked, are there such samples. */
+/* Removes samples that ranks of this node have got before a restart, or before all these
+ * ranks were parked. */
 static int remove_given(const struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -98,9 +95,9 @@ static bool is_borne(const struct stream *stream)
 	return draw_is_borne(&sched->draw, stream);
 }
 
-/* Finds the samples whose home is this node, and for which ranks of the training will still ask in
- * the epoch. But if this daemon has a stream for another rank of the training, that stream counts
- * these samples, and this one finds none. */
+/* Finds samples with their home here, for which ranks of the training will still ask in
+ * the epoch. None if another rank of the training has a stream here, which counts
+ * them. */
 static int find_demand(const struct stream *stream)
 {
 	const struct edition *edition = stream->edition;
@@ -117,8 +114,7 @@ static int find_demand(const struct stream *stream)
 	return err || borne ? err : remove_given(stream);
 }
 
-/* Finds the samples that are not bound in the epoch, for each dataset of the job. The epoch binds
- * no sample meanwhile, because it has no stream yet. */
+/* The epoch binds no sample meanwhile, because it has no stream yet. */
 static int find_remaining(const struct stream *stream)
 {
 	const struct edition *edition = stream->edition;
@@ -139,8 +135,7 @@ static int find_remaining(const struct stream *stream)
 	return 0;
 }
 
-/* Returns the number of positions that one open of a file binds. For another sampler than dsa,
- * always returns 1. */
+/* 1 for samplers other than dsa. */
 static uint32_t binds_at_once(const struct part *part)
 {
 	const struct job *job = part->edition->job;
@@ -154,7 +149,7 @@ static uint32_t binds_at_once(const struct part *part)
 static struct strand strand_of_part(const struct part *part)
 {
 	const struct job *job = part->edition->job;
-	lock_take(job->lock); /* lookahead_of reads a limit that other threads change */
+	lock_take(job->lock); /* lookahead_of reads a limit that other threads change. */
 	uint32_t lookahead = lookahead_of(job, part->space);
 	lock_release(job->lock);
 	return (struct strand){.space = part->space,
@@ -182,9 +177,9 @@ static int coarsening_finish(struct sched *sched, struct sampler *sampler,
 	return sampler_coarsen(sampler, coarsening);
 }
 
-/* A sampler keeps a set of samples for each combination of jobs. Merges the sets that differ only
- * in jobs that have left. Begins again if a job came or went meanwhile. If there is no memory, the
- * sampler stays as it is. */
+/* A sampler keeps a set for each combination of jobs. Merges sets that differ only in
+ * jobs that have left; begins again if a job came or went. Without memory the sampler
+ * stays as it is. */
 static void coarsen(struct sched *sched, struct sampler *sampler)
 {
 	int err;
@@ -244,12 +239,12 @@ static struct stream *stream_new(struct sched_job *job, uint32_t epoch)
 
 /* --- steps -------------------------------------------------------------------------------- */
 
-/* The work of one step, which takes some tens of microseconds. */
+/* One step takes some tens of microseconds. */
 #define STEP_IDS 16384
 #define STEP_RESIDENTS 64
 
-/* Finishes the change of need that another stream may have begun in the cache, because the cache
- * allows only one change at a time. */
+/* The cache allows one change of need at a time; ends one that another stream has
+ * begun. */
 static void finish_change_locked(struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
@@ -273,8 +268,7 @@ static void change_need_locked(struct stream *stream, enum cache_change change)
 	}
 }
 
-/* Samplers have some work left when a stream was inserted or removed. Does one step of this work
- * for the stream's samplers. Returns true if no work is left. */
+/* True: no work is left after a stream was inserted or removed. */
 static bool settle_locked(const struct stream *stream)
 {
 	lock_assert_held(stream->edition->job->lock);
@@ -286,8 +280,7 @@ static bool settle_locked(const struct stream *stream)
 	return true;
 }
 
-/* Does all the work that the stream's samplers have after a stream was inserted or removed: the
- * sampler `exchange` brings its candidates up to date. */
+/* The sampler `exchange` brings its candidates up to date. */
 static void update_sampler_locked(const struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -296,8 +289,7 @@ static void update_sampler_locked(const struct stream *stream)
 		lock_yield(&sched->lock);
 }
 
-/* Does the work that the epoch's new stream causes in its samplers, so that the stream may draw.
- * Stops if the stream ends meanwhile. */
+/* Stops if the stream ends meanwhile. */
 static void make_ready_locked(struct sched_job *job, uint32_t epoch)
 {
 	const struct stream *stream;
@@ -346,7 +338,7 @@ int stream_make(struct sched_job *job, uint32_t epoch)
 
 #define STEP_ROUNDS 8
 
-/* Draws up to STEP_ROUNDS rounds. Returns false if the stream wants no further round. */
+/* False: the stream wants no further round. */
 static bool fill_some_locked(struct stream *stream, struct aftermath *aftermath)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -358,8 +350,7 @@ static bool fill_some_locked(struct stream *stream, struct aftermath *aftermath)
 	return true;
 }
 
-/* Draws samples for the job's streams: that of the running epoch, and that of the draining epoch
- * (the previous one), if there is one. Returns true if a stream wants more samples. */
+/* True: the stream of the running or of the draining epoch wants more samples. */
 static bool fill_all_locked(struct sched_job *job, struct aftermath *aftermath)
 {
 	struct stream *stream;
@@ -404,9 +395,7 @@ static bool drop_need_if_in_set(uint32_t id, void *context)
 	return true;
 }
 
-/* Tells the cache, for all samples of the stream at once, that the epoch needs them no more. This
- * takes long, and the lock is held all the time. So it is done only if there is no memory for a set
- * of these samples. */
+/* Takes long, with the lock held: only for want of memory for a set of these samples. */
 static void drop_all_need_locked(struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -463,7 +452,7 @@ void streams_let_go(struct sched *sched)
 		drop_all_need_locked(stream);
 	update_sampler_locked(stream);
 	aftermath.kick = true;
-	/* sched_unlock also calls this function again, if another stream has ended */
+	/* Calls this function again if another stream has ended. */
 	sched_unlock(sched, &aftermath);
 	struct sched_job *job = sched_job_of(stream->edition->job);
 	stream_free(stream);

@@ -6,9 +6,6 @@
 #include "sched/supplying.h"
 #include "stats/stats.h"
 
-/* Passes events to the supply's engine, and executes its effects. */
-
-/* Answers the opens that have waited, the oldest first. */
 static void answer_locked(
 	struct sched *sched, struct waiters *ready, struct aftermath *aftermath)
 {

@@ -9,10 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Gives workers the samples that the supply's engine chooses, as tasks, and passes the results to
- * the engine. */
-
-/* The second file of a pair, or a later frame of a group, while the sample is prepared. */
+/* The second file of a pair, or a later frame of a group, while a sample is prepared. */
 struct wanted_second {
 	struct wanted_second *next;
 	struct preparation preparation;
@@ -79,8 +76,7 @@ static int add_second(struct wanted *wanted, sample_id sample, struct wanted_sec
 	return 0;
 }
 
-/* Makes tasks for the sample's further files: the second file of a pair, or the later frames of a
- * group. The tasks are a list, linked by their member `second`. */
+/* Makes tasks for the second file or the later frames, a list linked by `second`. */
 static int fill_second(struct wanted *wanted)
 {
 	const struct space *space = wanted->key.space;
@@ -120,8 +116,8 @@ static void fail_catalogue(struct wanted *wanted, int err)
 		"not in the catalogue: %s", strerror(-err));
 }
 
-/* Fills the task of a wanted sample. Returns false if the task has failed. A sample whose row
- * SQLite can't read is not marked as bad, because such an error may be transient. */
+/* False: the task has failed. A sample whose row SQLite can't read is not marked bad:
+ * the error may be transient. */
 static bool fill_task(const struct sched *sched, struct wanted *wanted)
 {
 	struct space *space = wanted->key.space;
@@ -163,8 +159,7 @@ static bool is_elsewhere(void *context, const struct wanted *wanted)
 	return fetch_is_due_locked(wanted);
 }
 
-/* Returns the next task. The reader thread that takes the task also wakes another reader thread if
- * there are more tasks. */
+/* Wakes another reader thread, too, if there are more tasks. */
 struct load_task *sched_next_read(void *context)
 {
 	struct sched *sched = context;
@@ -213,9 +208,8 @@ static struct wanted *next_decode(struct sched *sched, bool of_program)
 	return wanted;
 }
 
-/* Returns the next task of a program that prepares samples. The sample is not noted for the
- * quarantine: if the daemon crashes now, the sample is not the cause, because the program decodes
- * it. */
+/* Notes no sample for the quarantine: the program decodes it, so a crash of the daemon
+ * is not its fault. */
 struct load_task *sched_next_run(void *context)
 {
 	struct wanted *wanted = next_decode(context, true);
@@ -232,8 +226,8 @@ struct load_task *sched_next_decode(void *context)
 	return &wanted->task;
 }
 
-/* Tells whether the result is a failure that has to be logged. A transient error is only logged if
- * a reader gets the error, because no further try is left. */
+/* A transient error is logged only if no further try is left, so that a reader gets
+ * it. */
 static bool is_worth_a_line(struct wanted *wanted, const struct load_task *result)
 {
 	struct space *space = wanted->key.space;
@@ -258,8 +252,7 @@ static void note_cost_locked(struct space *space, const struct load_task *result
 		&sched_source_of(source)->cpu_ns, result->cpu_ns, memory_order_relaxed);
 }
 
-/* Ends the loading of a task's sample, which may free the task. One decode may make the tensors of
- * several tasks; `first` is the first of them, and has the result. */
+/* May free the task. first: the first task of a shared decode, which has the result. */
 static void end_task_locked(struct sched *sched, struct load_task *task,
 	const struct load_task *first, struct aftermath *aftermath)
 {
@@ -288,7 +281,7 @@ void sched_load_done(void *context, struct load_task *task)
 	aftermath_init(&aftermath);
 	kept_note_end();
 
-	/* The failure is logged before a reader gets the error. */
+	/* Logged before a reader gets the error. */
 	if (is_worth_a_line(wanted, &first))
 		log_bad_sample(dataset_name(wanted->key.space->source->dataset), &sample,
 			&first);

@@ -7,8 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Opens and closes tiers, which are directories on fast disks that keep samples as they were read
- * (src/tier), and adds datasets to them. */
+/* Opens and closes tiers (src/tier), and adds datasets to them. */
 
 /* --- opening and closing ---------------------------------------------------------------- */
 

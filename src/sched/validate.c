@@ -9,8 +9,7 @@
 #include "supply/supply.h"
 #include "epoch/questions.h"
 
-/* Counts need, pins and other sums anew, from jobs, streams and epochs, and compares them with the
- * stored sums. */
+/* Compares stored sums with sums over jobs, streams and epochs. */
 
 static bool needs(const struct stream *stream, const struct space *space, sample_id id)
 {
@@ -42,8 +41,7 @@ static uint32_t count_pins_of_job(
 	return n;
 }
 
-/* Counts the pins of the jobs' engines: draws that are not bound, and bindings that are not
- * consumed. */
+/* draws that are not bound, and bindings that are not consumed */
 static uint32_t count_engine_pins(const struct space *space, sample_id id)
 {
 	const struct sched_job *job;

@@ -9,12 +9,9 @@
 #include "sched/supplying.h"
 #include "watch/watch.h"
 
-/* Reports the waits, epochs and opens of a job to its watch (src/watch), and decides which notices
- * to give. */
-
 /* --- waits ------------------------------------------------------------------------------ */
 
-/* Returns the sample of the job's handle that has waited longest for its tensor. */
+/* Returns the sample of the handle that has waited longest for its tensor. */
 static const struct wanted *first_wanted_locked(const struct sched_job *job)
 {
 	const struct sched_handle *handle;
@@ -133,8 +130,7 @@ const char *sched_notice_text(enum notice notice)
 	return notice_text(notice);
 }
 
-/* One critical section can give only one notice. A second notice is dropped, and will be given when
- * its cause occurs again. */
+/* A second notice in a critical section is dropped, until its cause occurs again. */
 void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
 	struct aftermath *aftermath)
 {
@@ -161,8 +157,7 @@ static bool is_single(const struct sched_job *job)
 
 #define KEPT_LEAST 64
 
-/* Gives NOTICE_HANDLES only if each file holds a single sample, and holds another sample in each
- * epoch. */
+/* NOTICE_HANDLES is only for files that hold one sample, another one in each epoch. */
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;

@@ -6,9 +6,8 @@
 
 #define REAPED_AT_ONCE 16
 
-/* Releases the lock, and frees the evicted tensors without it, because freeing a tensor of many
- * megabytes takes a system call. After every 16 tensors takes the lock again, to get the next
- * ones. */
+/* Freeing a tensor of many megabytes takes a system call, so it is done without the
+ * lock. */
 void section_reap(const struct section *section)
 {
 	struct tensor *dead[REAPED_AT_ONCE];

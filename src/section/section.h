@@ -9,15 +9,14 @@
 /*
  * A critical section of the scheduler, and the work that follows it without the lock.
  *
- *   Flow: the owner of the section takes the lock and changes its data; section_close lists the
- *         necessary work in a struct aftermath, releases the lock, and calls the phases: functions
- *         that do the listed work.
+ *   Flow: the owner takes the lock and changes its data; section_close lists the
+ *         necessary work, releases the lock, and calls the phases, which do the work.
  *   Owns: nothing.   Threads: any.   Locks: releases section->lock.   Errors: none.
  */
 
 struct aftermath; /* list of the work to do after the section; defined by the owner */
 
-/* Does one kind of the listed work, without the lock. */
+/* Does one kind of work from the list, without the lock. */
 typedef void after_phase(void *owner, struct aftermath *aftermath);
 
 /* A section is made once, and its fields never change. */
@@ -25,9 +24,10 @@ struct section {
 	struct lock *lock;
 	struct cache *cache; /* used only with the lock held */
 	void *owner;
-	/* Adds the work that the state of `owner` makes necessary to the list `aftermath`. */
+	/* Adds to the list `aftermath` the work that the state of `owner` makes
+	 * necessary. */
 	void (*note_work_locked)(const void *owner, struct aftermath *aftermath);
-	after_phase *const *phases; /* called one after another, in this order */
+	after_phase *const *phases; /* called in this order */
 	size_t n_phases;
 };
 

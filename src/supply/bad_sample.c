@@ -10,19 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Paths up to this length are printed as they are. A longer path would make the ini's line too
- * long. */
+/* A longer path would make the ini's line too long. */
 #define MOST_PLAIN 100
 
-/* Tells whether the path would appear unchanged in an ini and in the log. */
+/* Tells whether the path looks the same in an ini and in the log. */
 static bool is_plain(const char *path)
 {
 	size_t n = strlen(path);
 	return n <= MOST_PLAIN && escape_length(path) == n && !strpbrk(path, ";#\\");
 }
 
-/* Makes the predicate that selects all samples except this one. The caller frees it. NULL: no
- * memory. */
+/* Makes the predicate that selects all other samples; NULL: no memory. */
 static char *all_but(const char *path)
 {
 	char *text = NULL;

@@ -12,24 +12,24 @@
 /*
  * The memory that the daemon uses for images, and its limits:
  *
- *   tensors, and contents that are made from tensors for one open (augmentation, float, png): at
- *     most the cache, plus a limit for the bytes that readers have open. Only what readers have
- *     open can exceed the cache.
+ *   tensors, and contents made from tensors for one open (augmentation, float, png):
+ *     the cache, plus a limit for bytes that readers have open. Only these can exceed
+ *     the cache.
  *   files that are being read, or wait for a decoder.
- *   memory that decoders need to prepare images, without the tensors: by an estimate that is never
- *     too low (image_working_bytes).
+ *   memory to prepare images, besides the tensors: an estimate that is never too low
+ *     (image_working_bytes).
  *   buffers that each decoder keeps from one image to the next.
  *
- * joaderfs-preparation(7) states the sum (Memory). A sample that does not fit now waits; a sample
- * that can never fit is refused.
+ * joaderfs-preparation(7) states the sum (Memory). A sample that does not fit now
+ * waits; a sample that can never fit is refused.
  */
 
 #define MIB (UINT64_C(1) << 20)
-/* The limits for open bytes, for files and for decoding are never less than this. */
+/* least limit for open bytes, for files and for decoding */
 #define LEAST_BYTES (256 * MIB)
-#define OPEN_PER_PIXEL 6 /* the limit of open bytes is max_pixels times this number */
+#define OPEN_PER_PIXEL 6 /* bytes that readers may have open, per pixel of max_pixels */
 #define WORKING_PER_PIXEL 16
-/* bytes that a decoder keeps from one image to the next: eight buffers of KEEP_BYTES */
+/* eight buffers of KEEP_BYTES */
 #define KEPT_BY_WORKER (128 * MIB)
 
 static uint64_t max_pixels(const struct supply *supply)
@@ -65,8 +65,7 @@ static struct memory_size full_size(const struct supply *supply,
 	const struct dataset *dataset, const struct preparation *preparation,
 	sample_id sample);
 
-/* Adds the memory for a group of frames: for the later frames, since the caller has added the first
- * one. The frames are decoded one after the other. */
+/* Adds the memory for the later frames of a group. Frames are decoded one by one. */
 static void add_frames(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct memory_size *size)
 {
@@ -85,7 +84,7 @@ static void add_frames(const struct dataset *dataset,
 	size->working += frame;
 }
 
-/* Adds the memory for the second file of a pair, which is prepared after the first file. */
+/* Adds the second file of a pair, which is prepared after the first. */
 static void add_second(const struct supply *supply, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct memory_size *size)
 {
@@ -100,8 +99,8 @@ static void add_second(const struct supply *supply, const struct dataset *datase
 	size->working = larger(size->working, second.working + second.tensor);
 }
 
-/* Returns the memory that a sample needs, even if it exceeds the limits. Zeros: the image's header
- * can't be read. A tensor that is copied to a file needs its bytes twice. */
+/* The sample may exceed the limits. Zeros: the image's header can't be read. A tensor
+ * that is copied to a file needs its bytes twice. */
 static struct memory_size full_size(const struct supply *supply,
 	const struct dataset *dataset, const struct preparation *preparation,
 	sample_id sample)
@@ -123,9 +122,9 @@ static struct memory_size full_size(const struct supply *supply,
 	return size;
 }
 
-/* Finds out why the sample is refused. Returns NULL if it is not. Otherwise returns the middle of
- * the message, which follows the number *ret_found and precedes *ret_limit; "": dataset_pair_fails
- * makes the whole message. */
+/* Returns why the sample is refused: the middle of a message, between the numbers
+ * *ret_found and *ret_limit. "": dataset_pair_fails makes the message. NULL: not
+ * refused. */
 static const char *find_reason(const struct supply *supply, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, uint64_t *ret_found,
 	uint64_t *ret_limit)
@@ -200,7 +199,7 @@ static uint64_t file_bytes(const struct space *space, sample_id sample)
 	return bytes;
 }
 
-/* Tells whether a decode for this preparation may also make the tensors of other preparations. */
+/* Tells whether one decode can also make tensors of other preparations. */
 static bool can_share_decode(const struct preparation *preparation)
 {
 	return !preparation->encoded && !preparation->approximate && !preparation->exif &&
@@ -213,7 +212,7 @@ struct wanted_needs wanted_needs_of(const struct space *space, sample_id sample)
 {
 	const struct supply *supply = space->source->supply;
 	uint64_t found, limit;
-	/* A refused sample must not share a decode, which would then fail for all its tensors. */
+	/* Otherwise a shared decode would fail for all its tensors. */
 	if (reason_of(supply, space, sample, &found, &limit))
 		return (struct wanted_needs){.alone = true};
 	return (struct wanted_needs){.memory = full_size(supply, space->source->dataset,
@@ -241,12 +240,10 @@ bool memory_has_room(const struct supply *supply, uint64_t tensor_bytes)
 	return cache_least_bytes(supply->cache) + beside <= memory_most_open(supply);
 }
 
-/*
- * Returns the most bytes that all running decodes may use together. The same limit holds for all
- * running reads of files. It is a quarter of the memory that the cache leaves, so that half of that
- * memory is left for readers. If the cache, whose size the user chooses, is larger than the
- * available memory, the limit is LEAST_BYTES. The limit never exceeds what a single decode may use.
- */
+/* The limit of all running decodes together, and of all running reads: a quarter of the
+ * memory that the cache leaves, so that half is left for readers. If the user has chosen
+ * a cache larger than the available memory: LEAST_BYTES. Never more than a single decode
+ * may use. */
 static uint64_t most_at_once(const struct supply *supply)
 {
 	uint64_t left = supply->config->memory.left, cache = supply->config->cache_bytes;
@@ -254,8 +251,8 @@ static uint64_t most_at_once(const struct supply *supply)
 	return part < most_working(supply) ? part : most_working(supply);
 }
 
-/* Tells whether a file may be read now. If no other file is being read, any file may: a sample that
- * needs too much memory was refused earlier, so the file can't be too large. */
+/* If no other file is being read, any file may: a sample that needs too much memory was
+ * refused earlier. */
 bool memory_may_read(const struct supply *supply, uint64_t file_bytes)
 {
 	return supply->reading == 0 ||

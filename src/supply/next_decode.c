@@ -5,14 +5,13 @@
 
 #include <errno.h>
 
-/* Chooses the sample that is decoded next. Ends loading: publishes the tensor, or delays the sample
- * for another try, or fails it. */
+/* Chooses the sample that is decoded next, and ends loading: publishes the tensor,
+ * delays the sample, or fails it. */
 
 /* --- the next decode ---------------------------------------------------------------- */
 
-/* Tells whether the sample `wanted` should be decoded before the sample `first`. It should if a
- * reader waits for `wanted`, and the reader's job also wants `first`. With share = fifo, a waiting
- * reader of any job is enough. */
+/* A sample with a waiting reader comes before a sample that the reader's job also wants;
+ * with share = fifo, before all samples. */
 static bool goes_before(const struct wanted *wanted, const struct wanted *first)
 {
 	const struct waiter *waiter;
@@ -23,10 +22,8 @@ static bool goes_before(const struct wanted *wanted, const struct wanted *first)
 	return false;
 }
 
-/* Returns the sample to decode next. Usually this is the sample that was read first, because
- * samples are read in the order that src/share decides. But a sample that a reader waits for comes
- * before samples drawn ahead for the same job. A sample whose image is being decoded for another
- * dataset has to wait. */
+/* Usually the sample that was read first, because reads follow the order of src/share. A
+ * sample whose image another dataset is decoding has to wait. */
 static struct wanted *first_read(const struct supply *supply, bool of_program)
 {
 	struct wanted *wanted, *first = NULL;
@@ -44,9 +41,8 @@ static struct wanted *first_read(const struct supply *supply, bool of_program)
 	return first;
 }
 
-/* Begins the decode of the sample and of its chain (the same sample with other preparations).
- * Returns false if there is not enough memory. The caller then begins no other decode, so that
- * smaller decodes do not overtake this one. */
+/* Begins the decode of a chain. False: there is not enough memory; then no other decode
+ * begins, so that smaller ones do not overtake this one. */
 static bool begin_decode(struct supply *supply, struct wanted *first)
 {
 	uint64_t working = 0;
@@ -75,7 +71,6 @@ struct wanted *supply_next_decode(struct supply *supply, bool of_program)
 
 /* --- the end ------------------------------------------------------------------------ */
 
-/* Returns the status that readers get: EIO in place of every error except ENOMEM. */
 static int reader_status(int status)
 {
 	return status == 0 || status == -ENOMEM ? status : -EIO;
@@ -115,7 +110,6 @@ void supply_done(struct supply *supply, struct wanted *wanted,
 	}
 	wanted_keep_capacity(wanted->key.space, wanted_sample(wanted));
 	wanted_drop_if_unused(wanted);
-	/* the end of the decode has freed memory */
 	supply->effects.decodes |= !TAILQ_EMPTY(&supply->read);
 }
 

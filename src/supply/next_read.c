@@ -6,24 +6,21 @@
 #include <errno.h>
 
 /*
- * Chooses the sample that is read next. share.h decides which job's request is next. Samples that
- * readers wait for may exceed the cache, up to the limit in memory.c. Samples that are only drawn
- * ahead must fit into the cache; if a sample does not fit, the next ones are tried.
+ * Chooses the sample that is read next, in the order of share.h. Samples that readers
+ * wait for may exceed the cache, up to the limit in memory.c. Samples drawn ahead must
+ * fit; if one does not fit, the next ones are tried.
  *
  *              supply_want           supply_next_read        supply_done
  *   open only ---------------> queued ---------------> loading -----------> open only
  *                              urgent <-- delayed <-------+ a transient error
  *
- *   loading: the file is read, waits for a decoder, is decoded (storage.c, next_decode.c); or the
- *            tensor comes from another daemon.
+ *   loading: the file is read, waits for a decoder, is decoded (storage.c, next_decode.c); or
+ *            the tensor comes from another daemon.
  */
 
-/*
- * Reserves room in the cache, and marks the sample as loading. urgent: a reader waits for the
- * sample, so the cache may exceed its capacity. -ENOSPC: a sample drawn ahead does not fit;
- * -EAGAIN: the files that are being read take too much memory; -ENOMEM: the files that readers have
- * open take too much memory.
- */
+/* Reserves room in the cache, which an urgent sample may exceed. -ENOSPC: a sample drawn
+ * ahead does not fit; -EAGAIN: files being read take too much memory; -ENOMEM: readers
+ * have too much open. */
 static int reserve(struct wanted *wanted, bool urgent)
 {
 	struct space *space = wanted->key.space;
@@ -49,9 +46,8 @@ static bool is_queued(const struct wanted *wanted)
 	return wanted->state == WANTED_QUEUED || wanted->state == WANTED_URGENT;
 }
 
-/* Looks for the same sample with other preparations, in the other spaces of the source. Samples
- * that are queued there join the chain of the wanted sample, so that one decode makes all tensors
- * of the chain. */
+/* Queued samples that are the same with other preparations join the chain, so that one
+ * decode makes all tensors. */
 static void share_decode(struct wanted *wanted)
 {
 	struct space *space;
@@ -69,7 +65,7 @@ static void share_decode(struct wanted *wanted)
 	}
 }
 
-/* Delays a sample that a reader waits for, because there is not enough memory. After too many tries
+/* Delays a sample that a reader waits for, because memory is short. After too many tries
  * the sample fails. */
 static void put_off(struct wanted *wanted, int err, uint64_t now_ns)
 {
@@ -83,17 +79,15 @@ static void put_off(struct wanted *wanted, int err, uint64_t now_ns)
 
 /* --- offers ------------------------------------------------------------------------- */
 
-/* A search tries at most this number of samples drawn ahead per storage, until it finds one that
- * fits into the cache. */
+/* most samples drawn ahead that a search tries per storage, to find one that fits */
 #define MOST_PASSED_OVER 256
 
-/* A search for a sample to read: share_next offers one request after the other. */
+/* A search: share_next offers requests one after the other. */
 struct offers {
 	struct supply *supply;
 	supply_is_elsewhere *is_elsewhere;
 	void *context;
-	/* A sample that a reader waits for, and that must be delayed because the files that readers
-	 * have open take too much memory; NULL: none. */
+	/* sample to delay, because readers have too much open; NULL: none */
 	struct wanted *put_off;
 	int err;
 };
@@ -103,9 +97,8 @@ static struct wanted *wanted_of(struct share_request *request)
 	return (struct wanted *)((char *)request - offsetof(struct wanted, request));
 }
 
-/* Returns how valuable the sample is for its tier: the higher the number, the longer the tier keeps
- * the sample (src/tier/policy.h). 0: there is no tier. Called when the sample is about to be
- * read. */
+/* The sample is about to be read. The higher its worth, the longer its tier keeps the
+ * sample (src/tier/policy.h). 0: there is no tier. */
 static uint32_t worth_of(const struct source *source, sample_id sample)
 {
 	return source->tier ? 1 + tier_need(source, sample, false) : 0;
@@ -171,8 +164,7 @@ static void begin_offers(struct supply *supply)
 	}
 }
 
-/* Called after a search that found no sample to read. Stores, for each storage, the bytes of the
- * smallest tensor drawn ahead that did not fit into the cache. */
+/* The search found no sample to read. */
 static void note_needs(struct supply *supply)
 {
 	for (size_t i = 0; i < supply->n_storages; i++) {
@@ -182,7 +174,7 @@ static void note_needs(struct supply *supply)
 	}
 }
 
-/* Tells whether there may be a sample to read. Returns false only if there is none for certain. */
+/* False: there is certainly no sample to read. */
 static bool has_reads(const struct supply *supply)
 {
 	for (size_t i = 0; i < supply->n_storages; i++)
@@ -225,6 +217,6 @@ struct wanted *supply_next_read(struct supply *supply, uint64_t now_ns,
 	struct wanted *wanted = wanted_of(request);
 	if (!wanted->fetching)
 		storage_begin(wanted, now_ns);
-	supply->effects.reads = true; /* another sample may be ready to be read */
+	supply->effects.reads = true; /* Another sample may be ready to be read. */
 	return wanted;
 }

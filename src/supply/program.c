@@ -4,13 +4,10 @@
 #include "base/ensure.h"
 #include "supply/supply_internal.h"
 
-/*
- * The limits for programs. Samples that programs prepare (prepare/prepare.h) are not decoded, but
- * pass through a stage of their own, so that a program that is slow or hangs holds up no decoder
- * and no other program. Each program prepares as many samples at once as it has processes, and the
- * same number is read ahead for it. So samples that wait for a program do not take the room of
- * samples that decoders could decode.
- */
+/* Samples that programs prepare (prepare/prepare.h) have a stage of their own, so that a
+ * slow or hanging program holds up no decoder and no other program. A program prepares
+ * as many samples at once as it has processes, and as many are read ahead for it. So
+ * these samples do not take the room of samples that decoders could decode. */
 
 #define TAKEN_PER_PROCESS 2
 
@@ -59,5 +56,5 @@ void program_end(struct supply *supply, const struct wanted *wanted)
 		return;
 	ensure(load->running > 0);
 	load->running--;
-	supply->effects.reads = true; /* there is room to read ahead for the program */
+	supply->effects.reads = true; /* There is room to read ahead for the program. */
 }

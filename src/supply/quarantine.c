@@ -14,8 +14,8 @@
 
 #define DEATHS 2
 
-/* An image whose preparation has ended the engine `deaths` times. `bytes` and `mtime_ns` are the
- * size and the time of its file when the image was blamed. */
+/* An image that has ended the engine. `bytes`, `mtime_ns`: its file when it was
+ * blamed. */
 struct blamed {
 	size_t dataset;
 	sample_id sample;
@@ -27,7 +27,7 @@ struct blamed {
 struct quarantine {
 	struct dataset **datasets;
 	size_t n;
-	/* the quarantined samples of each dataset; NULL: none */
+	/* of each dataset; NULL: none */
 	roaring_bitmap_t **samples;
 	struct blamed *blamed;
 	size_t n_blamed;
@@ -57,8 +57,7 @@ static struct blamed *add(struct quarantine *quarantine, const struct blamed *bl
 
 /* --- the file ----------------------------------------------------------------------- */
 
-/* Tells whether the image's file is unchanged. A changed file counts as another image, which is not
- * blamed. */
+/* A changed file is another image, which is not blamed. */
 static bool is_same(const struct quarantine *quarantine, const struct blamed *blamed)
 {
 	struct dataset_sample sample = {0};
@@ -109,7 +108,8 @@ static int write_file(const struct quarantine *quarantine, const char *state)
 	return err ? err : disk_replace(state, "quarantine", text, 0644);
 }
 
-/* --- notes of the previous engine ----------------------------------------------------- */
+/* --- notes of the previous engine
+ * --------------------------------------------------- */
 
 static struct blamed *find(struct quarantine *quarantine, size_t dataset, sample_id id)
 {

@@ -5,16 +5,15 @@
 #include "supply/supply_internal.h"
 
 /*
- * Tries samples again after transient errors, which are not the sample's fault: no free descriptor,
- * no memory, a file server that does not answer. The wanted sample is delayed, and queued again
- * when it is due. No worker waits in the meantime: the housekeeper (housekeeper.c) sleeps until the
- * first sample is due. The delay about doubles with each try, and a server may ask for a longer
- * one. A reader gets the error after six seconds, whether it has opened one sample or a batch.
+ * Tries samples again after transient errors, which are not the sample's fault: no free
+ * descriptor, no memory, a server that does not answer. No worker waits: the
+ * housekeeper (housekeeper.c) sleeps until the first sample is due. The delay about
+ * doubles with each try; a server may ask for a longer one. After six seconds the
+ * reader gets the error, whether it has opened one sample or a batch.
  *
- * If a wanted sample lacks room because the files that readers have open take too much memory, the
- * sample is queued again as soon as a reader closes a file. If no file is closed within six
- * seconds, the waiting reader gets the error. Otherwise the wait might never end, because this
- * reader may be the one that has the files open.
+ * A sample that lacks room, because readers have too much open, is queued again as soon
+ * as a reader closes a file. If no file is closed, the six seconds end a wait that
+ * might otherwise be endless: the waiting reader itself may have the files open.
  */
 
 #define MOST_RETRIES 6
@@ -27,7 +26,7 @@ bool retry_is_left(const struct wanted *wanted)
 	       !wanted->key.space->source->supply->stopping && wanted_is_pinned(wanted);
 }
 
-/* Returns a delay with a random part, so that requests that a server refused together do not return
+/* Adds a random part, so that requests which a server refused together do not return
  * together. */
 static uint64_t delay_ns(
 	const struct wanted *wanted, uint64_t now_ns, uint64_t at_least_ns)

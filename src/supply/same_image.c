@@ -7,22 +7,22 @@
 #include <string.h>
 
 /*
- * Finds images that several datasets have. The thread that has read a file computes the identity of
- * the image (load_identity). So no identities have to be stored, and if a file was replaced, its
- * image has another identity.
+ * Images that several datasets have. The thread that has read a file computes the
+ * identity of its image (load_identity). So no identities have to be stored, and the
+ * image of a replaced file has another identity.
  *
  *     same (an image, prepared in one way) --- places: samples of spaces whose tensor is in
  *                                              the cache, or is being loaded
  *
- * Before a sample is decoded, its image is looked up here. If another place has the tensor,
- * the sample takes it: two spaces then hold one tensor, each with its own pins and need,
- * and the cache counts its bytes twice. If another place is loading the tensor, the
- * sample waits until that place has it.
+ * Before a sample is decoded, its image is looked up here. If another place has the
+ * tensor, the sample takes it: two spaces then hold one tensor, each with its own pins
+ * and need, and the cache counts its bytes twice. If another place is loading the
+ * tensor, the sample waits.
  */
 
 struct same_key {
 	struct load_identity identity;
-	uint64_t preparation; /* hash of the preparation as text */
+	uint64_t preparation; /* hash of its text */
 };
 
 struct same_place_key {
@@ -43,12 +43,12 @@ struct same_place {
 	LIST_ENTRY(same_place) link;
 };
 
-/* The state of the tensor in one place, from the worst to the best. */
+/* whether a place has the tensor, from the worst to the best */
 enum there { NOT_THERE, ON_ITS_WAY, THERE };
 
-/* Tells whether the sample may take its tensor from another dataset. The image must have an
- * identity, and the tensor must not depend on the sample's name, which differs between datasets.
- * Arrays made by a program, sections chosen by the path, and groups of frames depend on names. */
+/* Tells whether the sample may take its tensor from another dataset. The tensor must not
+ * depend on the sample's name, which differs between datasets: arrays of programs,
+ * sections chosen by the path, and groups of frames do. */
 static bool is_identified(const struct wanted *first)
 {
 	static const struct load_identity unknown;
@@ -59,9 +59,7 @@ static bool is_identified(const struct wanted *first)
 	       memcmp(&first->task.identity, &unknown, sizeof(unknown)) != 0;
 }
 
-/* Makes the key under which the places of a wanted sample's image are found. The sample is decoded
- * together with its chain, whose first sample is `first`. Only the task of `first` has the image's
- * identity. */
+/* The image's identity is in the task of the first sample of a chain. */
 static struct same_key key_of(const struct wanted *first, const struct wanted *wanted)
 {
 	return (struct same_key){first->task.identity, wanted->key.space->text_hash};
@@ -76,16 +74,16 @@ static struct same *find(const struct supply *supply, const struct same_key *key
 
 /* --- looking up ------------------------------------------------------------------------- */
 
-/* Looks for the wanted sample's tensor in one place. THERE: *ret is a reference, which the caller
- * frees. The tensor must have the size that the catalogue states for this sample; a catalogue
- * states none if the scan could not read the header. */
+/* THERE: *ret is a reference, which the caller frees. The tensor must have the size that
+ * the catalogue states; the catalogue states none if the scan could not read the
+ * header. */
 static enum there look_at(
 	const struct same_place *place, const struct wanted *wanted, struct tensor **ret)
 {
 	const struct space *space = place->key.space, *own = wanted->key.space;
 	sample_id sample = (sample_id)place->key.sample;
 	if (!preparation_equal(&space->preparation, &own->preparation))
-		return NOT_THERE; /* the hashes are equal by chance */
+		return NOT_THERE; /* The hashes are equal by chance. */
 	if (cache_state(space->cache, sample) == CACHE_LOADING)
 		return ON_ITS_WAY;
 	*ret = cache_share(space->cache, sample);
@@ -96,8 +94,8 @@ static enum there look_at(
 	return NOT_THERE;
 }
 
-/* Looks for the wanted sample's tensor in all places of its image, and returns the best result.
- * THERE: *ret is a reference, which the caller frees. */
+/* Returns the best result of all places. THERE: *ret is a reference, which the caller
+ * frees. */
 static enum there look(
 	const struct wanted *first, const struct wanted *wanted, struct tensor **ret)
 {
@@ -118,12 +116,9 @@ static enum there look(
 	return best;
 }
 
-/*
- * Tells whether the sample and its chain (the same sample with other preparations) should wait for
- * the decode of another dataset. They should if every sample of the chain can then take its tensor
- * from another place. If one of them can't, the image has to be decoded here anyway, and this
- * decode makes the tensors of the whole chain.
- */
+/* A chain waits only if all its samples can then take their tensors from other places.
+ * Otherwise the image has to be decoded here anyway, and this decode makes all tensors
+ * of the chain. */
 bool same_is_under_way(const struct wanted *first)
 {
 	bool under_way = false;
@@ -176,8 +171,8 @@ static struct same *get(struct supply *supply, const struct same_key *key)
 	return NULL;
 }
 
-/* Adds the wanted sample to the places of its image. If there is no memory, other datasets will
- * decode the image again. */
+/* Adds the sample to the places of its image. Without memory, other datasets decode the
+ * image again. */
 static void note(const struct wanted *first, const struct wanted *wanted)
 {
 	struct supply *supply = wanted->key.space->source->supply;

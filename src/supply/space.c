@@ -145,8 +145,8 @@ uint32_t tier_need(const struct source *source, sample_id sample, bool loading)
 
 /* --- the decode time of a sample ---------------------------------------------------- */
 
-#define FIRST_COST_NS UINT64_C(2000000) /* cost of a sample before one was measured */
-/* weight of the old mean in the new one; the new value has weight 1 */
+#define FIRST_COST_NS UINT64_C(2000000) /* before a decode was measured */
+/* weight of the old mean in the new one; the new value weighs 1 */
 #define OLD_PARTS 7
 
 uint64_t space_cost(const struct space *space)

@@ -6,12 +6,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* A storage is a device or a server that has files of datasets. Datasets on the same device or
- * server share a storage. Each storage has its own requests and its own reads in flight (flight.h),
- * so that a storage that is slow or does not answer holds up no other one. */
+/* A storage is a device or a server with files of datasets. Each has its own requests
+ * and reads in flight (flight.h), so that a slow storage holds up no other one. */
 
-/* The most bytes of a storage's files that may be in memory: files that are being read or wait for
- * a decoder. */
+/* most bytes of a storage's files that are being read or wait for a decoder */
 #define READ_BYTES (UINT64_C(128) << 20)
 #define READ_PER_DECODER 6
 #define SILENT_NS UINT64_C(2000000000)
@@ -31,7 +29,7 @@ static void storage_init(
 	TAILQ_INIT(&storage->reading);
 }
 
-/* A dataset on an unknown device gets a storage of its own. */
+/* A dataset on an unknown device (0) gets a storage of its own. */
 int storage_get(
 	struct supply *supply, uint64_t device, const char *root, struct storage **ret)
 {
@@ -52,12 +50,10 @@ int storage_get(
 
 /* --- room ------------------------------------------------------------------------------- */
 
-/*
- * Returns the largest number of samples that may be in flight or wait for a decoder. The number
- * must be low: a new request waits behind all these samples, even if its job has had less than its
- * share. It is a few samples per decoder, plus twice the number that the decoders decode during one
- * read, because some reads take longer than others.
- */
+/* The most samples in flight or waiting for a decoder. A new request waits behind them,
+ * even if its job has had less than its share, so the number must be low: a few per
+ * decoder, plus twice what the decoders decode during one read, because some reads take
+ * longer. */
 static unsigned most_read(const struct supply *supply, const struct storage *storage)
 {
 	unsigned workers = supply->config->workers;
@@ -91,9 +87,9 @@ static bool one_reader_is_enough(
 	       storage->latency_ns * supply->config->workers < supply->cost_ns;
 }
 
-/* Usually a reader is woken whenever a sample may be read. But if one reader thread is enough, the
- * thread reads until the storage's limits are reached. Then no reader is woken until the decoders
- * have used half of the samples that were read. */
+/* If one reader is enough, it reads until the storage's limits are reached, and no other
+ * is woken until the decoders have used half of the samples. Otherwise a reader is woken
+ * whenever a sample may be read. */
 bool storage_wakes_reader(const struct supply *supply, const struct storage *storage)
 {
 	unsigned read = storage->flight.in_flight + storage->waiting;
@@ -110,7 +106,7 @@ static struct storage *storage_of(const struct wanted *wanted)
 	return wanted->key.space->source->storage;
 }
 
-/* Sets is_read (the file is being read) of the sample and of the samples that share its decode. */
+/* The whole chain is or is not being read. */
 static void set_is_read(struct wanted *wanted, bool is_read, uint64_t now_ns)
 {
 	struct supply_effects *effects = &wanted->key.space->source->supply->effects;

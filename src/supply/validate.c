@@ -4,15 +4,15 @@
 #include "base/ensure.h"
 #include "supply/supply_internal.h"
 
-/* Computes sums anew from all wanted samples, and compares them with the stored sums. */
+/* Compares stored sums with sums over all wanted samples. */
 
 struct sums {
 	unsigned urgent, queued, lack_room, delayed, read;
 	uint64_t working;
 };
 
-/* Checks two rules: the job of each waiter has asked for the sample, and the sample's request is in
- * no queue (`aside`) while the sample is delayed or loading, and only then. */
+/* A request is in no queue (`aside`) while the sample is delayed or loading, and only
+ * then. */
 static void validate_wanted(const struct wanted *wanted)
 {
 	enum cache_state cached =

@@ -76,7 +76,6 @@ struct wanted *wanted_get(struct space *space, sample_id sample)
 	return wanted;
 }
 
-/* Changes the state, and updates the counts of the storage and of the program. */
 static void change_state(struct wanted *wanted, enum wanted_state state)
 {
 	struct storage *storage = wanted->key.space->source->storage;
@@ -102,7 +101,7 @@ int supply_want(struct supply *supply, struct wanted *wanted, const struct want 
 		wanted->asked_by = want->id;
 		wanted->needs = want->needs;
 	} else if (wanted->state != WANTED_QUEUED || !want->urgent) {
-		return 0; /* the sample is already requested, or being prepared */
+		return 0; /* The sample is already requested, or being prepared. */
 	}
 	change_state(wanted, want->urgent ? WANTED_URGENT : WANTED_QUEUED);
 	supply->effects.reads = true;
@@ -146,7 +145,7 @@ void wanted_drop_if_unused(struct wanted *wanted)
 		(requested && wanted_is_pinned(wanted)))
 		return;
 	ensure(TAILQ_EMPTY(&wanted->waiters));
-	if (requested) { /* the sample will not be loaded */
+	if (requested) { /* The sample will not be loaded. */
 		wanted_unqueue(wanted);
 		ensure(!supply->effects.gone);
 		supply->effects.gone = space;
@@ -219,14 +218,14 @@ static bool waits(const struct wanted *wanted, const struct share_job *job)
 	return false;
 }
 
-/* If no reader of the job waits for the sample any more, the job's request counts again as drawn
- * ahead, and moves to the head of the job's queue. */
+/* A job without a waiting reader counts again as one that has drawn ahead: its request
+ * moves to the head of its queue. */
 static void make_less_urgent(struct wanted *wanted, struct share_job *job)
 {
 	if (wanted->state == WANTED_OPEN_ONLY)
 		return;
 	if (share_wants(job, &wanted->request) && !waits(wanted, job))
-		/* This can't fail, because the job already wants the request. */
+		/* never fails: the job already wants the request */
 		(void)!share_ask(job, &wanted->request, false);
 	if (wanted->state == WANTED_URGENT && wanted->opens == 0)
 		change_state(wanted, WANTED_QUEUED);
@@ -242,8 +241,8 @@ bool supply_open(struct space *space, sample_id sample)
 	return true;
 }
 
-/* Called after a close. Queues samples that lacked room, if readers now have less open. held: the
- * bytes that they had open before the close. */
+/* Queues samples that lacked room, if a close gave room. held: what readers had open
+ * before. */
 static void note_closed(struct supply *supply, uint64_t held)
 {
 	if (cache_least_bytes(supply->cache) < held)
