@@ -6,9 +6,7 @@
 #include "base/types.h"
 #include "config/config.h"
 
-/* Figures of the readers of a job, for callers of the scheduler. */
-
-/* The cause of a reader's wait. waits.c explains each cause. */
+/* waits.c explains each cause. */
 enum wait_cause {
 	WAIT_STORAGE,
 	WAIT_DECODING,
@@ -33,11 +31,11 @@ struct sched_laps {
 	/* The members from here on are about the latest lap. */
 	uint32_t epoch, samples;
 	unsigned readers;  /* mean number of threads that opened files at the same time */
-	uint64_t pause_ns; /* pause between the previous lap and this one */
+	uint64_t pause_ns; /* since the previous lap */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t decoded, shared, hit;
-	/* Measured processor time of the job's readers since the job was added, and the number of
-	 * samples that the readers got in the measured time. */
+	/* measured processor time of the job's readers since the job was added, and the
+	 * samples that the readers got in the measured time */
 	uint64_t cpu_ns, cpu_samples;
 	/* The members from here on are about the job's samples and tensors. */
 	bool drawn; /* a sampler chooses the samples of positions */
