@@ -19,8 +19,8 @@
  */
 
 /* An epoch counts as a lap if this many tenths of its samples were consumed. Not all:
- * readers that fetch ahead open files of the next epoch before they release all files of
- * this one. */
+ * readers that fetch ahead open files of the next epoch before they release the last
+ * ones. */
 #define ENOUGH_OF_TEN 9
 
 /* Estimates how many samples all readers together consumed while this reader read. The
@@ -31,9 +31,8 @@ static double span(const struct lap_reader *reader)
 	return opens > 1 ? (reader->last - reader->first) * opens / (opens - 1) : 1;
 }
 
-/* Returns the mean number of threads that read at the same time: two threads that read
- * one after the other count as one. Assumes that threads without an entry read like
- * those with one. */
+/* Returns the mean number of threads that read at the same time. Assumes that threads
+ * without an entry read like those with one. */
 static unsigned readers_at_once(const struct lap *lap)
 {
 	double opens = 0, samples = 0;

@@ -17,11 +17,9 @@ enum wait_cause {
 
 #define SCHED_LAPS 12
 
-/* Facts about a job for joaderctl explain. A lap is an epoch that was read to its end. Times are in
- * ns. */
+/* Facts about a job for joaderctl explain. A lap is an epoch read to its end. */
 struct sched_laps {
-	/* Times of the job's first open and of its last consumed sample, by clock_now_ns; 0:
-	 * none. */
+	/* first open and last consumed sample, by clock_now_ns; 0: none */
 	uint64_t first_ns, last_ns;
 	uint64_t n;	   /* number of laps since the job was added */
 	uint64_t ended_ns; /* end of the latest lap, by clock_now_ns */

@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "watch/watch.h"
 
-/* Moves the ring to the present second. It has one count for each of the last
- * RATE_SECONDS seconds. */
+/* Moves the ring, one count for each of the last RATE_SECONDS seconds, to the
+ * present. */
 static void advance_rate_locked(struct watch *watch, uint64_t now_ns)
 {
 	lock_assert_held(watch->job->lock);

@@ -11,8 +11,7 @@
 
 _Static_assert(HISTORY_CAUSES == WAIT_CAUSES, "all causes of waits are kept");
 
-/* A place keeps the figures of one job. The index of the place is also the index of the
- * job's figures in each reading. */
+/* The index of a job's place is also the index of the job's figures in each reading. */
 struct place {
 	struct last_hour_job is;
 	struct history_job last; /* figures of the job when it was removed */
@@ -78,8 +77,7 @@ static void vacate(struct past *past, size_t place)
 	past->places[place] = (struct place){0};
 }
 
-/* Tells whether `place` suits a new job better than `other`: either it is free, or its
- * job was removed earlier. */
+/* A free place is the best one, then that of the job that was removed first. */
 static bool is_better(const struct past *past, size_t place, size_t other)
 {
 	const struct last_hour_job *job = &past->places[place].is;

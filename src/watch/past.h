@@ -30,8 +30,7 @@ struct last_hour_job {
 	uint64_t added_ns;
 	uint64_t gone_ns; /* when the job was removed; 0: the job exists */
 	/* Samples that the job was given, by the place of the job for which they were
-	 * prepared. The last element counts those of jobs without a place, and of other
-	 * nodes. */
+	 * prepared. The last element: by jobs without a place, or other nodes. */
 	uint64_t prepared_for[HISTORY_JOBS + 1];
 };
 

@@ -53,12 +53,11 @@ struct lap_served {
 /* Measures the latest epoch of which the job's readers have opened a file. */
 struct lap {
 	uint32_t epoch;
-	/* begun_ns: time of the epoch's first open; 0: no epoch has begun. last_ns: time of the
-	 * last consumed sample. */
+	/* begun_ns: the epoch's first open; 0: no epoch has begun. last_ns: its last
+	 * sample */
 	uint64_t begun_ns, last_ns;
-	/* exposed_ns, waited_ns: the job's totals of waits when the epoch began.
-	 * pause_ns: the time from the last sample of the previous epoch to the first
-	 * open of this one. */
+	/* exposed_ns, waited_ns: totals when the epoch began. pause_ns: from the last
+	 * sample of the previous epoch to the first open of this one. */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t waited_ns, pause_ns;
 	uint32_t positions, consumed, opens;
@@ -109,8 +108,8 @@ void waits_exposed_locked(const struct watch *watch, uint64_t ret[static WAIT_CA
 
 struct epoch_waits {
 	uint64_t exposed_ns[WAIT_CAUSES]; /* since the job was added */
-	/* time from the first open of the latest epoch until now, if a reader waits; otherwise
-	 * until the last consumed sample */
+	/* from the latest epoch's first open until now if a reader waits, else to the
+	 * last consumed sample */
 	uint64_t epoch_ns;
 	double waited_part; /* part of the epoch in which readers waited */
 };
