@@ -14,8 +14,7 @@
  *   Errors: -EBADMSG: refused, and reported; other -errno.
  */
 
-/* A sample's place is its index among the selected samples, by the bytes of their
- * paths. */
+/* A sample's place: its index among the selected samples, by the bytes of their paths */
 struct places {
 	uint32_t n;
 	sample_id *ids;	  /* by place */
@@ -27,8 +26,7 @@ struct places {
 must_check int places_find(const struct edition *edition, struct places *ret);
 void places_free(struct places *places);
 
-/* The head of an export: a checkpoint, and a line about the orders that follow the
- * head. */
+/* The head of an export: a checkpoint, and a line about the orders that follow it. */
 struct import_head {
 	struct checkpoint from;
 	unsigned n_orders, kind;

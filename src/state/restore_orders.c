@@ -185,8 +185,7 @@ int restore_load(struct job *job, const char *path, uint32_t epoch, uint32_t bou
 		consumed, ret_reason, ret);
 }
 
-/* Saves the order for the journal's next segment, and makes the epoch. Takes over
- * `data`. */
+/* Saves the order for the journal's next segment. Makes the epoch. Takes over `data`. */
 static int make_epoch(struct job *job, struct restoring *restoring, uint32_t epoch,
 	bool drains, struct order_data *data, struct epoch **ret)
 {

@@ -41,8 +41,7 @@ struct restoring {
 uint64_t restore_hash_ini(const struct job_config *config);
 /* Any thread may call this function. */
 void restore_take_checkpoint(struct job *job, struct checkpoint *ret);
-/* Checks that the job can go to the checkpoint or to at_epoch. -EINVAL, with a
- * message. */
+/* The target: the checkpoint, or restoring->at_epoch. -EINVAL, with a message. */
 must_check int restore_check(struct job *job, struct restoring *restoring);
 /* Sets restoring->message to "WHAT: reason of err". Returns err. */
 int restore_failed(struct restoring *restoring, const char *what, int err);
@@ -64,9 +63,8 @@ must_check int restore_save_live(struct job *job, struct restoring *restoring);
 must_check int restore_make(
 	struct job *job, struct restoring *restoring, struct restored *ret);
 void restored_free(struct restored *restored);
-/* Makes an epoch from the order in the file `path`; NULL: from the one that was saved
- * when the epoch ended. -EINVAL: the order is missing or can't be used, *ret_reason says
- * why. */
+/* Makes an epoch from the order in the file `path`; NULL: from that of the epoch's end.
+ * -EINVAL: the order is missing or can't be used, for the reason *ret_reason. */
 must_check int restore_load(struct job *job, const char *path, uint32_t epoch,
 	uint32_t bound, uint32_t consumed, const char **ret_reason, struct epoch **ret);
 
@@ -95,8 +93,8 @@ void import_undo(struct job *job);
 /* Reports the message, and returns -EBADMSG. */
 must_check int import_refuse(const struct adding *adding, const char *format, ...)
 	printf_like(2, 3);
-/* Replaces `auto` in *mapping by the mapping of the orders that the job imports.
- * -EBADMSG: refused, and reported. */
+/* Replaces *mapping = auto by the mapping of the orders that the job imports. -EBADMSG:
+ * refused, and reported. */
 must_check int mapping_of_import(const struct adding *adding, enum view_mapping *mapping);
 /* Writes the checkpoint and the saved orders of its edition to fd. */
 must_check int export_orders(struct job *job, int fd, const struct checkpoint *from);

@@ -12,8 +12,7 @@
 /* Returns -EINVAL. */
 int restore_refuse(struct restoring *restoring, const char *format, ...)
 	printf_like(2, 3);
-/* The target: the checkpoint's epoch, or restoring->at_epoch. -EINVAL, with a
- * message. */
+/* The target: as for restore_check. -EINVAL, with a message. */
 must_check int restore_check_target(struct job *job, struct restoring *restoring);
 /* Returns the edition without a reference. The caller is the clerk, which alone frees
  * editions, or the thread that adds the job. */
