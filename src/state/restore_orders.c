@@ -133,7 +133,7 @@ static bool next_order(struct job *job, uint32_t *epoch, struct order *ret)
 	return *epoch != UINT32_MAX;
 }
 
-/* No position is bound meanwhile, because opens wait. Readers may still close files: the
+/* Opens wait meanwhile, so no position is bound. Readers may still close files: the
  * engine adds these reads to the order in memory, after those that are saved here. */
 int restore_save_live(struct job *job, struct restoring *restoring)
 {
