@@ -72,13 +72,12 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 done, 1 failed, 2 wrong usage.\n";
 
-/* The request on the command line. */
 struct request {
 	bool list, show, linear, randomness;
 	const char *csv, *svg, *title, *epochs, *order, *scale;
-	struct sim_plan plan; /* its jobs and samples are 0 if not given */
+	struct sim_plan plan; /* jobs and samples are 0 if not given */
 	struct {
-		const char *key; /* key of [scenario] */
+		const char *key; /* in [scenario] */
 		const char *value;
 	} overrides[16];
 	size_t n_overrides;
@@ -122,7 +121,6 @@ static int show(char **names, int n)
 
 /* --- run --------------------------------------------------------------------------- */
 
-/* The results of all scenarios. */
 struct outcome {
 	struct sim_scenario *scenarios;
 	size_t n_scenarios;
@@ -130,7 +128,7 @@ struct outcome {
 	size_t n_curves;
 };
 
-/* Loads a scenario by its name. name NULL: loads the scenario of the plan. */
+/* name NULL: loads the scenario of the plan. */
 static int load(const struct request *request, const char *name, struct sim_scenario *ret)
 {
 	int err = name ? sim_load(name, ret) : sim_load_plan(&request->plan, ret);
@@ -210,8 +208,8 @@ static int write_files(const struct request *request, const struct outcome *outc
 	return err ? fail(request->svg, err) : EXIT_SUCCESS;
 }
 
-/* Runs the scenarios. All of them are loaded before the first one is run, so that mistakes are
- * reported at once. */
+/* Loads all scenarios before it runs the first one, so that mistakes are reported at
+ * once. */
 static int run(
 	const struct request *request, char **names, size_t n, struct outcome *outcome)
 {
@@ -319,7 +317,7 @@ static int print_shares(FILE *out, const char *csv, const char *svg)
 	return shares_print(out, csv);
 }
 
-/* Words that can be given instead of scenarios, and print a page. */
+/* Words that print a page, and are given instead of scenarios. */
 static const struct page {
 	const char *name;
 	int (*print)(FILE *out, const char *csv, const char *svg);
@@ -405,7 +403,7 @@ static int take_plan(struct sim_plan *plan, const char *name, const char *value)
 	return EXIT_USAGE;
 }
 
-/* Handles an option. Returns an exit status, or -1 to continue. */
+/* Returns an exit status, or -1 to continue. */
 static int take_option(struct request *request, int option, int index)
 {
 	switch (option) {

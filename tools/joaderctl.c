@@ -69,7 +69,7 @@ static bool asks_for_help(char **arguments, int n)
 	       (strcmp(arguments[1], "--help") == 0 || strcmp(arguments[1], "-h") == 0);
 }
 
-/* Requests an upgrade. The path is made absolute, because the daemon runs in another directory. */
+/* The path is made absolute, because the daemon runs in another directory. */
 static int upgrade(const char *path, char **arguments, int n)
 {
 	char *program = n == 2 ? realpath(arguments[1], NULL) : NULL;
@@ -142,7 +142,7 @@ static void report_mistake(void *context, const char *message)
 	complain("%s", message);
 }
 
-/* Returns the socket that the daemon's ini names, or the default. NULL: a mistake, which was
+/* Returns the socket of the daemon's ini, or the default; NULL: a mistake was
  * reported. */
 static char *socket_of(const char *config_path)
 {
@@ -191,7 +191,7 @@ int main(int argc, char **argv)
 		complain("%s", strerror(ENOMEM));
 		return EXIT_FAILURE;
 	}
-	/* Ignores SIGPIPE, so that the program survives when the user leaves a pager. */
+	/* The program survives when the user leaves a pager. */
 	signal(SIGPIPE, SIG_IGN);
 	return carry_out(socket_path, argv + optind, argc - optind);
 }

@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-/* Prints the parts of man pages and completions that are made from the program's tables. The build
- * runs this program. */
+/* The build runs this program for the tables in man pages and completions. */
 int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "options") == 0) {

@@ -164,8 +164,7 @@ struct order_set *edition_order_sets(struct job *job, size_t *ret_n)
 	return sets;
 }
 
-/* Removes from the job one edition that no epoch has and to which nobody has a reference, and
- * returns it. NULL: there is none. */
+/* Removes one edition that no epoch has and to which nobody has a reference. */
 static struct edition *take_dropped(struct job *job)
 {
 	struct epoch_set *set;
@@ -197,8 +196,7 @@ bool editions_sweep(struct job *job)
 
 /* --- after a restart ------------------------------------------------------------------ */
 
-/* A list that tells which set of samples each epoch has, sorted by the number of the epoch. The
- * journal and the saved orders name these sets. */
+/* Sets of samples by epoch, from the journal and the saved orders, sorted by epoch. */
 struct facts {
 	struct order_found *list;
 	size_t n, room;
@@ -224,9 +222,8 @@ static int facts_put(struct facts *facts, const struct order_found *found)
 	return 0;
 }
 
-/* Adds to `facts` the sets that the journal's segments name. Ignores the segments that were written
- * before the job was last restored to an earlier epoch: for the epochs of these segments, the saved
- * orders name the sets. */
+/* Adds the sets of the journal's segments. Ignores the segments from before the job was
+ * last restored to an earlier epoch: the saved orders name the sets of their epochs. */
 static int take_segments(
 	struct facts *facts, const struct order_found *segments, size_t n)
 {
@@ -275,7 +272,6 @@ static void free_but_now(struct job *job)
 	}
 }
 
-/* Frees the editions that no epoch has. */
 static void free_unused(struct job *job, const struct facts *facts)
 {
 	struct edition *edition, *next;
@@ -333,8 +329,8 @@ int editions_restore(struct job *job, const struct editions_found *found)
 {
 	struct facts facts = {0};
 	int err = 0;
-	/* If the job has no edition for the set of a segment, the journal belongs to other samples.
-	 * keep_restore will move this journal away, so only the present edition is needed. */
+	/* If the job has no edition for the set of a segment, keep_restore will set the
+	 * journal aside. So only the present edition is needed. */
 	if (!knows_all(job, found->segments, found->n_segments)) {
 		free_but_now(job);
 	} else {

@@ -37,66 +37,61 @@
 struct source;
 struct space;
 
-/* The samples of an edition that come from one dataset. Only a mixture has several parts. */
+/* The edition's samples from one dataset. Only a mixture has several parts. */
 struct part {
 	struct edition *edition;
 	struct source *source;
 	struct space *space;
 	struct sampler *sampler; /* NULL: no sampler draws the samples */
 	bool joined;		 /* (lock) the job has joined the sampler */
-	/* the id that the edition gives to the source's first sample (the one with id 0 in the
-	 * source) */
+	/* id in the edition of the sample with id 0 in the source */
 	sample_id first;
-	/* the selection, if the part belongs to a mixture and so owns its selection; otherwise
-	 * NULL */
+	/* the selection, if the part has to free it, as in a mixture; otherwise NULL */
 	roaring_bitmap_t *own;
-	/* selected samples, by their ids in the source */
+	/* ids of the selected samples in the source */
 	const roaring_bitmap_t *selection;
-	uint64_t all_bytes; /* bytes of all tensors of the part */
-	/* number of the part's samples in each epoch */
+	uint64_t all_bytes; /* of all tensors of the part */
+	/* samples in each epoch */
 	uint32_t in_epoch;
-	/* random seed with which a mixture chooses the part's samples for each epoch
-	 * (epoch/passes.h) */
+	/* decides which samples of a mixture's part each epoch has (epoch/passes.h) */
 	uint64_t seed;
 };
 
-/* The samples that some epochs of a job have. When a dataset of the job is scanned again, the job
- * gets a new edition for the epochs that begin from then on. All members are constant, except those
- * marked (lock). The clerk frees an edition when none of its epochs is kept and nobody has a
- * reference. All other editions are freed with their job. */
+/* All members are constant, except those marked (lock). After a new scan of a dataset,
+ * epochs that begin later have a new edition. The clerk frees an edition when none of
+ * its epochs is kept and nobody has a reference. The others are freed with their job. */
 struct edition {
-	struct sched_edition is;   /* the members that the scheduler's callers use */
-	TAILQ_ENTRY(edition) link; /* (lock) the job's editions, the oldest first */
+	struct sched_edition is;   /* for the scheduler's callers */
+	TAILQ_ENTRY(edition) link; /* (lock) the oldest first */
 	struct job *job;
 	atomic_uint holds;
 	bool dropped; /* (lock) no epoch has this edition any more */
 	struct part *parts;
 	size_t n_parts;
-	/* The dataset of a mixture. The edition owns it, and is.dataset points to it, too. NULL:
-	 * the job is no mixture. */
+	/* owned; the same as is.dataset; NULL: the job is no mixture */
 	struct dataset *mixed;
-	struct epoch_set set; /* the edition's samples, as the job's engine gets them */
-	/* hash of `content`, and of all settings that decide which sample a position may have */
+	struct epoch_set set; /* for the job's engine */
+	/* hash of `content` and the settings that decide which samples positions have */
 	uint64_t fingerprint;
-	uint64_t content; /* hash of the selected samples (dataset_fingerprint) */
-	/* the selection was loaded from a file of the job's directory (measured_load) */
+	uint64_t content; /* dataset_fingerprint of the selection */
+	/* loaded from a file of the job's directory (measured_load) */
 	bool noted;
 	roaring_bitmap_t *selection; /* ids of the selected samples */
 	roaring_bitmap_t *readable;  /* selection without refused or unreadable samples */
-	uint64_t largest_bytes;	     /* bytes of the largest tensor */
-	uint64_t all_bytes;	     /* bytes of all tensors together */
-	uint64_t sample_bytes;	     /* mean of the tensors' bytes */
-	/* three quarters of the tensors have at most this number of bytes */
+	uint64_t largest_bytes;	     /* of the largest tensor */
+	uint64_t all_bytes;	     /* of all tensors together */
+	uint64_t sample_bytes;	     /* mean of the tensors */
+	/* three quarters of the tensors have at most this size */
 	uint64_t typical_bytes;
 	/* first position of each label, for layout = classes; otherwise NULL */
 	uint32_t *label_begin;
-	/* label of each position, for the key `labels = fixed`; otherwise NULL */
+	/* label of each position, for `labels = fixed`; otherwise NULL */
 	uint32_t *labels;
-	/* is.targets, if the key `labels` names columns of numbers; otherwise NULL */
+	/* is.targets, if `labels` names columns of numbers; otherwise NULL */
 	float *targets;
 	/* sample of each position, for EPOCHS_FIXED; otherwise NULL */
 	const sample_id *by_position;
-	/* the array by_position, if the edition has to free it; otherwise NULL */
+	/* by_position, if the edition has to free it; otherwise NULL */
 	sample_id *own_by_position;
 };
 
@@ -105,96 +100,84 @@ struct edition {
 /* Tells whether each position has the same label in all epochs. */
 bool edition_fixes_labels(const struct edition *edition);
 uint32_t edition_label_of(const struct edition *edition, uint32_t position);
-/* Sets *ret to the label of a position, if the position has the same label in all epochs. Returns
- * false if its label depends on the epoch, or if there is no such position. */
+/* Returns false if the label depends on the epoch, or if there is no such position. */
 bool edition_label(const struct edition *edition, uint32_t position, uint32_t *ret);
 
 /* --- mixture.c: editions of several datasets --- */
 
-/* Sets *ret to the samples that the part has in the epoch, by their ids in the source. If the job
- * is a rank, *ret has the samples of all ranks. -ENOMEM */
+/* Sets *ret to the part's samples in the epoch, for all ranks, by their ids in the
+ * source. -ENOMEM */
 must_check int part_samples(
 	const struct part *part, uint32_t epoch, roaring_bitmap_t **ret);
 
 /* --- measured.c --- */
 
-#define MEASURED_FILE "selection" /* name of a file in the job's directory */
-/* Saves the selection and its measurements in the job's directory. measured_load loads them after a
- * restart. If they can't be saved, logs the error; a restart then looks at all samples again. */
+#define MEASURED_FILE "selection" /* in the job's directory */
+/* Saves what measured_load loads. Logs errors. */
 void measured_save(const struct edition *edition);
 
 /* --- sampler_join.c: adds a job to its sampler --- */
 
-/* Gives the part its space, which has the tensors of the job's preparation. Then begins to add the
- * job to the part's sampler: sets *ret to an object that join_finish_locked needs. Leaves *ret
- * unchanged if the part needs no sampler. The caller must not hold the lock. */
+/* Gives the part its space, and begins to add the job to the part's sampler:
+ * join_finish_locked needs *ret. Leaves *ret unchanged if the part needs no sampler. The
+ * caller must not hold the lock. */
 must_check int join_begin(struct part *part, struct sampler_joining **ret);
-/* Adds the job to the part's sampler. -EAGAIN: the sampler's jobs have changed since join_begin, so
- * the caller has to call join_begin again. */
+/* -EAGAIN: the sampler's jobs have changed: the caller calls join_begin again. */
 must_check int join_finish_locked(struct part *part, struct sampler_joining *joining);
-/* Adds the job to the samplers of the edition's parts, from index `from` on. Other threads may use
- * the job meanwhile, but not the edition. The caller must not hold the lock. */
+/* Adds the job to the samplers of the edition's parts, from index `from` on. Other
+ * threads may use the job meanwhile, but not the edition. The caller must not hold the
+ * lock. */
 must_check int join(struct edition *edition, size_t from);
 
 /* --- parts.c --- */
 
-/* Returns the part that has the sample. In the part's source, the sample has the id sample -
- * part->first. */
+/* Returns the part that has the sample. Its source has it as sample - part->first. */
 struct part *part_of(const struct edition *edition, sample_id sample);
-/* Returns the part that comes from the dataset, or NULL. */
+/* NULL: no part comes from the dataset. */
 const struct part *edition_part_of(
 	const struct edition *edition, const struct dataset *dataset);
-/* Returns the part that comes from the source, or NULL. */
+/* NULL: no part comes from the source. */
 const struct part *edition_part_of_source(
 	const struct edition *edition, const struct source *source);
-/* Returns the part whose tensors are in the space (which has a dataset and a preparation), or
- * NULL. */
+/* Returns the part whose tensors are in the space, or NULL. */
 const struct part *edition_part_in(
 	const struct edition *edition, const struct space *space);
 
 /* --- edition.c --- */
 
-/* Makes an edition of n sources, and counts the job as one of the jobs of each source. Errors of
- * the configuration are reported. */
+/* Counts the job as one of the jobs of each source. Reports errors of the ini. */
 must_check int edition_new(struct job *job, struct source *const *sources, size_t n,
 	config_report *report, void *context, struct edition **ret);
-/* Frees an edition that no epoch has and to which nobody has a reference. Does not free the
- * edition's tensors in the cache; spaces_leave frees them later. The caller must not hold the
- * lock. */
+/* Frees an edition that no epoch has and to which nobody has a reference, but not its
+ * tensors: spaces_leave frees them later. The caller must not hold the lock. */
 void edition_free(struct edition *edition);
 void edition_leave_samplers_locked(struct edition *edition);
-/* Returns the edition of an epoch. EPOCH_CURRENT stands for the epoch that a new script would
- * read. */
+/* EPOCH_CURRENT stands for the epoch that a new script would read. */
 struct edition *edition_of_locked(const struct job *job, uint32_t epoch);
-/* Returns the same edition as edition_of_locked, with a reference. The caller gives the reference
- * back by edition_let_go. The caller must not hold the lock. */
+/* Adds a reference, for edition_let_go. The caller must not hold the lock. */
 struct edition *edition_hold(struct job *job, uint32_t epoch);
 void edition_let_go(struct edition *edition);
 struct order_set edition_order_set(const struct edition *edition);
-/* Returns a list with the set of samples of each edition of the job. The caller frees the list.
- * NULL: no memory. */
+/* Returns the sets of the job's editions. The caller frees the list. NULL: no memory. */
 struct order_set *edition_order_sets(struct job *job, size_t *ret_n);
-/* Frees the editions that no epoch has any more. Returns true if there was such an edition. The
- * clerk calls this function. */
+/* Frees the editions that no epoch has; true: there were some. The clerk calls this. */
 bool editions_sweep(struct job *job);
 
-/* The sets of samples that are named in files of the job's directory. */
 struct editions_found {
 	/* sets in the segments of the journal, and in saved orders */
 	struct order_found *segments, *orders;
 	size_t n_segments, n_orders;
 };
-/* Finds the sets of samples that are named in files of the job's directory. The caller must call
+/* Finds the sets that files of the job's directory name. The caller calls
  * editions_found_free, also after a failure. */
 must_check int editions_find(const struct job *job, struct editions_found *ret);
 void editions_found_free(struct editions_found *found);
 /* Tells whether the job has an edition for each of the sets. */
 bool editions_are_there(const struct job *job, const struct editions_found *found);
-/* Makes the job's engine, tells the engine which edition each epoch in `found` has, and frees the
- * editions that no epoch has. */
+/* Makes the job's engine with the editions of epochs in `found`. Frees all others. */
 must_check int editions_restore(struct job *job, const struct editions_found *found);
 
 /* --- mapping.c: which sample a file of layout = classes holds --- */
 
-/* Saves in the job's directory which mapping was chosen for `mapping = auto`. */
+/* Saves the mapping that was chosen for `mapping = auto`. */
 must_check int mapping_keep(const struct job *job);

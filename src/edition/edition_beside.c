@@ -7,20 +7,15 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* Finds the files and texts that come along with samples, and the labels that are in columns of
- * numbers. */
-
-/* Largest sizes in bytes of a file beside a sample. An open file is held in memory, so its size is
- * limited. In a tar the limit is smaller, because every file beside a sample takes as much room as
- * the largest of these files. */
+/* The most bytes of a file beside a sample. An open file is held in memory, so its size is
+ * limited. In a tar, each of these files takes as much room as the largest. */
 #define MOST_BYTES (UINT64_C(64) << 20)
 #define MOST_BYTES_IN_TAR (UINT64_C(1) << 20)
 
 struct looking {
 	struct edition *edition;
 	const struct job_config *config;
-	/* key: the key of the ini that names the files or texts, such as `beside`. what: the word
-	 * for one of these files or texts in messages, such as ".txt". */
+	/* key: in the ini, such as `beside`; what: the word in messages, such as ".txt" */
 	const char *key, *what;
 	config_report *report;
 	void *context;

@@ -6,63 +6,56 @@
 #include "edition/edition.h"
 #include "supply/supply.h"
 
-/* The steps of edition_new, and of editions_restore. Constraints on threads and locks are as in
- * edition.h. */
+/* The steps of edition_new and editions_restore. Threads and locks: see edition.h. */
 
 /* --- selection.c --- */
 
-/* Selects and measures the edition's samples. -EINVAL, reported: the ini is wrong; -ENOMEM. */
+/* Selects and measures the samples. -EINVAL, reported: the ini is wrong; -ENOMEM. */
 must_check int edition_select(
 	struct edition *edition, config_report *report, void *context);
 
 /* --- measure.c --- */
 
-/* Measures the tensors of the selected samples: sets edition->readable, and the members of the
- * edition and of its parts whose names end in _bytes. */
+/* Sets edition->readable, and the members *_bytes of the edition and its parts. */
 must_check int edition_measure(struct edition *edition);
 
 /* --- job_epochs.c --- */
 
-/* Reduces the number of positions to those of the job's rank. -EINVAL, reported: no position is
- * left, because the job has too few samples for its ranks. */
+/* Reduces the positions to those of the job's rank. -EINVAL, reported: none is left. */
 must_check int feed_divide(struct edition *edition, config_report *report, void *context);
-/* Makes the job's engine. first: the set of samples that epochs have, until epochs_use_set names
- * another set for later epochs. */
+/* Makes the job's engine. first: the samples of epochs until epochs_use_set. */
 must_check int job_make_epochs(struct job *job, const struct epoch_set *first);
 
 /* --- mixture.c --- */
 
-/* Selects the samples of a mixture. Errors are those of edition_select. */
+/* Errors are those of edition_select. */
 must_check int mixture_select(
 	struct edition *edition, config_report *report, void *context);
-/* Hashes the labels of a mixture, and the number of samples that each part has in an
- * epoch. */
+/* Hashes the labels of a mixture, and each part's number of samples in an epoch. */
 uint64_t mixture_fingerprint(const struct edition *edition);
 
 /* --- measured.c --- */
 
-/* Loads the result of an earlier edition_select from a file in the job's directory, so that a
- * restart need not look at each sample again. -ENOENT: there is no file about these samples. */
+/* Loads the result of an earlier edition_select from the job's directory, so that a
+ * restart need not look at each sample. -ENOENT: there is no file about these samples. */
 must_check int measured_load(struct edition *edition);
 
 /* --- sampler_join.c --- */
 
-/* Makes the sampler that draws each sample from the samples of one label (source->labelled), if the
- * source has no such sampler yet. The edition must have only one part. -ENOMEM. The caller must not
- * hold the lock. */
+/* Makes source->labelled, the sampler that draws from the samples of one label, unless
+ * it exists. The edition has one part. -ENOMEM. The caller must not hold the lock. */
 must_check int join_label(const struct edition *edition);
 
 /* --- edition_beside.c --- */
 
-/* Finds the texts and files that come along with the samples, and the labels in columns of numbers.
- * -EINVAL, reported: a column is missing, a label is not a number, no sample has such a text or
- * file, or one of these has too many bytes. */
+/* Finds the texts and files beside the samples, and the labels in columns of numbers.
+ * -EINVAL, reported: a column is missing, a label is no number, no sample has such a
+ * text or file, or one has too many bytes. */
 must_check int edition_beside(
 	struct edition *edition, config_report *report, void *context);
 
 /* --- mapping.c --- */
 
-/* Sets job->fixed as the key `mapping` demands. For `mapping = auto` the result depends on
- * all_bytes, the bytes of all tensors of the job's first edition. The caller has measured this
- * edition. */
+/* Sets job->fixed as the key `mapping` demands. `auto` depends on all_bytes, the bytes
+ * of all tensors of the job's first edition. */
 must_check int mapping_choose(struct job *job, uint64_t all_bytes);

@@ -22,7 +22,7 @@
 struct edition;
 struct supply;
 
-/* The members that are not marked (lock) are constant after the job is installed. */
+/* The members without (lock) are constant after the job is installed. */
 struct job {
 	struct lock *lock;
 	struct supply *supply;
@@ -30,16 +30,15 @@ struct job {
 	struct job_config config;
 	uint64_t ini_hash;
 	char *directory; /* <state>/jobs/<name> */
-	/* true: each file of layout = classes has the same sample in all epochs */
+	/* each file of layout = classes has the same sample in all epochs */
 	bool fixed;
 	TAILQ_HEAD(, edition) editions; /* (lock) the oldest first */
 	/* (lock) edition of epochs that begin from now on */
 	struct edition *now;
-	struct epochs *epochs; /* (lock) the engine of the job's epochs */
+	struct epochs *epochs; /* (lock) */
 	struct journal *journal;
 };
 
-/* Returns the way in which positions of the job get their samples. */
 static inline enum epochs_kind job_kind(const struct job *job)
 {
 	if (job->config.layout == LAYOUT_MIRROR)
@@ -51,12 +50,11 @@ static inline enum epochs_kind job_kind(const struct job *job)
 		       : EPOCHS_DRAWN;
 }
 
-/* Tells whether the job serves one rank of a distributed training. The group's leader draws the
- * samples of such a job. */
+/* Tells whether the job serves a rank: then the group's leader draws its samples. */
 static inline bool job_is_fed(const struct job *job)
 {
 	return job->config.ranks > 0;
 }
 
-/* Returns the number of positions that one open binds: the length of a batch, otherwise 1. */
+/* Returns the positions that one open binds: the length of a batch, otherwise 1. */
 uint32_t job_binds_at_once(const struct job_config *config);

@@ -8,8 +8,6 @@
 
 #include <errno.h>
 
-/* Derives the settings of a job's epochs from its configuration. */
-
 int feed_divide(struct edition *edition, config_report *report, void *context)
 {
 	const struct job_config *config = &edition->job->config;
@@ -32,7 +30,7 @@ uint32_t job_binds_at_once(const struct job_config *config)
 	return config->layout == LAYOUT_BATCH && config->batch > 0 ? config->batch : 1;
 }
 
-/* Returns the largest number of samples to which the job's look-ahead may grow. */
+/* Returns the number of samples to which the job's look-ahead may grow. */
 static uint32_t most_ahead(const struct job_config *config)
 {
 	const uint32_t grown = 2 * STORAGE_MOST_READS;
@@ -40,8 +38,7 @@ static uint32_t most_ahead(const struct job_config *config)
 	return config->lookahead == 0 && grown > least ? grown : least;
 }
 
-/* Returns the number of positions in a file. The positions of a shard are bound one by one, as they
- * are read. */
+/* The positions of a shard are bound one by one, as they are read. */
 static uint32_t positions_of_file(const struct job_config *config)
 {
 	return config->layout == LAYOUT_TAR ? config->shard : job_binds_at_once(config);

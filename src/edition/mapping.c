@@ -12,25 +12,24 @@
 #include <unistd.h>
 
 /*
- * Decides whether a file of layout = classes holds the same sample in every epoch (mapping =
- * fixed), or another sample of its label in each epoch (fresh).
+ * Decides whether a file of layout = classes holds the same sample in every epoch
+ * (mapping = fixed), or another sample of its label in each epoch (fresh).
  *
- * With mapping = fixed, the sample of a file does not depend on the order in which files are
- * opened, nor on the number of processes that open them. The epochs are still in random order,
- * because a script that reads classes shuffles the files by itself. With mapping = fresh, joaderfs
- * can give a file a sample of the file's label that is in the cache. This pays off if the prepared
- * samples do not fit into the cache.
+ * With mapping = fixed, a file's sample depends neither on the order of opens, nor on
+ * the number of processes that open files. The epochs are still in random order, because
+ * a script that reads classes shuffles the files by itself. With mapping = fresh,
+ * joaderfs can give a file a sample of its label that is in the cache. This pays off if
+ * the tensors do not fit into the cache.
  *
- * The choice of `auto` is saved in the job's directory when the job is added for the first time,
- * and is kept as long as the directory, because all orders of a job must have one mapping.
+ * The choice of `auto` is kept as long as the job's directory, because all orders of a
+ * job must have one mapping.
  */
 
 #define MAPPING_FILE "mapping"
 
 static const char fixed[] = "fixed\n", fresh[] = "fresh\n";
 
-/* Reads the saved mapping into `text`, or "" if there is no file. -EINVAL: the file has neither
- * `fixed` nor `fresh`. Errors are logged. */
+/* Returns "" in `text` if there is no file. -EINVAL: another text. Errors are logged. */
 static int read_choice(const struct job *job, char text[static 16])
 {
 	size_t bytes = 0;
@@ -52,8 +51,7 @@ static int read_choice(const struct job *job, char text[static 16])
 	return err;
 }
 
-/* Sets *ret to whether the job has a journal. If it has one, but no saved mapping, the journal
- * comes from an earlier version of joaderfs. In this version the mapping was always fresh. */
+/* A journal without a saved mapping is from an earlier version: its mapping is fresh. */
 static int has_journal(const struct job *job, bool *ret)
 {
 	struct order_found *found = NULL;

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 
 /*
- * Measures the tensors of an edition's samples. The shape of a sample is the size, mode and
- * orientation of its image. If all samples of a dataset are selected, it is enough to measure one
- * sample of each shape, so that the time does not grow with the number of samples. typical_bytes
- * is a quantile and not the mean, because a few huge images would change the mean, but hardly
- * change how many samples fit into the cache.
+ * Measures the tensors of an edition's samples. The shape of a sample is the size, mode
+ * and orientation of its image. If all samples of a dataset are selected, one sample of
+ * each shape is enough, so that the time does not grow with the number of samples.
+ * typical_bytes is a quantile and not the mean: a few huge images would change the mean,
+ * but hardly how many samples fit into the cache.
  */
 
 /* --- by samples --------------------------------------------------------------------------- */
@@ -20,7 +20,7 @@
 #define MOST_MEASURED 4096
 #define SHAPES 1024
 
-/* A measured sample: the shape of its image, the size of its file, and the bytes of its tensor. */
+/* file_bytes: of the image's file; bytes: of the tensor */
 struct measured {
 	struct tensor_shape image;
 	uint8_t orientation;
@@ -32,13 +32,12 @@ struct measuring {
 	struct measured shapes[SHAPES];
 	uint32_t seen, step;
 	uint32_t n;
-	/* tensor sizes of some of the samples: of one sample out of `step` */
+	/* tensor sizes of every step-th sample */
 	uint64_t bytes[MOST_MEASURED];
 };
 
-/* Returns the bytes of a sample's tensor. Remembers the result by the image's shape, because
- * datasets have far fewer shapes than images. If joaderfs can prepare the remembered sample, it can
- * also prepare a sample of the same shape with a smaller file, which needs no more memory. */
+/* Remembers the bytes by the image's shape, because datasets have far fewer shapes than
+ * images. If a sample can be prepared, so can one of its shape with a smaller file. */
 static uint64_t bytes_of(struct measuring *measuring, uint32_t id)
 {
 	const struct edition *edition = measuring->edition;
@@ -78,7 +77,6 @@ static bool measure_one(uint32_t id, void *context)
 	return true;
 }
 
-/* Measures the tensor of each sample. */
 static int measure_each(struct edition *edition)
 {
 	auto_free struct measuring *measuring = calloc(1, sizeof(*measuring));
@@ -97,10 +95,10 @@ static int measure_each(struct edition *edition)
 
 #define MOST_REFUSED 8
 
-/* A group of samples whose tensors have the same size. */
+/* Samples whose tensors have the same size. */
 struct equal {
-	uint64_t bytes;	  /* size of each tensor */
-	uint64_t samples; /* number of samples in the group */
+	uint64_t bytes; /* of each tensor */
+	uint64_t samples;
 };
 
 struct by_shape {
@@ -128,9 +126,8 @@ static bool has_shape_of(const struct dataset *dataset, sample_id a, sample_id b
 	       dataset_orientation(dataset, a) == dataset_orientation(dataset, b);
 }
 
-/* Measures each sample of a shape on its own. The caller has found that the supply refuses to
- * prepare the largest file of this shape (memory_tensor_bytes returned 0). Smaller files of the
- * shape may still be accepted. */
+/* Measures each sample of a shape on its own. The supply refuses to prepare the shape's
+ * largest file, but may accept smaller files. */
 static void measure_refused(struct by_shape *by, const struct dataset_shape *shape)
 {
 	struct edition *edition = by->edition;
@@ -172,8 +169,8 @@ static uint64_t typical_of(struct by_shape *by, uint64_t samples)
 	return by->equal[i].bytes;
 }
 
-/* Sets typical_bytes: about three quarters of the selected files have at most this size. Looks at
- * no more than MOST_MEASURED files. */
+/* Sets typical_bytes: three quarters of the selected files have about this size or less.
+ * Looks at no more than MOST_MEASURED files. */
 static int typical_file(struct edition *edition)
 {
 	uint32_t positions = edition->set.positions, n = 0, id;
@@ -189,9 +186,8 @@ static int typical_file(struct edition *edition)
 	return 0;
 }
 
-/* Measures encoded tensors, which are as large as their files, by the largest file of each shape.
- * -EAGAIN: the largest file of a shape is refused, or has no image header, so each sample has to be
- * measured. */
+/* Measures encoded tensors, which are as large as their files, by the largest file of
+ * each shape. -EAGAIN: one is refused or has no image header; measure each sample. */
 static int measure_encoded(
 	struct edition *edition, const struct dataset_shape *shapes, size_t n)
 {
@@ -209,7 +205,7 @@ static int measure_encoded(
 	return typical_file(edition);
 }
 
-/* Measures the decoded tensor of one sample per shape. -EAGAIN: each sample has to be measured. */
+/* Measures one sample of each shape. -EAGAIN: each sample has to be measured. */
 static int measure_decoded(
 	struct edition *edition, const struct dataset_shape *shapes, size_t n)
 {
@@ -236,7 +232,7 @@ static int measure_decoded(
 	return 0;
 }
 
-/* Measures the tensors of all samples by their shapes. -EAGAIN: each sample has to be measured. */
+/* -EAGAIN: each sample has to be measured. */
 static int measure_shapes(struct edition *edition)
 {
 	const struct preparation *preparation = &edition->job->config.preparation;

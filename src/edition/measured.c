@@ -14,14 +14,14 @@
 #include <sys/stat.h>
 
 /*
- * The result of edition_select for a job is noted in a file of the job's directory:
+ * The result of edition_select is noted in a file of the job's directory:
  *
  *     head | selected | refused | label_begin
  *
- * After a restart joaderfs loads the note. Thus readers need not wait until it has looked
+ * After a restart joaderfs loads this note, so readers need not wait until it has looked
  * at millions of samples, or until SQLite has evaluated `where`. A note that is damaged,
- * or belongs to another catalogue, another ini or another version of joaderfs, is ignored
- * and made again.
+ * or belongs to another catalogue, another ini or another version of joaderfs, is
+ * ignored and made again.
  */
 
 #define MEASURED_MAGIC UINT64_C(0x6c65737265646f6a) /* "jodersel" */
@@ -30,15 +30,15 @@
 struct measured_head {
 	uint64_t magic;
 	uint64_t sum; /* hash of all bytes after this member */
-	uint64_t key; /* hash of everything on which the note depends (key_of) */
+	uint64_t key; /* key_of */
 	uint64_t content;
 	uint64_t all_bytes, largest_bytes, sample_bytes, typical_bytes;
-	/* size of the bitmap of selected samples; 0: all samples are selected */
+	/* size of the bitmap; 0: all samples are selected */
 	uint64_t selected_bytes;
-	/* size of the bitmap of refused samples; 0: no sample is refused */
+	/* size of the bitmap; 0: no sample is refused */
 	uint64_t refused_bytes;
 	uint32_t positions;
-	uint32_t n_begins; /* length of label_begin; 0: the edition has none */
+	uint32_t n_begins; /* length of label_begin; 0: none */
 };
 
 static uint64_t sum_of(const void *bytes, size_t n)
@@ -60,9 +60,9 @@ static uint64_t sum_of_file(const void *file, size_t n)
 	return sum_of((const char *)file + before, n - before);
 }
 
-/* Returns a hash of everything on which the note depends. 0: the edition gets no note. Arrays get
- * no note, because a program, which may change, decides how large they are. Pairs and groups get no
- * note, because joaderfs has to find their files after each restart anyway. */
+/* Returns a hash of everything on which the note depends; 0: the edition gets no note. A
+ * program that makes arrays may change, and with it their sizes. The files of pairs and
+ * groups have to be found after each restart anyway. */
 static uint64_t key_of(const struct edition *edition)
 {
 	const struct job *job = edition->job;
@@ -98,8 +98,7 @@ static int read_file(const char *path, uint8_t **ret, size_t *ret_n)
 	return err || done == *ret_n ? err : -EILSEQ;
 }
 
-/* Checks the head and the sizes of a note. -ENOENT: the note is about other samples; -EILSEQ: the
- * note is damaged. */
+/* -ENOENT: the note is about other samples; -EILSEQ: it is damaged. */
 static int check(const struct edition *edition, const uint8_t *file, size_t n)
 {
 	struct measured_head head;
@@ -117,8 +116,7 @@ static int check(const struct edition *edition, const uint8_t *file, size_t n)
 	return head.n_begins == begins && left == begins * sizeof(uint32_t) ? 0 : -EILSEQ;
 }
 
-/* Reads a bitmap of sample ids. -EILSEQ: the bitmap is damaged, or has an id that the dataset does
- * not have. */
+/* -EILSEQ: the bitmap is damaged, or has an id that the dataset lacks. */
 static int take_bitmap(const struct edition *edition, const uint8_t *bytes, size_t n,
 	roaring_bitmap_t **ret)
 {
@@ -240,7 +238,7 @@ int measured_load(struct edition *edition)
 
 /* --- writing the note --------------------------------------------------------------------- */
 
-/* Returns the number of selected samples. The job of a rank has fewer positions than samples. */
+/* The job of a rank has fewer positions than samples. */
 static uint32_t n_selected(const struct edition *edition)
 {
 	return (uint32_t)roaring_bitmap_get_cardinality(edition->selection);
@@ -251,7 +249,7 @@ static bool selects_all(const struct edition *edition)
 	return n_selected(edition) == dataset_samples(edition->is.dataset);
 }
 
-/* Returns the bytes of the file with the note, which the caller frees. NULL: no memory. */
+/* The caller frees the result. NULL: no memory. */
 static uint8_t *make_file(
 	const struct edition *edition, const roaring_bitmap_t *refused, size_t *ret_n)
 {

@@ -13,11 +13,12 @@
 /*
  * Makes editions of several datasets. The engine and the files see a mixture as one
  * dataset (dataset_mix), whose epochs contain only a part of its samples. Samplers and
- * the cache see the samples of the original datasets, so that a mixture shares samples with
- * all other jobs of these datasets.
+ * the cache see the samples of the original datasets, so that a mixture shares samples
+ * with all other jobs of these datasets.
  *
- * The number of an epoch determines which samples of each dataset are in the epoch (passes.h).
- * So an epoch has the same samples after a restart, and in all jobs with the same mixture.
+ * The number of an epoch determines which samples of each dataset are in the epoch
+ * (passes.h). So an epoch has the same samples after a restart, and in all jobs with the
+ * same mixture.
  */
 
 /* --- selecting --------------------------------------------------------------------------- */
@@ -70,7 +71,6 @@ static int mix(struct edition *edition, config_report *report, void *context)
 
 #define AT_ONCE 256
 
-/* Adds the part's selected samples to *ret, as ids of the edition. */
 static void add_part(const struct part *part, roaring_bitmap_t *ret)
 {
 	roaring_uint32_iterator_t iterator;
@@ -104,9 +104,7 @@ static uint32_t samples_of(const struct part *part)
 	return (uint32_t)roaring_bitmap_get_cardinality(part->selection);
 }
 
-/* Divides the number of samples of each dataset by the dataset's weight, and returns the smallest
- * result. If each dataset gives this many samples per unit of its weight, no dataset has to give
- * more samples than it contains. */
+/* Returns the most samples per unit of weight that each dataset can give. */
 static double samples_per_weight(
 	const struct edition *edition, const struct config_mixed *mixed)
 {

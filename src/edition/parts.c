@@ -4,8 +4,6 @@
 #include "edition/edition.h"
 #include "supply/supply.h"
 
-/* Finds the part of an edition that has a sample, a dataset, a source or a space. */
-
 struct part *part_of(const struct edition *edition, sample_id sample)
 {
 	size_t i = edition->n_parts - 1;

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-/* Adds a job to its sampler in three steps: join_begin, sampler_joining_prepare,
+/* A job is added to a sampler in three steps: join_begin, sampler_joining_prepare,
  * join_finish_locked. The second step takes long, and needs no lock. */
 
 static struct sampler *sampler_of(const struct part *part)
@@ -27,8 +27,8 @@ static struct sampler *sampler_of(const struct part *part)
 	return NULL;
 }
 
-/* Mixes the job's progress into the sampler's random numbers. Otherwise a restarted daemon would
- * draw the remaining epochs with the random numbers that it used for the first epochs. */
+/* Mixes the job's progress into the sampler's random numbers. Otherwise a restarted
+ * daemon would draw the remaining epochs with the numbers of the first epochs. */
 static void stir_locked(const struct part *part)
 {
 	const struct job *job = part->edition->job;
@@ -90,8 +90,7 @@ static int finish(struct part *part, struct sampler_joining *joining)
 	return join_finish_locked(part, joining);
 }
 
-/* Adds the job to the part's sampler. Repeats all three steps if the sampler's jobs have changed
- * between the first and the last step. */
+/* Repeats all steps if the sampler's jobs have changed meanwhile. */
 static int join_part(struct part *part)
 {
 	int err;

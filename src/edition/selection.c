@@ -20,7 +20,7 @@ static bool remove_second(uint32_t id, void *context)
 	return true;
 }
 
-/* Removes second files of pairs and later frames of groups, which are no samples by themselves. */
+/* Removes samples that are only second files of pairs, or later frames of groups. */
 static int pair_samples(struct edition *edition)
 {
 	const struct preparation *preparation = &edition->job->config.preparation;
@@ -37,9 +37,7 @@ static int pair_samples(struct edition *edition)
 
 struct unpaired {
 	const struct edition *edition;
-	/* n: number of samples that can't be prepared, because they lack a file. first: id of the
-	 * first of these samples. */
-	uint32_t n, first;
+	uint32_t n, first; /* first: id of the first sample that lacks a file */
 };
 
 static bool count_unpaired(uint32_t id, void *context)
@@ -53,8 +51,7 @@ static bool count_unpaired(uint32_t id, void *context)
 	return true;
 }
 
-/* Warns about samples that lack their second file, or some of their frames. -EINVAL, reported: no
- * sample is complete, so the ini must be wrong. */
+/* Warns about samples that lack a file. -EINVAL, reported: all samples do. */
 static int check_pairs(
 	const struct edition *edition, config_report *report, void *context)
 {
@@ -143,8 +140,7 @@ static int check_length(
 
 /* --- classes: positions by label ---------------------------------------------------- */
 
-/* Counts the sample at index l + 1 of label_begin, for its label l. find_labels then adds up these
- * counts, which gives the first position of each label. */
+/* Counts a sample of label l at index l + 1. find_labels adds up these counts. */
 static bool count_label(uint32_t id, void *context)
 {
 	struct edition *edition = context;
@@ -165,8 +161,7 @@ static int find_labels(struct edition *edition)
 	return 0;
 }
 
-/* Sets by_position to the samples sorted by label. Jobs that select all samples of a dataset share
- * one array, which belongs to the dataset. */
+/* Jobs that select all samples of a dataset share one array, which the dataset owns. */
 static int sort_by_label(struct edition *edition)
 {
 	struct dataset *dataset = edition->is.dataset;
@@ -193,9 +188,8 @@ static bool list_label(uint32_t id, void *context)
 	return true;
 }
 
-/* Gives each position a label. Shuffles the labels, so that a script that opens the positions in
- * order does not get all samples of one label in a row. The daemon's seed has no influence on the
- * result. */
+/* Gives each position a label. Shuffles the labels, so that successive positions do not
+ * all have the same label. The result does not depend on the daemon's seed. */
 static int mix_labels(struct edition *edition)
 {
 	struct listing listing = {.edition = edition};
@@ -224,7 +218,7 @@ static int list_selection(struct edition *edition)
 	return 0;
 }
 
-/* Gives each position its sample (EPOCHS_FIXED) or its label (EPOCHS_DRAWN_AT_OPEN). Not called for
+/* Gives each position its sample (EPOCHS_FIXED) or label (EPOCHS_DRAWN_AT_OPEN), unless
  * layout = classes, where the directories determine the labels. */
 static int place_samples(struct edition *edition)
 {
@@ -236,7 +230,6 @@ static int place_samples(struct edition *edition)
 	return mix_labels(edition);
 }
 
-/* Selects and measures the samples by looking at each sample, which takes long for millions. */
 static int look_at_samples(struct edition *edition, config_report *report, void *context)
 {
 	int err = config_is_mixed(&edition->job->config)
@@ -264,8 +257,8 @@ int edition_select(struct edition *edition, config_report *report, void *context
 		err = mapping_choose(edition->job, edition->all_bytes);
 	if (err)
 		return err;
-	/* A saved order can be used only if the edition still has the fingerprint of the order. So
-	 * everything that decides which sample a position has is part of the fingerprint. */
+	/* A saved order can be used only if the edition still has its fingerprint. So
+	 * all that decides which sample a position has is part of the fingerprint. */
 	edition->fingerprint = rng_mix(edition->content, job_kind(edition->job));
 	if (mixed)
 		edition->fingerprint =
@@ -280,8 +273,8 @@ bool edition_fixes_labels(const struct edition *edition)
 	return edition->label_begin || edition->labels;
 }
 
-/* Returns the label of a position: the last label whose first position is this position or an
- * earlier one. A label without samples has the same first position as the next label. */
+/* Returns the last label whose first position is this position or an earlier one. A
+ * label without samples has the same first position as the next label. */
 uint32_t edition_label_of(const struct edition *edition, uint32_t position)
 {
 	uint32_t low = 0, high = dataset_classes(edition->is.dataset);

@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 /*
- * A checkpoint tells how far a job has come, as a text of a few lines: jobs/JOB/state shows the
- * text, and joaderctl restore reads it. joaderfs-state(5) describes the text. The text has at most
- * CHECKPOINT_BYTES bytes, no matter how many samples the job has.
+ * A checkpoint tells how far a job has come, as a text of a few lines: jobs/JOB/state
+ * shows it, and joaderctl restore reads it. joaderfs-state(5) describes the text. It has
+ * at most CHECKPOINT_BYTES bytes, no matter how many samples the job has.
  *
  *   Owns: nothing.   Threads: any.   Errors: -EINVAL, with a message.
  */
@@ -21,21 +21,20 @@
 struct checkpoint {
 	char job[80];
 	bool has_journal; /* false: no epoch has begun */
-	uint64_t journal; /* id of the journal (journal_id) */
+	uint64_t journal; /* journal_id */
 	uint32_t samples;
 	uint64_t fingerprint; /* hash of the selected samples */
-	uint64_t ini;	      /* hash of the job's configuration (restore_hash_ini) */
+	uint64_t ini;	      /* restore_hash_ini */
 	struct epochs_place place;
 	/* positions that were read in the running epoch */
 	struct run runs[CHECKPOINT_RUNS];
 	uint32_t n_runs;
-	bool all_runs; /* true: `runs` has all positions that were read */
+	bool all_runs; /* `runs` has all positions that were read */
 };
 
 void checkpoint_print(FILE *out, const struct checkpoint *checkpoint);
 
-/* Parses the checkpoint at the start of the text. *ret_end: the rest of the text. -EINVAL, with a
- * message. */
+/* *ret_end: the text after the checkpoint. -EINVAL, with a message. */
 must_check int checkpoint_parse(const char *text, struct checkpoint *ret,
 	const char **ret_end, char message[static 200]);
 

@@ -10,14 +10,14 @@
 #include <string.h>
 
 /*
- * Writes the orders of a job to a file, and reads such files on other machines. There the same
- * images have other ids and mtimes. So the file does not name a sample by its id, but by its place:
+ * Writes the orders of a job to a file, and reads such files on other machines. There
+ * the same images have other ids and mtimes. So the file names a sample by its place:
  * its index among the selected samples, sorted by the bytes of their paths. The file is
  *
  *   | checkpoint | orders N kind KIND paths FINGERPRINT | order | order ... |
  *
- * If the job is a rank, the line `orders ...` ends with `rank R of RANKS batch BATCH`, and the
- * selected samples are the samples of all ranks.
+ * If the job is a rank, the line `orders ...` ends with `rank R of RANKS batch BATCH`,
+ * and the selected samples are the samples of all ranks.
  */
 
 /* --- export ---------------------------------------------------------------------------- */
@@ -62,8 +62,7 @@ static int write_one(const struct edition *edition, int fd, uint32_t epoch,
 	return err;
 }
 
-/* Removes from the list the orders of epochs with another edition, which have other samples.
- * Returns the number of orders that remain in the list. */
+/* Removes the orders of epochs with other editions. Returns the list's new length. */
 static size_t leave_out_others(
 	const struct edition *edition, struct epochs_order_file *orders, size_t n)
 {
@@ -125,7 +124,7 @@ static int check(struct importing *importing)
 			"job %s: the orders in %s belong to a rank, allowed: orders of a "
 			"job without ranks",
 			job->config.name, name);
-	/* A job with mapping = fresh can also import orders that were made with mapping = fixed. */
+	/* A job with mapping = fresh can also import orders of mapping = fixed. */
 	bool drawn_too =
 		head->kind == EPOCHS_FIXED && job->config.layout == LAYOUT_CLASSES;
 	if (head->kind != (unsigned)job_kind(job) && !drawn_too)
@@ -146,8 +145,8 @@ static int check(struct importing *importing)
 		job->now->set.positions, importing->places.fingerprint);
 }
 
-/* Replaces each place in an order by the id of the sample. Returns false if the job has no such
- * place, or if the sample does not have the label that the job gives to the position. */
+/* Replaces each place in an order by the id of the sample. Returns false if the job has
+ * no such place, or if the sample lacks the label that the job gives to the position. */
 static bool translate(const struct importing *importing, struct order_data *data)
 {
 	const struct job *job = importing->job;
@@ -167,8 +166,7 @@ static bool translate(const struct importing *importing, struct order_data *data
 	return true;
 }
 
-/* Saves an order. Checks by epochs_prepare that the job could read an epoch in this order. Takes
- * over `data`. */
+/* Saves an order, and checks that the job could read an epoch in it. Takes over `data`. */
 static int save_order(
 	struct importing *importing, uint32_t epoch, struct order_data *data)
 {
@@ -223,7 +221,6 @@ static int tell_engine(struct job *job)
 	return err;
 }
 
-/* Checks that each epoch of a job that replays orders has an order. */
 static int check_replay(const struct importing *importing)
 {
 	const struct job *job = importing->job;
@@ -245,8 +242,7 @@ static int check_replay(const struct importing *importing)
 	return 0;
 }
 
-/* Sets *ret to the epoch and position at which the job continues: those of adding->at, or those
- * that the exported job had reached. */
+/* Sets *ret to adding->at, or to the place that the exported job had reached. */
 static int find_place(struct importing *importing, struct restoring *ret)
 {
 	const char *at = importing->adding->at;
@@ -291,9 +287,8 @@ void import_undo(struct job *job)
 		order_prune(job->directory, UINT32_MAX);
 }
 
-/* Imports all orders of the file. After an error, removes the orders that it has saved. Sets *ret
- * to the restore that the caller has to make then. If `ret` is NULL, the job replays the orders,
- * beginning with the first. */
+/* Imports all orders of the file; after an error, removes those that it has saved. *ret:
+ * the restore that the caller then has to make; NULL: the job replays the orders. */
 static int import(struct job *job, const struct adding *adding, struct restoring *ret)
 {
 	struct importing importing = {.job = job, .adding = adding};
@@ -305,8 +300,7 @@ static int import(struct job *job, const struct adding *adding, struct restoring
 
 /* --- jobs that are added ---------------------------------------------------------------- */
 
-/* Tells whether the job has epochs or saved orders. Also returns true if the saved orders can't be
- * listed. The caller is the thread that adds the job; no other thread knows the job yet. */
+/* Returns true, too, if the saved orders can't be listed. */
 static bool has_epochs(struct job *job)
 {
 	auto_free struct epochs_order_file *orders = NULL;
@@ -316,7 +310,6 @@ static bool has_epochs(struct job *job)
 	return restore_list_orders(job, &orders, &n) != 0 || status.started || n > 0;
 }
 
-/* Imports the orders for order = replay:FILE. The job does not need FILE afterwards. */
 static int import_replay(struct job *job, const char *file, const struct adding *adding)
 {
 	auto_close int fd = open(file, O_RDONLY | O_CLOEXEC);

@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Reads the heads of files that joaderctl export has written, and finds the places of samples. */
-
 void places_free(struct places *places)
 {
 	free(places->ids);
@@ -48,8 +46,7 @@ int import_refuse(const struct adding *adding, const char *format, ...)
 
 #define TEXT_BYTES (CHECKPOINT_BYTES + 128)
 
-/* Parses the line about the orders, and returns the text after this line; NULL: there is no such
- * line. */
+/* Parses the line about the orders. Returns the text after it; NULL: there is none. */
 static const char *take_orders(const char *text, struct import_head *ret)
 {
 	int used = 0, of_rank = 0;

@@ -13,21 +13,20 @@
 #include <sys/stat.h>
 
 /*
- * Reads the exports of all ranks of a training that continues with another number of ranks, or at
- * an earlier point. Makes a row (a list) of the samples that the ranks had read in the epoch: first
- * the samples of the first mini-batch, then those of the next ones. The row is saved, and the log
- * of the continued training begins with it. So no rank is given these samples again, and the rest
- * of the epoch is drawn and divided anew.
+ * Reads the exports of all ranks of a training that continues with another number of
+ * ranks, or at an earlier point. Makes a row (a list) of the samples that the ranks had
+ * read in the epoch, one mini-batch after the other. The log of the continued training
+ * begins with this row. So no rank is given these samples again, and the rest of the
+ * epoch is drawn and divided anew.
  */
 
-/* The export of one rank. */
 struct one_rank {
 	bool found;
 	uint32_t samples;
 	uint64_t orders_at; /* offset of the rank's orders in the file */
 	unsigned n_orders;
 	uint32_t epoch; /* the first epoch that the rank has not read completely */
-	/* the rank's order of the epoch in which the training continues */
+	/* order of the epoch in which the training continues */
 	struct order_data order;
 };
 
@@ -35,10 +34,10 @@ struct reading {
 	struct job *job;
 	const struct adding *adding;
 	struct places places;
-	uint32_t n; /* number of samples of all ranks */
+	uint32_t n; /* samples of all ranks together */
 	uint32_t ranks, batch;
 	struct one_rank *of;
-	/* the training continues in `epoch`. If `at` is true, the ranks count as having read the
+	/* The training continues in `epoch`. at: the ranks count as having read the
 	 * first `position` positions of the epoch, together. */
 	uint32_t epoch, position;
 	bool at;
@@ -106,8 +105,7 @@ static int skip_orders(struct reading *reading, struct one_rank *rank, uint64_t 
 	return 0;
 }
 
-/* Reads one rank from the file: the epoch that the rank had reached, and its order of this
- * epoch. */
+/* Reads one rank from the file, with its order of the epoch that it had reached. */
 static int read_rank(struct reading *reading, uint64_t *offset)
 {
 	struct import_head head;
@@ -184,8 +182,8 @@ static int choose_epoch(struct reading *reading)
 	return 0;
 }
 
-/* Loads the rank's order of the epoch in which the training continues. If the rank had reached this
- * epoch, read_rank has loaded the order already. */
+/* Loads the rank's order of the epoch in which the training continues. read_rank has
+ * already loaded the order if the rank had reached this epoch. */
 static int load_order(struct reading *reading, uint32_t r)
 {
 	struct one_rank *rank = &reading->of[r];
@@ -200,8 +198,8 @@ static int load_order(struct reading *reading, uint32_t r)
 	return err;
 }
 
-/* Sets ret[position] to 1 for each position that the rank had read. If reading->at is true, does so
- * instead for all positions of the rank before the point reading->position. */
+/* Sets ret[position] to 1 for each position that the rank had read; if reading->at,
+ * instead for each of the rank's positions before reading->position. */
 static int find_read(const struct reading *reading, uint32_t r, uint8_t *ret)
 {
 	const struct one_rank *rank = &reading->of[r];
@@ -235,17 +233,16 @@ static int find_read(const struct reading *reading, uint32_t r, uint8_t *ret)
 
 /* --- the log ---------------------------------------------------------------------------- */
 
-/* The list of samples with which the log of the continued training begins. seen: the samples of the
- * list as a set, which tells whether a sample is already in the list. */
+/* The samples with which the continued training's log begins. seen: the same, as a set */
 struct row {
 	sample_id *ids;
 	uint32_t n;
 	roaring_bitmap_t *seen;
 };
 
-/* Adds the sample of a rank's position to the row, unless the row already has this sample. Two
- * positions may hold the same sample: if a node was away while its group repaired the log
- * (coord.h), the log lacks samples that only this node has read, so the group draws them again. */
+/* Adds the sample of a rank's position, unless the row already has it. Two positions may
+ * hold the same sample: if a node was away while its group repaired the log (coord.h),
+ * the log lacks samples that only this node has read, so the group draws them again. */
 static int add_position(const struct reading *reading, const struct one_rank *rank,
 	uint32_t position, struct row *row)
 {
@@ -308,9 +305,8 @@ static char *name_log(const struct job *job)
 	return aprintf("%s/training.order", job->directory);
 }
 
-/* Saves the row in the form of an order for all ranks together: position i is bound to sample i of
- * the row. If the row has all samples of the epoch, saves an order of the next epoch, with no bound
- * position. */
+/* Saves the row as an order of all ranks: position i is bound to sample i of the row. If
+ * the epoch is complete, saves an order of the next one, without bindings. */
 static int save(const struct reading *reading, const struct row *row)
 {
 	const struct job *job = reading->job;
@@ -380,7 +376,7 @@ int import_log(
 		return path && errno == ENOENT ? 0 : -errno;
 	int err = order_read_from(
 		fd, path, n, job->now->fingerprint, &offset, ret_epoch, &data);
-	/* -EINVAL: the file is the log of another training, so this training has no log. */
+	/* -EINVAL: the file is the log of another training. */
 	if (err)
 		return err == -EINVAL ? 0 : err;
 	*ret_n = data.bound;

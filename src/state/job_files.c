@@ -73,7 +73,7 @@ int keep_bad(const struct job *job, const char *text)
 	return replace_file(job->directory, "bad", text);
 }
 
-/* Reads the id that belongs to the job's name; 0: the name has none yet. */
+/* 0: the job's name has no id yet. */
 static int read_id(const char *directory, uint32_t *ret)
 {
 	*ret = 0;
@@ -106,8 +106,8 @@ int keep_begin(const struct job *job, uint32_t *ret_id)
 
 #define SKIPPED_AT_ONCE 64
 
-/* Tells the engine which positions the epoch leaves out because of bad samples. In the epoch's
- * saved order these positions are bound before all others, so reads only the first bindings. */
+/* Tells the engine which positions the epoch leaves out because of bad samples. A saved
+ * order begins with these bindings, so reads only the first ones. */
 static void has_skipped(struct job *job, uint32_t epoch)
 {
 	struct binding bindings[SKIPPED_AT_ONCE];
@@ -170,9 +170,8 @@ static int open_journal(struct job *job, enum journal_found *ret_found)
 		job->directory, &identity, replay, job, ret_found, &job->journal);
 }
 
-/* Appends the records that the journal lacks, because the last daemon ended before it wrote them.
- * The engine's other effects need not be executed, because no reader is connected and no file is
- * open yet. */
+/* Appends the records that the last daemon did not write before it ended. Other effects
+ * need not be executed, because no reader is connected and no file is open yet. */
 static void make_up(struct job *job)
 {
 	struct effects effects;
@@ -223,8 +222,7 @@ int keep_order(struct job *job, uint32_t epoch, const struct order *order)
 	return 0;
 }
 
-/* Removes the files of the job from its directory. Removes job.ini first, so that a restart does
- * not add the job again if it finds the other files. */
+/* Removes job.ini first: without this file, a restart does not add the job again. */
 static int remove_own_files(int directory)
 {
 	static const char *const names[] = {"job.ini", "job.ini.new", "id", "id.new",

@@ -10,8 +10,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Takes checkpoints, and checks whether a job can be restored to one. */
-
 /* --- checkpoints ---------------------------------------------------------------------- */
 
 static uint64_t hash_of(const char *text, size_t n)
@@ -50,8 +48,8 @@ void restore_take_checkpoint(struct job *job, struct checkpoint *ret)
 		CHECKPOINT_RUNS, &ret->all_runs);
 }
 
-/* The edition stays valid as long as the calling thread needs it (state_internal.h), and a rescan
- * gives no new edition to a job that is being restored. */
+/* The edition stays valid as long as the calling thread needs it (state_internal.h): a
+ * rescan gives no new edition to a job that is being restored. */
 struct edition *restore_edition(struct job *job, uint32_t epoch)
 {
 	LOCK_SCOPE(job->lock);
@@ -118,8 +116,8 @@ static uint32_t names_of(struct job *job, uint32_t epoch)
 	return epochs_set(job->epochs, epoch)->names;
 }
 
-/* Refuses an epoch in which files have other names than they now have in current/. Otherwise
- * scripts that read current/ would suddenly find other names. */
+/* Refuses an epoch in which files have other names than they now have in current/.
+ * Scripts that read current/ would suddenly find other names. */
 static int check_names(struct job *job, struct restoring *restoring, uint32_t epoch)
 {
 	if (names_of(job, epoch) == names_of(job, EPOCH_CURRENT))

@@ -8,13 +8,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Makes the epochs of a restored job from the orders in its directory. The positions that had been
- * read at the checkpoint count as read. */
+/* Makes the epochs of a restored job from the orders in its directory. */
 
 /* --- reads ----------------------------------------------------------------------------- */
 
-/* Makes all bound positions before `end` count as read, and also the positions that the epoch
- * leaves out. No other position counts as read. */
+/* The bound positions before `end` and those that the epoch leaves out count as read. */
 static void take_before(struct order_data *data, uint32_t end)
 {
 	uint32_t k = 0;
@@ -22,8 +20,8 @@ static void take_before(struct order_data *data, uint32_t end)
 	for (uint32_t position = 0; position < end; position++)
 		if (data->samples[position] != 0)
 			data->reads[data->consumed++] = position;
-	/* Positions that the epoch leaves out are its first bindings. They count as read, even if
-	 * they are not before `end`. */
+	/* Positions that the epoch leaves out are its first bindings. They count as
+	 * read, even if they are not before `end`. */
 	for (; k < data->bound && data->log[k] >> ORDER_POSITION_BITS == SERVED_SKIPPED;
 		k++) {
 		uint32_t position = order_log_entry_position(data->log[k]);
@@ -44,9 +42,8 @@ static bool take_runs(struct order_data *data, const struct checkpoint *from)
 	return true;
 }
 
-/* Keeps only the first reads of the order: those that the job had made at the checkpoint. Returns
- * false if the order begins with other reads; their hash then differs from that of the checkpoint.
- * Also returns false if the order has too few reads. */
+/* Keeps only the reads that the job had made at the checkpoint, the first ones of the
+ * order. Returns false if the order has too few reads, or others, with another hash. */
 static bool take_first(struct order_data *data, const struct epochs_point *point)
 {
 	uint64_t hash = 0;
@@ -117,7 +114,7 @@ static int load_order(struct job *job, struct restoring *restoring, uint32_t epo
 			" is no longer kept, allowed: later epochs (keep_epochs = "
 			"%" PRIu32 ")",
 			epoch, job->config.keep_epochs);
-	/* the epoch has no order, as none of its positions was ever bound */
+	/* none of the epoch's positions was ever bound */
 	if (err == -ENOENT)
 		err = empty_order(edition, ret);
 	if (err == -EINVAL)
@@ -136,8 +133,8 @@ static bool next_order(struct job *job, uint32_t *epoch, struct order *ret)
 	return *epoch != UINT32_MAX;
 }
 
-/* Opens wait while this function runs, so no position is bound. Readers may still close files. The
- * engine adds these reads to the order in memory, after the reads that are saved here. */
+/* Opens wait meanwhile, so no position is bound. Readers may still close files: the
+ * engine adds these reads to the order in memory, after those that are saved here. */
 int restore_save_live(struct job *job, struct restoring *restoring)
 {
 	uint32_t epoch = UINT32_MAX;
@@ -188,8 +185,7 @@ int restore_load(struct job *job, const char *path, uint32_t epoch, uint32_t bou
 		consumed, ret_reason, ret);
 }
 
-/* Saves the order for the next segment (file) of the journal, and makes the epoch from the order.
- * Takes over `data`. */
+/* Saves the order for the journal's next segment. Makes the epoch. Takes over `data`. */
 static int make_epoch(struct job *job, struct restoring *restoring, uint32_t epoch,
 	bool drains, struct order_data *data, struct epoch **ret)
 {
@@ -231,9 +227,8 @@ static int make_running(struct job *job, struct restoring *restoring, struct epo
 	return make_epoch(job, restoring, epoch, false, &data, ret);
 }
 
-/* Makes the epoch that was draining at the checkpoint, which is the epoch before the running one.
- * If the order of the draining epoch is gone, or does not begin with the reads of the checkpoint,
- * leaves *ret unchanged. Then only the running epoch continues. */
+/* Makes the epoch that was draining at the checkpoint. Leaves *ret unchanged if the
+ * epoch's order is gone or has other reads: only the running epoch continues. */
 static int make_draining(struct job *job, struct restoring *restoring, struct epoch **ret)
 {
 	const struct epochs_point *point = &restoring->from->place.draining;

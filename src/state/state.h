@@ -7,8 +7,8 @@
 #include "epoch/order.h"
 
 /*
- * Saves and restores a job's progress. The progress is kept in the job's directory, printed as a
- * text (a checkpoint), and written to files for other machines.
+ * Saves and restores a job's progress. The progress is kept in the job's directory,
+ * printed as a text (a checkpoint), and written to files for other machines.
  *
  *   job_files.c        keeps files in <state>/jobs/<name>
  *   checkpoint.c       prints and parses checkpoints (checkpoint.h)
@@ -26,50 +26,45 @@
 
 struct checkpoint;
 
-/* A restore of a job to a checkpoint. */
 struct restoring {
 	struct checkpoint *from;
-	/* true: the job goes to at_epoch and at_position, and not to the point of the checkpoint.
+	/* The job goes to at_epoch and at_position instead of the checkpoint's point.
 	 * All bound positions before at_position then count as read. */
 	bool at;
 	uint32_t at_epoch, at_position;
-	char message[600]; /* the reason of a failure, or "" */
+	char message[600]; /* reason of a failure, or "" */
 };
 
 /* --- restore.c --- */
 
 /* Returns a hash of the job's configuration; 0: no memory. */
 uint64_t restore_hash_ini(const struct job_config *config);
-/* Takes a checkpoint of the job. Any thread may call the function. */
+/* Any thread may call this function. */
 void restore_take_checkpoint(struct job *job, struct checkpoint *ret);
-/* Checks that the job can go to the checkpoint, or to restoring->at_epoch. -EINVAL, with a
- * message. */
+/* The target: the checkpoint, or restoring->at_epoch. -EINVAL, with a message. */
 must_check int restore_check(struct job *job, struct restoring *restoring);
 /* Sets restoring->message to "WHAT: reason of err". Returns err. */
 int restore_failed(struct restoring *restoring, const char *what, int err);
 
 /* --- restore_orders.c: the orders of a restored job --- */
 
-/* The epochs with which a restored job continues, and a list of the orders in the job's
- * directory. */
+/* The epochs with which a restored job continues, and the orders in its directory. */
 struct restored {
 	struct epoch *running, *draining; /* draining: NULL if none drains */
 	struct epochs_order_file *orders;
 	size_t n_orders;
 };
 
-/* Saves the orders of the epochs in memory. The caller must have called epochs_hold, so that opens
- * wait. */
+/* Saves the orders in memory. The caller has called epochs_hold, so opens wait. */
 must_check int restore_save_live(struct job *job, struct restoring *restoring);
-/* Makes the epochs with which the job continues, and saves their orders for the journal's next
- * segment. The caller must have called epochs_hold. Afterwards it passes the members of *ret to the
- * engine, or calls restored_free. */
+/* Makes the epochs with which the job continues, and saves their orders for the
+ * journal's next segment. The caller has called epochs_hold. It passes the members of
+ * *ret to the engine, or calls restored_free. */
 must_check int restore_make(
 	struct job *job, struct restoring *restoring, struct restored *ret);
 void restored_free(struct restored *restored);
-/* Makes an epoch from the order in the file `path`. If `path` is NULL, takes the order that was
- * saved when the epoch ended. -EINVAL: the order is missing or can't be used; *ret_reason says
- * why. */
+/* Makes an epoch from the order in the file `path`; NULL: from that of the epoch's end.
+ * -EINVAL: the order is missing or can't be used, for the reason *ret_reason. */
 must_check int restore_load(struct job *job, const char *path, uint32_t epoch,
 	uint32_t bound, uint32_t consumed, const char **ret_reason, struct epoch **ret);
 
@@ -77,65 +72,58 @@ must_check int restore_load(struct job *job, const char *path, uint32_t epoch,
 
 #define IMPORT_AT "--at: found \"%s\", allowed: EPOCH:POSITION"
 
-/* The source of an import for a job that is being added, and the receiver of error messages. */
+/* The source of an import, and the receiver of error messages. */
 struct adding {
 	int fd;
-	const char *file; /* name of the file in messages; NULL: nothing is imported */
+	const char *file; /* name in messages; NULL: nothing is imported */
 	/* where the job continues, as EPOCH:POSITION; NULL: where the exported job was */
 	const char *at;
 	config_report *report;
 	void *context;
 };
 
-/* Imports orders for a job that is being added. The orders come from adding->file, or, if the job
- * has order = replay:FILE, from FILE. If the job already has epochs, adding->file is refused, but
- * FILE is only ignored. ret->from must point to a checkpoint. If ret->from->has_journal is true
- * afterwards, the caller has to restore the job to *ret. -EBADMSG: refused, and reported. */
+/* Imports orders for a job that is being added, from adding->file, or from the FILE of
+ * order = replay:FILE. If the job already has epochs, refuses adding->file, but ignores
+ * FILE. ret->from points to a checkpoint. If ret->from->has_journal is true afterwards,
+ * the caller has to restore the job to *ret. -EBADMSG: refused, and reported. */
 must_check int import_for_job(
 	struct job *job, const struct adding *adding, struct restoring *ret);
-/* Undoes an import: removes all orders of the job, if no epoch of the job has begun. All orders of
- * such a job come from the import. */
+/* Removes all orders of the job if no epoch has begun: all of them are imported. */
 void import_undo(struct job *job);
 /* Reports the message, and returns -EBADMSG. */
 must_check int import_refuse(const struct adding *adding, const char *format, ...)
 	printf_like(2, 3);
-/* If *mapping is `auto`, replaces it by the mapping of the orders that the job imports. -EBADMSG:
+/* Replaces *mapping = auto by the mapping of the orders that the job imports. -EBADMSG:
  * refused, and reported. */
 must_check int mapping_of_import(const struct adding *adding, enum view_mapping *mapping);
-/* Writes the checkpoint and all orders of the checkpoint's edition to fd. The caller has saved the
- * orders of the epochs in memory. */
+/* Writes the checkpoint and the saved orders of its edition to fd. */
 must_check int export_orders(struct job *job, int fd, const struct checkpoint *from);
 
 /* --- import_ranks.c --- */
 
-/* Reads what import_ranks has saved: sets *ret_epoch to the epoch in which the training continues,
- * and *ret to the samples of this epoch that its ranks have already read. ret_n: the number of
- * these samples. The caller frees *ret. */
+/* Reads what import_ranks has saved: the epoch in which the training continues, and the
+ * *ret_n samples of it that the ranks have already read. The caller frees *ret. */
 must_check int import_log(
 	const struct job *job, uint32_t *ret_epoch, sample_id **ret, uint32_t *ret_n);
 
 /* --- job_files.c: files in <state>/jobs/<name> --- */
 
-/* Makes the job's directory, and reads the id that belongs to the job's name; 0: the name has none
- * yet. */
+/* Makes the job's directory, and reads the id of the job's name; 0: it has none yet. */
 must_check int keep_begin(const struct job *job, uint32_t *ret_id);
-/* Opens the journal, and rebuilds the engine from the journal and from the orders. */
+/* Opens the journal, and rebuilds the engine from the journal and the orders. */
 must_check int keep_restore(struct job *job);
-/* Writes the job's id to the file `id`. */
 must_check int keep_id(const struct job *job);
-/* Writes job.ini. */
 must_check int keep_ini(const struct job *job);
 /* Removes job.ini. */
 void keep_no_ini(const struct job *job);
-/* Opens the list of bad samples; the caller closes it. NULL: there is no list, or it can't be read,
- * which is logged. */
+/* Opens the list of bad samples; the caller closes it. NULL: none, or a logged error. */
 FILE *keep_bad_open(const struct job *job);
 /* Replaces the list of bad samples. */
 must_check int keep_bad(const struct job *job, const char *text);
-/* Returns the first epoch whose order is not removed when keep_order saves the order of `epoch`. */
+/* Returns the first epoch whose order stays when that of `epoch` is saved. */
 uint32_t keep_from(const struct job *job, uint32_t epoch);
-/* Saves the order of an epoch that has ended, and removes the orders of epochs before keep_from.
- * The caller must not hold the lock. */
+/* Saves the order of an epoch that has ended, and removes the orders of epochs before
+ * keep_from. The caller must not hold the lock. */
 must_check int keep_order(struct job *job, uint32_t epoch, const struct order *order);
-/* Removes the job's files, and then the directory, unless it has other files. */
+/* Removes the job's files, and the directory, unless it has other files. */
 void keep_nothing(const struct job *job);

@@ -9,32 +9,30 @@
 #include <string.h>
 
 /*
- * A lap is an epoch that a job's readers have read to the end. This file measures how long a lap
- * took, what the readers waited for, how many readers there were, and how much processor time they
- * took. joaderctl explain begins with these figures.
+ * A lap is an epoch that a job's readers have read to the end. This file measures laps for
+ * joaderctl explain: how long a lap took, what the readers waited for, how many readers
+ * there were, and how much processor time they took.
  *
- * The first open of an epoch begins the measurement (lap_open_locked), and the epoch's last
- * consumed sample ends it (lap_consumed_locked). The first open of the next epoch also ends it, if
- * nearly all samples have been consumed by then.
+ * The first open of an epoch begins the measurement, and the epoch's last consumed sample
+ * ends it. The first open of the next epoch also ends it, if nearly all samples have been
+ * consumed by then.
  */
 
-/* An epoch counts as a lap (read to the end) if this many tenths of its samples were consumed. Not
- * all samples must be consumed, because readers that fetch ahead open files of the next epoch
- * before they have released all files of this one. */
+/* An epoch counts as a lap if this many tenths of its samples were consumed. Not all:
+ * readers that fetch ahead open files of the next epoch before they release the last
+ * ones. */
 #define ENOUGH_OF_TEN 9
 
-/* Estimates how many samples all readers together consumed while this reader read. `first` and
- * `last` are known only at opens, so the time after the reader's last open is taken to be as long
- * as the mean time between two of its opens. */
+/* Estimates how many samples all readers together consumed while this reader read. The
+ * time after its last open is taken to be the mean time between two of its opens. */
 static double span(const struct lap_reader *reader)
 {
 	double opens = reader->opens;
 	return opens > 1 ? (reader->last - reader->first) * opens / (opens - 1) : 1;
 }
 
-/* Returns the mean number of threads that read at the same time: two threads that read one after
- * the other count as one. Assumes that threads without an entry read in the same way as the threads
- * with one. */
+/* Returns the mean number of threads that read at the same time. Assumes that threads
+ * without an entry read like those with one. */
 static unsigned readers_at_once(const struct lap *lap)
 {
 	double opens = 0, samples = 0;
@@ -91,9 +89,9 @@ static void begin_locked(struct watch *watch, uint64_t begun_ns)
 	lap->ended = false;
 }
 
-/* Returns the thread's entry. If the thread has none, returns an entry that may be overwritten: a
- * free one, or that of a thread that has opened no file of this epoch. NULL: the thread gets no
- * entry, because all belong to other threads that read this epoch. */
+/* Returns the thread's entry, or else an entry that may be overwritten: a free one, or
+ * that of a thread that has opened no file of this epoch. NULL: all entries belong to
+ * other threads that read this epoch. */
 static struct lap_reader *place_of(struct lap *lap, long thread)
 {
 	struct lap_reader *free = NULL;
@@ -172,9 +170,8 @@ static uint64_t cpu_of(long thread)
 	return file && fscanf(file, "%" SCNu64, &ns) == 1 ? ns : 0;
 }
 
-/* Adds the processor time that the reader threads have used since the last measurement. Adds
- * nothing if one of these threads could not be measured now, or was not measured the last time,
- * because its part of the time is not known. */
+/* Adds the processor time that the reader threads have used since the last measurement.
+ * Adds nothing if one of these threads was not measured now or the last time. */
 static void add_locked(struct watch *watch, const struct lap_reader *readers)
 {
 	struct lap *lap = &watch->lap;

@@ -6,9 +6,7 @@
 #include "base/types.h"
 #include "config/config.h"
 
-/* Figures of the readers of a job, for callers of the scheduler. */
-
-/* The cause of a reader's wait. waits.c explains each cause. */
+/* waits.c explains each cause. */
 enum wait_cause {
 	WAIT_STORAGE,
 	WAIT_DECODING,
@@ -19,11 +17,9 @@ enum wait_cause {
 
 #define SCHED_LAPS 12
 
-/* Facts about a job for joaderctl explain. A lap is an epoch that was read to its end. Times are in
- * ns. */
+/* Facts about a job for joaderctl explain. A lap is an epoch read to its end. */
 struct sched_laps {
-	/* Times of the job's first open and of its last consumed sample, by clock_now_ns; 0:
-	 * none. */
+	/* first open and last consumed sample, by clock_now_ns; 0: none */
 	uint64_t first_ns, last_ns;
 	uint64_t n;	   /* number of laps since the job was added */
 	uint64_t ended_ns; /* end of the latest lap, by clock_now_ns */
@@ -33,11 +29,11 @@ struct sched_laps {
 	/* The members from here on are about the latest lap. */
 	uint32_t epoch, samples;
 	unsigned readers;  /* mean number of threads that opened files at the same time */
-	uint64_t pause_ns; /* pause between the previous lap and this one */
+	uint64_t pause_ns; /* since the previous lap */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t decoded, shared, hit;
-	/* Measured processor time of the job's readers since the job was added, and the number of
-	 * samples that the readers got in the measured time. */
+	/* measured processor time of the job's readers since the job was added, and the
+	 * samples that the readers got in the measured time */
 	uint64_t cpu_ns, cpu_samples;
 	/* The members from here on are about the job's samples and tensors. */
 	bool drawn; /* a sampler chooses the samples of positions */

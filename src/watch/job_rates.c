@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "watch/watch.h"
 
-/* Advances the ring of counts to the present second. The ring has the counts of the last
- * RATE_SECONDS seconds. Seconds that have begun since the last call get the count 0. */
+/* Moves the ring, one count for each of the last RATE_SECONDS seconds, to the
+ * present. */
 static void advance_rate_locked(struct watch *watch, uint64_t now_ns)
 {
 	lock_assert_held(watch->job->lock);

@@ -11,8 +11,7 @@
 
 _Static_assert(HISTORY_CAUSES == WAIT_CAUSES, "all causes of waits are kept");
 
-/* A place keeps the figures of one job. There are HISTORY_JOBS places; the index of a job's place
- * is also the index of the job's figures in each reading. */
+/* The index of a job's place is also the index of the job's figures in each reading. */
 struct place {
 	struct last_hour_job is;
 	struct history_job last; /* figures of the job when it was removed */
@@ -53,11 +52,10 @@ void past_free(struct past **past)
 
 /* --- places ----------------------------------------------------------------------------- */
 
-/* Returns the index of the job's place; HISTORY_JOBS: the job has no place. */
+/* Returns HISTORY_JOBS if the job has no place. */
 static size_t place_of(const struct past *past, job_id id)
 {
-	/* The search begins with the place that the job has if no job was removed: the first job
-	 * has id 1 and place 0, and the next jobs have the following ids and places. */
+	/* If no job was removed, job 1 has place 0, job 2 has place 1, and so on. */
 	for (size_t i = 0; id != 0 && i < HISTORY_JOBS; i++) {
 		size_t place = (id - 1 + i) % HISTORY_JOBS;
 		if (past->ids[place] == id)
@@ -66,8 +64,8 @@ static size_t place_of(const struct past *past, job_id id)
 	return HISTORY_JOBS;
 }
 
-/* Frees the place of a job, so that another job can have it. Other jobs may have used tensors that
- * were prepared for the freed job; these now count as prepared for a job without a place. */
+/* Frees a place. Tensors that were prepared for its job, and that other jobs have used,
+ * now count as prepared for a job without a place. */
 static void vacate(struct past *past, size_t place)
 {
 	for (size_t i = 0; i < HISTORY_JOBS; i++) {
@@ -79,8 +77,7 @@ static void vacate(struct past *past, size_t place)
 	past->places[place] = (struct place){0};
 }
 
-/* Tells whether `place` suits a new job better than `other` does: either `place` is free, or its
- * job was removed before the job of `other`. */
+/* A free place is the best one, then that of the job that was removed first. */
 static bool is_better(const struct past *past, size_t place, size_t other)
 {
 	const struct last_hour_job *job = &past->places[place].is;

@@ -29,17 +29,16 @@ struct last_hour_job {
 	char dataset[LAST_HOUR_NAME];
 	uint64_t added_ns;
 	uint64_t gone_ns; /* when the job was removed; 0: the job exists */
-	/* The number of samples that the job was given, by the place of the job for which the
-	 * sample was prepared. The last element counts samples that were prepared for a job without
-	 * a place, or by another node. */
+	/* Samples that the job was given, by the place of the job for which they were
+	 * prepared. The last element: by jobs without a place, or other nodes. */
 	uint64_t prepared_for[HISTORY_JOBS + 1];
 };
 
 struct last_hour {
 	struct last_hour_job jobs[HISTORY_JOBS];
 	uint32_t untold; /* number of jobs without a place */
-	/* The readings of the last hour, the oldest first, and then a reading of the present time.
-	 * In readings from before a job's added_ns, the figures in its place are those of an
+	/* The readings of the last hour, the oldest first, and then one of the present
+	 * time. In readings before a job's added_ns, its place has the figures of an
 	 * earlier job. */
 	size_t n;
 	struct history_reading readings[HISTORY_READINGS + 1];
@@ -47,24 +46,20 @@ struct last_hour {
 
 must_check int past_new(struct lock *lock, struct past **ret);
 void past_free(struct past **past);
-/* Gives a new job a place in the history, if a place is free or belongs to a job that was
- * removed. */
+/* Gives the job a place, if one is free or belongs to a removed job. */
 void past_join_locked(struct past *past, const struct job *job);
 /* Stores the last figures of a job that is about to be removed. */
 void past_leave_locked(struct past *past, const struct watch *watch);
-/* Counts a tensor that a reader of the job was given. made_for: the job for which the tensor was
- * prepared. */
+/* Counts a tensor that a reader of the job got, and that was prepared for `made_for`. */
 void past_given_locked(struct past *past, job_id job, uint32_t made_for);
-/* Returns true if it is time for a reading, and then sets the time of the next one. */
+/* Tells whether it is time for a reading. If so, sets the time of the next one. */
 bool past_is_due(struct past *past, uint64_t now_ns);
-/* Begins a reading: copies the last figures of all removed jobs into the reading. Forgets jobs that
- * were removed more than an hour ago. */
+/* Begins a reading with the last figures of removed jobs. Forgets jobs that were removed
+ * more than an hour ago. */
 void past_begin_locked(struct past *past, struct history_reading *reading);
-/* Adds the figures of a job to a reading. */
 void past_read_locked(const struct past *past, const struct watch *watch,
 	struct history_reading *reading);
 void past_add(struct past *past, const struct history_reading *reading);
 void past_copy_readings(const struct past *past, struct last_hour *ret);
-/* Copies what is known about the job of each place into ret->jobs. Returns the number of jobs that
- * have a place and were not removed. */
+/* Fills ret->jobs. Returns the number of jobs with a place that were not removed. */
 uint32_t past_copy_places_locked(const struct past *past, struct last_hour *ret);

@@ -6,8 +6,8 @@
 
 #include <errno.h>
 
-/* A trace is a ring buffer of a job's opens and closes. It exists as long as a client reads it. A
- * client that falls behind gets the newest EVENTS events. */
+/* A trace is a ring of a job's opens and closes. It exists as long as a client reads it.
+ * A client that falls behind gets the newest EVENTS events. */
 
 #define EVENTS 65536
 /* a trace that no client has read for this time is freed */
@@ -57,8 +57,7 @@ uint32_t trace_read(struct watch *watch, uint64_t *from, uint64_t *ret_lost,
 	struct trace *trace = watch->trace;
 	uint32_t n = 0;
 	*ret_lost = 0;
-	/* The client may have got the number `from` from an earlier daemon, or from a trace that
-	 * was freed. Then it may be larger than all numbers of this trace. */
+	/* `from` may come from an earlier daemon, or from a trace that was freed. */
 	if (!trace || *from > trace->next) {
 		*from = trace ? trace->next : 0;
 		return 0;

@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * Counts how long the readers of a job waited, and for what. A job waits as long as at least one of
- * its readers waits. The cause of the job's wait is what happens to one sample, that of the reader
- * that has waited longest:
+ * Counts how long the readers of a job waited, and for what. A job waits as long as at least
+ * one of its readers waits. The cause is what happens to the sample of the reader that has
+ * waited longest:
  *
  *   storage      the sample is being read, or other reads of the storage have to end first
  *   decoding     the sample is being prepared, or no decoder is free
@@ -70,8 +70,8 @@ void waits_exposed_locked(const struct watch *watch, uint64_t ret[static WAIT_CA
 		atomic_load_explicit(&watch->own_ns, memory_order_relaxed);
 }
 
-/* The sum of the waits may be longer than the epoch. The reason is WAIT_FILE_SYSTEM: several opens
- * are answered in parallel, and the time of each of them counts. */
+/* The sum of the waits may be longer than the epoch: several opens are answered in
+ * parallel, and WAIT_FILE_SYSTEM counts the time of each. */
 void waits_of_epoch_locked(
 	const struct watch *watch, uint64_t now_ns, struct epoch_waits *ret)
 {

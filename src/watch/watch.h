@@ -34,38 +34,35 @@ struct wanted;
 
 #define LAP_READERS 64 /* most reader threads that are told apart */
 
-/* A thread that reads files of the job. */
 struct lap_reader {
 	long thread;	/* 0: this entry and all later entries are free */
 	uint32_t epoch; /* the latest epoch of which the thread opened files */
-	uint32_t opens; /* number of files of that epoch that the thread opened */
-	/* samples that all readers had consumed at the thread's first open */
+	uint32_t opens; /* files of that epoch that the thread opened */
+	/* samples that all readers had consumed at the thread's first and last open */
 	uint32_t first;
-	/* samples that all readers had consumed at the thread's last open */
 	uint32_t last;
 	uint64_t cpu_ns; /* processor time at the last measurement; 0: not measured */
 };
 
-/* The number of an epoch's samples that were served in each way (enum served). */
+/* Counts of an epoch's samples by the way in which they were served. */
 struct lap_served {
 	uint32_t epoch;
 	uint64_t n[SERVED_SKIPPED + 1];
 };
 
-/* The measurement of the latest epoch of which the job's readers have opened a file. When the epoch
- * has been read to the end, it is counted as a lap. */
+/* Measures the latest epoch of which the job's readers have opened a file. */
 struct lap {
 	uint32_t epoch;
-	/* begun_ns: time of the epoch's first open; 0: no epoch has begun. last_ns: time of the
-	 * last consumed sample. */
+	/* begun_ns: the epoch's first open; 0: no epoch has begun. last_ns: its last
+	 * sample */
 	uint64_t begun_ns, last_ns;
-	/* exposed_ns, waited_ns: the job's totals of waits when the epoch began. pause_ns: the time
-	 * from the last sample of the previous epoch to the first open of this one. */
+	/* exposed_ns, waited_ns: totals when the epoch began. pause_ns: from the last
+	 * sample of the previous epoch to the first open of this one. */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t waited_ns, pause_ns;
 	uint32_t positions, consumed, opens;
-	bool ended; /* the epoch was read to the end, and counted as a lap */
-	/* number of samples served in each way; the entry of an epoch has the index epoch % 2 */
+	bool ended; /* read to the end, and counted as a lap */
+	/* the entry of an epoch has the index epoch % 2 */
 	struct lap_served bound[2];
 	struct lap_reader reader[LAP_READERS];
 };
@@ -82,9 +79,9 @@ struct job_totals {
 struct watch {
 	const struct job *job; /* constant */
 	struct job_totals totals;
-	unsigned waiting;	 /* number of readers that wait for a tensor */
-	uint64_t since_ns;	 /* time of the last waits_count_locked */
-	enum wait_cause cause;	 /* cause of the present wait */
+	unsigned waiting;  /* readers that wait for a tensor */
+	uint64_t since_ns; /* time of the last waits_count_locked */
+	enum wait_cause cause;
 	_Atomic uint64_t own_ns; /* time to answer opens, without waits for tensors */
 	struct lap lap;
 	struct sched_laps laps;
@@ -96,23 +93,23 @@ struct watch {
 
 /* --- waits.c: how long readers wait, and for what --- */
 
-/* If a reader has waited since the last call of this function, adds the time since then to the
- * job's waits. Then determines the cause of the wait that goes on. first: the sample of the reader
- * that has waited longest; NULL: no reader waits. Returns the added time in ns. */
+/* Adds the time since the last call to the job's waits, if a reader waited, and returns
+ * it in ns. Then determines the cause of the wait that goes on. first: the sample of the
+ * reader that has waited longest; NULL: no reader waits. */
 uint64_t waits_count_locked(
 	struct watch *watch, const struct wanted *first, uint64_t now_ns);
-/* Counts a reader that begins to wait for the sample (change = 1), or whose wait ends (change =
- * -1). The caller must first call waits_count_locked, which counts the time until now. */
+/* Counts a reader that begins to wait for the sample (change = 1), or whose wait ends
+ * (-1). The caller has called waits_count_locked, which counts the time until now. */
 void waits_change_locked(struct watch *watch, const struct wanted *wanted, int change);
-/* Adds the time that it took to answer an open, without the wait for the tensor. Takes no lock. */
+/* Adds the time to answer an open, without the wait for the tensor. Takes no lock. */
 void waits_took(struct watch *watch, uint64_t ns);
 /* Copies the job's waits by cause, in ns. */
 void waits_exposed_locked(const struct watch *watch, uint64_t ret[static WAIT_CAUSES]);
 
 struct epoch_waits {
-	uint64_t exposed_ns[WAIT_CAUSES]; /* waits since the job was added */
-	/* time from the first open of the latest epoch until now, if a reader waits; otherwise
-	 * until the last consumed sample */
+	uint64_t exposed_ns[WAIT_CAUSES]; /* since the job was added */
+	/* from the latest epoch's first open until now if a reader waits, else to the
+	 * last consumed sample */
 	uint64_t epoch_ns;
 	double waited_part; /* part of the epoch in which readers waited */
 };
@@ -121,15 +118,14 @@ void waits_of_epoch_locked(
 
 /* --- epoch_times.c: epochs that were read to the end --- */
 
-/* Notes an open of a file of the epoch. The first open of a later epoch begins the measurement of
- * that epoch. asked_ns: time of the request; thread: the reader's thread, 0: not known. */
+/* Notes an open of a file. The first open of a later epoch begins a measurement.
+ * asked_ns: time of the request; thread: the reader's thread, 0: not known. */
 void lap_open_locked(struct watch *watch, uint32_t epoch, uint64_t asked_ns, long thread);
-/* Counts a position that was bound. served: how its sample is served. */
+/* Counts a bound position. */
 void lap_bound_locked(struct watch *watch, uint32_t epoch, enum served served);
-/* Counts a consumed sample of the epoch. When the last sample of the epoch is consumed, the epoch
- * counts as read to the end. */
+/* Counts a consumed sample. The epoch's last one ends the measurement. */
 void lap_consumed_locked(struct watch *watch, uint32_t epoch);
-/* Measures the processor time of the job's readers. The caller calls this once a second. */
+/* Measures the processor time of the job's readers. Called once a second. */
 void lap_measure(struct watch *watch);
 
 /* --- trace.c: opens and closes of readers --- */
@@ -147,16 +143,15 @@ void trace_forget(struct watch *watch);
 
 /* --- notice.c: warnings about scripts --- */
 
-/* Explains what a notice means for a training, and what to do about it. */
+/* The text says what the notice means for a training, and what to do about it. */
 const char *notice_text(enum notice notice);
-/* Marks the notice as given to the job. Returns true the first time; the caller then has to log
- * the notice. */
+/* Marks the notice as given. Returns true the first time: the caller then logs it. */
 must_check bool notice_count_locked(struct watch *watch, enum notice notice);
 void notice_say(const struct job *job, enum notice notice, uint32_t epoch);
 
 /* --- job_rates.c: samples per second --- */
 
-/* Counts a sample that was consumed. */
+/* Counts a consumed sample. */
 void rate_count_locked(struct watch *watch, uint64_t now_ns);
-/* Returns the mean number of samples consumed per second, in the last RATE_SECONDS seconds. */
+/* Returns the samples consumed per second: the mean of the last RATE_SECONDS seconds. */
 double rate_locked(struct watch *watch);

@@ -13,14 +13,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The arguments of the request to the daemon. `texts` are the arguments that are freed at the
- * end. */
+/* The arguments of the request. texts: those of them that have to be freed. */
 struct inis {
 	const char **arguments;
 	size_t n;
 	char **texts;
 	size_t n_texts;
-	int import; /* descriptor of the file to import, or -1 */
+	int import; /* descriptor of the imported file, or -1 */
 	bool template;
 };
 
@@ -125,7 +124,7 @@ static bool add_name(struct inis *inis, const char *name)
 	return add_setting(inis, setting);
 }
 
-/* Parses the options. Returns an exit status if the command ends here, otherwise -1. */
+/* Returns an exit status if the command ends here, otherwise -1. */
 static int take_options(struct inis *inis, int argc, char **argv)
 {
 	static const struct option options[] = {{"name", required_argument, NULL, 'n'},
@@ -162,7 +161,7 @@ static int take_options(struct inis *inis, int argc, char **argv)
 static int send_inis(struct inis *inis, const char *socket_path, int argc,
 	char *const *argv, FILE *out)
 {
-	/* Reads all files before it connects to the daemon, because standard input may take long. */
+	/* Reads all files before connecting, because standard input may take long. */
 	for (int i = optind; i < argc; i++)
 		if (!add_file(inis, argv[i]))
 			return EXIT_FAILURE;

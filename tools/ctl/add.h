@@ -5,15 +5,11 @@
 
 #include <stdio.h>
 
-/*
- * joaderctl add: reads the inis of jobs, and sends all of them in one request.
- *
- *   Threads: none.   Errors: printed.
- */
+/* joaderctl add: reads the inis of jobs, and sends all of them in one request. */
 
-/* Adds the jobs of the inis. argv[0] is the command's name. Returns the exit status. */
+/* argv[0] is the command's name. Returns the exit status. */
 int add_jobs(const char *socket_path, int argc, char **argv);
 
-/* Adds one job for joaderctl run. If its name is taken, the job gets another name. Prints the
+/* Adds one job for joaderctl run, by another name if its name is taken. Prints the
  * daemon's answer to `out`: name, tab, directory, newline. Returns the exit status. */
 int add_own(const char *socket_path, int argc, char **argv, FILE *out);

@@ -43,7 +43,7 @@ static int add_file(const char *socket_path, const char *file)
 
 /* --- dataset add NAME -S KEY=VALUE -------------------------------------------------------- */
 
-/* Adds a dataset. text: the settings; their relative paths start from the current directory. */
+/* text: settings, whose relative paths start from the current directory. */
 static int add_name(const char *socket_path, const char *name, FILE *out, char **text)
 {
 	auto_free char *here = getcwd(NULL, 0);

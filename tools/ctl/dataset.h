@@ -3,11 +3,7 @@
 
 #pragma once
 
-/*
- * joaderctl dataset: adds, lists and removes datasets, and scans them again.
- *
- *   Threads: none.
- */
+/* joaderctl dataset: adds, lists and removes datasets, and scans them again. */
 
-/* Runs the command. The arguments begin with its name. Returns the exit status. */
+/* argv[0] is the command's name. Returns the exit status. */
 int dataset_command(const char *socket_path, int argc, char **argv);

@@ -8,14 +8,13 @@
 #include <stdio.h>
 
 /*
- * joaderctl doctor: prints settings of this machine that cost time or break something, each with a
- * remedy. Asks only the system, so it works without a daemon.
- *
- *   Threads: none.   Errors: a fact that can't be determined is not printed.
+ * joaderctl doctor: prints settings of this machine that cost time or break something,
+ * each with a remedy. Asks only the system, so it works without a daemon. A fact that
+ * can't be determined is not printed.
  */
 
-/* Runs all checks. argv: the command's name, optionally followed by a daemon's ini. Returns the
- * exit status; 1: something does not work. */
+/* argv[1]: a daemon's ini, if any. Returns the exit status; 1: something does not
+ * work. */
 int doctor(int argc, char **argv);
 
 /* --- what the files of this command share ---------------------------------------------- */
@@ -24,11 +23,10 @@ enum verdict { FINE, COSTS, BREAKS };
 
 struct findings {
 	unsigned n[BREAKS + 1];
-	const struct daemon_config *config; /* from the ini; NULL: none was given */
+	const struct daemon_config *config; /* NULL: no ini was given */
 };
 
-/* Counts a finding and prints its line. remedy: a command or advice; NULL: there is nothing to
- * mend. */
+/* Prints a finding. remedy: a command or advice; NULL: nothing is to be mended. */
 void found(struct findings *findings, enum verdict verdict, const char *remedy,
 	const char *format, ...) printf_like(4, 5);
 

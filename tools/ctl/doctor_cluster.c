@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-/* Checks the group's engine, a Redis server: whether it answers, and whether it saves its data.
- * Also checks the settings of the traffic between nodes. */
+/* Checks the group's engine, a Redis server, and the settings for other nodes. */
 
 #define TIMEOUT_MS 2000
 
@@ -31,7 +30,6 @@ static void look(struct findings *findings, struct coord_resp *resp)
 			said[0] ? said : "unknown");
 }
 
-/* Checks the settings for traffic between nodes. */
 static void look_at_nodes(struct findings *findings, const struct cluster_config *config)
 {
 	if (!config->listen || (!config->secret && !config->tls_cert))

@@ -13,8 +13,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* Checks the datasets of an ini: their storage, and whether their catalogues are up to date. */
-
 #define CIFS_MAGIC 0xff534d42
 #define LUSTRE_MAGIC 0x0bd00bd0
 #define FUSE_MAGIC 0x65735546
@@ -35,7 +33,7 @@ static const struct file_system {
 	{FUSE_MAGIC, "FUSE"},
 };
 
-/* Returns the type of a file system that is on another machine, or NULL. */
+/* Returns the type of a file system that is on another machine; NULL: another type. */
 static const char *remote_name(const char *path)
 {
 	struct statfs info;
@@ -94,7 +92,7 @@ static void check_catalogue(
 			dataset->name);
 }
 
-/* Checks for unusual images, because users easily overlook how these are prepared. */
+/* Users easily overlook how unusual images are prepared. */
 static void check_pixels(struct findings *findings, const struct dataset_config *dataset)
 {
 	struct dataset_pixels pixels;

@@ -3,7 +3,7 @@
 
 #include "doctor.h"
 
-/* Checks the inis of jobs: whether the samples suit a script that has its own transforms. */
+/* Checks whether samples of jobs suit a script that has its own transforms. */
 
 static bool has_images(const struct job_config *job)
 {
@@ -11,7 +11,7 @@ static bool has_images(const struct job_config *job)
 	       job->format == FORMAT_PNG;
 }
 
-/* Tells whether the ini shows that the job's files are small. */
+/* Tells whether the ini alone shows that the job's files are small. */
 static bool has_small_files(const struct job_config *job)
 {
 	const struct preparation *how = &job->preparation;

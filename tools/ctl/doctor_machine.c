@@ -17,14 +17,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Checks the machine itself: FUSE, limits, memory. */
-
 #define FEW_DESCRIPTORS 4096
 #define FEW_MAPPINGS 262144
 
 /* --- files of the kernel ----------------------------------------------------------------- */
 
-/* Reads the first number in a file. false: there is none. */
+/* false: the file does not begin with a number. */
 static bool number_of(const char *path, uint64_t *ret)
 {
 	auto_fclose FILE *in = fopen(path, "re");
@@ -54,8 +52,8 @@ static bool is_administrator(void)
 		!(data[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective &
 			CAP_TO_MASK(CAP_SYS_ADMIN)))
 		return false;
-	/* The capability does not make a user of a user name space an administrator of the
-	 * machine. Only the first name space maps all ids to themselves. */
+	/* A user name space gives the capability to users who do not administer the
+	 * machine. The first name space alone maps all ids to themselves. */
 	auto_fclose FILE *in = fopen("/proc/self/uid_map", "re");
 	return in && fscanf(in, "%" SCNu64 " %" SCNu64, &first, &mapped) == 2 &&
 	       first == 0 && mapped == 0;
@@ -127,8 +125,7 @@ static void check_kernel(struct findings *findings)
 			minor);
 }
 
-/* Checks whether the daemon can raise the read-ahead of its mounts. Each mount has a device in
- * /sys/class/bdi, where the limit is set. */
+/* The daemon sets the read-ahead of its mounts in /sys/class/bdi. */
 static void check_read_ahead(struct findings *findings)
 {
 	if (access("/sys/class/bdi", W_OK) == 0)

@@ -13,7 +13,7 @@
 #define EXIT_USAGE 2
 
 struct asked {
-	const char *job; /* name of the job; NULL: all jobs */
+	const char *job; /* NULL: all jobs */
 	unsigned plan;	 /* number of planned jobs; 0: no plan */
 	bool json;
 };
@@ -49,8 +49,8 @@ static bool parse(int argc, char **argv, struct asked *ret)
 	return true;
 }
 
-/* Finds the job of this name. If name is NULL, *ret is n_jobs, which stands for all jobs. false:
- * there is no such job, which was printed. */
+/* Sets *ret to n_jobs for all jobs (name NULL). false: no such job, which was
+ * printed. */
 static bool find(const struct explain_facts *facts, const char *name, size_t *ret)
 {
 	size_t reads = 0;

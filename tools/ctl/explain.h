@@ -4,10 +4,10 @@
 #pragma once
 
 /*
- * joaderctl explain: explains why jobs are slow, and which changes would help. The daemon reports
- * measurements of the last epochs. The changes are simulated in this process (tools/sim/timed.h),
- * without any effect on the daemon.
+ * joaderctl explain: explains why jobs are slow, and which changes would help. The
+ * daemon reports measurements of the last epochs. The changes are simulated in this
+ * process (tools/sim/timed.h).
  */
 
-/* Runs the command. argv: the command and its arguments. Returns the exit status. */
+/* argv[0] is the command's name. Returns the exit status. */
 int explain(const char *socket_path, int argc, char **argv);

@@ -12,11 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Gets the facts for joaderctl explain: parses the daemon's answer, lines "KIND key=value ..."
- * (src/files/text_explain.c). */
+/* The lines "KIND key=value ..." come from src/files/text_explain.c. */
 
 #define NS 1e9
-/* Jobs are left out if they have not read anything for the time of two epochs and these seconds. */
+/* A job is left out if it has read nothing for two epochs and these seconds. */
 #define IDLE_SECONDS 60
 
 static void take_daemon(const char *line, struct explain_facts *ret)
@@ -47,8 +46,8 @@ static void take_laps(const char *line, struct explain_job *ret)
 	ret->ended = facts_number(line, "ended_ns") / NS;
 }
 
-/* Computes a job's means over its latest epochs, all of which began after `since`: from then on all
- * present jobs were reading. The latest epoch is always used. */
+/* Computes a job's means over its latest epochs that began after `since`, when all
+ * present jobs were reading. Always uses the latest epoch. */
 static void take_mean(struct explain_job *job, double since)
 {
 	size_t n = (size_t)fmin(job->laps, EXPLAIN_LAPS), i;
@@ -114,7 +113,6 @@ static double mean(const char *line, const char *sum, const char *n)
 		       : 0;
 }
 
-/* Takes the facts about the job's dataset from the answer. */
 static void take_dataset_of(const char *text, struct explain_job *job)
 {
 	for (const char *line = text; line; line = strchr(line, '\n')) {
@@ -145,7 +143,7 @@ static bool take_line(const char *line, const char *text, struct explain_facts *
 	return !facts_begin(line, "part ") || take_part(line, ret);
 }
 
-/* Leaves out jobs that have stopped reading, because they do not affect the running jobs. */
+/* Leaves out jobs that have stopped reading, because they slow no other job. */
 static void leave_out(struct explain_facts *facts)
 {
 	double last = 0, since = 0;
@@ -162,7 +160,7 @@ static void leave_out(struct explain_facts *facts)
 		take_mean(&facts->jobs[i], since);
 }
 
-/* Returns the number of CPUs of this process, which is assumed to equal that of the daemon. */
+/* The CPUs of this process are assumed to be those of the daemon. */
 static double count_cpus(void)
 {
 	cpu_set_t set;

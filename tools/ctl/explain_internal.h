@@ -8,25 +8,24 @@
 
 #include <stdio.h>
 
-/* Shared by the files of explain. Times are in seconds. */
+/* Times are in seconds. */
 
 #define EXPLAIN_NAME 80
 #define EXPLAIN_LAPS 12
 #define EXPLAIN_CAUSES 4
 #define EXPLAIN_TRUSTED .2 /* largest relative error of a simulation that is trusted */
 
-/* A job, described by its last epochs. */
 struct explain_job {
 	char name[EXPLAIN_NAME], dataset[EXPLAIN_NAME];
 	double laps, epoch, samples, readers, lookahead;
-	double first, last;	  /* times of the first and of the last open */
-	double ended;		  /* time when the latest epoch ended */
-	double lap[EXPLAIN_LAPS]; /* durations of the latest epochs, the last one first */
+	double first, last;	  /* times of the first and the last open */
+	double ended;		  /* end of the latest epoch */
+	double lap[EXPLAIN_LAPS]; /* durations of epochs, the latest first */
 	double lap_waited[EXPLAIN_LAPS];
-	/* mean duration of an epoch, over epochs in which all present jobs were reading */
+	/* mean duration of an epoch in which all present jobs were reading */
 	double seconds;
-	double waited[EXPLAIN_CAUSES]; /* time waited in the last epoch, by cause */
-	/* waits of all readers in an epoch, summed; mean over the same epochs as `seconds` */
+	double waited[EXPLAIN_CAUSES]; /* in the last epoch, by cause */
+	/* waits of all readers in an epoch, summed: mean over the same epochs */
 	double waited_all;
 	double decoded, shared, hit;
 	double read, decode; /* per sample: time to read; processor time to decode */
@@ -36,18 +35,17 @@ struct explain_job {
 	bool left_out;	  /* the job has not completed an epoch, or is not reading now */
 };
 
-/* The daemon's answer. */
 struct explain_facts {
 	struct explain_job jobs[TIMED_JOBS];
 	size_t n_jobs;
 	struct timed_part *parts;
 	size_t n_parts;
 	double cache, workers, reads, eviction, share, cpu, served;
-	double decode_cpu; /* processor time of all decodes of all datasets */
+	double decode_cpu; /* processor time of all decodes */
 	double cpus;
 };
 
-/* Asks the daemon. false: this failed, and the reason was printed. */
+/* false: this failed, and the reason was printed. */
 must_check bool explain_ask(const char *socket_path, struct explain_facts *ret);
 void explain_facts_free(struct explain_facts *facts);
 
@@ -57,15 +55,15 @@ void explain_facts_free(struct explain_facts *facts);
 #define EXPLAIN_TEXT 64
 
 struct explain_change {
-	char key[EXPLAIN_TEXT];	 /* the changed key, such as cache or sampler */
-	char text[EXPLAIN_TEXT]; /* the change, such as "cache = 8G" */
-	/* Predicted times of an epoch for each job: mean, shortest run and longest run. */
+	char key[EXPLAIN_TEXT];	 /* such as cache or sampler */
+	char text[EXPLAIN_TEXT]; /* such as "cache = 8G" */
+	/* predicted times of an epoch for each job: mean, shortest and longest run */
 	double seconds[TIMED_JOBS], least[TIMED_JOBS], most[TIMED_JOBS];
 };
 
 struct explain_answer {
-	struct timed_job jobs[TIMED_JOBS]; /* the jobs as the simulation needs them */
-	struct timed_outcome simulated[TIMED_JOBS]; /* results without a change */
+	struct timed_job jobs[TIMED_JOBS];	    /* as the simulation needs them */
+	struct timed_outcome simulated[TIMED_JOBS]; /* without a change */
 	double factor[TIMED_JOBS];		    /* predicted time / simulated time */
 	double loads, scale;
 	struct explain_change changes[EXPLAIN_CHANGES];
@@ -75,8 +73,8 @@ struct explain_answer {
 
 must_check int explain_simulate(
 	const struct explain_facts *facts, struct explain_answer *ret);
-/* Returns the factor that converts a simulated time to a predicted one. It is 1 if the measured
- * time is within the range of the simulated runs, because chance then explains the difference. */
+/* Returns the factor from a simulated time to the predicted one. If the measured time is
+ * within the range of the simulated runs, it is 1: chance explains the difference. */
 double explain_factor(
 	const struct explain_job *job, const struct timed_outcome *simulated);
 /* Returns the error of the simulated time relative to the measured time. */
@@ -95,7 +93,7 @@ struct explain_plan {
 	size_t n_rows, best; /* best: index of the recommended row */
 };
 
-/* Simulates n jobs that are like job number `job`, and begin one after another within an epoch. */
+/* Simulates n jobs like number `job`, which begin one after another within an epoch. */
 must_check int explain_plan(const struct explain_facts *facts, size_t job, unsigned n,
 	struct explain_plan *ret);
 
@@ -103,7 +101,6 @@ must_check int explain_plan(const struct explain_facts *facts, size_t job, unsig
 /* Prints job number `job`, or all jobs if `job` is n_jobs. */
 void explain_print(FILE *out, const struct explain_facts *facts,
 	const struct explain_answer *answer, size_t job);
-/* Prints the facts about job number `job`, or about all jobs, as JSON. */
 void explain_print_json(FILE *out, const struct explain_facts *facts,
 	const struct explain_answer *answer, size_t job);
 void explain_print_plan(FILE *out, const struct explain_facts *facts, size_t job,

@@ -14,8 +14,8 @@ static const char *const causes[EXPLAIN_CAUSES] = {
 static const char *const keys[EXPLAIN_CAUSES] = {
 	"storage", "decoding", "queue", "filesystem"};
 
-/* Computes for each cause the part of the epoch in which some reader waited. Readers that wait at
- * the same time count once. Returns the sum. */
+/* Computes for each cause the part of the epoch in which some reader waited. Readers
+ * that wait at the same time count once. Returns the sum. */
 static double exposed(const struct explain_job *job, double ret[static EXPLAIN_CAUSES])
 {
 	double sum = 0;
@@ -26,7 +26,7 @@ static double exposed(const struct explain_job *job, double ret[static EXPLAIN_C
 	return fmin(sum, 1);
 }
 
-/* Tells whether the measured time is near the mean of the simulated runs, or within their range. */
+/* The measured time is near the mean of the simulated runs, or in their range. */
 static bool is_trusted(
 	const struct explain_job *job, const struct timed_outcome *simulated)
 {
@@ -59,7 +59,6 @@ static bool matters(double seconds, const struct explain_job *job)
 	return fabs(seconds / job->seconds - 1) >= SAME;
 }
 
-/* Tells whether the simulated runs differ much, because the time depends on chance. */
 static bool is_wide(double least, double seconds, double most)
 {
 	return most - least > WIDE * seconds;
@@ -129,7 +128,6 @@ static void print_job(FILE *out, const struct explain_facts *facts,
 			out);
 }
 
-/* Tells whether the user asked for job j. */
 static bool is_asked(const struct explain_facts *facts, size_t asked, size_t j)
 {
 	return asked == facts->n_jobs || asked == j;

@@ -11,9 +11,10 @@
 #include <string.h>
 
 /*
- * Makes a simulated world (tools/sim/timed.h) from the daemon's facts. Runs it unchanged, and with
- * one change at a time. The prediction is the simulated time multiplied by a factor, which corrects
- * the error of the unchanged simulation (explain_factor).
+ * Makes a simulated world (tools/sim/timed.h) from the daemon's facts. Runs it
+ * unchanged, and with one change at a time. A prediction is the simulated time
+ * multiplied by a factor, which corrects the error of the unchanged simulation
+ * (explain_factor).
  */
 
 #define ENOUGH_SAMPLES                                                                   \
@@ -49,7 +50,7 @@ static int run(const struct timed_world *world, double scale, struct timed_outco
 
 /* --- the unchanged world -------------------------------------------------------------- */
 
-/* Returns the time that the daemon itself needs to serve a sample. */
+/* Returns the daemon's processor time for serving a sample, without decoding it. */
 static double serving(const struct explain_facts *facts)
 {
 	return facts->served > 0 ? fmax(facts->cpu - facts->decode_cpu, 0) / facts->served
@@ -74,8 +75,7 @@ static struct timed_job job_of(
 		.absent = job->left_out};
 }
 
-/* Sets the times at which jobs start, in seconds after the first job. Whole epochs are subtracted,
- * so that all jobs start within an epoch. */
+/* Jobs start when they did, in seconds after the first job, less whole epochs. */
 static void set_starts(const struct explain_facts *facts, struct timed_world *world)
 {
 	double first = HUGE_VAL;
@@ -93,7 +93,7 @@ static void set_starts(const struct explain_facts *facts, struct timed_world *wo
 	}
 }
 
-/* Keeps one in `scale` samples of the world, and reduces times and the cache in proportion. */
+/* Keeps one in `scale` samples, and reduces times and the cache in proportion. */
 static void scale_down(struct timed_world *world, double scale)
 {
 	for (size_t i = 0; i < world->n_parts; i++)
@@ -372,7 +372,8 @@ static int run_plan(const struct timed_world *world, struct explain_plan *ret,
 	return 0;
 }
 
-/* The recommended cache is the smallest one whose time is below this multiple of the best time. */
+/* The plan recommends the smallest cache whose time is below this multiple of the
+ * best. */
 #define AS_GOOD 1.05
 
 static void recommend(struct explain_plan *plan)

@@ -7,20 +7,18 @@
 #include <stddef.h>
 
 /*
- * Parses lines "KIND key=value ..." that the daemon prints for programs. A value that an older
- * daemon does not print is 0 or empty.
- *
- *   Threads: none.
+ * Parses lines "KIND key=value ..." that the daemon prints for programs. A value that an
+ * older daemon does not print is 0 or empty.
  */
 
-/* Sends a command of n words to the daemon. The caller frees *ret. false: this failed, and the
- * reason was printed. */
+/* Sends a command of n words. The caller frees *ret. false: this failed, and was
+ * printed. */
 bool facts_ask(const char *socket_path, const char *const *command, size_t n, char **ret);
 
 bool facts_begin(const char *line, const char *word);
 
 double facts_number(const char *line, const char *key);
-/* Copies the value of a key. whole: the value extends to the end of the line. */
+/* whole: the value extends to the end of the line. */
 void facts_text(const char *line, const char *key, bool whole, char *ret, size_t room);
 /* Returns the text after "key=", or NULL. */
 const char *facts_value(const char *line, const char *key);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The commands. text: lines for the list of all commands and for the command's own help; more:
- * lines for the command's own help only, or "". */
+/* text: for the list of all commands and the command's own help; more: for its own
+ * help */
 static const struct command_help {
 	const char *name, *arguments, *text, *more;
 } commands[] = {

@@ -19,8 +19,8 @@
 #define NORMAL "\033[0m"
 #define MUCH_WAITED 20 /* percentage of waiting from which a job is coloured, as in top */
 
-/* Offsets of columns in a line of the list. A column begins under its head. Cells are ASCII and
- * never wider than their column. */
+/* Offsets in a line. Cells are ASCII, begin under their head, and fit into their
+ * column. */
 struct columns {
 	size_t state, waited;
 };
@@ -31,8 +31,7 @@ static size_t column(const char *heads, const char *head)
 	return at ? (size_t)(at - heads) : strlen(heads);
 }
 
-/* Prints n bytes from `at` on in a colour, and returns the place after them. colour "": in the
- * line's own colour. */
+/* Prints n bytes, and returns the place after them. colour "": the line's own colour. */
 static const char *print_part(
 	const char *at, size_t n, const char *colour, const char *line_colour)
 {
@@ -47,7 +46,7 @@ static void print_job(const char *line, const struct columns *columns)
 	size_t length = strlen(line), name = strcspn(line, " ");
 	if (columns->waited >= length || columns->state >= length) {
 		printf("%s%s%s\n", RED, line,
-			NORMAL); /* this line tells that a storage does not answer */
+			NORMAL); /* the line tells that a storage does not answer */
 		return;
 	}
 	bool ended = strncmp(line + columns->state, "ended", 5) == 0;

@@ -14,12 +14,11 @@
 #include <sys/wait.h>
 
 struct place {
-	const char *directory; /* absolute path */
+	const char *directory; /* absolute */
 	bool allow_other;
-	int device; /* descriptor of /dev/fuse, over which the mount is served */
-	/* descriptor of the mount while it is detached; -1: it is attached */
-	int detached;
-	int guard; /* our end of the pipe to the guard process; -1: there is none */
+	int device;   /* descriptor of /dev/fuse, over which the mount is served */
+	int detached; /* descriptor of the mount; -1: the mount is attached */
+	int guard;    /* our end of the pipe to the guard process; -1: there is none */
 	pid_t guard_pid;
 };
 
@@ -62,8 +61,7 @@ static int configure(int context, const struct place *place)
 	return err;
 }
 
-/* Makes a detached mount. -EPERM: this user is not allowed to; -ENOSYS: the kernel is older than
- * 5.2. */
+/* -EPERM: this user is not allowed to mount; -ENOSYS: the kernel is older than 5.2. */
 static int mount_detached(struct place *place)
 {
 	auto_close int context = fsopen("fuse", FSOPEN_CLOEXEC);
@@ -98,9 +96,8 @@ static void wait_for(pid_t child)
 		;
 }
 
-/* Runs the guard process: waits until joaderctl, its parent, has succeeded or ended. A byte means
- * success. An end of file means that joaderctl has ended early; then a mount that no daemon serves
- * is unmounted here. */
+/* Waits until joaderctl has sent a byte (success) or ended. Unmounts an unserved
+ * mount. */
 static _Noreturn void guard(const char *directory, int fd)
 {
 	struct statx st;
@@ -183,7 +180,7 @@ static int receive_descriptor(int socket)
 	return descriptor;
 }
 
-/* Runs fusermount3. It prints its errors, and sends the descriptor of its mount to a socket. */
+/* fusermount3 prints its errors, and sends the descriptor of its mount to a socket. */
 static int run_helper(struct place *place)
 {
 	int ends[2];

@@ -11,15 +11,16 @@
  *
  *   detached mount -> descriptor to the daemon -> it serves -> attached to the directory
  *
- * A detached mount vanishes when its descriptors are closed. So if joaderctl ends before the last
- * step, nothing is left, and nobody ever sees a directory that is not served.
+ * A detached mount vanishes when its descriptors are closed. So if joaderctl ends before
+ * the last step, nothing is left, and nobody ever sees a directory that is not served.
  *
- * If the user is not allowed to mount, fusermount3 mounts for the user, on the directory at once. A
- * guard process unmounts the directory if joaderctl ends before the daemon serves the mount.
+ * For a user who is not allowed to mount, fusermount3 mounts on the directory at once. A
+ * guard process unmounts the directory if joaderctl ends before the daemon serves the
+ * mount.
  *
- *   Threads: none.   Errors: printed.
+ *   Errors: printed.
  */
 
-/* Mounts the job. Returns the exit status. */
+/* Returns the exit status. */
 int mount_job(const char *socket_path, const char *job, const char *directory,
 	bool allow_other);

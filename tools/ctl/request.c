@@ -107,9 +107,9 @@ static int open_daemon(const char *path)
 #define HEAD_MAX 40 /* bytes of a frame's first line */
 
 struct answer {
-	const char *path; /* path of the socket, for messages */
+	const char *path; /* of the socket, for messages */
 	int fd;
-	char data[65536]; /* received bytes; those in [begin, end) are not used yet */
+	char data[65536]; /* bytes in [begin, end) are not used yet */
 	size_t begin, end;
 	bool shows;    /* the daemon's status is shown on the terminal during the wait */
 	bool is_shown; /* a line of status is on the terminal */
@@ -124,7 +124,7 @@ static void clear(struct answer *answer)
 	answer->is_shown = false;
 }
 
-/* Shows the first line of the daemon's status, unless the line is about a job. */
+/* Shows the first line of the daemon's status, unless this line is about a job. */
 static void show(struct answer *answer)
 {
 	const char *const arguments[] = {"status"};
@@ -150,7 +150,7 @@ static void wait_and_show(struct answer *answer)
 	clear(answer);
 }
 
-/* Receives some bytes. false: the connection has ended. */
+/* false: the connection has ended. */
 static bool receive(struct answer *answer)
 {
 	ssize_t n;
@@ -161,8 +161,7 @@ static bool receive(struct answer *answer)
 		n = read(answer->fd, answer->data + answer->end,
 			sizeof(answer->data) - answer->end);
 	while (n < 0 && errno == EINTR);
-	/* An error is handled as the end: ECONNRESET comes if the daemon refused the request before
-	 * it had read all of it. */
+	/* ECONNRESET, too, is the end: the daemon refused a request that it had not read. */
 	answer->end += n > 0 ? (size_t)n : 0;
 	return n > 0;
 }
@@ -196,7 +195,7 @@ static bool print_text(struct answer *answer, size_t bytes, FILE *out)
 		size_t n = answer->end - answer->begin;
 		n = n < bytes ? n : bytes;
 		if (fwrite(answer->data + answer->begin, 1, n, out) != n) {
-			/* EPIPE: the program that reads our output has read enough. */
+			/* the program that reads our output has read enough */
 			if (errno != EPIPE)
 				complain("cannot write: %s", strerror(errno));
 			return false;
@@ -207,7 +206,7 @@ static bool print_text(struct answer *answer, size_t bytes, FILE *out)
 	return true;
 }
 
-/* Prints the answer and returns the exit status. */
+/* Returns the exit status. */
 static int print_answer(struct answer *answer, FILE *out)
 {
 	char word[8];
@@ -238,7 +237,6 @@ static int print_answer(struct answer *answer, FILE *out)
 
 /* --- the request ------------------------------------------------------------------- */
 
-/* Sends the descriptor together with the first byte of the request. */
 static int send_descriptor(int fd, int descriptor, char byte)
 {
 	union {
@@ -292,7 +290,7 @@ int request(const char *path, const char *const *arguments, size_t n, int *descr
 		.fd = fd,
 		.shows = takes_long(arguments, n) && isatty(STDERR_FILENO) == 1};
 	int err = send_request(fd, arguments, n, descriptor);
-	/* If the daemon refuses the request, it sends the reason before it hangs up. */
+	/* A daemon that refuses the request sends the reason before it hangs up. */
 	if (err && !receive(&answer)) {
 		complain("%s: %s", path, strerror(-err));
 		return EXIT_FAILURE;

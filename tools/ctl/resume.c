@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads a checkpoint; the caller frees *ret. */
+/* The caller frees *ret. */
 static int read_checkpoint(const char *file, char **ret)
 {
 	size_t bytes = 0;
@@ -76,8 +76,7 @@ static int copy_to_output(int fd)
 	return 0;
 }
 
-/* Exports a job. The daemon writes to a file, and joaderctl copies the file, so that the daemon
- * never waits for a slow reader of a pipe. */
+/* The daemon writes to a file, so that it never waits for a slow reader of a pipe. */
 int export_job(const char *socket_path, int argc, char **argv)
 {
 	if (argc != 2) {

@@ -21,10 +21,10 @@
 struct run {
 	const char *socket_path;
 	bool keeps;
-	int n_options; /* number of words in argv that are options for `add`; the file follows */
+	int n_options; /* words in argv that are options for `add`, or its file */
 	char **command;
-	char *name, *directory; /* name of the job; path of its directory current */
-	/* signals to wait for; signal mask before they were blocked */
+	char *name, *directory; /* directory: path of the job's directory current */
+	/* signals: those to wait for; mask: the signal mask before they were blocked */
 	sigset_t signals, mask;
 };
 
@@ -33,7 +33,7 @@ static const int forwarded[] = {
 
 /* --- the job ------------------------------------------------------------------------- */
 
-/* Splits the daemon's answer: the job's name, a tab, its directory, a newline. */
+/* The daemon's answer: the job's name, a tab, its directory, a newline. */
 static bool take_answer(struct run *run, char *answer)
 {
 	char *tab = strchr(answer, '\t');
@@ -85,7 +85,7 @@ static void remove_job(const struct run *run)
 
 /* --- the command --------------------------------------------------------------------- */
 
-/* Replaces {} in an argument by the directory. The caller frees the text; NULL: no memory. */
+/* Replaces {} by the directory. The caller frees the text; NULL: no memory. */
 static char *filled_in(const char *argument, const char *directory)
 {
 	char *text = NULL;
@@ -104,7 +104,6 @@ static char *filled_in(const char *argument, const char *directory)
 	return NULL;
 }
 
-/* Executes the command in the child. */
 static _Noreturn void become(const struct run *run)
 {
 	for (char **argument = run->command; *argument; argument++) {
@@ -121,7 +120,7 @@ static _Noreturn void become(const struct run *run)
 	_exit(err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
 }
 
-/* Stops this process, because the command was stopped. Continues the command when it continues. */
+/* Stops this process, as the command was stopped. Continues the command afterwards. */
 static void stop_with(pid_t child)
 {
 	raise(SIGSTOP);
@@ -173,8 +172,8 @@ static int usage(const char *text)
 	return EXIT_USAGE;
 }
 
-/* Parses the arguments. Options for `add` stay in argv; --keep is removed. Returns an exit status
- * if the command ends here, otherwise -1. */
+/* Removes --keep from argv. Returns an exit status if the command ends here, otherwise
+ * -1. */
 static int take_arguments(struct run *run, int argc, char **argv)
 {
 	int n = 1, i = 1;
@@ -201,7 +200,7 @@ int run_command(const char *socket_path, int argc, char **argv)
 	if (status >= 0)
 		return status;
 	status = EXIT_FAILURE;
-	/* Signals must not end this process from now on, because it has to remove the job. */
+	/* Signals no longer end this process, which has to remove the job. */
 	take_signals(&run);
 	if (add_job(&run, argv)) {
 		complain("job %s: %s", run.name, run.directory);

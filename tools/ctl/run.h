@@ -8,12 +8,11 @@
  *
  *     add --own-name -> command, with the view's path in place of {} -> rm
  *
- * Signals that ask a program to end, or that have a meaning for it, are passed to the command.
- *
- *   Threads: none.   Errors: printed.
+ * Signals that ask a program to end, or that have a meaning for it, are passed to the
+ * command.
  */
 
-/* Runs the command. argv[0] is the name of the joaderctl command. Returns the exit status of the
- * command that was run; 128 plus the number of the signal that ended it; 126 or 127 as in env(1) if
- * it can't be started; otherwise 1 or EXIT_USAGE. */
+/* argv[0] is the name of the joaderctl command. Returns the exit status of the command
+ * that was run; 128 plus the number of the signal that ended it; 126 or 127 as in env(1)
+ * if it can't be started; otherwise 1 or EXIT_USAGE. */
 int run_command(const char *socket_path, int argc, char **argv);

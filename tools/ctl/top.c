@@ -86,7 +86,7 @@ static bool parse(int argc, char **argv, struct options *ret)
 
 static volatile sig_atomic_t ends, stops;
 
-/* Notes a signal. The signal interrupts the wait for the next screen, and then top handles it. */
+/* The signal interrupts the wait for the next screen; then top handles it. */
 static void take_signal(int signal_number)
 {
 	if (signal_number == SIGTSTP)
@@ -95,7 +95,7 @@ static void take_signal(int signal_number)
 		ends = 1;
 }
 
-/* Blocks signals, except during waits, so that no signal is lost just before a wait. */
+/* Blocks signals, except during waits, so that none is lost just before a wait. */
 static sigset_t take_signals(void)
 {
 	static const int taken[] = {
@@ -132,8 +132,7 @@ static void leave(const struct termios *before)
 	tcsetattr(STDIN_FILENO, TCSADRAIN, before);
 }
 
-/* Stops the process, as a shell expects after ^Z. Sets the terminal again when the process
- * continues. */
+/* Stops as a shell expects after ^Z. Sets the terminal again afterwards. */
 static void stop_for_shell(const struct termios *before)
 {
 	stops = 0;
@@ -203,7 +202,7 @@ static void look(struct live *live)
 	top_sample_compare(&live->now, live->before.now_ns > 0 ? &live->before : NULL);
 }
 
-/* Handles a key. false: quit. */
+/* false: quit. */
 static bool take_key(struct live *live, uint64_t *due_ns)
 {
 	char key;
@@ -220,7 +219,7 @@ static bool take_key(struct live *live, uint64_t *due_ns)
 	return key != 'q' && key != 'Q';
 }
 
-/* Waits until the next screen is due. false: quit. */
+/* false: quit. */
 static bool wait_for_event(struct live *live, const sigset_t *signals, uint64_t *due_ns)
 {
 	struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -291,7 +290,7 @@ static bool next_sample(struct live *live)
 	return true;
 }
 
-/* Prints the rates of one interval; with --json but not --once, of one interval after another. */
+/* Prints the rates of one interval; with --json but not --once, of one after another. */
 static int run_lines(struct live *live)
 {
 	bool ok = top_sample_get(live->socket_path, &live->now);

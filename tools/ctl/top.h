@@ -4,14 +4,13 @@
 #pragma once
 
 /*
- * joaderctl top: asks the daemon for its counters again and again, and shows their changes.
+ * joaderctl top: asks the daemon for its counters again and again, and shows their
+ * changes.
  *
  *     top.c  options, the terminal, keys --> top_sample.c  the daemon's answer
  *                                        --> top_screen.c  as a screen
  *                                        --> top_json.c    as JSON
- *
- *   Threads: none.   Errors: printed.
  */
 
-/* Runs the command. argv[0] is its name. Returns the exit status. */
+/* argv[0] is the command's name. Returns the exit status. */
 int top(const char *socket_path, int argc, char **argv);

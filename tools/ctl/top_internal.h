@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Shared by the files of joaderctl top. Fields have the names that the daemon prints. */
+/* Fields have the names that the daemon prints. */
 
 #define TOP_DAEMON(NUMBER)                                                               \
 	NUMBER(now_ns)                                                                   \
@@ -78,8 +78,8 @@ enum top_cause { TOP_STORAGE_WAIT, TOP_DECODING, TOP_QUEUE, TOP_FILE_SYSTEM, TOP
 struct top_job {
 	char name[TOP_NAME], dataset[TOP_NAME], state[TOP_NAME];
 	TOP_JOB(TOP_MEMBER)
-	/* Rates since the previous sample. Without a previous sample: the daemon's recent rate, and
-	 * the waits of the running epoch. */
+	/* since the previous sample; without one: the recent rate, and the running
+	 * epoch's waits */
 	double per_second;
 	double exposed; /* part of the time in which some reader of the job waited */
 	double cause[TOP_CAUSES];
@@ -97,15 +97,15 @@ struct top_sample {
 	struct top_storage *storages;
 	struct top_job *jobs;
 	size_t n_storages, n_jobs;
-	double seconds; /* seconds since the previous sample; 0: this is the first one */
+	double seconds; /* since the previous sample; 0: this is the first one */
 	double served_per_second, decodes_per_second,
 		busy; /* mean number of decoders that were working */
 	double source_per_second, tier_per_second, evicted_needed;
 };
 
-/* Asks the daemon. false: this failed, and the reason was printed. */
+/* false: this failed, and the reason was printed. */
 must_check bool top_sample_get(const char *socket_path, struct top_sample *ret);
-/* Computes the rates since the previous sample; NULL: there is none. */
+/* Computes the rates since `before`; NULL: there is no previous sample. */
 void top_sample_compare(struct top_sample *sample, const struct top_sample *before);
 void top_sample_free(struct top_sample *sample);
 
@@ -121,12 +121,11 @@ void top_sort(struct top_sample *sample, enum top_order order);
 
 struct top_view {
 	int width, height; /* height 0: unlimited */
-	bool attributes;   /* use bold and colours */
+	bool attributes;
 };
-/* Prints the screen. Each line ends with a newline, except the last line of a full screen. message
- * may be NULL. */
+/* A full screen's last line has no newline, all others have one. message may be NULL. */
 void top_print_screen(FILE *out, const struct top_sample *sample,
 	const struct top_view *view, const char *message);
 
-/* Prints the sample as one JSON object on one line. */
+/* Prints one JSON object on one line. */
 void top_print_json(FILE *out, const struct top_sample *sample);

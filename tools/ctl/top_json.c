@@ -3,7 +3,7 @@
 
 #include "top_internal.h"
 
-/* Escapes text for JSON. The daemon has already escaped names by its own rules. */
+/* The daemon has already escaped names by its own rules. */
 static void print_text(FILE *out, const char *key, const char *text)
 {
 	fprintf(out, "\"%s\": \"", key);

@@ -8,8 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Gets a sample of the daemon's counters: parses lines "KIND key=value ..." (src/files/text_top.c),
- * and computes rates. */
+/* The lines "KIND key=value ..." come from src/files/text_top.c. */
 
 #define TAKE(name) ret->name = facts_number(line, #name);
 
@@ -92,8 +91,7 @@ static const struct top_job *find_job(const struct top_sample *sample, const cha
 	return NULL;
 }
 
-/* Returns the growth of a counter; 0 if the counter became smaller, because the daemon's engine or
- * the job is a new one. */
+/* A smaller counter belongs to a new engine or job, and counts as no growth. */
 static double growth(double now, double before)
 {
 	return now > before ? now - before : 0;
@@ -183,8 +181,7 @@ static int by_name(const void *a, const void *b)
 		((const struct top_job *)a)->name, ((const struct top_job *)b)->name);
 }
 
-/* Compares jobs by a number, the largest first. Equal numbers are sorted by name, so that lines do
- * not change places without need. */
+/* Equal numbers are sorted by name, so that lines do not change places without need. */
 static int most_first(
 	const void *a, const void *b, double (*of)(const struct top_job *job))
 {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Prints the screen: some lines about the machine, then a table of jobs. On a narrow screen the
- * least important columns are left out, on a low screen the last jobs.
+ * Prints some lines about the machine, then a table of jobs. A narrow screen lacks the
+ * least important columns, a low screen the last jobs.
  */
 
 #define CELL 96
@@ -20,8 +20,8 @@ struct figure {
 	char text[24];
 };
 
-/* Divides a number by `step` until it is below `step`, and prints it with a unit. units: a letter
- * for each number of divisions; a space stands for no unit. */
+/* Divides n by `step` until it is below `step`. units: a letter for each number of
+ * divisions; a space stands for no unit. */
 static struct figure scaled(double n, double step, const char *units)
 {
 	struct figure figure;
@@ -237,8 +237,7 @@ static bool is_full(const struct screen *screen)
 	return screen->view->height > 0 && screen->lines >= screen->view->height;
 }
 
-/* Ends a line. The last line of a full screen gets no newline, because it would scroll the
- * screen. */
+/* The last line of a full screen gets no newline, which would scroll the screen. */
 static void end_line(struct screen *screen)
 {
 	screen->lines++;
@@ -300,8 +299,7 @@ static void print_heads(struct screen *screen, const struct table *table)
 	end_line(screen);
 }
 
-/* Returns the colour of a job. A job is coloured if its readers wait for at least a fifth of the
- * time. */
+/* A job is coloured if its readers wait for at least a twentieth of the time. */
 static const char *attribute_of(const struct top_job *job)
 {
 	if (job->exposed >= 0.2)

@@ -26,8 +26,7 @@ static void end(int signal_number)
 	ends = 1;
 }
 
-/* Prints the events in the daemon's answer. *next: the number of the next event, from the first
- * line. */
+/* *next: the number of the next event, from the first line of the daemon's answer. */
 static bool print_lines(char *text, char next[static NUMBER], bool *ret_more)
 {
 	uint64_t number, lost;
@@ -75,7 +74,7 @@ int trace(const char *socket_path, int argc, char **argv)
 		puts("time\topen\tevent\tepoch\tposition\tsample\twaited\terror");
 		fflush(stdout);
 	}
-	/* One more request after a signal fetches the events until the signal. */
+	/* One more request after a signal gets the events until the signal. */
 	for (bool last = false; ok && (!last || more);) {
 		last = ends;
 		if (!last && !more)

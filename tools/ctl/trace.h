@@ -3,12 +3,8 @@
 
 #pragma once
 
-/*
- * joaderctl trace: repeatedly asks the daemon which files the readers of a job open and close,
- * until a signal ends the command.
- *
- *   Threads: none.   Errors: printed.
- */
+/* joaderctl trace: repeatedly asks the daemon which files the readers of a job open and
+ * close, until a signal ends the command. */
 
-/* Runs the command. argv[0] is its name. Returns the exit status. */
+/* argv[0] is the command's name. Returns the exit status. */
 int trace(const char *socket_path, int argc, char **argv);

@@ -21,11 +21,11 @@
  */
 struct level {
 	stream_id stream;
-	uint32_t remaining; /* number of the stream's remaining samples: |R| */
+	uint32_t remaining; /* |R|: the stream's remaining samples */
 	roaring_bitmap_t *vertex;
 	roaring_bitmap_t *leaf;
-	sample_id *ret; /* receives the sample; NULL: the stream is not in this round */
-	/* Part of the leaf that all larger streams of the round need; NULL: none. */
+	sample_id *ret; /* NULL: the stream is not in this round */
+	/* part of the leaf that all larger streams of the round need; NULL: none */
 	roaring_bitmap_t *lifted;
 };
 
@@ -46,7 +46,7 @@ struct dsa_tree {
 	struct decision *decisions;
 };
 
-/* Returns the level of a stream, which must be in the tree. */
+/* The stream must be in the tree. */
 size_t dsa_tree_level(const struct dsa_tree *tree, stream_id stream);
 
 /* Sorts the levels again after a round in which not all streams drew (partial sampling, appendix
@@ -60,7 +60,6 @@ static inline uint32_t set_size(const roaring_bitmap_t *set)
 	return (uint32_t)roaring_bitmap_get_cardinality(set);
 }
 
-/* Returns a set that a function of CRoaring has allocated. Aborts if it is NULL. */
 static inline roaring_bitmap_t *set_made(roaring_bitmap_t *set)
 {
 	ensure(set);

@@ -19,7 +19,7 @@ struct run {
 	bool runs[TRAININGS_MOST];
 	unsigned workers[TRAININGS_MOST];
 	double rates[TRAININGS_MOST];
-	/* Time when the allocator handles the buffered events; infinite: there are none. */
+	/* when the allocator handles the buffered events; infinite: there are none */
 	double look_at;
 	struct workload_outcome *outcome;
 };
@@ -43,7 +43,6 @@ static bool has_come(const struct run *run, size_t i)
 	return run->workload->trainings[i].arrival <= run->now;
 }
 
-/* Tells whether the training consumes images at this moment. */
 static bool is_taking(const struct run *run, size_t i)
 {
 	return run->runs[i] && run->busy_until[i] <= run->now + 1e-9;
@@ -70,8 +69,7 @@ static void take_news(struct run *run)
 
 /* --- rates by workers ------------------------------------------------------------------- */
 
-/* Returns the number of busy workers. Workers are idle while the queue to the GPUs is full. each:
- * images per second of a worker. */
+/* Workers are idle while the queue to the GPUs is full. each: images/s of a worker. */
 static double count_busy(const struct run *run, double each)
 {
 	double busy = 0;
@@ -84,8 +82,8 @@ static double count_busy(const struct run *run, double each)
 	return busy;
 }
 
-/* Finds the rate of a worker, in images per second. The rate determines the number of busy workers,
- * which in turn determines the rate. */
+/* Finds the images per second of a worker: this rate and the number of busy workers
+ * determine each other. */
 static double rate_of_a_worker(const struct run *run)
 {
 	double low = 1, high = workers_rate(1);
@@ -175,7 +173,7 @@ static bool all_through(const struct run *run)
 	return true;
 }
 
-/* Allocates the workers. A running training whose number of workers changes is paused. */
+/* A running training whose number of workers changes is paused. */
 static void reallocate(struct run *run, enum worker_policy policy, bool pauses)
 {
 	unsigned before[TRAININGS_MOST] = {0};

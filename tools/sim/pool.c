@@ -55,7 +55,6 @@ struct pool {
 	size_t n;
 };
 
-/* Returns the seconds that a decode takes with this number of busy workers. */
 static double decode_seconds(const struct pool_job *job, unsigned busy)
 {
 	return job->training->cost * busy / workers_rate(busy);
@@ -92,7 +91,7 @@ static void stop_waiting(const struct pool *pool, struct pool_job *job)
 	job->waits_since = HUGE_VAL;
 }
 
-/* Makes the reader take images until the next one is not ready, and then wait for it. */
+/* The reader takes images until the next one is not ready, and then waits for it. */
 static int read_on(const struct pool *pool, struct pool_job *job)
 {
 	stop_waiting(pool, job);
@@ -117,7 +116,7 @@ static void use_on(const struct pool *pool, struct pool_job *job)
 		job->next_use = pool->now + 1 / training_demand(job->training);
 }
 
-/* Continues the reading and the GPUs of the job. Called after each event of the job. */
+/* The caller calls this after each event of the job. */
 static int go_on(const struct pool *pool, struct pool_job *job)
 {
 	int err = ask_ahead(job);

@@ -180,8 +180,7 @@ static void take_all(struct laboratory *laboratory, struct columns *columns, siz
 
 #define USUAL_EPOCHS 1600
 
-/* Returns the number of runs. Small sets need more runs, because many different orders are
- * counted. */
+/* Small sets need more runs, because many different orders are counted. */
 static uint32_t runs_of(const struct laboratory *laboratory, enum unit unit)
 {
 	uint32_t n = laboratory->options->epochs;

@@ -17,13 +17,12 @@ bool sim_per_sample(const struct sim_scenario *scenario);
 /* Returns the name of a curve in its scenario: "exchange" or "dsa, lru". */
 void sim_curve_name(const struct sim_curve *curve, char *ret, size_t size);
 
-/* Prints all curves of one scenario. */
 void sim_print_table(FILE *out, const struct sim_curve *curves, size_t n);
 
 /* Prints the estimated error of a scaled-down scenario. Prints nothing for other scenarios. */
 void sim_print_trust(FILE *out, const struct sim_trust *trust);
 
-/* Writes the curves as CSV. Returns 0 or -errno. */
+/* Returns 0 or -errno. */
 must_check int sim_write_csv(const char *path, const struct sim_curve *curves, size_t n);
 /*
  * Draws a plot. log_x: the axis of the cache size is logarithmic. title NULL: the title of the

@@ -85,8 +85,7 @@ static void line(const struct plot *plot, double x1, double y1, double x2, doubl
 
 /* --- axes -------------------------------------------------------------------------- */
 
-/* Returns a step of 1, 2 or 5 times a power of ten that divides the range into about `steps`
- * parts. */
+/* Returns 1, 2 or 5 times a power of ten: the range has about `steps` such parts. */
 static double nice_step(double range, int steps)
 {
 	double power = pow(10, floor(log10(range / steps)));

@@ -8,11 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/*
- * Draws plots as SVG, for a browser.
- *
- *   Owns: nothing.   Threads: no state.   Errors: -errno.
- */
+/* Draws plots as SVG, for a browser. Errors: -errno. */
 
 /* A curve. colour and dash are numbers of styles; after the last style they start again. */
 struct svg_series {

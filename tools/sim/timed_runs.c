@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Computes means over several runs of a world. Worlds with many samples get fewer runs and
- * epochs. */
+/* Worlds with many samples get fewer runs and epochs. */
 
 #define MOST_RUNS 8
 #define LEAST_RUNS 3
@@ -38,8 +37,8 @@ static double within(double least, double value, double most)
 	return fmin(fmax(value, least), most);
 }
 
-/* Sets the starts for a run. The first run has the starts of the world. In other runs each start is
- * multiplied by a factor between one half and one and a half. */
+/* The first run has the starts of the world. In others, each start is multiplied by a
+ * factor between one half and one and a half. */
 static void change_run(
 	const struct timed_world *world, struct timed_world *ret, unsigned number)
 {
