@@ -16,8 +16,8 @@ struct sched;
  *
  * Words of this folder:
  *
- *    head the bytes of a file before the tensor's bytes known a size that readers can be
- *    told before the position is bound
+ *   head        the bytes of a file before the tensor's bytes
+ *   known       a size that readers can be told before the position is bound
  *
  *   Owns: nothing; all parts outlive fuse and control.
  */
