@@ -52,7 +52,7 @@ struct kept_mount {
 
 struct kept_descriptor {
 	atomic_int kind; /* written last, when the others are complete */
-	/* The same number in each engine; 0: none. The supervisor writes it. */
+	/* one number in all engines; 0: none; the supervisor writes it */
 	atomic_int fd;
 	struct kept_mount mount;
 	char path[KEPT_PATH]; /* path of a listener's socket */

@@ -50,8 +50,8 @@ struct tier_config {
 	uint64_t bytes;
 };
 
-/* When the daemon looks for changes in a dataset that an earlier start has scanned:
- * before it serves, in the background, or never. */
+/* The time when the daemon looks for changes in a dataset that an earlier start has
+ * scanned: before it serves, in the background, or never. */
 enum dataset_look { LOOK_BEFORE, LOOK_BEHIND, LOOK_NEVER };
 
 struct dataset_config {

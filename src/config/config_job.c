@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* In the effective ini a longer path would make its line too long for the parser. */
+/* A longer path would make its line in the effective ini too long for the parser. */
 #define MAX_PATH 180
 #define ARRAYS_ONLY "only with format = npy, record or raw"
 

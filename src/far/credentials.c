@@ -178,7 +178,7 @@ static void wait_for_fetch_locked(struct keyring *keyring)
 	}
 }
 
-/* Without credentials a request can't be sent. The error is transient: the object may be
+/* A request can't be sent without credentials. The error is transient: the object may be
  * readable as soon as there are credentials. */
 static int fail_without_locked(const struct keyring *keyring, struct far_error *error)
 {

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For each source (all URLs of one place, or, without a place, of one server): whether
- * it refuses its credentials at present, and a URL that could be read. There are few
- * sources, and they are never freed. */
+/* Knows for each source (all URLs of one place, or, without a place, of one server)
+ * whether it refuses its credentials at present, and a URL that could be read. There are
+ * few sources, and they are never freed. */
 
 struct health {
 	struct health *next;

@@ -156,7 +156,7 @@ must_check int transfer_check(bool signs, struct far_error *ret_error);
 
 /* --- sources that refuse ------------------------------------------------------------------- */
 
-/* Whether one source refuses its credentials at present. */
+/* Knows whether one source refuses its credentials at present. */
 struct health;
 /* Returns the health of the URL's source, which is never freed. NULL: no memory. */
 struct health *health_of(const struct place *place, const char *url);

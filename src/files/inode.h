@@ -71,8 +71,8 @@ struct inode {
 	enum inode_kind kind;
 	uint32_t job; /* of the job, or index of the dataset */
 	uint32_t epoch;
-	/* After a rescan a name may stand for another file: version of the names
-	 * (layout_classes.c). */
+	/* version of the names (layout_classes.c): a rescan may give a name to another
+	 * file */
 	uint32_t names;
 	uint32_t position;
 };

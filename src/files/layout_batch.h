@@ -17,7 +17,7 @@ struct sched_job;
  *   Threads: any.   Errors: none.
  */
 
-/* In a mapped file the samples begin at a page boundary, as drivers need for DMA. */
+/* The samples of a mapped file begin at a page boundary, as drivers need for DMA. */
 #define BATCH_HEAD 4096
 
 struct composite batch_composite(

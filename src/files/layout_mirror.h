@@ -35,7 +35,7 @@ uint32_t mirror_find(const struct dataset_paths *paths,
 /* A file that is no sample, as the scan found it. */
 struct mirror_other {
 	char *path;	/* absolute */
-	char *boundary; /* must contain the file; NULL: it may lie anywhere */
+	char *boundary; /* contains the file; NULL: it may lie anywhere */
 	uint64_t bytes;
 	int64_t mtime_ns;
 };

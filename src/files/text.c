@@ -77,7 +77,7 @@ static void print_name(FILE *out, const char *key, const char *text)
 	fputc('\n', out);
 }
 
-/* For each preparation: its samples, the bytes of one prepared sample, and of all. */
+/* Each preparation has its samples, the bytes of one prepared sample, and of all. */
 static void print_prepared(
 	FILE *out, const struct files_context *context, const struct dataset *dataset)
 {
@@ -224,7 +224,7 @@ static void print_bad_samples(
 	roaring_bitmap_free(bad);
 }
 
-/* For each dataset of a mixture: its samples in an epoch. */
+/* Prints the samples in an epoch for each dataset of a mixture. */
 static void print_parts(FILE *out, struct sched_job *job)
 {
 	struct sched_part parts[CONFIG_MOST_MIXED];

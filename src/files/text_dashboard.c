@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-/* In the page dashboard.html the text DATA is replaced by a JSON object. For each value
+/* The text DATA in the page dashboard.html is replaced by a JSON object. For each value
  * the object has one number per reading of the last hour, or one per interval between
  * two readings. All names satisfy config_name_valid, so they need no escapes. */
 
