@@ -224,7 +224,7 @@ struct job_config {
 	bool fixed_labels;  /* flat: a position has one label in all epochs */
 	uint32_t n_targets; /* metadata columns that form the label; 0: the class */
 	enum view_mapping mapping; /* for layout = classes */
-	bool json;		   /* beside each sample */
+	bool json;
 	/* flat, tar: the endings of files beside samples */
 	struct config_endings beside;
 	/* Layouts flat and tar: the metadata column that is shown as a .txt for each
@@ -319,14 +319,12 @@ must_check int config_environment(
 must_check int config_environment_setting(
 	const char *setting, char **ret, struct config_unset *unset);
 
-/* file: the name for messages. */
 must_check int config_parse_job(const char *file, const char *text, config_report *report,
 	void *context, struct job_config *ret);
 /* The n settings "SECTION.KEY=VALUE" override the ini's keys. */
 must_check int config_parse_job_with(const char *file, const char *text,
 	const char *const *settings, size_t n, config_report *report, void *context,
 	struct job_config *ret);
-/* NULL: there is no such template. */
 const struct template_config *config_template(
 	const struct daemon_config *daemon, const char *name);
 /* Makes a job from the template and settings "SECTION.KEY=VALUE". The job gets the

@@ -41,7 +41,6 @@ static const char *shown(const char *text)
 	return memchr(server, '@', strcspn(server, "/?#")) ? "a URL with a user" : text;
 }
 
-/* value NULL: the key is missing. */
 static void report_value(struct ini *ini, const char *label, const struct option *option,
 	const struct ini_value *value)
 {

@@ -99,7 +99,6 @@ const struct option *config_option(size_t i);
 /* value_order has already accepted the text. */
 enum job_order config_order_of(const char *text);
 
-/* as messages state it */
 #define NAME_RULE "1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
 bool config_name_valid(const char *name);
 
@@ -118,7 +117,7 @@ struct ini_value {
 
 struct ini_section {
 	enum section_id id;
-	char *label; /* between the brackets */
+	char *label;
 	const char *name;
 	unsigned line;
 	struct ini_value *values; /* by the option's number */
@@ -206,7 +205,6 @@ void config_refuse(struct ini *ini, enum section_id section, const char *key,
 void config_check_ranks(struct ini *ini, struct job_config *job);
 const char *config_extension_of(enum sample_format format);
 
-/* The ini has been read. */
 must_check int config_finish_job(struct ini *ini, struct job_config *ret);
 
 /* Returns 0, -EINVAL if there were mistakes, or -ENOMEM. */

@@ -20,7 +20,6 @@ struct job_owner {
 struct job_owner config_job_owner(const struct job_config *config);
 /* Tells whether the user may do everything: root and the daemon's user. */
 bool config_is_master(uid_t uid);
-/* Tells whether the user may change and remove the job. */
 bool config_job_is_of(const struct job_config *config, uid_t uid);
 
 struct config_user {
@@ -33,5 +32,4 @@ struct config_user {
 /* wanted: a sum of 4 (read) and 1 (search). */
 bool config_job_allows(
 	const struct job_config *config, const struct config_user *user, unsigned wanted);
-/* Prints the name, or the number if there is no name. */
 void config_print_user(FILE *out, uid_t uid);

@@ -14,5 +14,4 @@ must_check int config_try_daemon(const char *directory, config_report *report,
 /* -ENOENT: there is no job of this number. */
 must_check int config_try_job(size_t i, const char *dataset, config_report *report,
 	void *context, struct job_config *ret);
-/* Prints the next steps for the user. */
 void config_try_print(FILE *out, const char *mountpoint);

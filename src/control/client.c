@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define ROOM_FIRST 1024u  /* bytes for a request at first */
+#define ROOM_FIRST 1024u
 #define LINES_AT_ONCE 256 /* of an epoch's order, about 10 KB */
 
 struct client *client_new(struct listener *listener, int fd)

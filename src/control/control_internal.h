@@ -36,7 +36,7 @@ struct sched_job;
  * control.c.
  */
 
-#define CONTROL_REQUEST_MAX (1u << 20) /* bytes */
+#define CONTROL_REQUEST_MAX (1u << 20)
 
 /* --- requests ---------------------------------------------------------------------- */
 
@@ -102,7 +102,6 @@ struct client {
 	uint32_t next;
 };
 
-/* NULL: no memory. */
 struct client *client_new(struct listener *listener, int fd);
 void client_free(struct client *client); /* hangs up */
 
@@ -116,7 +115,6 @@ void client_send(struct client *client);
 /* Then the client's state is CLIENT_SENDS or CLIENT_ENDS. */
 void client_execute(struct client *client, struct control *control);
 
-/* Sets the answer to an error with this message. */
 void client_refuse(struct client *client, const char *format, ...) printf_like(2, 3);
 
 TAILQ_HEAD(client_list, client);
@@ -210,7 +208,6 @@ bool grants_remove(struct control *control, job_id job);
 void grants_prune(struct control *control);
 /* Creates sockets for the grants in the state directory. */
 void grants_restore(struct control *control);
-/* Closes the sockets. The grants stay. */
 void grants_close(struct control *control);
 
 /* --- all --------------------------------------------------------------------------- */
@@ -229,13 +226,11 @@ struct control {
 	pthread_t thread;
 };
 
-/* -ENOMEM */
 must_check int control_list(FILE *out, struct sched_job *const *jobs, size_t n);
 /* name NULL: all datasets. Returns false if there is no memory, or no such dataset,
  * which is reported in `out`. */
 bool control_list_datasets(
 	FILE *out, const struct files_context *context, const char *name);
-/* Suggests the most similar name. */
 void control_unknown_dataset(
 	FILE *out, const struct files_context *context, const char *name);
 /* One line per dataset. Returns false without memory. */

@@ -20,7 +20,6 @@ struct ls_row {
 	char cell[LS_COLUMNS][80]; /* names have at most 64 bytes */
 };
 
-/* Tells whether all known programs that have read the job have ended. */
 static bool has_ended(const struct sched_job_status *status)
 {
 	for (size_t i = 0; i < SCHED_PROGRAMS && status->programs[i].id; i++)

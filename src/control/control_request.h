@@ -9,13 +9,13 @@
 
 struct sched_job;
 
-#define MAX_ARGUMENTS 1024 /* with the command */
+#define MAX_ARGUMENTS 1024
 
 struct request {
 	const struct files_context *context;
 	struct session *session;
 	struct control *control;
-	const char *argument[MAX_ARGUMENTS]; /* the first one is the command */
+	const char *argument[MAX_ARGUMENTS];
 	size_t n_arguments;
 	struct control_message *message;
 	struct control_answer *answer;
@@ -46,9 +46,7 @@ must_check struct sched_job *request_job_to_change(
 	const struct request *request, const char *name);
 must_check struct sched_job *request_job_to_read(
 	const struct request *request, const char *name);
-/* Tells whether the job's owner lets the sender change it. */
 bool request_may_change(const struct request *request, const struct sched_job *job);
-/* Tells whether the job's owner lets the sender read it. */
 bool request_may_read(const struct request *request, const struct sched_job *job);
 bool request_has_group(const struct control_message *message, gid_t group);
 

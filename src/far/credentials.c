@@ -28,13 +28,13 @@
 
 struct keyring {
 	struct lock lock;
-	pthread_cond_t cond; /* a fetch has ended */
+	pthread_cond_t cond;
 	char *file, *profile, *region;
-	struct key_settings settings; /* points to the strings above */
-	struct credentials now;	      /* (lock) */
-	uint64_t edition;	      /* (lock) fetches that gave credentials */
-	bool fetching;		      /* (lock) */
-	bool refused;		      /* (lock) a server has refused `now` */
+	struct key_settings settings;
+	struct credentials now; /* (lock) */
+	uint64_t edition;	/* (lock) fetches that gave credentials */
+	bool fetching;		/* (lock) */
+	bool refused;		/* (lock) a server has refused `now` */
 	uint64_t tried_ns;	/* (lock) end of the last fetch; 0: there was none */
 	uint64_t renew_ns;	/* (lock) time of the next fetch; UINT64_MAX: never */
 	uint64_t end_ns;	/* (lock) `now` expires; UINT64_MAX: never */

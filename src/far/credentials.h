@@ -98,7 +98,6 @@ must_check int credentials_of_json(const char *text, const char *token_name,
 
 struct keyring;
 
-/* Copies the settings. -ENOMEM. */
 must_check int keyring_new(const struct key_settings *settings, struct keyring **ret);
 /* Copies the present credentials for one request. If they are about to expire, or a
  * server refused them, first fetches others, which may take long. *ret_edition: their

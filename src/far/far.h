@@ -36,7 +36,7 @@
 struct far_object {
 	const char *url;
 	size_t plain;
-	uint64_t bytes; /* of the whole object */
+	uint64_t bytes;
 	/* The object's version, in the form of an mtime: the seconds come from
 	 * Last-Modified, the nanoseconds are a hash of the ETag. */
 	int64_t mtime_ns;
@@ -58,7 +58,7 @@ struct far_place {
 	const char *region;
 	const char *credentials; /* file of keys, in the format of Amazon's tools */
 	const char *profile;
-	bool without_credentials; /* requests are not signed */
+	bool without_credentials;
 	bool requester_pays;
 	/* The place of the bucket in a request's URL. AUTO: as in the profile; otherwise
 	 * the host for Amazon's servers, and the path for others. */
@@ -71,7 +71,6 @@ struct far_place {
 
 /* Tells whether far_list can list the objects below the URL. */
 bool far_lists(const char *url);
-/* Tells whether the path is a URL. */
 bool far_is(const char *path);
 /* The server is the endpoint for s3, otherwise the host in the URL. */
 uint64_t far_server(const char *url);

@@ -110,7 +110,7 @@ bool versions_differ(int64_t expected, int64_t found);
  * error. */
 struct call {
 	const char *url;
-	const char *method; /* NULL: GET */
+	const char *method;
 	const char *heads[2];
 	const char *body; /* as an HTML form, or NULL */
 	bool by_proxy;	  /* the proxy of the environment */
@@ -147,7 +147,6 @@ bool transfer_is_stopped(void);
 #ifdef HAVE_CURL
 /* CURLE_ABORTED_BY_CALLBACK: far_stop was called. */
 CURLcode transfer_perform(CURLM *multi, CURL *easy);
-/* All requests have these options. */
 void transfer_set_common(CURL *easy);
 #endif
 /* -ENOTSUP, with a message: this build has no libcurl, or `signs` is set and this
@@ -171,7 +170,6 @@ void health_denied(struct health *health, const char *message);
  * is not printable ASCII. */
 void find_element(const char *text, const char *name, char *ret, size_t size);
 
-/* Sets the message, and returns err. */
 int far_fail(struct far_error *error, int err, const char *format, ...) printf_like(3, 4);
 /* Makes an error of an unsuccessful answer. Stores the bucket's region if the answer has
  * it. Calls keyring_refused if the server refused the credentials. */

@@ -167,7 +167,7 @@ int listing_read(
 /* --- all pages ---------------------------------------------------------------------------- */
 
 struct page {
-	const char *dataset; /* its URL */
+	const char *dataset;
 	const char *prefix, *token;
 };
 

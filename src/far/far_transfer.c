@@ -211,7 +211,6 @@ static struct curl_slist *add_head(struct curl_slist *heads, const char *text)
 	return grown;
 }
 
-/* NULL: no memory. */
 static struct curl_slist *heads_of(
 	const struct transfer *transfer, const struct credentials *credentials)
 {

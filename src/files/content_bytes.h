@@ -17,7 +17,6 @@
 const struct job_section *content_section(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
 
-/* Tells whether both images of a pair are in one file. */
 bool content_joins(const struct job_config *config);
 /* 0: samples are not pairs. */
 uint64_t content_second_bytes(
@@ -29,7 +28,6 @@ uint64_t content_second_largest(const struct job_config *config,
 enum pixel_mode content_second_mode(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
-/* Returns the length without padding. */
 uint64_t content_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
 

@@ -15,8 +15,8 @@
  *   Threads: any.   Errors: -ENOENT, -ENOMEM.
  */
 
-#define DATA_NAME 256	/* a path has fewer bytes */
-#define DATA_TARGET 512 /* enough for any link */
+#define DATA_NAME 256 /* a path has fewer bytes */
+#define DATA_TARGET 512
 
 struct data_entry {
 	struct inode inode;
@@ -41,7 +41,7 @@ must_check int data_target(
 /* One step of a job's path: a name (not ended by \0) and its directory. The path
  * resnet18/train has two steps: "resnet18" in data/, and "train" in data/resnet18. */
 struct data_step {
-	uint64_t hash; /* of the directory */
+	uint64_t hash;
 	const char *name;
 	size_t bytes;
 	uint32_t depth; /* of the name; 1 in data/ itself */

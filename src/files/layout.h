@@ -18,7 +18,7 @@ struct sched_job;
  *   Threads: any.   Errors: -ENOENT from lookup; -ENOMEM, -EIO where noted.
  */
 
-#define LAYOUT_NAME 1024 /* enough for any name */
+#define LAYOUT_NAME 1024
 
 struct layout_entry {
 	struct inode inode;

@@ -17,7 +17,7 @@
  *   Threads: any.   Errors: none.
  */
 
-#define FLAT_NAME 64 /* enough for any name */
+#define FLAT_NAME 64
 
 struct flat_name {
 	/* INODE_SAMPLE, INODE_LABEL, INODE_JSON, INODE_PAIR, or INODE_BESIDE + an

@@ -21,9 +21,8 @@ struct sched_job;
  *   Threads: any.   Errors: none.
  */
 
-#define MIRROR_NAME 512 /* enough for any name */
+#define MIRROR_NAME 512
 
-/* Prints the file's name in the mount. */
 void mirror_print(const struct dataset_paths *paths,
 	const struct paths_directory *directory, uint32_t file, const char *extension,
 	char ret[MIRROR_NAME]);
@@ -34,7 +33,7 @@ uint32_t mirror_find(const struct dataset_paths *paths,
 
 /* A file that is no sample, as the scan found it. */
 struct mirror_other {
-	char *path;	/* absolute */
+	char *path;
 	char *boundary; /* contains the file; NULL: it may lie anywhere */
 	uint64_t bytes;
 	int64_t mtime_ns;

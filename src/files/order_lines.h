@@ -24,7 +24,6 @@ struct order_lines {
 must_check int order_lines_find(
 	struct sched *sched, struct inode inode, struct order_lines *ret);
 
-/* Returns the number of lines, at most n. */
 uint32_t order_lines_print(
 	const struct order_lines *lines, uint32_t first, uint32_t n, FILE *out);
 

@@ -28,7 +28,7 @@ struct order_texts;
 /* The source of the lines, which never change. `print` prints n lines from number
  * `first` on, or fewer at the text's end, and returns their number. */
 struct order_source {
-	uint64_t key; /* identifies the text */
+	uint64_t key;
 	uint32_t (*print)(void *context, uint32_t first, uint32_t n, FILE *out);
 	/* Counts the lines' bytes, which is much cheaper than rendering them. */
 	uint32_t (*measure)(

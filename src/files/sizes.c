@@ -15,7 +15,7 @@
 struct padded_size {
 	SLIST_ENTRY(padded_size) link;
 	job_id job;
-	bool second; /* of second files of pairs */
+	bool second;
 	uint64_t bytes;
 };
 

@@ -84,7 +84,7 @@ static void print_prepared(
 	struct sched_prepared *prepared;
 	size_t n;
 	if (sched_dataset_prepared(context->sched, dataset, &prepared, &n) != 0)
-		return; /* there is no memory */
+		return;
 	for (size_t i = 0; i < n; i++)
 		fprintf(out,
 			"prepared %" PRIu32 " samples of %" PRIu64
@@ -351,7 +351,6 @@ bool text_is(enum inode_kind kind)
 	}
 }
 
-/* Bad images are not prepared any more. */
 static int print_bad(FILE *out, struct sched *sched, struct dataset *dataset)
 {
 	roaring_bitmap_t *samples = sched_quarantined(sched, dataset);

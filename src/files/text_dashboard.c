@@ -84,7 +84,6 @@ static void print_steps(FILE *out, const struct last_hour *past, struct field fi
 	fputs("],\n", out);
 }
 
-/* Prints the value at each reading. */
 static void print_states(FILE *out, const struct last_hour *past, struct field field)
 {
 	fprintf(out, "\"%s\":[", field.name);
@@ -206,7 +205,6 @@ static void print_job(FILE *out, const struct last_hour *past, size_t place)
 	fputs("]}", out);
 }
 
-/* *ret: number of jobs. */
 static void print_jobs(FILE *out, const struct last_hour *past, size_t *ret)
 {
 	*ret = 0;

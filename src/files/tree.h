@@ -20,7 +20,6 @@ struct sched_job;
 #define TREE_CURRENT "current"
 #define TREE_NAME 128 /* fits any name but those of jobs and datasets */
 
-/* A file or directory that always exists. */
 struct tree_entry {
 	const char *name;
 	enum inode_kind kind;
