@@ -67,8 +67,8 @@ must_check int credentials_line(
 /* Reads the profile of the settings or the environment. -EINVAL: it does not exist. */
 must_check int chain_profile(const struct key_settings *settings, struct profile *ret,
 	struct far_error *ret_error);
-/* Fetches from the first source that is configured. only_look: checks files and settings, but
- * asks no service and runs no program. */
+/* Fetches from the first source that is configured. only_look: checks files and
+ * settings, but asks no service and runs no program. */
 must_check int chain_fetch(const struct key_settings *settings, bool only_look,
 	struct credentials *ret, struct far_error *ret_error);
 
