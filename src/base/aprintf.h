@@ -5,5 +5,5 @@
 
 #include "base/cleanup.h"
 
-/* Returns the printed text, which the caller frees. NULL, and errno ENOMEM: no memory. */
+/* Returns text that the caller frees. NULL, and errno ENOMEM: no memory. */
 must_check char *aprintf(const char *format, ...) printf_like(1, 2);

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-/* Makes room for one more item in an array of n items. Returns the array, which may have moved to
- * another address. NULL: there is no memory, and the array is unchanged. */
+/* Makes room for one more item in an array of n. Returns the array, which may have
+ * moved. NULL: there is no memory, and the array is unchanged. */
 static inline void *array_grow(void *items, size_t n, size_t *capacity, size_t item_bytes)
 {
 	if (n < *capacity)

@@ -13,12 +13,10 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-/* The child's end of the pair of sockets. The child writes one byte to this socket when the daemon
- * is ready. -1: there is no parent that waits. */
+/* The child sends one byte here when the daemon is ready. -1: no parent waits. */
 static int ready_fd = -1;
 
-/* Waits for the end of a child that was never ready. Returns the exit status for the parent: the
- * child's, or 1 if the child's status is 0 or a signal ended the child. */
+/* Returns the exit status of a parent whose child ended before it was ready. */
 static int status_of_failed(pid_t child)
 {
 	int status;
@@ -40,8 +38,7 @@ static _Noreturn void wait_for_child(pid_t child, int fd)
 	do
 		n = read(fd, &byte, 1);
 	while (n < 0 && errno == EINTR);
-	/* Calls _exit instead of exit, because the buffers and exit handlers now belong to the
-	 * child. */
+	/* exit would run handlers and write buffers, which belong to the child now. */
 	_exit(n == 1 ? EXIT_SUCCESS : status_of_failed(child));
 }
 
@@ -60,8 +57,8 @@ int background_begin(void)
 	int ends[2];
 	ensure(ready_fd < 0);
 	background_fill_stdio();
-	/* A helper program that the child starts must not inherit the child's socket: it could
-	 * outlive the child, and the parent would then wait for the helper program, too. */
+	/* SOCK_CLOEXEC: the parent need not wait for a helper that outlives the
+	 * child. */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	fflush(NULL); /* otherwise parent and child would both write the buffered text */
@@ -98,8 +95,7 @@ static void redirect_stdio(void)
 		if (dup2(null, fd) < 0)
 			log_warn(
 				"cannot redirect descriptor %d: %s", fd, strerror(errno));
-	/* `null` is none of the three standard descriptors, because background_fill_stdio has
-	 * opened all three. */
+	/* `null` is none of the three: background_fill_stdio has opened them. */
 	close(null);
 }
 
@@ -117,8 +113,7 @@ void background_ready(void)
 	ensure(setsid() > 0);
 	ensure(prctl(PR_SET_PDEATHSIG, 0) == 0);
 	background_leave();
-	/* A failed send is ignored: if the parent was killed in the meantime, the child
-	 * continues. */
+	/* A failed send is ignored: the child continues if the parent was killed. */
 	ssize_t ignored = send(ready_fd, "", 1, MSG_NOSIGNAL);
 	(void)ignored;
 	close(ready_fd);

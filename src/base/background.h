@@ -6,34 +6,32 @@
 #include "base/cleanup.h"
 
 /*
- * Runs the daemon in the background. The process that the user started stays until the daemon is
- * ready, so that messages appear on the terminal, and the exit status tells whether the daemon has
- * started.
+ * Runs the daemon in the background. The process that the user started stays until the
+ * daemon is ready: messages appear on the terminal, and the exit status tells whether it
+ * has started.
  *
- *   Flow: main calls background_begin before it opens any file, sets up the rest in the child,
- *         lets the log write to a file (log_to_file), and calls background_ready.
+ *   Flow: main calls background_begin before it opens any file, sets up the rest in the
+ *         child, lets the log write to a file (log_to_file), and calls background_ready.
  *   Owns: a pair of sockets between the two processes.
  *   Threads: background_begin while there is one thread only; background_ready once.
  *   Errors: -errno.
  */
 
-/* Opens those standard descriptors that the starting process has closed, so that no other file gets
- * their numbers. main begins with this call. background_begin calls the function, too. */
+/* Opens the standard descriptors that are closed, so that no other file gets their
+ * numbers. main begins with this call. */
 void background_fill_stdio(void);
 
-/*
- * Returns 0 in the child, and does not return in the parent. The parent exits with 0 after
- * background_ready. If the child ends before background_ready, the parent exits with the child's
- * status, or with 1 if the status is 0 or a signal ended the child. Until background_ready both
- * processes receive the terminal's signals, and the child gets SIGTERM if the parent is killed.
- */
+/* Returns 0, and in the child only. The parent exits with 0 after background_ready. If
+ * the child ends earlier, the parent exits with the child's status, or with 1 if this is
+ * 0 or a signal ended the child. Until background_ready both processes get the
+ * terminal's signals, and the child gets SIGTERM if the parent is killed. */
 must_check int background_begin(void);
 
-/* Puts the child into a new session and the root directory, and connects its standard input, output
- * and error with /dev/null. Then the parent exits. Does nothing if background_begin was not
- * called. */
+/* Puts the child into a new session and the root directory, connects its standard
+ * descriptors with /dev/null, and lets the parent exit. Does nothing without
+ * background_begin. */
 void background_ready(void);
 
-/* Moves an engine that a supervisor has started to the background: changes to the root directory,
- * and connects standard input, output and error with /dev/null. */
+/* Moves an engine with a supervisor to the root directory, and connects its standard
+ * descriptors with /dev/null. */
 void background_leave(void);

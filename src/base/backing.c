@@ -18,7 +18,7 @@
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
 
-/* The default of Linux for vm.max_map_count. It is used if the file in /proc can't be read. */
+/* Linux's default of vm.max_map_count, for the case that /proc can't be read. */
 #define DEFAULT_MAPPINGS 65530
 #define MOST_FILES (UINT32_C(1) << 20)
 
@@ -26,9 +26,8 @@ struct backings {
 	uint32_t limit;
 	atomic_uint count;
 	struct lock lock;
-	/* (lock) kernel.add is NULL if nothing is mounted */
-	struct backing_kernel kernel;
-	unsigned calls; /* (lock) number of running calls of the functions in `kernel` */
+	struct backing_kernel kernel; /* (lock) kernel.add NULL: nothing is mounted */
+	unsigned calls; /* (lock) running calls of the functions in `kernel` */
 	pthread_cond_t idle;
 };
 
@@ -38,7 +37,7 @@ static unsigned parse_mappings(FILE *in)
 	return fscanf(in, "%u", &mappings) == 1 ? mappings : DEFAULT_MAPPINGS;
 }
 
-/* Returns half of the allowed mappings, because the allocator and libraries need some, too. */
+/* Returns half of the allowed mappings: the allocator and libraries need the others. */
 static uint32_t default_limit(void)
 {
 	unsigned mappings = DEFAULT_MAPPINGS;
@@ -112,8 +111,7 @@ static void end_call(struct backings *backings, bool refused)
 		pthread_cond_broadcast(&backings->idle);
 }
 
-/* Makes the kernel forget the file. Does nothing after the end of the session, because the kernel
- * has then forgotten all files. */
+/* Does nothing after the session's end: the kernel has forgotten all files then. */
 void backing_remove(struct backings *backings, int id)
 {
 	struct backing_kernel kernel;
@@ -155,7 +153,6 @@ static int write_all(int fd, const struct iovec *parts, int n, size_t size)
 	return (size_t)written == size ? 0 : -ENOSPC;
 }
 
-/* Makes a sealed file, so that no process can change its content. */
 static int new_file(struct backings *backings, const struct iovec *parts, int n,
 	size_t size, int *ret)
 {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Reads little-endian and big-endian numbers at any address, aligned or not. */
+/* `at` need not be aligned. */
 
 static inline uint32_t get_le16(const uint8_t *at)
 {

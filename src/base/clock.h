@@ -8,7 +8,7 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-/* Returns nanoseconds of CLOCK_MONOTONIC. */
+/* Returns the time of CLOCK_MONOTONIC. */
 uint64_t clock_now_ns(void);
 
 static inline int64_t timespec_ns(struct timespec time)
@@ -16,7 +16,6 @@ static inline int64_t timespec_ns(struct timespec time)
 	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-/* Returns nanoseconds of the clock, for instance of the processor time of this thread. */
 static inline uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;

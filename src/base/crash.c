@@ -13,14 +13,13 @@
 
 #define FRAMES 64
 
-/* The stack for the signal handlers of this thread. Only a handler writes to the stack, so it takes
- * hardly any memory until the process crashes. */
+/* Signal handlers of the thread use this stack. It takes hardly any memory before a
+ * crash. */
 static _Thread_local char signal_stack[65536];
 static _Thread_local bool telling;
-static atomic_bool told; /* a thread writes a report, so no other thread does */
+static atomic_bool told; /* one thread reports, and sets this */
 
-/* Prints the state of the daemon in a report. main sets both variables while there is only one
- * thread. */
+/* main sets both variables while there is one thread. */
 static void (*dump_state)(void *context, FILE *out);
 static void *dump_context;
 
@@ -59,8 +58,8 @@ static const int signals[] = {
 	SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGXFSZ};
 static struct sigaction earlier[sizeof(signals) / sizeof(signals[0])];
 
-/* Passes the signal to the handler of a sanitizer, if there is one. This handler finds the place of
- * the bug by `info`. Then the signal ends the process. */
+/* Calls a sanitizer's handler, which finds the bug by `info`. Then the signal ends the
+ * process. */
 static void go_on(int number, siginfo_t *info, void *context)
 {
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
@@ -75,7 +74,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	int fd = log_descriptor();
 	kept_note_crashed();
 	if (!telling) {
-		/* The first thread reports; other threads wait for the end of the process. */
+		/* One thread reports; others wait here for the end of the process. */
 		while (atomic_exchange(&told, true))
 			pause();
 		put(fd, "crash: signal ");
@@ -96,7 +95,7 @@ static void put_state(int fd)
 	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
 	if (!out)
 		return;
-	/* Line buffering writes each line even if the dump crashes later. */
+	/* Line buffering: a line is written even if the dump crashes later. */
 	setvbuf(out, NULL, _IOLBF, BUFSIZ);
 	dump_state(dump_context, out);
 	fclose(out);
@@ -133,8 +132,7 @@ void crash_prepare_thread(void)
 		sigaltstack(&stack, NULL);
 }
 
-/* Tells whether the handler `action` may be replaced by the handler of this module. This is the
- * case for the default action, and for the handler of a sanitizer, which go_on still calls. */
+/* A sanitizer's handler may be replaced, because go_on calls it. */
 static bool is_free(const struct sigaction *action)
 {
 	return action->sa_flags & SA_SIGINFO ? action->sa_sigaction != on_signal
@@ -146,7 +144,7 @@ void crash_install(void)
 	struct sigaction action = {
 		.sa_sigaction = on_signal, .sa_flags = SA_ONSTACK | SA_SIGINFO};
 	void *frame;
-	/* The first call of backtrace loads a library. A signal handler must not load one. */
+	/* The first call loads a library, which a signal handler must not do. */
 	(void)backtrace(&frame, 1);
 	crash_prepare_thread();
 	sigfillset(&action.sa_mask);

@@ -20,19 +20,16 @@
  *   Errors: none. A bug within the dump of the state ends the dump.
  */
 
-/* Installs the handlers. If another handler with SA_SIGINFO was installed before, such as a
- * sanitizer's, our handler calls it. */
+/* An earlier handler with SA_SIGINFO, such as a sanitizer's, is still called. */
 void crash_install(void);
 
-/*
- * Sets the function that prints the state. It may be called with any lock held, and must not wait
- * long for a lock. NULL: there is no state any more.
- */
+/* Sets the function that prints the state. It may be called with any lock held, and must
+ * not wait long for a lock. NULL: there is no state any more. */
 void crash_dump_by(void (*dump)(void *context, FILE *out), void *context);
 
 /* Gives the calling thread a stack for signals. */
 void crash_prepare_thread(void);
 
-/* Writes a backtrace, the locks that the thread holds, and the state to the log. Called when an
- * ensure has failed. */
+/* Logs a backtrace, the thread's locks and the state. Called when an ensure has
+ * failed. */
 void crash_tell_bug(void);

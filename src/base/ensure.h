@@ -3,10 +3,8 @@
 
 #pragma once
 
-/*
- * ensure(cond) aborts unless cond holds, in every build. It is for bugs of the program only; other
- * failures are returned as -errno.
- */
+/* Aborts unless cond holds, in every build. It is for bugs of the program; other
+ * failures are returned as -errno. */
 
 #define ensure(cond)                                                                     \
 	((cond) ? (void)0 : ensure_failed(#cond, __FILE__, __LINE__, __func__))

@@ -50,7 +50,7 @@ unsigned utf8_read(const char *bytes, uint32_t *ret)
 	return character < least[n] || surrogate || character > 0x10ffff ? 0 : n;
 }
 
-/* The printed form of one character, or of a byte that belongs to no character. */
+/* The printed form of one character, or of a byte that belongs to none. */
 struct escaped {
 	char text[4 * 4 + 1];
 	size_t length;
@@ -77,8 +77,7 @@ static struct escaped escape(const char *text)
 	return ret;
 }
 
-/* Tells whether the byte is printed unchanged. This quick test suffices for nearly all bytes. Only
- * the others are searched in `controls`. */
+/* Spares nearly all bytes the search in `controls`. */
 static bool is_plain(unsigned char byte)
 {
 	return byte >= 0x20 && byte < 0x7f && byte != '\\';

@@ -16,16 +16,16 @@
 #include <unistd.h>
 
 #define MAX_FAULTS 16
-/* Values of `error` that are not numbers of errno: */
-#define BUG (-1)   /* an assertion fails at the place */
-#define CRASH (-2) /* the process is killed at the place */
+/* Values of `error` that are no numbers of errno (fault.h): */
+#define BUG (-1)
+#define CRASH (-2)
 
 struct fault {
 	char place[64];
-	int error; /* errno, BUG or CRASH; 0: the place waits for `until`, then succeeds */
+	int error; /* 0: the place waits for `until`, then succeeds */
 	long after;
 	long times;
-	char until[256]; /* path of a file for which the place waits; empty: none */
+	char until[256]; /* a file for which the place waits; empty: none */
 };
 
 static const struct {
@@ -48,7 +48,7 @@ static const struct {
 	{"EAGAIN", EAGAIN},
 };
 
-static struct fault faults[MAX_FAULTS]; /* protected by fault_lock */
+static struct fault faults[MAX_FAULTS]; /* (fault_lock) */
 static atomic_int n_faults;
 static struct lock fault_lock = {
 	.mutex = PTHREAD_MUTEX_INITIALIZER,
@@ -127,7 +127,6 @@ int fault_add(const char *specification)
 	return 0;
 }
 
-/* Finds the fault with which the place must fail now. Returns false if there is none. */
 static bool take_hit(const char *place, struct fault *ret)
 {
 	LOCK_SCOPE(&fault_lock);

@@ -8,23 +8,22 @@
 #include <stdbool.h>
 
 /*
- * Fault injection: a named place in the code fails on demand, so that tests can check the reaction.
- * `--fault load.read:EIO:after=3:times=1` lets the place load.read succeed three times and then
- * fail once with EIO. With `until=FILE` the place waits until the file exists, and then fails, or
- * succeeds if the error is NONE. The error BUG makes an assertion fail at the place; CRASH kills
- * the process without any cleanup.
+ * Fault injection: a named place in the code fails on demand, so that tests can check
+ * the reaction. `--fault load.read:EIO:after=3:times=1` lets the place load.read succeed
+ * three times, then fail once with EIO. With `until=FILE` the place waits until the file
+ * exists, and then fails, or succeeds if the error is NONE. The error BUG makes an
+ * assertion fail at the place; CRASH kills the process without any cleanup.
  *
- *   Threads: fault_add: before other threads start; fault_hit: any; a place with `until` waits, so
- *            it must be called without a lock.
+ *   Threads: fault_add: before other threads start; fault_hit: any, without a lock,
+ *         because a place with `until` waits.
  */
 
-/* Parses one specification. Returns 0, or -EINVAL with a message logged. */
+/* Returns 0, or -EINVAL, logged. */
 must_check int fault_add(const char *specification);
 
 /* Returns the -errno with which the place must fail now, or 0. */
 int fault_hit(const char *place);
 
-/* Tells whether fault_add has added any fault. */
 bool fault_is_any(void);
 
 void fault_clear(void);

@@ -5,10 +5,7 @@
 
 #include <stdint.h>
 
-/*
- * Returns the bytes of the C library's heap that are in use: allocated and not freed. Freed memory
- * that the library keeps is not counted, and tensors are not counted, because they are mapped.
- *
- *   Threads: any. The function takes the heap's locks, one after the other.
- */
+/* Returns the bytes that are allocated in the C library's heap. Freed memory that the
+ * library keeps does not count, nor do tensors, which are mapped. Any thread may call
+ * this; the function takes the heap's locks, one after the other. */
 uint64_t heap_bytes(void);

@@ -18,7 +18,7 @@
 
 #define HISTOGRAM_BOUNDS 28
 
-/* A histogram. All zeros: empty. */
+/* All zeros: empty. */
 struct histogram {
 	_Atomic uint64_t buckets[HISTOGRAM_BOUNDS + 1];
 	_Atomic uint64_t sum_ns;
@@ -30,17 +30,14 @@ struct histogram_copy {
 };
 
 void histogram_add(struct histogram *histogram, uint64_t ns);
-/* Adds a duration faster than histogram_add. No other thread may add at the same time. */
+/* Is faster than histogram_add, but no other thread may add at the same time. */
 void histogram_add_alone(struct histogram *histogram, uint64_t ns);
-/* Adds all durations of `from` to `to`. */
 void histogram_add_all(const struct histogram *from, struct histogram *to);
-/* Adds a copy of the histogram to `sum`. */
 void histogram_copy_add(const struct histogram *histogram, struct histogram_copy *sum);
 
-/* Returns the upper bound of bucket i in ns. The bucket counts durations up to this bound, and
- * above the bound of the previous bucket. */
+/* Returns the upper bound of bucket i in ns, which belongs to the bucket. */
 uint64_t histogram_bound(size_t i);
 uint64_t histogram_count(const struct histogram_copy *copy);
-/* Returns a quantile in ns: the time within which the fraction `part` (0 to 1) of all durations
- * lies. Interpolates within a bucket. 0: the histogram is empty. */
+/* Returns the time in ns within which the fraction `part` (0 to 1) of all durations
+ * lies, interpolated within a bucket. 0: the histogram is empty. */
 uint64_t histogram_quantile(const struct histogram_copy *copy, double part);

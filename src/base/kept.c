@@ -16,7 +16,7 @@
 
 #define FILES_PROBED 64
 
-static struct kept alone; /* used by a process without a supervisor */
+static struct kept alone; /* without a supervisor */
 static struct kept *page = &alone;
 static int supervisor = -1; /* the supervisor's socket, or -1 */
 static bool again;
@@ -25,7 +25,7 @@ static struct lock lock = {
 	.rank = LOCK_RANK_KEPT,
 	.name = "kept",
 };
-static uint32_t cursor; /* (lock) index in `opens` where the next search begins */
+static uint32_t cursor; /* (lock) where the next search in `opens` begins */
 
 struct kept *kept(void)
 {
@@ -61,8 +61,8 @@ static int attach(const char *engine)
 	return same ? 0 : -EPROTO;
 }
 
-/* Frees each place whose descriptor the supervisor does not have, because the previous engine died
- * before it could send the descriptor. Sets close-on-exec for all other descriptors. */
+/* Frees places whose descriptor the previous engine could not send before it died. Sets
+ * close-on-exec for all other descriptors. */
 static void tidy(void)
 {
 	for (uint32_t i = 0; i < KEPT_DESCRIPTORS; i++) {
@@ -263,8 +263,8 @@ static atomic_int *file_place(int backing, uint32_t i)
 	return &page->files[((uint32_t)backing + i) % KEPT_FILES];
 }
 
-/* Adds a file that the kernel reads to kept.files. The next engine makes the kernel forget the
- * files in this list. If the list is full, the kernel keeps the file until the mount ends. */
+/* The next engine makes the kernel forget these files. If the list is full, the kernel
+ * keeps the file until the mount ends. */
 void kept_file_add(int backing)
 {
 	atomic_store(&page->last_backing, backing);
@@ -291,8 +291,7 @@ static atomic_uint n_noting;
 static _Thread_local struct kept_note *own;
 static _Thread_local bool noting;
 
-/* Notes the sample that the calling thread prepares. Only the first KEPT_WORKERS threads can have a
- * note. */
+/* Threads after the first KEPT_WORKERS get no note. */
 void kept_note_begin(const char *dataset, uint32_t sample)
 {
 	if (supervisor < 0)

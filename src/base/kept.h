@@ -12,12 +12,12 @@
 #include <time.h>
 
 /*
- * Keeps data that outlive the engine: memory that the supervisor shares with each engine in turn,
- * and descriptors that the supervisor holds for the engines.
+ * Keeps data that outlive the engine: memory that the supervisor shares with each engine
+ * in turn, and descriptors that the supervisor holds for the engines.
  *
- *   Flow: main calls kept_begin first. The engine gives a descriptor to the supervisor by kept_add,
- *         and takes it back by kept_drop when the descriptor need not outlive the engine any more.
- *         After a death the next engine finds all data in kept().
+ *   Flow: main calls kept_begin first. The engine gives a descriptor to the supervisor
+ *         by kept_add, and takes it back by kept_drop. After a death the next engine
+ *         finds all data in kept().
  *   Owns: the memory. Without a supervisor the memory is the process's own.
  *   Threads: any; kept_begin is called while there is one thread.
  *   Errors: -errno. Nothing here waits for the supervisor.
@@ -29,17 +29,16 @@
 #define KEPT_DESCRIPTORS 512
 #define KEPT_OPENS 65536 /* most open files that the next engine takes over */
 #define KEPT_CLOSES 4096 /* most closes that no engine has handled yet */
-/* most files that the kernel reads itself (backing.h) */
+/* most files that the kernel reads (backing.h) */
 #define KEPT_FILES ((1u << 20) + 32768)
 #define KEPT_WORKERS 512
-/* bytes for the kernel's first message, which has 104 bytes today */
-#define KEPT_MESSAGE 256
+#define KEPT_MESSAGE 256 /* for the kernel's first message of 104 bytes */
 #define KEPT_PATH 4096
 
 enum kept_kind { KEPT_FREE, KEPT_RESERVED, KEPT_MOUNT, KEPT_LISTENER, KEPT_LOCK };
 
 struct kept_mount {
-	uint64_t root; /* inode number of the mount's root, as inode_pack makes it */
+	uint64_t root; /* inode number (inode_pack) */
 	bool other_pids;
 	/* rights that the kernel granted when the mount began */
 	bool maps_direct, passes_through, omits_opendir;
@@ -52,34 +51,30 @@ struct kept_mount {
 };
 
 struct kept_descriptor {
-	/* the last field that the engine writes, so that the others are complete */
-	atomic_int kind;
-	/* Number of the descriptor, the same in each engine; 0: none. Written by the supervisor. */
+	atomic_int kind; /* written last, when the others are complete */
+	/* one number in all engines; 0: none; the supervisor writes it */
 	atomic_int fd;
 	struct kept_mount mount;
 	char path[KEPT_PATH]; /* path of a listener's socket */
 	bool unlimited;	      /* the listener accepts all commands */
 };
 
-/*
- * The facts about an open file that its inode and handle do not contain. The engine stores them
- * before it answers the open. If the engine dies before the answer, the kernel sends the open
- * again. The next engine then finds its number in `request`, and knows that no reader got the file.
- */
+/* The facts about an open file that inode and handle do not contain. The engine stores
+ * them before it answers the open. If it dies before the answer, the kernel sends the
+ * open again. The next engine finds its number in `request`: no reader got the file. */
 struct kept_open {
-	_Atomic uint64_t handle; /* 0: the entry is free */
+	_Atomic uint64_t handle; /* 0: a free entry */
 	uint64_t request;	 /* the kernel's number of the open request */
 	uint64_t inode;
-	uint64_t since_ns; /* time of the open, of CLOCK_MONOTONIC */
-	uint32_t mount;	   /* index of the mount in kept.descriptors */
-	uint32_t epoch;	   /* number of the epoch; INODE_CURRENT: not known yet */
-	/* the kernel's number of the file in memory that it reads itself (backing.h); 0: none */
-	int32_t backing;
+	uint64_t since_ns; /* time of the open (CLOCK_MONOTONIC) */
+	uint32_t mount;	   /* index in kept.descriptors */
+	uint32_t epoch;	   /* INODE_CURRENT: not known yet */
+	int32_t backing;   /* kernel's number of a file in memory (backing.h); 0: none */
 };
 
 /* A file that was closed while an engine answered all requests with EIO. */
 struct kept_close {
-	_Atomic uint64_t handle; /* 0: the entry is free */
+	_Atomic uint64_t handle; /* 0: a free entry */
 	uint64_t inode;
 	uint32_t mount;
 };
@@ -87,7 +82,7 @@ struct kept_close {
 /* The sample that a worker prepares. */
 struct kept_note {
 	atomic_bool busy;
-	atomic_bool crashed; /* a signal ended the engine while this worker was running */
+	atomic_bool crashed; /* a signal hit this worker and ended the engine */
 	uint32_t sample;
 	char dataset[80];
 };
@@ -95,96 +90,86 @@ struct kept_note {
 struct kept {
 	uint32_t version;
 	uint32_t bytes;
-	/* The members from here on are written by the supervisor. */
-	atomic_uint lives; /* number of engines started so far */
-	/* Exit status of the last engine, as wait(2) sets it; 0: no engine has ended. */
+	/* The supervisor writes the members from here on. */
+	atomic_uint lives; /* engines started so far */
+	/* exit status of the last engine (wait(2)); 0: none has ended */
 	atomic_int died;
-	_Atomic int64_t died_ns; /* time of the last engine's end, of CLOCK_MONOTONIC */
-	atomic_bool sick;   /* set after too many deaths: this engine only answers EIO */
-	atomic_bool ending; /* set when an engine that starts now should only unmount */
-	/* The supervisor killed the last engine, because its heartbeats had stopped. */
-	atomic_bool hung;
-	/* The members from here on are written by the engines. */
-	/* the mount has ended: the engine or another process has unmounted it */
-	atomic_bool ended;
-	/* The engine is about to end, so that another one takes over. */
-	atomic_bool hands_over;
-	/* heartbeat: changes every second; 0: the engine sends none */
-	_Atomic uint64_t beats;
-	/* a worker caused the death of the last engine; `crashed` is set in the worker's note */
-	atomic_bool blamed;
+	_Atomic int64_t died_ns; /* the last engine's end (CLOCK_MONOTONIC) */
+	atomic_bool sick;	 /* after too many deaths: this engine only answers EIO */
+	atomic_bool ending;	 /* an engine that starts now should only unmount */
+	atomic_bool hung; /* the supervisor killed the last engine: no heartbeats */
+	/* The engines write the members from here on. */
+	atomic_bool ended; /* the mount has ended, by the engine or another process */
+	atomic_bool hands_over; /* the engine ends, so that another one takes over */
+	_Atomic uint64_t beats; /* heartbeat: changes every second; 0: none is sent */
+	atomic_bool blamed; /* a worker ended the last engine; its note is `crashed` */
 	_Atomic uint64_t handles;
-	/* The kernel's count of out-of-memory kills when the engine began (machine.h). */
+	/* the kernel's count when the engine began (machine.h) */
 	_Atomic uint64_t oom_kills;
 	atomic_int last_backing;
-	char log[KEPT_PATH]; /* log file; empty: standard error */
-	/* Program of the next engine; empty: the program that runs now. */
-	char program[KEPT_PATH];
-	char reason[1024]; /* cause of the last death, for users */
-	char error[768];   /* the last error that was logged before the death */
+	char log[KEPT_PATH];	 /* empty: standard error */
+	char program[KEPT_PATH]; /* the next engine's; empty: the same program */
+	char reason[1024];	 /* cause of the last death, for users */
+	char error[768];	 /* last logged error before the death */
 	struct kept_descriptor descriptors[KEPT_DESCRIPTORS];
 	struct kept_note notes[KEPT_WORKERS];
 	struct kept_open opens[KEPT_OPENS];
 	struct kept_close closes[KEPT_CLOSES];
-	/* kernel's numbers of the files in memory that it reads itself (backing.h); 0: a free
-	 * place */
+	/* kernel's numbers of files in memory (backing.h); 0: free */
 	atomic_int files[KEPT_FILES];
 };
 
-/* Maps the memory that the supervisor shares. engine: the argument of --engine, which the
- * supervisor gave; NULL: there is no supervisor. -EPROTO: the memory has another version; -EINVAL:
- * `engine` is invalid. Errors are logged. */
+/* Maps the memory that the supervisor shares. engine: the argument of --engine; NULL: no
+ * supervisor. -EPROTO: the memory has another version; -EINVAL: `engine` is invalid.
+ * Errors are logged. */
 must_check int kept_begin(const char *engine);
 struct kept *kept(void);
-/* Tells whether there is a supervisor. */
 bool kept_is_supervised(void);
 bool kept_is_again(void);
 
-/* Tells the supervisor that this engine has started completely. */
 void kept_ready(void);
 
-/* Sends a heartbeat to the supervisor. One thread must call the function at least once a second:
- * the supervisor kills an engine whose heartbeats have stopped for a minute. */
+/* One thread must call this at least once a second: the supervisor kills an engine whose
+ * heartbeats have stopped for a minute. */
 void kept_beat(void);
-/* Ends the supervision until the next kept_beat. Called before work that may take any time: when
- * the engine waits for a disk, and when it ends. */
+/* Ends the supervision until the next kept_beat. Called before work that may take any
+ * time: waiting for a disk, and the engine's end. */
 void kept_beat_none(void);
 
-/* Stores an error that was logged, because it may explain the end of this engine. */
+/* Stores a logged error, which may explain the end of this engine. */
 void kept_note_error(const char *message);
 
 /* --- descriptors ------------------------------------------------------------------- */
 
-/* Reserves a place for a descriptor in kept.descriptors. The caller sets the fields of the place,
- * and passes the place to kept_add or kept_drop. NULL: all places are taken. */
+/* Reserves a place in kept.descriptors. The caller fills it in, and passes it to
+ * kept_add or kept_drop. NULL: all places are taken. */
 struct kept_descriptor *kept_new(void);
-/* Adds a place that the caller has filled in. The supervisor gets a copy of the descriptor. */
+/* Gives a copy of the descriptor to the supervisor. */
 void kept_add(struct kept_descriptor *place, enum kept_kind kind, int fd);
-/* Frees the place, so that the supervisor closes its copy. *place may be NULL. */
+/* The supervisor closes its copy. *place may be NULL. */
 void kept_drop(struct kept_descriptor **place);
-/* Returns the next descriptor of the kind after `before`, or NULL. before NULL: returns the first
+/* before NULL: returns the first descriptor of the kind. Returns NULL after the last
  * one. */
 struct kept_descriptor *kept_next(
 	const struct kept_descriptor *before, enum kept_kind kind);
 
 /* --- open files -------------------------------------------------------------------- */
 
-/* Returns a number below 2^KEPT_SERIAL_BITS that was never returned before. */
+/* Returns a number < 2^KEPT_SERIAL_BITS that was never returned before. */
 #define KEPT_SERIAL_BITS 50
 uint64_t kept_serial(void);
 
-/* Adds an open file to the list that the next engine takes over. NULL: the list is full. */
+/* NULL: the list is full. */
 struct kept_open *kept_open_add(const struct kept_open *open);
-/* Returns the mount's next open file after `before`, or NULL. before NULL: returns the first
- * one. */
+/* before NULL: returns the mount's first open file. Returns NULL after the last one. */
 struct kept_open *kept_open_next(const struct kept_open *before, uint32_t mount);
 void kept_open_remove(struct kept_open *open); /* may be NULL */
 
-/* Notes that a file was closed while the engine answers all requests with EIO. Only one thread may
- * call this function. If there is no room, the close is lost, and the file's position counts as
- * open until the next start. */
+/* Notes a close while the engine answers all requests with EIO. One thread may call
+ * this. If there is no room, the close is lost: its position counts as open until the
+ * next start. */
 void kept_close_add(uint32_t mount, uint64_t inode, uint64_t handle);
-/* Takes the next noted close of a file in the mount. Returns false if there is none. */
+/* Returns false if no close in the mount is noted. */
 bool kept_close_take(uint32_t mount, uint64_t *ret_inode, uint64_t *ret_handle);
 
 /* --- files that the kernel reads --------------------------------------------------- */
@@ -196,5 +181,5 @@ void kept_file_remove(int backing);
 
 void kept_note_begin(const char *dataset, uint32_t sample);
 void kept_note_end(void);
-/* Marks the calling thread's note as the cause of the crash. A signal handler calls it. */
+/* Marks the calling thread's note as the crash's cause. A signal handler calls this. */
 void kept_note_crashed(void);

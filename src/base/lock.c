@@ -13,7 +13,7 @@
 
 #define MAX_HELD 8
 
-/* The locks that this thread holds, in the order in which it took them. Their ranks ascend. */
+/* The locks of this thread in the order in which it took them. Their ranks ascend. */
 static _Thread_local const struct lock *held[MAX_HELD];
 static _Thread_local int n_held;
 _Thread_local const struct lock *lock_taken_last;
@@ -21,13 +21,13 @@ static _Thread_local bool prepared; /* this thread has called prepare_thread */
 
 #define MAX_MEASURED 8
 
-/* The number of histograms for the locks of one name. Each thread adds to one of them, so that
- * threads seldom write to the same memory. */
+/* Histograms per name. Each thread adds to one, so that threads seldom write to the same
+ * memory. */
 #define PARTS 16
 
-/* The hold times of all locks with one name. Entries are used in order, and never freed. */
+/* The hold times of all locks with one name. Entries are never freed. */
 struct lock_holds {
-	_Atomic(const char *) name; /* NULL: the entry is free */
+	_Atomic(const char *) name; /* NULL: free */
 	struct {
 		_Alignas(64) struct histogram holds;
 	} part[PARTS];
@@ -97,7 +97,6 @@ static void begin_hold(struct lock *lock)
 		lock->since_ns = clock_now_ns();
 }
 
-/* Returns how long the lock was held. It must be called just before the lock is released. */
 static uint64_t end_hold(const struct lock *lock)
 {
 	return lock->holds ? clock_now_ns() - lock->since_ns : 0;
@@ -139,8 +138,7 @@ void lock_release(struct lock *lock)
 	pop_held(lock);
 	uint64_t ns = end_hold(lock);
 	ensure(pthread_mutex_unlock(&lock->mutex) == 0);
-	/* Uses the local variable `holds`, because another thread may have freed the lock by
-	 * now. */
+	/* Another thread may have freed the lock by now. */
 	count_hold(holds, ns);
 }
 

@@ -46,8 +46,7 @@ struct lock {
 	enum lock_rank rank;
 	const char *name;
 	struct lock_holds *holds; /* NULL: not measured */
-	/* Time when the holder took the lock. Set only if the lock is measured. */
-	uint64_t since_ns;
+	uint64_t since_ns;	  /* when the holder took it, if measured */
 };
 
 void lock_init(struct lock *lock, enum lock_rank rank, const char *name);
@@ -55,45 +54,41 @@ void lock_destroy(struct lock *lock);
 void lock_take(struct lock *lock);
 void lock_release(struct lock *lock);
 
-/*
- * Releases the lock for a moment between the steps of long work, so that waiting threads get it. A
- * plain unlock and lock would mostly give the mutex to the same thread again.
- */
+/* Gives the lock to waiting threads between the steps of long work. A plain unlock and
+ * lock would mostly give it to the same thread again. */
 void lock_yield(struct lock *lock);
 
-/* Begins to measure how long the lock is held, together with other measured locks of the same name.
- * Each hold then costs about 50 ns more. It must be called before other threads know the lock. */
+/* Measures how long the lock is held, together with other locks of its name. A hold then
+ * costs about 50 ns more. Call this before other threads know the lock. */
 void lock_measure(struct lock *lock);
-/* Returns the time (clock_now_ns) when the calling thread took this lock; the present time if the
- * lock is not measured. Cheaper than reading a clock. */
+/* Returns the time (clock_now_ns) when the calling thread took this lock, without
+ * reading a clock; the present time if the lock is not measured. */
 uint64_t lock_time(const struct lock *lock);
-/* Sets *ret_name to the i-th name of measured locks, and adds the hold times of these locks to
- * *sum. Returns false if there is no i-th name. */
+/* Adds the hold times of the locks with the i-th name to *sum. Returns false if fewer
+ * names are measured. */
 bool lock_holds(unsigned i, const char **ret_name, struct histogram_copy *sum);
 
-/* The lock that this thread took last and still holds; NULL: it holds none. */
+/* The lock that this thread took last and still holds; NULL: none. */
 extern _Thread_local const struct lock *lock_taken_last;
 void lock_assert_held_below(const struct lock *lock);
 
-/* Aborts unless the calling thread holds the lock. */
 static inline void lock_assert_held(const struct lock *lock)
 {
 	if (lock != lock_taken_last)
 		lock_assert_held_below(lock);
 }
 
-/* Takes the lock to report a bug just before the process ends. The ranks of other locks that the
- * calling thread holds do not matter. Returns false if another thread held the lock for a whole
- * second. Otherwise returns true, and the lock is never released. */
+/* Takes the lock to report a bug just before the process ends, whatever the ranks are.
+ * The lock is never released. Returns false if another thread held it for a whole
+ * second. */
 bool lock_seize(struct lock *lock);
 
-/* Calls `put` with " NAME" for each lock that the calling thread holds, or with " none". May be
- * called by a signal handler. */
+/* Calls `put` with " NAME" for each lock of the calling thread, or with " none". A
+ * signal handler may call this. */
 void lock_each_held(void (*put)(int fd, const char *text), int fd);
 
-/* Makes a condition whose deadlines are on the clock of clock_now_ns. */
+/* Deadlines of this condition are times of clock_now_ns. */
 void condition_init(pthread_cond_t *cond);
-/* Waits like pthread_cond_wait. */
 void lock_wait(struct lock *lock, pthread_cond_t *cond);
 int lock_wait_until(
 	struct lock *lock, pthread_cond_t *cond, const struct timespec *deadline);

@@ -5,14 +5,11 @@
 
 #include "base/cleanup.h"
 
-/*
- * A lock file. One process at a time holds its lock.
- *
- *   Threads: any.   Errors: -errno.
- */
+/* A lock file: one process at a time holds its lock. Any thread may call these
+ * functions, which return -errno. */
 
-/* Opens the file; creates it if it does not exist. Returns the descriptor. */
+/* Creates the file if it does not exist. Returns the descriptor. */
 must_check int lock_file_open(const char *path);
-/* Takes the lock; closing the descriptor releases it. -EWOULDBLOCK: another process has held it for
+/* Closing the descriptor releases the lock. -EWOULDBLOCK: another process held it for
  * two seconds. */
 must_check int lock_file_take(int fd);

@@ -15,9 +15,8 @@
 
 #define MAX_MESSAGE 4096
 
-static atomic_int log_fd = -1; /* -1: standard error */
-/* a file in memory with messages that log_to_file will write to the log file; -1: none */
-static atomic_int kept_fd = -1;
+static atomic_int log_fd = -1;	/* -1: standard error */
+static atomic_int kept_fd = -1; /* a file with messages for log_to_file; -1: none */
 
 static _Thread_local FILE *also;
 
@@ -26,7 +25,6 @@ void log_also_to(FILE *out)
 	also = out;
 }
 
-/* Prints "<UTC time> ". */
 static void print_time(char *text, size_t size)
 {
 	time_t now = time(NULL);
@@ -36,7 +34,7 @@ static void print_time(char *text, size_t size)
 		*text = '\0';
 }
 
-/* Writes a message by one system call, so that messages of several threads do not mix. */
+/* One system call: messages of several threads do not mix. */
 static void write_line(int fd, const char *prefix, const char *level, const char *message)
 {
 	char line[MAX_MESSAGE + 64];
@@ -45,7 +43,7 @@ static void write_line(int fd, const char *prefix, const char *level, const char
 	(void)ignored; /* a failed write can't be reported anywhere */
 }
 
-/* Writes a message as one line, so that no file name can imitate another message. */
+/* A message is one line, so that no file name can imitate another message. */
 static printf_like(2, 0) void emit(const char *level, const char *format, va_list args)
 {
 	char raw[MAX_MESSAGE], message[MAX_MESSAGE], stamp[32];
@@ -99,8 +97,7 @@ void log_keep(void)
 	atomic_store(&kept_fd, memfd_create("joaderfs log", MFD_CLOEXEC));
 }
 
-/* Writes the saved messages to fd. Leaves kept_fd open, because another thread may be writing to
- * it. */
+/* Leaves the file open, because another thread may be writing to it. */
 static void write_kept(int fd)
 {
 	char part[4096];

@@ -16,9 +16,8 @@
 
 /* A control group of this process, and the mount that shows it. */
 struct group {
-	bool old; /* the group belongs to cgroup v1 */
-	/* Path of the group's directory. In tests it begins with a directory that replaces /. */
-	char directory[PATH_MAX];
+	bool old;		  /* cgroup v1 */
+	char directory[PATH_MAX]; /* absolute; in tests below another root */
 	size_t mount; /* length of the mount point at the start of `directory` */
 };
 
@@ -36,16 +35,15 @@ static FILE *open_file(const char *format, ...)
 	return n > 0 && (size_t)n < sizeof(path) ? fopen(path, "re") : NULL;
 }
 
-/* Reads a number from a file of the control group. Returns false if there is no such file, or no
- * number in it (for instance "max"). */
+/* Returns false without the file, or without a number in it (for instance "max"). */
 static bool read_number(const struct group *group, const char *name, uint64_t *ret)
 {
 	auto_fclose FILE *in = open_file("%s/%s", group->directory, name);
 	return in && fscanf(in, "%" SCNu64, ret) == 1;
 }
 
-/* Reads lines "NAME NUMBER" or "NAME: NUMBER". Returns the sum of the numbers in those lines whose
- * name is in the list `names`. */
+/* Returns the sum of the lines "NAME NUMBER" or "NAME: NUMBER" whose name is in
+ * `names`. */
 static uint64_t sum_of(FILE *in, const char *const *names)
 {
 	char name[64];
@@ -59,7 +57,7 @@ static uint64_t sum_of(FILE *in, const char *const *names)
 
 /* --- groups --------------------------------------------------------------------------- */
 
-/* Tells whether a list such as "cpu,cpuacct" contains the word. */
+/* list: such as "cpu,cpuacct". */
 static bool has_word(const char *list, const char *word)
 {
 	size_t n = strlen(word);
@@ -69,8 +67,8 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* Finds the path of the control group in which the process is. Prefers the cgroup v1 group that has
- * the controller ("memory", "cpu"). If there is none, finds the cgroup v2 group. */
+/* Finds the path of the process's group: the cgroup v1 group with the controller
+ * ("memory", "cpu"), or else the cgroup v2 group. */
 static bool find_path(const char *root, const char *controller, bool *ret_old,
 	char ret[static PATH_MAX])
 {
@@ -97,9 +95,9 @@ static bool find_path(const char *root, const char *controller, bool *ret_old,
 	return found;
 }
 
-/* Tells whether a line of mountinfo describes the mount of cgroup v1 with this controller (`old` is
- * true), or the mount of cgroup v2 (`old` is false). *ret_top: the group that is the root of the
- * mount; *ret_point: the mount point. */
+/* Tells whether a line of mountinfo is the mount of cgroup v1 with this controller
+ * (`old`), or of cgroup v2. *ret_top: the group that is the root of the mount;
+ * *ret_point: the mount point. */
 static bool is_mount_of(
 	char *line, bool old, const char *controller, char **ret_top, char **ret_point)
 {
@@ -119,9 +117,8 @@ static bool is_mount_of(
 	return *ret_point != NULL;
 }
 
-/* Returns the path of the group below the mount point. top: the group at the root of the mount. If
- * the group is not below `top`, the mount does not show it. The function then returns "", so that
- * the caller uses the group `top` instead. */
+/* Returns the group's path below the mount point. top: the group at the mount's root.
+ * "": the mount does not show the group, and the caller uses `top`. */
 static const char *below(const char *path, const char *top)
 {
 	size_t n = strcmp(top, "/") == 0 ? 0 : strlen(top);
@@ -151,7 +148,7 @@ static bool find_group(const char *root, const char *controller, struct group *r
 	return false;
 }
 
-/* Moves to the parent group. false: the parent is not visible. */
+/* Returns false if the parent group is not visible. */
 static bool go_up(struct group *group)
 {
 	char *slash = strrchr(group->directory, '/');
@@ -163,8 +160,8 @@ static bool go_up(struct group *group)
 
 /* --- memory --------------------------------------------------------------------------- */
 
-/* Lowers memory->most to the limit of the group. The group's page cache counts as unused, because
- * the kernel frees it when processes need memory. */
+/* The group's page cache counts as unused: the kernel frees it when processes need
+ * memory. */
 static void limit_memory(
 	const struct group *group, size_t root, struct machine_memory *memory)
 {
@@ -245,7 +242,7 @@ static uint64_t affinity(void)
 	return online < 1 ? 1 : (uint64_t)online;
 }
 
-/* Returns the group's CPU quota as a number of CPUs, rounded up. UINT64_MAX: there is no quota. */
+/* Returns the group's quota in CPUs, rounded up. UINT64_MAX: there is none. */
 static uint64_t quota_of(const struct group *group)
 {
 	uint64_t quota = 0, period = 0;
@@ -258,7 +255,8 @@ static uint64_t quota_of(const struct group *group)
 		if (!in || fscanf(in, "%" SCNu64 " %" SCNu64, &quota, &period) != 2)
 			return UINT64_MAX;
 	}
-	/* cgroup v1 writes -1 for "no limit", and read_number reads -1 as the largest number. */
+	/* cgroup v1 writes -1 for "no limit"; read_number makes it the largest
+	 * number. */
 	if (quota == 0 || period == 0 || quota > INT64_MAX)
 		return UINT64_MAX;
 	return (quota + period - 1) / period;

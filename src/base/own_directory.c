@@ -34,8 +34,7 @@ static int judge(const char *key, const char *path, const struct stat *found)
 	return 0;
 }
 
-/* Writes the name of a new directory to disk. Otherwise a power failure could lose the directory
- * with its content. */
+/* A power failure could lose a new directory whose name is not on disk. */
 static void sync_name(const char *path, int directory)
 {
 	auto_close int parent =

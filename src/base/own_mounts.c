@@ -19,7 +19,7 @@ static int look(
 {
 	struct statx st = {0};
 	flags |= AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
-	/* Another user's FUSE mount refuses the type and the inode, but not the device. So the
+	/* Another user's FUSE mount refuses type and inode, but not the device, so the
 	 * second statx asks for the device alone. */
 	if (statx(directory, path, flags, STATX_TYPE | STATX_INO, &st) != 0 &&
 		(errno != EACCES || statx(directory, path, flags, 0, &st) != 0))
@@ -64,9 +64,9 @@ static int add(struct own_mounts *mounts, dev_t device)
 	return 0;
 }
 
-/* Tells whether a line of mountinfo, "36 35 98:0 / /mnt rw,noatime master:1 - TYPE SOURCE OPTIONS",
- * is a mount of joaderfs. By default the type is fuse.joaderfs and the source joaderfs; mount
- * options may change one of them. */
+/* line: of mountinfo, such as "36 35 98:0 / /mnt rw,noatime master:1 - TYPE SOURCE
+ * OPTIONS". The type is fuse.joaderfs and the source joaderfs; mount options may change
+ * one of them. */
 static bool is_joaderfs(const char *line, dev_t *ret_device)
 {
 	static const char separator[] = " - ", type[] = "fuse.joaderfs ";

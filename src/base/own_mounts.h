@@ -10,20 +10,21 @@
 #include <sys/types.h>
 
 /*
- * Lists the mounts of joaderfs that this process can reach. A scan must not enter such a mount: it
- * would consume positions of jobs, and could wait for itself, or for a daemon that waits for it.
+ * Lists the mounts of joaderfs that this process can reach. A scan must not enter such a
+ * mount: it would consume positions of jobs, and could wait for itself, or for a daemon
+ * that waits for it.
  *
- *   Flow: main calls own_mounts_begin once. Each scan reads the list by own_mounts_read. It asks
- *         looked_at for the file system of each directory, which never waits for a file server.
- *   Owns: the identity and the path of the mount point; main keeps the path's memory. The list
- *         belongs to the caller.
+ *   Flow: main calls own_mounts_begin once. Each scan reads the list by own_mounts_read,
+ *         and asks looked_at for the file system of each directory.
+ *   Owns: the identity and the path of the mount point; main keeps the path's memory.
+ *         The caller owns the list.
  *   Threads: any, after own_mounts_begin.   Locks: none.
  *   Errors: 0 or -errno, not logged.
  */
 
-/* Sets the directory of this daemon's mount. It need not exist. */
+/* The directory of this daemon's mount need not exist. */
 void own_mounts_begin(const char *mountpoint);
-/* Tells whether the path leads to the directory of this daemon's mount, or below it. */
+/* Tells whether the path is this daemon's mount point, or leads below it. */
 bool own_mounts_cover(const char *path);
 
 /* The identity of the file that a path leads to. */
@@ -34,20 +35,20 @@ struct looked {
 };
 
 struct own_mounts {
-	dev_t *devices; /* the device numbers of all joaderfs mounts */
+	dev_t *devices;
 	size_t n, capacity;
 	struct looked point; /* root of this daemon's mount; inode 0: not mounted */
 };
 
-/* Reads the list. The caller frees it by own_mounts_free, also after a failure. */
+/* The caller calls own_mounts_free, also after a failure. */
 must_check int own_mounts_read(struct own_mounts *ret);
 void own_mounts_free(struct own_mounts *mounts);
 
-/* Identifies the file at a path by what the kernel knows, without asking a file server. So the call
- * succeeds even for the root of a mount that no process serves. flags: those of fstatat. */
+/* Asks no file server: the call succeeds even for the root of a mount that no process
+ * serves. flags: those of fstatat. */
 must_check int looked_at(int directory, const char *path, int flags, struct looked *ret);
 
 bool own_mounts_have(const struct own_mounts *mounts, dev_t device);
-/* Tells whether the file is this daemon's mount point, either the covered directory or the root of
- * the mount. */
+/* Tells whether the file is this daemon's mount point: the covered directory, or the
+ * root of the mount. */
 bool own_mounts_is_point(const struct own_mounts *mounts, const struct looked *looked);

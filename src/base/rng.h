@@ -5,10 +5,8 @@
 
 #include <stdint.h>
 
-/*
- * xoshiro256** 1.0 (Blackman and Vigna, 2018), seeded by splitmix64.
- * The same seed gives the same numbers on every machine.   Threads: caller serialises.
- */
+/* xoshiro256** 1.0 (Blackman and Vigna, 2018), seeded by splitmix64: the same numbers on
+ * every machine. The caller serialises the calls. */
 
 struct rng {
 	uint64_t s[4];
@@ -20,5 +18,4 @@ uint64_t rng_next(struct rng *rng);
 /* Returns a number in [0, bound), uniform and without bias (Lemire, 2019). bound > 0. */
 uint64_t rng_below(struct rng *rng, uint64_t bound);
 
-/* Mixes two seeds, for instance those of the daemon and of a dataset, into one. */
 uint64_t rng_mix(uint64_t a, uint64_t b);

@@ -11,7 +11,7 @@
 static const int ignored[] = {SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF,
 	SIGIO, SIGPWR, SIGSTKFLT, SIGXFSZ};
 
-/* Sends SIGTERM to the process; the thread that serves the mount receives it. */
+/* The thread that serves the mount receives SIGTERM. */
 static void ask_to_end(int number)
 {
 	int saved = errno;
@@ -20,9 +20,8 @@ static void ask_to_end(int number)
 	errno = saved;
 }
 
-/* Makes the signal end the process, unless the process that started this one has set the signal to
- * be ignored. The handler has no SA_RESTART, because a system call in which the thread waits must
- * return. */
+/* Lets the signal end the process, unless the starting process has set it to be ignored.
+ * There is no SA_RESTART, because a waiting system call must return. */
 static void end_by(int number)
 {
 	struct sigaction action = {.sa_handler = ask_to_end}, old;
@@ -54,8 +53,7 @@ static void mask_wake(int how)
 
 void signals_begin(void)
 {
-	struct sigaction action = {
-		/* no SA_RESTART: the signal shall interrupt system calls */
+	struct sigaction action = {/* no SA_RESTART: the signal interrupts system calls */
 		.sa_handler = do_nothing};
 	signals_begin_supervisor();
 	mask_wake(SIG_BLOCK);

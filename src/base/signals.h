@@ -17,23 +17,23 @@
  *   Errors: -errno of signals_thread; otherwise none.
  */
 
-/* Ignores signals that need no reaction, and makes SIGQUIT and SIGXCPU end the process like
+/* Ignores signals that need no reaction. SIGQUIT and SIGXCPU end the process like
  * SIGTERM. */
 void signals_begin(void);
 
-/* Ignores signals that need no reaction, and leaves all others unchanged. For a process that ends
- * when another process ends. */
+/* Ignores signals that need no reaction, for a process that ends when another one
+ * ends. */
 void signals_begin_supervisor(void);
 
 /* Delays signals that would end the process, until signals_release. */
 void signals_hold(void);
 void signals_release(void);
 
-/* Calls pthread_create for a thread that receives no signals. Returns 0 or -errno. */
+/* Starts a thread that receives no signals. Returns 0 or -errno. */
 must_check int signals_thread(pthread_t *ret, void *(*run)(void *context), void *context);
 
-/* Allows signals_wake to wake the calling thread: its waiting system call returns EINTR. A call
- * that begins after signals_wake still waits, so signals_wake must be repeated until the thread has
+/* Lets signals_wake wake the calling thread: its waiting system call returns EINTR. A
+ * later system call still waits, so signals_wake is repeated until the thread has
  * reacted. */
 void signals_wakeable(void);
 void signals_wake(pid_t thread);

@@ -9,7 +9,7 @@
  * receives them. */
 enum supervised_order {
 	SUPERVISED_READY = 1,
-	SUPERVISED_KEEP, /* the message carries a descriptor */
+	SUPERVISED_KEEP, /* carries a descriptor */
 	SUPERVISED_DROP
 };
 

@@ -44,7 +44,7 @@ int tls_files_use_authorities(
 	return 0;
 }
 
-/* Returns an empty passphrase. Otherwise OpenSSL would ask at the terminal. */
+/* Keeps OpenSSL from asking for a passphrase at the terminal. */
 static int no_passphrase(char *text, int size, int writes, void *context)
 {
 	(void)text, (void)size, (void)writes, (void)context;

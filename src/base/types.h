@@ -5,12 +5,9 @@
 
 #include <stdint.h>
 
-/* Identifiers that several modules share. */
-
-/* number of a sample: from 0 on without gaps, within one dataset */
-typedef uint32_t sample_id;
-/* number of a job; after a restart the job of this name has this number again */
+typedef uint32_t sample_id; /* within one dataset, from 0 without gaps */
+/* after a restart a job has the same number */
 typedef uint32_t job_id;
-typedef uint32_t stream_id; /* number of a stream, that is of one epoch of one job */
+typedef uint32_t stream_id; /* one for each epoch of a job */
 
 #define SAMPLE_NONE UINT32_MAX /* no sample; in an order file: position not bound */

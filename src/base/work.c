@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-static LIST_HEAD(, work) all = LIST_HEAD_INITIALIZER(all); /* protected by `lock` */
+static LIST_HEAD(, work) all = LIST_HEAD_INITIALIZER(all); /* (lock) */
 static struct lock lock = {
 	.mutex = PTHREAD_MUTEX_INITIALIZER,
 	.rank = LOCK_RANK_WORK,

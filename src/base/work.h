@@ -11,8 +11,7 @@
 /*
  * Lists long work that is running, so that users can see the reason of a wait.
  *
- *   Flow: the thread that does the work calls work_begin and work_end; work_print prints all
- *         running work.
+ *   Flow: the thread that does the work calls work_begin and work_end.
  *   Owns: nothing; the caller keeps the struct until work_end.
  *   Threads: any.   Locks: one, for the list.   Errors: none.
  */
@@ -21,7 +20,7 @@
 
 struct work {
 	LIST_ENTRY(work) link;
-	char what[160]; /* verb and name of the work, such as "scanning photos" */
+	char what[160]; /* such as "scanning photos" */
 	uint64_t since_ns;
 	struct {
 		const char *unit; /* NULL: there are no more counts */
@@ -29,10 +28,10 @@ struct work {
 	} counts[WORK_COUNTS];
 };
 
-/* Adds the work to the list. The caller has already set `counts`. */
+/* The caller has already set `counts`. */
 void work_begin(struct work *work, const char *verb, const char *name);
 void work_end(struct work *work);
 
-/* Prints one line per work: "scanning photos: 12000 files, 11500 headers, for 8 s". Returns the
- * number of lines. */
+/* Prints lines such as "scanning photos: 12000 files, 11500 headers, for 8 s". Returns
+ * their number. */
 unsigned work_print(FILE *out);

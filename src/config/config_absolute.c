@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Appends the components of `path` to the absolute path in `text`, which has room for them. */
+/* The absolute path in `text` has room for the components of `path`. */
 static void append(char *text, const char *path)
 {
 	size_t length = strlen(text);

@@ -41,8 +41,7 @@ void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config
 		if (!dataset->name)
 			ini->err = -ENOMEM;
 	}
-	/* Other mistakes may be the reason why no dataset was read. So this is reported only if
-	 * there are none. */
+	/* Another mistake may be the reason why no dataset was read. */
 	if (daemon->n_datasets == 0 && ini->mistakes == 0)
 		ini_mistake(ini, 0, NULL, NULL,
 			"found no [dataset NAME], allowed: at least one");
@@ -75,8 +74,7 @@ static void check_tiers(struct ini *ini, const struct daemon_config *daemon)
 	}
 }
 
-/* Returns the default path of the socket. For a user without a runtime directory, the socket is in
- * the state directory. */
+/* A user without a runtime directory has the socket in the state directory. */
 static char *socket_in(const char *state)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");

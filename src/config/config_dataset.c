@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Parses datasets that are added while the daemon runs: an ini that has only [dataset NAME]
+/* Datasets that are added while the daemon runs come from an ini without other
  * sections. */
 
 static void refuse_others(struct ini *ini)

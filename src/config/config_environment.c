@@ -8,17 +8,13 @@
 #include <errno.h>
 #include <string.h>
 
-/*
- * Replaces $NAME and ${NAME} in a job's ini. So all ranks of a training can use one ini: the
- * launcher gives each rank its number in the environment. Variables are allowed only in keys whose
- * values contain no $ but that of a variable.
- */
+/* The ranks of a training can use one ini: the launcher gives each its number in the
+ * environment. Variables are allowed in keys whose values contain no other $. */
 
 static const char *const keys[] = {"name", "dataset", "training", "ranks", "rank",
 	"local_ranks", "node_rank", "global_batch"};
 
-/* Returns the key with this name. NULL: the key is unknown, or its value must not contain
- * variables. */
+/* NULL: the key is unknown, or its value must not contain variables. */
 static const char *find_key(const char *text, size_t n)
 {
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
@@ -27,8 +23,8 @@ static const char *find_key(const char *text, size_t n)
 	return NULL;
 }
 
-/* Returns the length of "$NAME" or "${NAME}" at the start of the text. 0: the text does not begin
- * with a variable. */
+/* Returns the length of "$NAME" or "${NAME}"; 0: the text does not begin with a
+ * variable. */
 static size_t variable_at(const char *text, const char **ret_name, size_t *ret_n)
 {
 	bool braces = text[1] == '{';
@@ -42,7 +38,7 @@ static size_t variable_at(const char *text, const char **ret_name, size_t *ret_n
 	return (size_t)(end - text) + braces;
 }
 
-/* Returns the variable's value. NULL: `unset` has the reason. */
+/* NULL: `unset` has the reason. */
 static const char *value_of(const char *name, size_t n, struct config_unset *unset)
 {
 	auto_free char *key = strndup(name, n);
@@ -61,7 +57,7 @@ static const char *value_of(const char *name, size_t n, struct config_unset *uns
 	return NULL;
 }
 
-/* Replaces variables in a value, which ends at `end` or at a comment. */
+/* The value ends at `end` or at a comment. */
 static int fill_value(
 	const char *at, const char *end, FILE *out, struct config_unset *unset)
 {
@@ -82,7 +78,7 @@ static int fill_value(
 	return 0;
 }
 
-/* Replaces variables in a line KEY = VALUE of [job]. Copies other lines unchanged. */
+/* Copies lines unchanged unless they are KEY = VALUE of [job]. */
 static int fill_pair(
 	const char *pair, const char *end, FILE *out, struct config_unset *unset)
 {

@@ -31,8 +31,7 @@ static const char *nearest_choice(const struct option *option, const char *text)
 	return config_nearest(text, option->choices, n);
 }
 
-/* Returns the text that messages show for a value. A URL with a user is not shown, because it may
- * contain a password. */
+/* Hides a URL with a user from messages, because it may contain a password. */
 static const char *shown(const char *text)
 {
 	const char *server = strstr(text, "://");
@@ -42,7 +41,6 @@ static const char *shown(const char *text)
 	return memchr(server, '@', strcspn(server, "/?#")) ? "a URL with a user" : text;
 }
 
-/* Reports a wrong value. value NULL: the key is missing. */
 static void report_value(struct ini *ini, const char *label, const struct option *option,
 	const struct ini_value *value)
 {

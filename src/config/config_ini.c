@@ -11,10 +11,8 @@
 #include <ini.h>
 #include <string.h>
 
-/*
- * Passes the ini to inih line by line. If inih got the whole ini, it would report only the first
- * bad line, cut long lines and long section names, and not report the line where a section begins.
- */
+/* inih gets single lines. With a whole ini it would report only the first bad line, cut
+ * long lines and names of sections, and not tell the line where a section begins. */
 
 #define MAX_LINE (INI_MAX_LINE - 3) /* the longest line that inih accepts */
 #define MAX_FILE (1 << 20)
@@ -35,13 +33,12 @@ static void mistake_nearest(struct ini *ini, unsigned line, const char *label,
 
 /* --- sections ---------------------------------------------------------------------- */
 
-/* The state of reading, between two lines. */
 struct reader {
 	struct ini *ini;
 	unsigned line;
-	/* Section of the keys that follow; NULL: they are skipped. */
+	/* of the keys that follow; NULL: they are skipped */
 	struct ini_section *section;
-	bool began; /* a section has begun */
+	bool began;
 };
 
 static void allowed_sections(enum ini_kind kind, char *ret, size_t size)
@@ -123,9 +120,8 @@ static struct ini_section *add_section(
 	return section;
 }
 
-/* Begins a known section. If the ini has the section already, reports the repetition. The keys of
- * the second section are then added to those of the first, so that contradictions between them are
- * found. */
+/* A section that the ini repeats is a mistake. Its keys are added to the first one's, so
+ * that contradictions between them are found. */
 static void begin_section(
 	struct reader *reader, enum section_id id, const char *label, const char *name)
 {
@@ -146,7 +142,7 @@ static void begin_section(
 	reader->section = first ? first : add_section(reader, id, label);
 }
 
-/* Handles a section line. text: the text between the brackets, without surrounding spaces. */
+/* text: between the brackets, without surrounding spaces. */
 static void take_section(struct reader *reader, const char *text)
 {
 	size_t n = strcspn(text, " \t");
@@ -186,8 +182,8 @@ static int find_option(enum section_id id, const char *key)
 	return -1;
 }
 
-/* Returns the name of the section to which the key belongs, among the sections of this kind of ini
- * (a daemon's or a job's). NULL: the key is unknown. */
+/* Returns the name of the section that has the key, in this kind of ini. NULL: the key
+ * is unknown. */
 static const char *home_of_key(enum ini_kind kind, const char *key)
 {
 	for (int id = 0; id < SECTION_COUNT; id++)
@@ -240,8 +236,8 @@ static void warn_of_comment(
 			hash);
 }
 
-/* Sets a value. A key that the ini gives twice is a mistake. A value from ini_set replaces the
- * ini's value. */
+/* A key that the ini gives twice is a mistake. A value from ini_set replaces the
+ * ini's. */
 static void set_value(struct reader *reader, const struct ini_section *section,
 	struct ini_value *value, const char *text)
 {
@@ -317,7 +313,7 @@ static int take_pair(void *user, const char *section, const char *key, const cha
 	return 1;
 }
 
-/* Handles one line. text: the line without surrounding spaces; it may be modified. */
+/* text: a line without surrounding spaces; it may be modified. */
 static void take_line(struct reader *reader, char *text)
 {
 	if (!*text || strchr(";#", *text))
@@ -357,8 +353,7 @@ void ini_read(struct ini *ini, const char *text)
 
 /* --- settings ---------------------------------------------------------------------- */
 
-/* Returns the section of a setting, and adds it if the ini does not have it. NULL: a mistake was
- * reported. */
+/* Adds the section if the ini does not have it. NULL: a mistake was reported. */
 static struct ini_section *section_of_setting(struct reader *reader, const char *word)
 {
 	struct ini_section *section = find_label(reader->ini, word);
@@ -417,8 +412,8 @@ static int read_all(FILE *file, char **ret)
 	return err;
 }
 
-/* Reads a job's ini, and replaces variables from the daemon's environment. joaderctl replaces
- * variables from its own environment before it sends an ini. */
+/* Replaces variables from the daemon's environment. joaderctl replaces those from its
+ * own before it sends an ini. */
 static int read_job(struct ini *ini, const char *text)
 {
 	auto_free char *filled = NULL;

@@ -9,11 +9,10 @@
 #include <stdio.h>
 
 /*
- * Shared by the files of this module: the table of options, the types of their values, and the
- * content of an ini.
+ * The table of options, the types of their values, and the content of an ini.
  *
- *   Flow: ini_read (text -> sections of key/text) -> ini_fill (text -> fields of a struct, by the
- *         table) -> checks of combinations of values -> ini_result.
+ *   Flow: ini_read (text -> sections of key/text) -> ini_fill (text -> fields of a
+ *         struct, by the table) -> checks of combinations of values -> ini_result.
  */
 
 enum ini_kind { INI_DAEMON, INI_JOB };
@@ -34,8 +33,7 @@ enum section_id {
 struct section_spec {
 	const char *name;
 	enum ini_kind kind;
-	/* The section has a name, as in [dataset NAME], and may occur several times. */
-	bool named;
+	bool named; /* as in [dataset NAME], which may occur several times */
 	const char *help;
 };
 
@@ -45,28 +43,24 @@ struct option {
 	enum section_id section;
 	const char *key;
 	const struct value_type *type;
-	uint64_t min; /* smallest number, or smallest number of bytes of a text */
+	uint64_t min; /* least number, or bytes of a text */
 	uint64_t max;
-	/* names of the choices, then NULL; indexed by the values of the enum */
-	const char *const *choices;
-	/* the default, written as in an ini; NULL: there is no default */
-	const char *preset;
-	/* text for the manual page that describes a computed default */
-	const char *preset_help;
+	const char *const *choices; /* then NULL; indexed by the values of the enum */
+	const char *preset;	    /* as written in an ini; NULL: there is no default */
+	const char *preset_help; /* for the manual page: describes a computed default */
 	bool required;
-	size_t offset;	  /* offset in daemon_config, dataset_config or job_config */
+	size_t offset;	  /* in daemon_config, dataset_config or job_config */
 	const char *help; /* sentences, one per line */
 };
 
 struct value_type {
 	const char *metavar;
 	bool owned; /* the field is a char * that the struct owns */
-	/* Parses a text into the field. dir: the directory where relative paths start. -EINVAL: the
-	 * text is not allowed. */
+	/* dir: where relative paths start. -EINVAL: the text is not allowed. */
 	int (*parse)(const struct option *option, const char *text, const char *dir,
 		void *field);
-	/* Prints the value as it is written in an ini. Prints nothing if the key has no value.
-	 * NULL: no key of a job has this type. */
+	/* Prints the value as in an ini, or nothing if the key has no value. NULL: no
+	 * key of a job has this type. */
 	void (*print)(const struct option *option, const void *field, FILE *out);
 	void (*allowed)(const struct option *option, FILE *out);
 };
@@ -80,56 +74,53 @@ extern const struct value_type value_u32, value_u64, value_size, value_cache,
 	value_array_dtype, value_user, value_group, value_mode, value_endings,
 	value_column, value_labels;
 
-/* Parses a number that consists of digits only. strtoull would also accept signs and spaces. */
+/* Parses digits only: strtoull would also accept signs and spaces. */
 bool value_digits(const char **text, uint64_t *ret);
 bool value_in_range(const struct option *option, uint64_t number);
 void value_allowed_range(const struct option *option, FILE *out);
-/* Sets the field, a char *, to a copy of the text. */
+/* field: a char *, which gets a copy. */
 must_check int value_keep(const char *text, void *field);
-/* Prints the field, a char *, unless it is NULL. */
+/* field: a char *; NULL prints nothing. */
 void value_print_text(const struct option *option, const void *field, FILE *out);
 
 extern const struct section_spec config_sections[SECTION_COUNT];
-/* Tells whether a section may occur both with and without a name, like [tensor NAME]. */
 static inline bool config_may_have_name(enum section_id id)
 {
 	return id == SECTION_TENSOR;
 }
 
-/* The tables of options. The daemon's options are numbered first, then those of a job. */
+/* Options are numbered: the daemon's first, then a job's. */
 extern const struct option config_daemon_options[], config_job_options[];
 extern const size_t config_n_daemon_options, config_n_job_options;
 size_t config_n_options(void);
 const struct option *config_option(size_t i);
 
 #define ORDER_REPLAY_PREFIX "replay:"
-/* Returns the kind of order that a text names. value_order has already accepted the text. */
+/* value_order has already accepted the text. */
 enum job_order config_order_of(const char *text);
 
-/* The rule for names, as messages state it. */
 #define NAME_RULE "1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
 bool config_name_valid(const char *name);
 
-/* Parses a number without an exponent (1, 0.5 or .5), and moves *text past it. */
+/* Parses a number without an exponent, such as 1, 0.5 or .5, and moves *text past it. */
 bool config_decimal(const char **text, double *ret);
 
-/* Returns the absolute directory of a file in *ret. Returns 0 or -errno. */
+/* *ret: the file's directory, absolute. Returns 0 or -errno. */
 must_check int config_path_dir(const char *file, char **ret);
 
 #define LINE_OF_SETTING UINT_MAX
 
 struct ini_value {
 	char *text;
-	/* Line of the value; 0: not given; LINE_OF_SETTING: set by ini_set. */
-	unsigned line;
+	unsigned line; /* 0: not given; LINE_OF_SETTING: set by ini_set */
 };
 
 struct ini_section {
 	enum section_id id;
-	char *label; /* the text between the brackets */
+	char *label;
 	const char *name;
 	unsigned line;
-	struct ini_value *values; /* indexed by the option's number */
+	struct ini_value *values; /* by the option's number */
 };
 
 struct ini {
@@ -140,83 +131,80 @@ struct ini {
 	struct ini_section *sections;
 	size_t n_sections;
 	unsigned mistakes;
-	/* The ini can't be used at all: for instance, it is a job's ini instead of the daemon's.
-	 * Then missing keys are not reported. */
+	/* The ini can't be used at all (for instance, it is another kind of ini), so
+	 * missing keys are not reported. */
 	bool unusable;
 	int err; /* -ENOMEM once memory has run out */
 };
 
-/* Parses a text. Reports mistakes in its syntax, its sections and its keys. */
+/* Reports mistakes in the text's syntax, sections and keys. */
 void ini_read(struct ini *ini, const char *text);
-/* Reads the file ini->file and parses it like ini_read. Returns 0, or -errno (reported) if it can't
- * be read. */
+/* Reads ini->file and calls ini_read. Returns 0, or -errno (reported) if it can't be
+ * read. */
 must_check int ini_read_file(struct ini *ini);
-/* Sets one key from "SECTION.KEY=VALUE", and overrides the value from the ini. line: the setting's
- * line, or LINE_OF_SETTING. */
+/* Sets a key from "SECTION.KEY=VALUE", overriding the ini. line: the setting's, or
+ * LINE_OF_SETTING. */
 void ini_set(struct ini *ini, const char *setting, unsigned line);
 void ini_free(struct ini *ini);
 
-/* Returns the first section with the id, or NULL. If sections with the id may have a name, returns
- * the one without a name. */
+/* Returns the first section with the id, or NULL. If its sections may have a name,
+ * returns the one without. */
 const struct ini_section *ini_section(const struct ini *ini, enum section_id id);
 
-/* Sets the fields of the object from values and defaults. section NULL: only defaults. dir: the
- * directory where relative paths start. */
+/* section NULL: sets only defaults. dir: where relative paths start. */
 void ini_fill(struct ini *ini, const struct ini_section *section, enum section_id id,
 	const char *dir, void *object);
-/* Gives the object copies of the texts in `from`. -ENOMEM: texts that were not copied are NULL. */
+/* Copies the texts that the object owns. -ENOMEM: texts that were not copied are
+ * NULL. */
 must_check int config_copy_fields(enum section_id id, const void *from, void *object);
 void config_free_fields(enum section_id id, void *object);
 
-/* Returns the line that gives a key; 0: the ini does not give it. */
+/* Returns the line that gives a key; 0: none does. */
 unsigned ini_line(const struct ini *ini, enum section_id id, const char *key);
 
-/* Reports a mistake as FILE[:LINE][:[LABEL]][:KEY]: text. line 0, label NULL or key NULL leaves out
- * that part. */
+/* Reports FILE[:LINE][:[LABEL]][:KEY]: text. line 0, label NULL and key NULL leave out a
+ * part. */
 void ini_mistake(struct ini *ini, unsigned line, const char *label, const char *key,
 	const char *format, ...) printf_like(5, 6);
-/* Reports a setting that is allowed, but probably not intended, in the form of ini_mistake. */
+/* Reports a setting that is allowed, but probably not intended, in the form of
+ * ini_mistake. */
 void ini_warning(struct ini *ini, unsigned line, const char *label, const char *key,
 	const char *format, ...) printf_like(5, 6);
 
-/* Fills in all [dataset NAME] sections. At least one must exist. dir: the directory where relative
- * paths start. */
+/* Fills in all [dataset NAME] sections; none is a mistake. dir: where relative paths
+ * start. */
 void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config *daemon);
 
 /* Returns the index of the option "SECTION.KEY" of a job's ini, or -1. */
 int template_option(const char *key);
-/* Reports that a template's key is unknown, and suggests the most similar key. */
+/* Suggests the key that is most similar to the unknown one. */
 void template_report_key(
 	struct ini *ini, unsigned line, const char *label, const char *key);
-/* Fills in all [template NAME] sections. */
 void config_fill_templates(struct ini *ini, struct daemon_config *daemon);
 void config_free_templates(struct daemon_config *daemon);
 
-/* Fills in all [preparation NAME] sections. */
 void config_fill_preparations(
 	struct ini *ini, const char *dir, struct daemon_config *daemon);
 void config_free_preparations(struct daemon_config *daemon);
 
-/* Fills in all [tensor NAME] sections. The other fields of the job are filled in already. */
+/* The job's other fields are filled in already. */
 void config_fill_sections(struct ini *ini, struct job_config *job);
 void config_free_sections(struct job_config *job);
 must_check int config_copy_sections(
 	const struct job_config *from, struct job_config *ret);
 void config_print_sections(FILE *out, const struct job_config *config);
-/* Sets preparation.encoded if format = source (files are shown as they are). Then also reports the
- * keys that this format does not allow. */
+/* Sets preparation.encoded for format = source (files are shown as they are), and
+ * reports the keys that this format does not allow. */
 void config_check_source(struct ini *ini, struct job_config *job);
 /* Checks combinations of keys of [tensor], apart from format = source. */
 void config_check_tensor(struct ini *ini, const struct job_config *job);
-/* Reports that the key must not have the value `found`. */
+/* Reports that `found` is not allowed. */
 void config_refuse(struct ini *ini, enum section_id section, const char *key,
 	const char *found, const char *allowed);
-/* Checks `ranks` and related keys, and determines the job's rank. */
+/* Checks `ranks` and related keys, and sets the job's rank. */
 void config_check_ranks(struct ini *ini, struct job_config *job);
-/* Returns the usual extension for files of a format. */
 const char *config_extension_of(enum sample_format format);
 
-/* Makes a job from the ini that was read. */
 must_check int config_finish_job(struct ini *ini, struct job_config *ret);
 
 /* Returns 0, -EINVAL if there were mistakes, or -ENOMEM. */

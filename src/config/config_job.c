@@ -7,15 +7,12 @@
 #include <errno.h>
 #include <string.h>
 
-/* Bytes of the longest [view] path. A longer path would make its line in the effective ini too long
- * for the parser. */
+/* A longer path would make its line in the effective ini too long for the parser. */
 #define MAX_PATH 180
 #define ARRAYS_ONLY "only with format = npy, record or raw"
 
-/* Checks combinations of keys, and sets defaults that depend on other keys. */
-
-/* Tells whether the ini gives option number i, the option changes samples, and the value is not the
- * default. (The effective ini gives all keys, so giving a key is not enough.) */
+/* Tells whether option number i changes samples, and has not its default. The effective
+ * ini gives all keys, so giving a key is not enough. */
 static bool asks_for_change(const struct ini *ini, size_t i)
 {
 	const struct option *option = config_option(i);
@@ -41,8 +38,7 @@ void config_check_source(struct ini *ini, struct job_config *job)
 	}
 }
 
-/* Checks the fill colour. With channels = keep an image may have one channel, so the fill must be
- * gray. */
+/* channels = keep: an image may have one channel, so the fill must be gray. */
 static void check_fill(struct ini *ini, const struct preparation *preparation)
 {
 	const uint8_t *fill = preparation->fill;
@@ -53,8 +49,7 @@ static void check_fill(struct ini *ini, const struct preparation *preparation)
 			fill[0], fill[1], fill[2]);
 }
 
-/* Checks the type and the order of numbers. Only files that hold arrays may have floats, or all
- * numbers of one channel before those of the next. */
+/* Floats, and channels one after the other, need files that hold arrays. */
 static void check_pixels(struct ini *ini, const struct job_config *job)
 {
 	bool array = config_holds_arrays(job->format);
@@ -87,8 +82,8 @@ static void check_pixels(struct ini *ini, const struct job_config *job)
 			"float16 in [tensor]");
 }
 
-/* Tells whether the crop is larger than every image. If [tensor] fixes only the shorter side of
- * images, this is so if both sides of the crop are longer than it. */
+/* If [tensor] fixes only the shorter side of images, a crop is too large for all of them
+ * if both its sides are longer. */
 static bool never_fits(const struct preparation *preparation, struct tensor_shape crop)
 {
 	if (preparation_fixed_size(preparation)) {
@@ -117,7 +112,7 @@ static void check_random_crop(struct ini *ini, const struct job_config *job)
 			crop.width, crop.height);
 }
 
-/* Returns the largest size that an image may have before it is padded; UINT32_MAX: any size. */
+/* Returns the largest size of an image before the pad; UINT32_MAX: any size. */
 static struct tensor_shape before_pad(const struct preparation *preparation)
 {
 	uint32_t side = preparation->resize_long ? preparation->resize_long : UINT32_MAX;
@@ -165,7 +160,7 @@ void config_refuse(struct ini *ini, enum section_id section, const char *key,
 		"found \"%s\", allowed: %s", found, allowed);
 }
 
-/* Checks that all samples of a batch have one size, since a batch is one array. */
+/* A batch is one array, so all its samples have one size. */
 static void check_batch(struct ini *ini, const struct job_config *job)
 {
 	if (job->format != FORMAT_NPY)
@@ -181,7 +176,7 @@ static void check_batch(struct ini *ini, const struct job_config *job)
 			ini, SECTION_VIEW, "json", "json", "not with layout = batch");
 }
 
-/* Checks that the offsets of members in a tar are known before positions are bound. */
+/* Offsets of members in a tar must be known before positions are bound. */
 static void check_tar(struct ini *ini, const struct job_config *job)
 {
 	if (job->format == FORMAT_RECORD)
@@ -199,7 +194,7 @@ static void check_tar(struct ini *ini, const struct job_config *job)
 			"samples");
 }
 
-/* Tells whether the path names a place below data/; "a//b", "/a" and "../a" do not. */
+/* The path is below data/: "a//b", "/a" and "../a" are refused. */
 static bool is_relative_path(const char *path)
 {
 	size_t n;
@@ -211,8 +206,7 @@ static bool is_relative_path(const char *path)
 	}
 }
 
-/* Checks that the files of a position (the sample and the files beside it) have different
- * endings. */
+/* The files of a position, of the sample and beside it, must have different endings. */
 static void check_beside(struct ini *ini, const struct job_config *job)
 {
 	bool has_files = job->layout == LAYOUT_FLAT || job->layout == LAYOUT_TAR;
@@ -260,7 +254,7 @@ static void check_names(struct ini *ini, const struct job_config *job)
 		config_refuse(ini, SECTION_VIEW, "path", job->path, "at most 180 bytes");
 }
 
-/* Replaces %name by the name. The caller frees the text; NULL: no memory. */
+/* %name becomes the name. The caller frees the text; NULL: no memory. */
 static char *with_name(const char *path, const char *name)
 {
 	char *text = NULL;
@@ -319,8 +313,8 @@ static void check_layout(struct ini *ini, const struct job_config *job)
 	check_targets(ini, job);
 }
 
-/* Tells whether [tensor] may give the key if a program prepares the samples. Most keys are refused,
- * because the program alone determines the arrays. `filter` is allowed if [augment] uses it. */
+/* The program alone determines the arrays, so [tensor] may give few keys. `filter` is
+ * for [augment]. */
 static bool fits_program(const struct job_config *job, const char *key)
 {
 	return strcmp(key, "prepare") == 0 || strcmp(key, "dtype") == 0 ||
@@ -346,8 +340,7 @@ static void check_prepare(struct ini *ini, struct job_config *job)
 	}
 }
 
-/* Checks a job whose samples are groups of files (group = directory). The array of such a sample
- * has one axis more than the array of an image. */
+/* A group of files (group = directory) has one axis more than an image. */
 static void check_group(struct ini *ini, struct job_config *job)
 {
 	if (job->groups_directories != (job->preparation.frames > 0))
@@ -368,7 +361,7 @@ static void check_group(struct ini *ini, struct job_config *job)
 			"not with layout = mirror, or several datasets");
 }
 
-/* Makes npy the default format of batches, because batches hold arrays. */
+/* Batches hold arrays, so npy is their default format. */
 static void default_for_batch(struct ini *ini, struct job_config *job)
 {
 	if (job->layout == LAYOUT_BATCH && !ini_line(ini, SECTION_TENSOR, "format"))
@@ -383,8 +376,7 @@ bool config_has_small_files(const struct job_config *job, uint64_t tensor_bytes)
 	       tensor_bytes <= SMALL_TENSOR;
 }
 
-/* Prefetches at least two batches if the job gives no number, so that the next batch is prepared
- * while one is read. */
+/* Two batches at least: the next one is prepared while one is read. */
 uint32_t config_lookahead(const struct job_config *job)
 {
 	const uint32_t least = 128, most = 65536;
@@ -409,7 +401,6 @@ const char *config_extension_of(enum sample_format format)
 	return endings[format];
 }
 
-/* Sets the usual extension of the format, unless the ini gives an extension. */
 static void default_extension(struct ini *ini, struct job_config *job)
 {
 	if (job->extension)
@@ -419,7 +410,7 @@ static void default_extension(struct ini *ini, struct job_config *job)
 		ini->err = -ENOMEM;
 }
 
-/* Refuses to replay an order in layout mirror, where a file always has the same sample. */
+/* A file of layout mirror always has the same sample, so there is no order to replay. */
 static void check_replay(struct ini *ini, const struct job_config *job)
 {
 	if (job->order != ORDER_REPLAY || job->layout != LAYOUT_MIRROR)
@@ -430,8 +421,8 @@ static void check_replay(struct ini *ini, const struct job_config *job)
 		job->order_text);
 }
 
-/* Checks that bad samples are left out only where this is possible: each position has its own file,
- * the job is no rank, and the job replays no order. */
+/* A bad sample can be left out if each position has its own file, the job is no rank,
+ * and it replays no order. */
 static void check_bad_sample(struct ini *ini, const struct job_config *job)
 {
 	bool single = job->layout == LAYOUT_FLAT || job->layout == LAYOUT_CLASSES;
@@ -443,8 +434,7 @@ static void check_bad_sample(struct ini *ini, const struct job_config *job)
 
 #define OF_ONE "since dataset names several datasets"
 
-/* Checks a job that reads a mixture of datasets. Each position may hold a sample of any of these
- * datasets. */
+/* Each position may hold a sample of any dataset of the mixture. */
 static void check_mixture(struct ini *ini, const struct job_config *job)
 {
 	const char *table = job->label_table;
@@ -488,7 +478,6 @@ static void find_targets(struct job_config *job)
 	job->pixels.targets = job->format == FORMAT_RECORD ? job->n_targets : 0;
 }
 
-/* Checks combinations of fields after all fields are filled in. */
 static void finish_fields(struct ini *ini, unsigned mistakes, struct job_config *job)
 {
 	job->augment.filter = job->preparation.filter;
@@ -524,7 +513,7 @@ int config_finish_job(struct ini *ini, struct job_config *ret)
 		for (int id = SECTION_JOB; id <= SECTION_VIEW; id++)
 			ini_fill(ini, ini_section(ini, (enum section_id)id),
 				(enum section_id)id, NULL, &job);
-		/* If memory ran out, texts that finish_fields needs are perhaps missing. */
+		/* If memory ran out, texts for finish_fields may be missing. */
 		if (!ini->err)
 			finish_fields(ini, mistakes, &job);
 	}

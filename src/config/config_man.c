@@ -28,7 +28,7 @@ static void print_line(FILE *out, const char *line, size_t n)
 	fputc('\n', out);
 }
 
-/* Prints the help of an option. option NULL: `text` is about a section. */
+/* option NULL: `text` is about a section. */
 static void print_help(FILE *out, const struct option *option, const char *text)
 {
 	while (*text) {
@@ -68,7 +68,7 @@ static void print_section(FILE *out, enum section_id id)
 	fprintf(out, ".Ss Section Bq %s%s\n", spec->name, spec->named ? " NAME" : "");
 	print_help(out, NULL, spec->help);
 	if (id == SECTION_TEMPLATE)
-		return; /* a template has no keys of its own, but those of a job's sections */
+		return; /* a template has the keys of a job's sections */
 	fputs(".Bl -tag -width Ds\n", out);
 	for (size_t i = 0; i < config_n_options(); i++)
 		if (config_option(i)->section == id)
@@ -76,8 +76,7 @@ static void print_section(FILE *out, enum section_id id)
 	fputs(".El\n", out);
 }
 
-/* Returns the place at which to break the line. The next line must not begin with . or ', because
- * mdoc(7) would take it for a macro. */
+/* The next line must not begin with . or ', which mdoc(7) would take for a macro. */
 static size_t break_at(const char *line, size_t n)
 {
 	size_t at = n;
@@ -115,7 +114,7 @@ void config_print_keys(FILE *out)
 	for (size_t i = 0; i < config_n_options(); i++) {
 		const struct option *option = config_option(i);
 		const struct section_spec *section = &config_sections[option->section];
-		/* The key `from` is only allowed in sections with a name. */
+		/* `from` is allowed only in sections with a name. */
 		if (section->kind != INI_JOB || strcmp(option->key, "from") == 0)
 			continue;
 		fprintf(out, "%s.%s|", section->name, option->key);

@@ -12,15 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The keys owner, group and mode of a job, and the rights that follow from them. */
-
-#define MOST_ANSWER (1u << 20) /* bytes that are enough for a group with many members */
+#define MOST_ANSWER (1u << 20) /* enough for a group with many members */
 #define READABLE 0555
 
 /* --- users and groups ---------------------------------------------------------------- */
 
-/* Finds the number of a user or group by its name. -EAGAIN: the buffer is too small; -EINVAL: there
- * is no such name. */
+/* -EAGAIN: the buffer is too small; -EINVAL: there is no such name. */
 typedef int find_name(const char *name, char *buffer, size_t size, uint32_t *ret);
 
 static int name_error(int err, bool found)
@@ -181,7 +178,7 @@ bool config_job_allows(
 	return ((member ? group : others) & wanted) == wanted;
 }
 
-/* Looks only in /etc/passwd, because other sources of names, such as a server, may be slow. */
+/* Other sources than /etc/passwd, such as a server, may be slow. */
 void config_print_user(FILE *out, uid_t uid)
 {
 	auto_fclose FILE *users = fopen("/etc/passwd", "re");

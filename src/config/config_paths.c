@@ -11,8 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Returns the directory that an environment variable names. NULL: there is none, or it is not
- * absolute and therefore ignored (XDG base directory specification). */
+/* A directory that is not absolute is ignored (XDG base directory specification). */
 static const char *environment_directory(const char *variable)
 {
 	const char *value = getenv(variable);
@@ -27,7 +26,7 @@ static const char *home_directory(void)
 	const struct passwd *user = getpwuid(geteuid());
 	if (user && user->pw_dir && user->pw_dir[0] == '/')
 		return user->pw_dir;
-	return ""; /* the user is unknown, so the path begins at the root directory */
+	return ""; /* an unknown user: the path begins at the root directory */
 }
 
 char *config_default_state(void)

@@ -7,8 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Sections [preparation NAME] of the daemon's ini: programs that prepare samples. */
-
 /* --- values --------------------------------------------------------------------------- */
 
 static int parse_command(

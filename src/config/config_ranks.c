@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* Checks `ranks` and related keys. They make a job a rank of a training on several nodes. */
-
 #define BATCH_OF_RANK 32
 
 static void check_local_ranks(struct ini *ini, const struct job_config *job)
@@ -30,8 +28,7 @@ static void check_local_ranks(struct ini *ini, const struct job_config *job)
 			job->global_batch, job->processes.ranks);
 }
 
-/* Determines the job's rank in its group. The group counts the local_ranks of a node as one
- * rank. */
+/* The group counts the local_ranks of a node as one rank. */
 static void find_rank(struct ini *ini, struct job_config *job)
 {
 	uint32_t local = job->processes.local_ranks;

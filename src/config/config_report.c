@@ -9,8 +9,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Messages about inis. */
-
 void config_report_to_log(void *context, const char *message)
 {
 	size_t n = strlen(CONFIG_WARNING);

@@ -8,8 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Sections [tensor NAME]. A key that such a section does not give is inherited from [tensor],
- * unless it is about the format of files. */
+/* Keys about the format of files are not inherited from [tensor] by [tensor NAME]. */
 
 static bool is_of_files(const char *key)
 {
@@ -17,8 +16,7 @@ static bool is_of_files(const char *key)
 	       strcmp(key, "dtype") == 0 || strcmp(key, "axes") == 0;
 }
 
-/* Merges the section with the keys that it inherits from [tensor]. The texts still belong to the
- * ini. */
+/* Adds the keys that are inherited from [tensor]. The ini still owns the texts. */
 static int merge(
 	const struct ini *ini, const struct ini_section *own, struct ini_section *ret)
 {
@@ -38,7 +36,7 @@ static int merge(
 	return 0;
 }
 
-/* Returns the text of a key; NULL: the section does not give the key. */
+/* NULL: the section does not give the key. */
 static const char *value_of(const struct ini_section *section, const char *key)
 {
 	for (size_t i = 0; i < config_n_options(); i++)
@@ -47,7 +45,7 @@ static const char *value_of(const struct ini_section *section, const char *key)
 	return NULL;
 }
 
-/* Drops the inherited keys, because a section with format = source does not use them. */
+/* A section with format = source does not use inherited keys. */
 static void drop_inherited(const struct ini_section *own, struct ini_section *merged)
 {
 	for (size_t i = 0; i < config_n_options(); i++)
@@ -55,8 +53,7 @@ static void drop_inherited(const struct ini_section *own, struct ini_section *me
 			merged->values[i] = (struct ini_value){0};
 }
 
-/* Returns the default format of a section: the job's format, or PNG if the job's format can't hold
- * palette indices. */
+/* The job's format, or PNG if that can't hold palette indices. */
 static enum sample_format default_format(const struct job_config *job)
 {
 	return job->format == FORMAT_PPM || job->format == FORMAT_BMP ? FORMAT_PNG
@@ -151,8 +148,8 @@ static void refuse(struct ini *ini, const struct ini_section *section, const cha
 		key ? key : section->label, allowed);
 }
 
-/* Returns the values that the message allows if the section of second files must not give the key.
- * NULL: the section may give the key. Both files of a pair are resized and cropped alike. */
+/* Returns the message's allowed values if the section of second files must not give the
+ * key; NULL: it may. Both files of a pair are resized and cropped alike. */
 static const char *allowed_key(const struct job_config *job, const char *key)
 {
 	static const char *const own[] = {
@@ -260,8 +257,7 @@ static size_t count(const struct ini *ini)
 	return n;
 }
 
-/* Copies names and preparations of the sections into job->preparation, for code that does not know
- * the job. */
+/* job->preparation is for code that does not know the job. */
 static int give_to_preparation(struct job_config *job, const char *from)
 {
 	struct tensor_sections sections = {.n = job->n_sections};

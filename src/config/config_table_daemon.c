@@ -5,19 +5,17 @@
 
 #include <stddef.h>
 
-/* Options of the daemon's ini. */
-
 static const char *const evictions[] = {"refcnt", "lru", "fifo", "random", NULL};
 static const char *const samplers[] = {"dsa", "isa", "exchange", NULL};
 static const char *const others[] = {"hide", "show", NULL};
 static const char *const same_images[] = {"file", "content", NULL};
 static const char *const symlinks[] = {"inside", "follow", NULL};
 static const char *const no_yes[] = {"no", "yes", NULL};
-/* Indexed by enum bucket_names. */
+/* in the order of enum bucket_names */
 static const char *const bucket_names[] = {"auto", "path", "host", NULL};
-/* Indexed by enum dataset_look. */
+/* in the order of enum dataset_look */
 static const char *const looks[] = {"before", "background", "never", NULL};
-/* Indexed by enum share_policy. */
+/* in the order of enum share_policy */
 static const char *const policies[] = {"slowdown", "fair", "throughput", "fifo", NULL};
 
 #define DAEMON(field) .offset = offsetof(struct daemon_config, field)

@@ -7,8 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Templates of jobs: sections [template NAME] of the daemon's ini. Their keys have the form
- * SECTION.KEY. */
+/* Templates are sections [template NAME] with keys SECTION.KEY. */
 
 #define MAX_KEY 64
 
@@ -34,8 +33,8 @@ int template_option(const char *key)
 	return -1;
 }
 
-/* Finds the option of a key that was given without its section, or else the most similar option.
- * Returns false if no option is similar. */
+/* Finds the option of a key without its section, or else the most similar one. Returns
+ * false if no option is similar. */
 static bool find_nearest(const char *key, char ret[static MAX_KEY])
 {
 	char(*names)[MAX_KEY] = calloc(config_n_options(), sizeof(*names));
@@ -100,7 +99,7 @@ static int take(const struct ini_section *section, struct template_config *ret)
 	return 0;
 }
 
-/* Reports the mistakes that a job made from the template would have. */
+/* Reports the mistakes of a job made from the template. */
 static void check(struct ini *ini, const struct template_config *template)
 {
 	static const char *const some_dataset = "job.dataset=any";

@@ -12,7 +12,7 @@
 #define FILE_NAME "--try"
 
 static const struct try_job {
-	/* crop: a key of [tensor] for layouts whose samples must have one size. */
+	/* crop: a key of [tensor] for layouts whose samples must have one size */
 	const char *name, *settings, *crop;
 } jobs[] = {
 	{"classes", "layout = classes\n", ""},
@@ -22,7 +22,7 @@ static const struct try_job {
 	{"mirror", "layout = mirror\n", ""},
 };
 
-/* Makes a valid name from the last part of the path. Characters that are not allowed become -. */
+/* Makes a valid name from the path's last part: other characters become -. */
 static void find_name(const char *directory, char ret[static 33])
 {
 	static const char allowed[] =

@@ -5,17 +5,13 @@
 
 #include "config/config.h"
 
-/*
- * joaderfs --try: the configuration of a daemon with one dataset, and with one job for each layout.
- *
- *   Threads: any.   Errors: -errno, reported as config.h describes.
- */
+/* joaderfs --try: a daemon with one dataset, and one job for each layout. Any thread may
+ * call these functions. Errors: -errno, reported as config.h describes. */
 
-/* Makes the daemon's configuration. Its state directory is only for this dataset. */
+/* The state directory is only for this dataset. */
 must_check int config_try_daemon(const char *directory, config_report *report,
 	void *context, struct daemon_config *ret);
-/* Makes the configuration of job i. -ENOENT: there is no job of this number. */
+/* -ENOENT: there is no job of this number. */
 must_check int config_try_job(size_t i, const char *dataset, config_report *report,
 	void *context, struct job_config *ret);
-/* Prints the next steps for the user. */
 void config_try_print(FILE *out, const char *mountpoint);

@@ -59,7 +59,7 @@ static int parse_u64(
 static void print_u32(const struct option *option, const void *field, FILE *out)
 {
 	uint32_t number = *(const uint32_t *)field;
-	/* Nothing is printed for an unset value, because an ini has no text that means "unset". */
+	/* An ini has no text that means "unset". */
 	if (number > 0 || option->preset)
 		fprintf(out, "%s = %" PRIu32 "\n", option->key, number);
 }
@@ -79,7 +79,7 @@ const struct value_type value_u32 = {
 const struct value_type value_u64 = {
 	"number", false, parse_u64, print_u64, value_allowed_range};
 
-/* Parses a number followed by one of the units. units[i] stands for factors[i]. */
+/* Parses a number with an optional unit: units[i] stands for factors[i]. */
 static int parse_unit(const struct option *option, const char *text, const char *units,
 	const uint64_t *factors, uint64_t *ret)
 {
@@ -116,8 +116,7 @@ static void allowed_size(const struct option *option, FILE *out)
 
 const struct value_type value_size = {"size", false, parse_size, NULL, allowed_size};
 
-/* Parses the size of the cache. "auto" becomes 0, and config_daemon.c computes the size from the
- * free memory. */
+/* "auto" becomes 0; config_daemon.c computes the size from the free memory. */
 static int parse_cache(
 	const struct option *option, const char *text, const char *dir, void *field)
 {
@@ -271,7 +270,6 @@ void value_print_text(const struct option *option, const void *field, FILE *out)
 		fprintf(out, "%s = %s\n", option->key, text);
 }
 
-/* The prefix of an order that replays a file. */
 static const char replay[] = ORDER_REPLAY_PREFIX;
 
 static int parse_order(
@@ -332,8 +330,7 @@ static void allowed_name(const struct option *option, FILE *out)
 const struct value_type value_name = {
 	"name", true, parse_name, value_print_text, allowed_name};
 
-/* Parses a text. Refuses a text that begins with ;, since it would be a comment when the printed
- * ini is parsed again. */
+/* A text that begins with ; would be a comment when the printed ini is parsed. */
 static int parse_text(
 	const struct option *option, const char *text, const char *dir, void *field)
 {
@@ -392,8 +389,8 @@ static void allowed_extension(const struct option *option, FILE *out)
 const struct value_type value_extension = {
 	"ending", true, parse_extension, value_print_text, allowed_extension};
 
-/* Parses extensions: converts them to lower case, separated by one space. Refuses an empty list,
- * and "*" together with others. */
+/* Makes a list in lower case, separated by one space. Refuses an empty list, and "*"
+ * together with others. */
 static int parse_extensions(
 	const struct option *option, const char *text, const char *dir, void *field)
 {

@@ -7,9 +7,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* Parses the values of keys about files beside a sample's image: endings, a column, or the columns
- * of a label. */
-
 static size_t word(const char **text)
 {
 	*text += strspn(*text, " \t");

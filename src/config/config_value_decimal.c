@@ -7,14 +7,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-/*
- * Decimal fractions without exponents. They have at most DIGITS digits, so that different fractions
- * are different doubles.
- */
+/* Different fractions of at most DIGITS digits are different doubles. */
 
 #define DIGITS 15
 
-/* Checks the digits first, since strtod would also accept "nan" and "0x1". */
+/* The digits are checked because strtod would also accept "nan" and "0x1". */
 bool config_decimal(const char **text, double *ret)
 {
 	char number[DIGITS + 3] = "";
@@ -102,7 +99,7 @@ static void skip_blanks(const char **text)
 	*text += strspn(*text, " \t");
 }
 
-/* Parses up to MOST_CHANNELS numbers. Returns their number; 0: the text is malformed. */
+/* Returns how many numbers were parsed; 0: the text is malformed. */
 static unsigned parse_numbers(const char **text, double ret[MOST_CHANNELS])
 {
 	unsigned n = 0;
@@ -119,8 +116,7 @@ static unsigned parse_numbers(const char **text, double ret[MOST_CHANNELS])
 	}
 }
 
-/* Tells whether all numbers stay above zero when they become floats. Pixels are divided by these
- * floats. */
+/* Pixels are divided by these floats, which must not round to zero. */
 static bool all_positive(const double numbers[MOST_CHANNELS], unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)

@@ -7,12 +7,9 @@
 #include <errno.h>
 #include <string.h>
 
-/* The value of the key label: a word, json:FIELD or csv:COLUMN. */
-
 #define MOST_NAME 100
 
-/* Tells whether the text is the name of a field. dots: as in json, the names of nested fields may
- * be joined by dots. */
+/* dots: names of nested fields may be joined by dots, as in json. */
 static bool is_field(const char *name, bool dots)
 {
 	size_t n = strlen(name);

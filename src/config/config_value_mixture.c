@@ -6,11 +6,9 @@
 #include <errno.h>
 #include <string.h>
 
-/*
- * The datasets that a job reads: one, or several with weights. The text is a single name, or names
- * separated by blanks or commas, each optionally with ":" and its weight. It is stored with commas,
- * so that it is printed as one word.
- */
+/* A mixture is one dataset, or several with weights: names separated by blanks or
+ * commas, each optionally with ":" and its weight. It is stored with commas, as one
+ * word. */
 
 #define MOST_WEIGHT 1e9
 #define BETWEEN " \t,"
@@ -20,7 +18,6 @@ static const char *skip_between(const char *text)
 	return text + strspn(text, BETWEEN);
 }
 
-/* Parses a name and its weight, and moves *text past them. */
 static bool parse_one(const char **text, struct config_mixed *ret)
 {
 	size_t n = strcspn(*text, ":" BETWEEN);
@@ -59,7 +56,7 @@ static bool is_before(const char *text, const char *end, const char *name)
 	return false;
 }
 
-/* Parses a mixture. Drops the weight of a single dataset, since it means nothing. */
+/* The weight of a single dataset means nothing, and is dropped. */
 static int parse_mixture(
 	const struct option *option, const char *text, const char *dir, void *field)
 {

@@ -7,11 +7,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Sizes of images, and the colour of pixels around them. */
-
 #define MAX "max:"
 
-/* Parses N or WxH. For a single N, *ret_height is 0. */
+/* N or WxH. *ret_height is 0 for a single N. */
 static int parse_pixels(const struct option *option, const char *text,
 	uint32_t *ret_width, uint32_t *ret_height)
 {
@@ -75,7 +73,7 @@ static int parse_pad(
 	return 0;
 }
 
-/* Parses a fill colour. One number stands for all three channels. */
+/* One number stands for all three channels. */
 static int parse_fill(
 	const struct option *option, const char *text, const char *dir, void *field)
 {

@@ -6,15 +6,13 @@
 #include <errno.h>
 #include <string.h>
 
-/* The source of a dataset: a path or a URL. */
-
 static bool is_url(const char *text)
 {
 	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789+.-");
 	return n > 1 && strncmp(text + n, "://", 3) == 0;
 }
 
-/* Tells whether the URL is allowed. It must not contain a password, because URLs are printed. */
+/* A URL must not contain a password, because URLs are printed. */
 static bool is_known_url(const char *text)
 {
 	size_t n = strcspn(text, ":") + 3;
@@ -49,7 +47,6 @@ static void allowed_source(const struct option *option, FILE *out)
 		out);
 }
 
-/* Parses credentials: a file, or "none". */
 static int parse_credentials(
 	const struct option *option, const char *text, const char *dir, void *field)
 {

@@ -8,9 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The value "DIRECTORY, SIZE": a directory in the form of value_path, and a size in the form of
- * value_size. The field is a struct tier_config. config_free_fields treats its first member as a
- * text and frees it. */
+/* The value "DIRECTORY, SIZE". config_free_fields frees the first member as a text. */
 
 _Static_assert(offsetof(struct tier_config, directory) == 0, "config_free_fields");
 

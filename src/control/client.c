@@ -11,9 +11,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define ROOM_FIRST 1024u /* bytes reserved for a request at first */
-/* lines of an epoch's order that are sent at a time, about 10 KB */
-#define LINES_AT_ONCE 256
+#define ROOM_FIRST 1024u
+#define LINES_AT_ONCE 256 /* of an epoch's order, about 10 KB */
 
 struct client *client_new(struct listener *listener, int fd)
 {
@@ -60,8 +59,7 @@ union rights {
 	struct cmsghdr align;
 };
 
-/* Takes over a descriptor that came with bytes of the request. If the request brings several
- * descriptors, only the last one is kept. */
+/* Takes over a descriptor. If the request brings several, the last one is kept. */
 static void take_descriptor(struct msghdr *message, int *descriptor)
 {
 	const struct cmsghdr *head = CMSG_FIRSTHDR(message);
@@ -80,7 +78,7 @@ static ssize_t receive_part(int fd, char *data, size_t room, int *descriptor)
 	struct msghdr message = {.msg_iov = &iov,
 		.msg_iovlen = 1,
 		.msg_control = &rights,
-		/* There is room for one descriptor; the kernel closes the others. */
+		/* room for one descriptor; the kernel closes the others */
 		.msg_controllen = CMSG_LEN(sizeof(int))};
 	ssize_t n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	if (n >= 0)
@@ -88,8 +86,8 @@ static ssize_t receive_part(int fd, char *data, size_t room, int *descriptor)
 	return n < 0 ? -errno : n;
 }
 
-/* Makes room for more of the request. The buffer may be one byte larger than the limit, so that
- * client_receive notices a request that is too large. false: there is no memory, or the requests of
+/* The buffer may be one byte larger than the limit, so that client_receive notices a
+ * request that is too large. Returns false if there is no memory, or if the requests of
  * all clients together are too large. */
 static bool grow(struct client *client)
 {
@@ -126,7 +124,7 @@ void client_receive(struct client *client)
 	if (n == -EAGAIN || n == -EINTR)
 		return;
 	client->n_in += n > 0 ? (size_t)n : 0;
-	/* A client that only wants to know whether the daemon answers sends an empty request. */
+	/* An empty request asks whether the daemon answers. */
 	if (n < 0 || client->n_in == 0) {
 		client->state = CLIENT_ENDS;
 	} else if (client->n_in > client->listener->rights.max_request) {
@@ -140,8 +138,7 @@ void client_receive(struct client *client)
 
 /* --- the answer -------------------------------------------------------------------- */
 
-/* Makes a frame of the answer (control.h), which is sent next. If there is no memory, the daemon
- * hangs up on the client. */
+/* Makes the frame (control.h) that is sent next. Without memory the daemon hangs up. */
 static void frame(struct client *client, const char *word, const char *text, size_t bytes)
 {
 	char head[40];
@@ -199,8 +196,7 @@ void client_execute(struct client *client, struct control *control)
 	client->in_room = 0;
 }
 
-/* Ends the answer after the last line of an epoch's order. If the order was deleted before all
- * lines were sent, the client gets an error. */
+/* If the order was deleted before all its lines were sent, the client gets an error. */
 static void end_lines(struct client *client)
 {
 	struct sched_job *job = client->lines.job;
@@ -213,7 +209,7 @@ static void end_lines(struct client *client)
 	sched_job_put(job);
 }
 
-/* Makes a frame of the next lines of the order. After the last line, ends the answer. */
+/* Ends the answer after the last line of the order. */
 static void next_lines(struct client *client)
 {
 	auto_free char *text = NULL;

@@ -39,8 +39,8 @@ int control_watch(const struct control *control, int operation, struct watch *wa
 static int give_to_worker(
 	struct control *control, struct worker *worker, struct client *client)
 {
-	/* This thread ignores the client's socket, even a hang-up, while the worker has the
-	 * client. */
+	/* This thread ignores the client's socket, even a hang-up, while the worker has
+	 * it. */
 	int err = control_watch(control, EPOLL_CTL_DEL, &client->watch, 0);
 	if (err)
 		return err;
@@ -56,8 +56,8 @@ static int go_on_sending(const struct control *control, struct client *client)
 	return control_watch(control, EPOLL_CTL_MOD, &client->watch, EPOLLOUT);
 }
 
-/* Does the next step for a client: passes its request to a worker, carries out the request, sends
- * the answer, or hangs up. */
+/* Passes the client's request to a worker, carries it out, sends the answer, or hangs
+ * up. */
 static void go_on(struct control *control, struct client *client)
 {
 	int err = 0;
@@ -91,7 +91,7 @@ static void step(struct control *control, struct client *client)
 	go_on(control, client);
 }
 
-/* Takes back the clients whose commands the worker has carried out. */
+/* The worker has carried out these clients' commands. */
 static void take_up(struct control *control, struct worker *worker)
 {
 	struct client *client;
@@ -110,8 +110,7 @@ static void take_up(struct control *control, struct worker *worker)
 
 /* --- new clients ------------------------------------------------------------------- */
 
-/* Stops or resumes accepting clients. Accepting is stopped, for instance, while the daemon has no
- * free descriptor; new clients then wait. */
+/* Clients wait while, for instance, the daemon has no free descriptor. */
 static void pause_listeners(struct control *control, bool pause)
 {
 	struct listener *grant;
@@ -142,7 +141,7 @@ static void admit(struct control *control, struct listener *listener, int fd)
 	}
 }
 
-/* Accepts one client. While more clients are waiting, epoll_wait reports the socket again. */
+/* epoll_wait reports the socket again while more clients are waiting. */
 static void accept_one(struct control *control, struct listener *listener)
 {
 	int fd = accept4(listener->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -159,8 +158,8 @@ static void accept_one(struct control *control, struct listener *listener)
 
 /* --- the thread -------------------------------------------------------------------- */
 
-/* Takes one event from each epoll_wait. Handling an event may free other clients, and further
- * events of the same call might point to these. */
+/* Each epoll_wait returns one event: handling an event may free clients to which further
+ * events point. */
 static void *run(void *argument)
 {
 	struct control *control = argument;

@@ -50,8 +50,7 @@ static bool remove_job(const struct request *request, struct sched_job *job)
 	return true;
 }
 
-/* Removes the jobs whose names match a pattern such as *. Names of jobs can't contain the
- * characters of patterns. */
+/* Names of jobs can't contain the characters of a pattern such as *. */
 static bool remove_matching(const struct request *request, const char *pattern)
 {
 	struct request_jobs jobs;
@@ -146,7 +145,7 @@ static bool run_mount(const struct request *request)
 	struct sched_job *job = request_job_to_read(request, name);
 	if (!job)
 		return false;
-	/* The job exists even without this reference, because only this thread removes jobs. */
+	/* The job exists even without this reference: only this thread removes jobs. */
 	sched_job_put(job);
 	request->message->descriptor = -1;
 	int err = session_mount_job(request->session, name, request->message->sender.pid,
@@ -226,7 +225,7 @@ static bool change_forget(const struct request *request)
 	return true;
 }
 
-/* Reads a number of ranks. false: the text is not valid, and the answer says so. */
+/* Returns false if the text is no number of ranks, and the answer says so. */
 static bool take_ranks(const struct request *request, const char *key,
 	const char *argument, uint32_t *ret)
 {
@@ -256,17 +255,17 @@ static bool change_resize(const struct request *request)
 
 /* --- requests ---------------------------------------------------------------------- */
 
-/* The processes that may send a command. ANY: each process that can reach the control socket; the
- * command itself checks the owner of the job. GRANTED: the same as ANY; in addition, a client with
- * a grant may send the command through the grant's own socket, but only for the granted job
- * (argument 1). MASTER: only processes of root and of the daemon's user. */
+/* The processes that may send a command. ANY: all that can reach the control socket; the
+ * command itself checks the job's owner. GRANTED: also clients of a grant's socket, but
+ * only for the granted job (argument 1). MASTER: those of root and of the daemon's
+ * user. */
 enum sender { SENDER_ANY, SENDER_GRANTED, SENDER_MASTER };
 
 #define N_COMMANDS 20
 static const struct command {
 	const char *name, *usage;
-	size_t min, max; /* number of arguments, including the command */
-	bool is_long;	 /* a worker carries out the command */
+	size_t min, max; /* of arguments, with the command */
+	bool is_long;	 /* a worker carries it out */
 	enum sender sender;
 	bool (*run)(const struct request *request);
 } commands[N_COMMANDS] = {
@@ -342,9 +341,8 @@ enum control_place control_place_of(const struct control_message *message)
 	return is_list(message) ? CONTROL_AT_ONCE : CONTROL_SCANNER;
 }
 
-/* Tells whether the command is allowed on this socket. A grant's socket allows only commands for
- * its job. The job's id is compared too: after the job was removed, another job may have its
- * name. */
+/* A grant's socket allows only commands for its job. The id is compared, too: after a
+ * removal another job may have the name. */
 static bool is_allowed(const struct request *request, const struct command *command)
 {
 	const struct listener_rights *rights = &request->message->listener->rights;

@@ -22,7 +22,7 @@ struct command {
 	struct session *session;
 	const atomic_bool *stop;
 	FILE *out;
-	bool quiet; /* no client waits for the messages, so they go to the log */
+	bool quiet; /* no client waits for messages, so they go to the log */
 };
 
 static bool refuse(const struct command *command, const char *format, ...)
@@ -55,8 +55,7 @@ static int print_ini(const struct dataset_config *config, char **ret)
 	return fclose(out) == 0 ? 0 : -ENOMEM;
 }
 
-/* Saves the ini in the state directory. Other users may not read the ini, because the URL of the
- * dataset may contain a password. */
+/* Other users may not read the ini, because the dataset's URL may contain a password. */
 static int keep(const struct command *command, const struct dataset_config *config)
 {
 	auto_free char *text = NULL;
@@ -69,7 +68,7 @@ static int keep(const struct command *command, const struct dataset_config *conf
 	return err ? err : disk_replace(directory, name, text, 0600);
 }
 
-/* Removes the saved ini. false: there was none. */
+/* Removes the saved ini. Returns false if there was none. */
 static bool forget(const struct command *command, const char *name)
 {
 	auto_free char *path =
@@ -81,8 +80,8 @@ static bool forget(const struct command *command, const char *name)
 
 /* --- add ---------------------------------------------------------------------------------- */
 
-/* Scans a dataset. next: the dataset is in use, and *ret will replace it; *ret is NULL if nothing
- * has changed. */
+/* next: the dataset is in use, and *ret will replace it; *ret NULL: nothing has
+ * changed. */
 static int scan(const struct command *command, const struct dataset_config *config,
 	bool next, struct dataset **ret)
 {
@@ -106,7 +105,7 @@ static bool add_one(const struct command *command, const struct dataset_config *
 			"dataset %s: a dataset of this name exists, allowed: another "
 			"name; \"joaderctl dataset rescan %s\" looks for changes",
 			config->name, config->name);
-	/* A dataset on the own mount is refused: the daemon would wait for its own answers. */
+	/* A daemon that scans its own mount would wait for its own answers. */
 	if (own_mounts_cover(config->path))
 		return refuse(command,
 			"dataset %s: path: found \"%s\", which is on the mount point %s "
@@ -204,8 +203,8 @@ static int rescan_unused(
 	return err;
 }
 
-/* Moves the jobs to the newly scanned dataset. After a failure the caller has to call
- * sched_dataset_give_back; until then no job can begin to use the dataset. */
+/* The caller has to call sched_dataset_give_back after a failure; until then no job can
+ * begin to use the dataset. */
 static int move(const struct command *command, const struct dataset_config *config,
 	const char *jobs, struct dataset *next)
 {
@@ -291,8 +290,8 @@ static bool move_behind(const struct command *command, struct dataset *next)
 		   : true;
 }
 
-/* Scans a dataset that is in use, then moves its jobs. Jobs may be added and removed during the
- * scan, but not during the move. */
+/* Scans a dataset in use, then moves its jobs. Jobs may come and go during the scan, but
+ * not during the move. */
 static bool scan_behind(
 	const struct command *command, const struct dataset_config *config)
 {
@@ -304,12 +303,10 @@ static bool scan_behind(
 	return ok;
 }
 
-/*
- * The file <state>/datasets/NAME.looking exists while a dataset is scanned, and contains the number
- * of tries. If an engine that takes over a mount finds the file, the previous engine ended during
- * the scan, and the new engine scans again. After MOST_TRIES tries no engine scans again, because
- * the scan itself may be what ends the engines.
- */
+/* <state>/datasets/NAME.looking exists during a scan, and contains the number of tries.
+ * An engine that takes over a mount and finds the file scans again: the previous engine
+ * ended during the scan. After MOST_TRIES tries none scans again, because the scan
+ * itself may end the engines. */
 #define LOOKING "%s/datasets/%s.looking"
 #define MOST_TRIES 3
 
@@ -325,7 +322,7 @@ static unsigned tries_left_behind(const char *state, const char *name)
 	return in && fscanf(in, "%u", &tries) == 1 ? tries : 0;
 }
 
-/* Writes the number of tries to the file. forget_tries removes the file after the scan. */
+/* forget_tries removes the file after the scan. */
 static void note_tries(const char *state, const char *name, unsigned tries)
 {
 	char text[16];

@@ -10,8 +10,8 @@
 /*
  * Adds, removes and rescans datasets while the daemon runs.
  *
- *   Flow: a dataset is scanned first. Then its ini is saved in <state>/datasets, and jobs may use
- *         it. A failure undoes all steps. During a rescan no job can begin to use
+ *   Flow: a dataset is scanned, and its ini is saved in <state>/datasets. Then jobs may
+ *         use it. A failure undoes all steps. During a rescan no job can begin to use
  *         the dataset; afterwards the new scan replaces it.
  *   Threads: one at a time.
  */
@@ -22,15 +22,15 @@ struct session;
 	"dataset ls | dataset add FILE TEXT | dataset rm DATASET | dataset rescan "      \
 	"DATASET"
 
-/* Carries out a dataset command. arguments: those after "dataset"; out: receives the messages. A
- * scan ends when *stop becomes true. session may be NULL. false: the command failed, and out has
- * the reason. */
+/* arguments: those after "dataset"; out: gets the messages. A scan ends when *stop
+ * becomes true. session may be NULL. Returns false if the command failed; out has the
+ * reason. */
 bool control_dataset(const struct files_context *context, struct session *session,
 	const atomic_bool *stop, const char *const *arguments, size_t n, FILE *out);
 
-/* Scans the datasets that the start of the daemon has not scanned: it opened their last catalogues
- * instead, to serve readers sooner. Jobs continue with what the scan finds. If a scan fails, or
- * jobs can't use its result, this is logged, and the next start scans the dataset before it serves
+/* Scans the datasets of which the daemon's start opened the last catalogues, to serve
+ * readers sooner. Jobs continue with what the scan finds. If a scan fails, or jobs can't
+ * use its result, this is logged, and the next start scans the dataset before it serves
  * readers. */
 void control_look_for_changes(const struct files_context *context,
 	struct session *session, const atomic_bool *stop);

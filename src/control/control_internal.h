@@ -36,47 +36,45 @@ struct sched_job;
  * control.c.
  */
 
-#define CONTROL_REQUEST_MAX (1u << 20) /* bytes of the largest request */
+#define CONTROL_REQUEST_MAX (1u << 20)
 
 /* --- requests ---------------------------------------------------------------------- */
 
 struct control_message {
 	const char *text;
-	size_t bytes;	/* bytes of the text, at least 1 */
-	int descriptor; /* descriptor that came with the message, or -1 */
-	int socket;	/* socket on which the message came */
+	size_t bytes;	/* of the text, at least 1 */
+	int descriptor; /* that came with the message, or -1 */
+	int socket;	/* on which the message came */
 	struct {
-		/* 0: the sender's process is in another name space, and not visible here. */
-		pid_t pid;
+		pid_t pid; /* 0: the process is in another name space */
 		uid_t uid;
 		gid_t gid;
 	} sender;
-	const struct listener *listener; /* listener to which the client connected */
+	const struct listener *listener; /* to which the client connected */
 };
 
 struct control_answer {
-	FILE *out; /* receives the text of the answer */
-	/* upgrade: the engine ends as soon as the client has received the answer */
-	bool hands_over;
-	bool ok; /* false: the text says why the request failed */
-	/* Lines of an epoch's order that the client gets after the text, from line `next` on.
-	 * lines.job is NULL: there are none. */
+	FILE *out;	 /* for the text of the answer */
+	bool hands_over; /* upgrade: ends the engine after the answer */
+	bool ok;	 /* false: the text says why the request failed */
+	/* Lines of an epoch's order after the text, from line `next` on. lines.job NULL:
+	 * none. */
 	struct order_lines lines;
 	uint32_t next;
 };
 
-/* The thread that carries out a request: control's own thread, the WORKER for commands that change
- * jobs, or the SCANNER for commands that change datasets. */
+/* The thread for a request: control's own, the WORKER for commands that change jobs, or
+ * the SCANNER for commands that change datasets. */
 enum control_place { CONTROL_AT_ONCE, CONTROL_WORKER, CONTROL_SCANNER };
 enum control_place control_place_of(const struct control_message *message);
 
-/* Carries out one request. A command that takes over message->descriptor sets it to -1. */
+/* A command that takes over message->descriptor sets it to -1. */
 void control_execute(struct control *control, struct control_message *message,
 	struct control_answer *answer);
 
 /* --- clients and listeners --------------------------------------------------------- */
 
-/* A descriptor that the thread of control.c waits for. */
+/* A descriptor that control.c's thread waits for. */
 struct watch {
 	enum { WATCH_STOP, WATCH_WORKER, WATCH_LISTENER, WATCH_CLIENT } kind;
 	int fd;
@@ -86,57 +84,51 @@ enum client_state { CLIENT_RECEIVES, CLIENT_WAITS, CLIENT_SENDS, CLIENT_ENDS };
 
 struct client {
 	struct watch watch;
-	TAILQ_ENTRY(client) link; /* links the listener's clients */
+	TAILQ_ENTRY(client) link; /* in listener.clients */
 	STAILQ_ENTRY(client) queued;
 	struct listener *listener;
 	enum client_state state;
 	bool hands_over;
-	/* If true, the worker owns all members except `link`, `listener` and `bytes`. */
-	bool at_worker;
-	/* Bytes of the request and the answer. The listener limits the sum of these bytes over its
-	 * clients. */
+	bool at_worker; /* the worker owns all but `link`, `listener` and `bytes` */
+	/* of request and answer; the listener limits the sum over its clients */
 	size_t bytes;
 	struct control_message message;
 	char *in;
 	size_t n_in, in_room;
 	char *out; /* the frame that is sent now */
 	size_t n_out, sent;
-	/* Lines of an epoch's order that are sent after `out`. lines.job is NULL if there are
-	 * none. */
+	/* Lines of an epoch's order after `out`. lines.job NULL: none. */
 	struct order_lines lines;
 	uint32_t next;
 };
 
-/* Creates a client. NULL: no memory. */
 struct client *client_new(struct listener *listener, int fd);
-void client_free(struct client *client); /* Hangs up on the client and frees it. */
+void client_free(struct client *client); /* hangs up */
 
-/* Receives the bytes that have arrived. Then the client's state is CLIENT_RECEIVES, CLIENT_WAITS
- * (the request is complete), CLIENT_SENDS (the request was refused) or CLIENT_ENDS. */
+/* Receives the bytes that have arrived. Then the state is CLIENT_RECEIVES, CLIENT_WAITS
+ * (the request is complete), CLIENT_SENDS (it was refused) or CLIENT_ENDS. */
 void client_receive(struct client *client);
 
-/* Sends as much as the socket accepts. When a frame was sent, makes the next one, if any. */
+/* Sends as much as the socket accepts. After a frame makes the next one, if any. */
 void client_send(struct client *client);
 
-/* Carries out the request. Then the client's state is CLIENT_SENDS or CLIENT_ENDS. */
+/* Then the client's state is CLIENT_SENDS or CLIENT_ENDS. */
 void client_execute(struct client *client, struct control *control);
 
-/* Sets the answer to an error with this message. */
 void client_refuse(struct client *client, const char *format, ...) printf_like(2, 3);
 
 TAILQ_HEAD(client_list, client);
 
-/* The rights and limits of a socket's clients. */
+/* Rights and limits of a socket's clients. */
 struct listener_rights {
-	/* Id of the only job that clients may mount and read; `name` is the name of this job. 0:
-	 * clients may use all jobs. */
+	/* The only job that clients may mount and read, and its name. 0: all jobs. */
 	job_id only;
 	char name[80];
-	mode_t mode; /* mode of the socket file */
-	gid_t group; /* group of the socket file; 0: the default one */
+	mode_t mode; /* of the socket file */
+	gid_t group; /* of the socket file; 0: the default one */
 	size_t max_clients;
-	/* max_request: bytes of the largest request; max_bytes: bytes of all clients' requests and
-	 * answers together. */
+	/* max_request: bytes of one request; max_bytes: bytes of all requests and
+	 * answers. */
 	size_t max_request, max_bytes;
 };
 
@@ -144,40 +136,37 @@ struct listener {
 	struct watch watch;
 	LIST_ENTRY(listener) link;
 	struct listener_rights rights;
-	/* Entry of the socket for the next engine, which takes over the socket. NULL: the socket
-	 * ends with this engine. */
+	/* for the next engine; NULL: the socket ends with this one */
 	struct kept_descriptor *kept;
 	struct sockaddr_un address;
-	dev_t device; /* device and inode of our socket file */
+	dev_t device; /* of our socket file */
 	ino_t inode;
 	bool closed;
-	/* Sorted by the last activity: the first client has been silent longest. */
-	struct client_list clients;
+	struct client_list clients; /* the first one has been silent longest */
 	size_t n_clients;
 };
 
-/* Makes a socket, or takes over the socket of the previous engine. Nobody can connect before the
+/* Makes a socket, or takes over the previous engine's. Nobody can connect before the
  * file has its mode. Errors are logged. */
 must_check int listener_new(
 	const char *path, const struct listener_rights *rights, struct listener **ret);
 
-/* Removes the socket's file, closes the socket, and hangs up on its clients. If a worker is
- * carrying out the request of a client, this client stays until the worker has finished. */
+/* Removes the file, closes the socket, and hangs up on its clients. A client whose
+ * request a worker carries out stays until then. */
 void listener_close(struct listener **listener);
 
-/* Subtracts one from the number of the listener's clients. A closed listener is freed after its
- * last client. */
+/* Called when a client is freed. A closed listener is freed after its last client. */
 void listener_forget(struct listener *listener);
 
-/* Notes that the client was active: moves it to the end of the listener's list. */
+/* Moves the client to the end of the listener's list, because it was active. */
 void listener_touch(struct client *client);
 
-/* Hangs up on the client that has been silent longest. Leaves out the client `but`. false: there is
- * no client except `but`. */
+/* Hangs up on the client that has been silent longest, except `but`. Returns false if
+ * there is none. */
 bool listener_hang_up(struct listener *listener, const struct client *but);
 
-/* Counts the bytes of the client's request and answer, and hangs up on other clients until all
- * clients together are within the listener's limits. false: they still exceed the limits. */
+/* Counts the client's bytes, and hangs up on others until all are within the limits.
+ * Returns false if they still exceed them. */
 bool listener_make_room(struct client *client);
 
 /* --- worker ------------------------------------------------------------------------ */
@@ -188,41 +177,37 @@ struct worker {
 	struct control *control;
 	struct lock lock;
 	pthread_cond_t changed;
-	/* (lock) Clients with waiting requests, and clients whose requests are done. */
+	/* (lock) waiting clients, and those whose requests are done */
 	struct client_queue queue, done;
 	bool stopping; /* (lock) */
 	bool running;
-	struct watch watch; /* eventfd that becomes readable when a request is done */
+	struct watch watch; /* eventfd: a request is done */
 	pthread_t thread;
 };
 
 must_check int worker_start(struct worker *worker, struct control *control);
-/* Stops the thread. Waits for the running command, and drops queued commands. */
+/* Waits for the running command, and drops queued commands. */
 void worker_stop(struct worker *worker);
-/* Queues a client for the worker. */
 void worker_give(struct worker *worker, struct client *client);
 /* Returns a client whose request is done, or NULL. */
 struct client *worker_take(struct worker *worker);
 
 /* --- grants ------------------------------------------------------------------------ */
 
-/*
- * The sockets <state>/grants/<job>/socket. A client of such a socket can only mount and read the
- * job. The directory records the grant: it stays when the daemon ends, and the next start creates a
- * new socket in it.
- */
+/* The sockets <state>/grants/<job>/socket, whose clients can only mount and read the
+ * job. The directory records the grant: it outlives the daemon, and the next start
+ * creates a new socket in it. */
 LIST_HEAD(grants, listener);
 
 /* Creates the socket, unless it exists. *ret_path: its path. Errors are logged. */
 must_check int grants_add(
 	struct control *control, struct sched_job *job, const char **ret_path);
-/* Removes the job's grant. false: there was none. */
+/* Returns false if the job has no grant. */
 bool grants_remove(struct control *control, job_id job);
 /* Removes the grants of jobs that do not exist any more. */
 void grants_prune(struct control *control);
 /* Creates sockets for the grants in the state directory. */
 void grants_restore(struct control *control);
-/* Closes the sockets. The grants stay in the state directory. */
 void grants_close(struct control *control);
 
 /* --- all --------------------------------------------------------------------------- */
@@ -230,29 +215,25 @@ void grants_close(struct control *control);
 struct control {
 	const struct files_context *context;
 	struct session *session;
-	struct watch stop;	   /* eventfd that tells the thread to stop */
-	struct listener *listener; /* the socket of the daemon's user */
+	struct watch stop;	   /* eventfd: the thread stops */
+	struct listener *listener; /* of the daemon's user */
 	struct grants grants;
 	struct worker worker, scanner;
-	atomic_bool ends; /* tells the scanner to stop its scan */
+	atomic_bool ends; /* the scanner stops its scan */
 	int epoll;
-	/* Time at which the daemon stopped accepting clients, because there was no free descriptor;
-	 * 0: it accepts clients. */
-	uint64_t paused_ns;
+	uint64_t paused_ns; /* no descriptor was free; 0: clients are accepted */
 	bool running;
 	pthread_t thread;
 };
 
-/* Prints the table of jobs. -ENOMEM */
 must_check int control_list(FILE *out, struct sched_job *const *jobs, size_t n);
-/* Prints information about all datasets, or about the dataset with this name. false: there is no
- * memory, or no such dataset. A missing dataset is reported in `out`. */
+/* name NULL: all datasets. Returns false if there is no memory, or no such dataset,
+ * which is reported in `out`. */
 bool control_list_datasets(
 	FILE *out, const struct files_context *context, const char *name);
-/* Prints that there is no dataset of this name, and suggests the most similar name. */
 void control_unknown_dataset(
 	FILE *out, const struct files_context *context, const char *name);
-/* Prints a table with one line per dataset. false: no memory. */
+/* One line per dataset. Returns false without memory. */
 bool control_dataset_table(FILE *out, const struct files_context *context);
 
 must_check int control_watch(const struct control *control, int operation,

@@ -13,7 +13,7 @@
 struct addition {
 	struct job_config config;
 	bool parsed;
-	bool there; /* a job with the same ini already exists */
+	bool there; /* a job with the same ini exists */
 	bool added;
 };
 
@@ -22,17 +22,16 @@ struct additions {
 	FILE *out;
 	const char *const *settings;
 	size_t n_settings;
-	/* Template from which the one job of the request is made. NULL: the request has inis. */
+	/* of the one job; NULL: the request has inis */
 	const struct template_config *template;
-	/* Pairs of arguments: the name of an ini, and its text. With a template only the name of
-	 * the daemon's ini. */
+	/* Pairs: the name of an ini, and its text. With a template: the name of the
+	 * daemon's ini. */
 	const char *const *files;
 	size_t n;
 	struct addition *of;
-	const struct sched_import *import; /* the checkpoint to import, or NULL */
+	const struct sched_import *import; /* the checkpoint, or NULL */
 	const struct control_message *message;
-	/* adds a single job, under another name if its own name is taken */
-	bool own_name;
+	bool own_name; /* one job, under another name if its own is taken */
 	size_t messages;
 };
 
@@ -45,8 +44,7 @@ static void report(void *context, const char *message)
 
 /* --- owners ------------------------------------------------------------------------- */
 
-/* Default mode of jobs that ordinary users add. Reading a job's files binds its positions, so only
- * the owner may read by default. */
+/* Reading a job's files binds its positions, so only the owner may read by default. */
 #define MODE_OF_OTHERS 0500
 
 static int refuse(struct additions *all, const struct job_config *config, const char *key,
@@ -58,9 +56,9 @@ static int refuse(struct additions *all, const struct job_config *config, const 
 	return -EPERM;
 }
 
-/* Makes an ordinary user who adds a job its owner, and one of the user's groups its group. Refuses
- * the keys that name further files (an order to replay, a table of labels): the daemon could read
- * such files even if the user can't. */
+/* An ordinary user who adds a job becomes its owner, and one of the user's groups its
+ * group. Keys that name further files (an order to replay, a table of labels) are
+ * refused: the daemon could read such files even if the user can't. */
 static int take_owner(struct additions *all, struct job_config *config)
 {
 	const struct control_message *message = all->message;
@@ -107,7 +105,7 @@ static bool is_taken(struct sched *sched, const char *name)
 	return job != NULL;
 }
 
-/* Gives the job the first free name of NAME, NAME-2, NAME-3 and so on. */
+/* Finds the first free name of NAME, NAME-2, NAME-3 and so on. */
 static int find_own_name(struct additions *all)
 {
 	auto_free const char **settings = calloc(all->n_settings + 1, sizeof(*settings));
@@ -162,7 +160,7 @@ static int check_names(struct additions *all)
 
 /* --- jobs that exist already -------------------------------------------------------- */
 
-/* Returns the job's ini. The caller frees it; NULL: no memory. */
+/* The caller frees the ini; NULL: no memory. */
 static char *job_text(const struct job_config *config)
 {
 	char *text = NULL;
@@ -185,8 +183,8 @@ static bool has_line(const char *text, const char *line, size_t n)
 	return false;
 }
 
-/* Finds the first line of `text` that `other` lacks, and the line's length. NULL: there is none.
- * Each line of both texts ends with a newline. */
+/* Finds the first line of `text` that `other` lacks, and its length. NULL: none. Each
+ * line of both texts ends with a newline. */
 static const char *other_line(const char *text, const char *other, size_t *ret_n)
 {
 	for (; *text; text += *ret_n + 1) {
@@ -212,9 +210,9 @@ static void report_difference(const struct additions *all,
 		config->file, config->name, which, (int)n, line);
 }
 
-/* Compares the ini with that of the running job of this name. Sets addition->there if both are the
- * same. -EEXIST: the running job has another ini, or the request imports a checkpoint, which needs
- * a new name; the messages have the reason. */
+/* Compares the ini with that of the running job of this name, and sets addition->there
+ * if they are the same. -EEXIST: they differ, or the request imports a checkpoint, which
+ * needs a new name; the messages have the reason. */
 static int compare(struct additions *all, struct addition *addition)
 {
 	const struct job_config *config = &addition->config;
@@ -287,8 +285,7 @@ static int add(struct additions *all)
 	return err;
 }
 
-/* Warns of formats that the usual readers of the layout don't support. For instance, readers of a
- * directory of classes only list images. */
+/* Readers of a directory of classes, for instance, only list images. */
 static void tell_of_readers(FILE *out, const struct job_config *config)
 {
 	bool numbers = config->format == FORMAT_NPY || config->format == FORMAT_RAW ||
@@ -344,8 +341,8 @@ static int carry_out(
 	return err;
 }
 
-/* Finds the template. false: the template does not exist, or the request has a file besides the
- * template. The answer has the reason. */
+/* Returns false if the template does not exist, or the request also has a file. The
+ * answer has the reason. */
 static bool take_template(struct additions *all, const struct daemon_config *daemon,
 	const char *name, size_t rest)
 {
@@ -432,8 +429,8 @@ bool control_add(const struct files_context *context, struct session *session,
 /* --- the directory of inis ---------------------------------------------------------- */
 
 struct wanted_ini {
-	const char *name; /* name of the job whose ini is searched */
-	char *path;	  /* the ini that was found; NULL: none yet */
+	const char *name; /* of the job whose ini is searched */
+	char *path;	  /* of the ini; NULL: none was found yet */
 };
 
 static int look_at_ini(void *context, const char *path)

@@ -9,8 +9,8 @@
 /*
  * Adds jobs by their inis. The command add adds all jobs of a request, or none.
  *
- *   Flow: all inis are parsed, compared with the existing jobs, added, and saved in the state
- *         directory. A failure undoes the steps before it.
+ *   Flow: all inis are parsed, compared with the existing jobs, added, and saved in the
+ *         state directory. A failure undoes the steps before it.
  *   Threads: one at a time.
  */
 
@@ -19,16 +19,14 @@
 	"[--set SECTION.KEY=VALUE]... FILE "                                             \
 	"TEXT..."
 
-/*
- * Adds jobs. arguments: those after the command. out: receives the messages. message: the sender's
- * request. The sender becomes the owner of the jobs, unless it is root or the daemon's user; the
- * descriptor of the request may be the file to import. A job that already exists with the same
- * configuration is left as it is. false: no job was added, and the messages give the reason.
- */
+/* arguments: those after the command; out: gets the messages. The sender of `message`
+ * becomes the jobs' owner, unless it is root or the daemon's user; the descriptor may be
+ * the file to import. A job that exists with the same configuration is left as it is.
+ * Returns false if no job was added; the messages give the reason. */
 bool control_add(const struct files_context *context, struct session *session,
 	const struct control_message *message, const char *const *arguments, size_t n,
 	FILE *out);
 
-/* Finds the ini in the directory that would add a job of this name at the next start. The caller
+/* Finds the ini in the directory that would add the job at the next start. The caller
  * frees the path. NULL: there is none, or `directory` is NULL. */
 char *control_ini_of(const char *directory, const char *name);

@@ -14,15 +14,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Prints the tables of "ls" and "datasets". */
-
 #define LS_COLUMNS 12
 #define LS_OWNER 11
 struct ls_row {
-	char cell[LS_COLUMNS][80]; /* large enough: names have at most 64 bytes */
+	char cell[LS_COLUMNS][80]; /* names have at most 64 bytes */
 };
 
-/* Tells whether all known programs that have read the job have ended. */
 static bool has_ended(const struct sched_job_status *status)
 {
 	for (size_t i = 0; i < SCHED_PROGRAMS && status->programs[i].id; i++)
@@ -58,8 +55,8 @@ static void ls_fill_mapping(struct ls_row *row, const struct job_config *config,
 				: "fresh");
 }
 
-/* Fills the cells of rates and shares. The cells of rate, demand and shares show "-" if the job
- * could use no samples now (its demand is 0). */
+/* Rate, demand and shares are "-" if the job could use no samples now (its demand is
+ * 0). */
 static void ls_fill_share(struct ls_row *row, const struct sched_job_status *status)
 {
 	const struct sched_job_share *share = &status->share;
@@ -137,7 +134,7 @@ static bool is_of_earlier_job(
 	return false;
 }
 
-/* Prints a storage that does not answer, to explain why readers of its jobs wait. */
+/* A storage that does not answer explains why readers of its jobs wait. */
 static void print_silent(FILE *out, struct sched_job *const *jobs, size_t i)
 {
 	struct sched_storage storage;

@@ -9,22 +9,20 @@
 
 struct sched_job;
 
-/* A request as the functions of the commands get it, and functions that they share. */
-
-#define MAX_ARGUMENTS 1024 /* most arguments of a request, including the command */
+#define MAX_ARGUMENTS 1024
 
 struct request {
 	const struct files_context *context;
 	struct session *session;
 	struct control *control;
-	const char *argument[MAX_ARGUMENTS]; /* the first one is the command */
+	const char *argument[MAX_ARGUMENTS];
 	size_t n_arguments;
 	struct control_message *message;
 	struct control_answer *answer;
 	FILE *out;
 };
 
-/* Sets the answer to the reason of the refusal. Returns false. */
+/* Sets the answer to the reason. Returns false. */
 bool request_refuse(const struct request *request, const char *format, ...)
 	printf_like(2, 3);
 
@@ -34,26 +32,22 @@ struct request_jobs {
 	size_t n;
 };
 
-/* Makes a list of all jobs, with references that request_jobs_put gives back. Jobs that are being
- * removed are left out. -ENOMEM */
+/* Lists all jobs, with references for request_jobs_put. Jobs that are being removed are
+ * left out. -ENOMEM */
 must_check int request_jobs(const struct request *request, struct request_jobs *ret);
 void request_jobs_put(struct request_jobs *jobs);
 
-/* Answers that there is no such job, and suggests the most similar name. Returns false. */
+/* Suggests the most similar name. Returns false. */
 bool request_unknown_job(const struct request *request, const char *name);
 
-/* Returns a reference to the job of this name. request_job_to_change requires that the sender may
- * change the job; request_job_to_read requires that the sender may read it. NULL: there is no such
- * job, or the sender lacks the right; the answer has the reason. */
+/* Returns a reference to the job, if the sender may change it or read it. NULL: there is
+ * no such job, or the sender lacks the right; the answer has the reason. */
 must_check struct sched_job *request_job_to_change(
 	const struct request *request, const char *name);
 must_check struct sched_job *request_job_to_read(
 	const struct request *request, const char *name);
-/* Tells whether the job's owner lets the sender change it. */
 bool request_may_change(const struct request *request, const struct sched_job *job);
-/* Tells whether the job's owner lets the sender read it. */
 bool request_may_read(const struct request *request, const struct sched_job *job);
-/* Tells whether the sender is a member of the group. */
 bool request_has_group(const struct control_message *message, gid_t group);
 
 /* --- control_show.c: commands that change nothing ---------------------------------------- */

@@ -78,8 +78,8 @@ static bool has_begun(
 	return epoch == status->epoch || sched_has_order(job, epoch);
 }
 
-/* Begins an answer with the lines of an epoch's order. true: the answer keeps the reference to the
- * job. false: the request is refused, and the caller gives the reference back. */
+/* Begins an answer with an order's lines, which keeps the reference to the job. Returns
+ * false if the request is refused; the caller then gives the reference back. */
 static bool begin_order(
 	const struct request *request, struct sched_job *job, const char *epoch_text)
 {

@@ -14,9 +14,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Starts a program by posix_spawn instead of fork. A fork would make all memory of the engine
- * copy-on-write. Then the kernel, before it writes a FUSE request into a page, would have to copy
- * the page. For a thread that is being killed it can't, and the request would fail. */
+/* posix_spawn, because a fork would make all memory of the engine copy-on-write. Then
+ * the kernel would have to copy a page before it writes a FUSE request into it. For a
+ * thread that is being killed it can't, and the request would fail. */
 static int spawn(char *program, char *question, int out, pid_t *ret)
 {
 	char *const arguments[] = {program, question, NULL};
@@ -47,7 +47,6 @@ static int spawn(char *program, char *question, int out, pid_t *ret)
 	return -err;
 }
 
-/* Copies all output of the program. */
 static void copy(int from, FILE *out)
 {
 	char part[1024];
@@ -57,7 +56,7 @@ static void copy(int from, FILE *out)
 			fwrite(part, 1, (size_t)n, out);
 }
 
-/* Tells whether the program supports the format of the state directory, and the layout of the
+/* The program must support the format of the state directory, and the layout of the
  * memory that the supervisor keeps. */
 static bool can_follow(const char *state, char *program, FILE *out)
 {
@@ -114,7 +113,7 @@ bool control_upgrade(
 	return true;
 }
 
-/* Nothing is lost by the exit: the journals have all answers, and the kernel sends unanswered
+/* Nothing is lost: the journals have all answers, and the kernel sends unanswered
  * requests again. */
 _Noreturn void control_hand_over(void)
 {

@@ -10,18 +10,17 @@
 struct session;
 
 /*
- * `joaderctl upgrade`: this engine ends, and the supervisor starts the next one, possibly from
- * another program. Readers notice nothing, because the next engine takes over as after a crash
- * (supervisor.h).
+ * `joaderctl upgrade`: this engine ends, and the supervisor starts the next one,
+ * possibly from another program. Readers notice nothing, because the next engine takes
+ * over as after a crash (supervisor.h).
  *
- *   Flow: control_upgrade asks the program whether it can take over. Then the client gets its
- *         answer, and control_hand_over ends the process.
+ *   Flow: control_upgrade asks the program whether it can take over. Then the client
+ *         gets its answer, and control_hand_over ends the process.
  */
 
-/* Checks whether the program can take over from this engine. session: NULL if nothing is mounted;
- * program: NULL for the program that runs now. false: it can't, and `out` gets the reason. */
+/* session: NULL if nothing is mounted; program: NULL for the one that runs now. Returns
+ * false if the program can't take over; `out` gets the reason. */
 bool control_upgrade(
 	const char *state, const struct session *session, const char *program, FILE *out);
 
-/* Ends this engine, so that the supervisor starts the next one. */
 _Noreturn void control_hand_over(void);

@@ -29,7 +29,7 @@ static char *path_of(const struct control *control, const char *job, const char 
 
 #define MOST_ASIDE 1000
 
-/* Creates a directory with this mode, regardless of the umask. */
+/* The mode does not depend on the umask. */
 static int make_directory(const char *path, mode_t mode)
 {
 	if ((mkdir(path, mode) != 0 && errno != EEXIST) || chmod(path, mode) != 0) {
@@ -93,9 +93,8 @@ int grants_add(struct control *control, struct sched_job *job, const char **ret_
 	return err;
 }
 
-/* Renames the directory of a removed grant, so that the next start does not restore the grant.
- * Called if the directory can't be removed, because a client left files in it. The new name begins
- * with a dot, so it is no job's name. */
+/* If a client left files in the directory of a removed grant, the directory is renamed,
+ * so that the next start does not restore the grant. No job's name begins with a dot. */
 static int put_aside(const struct control *control, const char *job)
 {
 	auto_free char *from = path_of(control, job, "");

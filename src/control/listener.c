@@ -20,8 +20,8 @@ static int open_socket(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Removes the file if it is a socket at which no process listens. -EADDRINUSE: a process listens;
- * -EEXIST: the file is not a socket. */
+/* Removes a socket at which no process listens. -EADDRINUSE: one listens; -EEXIST: the
+ * file is no socket. */
 static int remove_stale(const struct sockaddr_un *address)
 {
 	struct stat st;
@@ -56,8 +56,8 @@ static int give_to_group(const struct listener *listener, const char *file)
 	return err;
 }
 
-/* Sets the mode and group of the socket file, regardless of the umask. Changes neither a link nor
- * its target, because a client that may write to the directory could replace the file by a link. */
+/* Sets mode and group regardless of the umask. Neither a link nor its target is changed,
+ * because a client that may write to the directory could put a link there. */
 static int set_rights(struct listener *listener)
 {
 	struct stat st;
@@ -83,8 +83,8 @@ static int bind_socket(struct listener *listener)
 	int fd = listener->watch.fd = open_socket();
 	if (fd < 0)
 		return fd;
-	/* bind() creates the file with the mode of the socket. So there is no need to change the
-	 * umask, which all threads share. */
+	/* bind() creates the file with the socket's mode, so the umask, which all
+	 * threads share, need not change. */
 	if (fchmod(fd, mode) < 0)
 		return -errno;
 	if (bind(fd, address, sizeof(listener->address)) < 0) {
@@ -101,8 +101,8 @@ static int bind_socket(struct listener *listener)
 	return !err && listen(fd, SOMAXCONN) < 0 ? -errno : err;
 }
 
-/* Takes over the socket on which the previous engine listened. Clients may be waiting there. false:
- * there is no such socket, or its file was deleted. */
+/* Clients may be waiting at the previous engine's socket. Returns false if there is
+ * none, or its file was deleted. */
 static bool take_over(struct listener *listener)
 {
 	const char *path = listener->address.sun_path;
@@ -138,7 +138,7 @@ static int listen_at(struct listener *listener)
 	if (take_over(listener))
 		return 0;
 	if (listener->watch.fd >= 0)
-		close(listener->watch.fd); /* from here on no client can connect */
+		close(listener->watch.fd); /* no client can connect any more */
 	kept_drop(&listener->kept);
 	int err = bind_socket(listener);
 	if (!err)
@@ -212,7 +212,7 @@ void listener_close(struct listener **listener_)
 	kept_drop(&listener->kept);
 	close(listener->watch.fd);
 	listener->watch.fd = -1;
-	/* keeps client_free in the loop below from freeing the listener */
+	/* client_free below must not free the listener */
 	listener->n_clients++;
 	listener->closed = true;
 	for (client = TAILQ_FIRST(&listener->clients); client; client = next) {

@@ -14,36 +14,32 @@
 #include <time.h>
 
 /*
- * A keyring has the present credentials of a place (struct far_place). Some time before they
- * expire, one thread fetches new credentials, without holding the lock. Meanwhile other threads use
- * the old credentials, and wait only if there are none.
+ * Some time before the credentials of a keyring expire, one thread fetches new ones,
+ * without holding the lock. Other threads use the old ones, and wait only if there are
+ * none.
  *
  *     none, or expired --> fetched --> due for renewal --> fetched ...
  *                            |  refused by a server  ^
  */
 
-/* least time from the end of a fetch (also of a failed one) to the next fetch */
-#define FIRST_AGAIN_NS SECOND_NS
-/* interval at which credentials from files and programs (read_anew) are fetched again */
-#define READ_ANEW_NS (60 * SECOND_NS)
-/* interval at which waiting threads check whether far_stop was called */
-#define SLICE_NS 200000000
+#define FIRST_AGAIN_NS SECOND_NS      /* least pause between two fetches */
+#define READ_ANEW_NS (60 * SECOND_NS) /* interval for read_anew */
+#define SLICE_NS 200000000	      /* between two looks at far_stop */
 
 struct keyring {
 	struct lock lock;
-	pthread_cond_t cond; /* signalled when a fetch has ended */
+	pthread_cond_t cond;
 	char *file, *profile, *region;
-	struct key_settings settings; /* has pointers to the strings above */
-	struct credentials now;	      /* (lock) the present credentials */
-	/* (lock) number of fetches that gave credentials; 0: none yet */
-	uint64_t edition;
-	bool fetching;	   /* (lock) a thread is fetching credentials */
-	bool refused;	   /* (lock) a server has refused the present credentials */
-	uint64_t tried_ns; /* (lock) time when the last fetch ended; 0: there was none */
-	uint64_t renew_ns; /* (lock) time of the next fetch; UINT64_MAX: never */
-	uint64_t end_ns;   /* (lock) time when `now` expires; UINT64_MAX: never */
-	int err;	   /* (lock) result of the last fetch */
-	struct far_error error; /* (lock) error of the last fetch */
+	struct key_settings settings;
+	struct credentials now; /* (lock) */
+	uint64_t edition;	/* (lock) fetches that gave credentials */
+	bool fetching;		/* (lock) */
+	bool refused;		/* (lock) a server has refused `now` */
+	uint64_t tried_ns;	/* (lock) end of the last fetch; 0: there was none */
+	uint64_t renew_ns;	/* (lock) time of the next fetch; UINT64_MAX: never */
+	uint64_t end_ns;	/* (lock) `now` expires; UINT64_MAX: never */
+	int err;		/* (lock) of the last fetch */
+	struct far_error error; /* (lock) of the last fetch */
 };
 
 /* --- credentials ------------------------------------------------------------------------------ */
@@ -182,8 +178,8 @@ static void wait_for_fetch_locked(struct keyring *keyring)
 	}
 }
 
-/* Returns the error for a request that can't be sent because there are no credentials. The error is
- * transient: the object may be readable as soon as there are credentials. */
+/* A request can't be sent without credentials. The error is transient: the object may be
+ * readable as soon as there are credentials. */
 static int fail_without_locked(const struct keyring *keyring, struct far_error *error)
 {
 	lock_assert_held(&keyring->lock);

@@ -12,10 +12,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/*
- * Tries the sources of credentials in order. The first source that is configured is used, even if
- * it fails, because credentials of an unintended identity would be worse than none.
- */
+/* The first source that is configured is used, even if it fails: credentials of an
+ * unintended identity would be worse than none. */
 
 #define MOST_FILE 65536
 
@@ -32,8 +30,8 @@ static int no_memory(struct far_error *error)
 
 /* --- files ---------------------------------------------------------------------------------- */
 
-/* Reads the file into *ret, which the caller frees. If the file does not exist, *ret is NULL.
- * private: a missing file is an error, and so is a file that group or others may access. */
+/* The caller frees *ret, which is NULL if the file does not exist. private: a missing
+ * file is an error, and so is a file that group or others may access. */
 static int read_file(const char *path, bool private, char **ret, struct far_error *error)
 {
 	struct stat st;
@@ -64,7 +62,7 @@ int credentials_line(const char *path, bool private, char **ret, struct far_erro
 	return err;
 }
 
-/* Copies the path that the environment variable has; if it is not set, ~/.aws/NAME. */
+/* If the environment variable is not set, the path is ~/.aws/NAME. */
 static int find_file(const char *name, const char *from_variable, char **ret)
 {
 	const char *home = variable("HOME");
@@ -130,8 +128,7 @@ static int profile_identity(const struct profile *profile, const char *region,
 	return only_look ? 0 : identity_credentials(&identity, region, ret, error);
 }
 
-/* Makes credentials from the fields of a profile. -ENOENT: the profile has no fields for
- * credentials. */
+/* -ENOENT: the profile has no fields for credentials. */
 static int profile_credentials(const struct key_settings *settings, bool only_look,
 	const struct profile *profile, struct credentials *ret, struct far_error *error)
 {
@@ -159,9 +156,8 @@ static int profile_credentials(const struct key_settings *settings, bool only_lo
 	return -ENOENT;
 }
 
-/* Reads the profile and makes credentials from it. -ENOENT: the profile has no credentials, and the
- * caller tries the next source. -EINVAL: the profile has none, although the user has named it or
- * its file. */
+/* -ENOENT: the profile has no credentials, and the caller tries the next source.
+ * -EINVAL: the same, but the user has named the profile or its file. */
 static int named_credentials(const struct key_settings *settings, bool only_look,
 	struct credentials *ret, struct far_error *error)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads files of keys and profiles in the format of Amazon's tools: [SECTION], KEY = VALUE. */
+/* The format of Amazon's tools: [SECTION], KEY = VALUE. */
 
 void profile_free(struct profile *profile)
 {
@@ -42,7 +42,6 @@ static char **field_of(struct profile *profile, const char *key)
 	return NULL;
 }
 
-/* Removes blanks at both ends of the text. */
 static char *trim(char *text)
 {
 	text += strspn(text, " \t\r");
@@ -66,7 +65,7 @@ static int take_line(struct profile *profile, char *line)
 	return *field ? 0 : -ENOMEM;
 }
 
-/* Tells whether the line is "[SECTION]", possibly with blanks around the name. Changes the line. */
+/* The name may have blanks around it. Changes the line. */
 static bool is_section(char *line, const char *section)
 {
 	char *end = strchr(line, ']');
@@ -84,7 +83,7 @@ static void move(char **from, char **to)
 	*from = NULL;
 }
 
-/* Moves the fields that `profile` lacks from `from`. The key, its secret and its token always come
+/* Moves the fields that `profile` lacks. The key, its secret and its token always come
  * from the same file. */
 static void merge(struct profile *from, struct profile *profile)
 {

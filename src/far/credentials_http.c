@@ -11,9 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Asks services for credentials: the service of a container, the service of a machine (IMDSv2), and
- * STS, which gives credentials for a web identity. Only requests to STS use the proxy that the
- * environment configures. */
+/* Services: of a container, of a machine (IMDSv2), and STS, which gives credentials for
+ * a web identity. Only requests to STS use the environment's proxy. */
 
 #define MACHINE "http://169.254.169.254"
 #define MACHINE_PATH "/latest/meta-data/iam/security-credentials/"
@@ -30,8 +29,8 @@ static int no_memory(struct far_error *error)
 	"SELECT value FROM json_each(CASE WHEN json_valid(?1) THEN ?1 ELSE '{}' END)"    \
 	" WHERE key = ?2 AND type IN ('text', 'integer')"
 
-/* Returns the text of a member of a JSON object, which SQLite parses. The caller frees it; NULL:
- * there is no such member. */
+/* SQLite parses the JSON object. The caller frees the text; NULL: there is no such
+ * member. */
 static char *json_member(const char *text, const char *name)
 {
 	sqlite3 *db = NULL;
@@ -70,8 +69,7 @@ int credentials_of_json(const char *text, const char *token_name, const char *fr
 	return check_all(ret, expires, from, error);
 }
 
-/* Makes the request. *ret is the answer's text, which the caller frees. from: name of the service,
- * for messages. */
+/* *ret: the answer's text, which the caller frees. from: the service, for messages. */
 static int ask(struct call *call, const char *from, char **ret, struct far_error *error)
 {
 	char code[60];
@@ -91,8 +89,7 @@ static int ask(struct call *call, const char *from, char **ret, struct far_error
 
 /* --- a container ---------------------------------------------------------------------------- */
 
-/* Tells whether credentials may be fetched from this URL. https is always accepted. http is not
- * encrypted, so only the addresses of this machine and of its services are accepted. */
+/* http is not encrypted, so credentials come only from this machine and its services. */
 static bool is_near(const char *url)
 {
 	static const char *const hosts[] = {"127.0.0.1", "localhost", "[::1]",
@@ -110,7 +107,7 @@ static bool is_near(const char *url)
 	return false;
 }
 
-/* Returns the first line of a file. The caller frees it; NULL: the file can't be read. */
+/* The caller frees the line; NULL: the file can't be read. */
 static char *first_line(const char *path)
 {
 	char *line = NULL;
@@ -222,8 +219,7 @@ int machine_credentials(struct credentials *ret, struct far_error *error)
 			     text, "Token", "the machine's service", ret, error);
 }
 
-/* Asks the metadata service of Google's machines for a token. Like Google's tools, uses the host in
- * $GCE_METADATA_HOST if it is set. */
+/* Google's tools also use the host in $GCE_METADATA_HOST. */
 int google_credentials(struct credentials *ret, struct far_error *error)
 {
 	const char *host = variable("GCE_METADATA_HOST");

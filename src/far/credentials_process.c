@@ -13,12 +13,12 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Runs the command that the setting credential_process of a profile names, as the daemon's user.
- * The command prints credentials. */
+/* The command of a profile's credential_process prints credentials. It runs as the
+ * daemon's user. */
 
 #define MOST_OUTPUT 65536
 #define TIMEOUT_NS UINT64_C(30000000000)
-#define POLL_MS 200 /* how often the thread checks whether far_stop was called */
+#define POLL_MS 200 /* between two looks at far_stop */
 
 extern char **environ;
 
@@ -50,8 +50,7 @@ static int spawn(char *command, int out, pid_t *ret)
 	return -err;
 }
 
-/* Reads until the command closes its output. Returns false if the command takes too long, or prints
- * too much. */
+/* Returns false if the command takes too long, or prints too much. */
 static bool read_all(int fd, char *text)
 {
 	uint64_t until_ns = clock_now_ns() + TIMEOUT_NS;
@@ -68,7 +67,7 @@ static bool read_all(int fd, char *text)
 	return false;
 }
 
-/* Runs the command, and kills it if read_all fails. Returns its exit status, or -1. */
+/* Kills the command if read_all fails. Returns its exit status, or -1. */
 static int run(char *command, char *text)
 {
 	int fds[2], status = -1;

@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads ranges of objects, and checks the answers. */
-
 bool far_is(const char *path)
 {
 	return strncmp(path, "http://", 7) == 0 || strncmp(path, "https://", 8) == 0 ||
@@ -66,8 +64,8 @@ static const char *reason(const struct transfer *transfer, char ret[140])
 	return ret;
 }
 
-/* Tells whether the error's code in the body is one that s3 and compatible servers use for problems
- * with credentials. Any other code may concern only this object. */
+/* s3 and compatible servers use these codes for problems with credentials. Any other
+ * code may concern only this object. */
 static bool is_about_credentials(const struct transfer *transfer)
 {
 	static const char *const codes[] = {"AccountProblem", "AuthenticationFailed",
@@ -88,8 +86,8 @@ static bool status_passes(long status)
 	       (status >= 500 && status != 501 && status != 505);
 }
 
-/* Stores the bucket's region, from a header line or from the body of an error, for later requests.
- * Returns true if the region is new. */
+/* Stores the bucket's region, from a header line or an error's body. Returns true if it
+ * is new. */
 static bool learns_region(const struct transfer *transfer)
 {
 	char region[40];
@@ -154,7 +152,6 @@ static int check_range(const struct transfer *transfer, struct far_error *error)
 	return 0;
 }
 
-/* Checks that all bytes of the range arrived. */
 static int check_length(const struct transfer *transfer, struct far_error *error)
 {
 	const struct answer *answer = &transfer->answer;
@@ -178,7 +175,6 @@ static int check_version(const struct transfer *transfer, const struct far_objec
 	return 0;
 }
 
-/* Checks that the object has the expected version, and that the whole range arrived. */
 static int check_read(const struct transfer *transfer, const struct far_object *object,
 	struct far_error *error)
 {
@@ -219,8 +215,8 @@ static int read_once(const struct far_object *object, uint64_t offset, uint64_t 
 	return err;
 }
 
-/* Tells whether another object of the source, which could be read earlier, can still be read. In
- * this case the server refuses a single object, not the whole source. */
+/* If another object of the source, which could be read earlier, still can, then the
+ * server refuses a single object, not the source. */
 static bool others_are_allowed(const struct place *place, struct health *health)
 {
 	uint8_t byte[1];
@@ -260,14 +256,13 @@ int far_read(const struct far_object *object, uint64_t offset, uint64_t bytes,
 
 /* --- size and version --------------------------------------------------------------------- */
 
-/* Finds the object's size and version in the answer. */
 static int take_look(const struct transfer *transfer, struct far_object *object,
 	struct far_error *error)
 {
 	const struct answer *answer = &transfer->answer;
 	object->mtime_ns = answer_version(answer->etag, answer->modified);
-	/* An empty object has no first byte. If one asks for it, servers answer 416, or 200 without
-	 * a body. */
+	/* Asked for the first byte of an empty object, servers answer 416, or 200
+	 * without a body. */
 	if ((answer->status == 416 && answer->total == 0) ||
 		(answer->status == 200 && transfer->got == 0 && !transfer->wrong)) {
 		object->bytes = 0;

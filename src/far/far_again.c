@@ -10,18 +10,17 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Repeats failed reads while a dataset is scanned. When a sample is read, the caller repeats failed
- * reads itself. */
+/* Repeats reads of a scan. When a sample is read, the caller repeats failed reads
+ * itself. */
 
 #define MOST_TRIES 6
 #define DENIED_TRIES 2 /* the second try uses new credentials */
 #define FIRST_WAIT_NS UINT64_C(100000000)
-/* interval at which a waiting thread checks whether far_stop was called */
-#define SLICE_NS UINT64_C(100000000)
+#define SLICE_NS UINT64_C(100000000) /* between two looks at far_stop */
 
-/* Returns the time to wait before the next try. The time doubles with each try, and half of it is
- * random, so that many threads do not try at the same time. If the server asks for a longer pause,
- * returns this pause. */
+/* Returns the time before the next try. It doubles with each try, and half of it is
+ * random, so that many threads do not try at once. The server may ask for a longer
+ * pause. */
 static uint64_t wait_ns(unsigned tried, const struct far_error *error)
 {
 	struct rng rng;

@@ -11,9 +11,7 @@
 #include <strings.h>
 #include <time.h>
 
-/* Parses the header lines of an answer: the range, and the object's version. */
-
-/* Longest pause before the next try, even if the server asks for a longer one. */
+/* The server may ask for a longer pause. */
 #define MOST_WAIT_S 60
 
 void answer_begin(struct answer *answer)
@@ -21,7 +19,7 @@ void answer_begin(struct answer *answer)
 	*answer = (struct answer){.modified = INT64_MIN};
 }
 
-/* Parses a time to seconds since 1970; INT64_MIN: malformed. */
+/* Returns seconds since 1970; INT64_MIN: malformed. */
 static int64_t read_time(const char *text, const char *format)
 {
 	struct tm tm = {0};
@@ -49,8 +47,7 @@ static bool read_number(const char **at, uint64_t *ret)
 	return errno == 0 && number <= INT64_MAX;
 }
 
-/* Parses the value of Content-Range: "bytes FIRST-LAST/TOTAL", where FIRST-LAST or TOTAL may be a
- * star. */
+/* Content-Range is "bytes FIRST-LAST/TOTAL", where FIRST-LAST or TOTAL may be a star. */
 static void read_range(struct answer *answer, const char *text)
 {
 	answer->has_range = false;
@@ -98,8 +95,7 @@ static void read_head(struct answer *answer, const char *name, const char *value
 		snprintf(answer->etag, sizeof(answer->etag), "%s", value);
 }
 
-/* Parses a header line. A status line begins a new answer: after redirections there are several
- * answers, of which only the last one counts. */
+/* A status line begins a new answer: after redirections only the last answer counts. */
 void answer_line(struct answer *answer, const char *line, size_t bytes)
 {
 	char text[1024];
@@ -126,8 +122,8 @@ void answer_line(struct answer *answer, const char *line, size_t bytes)
 
 #define SECOND_NS 1000000000
 
-/* Returns a hash of the ETag from 1 to SECOND_NS - 1. A weak ETag has the same hash as the strong
- * ETag with the same text. */
+/* Returns 1 to SECOND_NS - 1. A weak ETag has the same hash as the strong one with the
+ * same text. */
 static int64_t hash_etag(const char *etag)
 {
 	uint64_t hash = 0;
@@ -146,9 +142,8 @@ int64_t answer_version(const char *etag, int64_t modified)
 	return seconds * SECOND_NS + (etag[0] ? hash_etag(etag) : 0);
 }
 
-/* Compares the hashes of the ETags if both versions have an ETag, otherwise the times, too. Times
- * are less reliable: servers round them, and several servers may report different times for one
- * object. */
+/* Times count only if an ETag is missing: servers round them, and several servers may
+ * report different times for one object. */
 bool versions_differ(int64_t expected, int64_t found)
 {
 	if (expected == FAR_ANY_VERSION)

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes one request to a service that gives credentials. The connection is closed afterwards,
- * because such requests are rare. */
+/* Such requests are rare, so the connection is closed afterwards. */
 
 #ifndef HAVE_CURL
 

@@ -8,11 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * URLs and credentials of clouds other than Amazon's. Google's servers accept s3 requests. Azure's
- * objects and the datasets of Hugging Face are read by https, with a signature in the query or a
- * token in a header line.
- */
+/* Clouds other than Amazon's. Google's servers accept s3 requests. Azure's objects and
+ * datasets of Hugging Face are read by https, with a signature in the query or a token
+ * in a header line. */
 
 #define GOOGLE "https://storage.googleapis.com"
 #define HUGGING_FACE "https://huggingface.co"
@@ -45,7 +43,7 @@ size_t bucket_bytes(const char *url)
 	return n;
 }
 
-/* Prints the https URL of az://ACCOUNT/CONTAINER. */
+/* url: az://ACCOUNT/CONTAINER. */
 static void print_container(FILE *out, const struct place *place, const char *url)
 {
 	const char *account = url + 5;
@@ -57,7 +55,7 @@ static void print_container(FILE *out, const struct place *place, const char *ur
 	fwrite(account + n, 1, all - n, out);
 }
 
-/* Prints the https URL of hf://datasets/ORGANISATION/NAME[@REVISION]/PATH. */
+/* url: hf://datasets/ORGANISATION/NAME[@REVISION]/PATH. */
 static void print_repository(FILE *out, const struct place *place, const char *url)
 {
 	const char *path = url + 5;
@@ -108,8 +106,7 @@ static int set_endpoint(struct place *place, const char *given, const char *othe
 	return 0;
 }
 
-/* Reads a token: from the first line of the file, which must be private, or, if `file` is NULL,
- * from the environment variable. */
+/* file: must be private; NULL: the token is in the environment variable. */
 static int read_token(
 	const char *file, const char *from_variable, char **ret, struct far_error *error)
 {
@@ -133,7 +130,7 @@ static int fill_azure(
 	return err;
 }
 
-/* Finds the token where Hugging Face's tools look for it: $HF_TOKEN, then $HF_HOME/token. */
+/* Hugging Face's tools look in $HF_TOKEN, then in $HF_HOME/token. */
 static int hugging_face_token(
 	struct place *place, const struct far_place *from, struct far_error *error)
 {
@@ -156,8 +153,8 @@ static int fill_hugging_face(
 						: hugging_face_token(place, from, error);
 }
 
-/* Uses the HMAC keys of the settings, or the token of the machine's service account. Never uses
- * Amazon's keys from the environment. */
+/* Uses HMAC keys, or the token of the machine's service account, but never Amazon's keys
+ * from the environment. */
 static int fill_google(
 	struct place *place, const struct far_place *from, struct far_error *error)
 {

@@ -10,23 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Stores for each source whether it refuses its credentials at present, and a URL that could be
- * read. A source has all URLs of one place (struct far_place), or, without a place, all URLs of one
- * server. There are few sources, and they are never freed.
- */
+/* Knows for each source (all URLs of one place, or, without a place, of one server)
+ * whether it refuses its credentials at present, and a URL that could be read. There are
+ * few sources, and they are never freed. */
 
 struct health {
 	struct health *next;
-	char *source; /* beginning of the source's URLs */
-	char *known;  /* (health_lock) a URL of the source that could be read, or NULL */
-	uint64_t known_ns; /* (health_lock) time when `known` was read */
-	/* (health_lock) time of the last refusal; 0: the source does not refuse at present */
-	uint64_t denied_ns;
+	char *source;	    /* beginning of its URLs */
+	char *known;	    /* (health_lock) a URL that could be read, or NULL */
+	uint64_t known_ns;  /* (health_lock) when `known` was read */
+	uint64_t denied_ns; /* (health_lock) last refusal; 0: not at present */
 };
 
 static struct lock health_lock;
-static struct health *all; /* (health_lock) list of all sources */
+static struct health *all; /* (health_lock) */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void begin(void)
@@ -59,7 +56,7 @@ struct health *health_of(const struct place *place, const char *url)
 	return all = health;
 }
 
-#define KNOWN_NS UINT64_C(1000000000) /* least time between two changes of `known` */
+#define KNOWN_NS UINT64_C(1000000000) /* between two changes of `known` */
 
 static bool note_good(struct health *health, const char *url, uint64_t begun_ns)
 {
@@ -73,7 +70,7 @@ static bool note_good(struct health *health, const char *url, uint64_t begun_ns)
 			health->known_ns = now_ns;
 		}
 	}
-	/* A read that began before the refusal does not show that the refusal has ended. */
+	/* A read that began before the refusal does not show its end. */
 	bool ends = health->denied_ns != 0 && begun_ns > health->denied_ns;
 	if (ends)
 		health->denied_ns = 0;

@@ -14,8 +14,8 @@
 #endif
 
 /*
- * Internals of the far module. A *place* is the settings for all URLs with one beginning. A
- * *source* is what can be refused as a whole: the objects of a place, or of a server.
+ * A *place* is the settings for all URLs with one beginning. A *source* is what can be
+ * refused as a whole: the objects of a place, or of a server.
  *
  *   far.c            reads a range, and checks the answer
  *   far_again.c      tries again after transient errors
@@ -28,168 +28,159 @@
  *   far_call.c       makes one request to a service that gives credentials
  */
 
-/* Settings for objects whose URLs begin with `url`. A place is never freed. */
+/* Settings for URLs that begin with `url`. A place is never freed. */
 struct place {
 	struct place *next;
 	char *url;
 	unsigned timeout_s;
-	/* URL of the server, without a slash at the end; NULL: the cloud's own server */
-	char *endpoint;
-	char *region;		 /* NULL: the place is neither s3 nor Google */
-	struct learned *learned; /* NULL: `url` does not begin with s3 */
+	char *endpoint;		 /* without a slash at the end; NULL: the cloud's own */
+	char *region;		 /* NULL: neither s3 nor Google */
+	struct learned *learned; /* NULL: not s3 */
 	enum far_bucket_names bucket_names;
 	bool requester_pays;
-	struct keyring *keyring; /* has the credentials; NULL: requests need no keyring */
-	char *query;  /* signature that is added to each URL as its query, or NULL */
-	char *bearer; /* token that each request sends, or NULL */
+	struct keyring *keyring; /* NULL: requests need no keyring */
+	char *query;		 /* signature for each URL, or NULL */
+	char *bearer;		 /* token for each request, or NULL */
 };
 
 enum cloud { CLOUD_NONE, CLOUD_S3, CLOUD_GOOGLE, CLOUD_AZURE, CLOUD_HUGGING_FACE };
 
 enum cloud cloud_of(const char *url);
-/* Returns the length of the bucket's name, which follows the scheme in the URL. far_lists must be
- * true for the URL. */
+/* Returns the length of the bucket's name after the scheme. far_lists must be true for
+ * the URL. */
 size_t bucket_bytes(const char *url);
 /* Prints the https URL of the bucket, or for Hugging Face of the object. */
 void print_cloud(FILE *out, const struct place *place, const char *url);
-/* Fills in the settings of a place (struct place) that is not Amazon's s3. */
+/* Fills in the settings of a place that is not Amazon's s3. */
 must_check int place_fill_cloud(
 	struct place *place, const struct far_place *from, struct far_error *ret_error);
-/* Checks the files and settings from which credentials come, and creates place->keyring, which
- * fetches the credentials when they are needed. */
+/* Checks the files and settings from which credentials come. place->keyring fetches the
+ * credentials when they are needed. */
 must_check int place_add_keys(struct place *place, const struct key_settings *settings,
 	struct far_error *ret_error);
 
-/* The facts about a place that its server reported in answers. */
+/* Facts that a place's server reported. */
 struct learned {
-	_Atomic(char *) region; /* region of the bucket; NULL: not reported */
+	_Atomic(char *) region; /* of the bucket; NULL: not reported */
 };
 
-/* Returns the region that a server reported, or the configured one if none was reported. */
+/* Returns the region that a server reported, or else the configured one. */
 const char *place_region(const struct place *place);
-/* Stores the region that a server reported, for later requests. Returns true if it differs from the
- * present region. */
+/* Stores a region that a server reported. Returns true if it is new. */
 bool place_learns(const struct place *place, const char *region);
-/* Prints the URL of a bucket, without a slash at the end. */
+/* The URL has no slash at the end. */
 void print_bucket(FILE *out, const struct place *place, const char *bucket, size_t bytes);
 
-/* Returns the settings for the URL; the default settings if the user has configured none. */
+/* Returns default settings if none are configured for the URL. */
 const struct place *place_of(const char *url);
 
-/* Makes the escaped http or https URL of the object. The caller frees it. -ENOMEM. */
+/* Makes the object's http or https URL, escaped. The caller frees it. -ENOMEM. */
 must_check int place_url(
 	const struct place *place, const struct far_object *object, char **ret);
-/* Prints the text. Escapes all bytes except letters, digits, - . _ ~ and, if `slash` is set,
- * slashes. */
+/* Escapes all bytes except letters, digits, - . _ ~ and, if `slash` is set, slashes. */
 void print_escaped(FILE *out, const char *text, bool slash);
 
-/* The status and the header lines of an answer. */
 struct answer {
 	long status;
 	bool has_range;
-	/* from Content-Range; total = UINT64_MAX: the server did not tell it */
-	uint64_t first, last, total;
-	char etag[130];	  /* "": none */
-	char region[40];  /* region of the bucket; "": not given */
-	int64_t modified; /* Last-Modified in seconds since 1970; INT64_MIN: missing */
+	uint64_t first, last, total; /* Content-Range; total UINT64_MAX: not told */
+	char etag[130];		     /* "": none */
+	char region[40];	     /* of the bucket; "": not given */
+	int64_t modified;	     /* seconds since 1970; INT64_MIN: missing */
 	uint64_t retry_ns;
 };
 
 void answer_begin(struct answer *answer);
-/* Parses a header line, including its line end, into the answer. */
+/* The line includes its line end. */
 void answer_line(struct answer *answer, const char *line, size_t bytes);
-/* Makes far_object.mtime_ns. etag: with or without quotes; "": there is none. modified: seconds
+/* Makes far_object.mtime_ns. etag: with or without quotes; "": none. modified: seconds
  * since 1970. */
 int64_t answer_version(const char *etag, int64_t modified);
-/* Parses a time in a listing to seconds since 1970; INT64_MIN: malformed. s3 writes it as in ISO
- * 8601, Azure as in HTTP. */
+/* Returns seconds since 1970; INT64_MIN: malformed. s3 writes times as in ISO 8601,
+ * Azure as in HTTP. */
 int64_t answer_listed_time(const char *text);
-/* Tells whether two values of mtime_ns mean different versions of an object. expected:
- * FAR_ANY_VERSION accepts all. */
+/* Tells whether two mtime_ns mean different versions. expected FAR_ANY_VERSION: any is
+ * right. */
 bool versions_differ(int64_t expected, int64_t found);
 
 #define MOST_ERROR_BODY 2000
 #define MOST_TOKEN 8192
 
-/* A request to a service that gives credentials. An answer longer than the limit is an error. */
+/* A request to a service that gives credentials. A longer answer than the limit is an
+ * error. */
 struct call {
 	const char *url;
-	const char *method; /* NULL: GET */
+	const char *method;
 	const char *heads[2];
-	const char *body; /* body in the form of an HTML form, or NULL */
-	bool by_proxy;	  /* use the proxy that the environment configures */
-	long connect_ms;  /* time limit for the connection; 0: 5 s */
+	const char *body; /* as an HTML form, or NULL */
+	bool by_proxy;	  /* the proxy of the environment */
+	long connect_ms;  /* limit for the connection; 0: 5 s */
 	long status;
-	char *text; /* body of the answer, which the caller frees; NULL: it is empty */
+	char *text; /* body of the answer, which the caller frees; NULL: empty */
 	size_t used;
 };
 
-/* Makes the request. 0: the service has answered, with any status. -errno, with a message: there is
- * no answer. */
+/* Returns 0 if the service has answered, with any status; otherwise -errno, with a
+ * message. */
 must_check int call_run(struct call *call, struct far_error *ret_error);
 
 struct transfer {
 	const struct place *place;
 	const char *url;
-	uint64_t
-		edition; /* number of the credentials that the request uses, from keyring_take */
+	uint64_t edition; /* of the credentials, from keyring_take */
 	bool ranged;
-	uint64_t offset, bytes; /* range that is requested if `ranged` */
+	uint64_t offset, bytes; /* the range, if `ranged` */
 	uint8_t *out;		/* room for `bytes` bytes */
 	size_t most;		/* most bytes of `text`, if the status is 200 */
 	struct answer answer;
-	uint64_t got; /* number of bytes in `out` or `text` */
-	bool wrong;   /* the body had more bytes than expected, and was cut off */
-	/* body of a listing, or of an answer with an error; ends with \0; the caller frees it */
+	uint64_t got; /* bytes in `out` or `text` */
+	bool wrong;   /* the body was longer than expected, and was cut off */
+	/* A listing or an error's body, which ends with \0. The caller frees it. */
 	char *text;
 	size_t text_room;
 };
 
-/* Makes the request. 0: the server has answered, with any status. -errno, with a message: there is
- * no answer. */
+/* Returns 0 if the server has answered, with any status; otherwise -errno, with a
+ * message. */
 must_check int transfer_run(struct transfer *transfer, struct far_error *ret_error);
 bool transfer_is_stopped(void);
 #ifdef HAVE_CURL
-/* Runs the request to its end. CURLE_ABORTED_BY_CALLBACK: far_stop was called. */
+/* CURLE_ABORTED_BY_CALLBACK: far_stop was called. */
 CURLcode transfer_perform(CURLM *multi, CURL *easy);
-/* Sets the options that all requests have. */
 void transfer_set_common(CURL *easy);
 #endif
-/* Checks that requests are possible. -ENOTSUP, with a message: joaderfs was built without libcurl,
- * or `signs` is set and this libcurl can't sign requests. */
+/* -ENOTSUP, with a message: this build has no libcurl, or `signs` is set and this
+ * libcurl can't sign requests. */
 must_check int transfer_check(bool signs, struct far_error *ret_error);
 
 /* --- sources that refuse ------------------------------------------------------------------- */
 
-/* Tells for one source whether it refuses its credentials at present. */
+/* Knows whether one source refuses its credentials at present. */
 struct health;
-/* Returns the health of the source to which the URL belongs. The caller must not free it. NULL: no
- * memory. */
+/* Returns the health of the URL's source, which is never freed. NULL: no memory. */
 struct health *health_of(const struct place *place, const char *url);
-/* Stores that a read of this URL, which began at begun_ns, has succeeded. health may be NULL. */
+/* A read of the URL, which began at begun_ns, has succeeded. health may be NULL. */
 void health_good(struct health *health, const char *url, uint64_t begun_ns);
-/* Returns a URL of the source that could be read before. The caller frees it; NULL: none is
- * known. */
+/* Returns a URL of the source that could be read. The caller frees it; NULL: none. */
 char *health_known(struct health *health);
-/* Stores that the source refuses all reads. Logs the message when the refusal begins. */
+/* The source refuses all reads. Logs the message when the refusal begins. */
 void health_denied(struct health *health, const char *message);
 
-/* Copies the text between <name> and the next tag. *ret is "" if there is no such text, or if it is
- * not printable ASCII. */
+/* Copies the text between <name> and the next tag. *ret is "" if there is none, or if it
+ * is not printable ASCII. */
 void find_element(const char *text, const char *name, char *ret, size_t size);
 
-/* Sets the message, and returns err. */
 int far_fail(struct far_error *error, int err, const char *format, ...) printf_like(3, 4);
-/* Converts an unsuccessful answer to an error. Stores the bucket's region for later requests if the
- * answer has it. If the server refused the credentials, calls keyring_refused. */
+/* Makes an error of an unsuccessful answer. Stores the bucket's region if the answer has
+ * it. Calls keyring_refused if the server refused the credentials. */
 must_check int far_refused(const struct transfer *transfer, struct far_error *ret_error);
 
-/* Waits before the next try. tried: 0 after the first try has failed, 1 after the second, and so
- * on. Returns false if there must be no further try. */
+/* tried: 0 after the first try has failed, and so on. Returns false if there must be no
+ * further try. */
 bool far_tries_again(unsigned tried, const struct far_error *error);
 
-/* Parses a page of a listing, and calls `listed` for each object. Changes `text`. prefix: number of
- * bytes to remove from the names. *ret_next: token of the next page, which the caller frees; NULL:
- * there are no more pages. -EINVAL: malformed. */
+/* Calls `listed` for each object of a page. Changes `text`. prefix: bytes to remove from
+ * the names. *ret_next: token of the next page, which the caller frees; NULL: there are
+ * no more pages. -EINVAL: malformed. */
 must_check int listing_read(
 	char *text, size_t prefix, far_listed *listed, void *context, char **ret_next);

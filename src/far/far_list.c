@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads the listings of objects that s3 (ListObjectsV2) and Azure send, page by page. Requests ask
- * s3 to escape names as in URLs, because XML can't represent all names. */
+/* Listings of s3 (ListObjectsV2) and Azure come page by page. Requests ask s3 to escape
+ * names as in URLs, because XML can't represent all names. */
 
 #define MOST_PAGE (16 << 20)
 
 /* --- one page -------------------------------------------------------------------------------- */
 
-/* Returns the text between <name> and </name> in [at, end), after writing \0 at its end. NULL:
- * there is no such element. */
+/* Returns the text between <name> and </name> in [at, end), after writing \0 at its end.
+ * NULL: there is none. */
 static char *take_element(char *at, char *end, const char *name)
 {
 	char open[40], closing[40];
@@ -40,7 +40,7 @@ static int digit(char c)
 					 : (tolower((unsigned char)c) - 'a') + 10;
 }
 
-/* Replaces %XX and + in place. Returns false if the result would contain \0. */
+/* Replaces %XX and + in place. Returns false if \0 would result. */
 static bool unescape(char *text)
 {
 	char *out = text;
@@ -59,7 +59,7 @@ static bool unescape(char *text)
 	return true;
 }
 
-/* Returns the character for the name of an entity (the text between & and ;). 0: unknown entity. */
+/* name: the text between & and ;. Returns 0 for an unknown entity. */
 static char entity(const char *name, size_t bytes)
 {
 	static const struct {
@@ -78,7 +78,6 @@ static char entity(const char *name, size_t bytes)
 	return code > ' ' && code < 0x7f ? (char)code : 0;
 }
 
-/* Replaces entities such as &amp; in place. */
 static void resolve_entities(char *text)
 {
 	char *out = text;
@@ -94,7 +93,7 @@ static void resolve_entities(char *text)
 	*out = '\0';
 }
 
-/* The element names of a listing, for s3 and for Azure. */
+/* The element names of s3's and Azure's listings. */
 struct format {
 	const char *root, *begin, *end, *next;
 	const char *modified, *etag, *size, *key;
@@ -106,8 +105,8 @@ static const struct format formats[] = {
 	{"<EnumerationResults", "<Blob>", "</Blob>", "NextMarker", "Last-Modified",
 		"Etag", "Content-Length", "Name"}};
 
-/* Calls `listed` for the object whose elements are between `at` and `end`. take_element writes \0
- * into the text, so a search must stop at `end`, not at a \0. */
+/* The object's elements are between `at` and `end`. take_element writes \0 into the
+ * text, so searches stop at `end`. */
 static int read_object(const struct format *format, char *at, char *end, bool escaped,
 	size_t prefix, far_listed *listed, void *context)
 {
@@ -140,7 +139,7 @@ int listing_read(
 	char *contents = strstr(text, format->begin), *all = text + strlen(text);
 	if (!strstr(text, format->root))
 		return -EINVAL;
-	/* Some servers do not escape names, although the request asks for this. */
+	/* Some servers do not escape names, although the request asks for it. */
 	bool escaped = strstr(text, "<EncodingType>url</EncodingType>");
 	char *next = NULL;
 	for (char *at = contents; !err && at;) {
@@ -154,7 +153,7 @@ int listing_read(
 	}
 	if (err)
 		return err;
-	/* Some servers write the token of the next page after the objects, others before them. */
+	/* Some servers write the next page's token after the objects, others before. */
 	next = contents ? take_element(contents, all, format->next) : NULL;
 	if (!next)
 		next = take_element(text, text + strlen(text), format->next);
@@ -168,7 +167,7 @@ int listing_read(
 /* --- all pages ---------------------------------------------------------------------------- */
 
 struct page {
-	const char *dataset; /* URL of the dataset */
+	const char *dataset;
 	const char *prefix, *token;
 };
 
@@ -180,8 +179,7 @@ static void print_parameter(FILE *out, const char *name, const char *value)
 	print_escaped(out, value, false);
 }
 
-/* Makes the URL of the page. The signature of a request demands that its parameters are sorted by
- * name. */
+/* The signature of a request demands parameters that are sorted by name. */
 static char *page_url(const struct place *place, const struct page *page)
 {
 	char *url = NULL;

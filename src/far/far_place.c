@@ -12,22 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Finds the place of a URL: its settings and credentials. Places are only added, never changed or
- * removed, so readers need no lock.
- */
+/* Places are only added, never changed or removed, so readers need no lock. */
 
 #define DEFAULT_TIMEOUT_S 20
 #define REGION_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
 static struct place *_Atomic places;
 
-/* the place of URLs for which nothing is configured */
+/* for URLs without settings */
 static const struct place plain = {.timeout_s = DEFAULT_TIMEOUT_S};
 
-/* Returns the place whose `url` is the longest beginning of this URL. If several places have this
- * `url`, returns the one added last. If no place fits an s3 URL, returns the s3 place added
- * last. */
+/* The longest `url` that begins this URL counts, and of equal ones the last one added.
+ * An s3 URL that fits none has the s3 place added last. */
 const struct place *place_of(const char *url)
 {
 	const struct place *found = &plain;
@@ -59,8 +55,8 @@ static const char *either(const char *given, const char *variable)
 	return given ? given : getenv(variable);
 }
 
-/* Sets the region to the first one that is set in this list: the setting, AWS_REGION,
- * AWS_DEFAULT_REGION, the profile's region, us-east-1. */
+/* The first one that is set counts: the setting, AWS_REGION, AWS_DEFAULT_REGION, the
+ * profile's region, us-east-1. */
 static int set_region(struct place *place, const char *given, const char *of_profile,
 	struct far_error *error)
 {
@@ -207,13 +203,13 @@ bool place_learns(const struct place *place, const char *region)
 	log_info("%s: the server says that the bucket is in the region %s", place->url,
 		region);
 	atomic_store(&place->learned->region,
-		/* The previous text is not freed, because other threads may be reading it. */
+		/* The previous text is not freed: other threads may be reading it. */
 		copied);
 	return true;
 }
 
-/* Tells whether the bucket's name shall be in the host of the URL instead of the path. A name with
- * dots must be in the path: a certificate for *.HOST is not valid for NAME.WITH.DOTS.HOST. */
+/* Tells whether the bucket is in the URL's host instead of the path. A certificate for
+ * *.HOST is not valid for NAME.WITH.DOTS.HOST. */
 static bool has_host(const struct place *place, const char *bucket, size_t bytes)
 {
 	if (place->bucket_names != FAR_NAMES_AUTO)

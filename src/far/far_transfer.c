@@ -11,10 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Makes one request. A thread takes an unused handle of libcurl, which keeps its connection, and
- * gives the handle back afterwards. All handles share the resolved names and the TLS sessions.
- */
+/* A thread takes an unused handle of libcurl, which keeps its connection. All handles
+ * share the resolved names and the TLS sessions. */
 
 static atomic_bool stopped;
 
@@ -47,7 +45,7 @@ int transfer_run(struct transfer *transfer, struct far_error *error)
 #else
 
 #define CONNECT_MS 10000L
-#define POLL_MS 200 /* how often a request checks whether far_stop was called */
+#define POLL_MS 200 /* between two looks at far_stop */
 #define MOST_REDIRECTIONS 5L
 
 struct handle {
@@ -63,8 +61,8 @@ static struct lock share_locks[CURL_LOCK_DATA_LAST];
 static CURLSH *share;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* The first version of libcurl that signs the hash of the content and additional header lines. s3
- * refuses a request that lacks them. */
+/* The first libcurl that signs the content's hash and additional header lines, without
+ * which s3 refuses a request. */
 #define SIGNS_VERSION 0x075800 /* 7.88 */
 
 int transfer_check(bool signs, struct far_error *error)
@@ -92,7 +90,7 @@ static void release_share(CURL *easy, curl_lock_data data, void *context)
 	lock_release(&share_locks[data]);
 }
 
-/* Lets all handles share resolved names and TLS sessions. If this fails, handles share nothing. */
+/* If this fails, handles share no names and TLS sessions. */
 static void begin(void)
 {
 	lock_init(&idle_lock, LOCK_RANK_FAR, "far handles");
@@ -151,8 +149,7 @@ static size_t take_line(char *data, size_t size, size_t n, void *context)
 	return size * n;
 }
 
-/* Appends the data to transfer->text. Returns false if the text would have more than `most` bytes,
- * or if there is no memory. */
+/* Returns false if the text would have more than `most` bytes, or without memory. */
 static bool take_text(struct transfer *transfer, size_t most, const char *data, size_t n)
 {
 	size_t used = transfer->got;
@@ -172,8 +169,8 @@ static bool take_text(struct transfer *transfer, size_t most, const char *data, 
 	return true;
 }
 
-/* Stores bytes of the range. Returns false if there are more bytes than Content-Range announced, or
- * than were requested. */
+/* Returns false if there are more bytes than Content-Range announced, or than were
+ * requested. */
 static bool take_bytes(struct transfer *transfer, const char *data, size_t n)
 {
 	const struct answer *answer = &transfer->answer;
@@ -214,7 +211,6 @@ static struct curl_slist *add_head(struct curl_slist *heads, const char *text)
 	return grown;
 }
 
-/* Makes the header lines of a request. NULL: no memory. */
 static struct curl_slist *heads_of(
 	const struct transfer *transfer, const struct credentials *credentials)
 {
@@ -254,8 +250,7 @@ static void set_signature(
 	curl_easy_setopt(easy, CURLOPT_PASSWORD, credentials->secret);
 }
 
-/* Sets the certificate authorities that the environment names. The program curl does this, but
- * libcurl does not. */
+/* The program curl uses the environment's authorities, but libcurl does not. */
 static void set_authorities(CURL *easy)
 {
 	const char *file = getenv("CURL_CA_BUNDLE");
@@ -287,8 +282,7 @@ void transfer_set_common(CURL *easy)
 	set_authorities(easy);
 }
 
-/* Sets up the request. A signed request follows no redirection, because its signature is only valid
- * for one server. */
+/* A signed request follows no redirection: its signature is valid for one server. */
 static void set_request(struct handle *handle, struct transfer *transfer,
 	struct curl_slist *heads, const struct credentials *credentials)
 {

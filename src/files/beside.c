@@ -40,8 +40,7 @@ static int print_text(
 	return err == -ENOENT ? 0 : err;
 }
 
-/* Reads a remote file, or a file that is a part of a remote container (far.h). Tries again after
- * errors, because the caller does not. */
+/* Tries again after errors, because the caller does not. */
 static int read_far(const struct dataset_sample *file, uint8_t *ret,
 	char message[static IMAGE_MESSAGE])
 {

@@ -25,26 +25,23 @@
  */
 
 enum segment_kind {
-	SEGMENT_CONSTANT, /* composite_constant makes the bytes */
+	SEGMENT_CONSTANT, /* bytes of composite_constant */
 	SEGMENT_ZEROS,
 	SEGMENT_SAMPLE,
-	/* the label as decimal digits; in the labels of a batch, as int64 or float32 */
-	SEGMENT_LABEL,
+	SEGMENT_LABEL, /* decimal digits; in a batch's labels int64 or float32 */
 	SEGMENT_JSON,
-	/* A text or file that belongs to the sample (beside.h), with its tar header.
-	 * segment.constant is the number of the ending. */
+	/* A text or file beside the sample (beside.h), with its tar header. */
 	SEGMENT_BESIDE
 };
 
 struct segment {
 	enum segment_kind kind;
-	uint64_t begin; /* offset of the segment in the file */
+	uint64_t begin; /* offset in the file */
 	uint64_t bytes;
-	/* number of the record in the file; in the zeros at the end of the file, the number of
-	 * records */
+	/* of the record; at the zeros in the end, the number of records */
 	uint32_t index;
-	/* SEGMENT_CONSTANT: a number by which the layout knows the bytes. SEGMENT_BESIDE: number of
-	 * the ending. */
+	/* SEGMENT_CONSTANT: the layout's number for the bytes. SEGMENT_BESIDE: the
+	 * ending's number. */
 	unsigned constant;
 };
 
@@ -54,7 +51,7 @@ struct composite;
 struct job_config;
 
 struct composite_rules {
-	/* Finds the segment that contains the byte at `offset`. Both `offset` and ret->begin count
+	/* Finds the segment with the byte at `offset`. `offset` and ret->begin count
 	 * from the start of the record. */
 	void (*record)(
 		const struct composite *composite, uint64_t offset, struct segment *ret);
@@ -65,43 +62,36 @@ struct composite_rules {
 struct composite {
 	const struct composite_rules *rules;
 	uint32_t first; /* position of the first record */
-	uint32_t n;	/* number of records, at least one */
-	/* Bytes of the head, at most COMPOSITE_CONSTANT. The head is constant segment number 0. */
+	uint32_t n;	/* records, at least one */
+	/* Bytes of constant segment number 0, at most COMPOSITE_CONSTANT. */
 	uint64_t head;
 	uint64_t stride;
 	uint64_t bytes;
 
-	/* Bytes of the sample, the label and the .json in each record; 0: records have no such
-	 * part. */
+	/* in each record; 0: records have no such part */
 	uint64_t sample_bytes, label_bytes, json_bytes;
-	/* Pairs in a tar: bytes of the first file, bytes of the second file, and the distance from
-	 * the start of the first file to the header of the second one. */
+	/* Pairs in a tar. second_at: from the start of the first file to the second
+	 * one's header. */
 	uint64_t first_bytes, second_bytes, second_at;
 	const char *second_extension;
 	unsigned n_beside;
-	uint64_t beside_bytes[CONFIG_MOST_ENDINGS +
-			      1]; /* bytes of the segment of each ending (beside.h) */
-	uint64_t sample_at;	  /* offset of the sample in its record */
-	const char *extension;	  /* the extension of samples in a tar */
-	/* labels of a batch: number of columns; 0: labels are classes */
-	uint32_t targets;
-	struct pixel_type pixels; /* type of a batch's numbers */
+	uint64_t beside_bytes[CONFIG_MOST_ENDINGS + 1]; /* by ending (beside.h) */
+	uint64_t sample_at;				/* offset in the record */
+	const char *extension;				/* of samples in a tar */
+	uint32_t targets;	  /* labels of a batch: columns; 0: labels are classes */
+	struct pixel_type pixels; /* of a batch's numbers */
 	struct tensor_shape shape;
-	/* Shape of the second files, if a batch holds pairs. height 0: it does not. */
+	/* of second files, if a batch holds pairs; else height is 0 */
 	struct tensor_shape second;
-	/* configuration of the job, if a batch holds pairs */
-	const struct job_config *config;
+	const struct job_config *config; /* if a batch holds pairs */
 };
 
-/* Finds the segment that contains the byte at the offset. The offset is less than
- * composite->bytes. */
+/* Finds the segment with the byte at `offset`, which is less than composite->bytes. */
 void composite_segment(
 	const struct composite *composite, uint64_t offset, struct segment *ret);
 
-/* Makes the bytes of a constant segment. */
 void composite_constant(const struct composite *composite, const struct segment *segment,
 	uint8_t ret[COMPOSITE_CONSTANT]);
 
-/* Returns the number of files that hold the samples, with `each` samples per file. drop_last: a
- * shorter last file is not counted. */
+/* drop_last: a shorter last file is not counted. */
 uint32_t composite_files(uint32_t samples, uint32_t each, bool drop_last);

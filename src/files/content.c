@@ -14,9 +14,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Checks that the content has as many bytes as the st_size that readers were told. Readers of a
- * shorter content would get wrong data, and readers of a longer content only a part of it. -EIO:
- * the lengths differ. */
+/* Readers of a content that is shorter than the st_size they were told would get wrong
+ * data; of a longer one, a part. -EIO: the lengths differ. */
 static int check_bytes(const struct job_config *config, const struct sched_handle *handle,
 	bool padded, uint64_t bytes, uint64_t size)
 {
@@ -28,12 +27,12 @@ static int check_bytes(const struct job_config *config, const struct sched_handl
 	return -EIO;
 }
 
-/* The way in which the job's files store samples, from [tensor] or a section [tensor NAME]. */
+/* The format of a file, from [tensor] or a section [tensor NAME]. */
 struct look {
 	enum sample_format format;
 	struct pixel_type pixels;
 	struct normalize_config normalize;
-	bool as_it_is; /* files contain the shared tensor unchanged */
+	bool as_it_is; /* the shared tensor, unchanged */
 };
 
 static const struct job_section *section_of(
@@ -95,7 +94,7 @@ static void put_targets(struct sched_job *job, const struct content_place *place
 		edition->targets + sched_handle_sample(handle) * n, bytes);
 }
 
-/* Makes the content of one file. label: the sample's label, for FORMAT_RECORD. */
+/* label: for FORMAT_RECORD. */
 static int make_one(const struct job_config *config, uint64_t daemon_seed,
 	const struct content_place *place, const struct look *look,
 	const struct tensor *tensor, uint32_t label, struct content_made *ret)
@@ -141,7 +140,7 @@ static struct look look_of_second(const struct job_config *second, bool joined)
 		.format = joined ? FORMAT_RAW : second->format, .pixels = second->pixels};
 }
 
-/* Makes the content of the second file of a pair, which readers see as a separate file. */
+/* Readers see the second file of the pair as a separate file. */
 static int make_second(const struct job_config *second, uint64_t daemon_seed,
 	const struct content_place *place, const struct sched_handle *handle,
 	struct content *ret)
@@ -174,7 +173,7 @@ void content_pair_fields(const struct job_config *config, struct tensor_shape fi
 	ret[1] = field_of(section->name, section->pixels, second);
 }
 
-/* Makes the head of a pair's record. The head describes both arrays, and the label follows it. */
+/* The head describes both arrays, and the label follows it. */
 static void make_record_head(
 	const struct job_config *config, uint32_t label, struct content *ret)
 {
@@ -190,8 +189,8 @@ static void make_record_head(
 	format->head_bytes = PAIR_HEAD + sizeof(number);
 }
 
-/* Appends the content of the second file to the content of the first. -EIO: a length differs from
- * the size that readers were told. */
+/* Appends the second file to the first. -EIO: a length differs from the size that
+ * readers were told. */
 static int join(struct sched_job *job, const struct content_place *place,
 	const struct sched_handle *handle, struct content *ret)
 {
@@ -258,8 +257,8 @@ static uint64_t made_bytes(const struct content_made *made)
 	       (made->format.encoded ? made->format.bytes : 0);
 }
 
-/* Tells the scheduler how many bytes were computed for the content. The tensor's bytes are not
- * among them, because the cache counts these already. */
+/* Tells the scheduler the bytes that were computed. The cache counts the tensor's
+ * bytes. */
 static int hold(struct content *content)
 {
 	uint64_t bytes = made_bytes(&content->first) + made_bytes(&content->second);

@@ -21,10 +21,8 @@ struct sched_job;
  *         source has changed.
  */
 
-/* A file, or a part of a file, made from one tensor. */
 struct content_made {
-	/* tensor from which the file is made: that of the handle, or `augmented` */
-	const struct tensor *tensor;
+	const struct tensor *tensor; /* the handle's, or `augmented` */
 	struct tensor *augmented;
 	struct formatted format;
 };
@@ -33,43 +31,39 @@ struct content_made {
 
 struct content {
 	struct content_made first;
-	/* second file of a pair, if the content has both files */
-	struct content_made second;
-	/* Offset of the second file. If the second file has a header, offset of this header. 0:
-	 * there is no second file. */
-	uint64_t second_at;
+	struct content_made second; /* of a pair, if the content has both files */
+	uint64_t second_at; /* of the second file or its header; 0: there is none */
 	uint8_t header[CONTENT_HEADER];
 	size_t header_bytes;
-	/* The two files of a pair, as views of the handle's tensor. */
+	/* the files of a pair, as views of the handle's tensor */
 	struct tensor views[2];
-	uint64_t size; /* size of the file, including the zeros at its end */
+	uint64_t size; /* with the zeros at the end */
 	struct sched *sched;
-	uint64_t held; /* number of computed bytes that the scheduler was told */
+	uint64_t held; /* computed bytes that the scheduler was told */
 };
 
-/* The file for which the content is made, and the sizes that readers were told. */
+/* The file to make, and the sizes that readers were told. */
 struct content_place {
 	uint32_t epoch, position;
 	enum sample_format format;
 	uint64_t size;
-	bool second; /* the content is only the second file of a pair */
-	/* The members from here on describe both files of a pair in a tar, one after the other. */
-	uint64_t first_size;   /* size of the first file; 0: not a pair in a tar */
+	bool second; /* only the second file of a pair */
+	/* The members from here on are for both files of a pair in a tar. */
+	uint64_t first_size;   /* 0: not a pair in a tar */
 	uint64_t second_at;    /* offset of the second file's header */
-	uint64_t second_size;  /* size of the second file, without its header */
-	const uint8_t *header; /* header of the second file, CONTENT_HEADER bytes */
+	uint64_t second_size;  /* without the header */
+	const uint8_t *header; /* of the second file, CONTENT_HEADER bytes */
 };
 
-/* Makes the content of a file from the handle's tensor. The caller frees it by content_free. */
+/* The caller calls content_free. */
 must_check int content_make(const struct files_context *context, struct sched_job *job,
 	const struct content_place *place, const struct sched_handle *handle,
 	struct content *ret);
 void content_free(struct content *content);
 
-/* Returns where the bytes of the content lie in memory. The result is valid while the content
- * lives. */
+/* The result points into the content. */
 struct content_parts content_parts(const struct content *content);
 
-/* Describes the two arrays of a pair for the head of a record or of a batch. */
+/* Describes both arrays of a pair for the head of a record or a batch. */
 void content_pair_fields(const struct job_config *config, struct tensor_shape first,
 	struct tensor_shape second, struct file_head_field ret[static 2]);

@@ -55,8 +55,7 @@ uint64_t content_second_bytes(
 	return content_bytes(&second, dataset, file);
 }
 
-/* Returns the length of a content that has both images of a pair. The record of a pair has a longer
- * head than the record of one image. */
+/* The record of a pair has a longer head than that of one image. */
 static uint64_t joined_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample)
 {
@@ -154,11 +153,11 @@ struct largest {
 	const struct job_config *config;
 	const struct dataset *dataset;
 	uint64_t bytes;
-	sample_id last; /* sample that was examined last; SAMPLE_NONE: none yet */
+	sample_id last; /* examined last; SAMPLE_NONE: none yet */
 };
 
-/* Tells whether, among images of one shape, the largest source file has the longest content. If so,
- * only this file of each shape has to be examined. */
+/* Tells whether, of each shape, only the largest source file need be examined, because
+ * it has the longest content. */
 static bool shape_decides(const struct job_config *config)
 {
 	return !config->n_sections && !content_joins(config);

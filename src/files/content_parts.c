@@ -7,13 +7,11 @@
 struct cut {
 	struct iovec *iov;
 	int n;
-	/* Number of bytes to skip before the first wanted byte, counted from the part that comes
-	 * next. */
-	uint64_t offset;
+	uint64_t offset; /* to skip, from the next part on */
 	uint64_t left;
 };
 
-/* The zeros are never written. They are not const, because an iovec can't point to const data. */
+/* Never written. An iovec can't point to const data. */
 static uint8_t zeros[CONTENT_ZEROS];
 
 static void add(struct cut *cut, const void *data, uint64_t bytes)
@@ -38,7 +36,7 @@ static void take_part(struct cut *cut, const void *data, uint64_t bytes)
 	cut->offset = 0;
 }
 
-/* Adds a part that consists of zeros. Skips the zeros before the first wanted byte. */
+/* Skips zeros before the first wanted byte. */
 static void take_zeros(struct cut *cut, uint64_t bytes)
 {
 	while (bytes > 0 && cut->left > 0) {

@@ -21,9 +21,9 @@
  *   Threads: any.   Errors: none; a request beyond the end gives nothing.
  */
 
-#define CONTENT_ZEROS ((size_t)64 * 1024)      /* bytes of a block of zeros */
-#define CONTENT_MAX_READ ((size_t)1024 * 1024) /* bytes of the largest read request */
-/* Number of iovec entries that is enough for any read. */
+#define CONTENT_ZEROS ((size_t)64 * 1024)      /* one block of zeros */
+#define CONTENT_MAX_READ ((size_t)1024 * 1024) /* the largest read request */
+/* Entries that are enough for any read. */
 #define CONTENT_IOV (CONTENT_MAX_READ / CONTENT_ZEROS + 7)
 
 struct content_parts {
@@ -31,7 +31,7 @@ struct content_parts {
 	uint64_t head_bytes;
 	const void *body;
 	uint64_t body_bytes;
-	uint64_t size;	    /* size of the whole file, including the zeros */
+	uint64_t size;	    /* with the zeros */
 	uint64_t second_at; /* offset of the second file; 0: there is none */
 	const void *second_header;
 	uint64_t second_header_bytes;
@@ -41,7 +41,6 @@ struct content_parts {
 	uint64_t second_body_bytes;
 };
 
-/* Finds the bytes of a read request in the parts. Returns the number of iovec entries. *ret_bytes
- * is at most CONTENT_MAX_READ. */
+/* Returns the number of iovec entries. *ret_bytes is at most CONTENT_MAX_READ. */
 int content_cut(const struct content_parts *parts, uint64_t offset, size_t length,
 	struct iovec iov[CONTENT_IOV], size_t *ret_bytes);

@@ -10,13 +10,13 @@
 #include <errno.h>
 #include <string.h>
 
-#define HASH_BITS 58 /* bits of an inode number, not counting the kind */
+#define HASH_BITS 58 /* of an inode number, without the kind */
 #define FNV_BASIS UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
 
 /* --- directories as numbers ------------------------------------------------------- */
 
-/* Returns the hash of a subdirectory. hash: the hash of its parent directory; name: n bytes. */
+/* hash: of the parent directory; name: n bytes. */
 static uint64_t hash_below(uint64_t hash, const char *name, size_t n)
 {
 	hash = (hash ^ '/') * FNV_PRIME;
@@ -72,8 +72,8 @@ struct inode data_step_directory(const struct data_step *step)
 			       : (struct inode){.kind = INODE_DATA};
 }
 
-/* Finds the step of the job's [view] path that lies in the directory with this hash. false: the
- * path does not lead through this directory. */
+/* Finds the step of the job's [view] path in the directory with this hash. Returns false
+ * if the path does not lead through it. */
 static bool find_step(struct sched_job *job, uint64_t directory, struct data_step *ret)
 {
 	const char *path = sched_job_config(job)->path;
@@ -118,8 +118,7 @@ static bool has_entry(const struct entries *entries, const char *name)
 	return false;
 }
 
-/* Collects all entries of a directory. If several jobs have an entry of the same name, the job with
- * the smallest id wins. */
+/* If several jobs have an entry of the same name, the job with the smallest id wins. */
 static int collect(
 	const struct files_context *context, struct inode directory, struct entries *ret)
 {
@@ -145,7 +144,7 @@ static int collect(
 		}
 		sched_job_put(job);
 	}
-	/* -ENOENT: no job needs the directory any more. data/ itself always exists. */
+	/* -ENOENT: no job needs the directory any more. data/ always exists. */
 	return ret->n == 0 && directory.kind == INODE_DATA_DIRECTORY ? -ENOENT : 0;
 }
 

@@ -7,52 +7,44 @@
 #include "files/inode.h"
 
 /*
- * data/: a job with `[view] path = resnet18/train` has a link data/resnet18/train to the job's
- * current/. This module makes the link, and the directories above it.
- *
- * A directory's inode number is a hash of its path. Each look-up searches all jobs for the
- * directory's entries, so nothing has to be updated when jobs come and go.
+ * data/: a job with `[view] path = resnet18/train` has a link data/resnet18/train to the
+ * job's current/. A directory's inode number is a hash of its path. Each look-up
+ * searches all jobs for the directory's entries, so nothing has to be updated when jobs
+ * come and go.
  *
  *   Threads: any.   Errors: -ENOENT, -ENOMEM.
  */
 
-/* bytes that are enough for any name, since a path has fewer than 256 */
-#define DATA_NAME 256
-#define DATA_TARGET 512 /* bytes that are enough for any link's target */
+#define DATA_NAME 256 /* a path has fewer bytes */
+#define DATA_TARGET 512
 
 struct data_entry {
 	struct inode inode;
 	char name[DATA_NAME];
-	/* number of the entry in its directory's listing; never changes */
-	uint64_t number;
+	uint64_t number; /* in its directory's listing; never changes */
 };
 
-/* Finds the entry of a directory by its name. */
 must_check int data_lookup(const struct files_context *context, struct inode directory,
 	const char *name, struct inode *ret);
 
-/* Finds the first entry whose number is at least `number`. 1: *ret is the entry; 0: there is
+/* Finds the first entry whose number is at least `number`. Returns 1, or 0 if there is
  * none. */
 must_check int data_entry(const struct files_context *context, struct inode directory,
 	uint64_t number, struct data_entry *ret);
 
-/* Counts the directories in a directory. */
 must_check int data_subdirectories(
 	const struct files_context *context, struct inode directory, uint32_t *ret);
 
-/* Prints the target of a link. */
 must_check int data_target(
 	const struct files_context *context, struct inode link, char ret[DATA_TARGET]);
 
-/*
- * One step of a job's path: a name, and the directory that contains it. The name does not end with
- * \0. The path resnet18/train has two steps: "resnet18" in data/, and "train" in data/resnet18.
- */
+/* One step of a job's path: a name (not ended by \0) and its directory. The path
+ * resnet18/train has two steps: "resnet18" in data/, and "train" in data/resnet18. */
 struct data_step {
-	uint64_t hash; /* hash of the directory */
+	uint64_t hash;
 	const char *name;
 	size_t bytes;
-	uint32_t depth; /* depth of the name: 1 in data/ itself */
+	uint32_t depth; /* of the name; 1 in data/ itself */
 	bool last;
 };
 

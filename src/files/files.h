@@ -11,14 +11,11 @@
 struct sched;
 
 /*
- * The parts of the daemon that fuse and control need to make the tree of files. main fills in the
- * struct.
+ * The parts of the daemon with which fuse and control make the tree of files. main fills
+ * in the struct.
  *
  * Words of this folder:
  *
- *   composite   a file that holds several positions: a tar, a batch, the labels of a batch
- *   pair        a sample of two files, such as an image and its mask (`from` in [tensor NAME])
- *   beside      files and texts that come with a sample: a caption, for instance
  *   head        the bytes of a file before the tensor's bytes
  *   known       a size that readers can be told before the position is bound
  *
@@ -28,11 +25,9 @@ struct files_context {
 	const struct daemon_config *config;
 	struct sched *sched;
 	struct group *group;
-	/* files in memory that the kernel reads itself (passthrough), or NULL */
+	/* files that the kernel reads (passthrough), or NULL */
 	struct backings *backings;
-	struct made_texts *texts; /* texts that readers share (made_text.h) */
-	const char *mountpoint;	  /* absolute path */
-	/* Descriptor of a mounted /dev/fuse that the daemon inherited at its start; 0: the daemon
-	 * mounts the tree itself. */
-	int device;
+	struct made_texts *texts; /* shared by readers (made_text.h) */
+	const char *mountpoint;	  /* absolute */
+	int device; /* of an inherited mount; 0: the daemon mounts the tree */
 };

@@ -85,7 +85,7 @@ static uint8_t *put_bmp_head(uint8_t *at, struct tensor_shape shape)
 	at = put_le32(at, 40); /* BITMAPINFOHEADER */
 	at = put_le32(at, shape.width);
 	at = put_le32(at, shape.height);
-	at = put_le16(at, 1); /* one colour plane */
+	at = put_le16(at, 1); /* colour planes */
 	at = put_le16(at, 24);
 	at = put_le32(at, 0); /* not compressed */
 	at = put_le32(at, (uint32_t)(bytes - BMP_HEAD));
@@ -124,7 +124,7 @@ static void encode_bmp(uint8_t *at, const struct tensor *tensor)
 #define PNG_SIGNATURE "\x89PNG\r\n\x1a\n"
 #define PNG_BLOCK 65535
 #define PNG_CHUNK_BLOCKS 64
-#define PNG_CHUNK_EXTRA 12 /* bytes of the length, the type and the CRC */
+#define PNG_CHUNK_EXTRA 12 /* length, type and CRC */
 
 static uint64_t png_raw_bytes(struct tensor_shape shape)
 {
@@ -142,8 +142,8 @@ static uint64_t png_bytes(struct tensor_shape shape)
 
 struct png {
 	uint8_t *at;
-	uint8_t *chunk;	   /* start of the chunk that is being written */
-	uint64_t raw_left; /* bytes of rows that are not in a block yet */
+	uint8_t *chunk;	   /* start of the unfinished chunk */
+	uint64_t raw_left; /* bytes of rows that are in no block yet */
 	uint32_t block_left;
 	uint32_t chunk_blocks;
 	uint32_t adler;
@@ -174,7 +174,7 @@ static void begin_block(struct png *png)
 	png->raw_left -= n;
 	png->block_left = n;
 	png->chunk_blocks++;
-	*png->at++ = png->raw_left == 0; /* 1: this is the last block */
+	*png->at++ = png->raw_left == 0; /* 1: the last block */
 	png->at = put_le16(put_le16(png->at, n), ~n);
 }
 
@@ -291,7 +291,6 @@ static int encode(
 	return 0;
 }
 
-/* Tells whether files of the format can hold pixels of the mode. */
 static bool holds(enum sample_format format, enum pixel_mode mode)
 {
 	switch (format) {

@@ -25,24 +25,22 @@
  */
 
 struct formatted {
-	/* large enough for any head, including that of a pair with its label */
-	uint8_t head[FILE_HEAD_MOST];
+	uint8_t head[FILE_HEAD_MOST]; /* fits any head, also of a pair with its label */
 	size_t head_bytes;
 	uint8_t *encoded; /* the whole file; NULL: the file is head + tensor */
-	uint64_t bytes;	  /* bytes of the whole file */
+	uint64_t bytes;	  /* of the whole file */
 };
 
-/* Returns the length of the file of a tensor with this shape. file_bytes: size of the source file,
- * which is the result for FORMAT_SOURCE. */
+/* file_bytes: the result for FORMAT_SOURCE. */
 uint64_t format_bytes(enum sample_format format, struct pixel_type type,
 	struct tensor_shape shape, uint64_t file_bytes);
 
-/* Makes the file of a tensor. label: the label of a record. If type.targets is set, the head ends
- * with zeros, where the caller writes the targets (labels = columns). */
+/* label: for a record. If type.targets is set, the head ends with zeros, where the
+ * caller writes the targets (labels = columns). */
 must_check int format_make(enum sample_format format, struct pixel_type type,
 	const struct tensor *tensor, uint32_t label, struct formatted *ret);
 void format_free(struct formatted *file);
 
-/* Describes the head of a format whose files are a head and the tensor. false: the format encodes
- * the pixels. */
+/* Returns false if the format encodes the pixels; otherwise files are a head and the
+ * tensor. */
 bool format_head(enum sample_format format, struct file_head *ret);

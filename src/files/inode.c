@@ -5,8 +5,7 @@
 #include "files/inode.h"
 #include "sched/positions.h"
 
-/* equals FUSE_ROOT_ID; this file does not include libfuse's headers */
-#define FUSE_ROOT 1
+#define FUSE_ROOT 1 /* FUSE_ROOT_ID, without libfuse's headers */
 
 #define KIND_SHIFT 58
 #define JOB_SHIFT 44

@@ -26,7 +26,7 @@ enum inode_kind {
 	INODE_STATS_JSON,
 	INODE_METRICS,
 	INODE_DATASETS, /* directory */
-	INODE_DATASET,	/* directory; the job field is the index of the dataset */
+	INODE_DATASET,	/* directory; job: index of the dataset */
 	INODE_DATASET_INFO,
 	INODE_DATASET_CLASSES,
 	INODE_JOBS, /* directory */
@@ -35,56 +35,50 @@ enum inode_kind {
 	INODE_JOB_STATUS,
 	INODE_JOB_CLASSES,
 	INODE_EPOCH_ORDER,
-	INODE_EPOCH, /* directory; if the epoch is INODE_CURRENT: current/ */
+	INODE_EPOCH, /* directory; epoch INODE_CURRENT: current/ */
 	INODE_SAMPLE,
-	INODE_LABEL, /* .cls */
-	/* A directory in an epoch's directory. position: in layout flat the number of the shard, in
-	 * classes the label, in mirror the number of the dataset's directory. */
+	INODE_LABEL,
+	/* A directory in an epoch's directory. position: the shard in layout flat, the
+	 * label in classes, the dataset's directory in mirror. */
 	INODE_SHARD,
-	INODE_JSON, /* .json */
-	/* position of INODE_TAR, INODE_BATCH and INODE_BATCH_LABELS: number of the file in the
-	 * epoch */
-	INODE_TAR,
+	INODE_JSON,
+	INODE_TAR, /* position: number of the file in the epoch */
 	INODE_BATCH,
 	INODE_BATCH_LABELS,
-	INODE_DATA, /* directory data/ */
-	/* A directory below data/. The fields job, epoch, names and position together hold a hash
-	 * of the directory's path. */
+	INODE_DATA, /* data/ */
+	/* A directory below data/: the fields after `kind` together hold a hash of its
+	 * path. */
 	INODE_DATA_DIRECTORY,
-	INODE_DATA_LINK, /* symlink; epoch: depth of the link below data/ */
+	INODE_DATA_LINK, /* epoch: depth of the link below data/ */
 	INODE_JOB_STATE,
 	INODE_DATASET_BAD,
 	INODE_DASHBOARD,
-	/* Layout mirror: a file that is no sample; position: number of the file. */
-	INODE_OTHER,
-	/* layout flat: the second file of a pair, such as 00000000.mask.png */
-	INODE_PAIR,
-	/* A file beside a sample has the kind INODE_BESIDE + the number of the ending
-	 * (beside.h). */
-	INODE_BESIDE,
+	INODE_OTHER,  /* layout mirror: a file that is no sample; position: its number */
+	INODE_PAIR,   /* layout flat: a second file, such as 00000000.mask.png */
+	INODE_BESIDE, /* plus the number of the ending (beside.h) */
 	INODE_BESIDE_LAST = INODE_BESIDE + CONFIG_MOST_ENDINGS,
 	INODE_KINDS
 };
 
 #define INODE_MAX_JOB ((1u << 14) - 1)
 #define INODE_MAX_EPOCH ((1u << 14) - 1)
-#define INODE_CURRENT INODE_MAX_EPOCH /* stands for current/; no epoch has this number */
+#define INODE_CURRENT INODE_MAX_EPOCH /* no epoch has this number */
 _Static_assert(CONFIG_MOST_EPOCHS == INODE_CURRENT, "each epoch has a number");
 #define INODE_MAX_NAMES 3u
 #define INODE_MAX_POSITION (CONFIG_MOST_SAMPLES - 1)
 
 struct inode {
 	enum inode_kind kind;
-	uint32_t job; /* id of the job, or index of the dataset */
+	uint32_t job; /* of the job, or index of the dataset */
 	uint32_t epoch;
-	/* Version of the file names (layout_classes.c). After a rescan a name may stand for another
-	 * file. */
+	/* version of the names (layout_classes.c): a rescan may give a name to another
+	 * file */
 	uint32_t names;
 	uint32_t position;
 };
 
-/* Tells whether the file holds the pixels of the sample at its position. If samples are pairs, this
- * is true of both files of a pair. */
+/* Tells whether the file holds pixels of the position's sample: either file of a pair
+ * does. */
 static inline bool inode_is_sample(struct inode inode)
 {
 	return inode.kind == INODE_SAMPLE || inode.kind == INODE_PAIR;
@@ -95,21 +89,20 @@ static inline bool inode_is_beside(enum inode_kind kind)
 	return kind >= INODE_BESIDE && kind <= INODE_BESIDE_LAST;
 }
 
-/* Tells whether the file is a text about the sample at its position. A worker makes such a text. */
+/* A worker makes such a text. */
 static inline bool inode_is_text_of_sample(enum inode_kind kind)
 {
 	return kind == INODE_JSON || inode_is_beside(kind);
 }
 
-/* Tells whether the file holds several positions. */
 static inline bool inode_is_composite(enum inode_kind kind)
 {
 	return kind == INODE_TAR || kind == INODE_BATCH || kind == INODE_BATCH_LABELS;
 }
 
-/* Returns the inode's epoch as the scheduler expects it: SCHED_CURRENT for INODE_CURRENT. */
+/* Returns SCHED_CURRENT for INODE_CURRENT. */
 uint32_t inode_sched_epoch(struct inode inode);
 
 uint64_t inode_pack(struct inode inode);
-/* Unpacks a number. false: no inode has this number. */
+/* Returns false if no inode has this number. */
 bool inode_unpack(uint64_t number, struct inode *ret);

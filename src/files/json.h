@@ -12,14 +12,13 @@
 struct sched_job;
 
 /*
- * The .json beside a sample: one JSON object, then spaces up to the length of the dataset's longest
- * object, and a newline. So all .json files have the same size, which is known before their
- * positions are bound.
+ * The .json beside a sample: one JSON object, then spaces up to the length of the
+ * dataset's longest object, and a newline. So all have the same size, which is known
+ * before positions are bound.
  *
  *   Threads: any.   Errors: -ENOMEM, -EIO.
  */
 
-/* Finds the common size of the epoch's .json files. */
 must_check int json_bytes(struct sched_job *job, uint32_t epoch, uint64_t *ret);
 must_check int json_print(
 	FILE *out, struct sched_job *job, uint32_t epoch, sample_id sample);

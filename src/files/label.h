@@ -8,13 +8,13 @@
 struct sched_job;
 
 /*
- * Label files. A file holds the label in ASCII, then newlines. All label files of a dataset have
- * the same size: as many bytes as the largest label has digits, plus one.
+ * A label file holds the label in ASCII, then newlines. All label files of a dataset
+ * have as many bytes as the largest label has digits, plus one.
  *
  *   Threads: any; no state.   Errors: none.
  */
 
-#define LABEL_BYTES 16 /* bytes that are enough for any label file */
+#define LABEL_BYTES 16
 
 uint32_t label_bytes(uint32_t n_classes);
 uint32_t label_bytes_of(struct sched_job *job, uint32_t epoch);

@@ -18,7 +18,7 @@ struct sched_job;
  *   Threads: any.   Errors: -ENOENT from lookup; -ENOMEM, -EIO where noted.
  */
 
-#define LAYOUT_NAME 1024 /* bytes that are enough for any name */
+#define LAYOUT_NAME 1024
 
 struct layout_entry {
 	struct inode inode;
@@ -26,18 +26,16 @@ struct layout_entry {
 };
 
 struct layout {
-	/* Returns an upper bound of the entries' numbers. The number of an entry in its directory
-	 * never changes. */
+	/* An upper bound of the entries' numbers. An entry's number never changes. */
 	uint64_t (*entries)(struct sched_job *job, struct inode directory);
-	/* Finds the entry with a number. false: no entry has this number. */
+	/* Returns false if no entry has this number. */
 	bool (*entry)(struct sched_job *job, struct inode directory, uint64_t number,
 		struct layout_entry *ret);
 	int (*lookup)(struct sched_job *job, struct inode directory, const char *name,
 		struct inode *ret);
-	/* Tells whether an inode of this kind and position exists in the layout. */
 	bool (*exists)(struct sched_job *job, struct inode inode);
 	uint32_t (*subdirectories)(struct sched_job *job, struct inode directory);
-	/* Finds the size of a file. false: the size is known only when the file is open. */
+	/* Returns false if the size is known only when the file is open. */
 	bool (*size)(struct sizes *sizes, struct sched_job *job, struct inode file,
 		uint64_t *ret);
 };
@@ -47,10 +45,10 @@ extern const struct layout layout_flat, layout_classes, layout_mirror, layout_ta
 
 const struct layout *layout_of(const struct sched_job *job);
 
-/* Returns the number of samples in each batch or shard. The last one may have fewer. */
+/* The last batch or shard may have fewer samples. */
 uint32_t layout_file_samples(const struct job_config *config);
 
-/* Tells whether the epoch skips the n positions from `position` on, because all their samples are
- * bad. Listings omit the files of skipped positions. */
+/* Tells whether the epoch skips the n positions from `position` on, because all their
+ * samples are bad. Listings omit their files. */
 bool layout_skips(
 	struct sched_job *job, struct inode directory, uint32_t position, uint32_t n);

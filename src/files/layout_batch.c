@@ -174,8 +174,8 @@ static uint32_t subdirectories(struct sched_job *job, struct inode directory)
 	return 0;
 }
 
-/* Returns the common shape of all images. The configuration requires one size for batches, and the
- * scheduler requires one pixel mode. */
+/* Batches require one size in the configuration, and the scheduler requires one pixel
+ * mode. */
 static struct tensor_shape shape_of(
 	const struct job_config *config, const struct sched_edition *edition)
 {
@@ -186,7 +186,7 @@ static struct tensor_shape shape_of(
 		&config->augment, preparation_output(&config->preparation, any));
 }
 
-/* Describes a batch of pairs. Each record has the image and then the second file. */
+/* Each record has the image and then the second file. */
 static struct composite pairs_composite(uint32_t first, uint32_t n,
 	const struct job_config *config, const struct sched_edition *edition)
 {

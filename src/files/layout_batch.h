@@ -17,15 +17,14 @@ struct sched_job;
  *   Threads: any.   Errors: none.
  */
 
-/* Bytes before the samples of a batch. In a mapped file the samples then begin at a page boundary,
- * which drivers need to read the memory by DMA. */
+/* The samples of a mapped file begin at a page boundary, as drivers need for DMA. */
 #define BATCH_HEAD 4096
 
 struct composite batch_composite(
 	uint32_t first, uint32_t n, struct pixel_type pixels, struct tensor_shape shape);
-/* Describes the labels of a batch. targets: number of label columns; 0: labels are classes. */
+/* targets: label columns; 0: labels are classes. */
 struct composite batch_labels_composite(uint32_t first, uint32_t n, uint32_t targets);
 
-/* Describes the file of an inode of kind INODE_BATCH or INODE_BATCH_LABELS. */
+/* file: of kind INODE_BATCH or INODE_BATCH_LABELS. */
 struct composite batch_file(
 	struct sched_job *job, const struct sched_edition *edition, struct inode file);

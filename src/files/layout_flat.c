@@ -48,7 +48,7 @@ size_t flat_parse_number(const char *text, unsigned digits, uint32_t bound, uint
 	return n;
 }
 
-/* Tells whether a position has two files: samples are pairs that are not joined in one file. */
+/* Tells whether pairs are two files. */
 static bool has_second(const struct job_config *config)
 {
 	return config_is_pair(config) && !content_joins(config);
@@ -99,13 +99,11 @@ bool flat_parse(const char *name, const struct job_config *config, uint32_t n_po
 
 /* --- which files there are -------------------------------------------------------- */
 
-/* Returns the number of files of a position. */
 static unsigned n_kinds(const struct job_config *config)
 {
 	return 2u + config->json + has_second(config) + beside_count(config);
 }
 
-/* Returns the kind of the i-th file of a position. */
 static enum inode_kind kind_of(const struct job_config *config, unsigned i)
 {
 	if (i < 2)
@@ -139,8 +137,8 @@ static unsigned shard_digits(uint32_t shards)
 	return (unsigned)flat_print_number(shards - 1, MIN_SHARD_DIGITS, text);
 }
 
-/* Returns the number of positions that a listing shows. If the next epoch is longer, a look-up in
- * current/ also finds the positions that only this epoch has (n_found). */
+/* A look-up in current/ also finds positions that only a longer next epoch has
+ * (n_found). */
 static uint32_t n_listed(struct sched_job *job, struct inode directory)
 {
 	auto_edition *edition = sched_edition(job, inode_sched_epoch(directory));
@@ -157,7 +155,7 @@ struct range {
 	uint32_t first, n;
 };
 
-/* Returns the range of positions whose files lie directly in the directory. */
+/* Positions whose files lie directly in the directory. */
 static struct range positions(
 	struct sched_job *job, struct inode directory, uint32_t samples)
 {

@@ -9,35 +9,35 @@
 #include <stddef.h>
 
 /*
- * The layout "flat": NNNNNNNN.<extension> is the sample of a position, NNNNNNNN.cls its label,
- * NNNNNNNN.json its row in the catalogue. Other files that come with the sample are
- * NNNNNNNN.<ending> (beside.h). The files lie in the epoch's directory or, with `shard`, in
- * directories 000, 001, ... below it.
+ * The layout "flat": NNNNNNNN.<extension> is the sample of a position, NNNNNNNN.cls its
+ * label, NNNNNNNN.json its row in the catalogue, NNNNNNNN.<ending> a file beside it
+ * (beside.h). The files lie in the epoch's directory or, with `shard`, in directories
+ * 000, 001, ... below it.
  *
  *   Threads: any.   Errors: none.
  */
 
-#define FLAT_NAME 64 /* bytes that are enough for any name */
+#define FLAT_NAME 64
 
 struct flat_name {
-	/* INODE_SAMPLE, INODE_LABEL, INODE_JSON, INODE_PAIR, or INODE_BESIDE + number of an
+	/* INODE_SAMPLE, INODE_LABEL, INODE_JSON, INODE_PAIR, or INODE_BESIDE + an
 	 * ending. */
 	enum inode_kind kind;
 	uint32_t position;
 };
 
-/* Prints a name and returns its length. */
+/* Returns the length. */
 size_t flat_print(
 	struct flat_name name, const struct job_config *config, char ret[FLAT_NAME]);
 
-/* Parses a name. false: the name belongs to no position below n_positions. */
+/* Returns false if the name belongs to no position below n_positions. */
 bool flat_parse(const char *name, const struct job_config *config, uint32_t n_positions,
 	struct flat_name *ret);
 
-/* Prints a number with at least `digits` digits. Returns the length, at most FLAT_DIGITS. */
+/* Prints at least `digits` digits. Returns the length, at most FLAT_DIGITS. */
 #define FLAT_DIGITS 10
 size_t flat_print_number(uint32_t number, unsigned digits, char *ret);
-/* Parses a number as flat_print_number prints it. Returns its length; 0: the text does not begin
- * with such a number below `bound`. */
+/* Returns the length of a number in the form of flat_print_number; 0: the text does not
+ * begin with one below `bound`. */
 size_t flat_parse_number(
 	const char *text, unsigned digits, uint32_t bound, uint32_t *ret);

@@ -13,17 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * The layout "mirror": the dataset's own tree and names. A directory is INODE_SHARD; its position
- * is its number among the dataset's directories. The position of a sample's file is the index of
- * the sample among the selected samples. Directories without selected samples below them are
- * omitted, as in "classes". A file that is no sample is INODE_OTHER; its position is its number
- * among all files. If a sample's file gets the name of such a file, the name leads to the sample.
- */
+/* The layout "mirror": the dataset's own tree and names. A directory is INODE_SHARD;
+ * position: its number among the dataset's directories. A sample's position is its index
+ * among the selected samples. Directories without selected samples are omitted, as in
+ * "classes". A file that is no sample is INODE_OTHER; position: its number among all
+ * files. A name that both have leads to the sample. */
 
 /* --- names ------------------------------------------------------------------------ */
 
-/* Returns the number of bytes before ".extension"; 0: the name has another ending. */
+/* 0: the name has another ending. */
 static size_t bytes_before(const char *name, const char *extension)
 {
 	size_t n = strlen(name), bytes = strlen(extension);
@@ -40,8 +38,8 @@ static uint32_t find_sample(const struct dataset_paths *paths,
 	return paths_other(paths, file) ? UINT32_MAX : file;
 }
 
-/* Tells whether the file keeps its name in the mount: the name already ends with the extension, and
- * no other sample would get this name when the extension is appended. */
+/* The name already ends with the extension, and no other sample gets this name when the
+ * extension is appended. */
 static bool keeps_name(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
 {
@@ -51,16 +49,14 @@ static bool keeps_name(const struct dataset_paths *paths,
 	return n > 0 && find_sample(paths, directory, name, n) == UINT32_MAX;
 }
 
-#define HASHED 17 /* bytes: "~" and 16 digits */
+#define HASHED 17 /* "~" and 16 digits */
 
-/* Tells whether the name with the extension appended is too long for a file name. */
 static bool is_too_long(const char *name, const char *extension)
 {
 	return strlen(name) + 1 + strlen(extension) > NAME_MAX;
 }
 
-/* Prints the beginning of the name, cut between two characters, then "~" and a hash of the whole
- * name. */
+/* Cuts the name between two characters, and appends "~" and a hash of the whole name. */
 static void print_short(const char *name, const char *extension, char ret[MIRROR_NAME])
 {
 	int least = (int)(NAME_MAX - HASHED - 1 - strlen(extension)) - 3, n = least + 3;
@@ -70,9 +66,8 @@ static void print_short(const char *name, const char *extension, char ret[MIRROR
 		extension);
 }
 
-/* Tells whether the extension takes the place of the name's ending, so that tulip.png becomes
- * tulip.jpg beside tulip.txt. This requires that no other sample is called tulip.*, and none
- * tulip. */
+/* tulip.png becomes tulip.jpg beside tulip.txt, unless another sample is called tulip.*
+ * or tulip. */
 static bool replaces_ending(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
 {
@@ -127,8 +122,7 @@ static uint32_t find_whole(const struct dataset_paths *paths,
 	return file;
 }
 
-/* Finds the file with this name among the files of the directory whose names are too long. This is
- * slow, but such names are rare. */
+/* Searches the names that are too long. This is slow, but such names are rare. */
 static uint32_t find_short(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name)
 {
@@ -159,7 +153,7 @@ uint32_t mirror_find(const struct dataset_paths *paths,
 	return find_short(paths, directory, extension, name);
 }
 
-/* Returns the extension that the file gets; NULL: the file keeps its name. */
+/* NULL: the file keeps its name. */
 static const char *extension_of(
 	struct sched_job *job, const struct dataset_paths *paths, uint32_t file)
 {
@@ -180,8 +174,7 @@ static bool is_same_ending(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Finds the file that has this name in the mount. Considers only files that get this extension.
- * UINT32_MAX: there is none. */
+/* Considers only files that get this extension. UINT32_MAX: there is none. */
 static uint32_t find_with(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name)
 {
@@ -192,7 +185,7 @@ static uint32_t find_with(struct sched_job *job, const struct dataset_paths *pat
 		       : UINT32_MAX;
 }
 
-/* Finds the file that has this name in the mount. UINT32_MAX: there is none. */
+/* UINT32_MAX: no file has this name in the mount. */
 static uint32_t find_shown(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name)
 {
@@ -210,8 +203,7 @@ static uint32_t find_shown(struct sched_job *job, const struct dataset_paths *pa
 
 /* --- selected samples ------------------------------------------------------------ */
 
-/* Returns the dataset's paths. They exist already, because they were made when the job was
- * added. */
+/* The paths were made when the job was added. */
 static const struct dataset_paths *paths_of(struct sched_job *job)
 {
 	auto_edition *edition = sched_edition(job, 0);
@@ -260,7 +252,7 @@ static struct inode sample_inode(
 	return directory;
 }
 
-/* Finds the selected sample whose file has the name; UINT32_MAX: none. */
+/* UINT32_MAX: no selected sample has this name. */
 static uint32_t find_selected(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name)
 {

@@ -21,27 +21,24 @@ struct sched_job;
  *   Threads: any.   Errors: none.
  */
 
-#define MIRROR_NAME 512 /* bytes that are enough for any name */
+#define MIRROR_NAME 512
 
-/* Prints the name that a file has in the mount. */
 void mirror_print(const struct dataset_paths *paths,
 	const struct paths_directory *directory, uint32_t file, const char *extension,
 	char ret[MIRROR_NAME]);
 
-/* Finds the file of a directory that has this name; UINT32_MAX: none. */
+/* UINT32_MAX: no file of the directory has this name. */
 uint32_t mirror_find(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name);
 
 /* A file that is no sample, as the scan found it. */
 struct mirror_other {
-	char *path; /* absolute */
-	/* the file must lie in this directory; NULL: it may lie anywhere */
-	char *boundary;
+	char *path;
+	char *boundary; /* contains the file; NULL: it may lie anywhere */
 	uint64_t bytes;
 	int64_t mtime_ns;
 };
-/* Finds the source file of an inode. The caller frees the members of *ret with mirror_other_free.
- * -ENOENT, -ENOMEM. */
+/* Finds the source file. The caller calls mirror_other_free. -ENOENT, -ENOMEM. */
 must_check int mirror_other(
 	struct sched_job *job, struct inode inode, struct mirror_other *ret);
 void mirror_other_free(struct mirror_other *other);

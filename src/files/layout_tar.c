@@ -14,18 +14,15 @@
 #include <string.h>
 
 #define BLOCK 512
-#define RECORD 10240 /* bytes; the size of a tar is a multiple of it, as with GNU tar */
-/* 1980-01-01 in octal; constant, so that the bytes of a tar never change */
-#define MTIME "02263523000"
+#define RECORD 10240	    /* bytes; a tar's size is a multiple, as with GNU tar */
+#define MTIME "02263523000" /* 1980-01-01 in octal: the bytes of a tar never change */
 
 /* --- the parts of a shard ---------------------------------------------------------- */
 
-/*
- * A member (a file in the tar) of constant size has the same offset in the records of all
- * positions. The size of a text beside the sample differs between positions. So such a text has
- * room for the largest text, and its header is made when the position is bound. The rest of the
- * room is a comment, in the form of an extended header (pax), which readers of tar files skip.
- */
+/* A member (a file in the tar) of constant size has the same offset in all records. A
+ * text beside the sample has room for the largest text, and its header is made when the
+ * position is bound. A comment fills the rest: an extended header (pax), which readers
+ * of tar files skip. */
 
 enum member { MEMBER_LABEL, MEMBER_JSON, MEMBER_BESIDE, MEMBER_SAMPLE, MEMBERS };
 
@@ -42,8 +39,7 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit)
 	return (bytes + unit - 1) / unit * unit;
 }
 
-/* Bytes of the shortest comment. A comment is a header and at least one block, and fills the room
- * that a text leaves. */
+/* A comment is a header and at least one block. */
 #define LEAST_COMMENT (2 * BLOCK)
 
 static uint64_t beside_blocks(uint64_t most_bytes)
@@ -63,9 +59,8 @@ static uint64_t member_blocks(const struct composite *tar, enum member member)
 	return blocks;
 }
 
-/* Finds the text beside a sample whose segment contains `offset`, counted from the segment of the
- * first text. ret->begin: the caller sets it to the start of that first segment; the function adds
- * the bytes of the segments before the found one. */
+/* offset: from the segment of the first text. ret->begin: the caller sets it to the
+ * start of that segment; the bytes of the segments before the found one are added. */
 static void find_beside(const struct composite *tar, uint64_t offset, struct segment *ret)
 {
 	unsigned i = 0;
@@ -78,9 +73,8 @@ static void find_beside(const struct composite *tar, uint64_t offset, struct seg
 	ret->bytes = tar->beside_bytes[i];
 }
 
-/* Finds the segment of a member that contains `offset`, counted from the member's header.
- * ret->begin: the caller sets it to the start of this header; the function adds the distance to the
- * found segment. */
+/* offset: from the member's header. ret->begin: the caller sets it to the start of this
+ * header; the distance to the found segment is added. */
 static void find_in_member(const struct composite *tar, enum member member,
 	uint64_t offset, struct segment *ret)
 {
@@ -119,7 +113,7 @@ static void find_segment(
 	find_in_member(tar, member, offset - begin, ret);
 }
 
-/* A header of ustar, POSIX.1-1988. A text that is shorter than its field ends with a zero byte. */
+/* ustar, POSIX.1-1988. A text that is shorter than its field ends with a zero byte. */
 struct header {
 	char name[100];
 	char mode[8], uid[8], gid[8];
@@ -162,7 +156,7 @@ static void print_header(
 	memcpy(ret, &header, sizeof(header));
 }
 
-/* Prints the extended header with the comment: one line, which begins with the line's length. */
+/* The extended header is one line, which begins with the line's length. */
 static void print_comment(uint32_t position, uint64_t bytes, uint8_t *ret)
 {
 	uint64_t line = bytes - BLOCK;
@@ -312,7 +306,7 @@ int tar_file(struct sizes *sizes, struct sched_job *job,
 		known &= sizes_of_part(sizes, job, file, true, &tar.second);
 		tar.second_extension = config->sections[0].extension;
 	}
-	ensure(known); /* the configuration excludes tar if sizes are not known */
+	ensure(known); /* the configuration excludes tar with unknown sizes */
 	int err = config->json ? json_bytes(job, epoch, &tar.json) : 0;
 	if (!err)
 		*ret = tar_composite(

@@ -24,32 +24,31 @@ struct sched_job;
  *   Threads: any.   Errors: as noted.
  */
 
-#define TAR_SHARD 1000 /* samples per shard, unless the job sets another number */
+#define TAR_SHARD 1000 /* samples, unless the job sets another number */
 
-/* The bytes of the members of each record. json 0: records have no .json. beside: for each ending
- * in beside.h, the bytes of the largest file. */
+/* Bytes of the members of each record. json 0: there is no .json. beside: for each
+ * ending (beside.h), the bytes of the largest file. */
 struct tar_sizes {
 	uint64_t label, json, sample;
-	/* bytes of the second file of a pair; 0: samples are not pairs */
-	uint64_t second;
+	uint64_t second; /* of a pair's second file; 0: no pairs */
 	const char *second_extension;
 	unsigned n_beside;
 	uint64_t beside[CONFIG_MOST_ENDINGS + 1];
 };
 
-/* Makes the member of a text beside the sample, and the comment that fills the rest of the room:
- * segment->bytes in total. The text may have any size up to the largest. */
+/* Makes the member of a text, and the comment that fills the rest: segment->bytes in
+ * total. */
 void tar_beside(const struct composite *tar, const struct segment *segment,
 	const char *ending, const char *text, size_t text_bytes, uint8_t *ret);
 
-/* Describes a shard. `extension` still belongs to the caller, and must outlive the result. */
+/* `extension` must outlive the result. */
 struct composite tar_composite(
 	uint32_t first, uint32_t n, struct tar_sizes sizes, const char *extension);
 
-/* Makes the header of the second file of the pair in record `index`. */
+/* index: the pair's record. */
 void tar_second_header(
 	const struct composite *tar, uint32_t index, uint8_t ret[static 512]);
 
-/* Describes the tar of an inode of kind INODE_TAR. -ENOMEM; -EIO: the catalogue can't be read. */
+/* file: of kind INODE_TAR. -ENOMEM; -EIO: the catalogue can't be read. */
 must_check int tar_file(struct sizes *sizes, struct sched_job *job,
 	const struct sched_edition *edition, struct inode file, struct composite *ret);

@@ -8,16 +8,16 @@
 
 #include <errno.h>
 
-/* Printing the texts of one kind takes at most 1 / ONE_IN of a CPU's time. A burst of prints may
- * exceed this by BURST_NS / ONE_IN. */
+/* Texts of one kind take at most 1 / ONE_IN of a CPU's time, and a burst BURST_NS /
+ * ONE_IN more. */
 #define ONE_IN 20
 #define BURST_NS (2 * SECOND_NS)
 
 struct shared {
-	struct made_text *text; /* (lock) NULL: there is none yet */
-	unsigned makers;	/* (lock) threads that are printing this text */
-	/* (lock) time up to which the CPU time is used up: each print moves it ahead by ONE_IN
-	 * times the print's own CPU time */
+	struct made_text *text; /* (lock) NULL: none yet */
+	unsigned makers;	/* (lock) threads that print this text */
+	/* (lock) time up to which the CPU time is used up: each print adds ONE_IN times
+	 * its own CPU time */
 	uint64_t paid_ns;
 };
 
@@ -112,9 +112,9 @@ static int print(FILE *out, const struct files_context *context, enum made_kind 
 	}
 }
 
-/* Tells whether the caller takes the shared text instead of printing a new one. Counters are
- * printed for each caller as long as this takes little CPU time (ONE_IN). All other calls take the
- * shared text if it is less than a second old, or if a thread already prints the next one. */
+/* Each caller's counters are printed as long as this takes little CPU time (ONE_IN).
+ * Otherwise a shared text is enough that is less than a second old, or whose successor
+ * is being printed. */
 static bool is_good_enough(const struct shared *shared, enum made_kind kind,
 	bool old_is_enough, uint64_t now_ns)
 {
@@ -124,7 +124,7 @@ static bool is_good_enough(const struct shared *shared, enum made_kind kind,
 	       (shared->makers > 0 || now_ns - shared->text->begun_ns < SECOND_NS);
 }
 
-/* Takes the shared text. NULL: the caller must print a new one. */
+/* NULL: the caller must print a new text. */
 static struct made_text *find(
 	struct made_texts *texts, enum made_kind kind, bool old_is_enough)
 {
@@ -138,8 +138,8 @@ static struct made_text *find(
 	return shared->text;
 }
 
-/* Shares a new text. text NULL: it could not be made. Returns the previous text, or NULL; the
- * caller passes it to made_text_put. */
+/* text NULL: it could not be made. Returns the previous text, for made_text_put, or
+ * NULL. */
 static struct made_text *share(struct made_texts *texts, enum made_kind kind,
 	struct made_text *text, uint64_t cost_ns)
 {

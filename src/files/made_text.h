@@ -9,21 +9,22 @@
 #include <stdatomic.h>
 
 /*
- * Printed texts, which are kept while readers use them. All readers share the texts stats,
- * stats.json, metrics and dashboard.html, because these take long to print if there are many jobs.
- * A text of counters is printed for each reader, as long as this takes less than a twentieth of a
- * CPU's time; otherwise once a second. The dashboard is printed at most once a second.
+ * Printed texts, which are kept while readers use them. Readers share the texts stats,
+ * stats.json, metrics and dashboard.html, which take long to print if there are many
+ * jobs. Counters are printed for each reader, as long as this takes less than a
+ * twentieth of a CPU's time; otherwise once a second. The dashboard is printed at most
+ * once a second.
  *
- *   Flow: main makes the struct made_texts; fuse's workers and web's thread take a text, and put it
- *         back.
- *   Threads: any except those of FUSE, which must not wait until a text is printed.   Locks: one,
- *            in made_text.c. It is not held while a text is printed.
+ *   Flow: main makes the struct made_texts; fuse's workers and web's thread take a text,
+ *         and put it back.
+ *   Threads: any except those of FUSE, which must not wait until a text is
+ *         printed.   Locks: one, in made_text.c, not held while a text is printed.
  */
 
 struct made_text {
 	char *text;
 	size_t bytes;
-	/* The members from here on are private to made_text.c. */
+	/* private to made_text.c: */
 	FILE *out;
 	uint64_t begun_ns;
 	atomic_uint references;
@@ -43,18 +44,18 @@ struct made_texts;
 must_check int made_texts_new(struct made_texts **ret);
 void made_texts_free(struct made_texts **texts);
 
-/* Takes a shared text, or prints a new one. old_is_enough: the text may be a second old, because
- * the caller needs only its length. -errno */
+/* old_is_enough: the text may be a second old, because the caller needs only its length.
+ * -errno */
 must_check int made_texts_take(const struct files_context *context, enum made_kind kind,
 	bool old_is_enough, struct made_text **ret);
-/* Takes the text of an inode for which text_is returns true. -errno */
+/* inode: one for which text_is is true. -errno */
 must_check int made_texts_take_file(const struct files_context *context,
 	struct inode inode, bool old_is_enough, struct made_text **ret);
 
-/* Begins a text. The caller prints it to ret->out. -ENOMEM */
+/* The caller prints to ret->out. -ENOMEM */
 must_check int made_text_begin(struct made_text **ret);
-/* Ends a text. err: 0, or the error of printing it. After an error the text is freed, and the error
- * is returned. */
+/* err: 0, or the error of printing. After an error the text is freed, and the error
+ * returned. */
 must_check int made_text_end(struct made_text **text, int err);
 
 void made_text_put(struct made_text **text);

@@ -21,13 +21,11 @@ struct order_lines {
 	uint32_t epoch;
 };
 
-/* Finds the job of an order file. */
 must_check int order_lines_find(
 	struct sched *sched, struct inode inode, struct order_lines *ret);
 
-/* Prints at most n lines from number `first` on. Returns the number of lines. */
 uint32_t order_lines_print(
 	const struct order_lines *lines, uint32_t first, uint32_t n, FILE *out);
 
-/* Makes the source of an order file's text. `lines` must outlive the source. */
+/* `lines` must outlive the source. */
 struct order_source order_lines_source(struct inode inode, struct order_lines *lines);

@@ -13,21 +13,19 @@
 struct known {
 	SLIST_ENTRY(known) link;
 	uint64_t key;
-	/* byte offsets of the starts of chunks 0, 1, ... (ORDER_CHUNK lines each) */
-	uint64_t *starts;
+	uint64_t *starts; /* byte offsets of chunks 0, 1, ... */
 	size_t n, capacity;
 };
 
 struct order_texts {
 	struct lock lock;
 	SLIST_HEAD(, known) known; /* (lock) */
-	/* (lock) grows by 1 whenever order_texts_forget drops the remembered starts */
-	uint64_t generation;
+	uint64_t generation; /* (lock) grows when order_texts_forget drops all starts */
 };
 
-/* The start of a chunk: the number of the chunk, and the offset of its first byte. generation: the
- * value of order_texts.generation when the offset was looked up. If that value has changed since,
- * the offset is not remembered, because the text may have changed, too. */
+/* The start of a chunk. generation: order_texts.generation at the look-up. If it has
+ * changed since, the offset is not remembered, because the text may have changed,
+ * too. */
 struct cursor {
 	size_t chunk;
 	uint64_t byte;
@@ -91,7 +89,7 @@ static struct known *find_locked(struct order_texts *texts, uint64_t key)
 	return NULL;
 }
 
-/* Finds the last known start of a chunk at or before the offset. */
+/* Finds the last known start at or before the offset. */
 static struct cursor seek(struct order_texts *texts, uint64_t key, uint64_t offset)
 {
 	LOCK_SCOPE(&texts->lock);
@@ -128,8 +126,8 @@ static struct known *get_locked(struct order_texts *texts, uint64_t key)
 	return known;
 }
 
-/* Remembers the start of a chunk, unless another reader has already done so. Without memory nothing
- * is remembered, and the next reader measures again. */
+/* Another reader may have remembered the start. Without memory the next reader measures
+ * again. */
 static void remember(struct order_texts *texts, uint64_t key, struct cursor start)
 {
 	LOCK_SCOPE(&texts->lock);
@@ -170,8 +168,7 @@ static void advance(struct order_texts *texts, const struct order_source *source
 	remember(texts, source->key, *cursor);
 }
 
-/* Renders the chunk that begins at the cursor. If the chunk is complete (it has ORDER_CHUNK lines),
- * moves the cursor to the start of the next chunk. */
+/* Moves the cursor to the next chunk if this one is complete (ORDER_CHUNK lines). */
 static int render_next(struct order_texts *texts, const struct order_source *source,
 	struct cursor *cursor, struct chunk *ret)
 {
@@ -182,8 +179,7 @@ static int render_next(struct order_texts *texts, const struct order_source *sou
 	return 0;
 }
 
-/* Counts the bytes of the chunk that begins at the cursor. true: the chunk is complete (it has
- * ORDER_CHUNK lines). */
+/* Returns true if the chunk is complete (ORDER_CHUNK lines). */
 static bool measure(const struct order_source *source, const struct cursor *cursor,
 	uint64_t *ret_bytes)
 {
@@ -192,7 +188,7 @@ static bool measure(const struct order_source *source, const struct cursor *curs
 		       ORDER_CHUNK, ret_bytes) == ORDER_CHUNK;
 }
 
-/* Finds the chunk that contains the offset, or the last chunk. */
+/* Finds the chunk with the offset, or the last chunk. */
 static struct cursor find_chunk(
 	struct order_texts *texts, const struct order_source *source, uint64_t offset)
 {

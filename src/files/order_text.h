@@ -9,30 +9,28 @@
 #include <sys/types.h>
 
 /*
- * Reads a text that grows at its end, and that is too long to keep: each read renders the lines
- * again. Only the offset of every ORDER_CHUNK-th line is remembered, so that a read at any offset
+ * Reads a text that grows at its end, and that is too long to keep: each read renders
+ * the lines again. The offset of every ORDER_CHUNK-th line is remembered, so that a read
  * renders little more than it returns.
  *
- *   Flow: a read finds the last remembered start of a chunk before its offset. From there it
- *         measures chunks until it reaches the chunk with the offset, and begins to render there.
- *         Each complete chunk determines the start of the next one.
+ *   Flow: a read finds the last remembered start of a chunk before its offset, measures
+ *         chunks up to the one with the offset, and renders from there. Each complete
+ *         chunk determines the start of the next one.
  *   Owns: the remembered starts of all texts.
  *   Threads: any. Lines are rendered without the lock.
  *   Errors: -ENOMEM.
  */
 
-#define ORDER_CHUNK 256 /* number of lines in a chunk */
+#define ORDER_CHUNK 256 /* lines */
 
 struct order_texts;
 
-/*
- * The source of the lines. `print` prints n lines from number `first` on, or fewer if the text ends
- * earlier, and returns their number. A line never changes.
- */
+/* The source of the lines, which never change. `print` prints n lines from number
+ * `first` on, or fewer at the text's end, and returns their number. */
 struct order_source {
-	uint64_t key; /* identifies the text */
+	uint64_t key;
 	uint32_t (*print)(void *context, uint32_t first, uint32_t n, FILE *out);
-	/* Counts the bytes of the lines without rendering them, which is much cheaper. */
+	/* Counts the lines' bytes, which is much cheaper than rendering them. */
 	uint32_t (*measure)(
 		void *context, uint32_t first, uint32_t n, uint64_t *ret_bytes);
 	void *context;
@@ -41,20 +39,18 @@ struct order_source {
 must_check int order_texts_new(struct order_texts **ret);
 void order_texts_free(struct order_texts **texts);
 
-/* Forgets the remembered starts of all texts. Called when an epoch of a job may have another order
- * from now on. */
+/* Forgets the remembered starts, because an epoch of a job may have another order
+ * now. */
 void order_texts_forget(struct order_texts *texts);
 
-/* Reads the text at an offset. Returns the number of bytes; 0 at the present end; -ENOMEM. */
+/* Returns the number of bytes; 0 at the present end; -ENOMEM. */
 must_check ssize_t order_text_read(struct order_texts *texts,
 	const struct order_source *source, uint64_t offset, char *buffer, size_t size);
 
-/*
- * Returns the present size. Measures at most `max_chunks` chunks whose lengths are not remembered.
- * So the size of a long text that was never read is too small at first, and grows with each call.
- */
+/* Measures at most `max_chunks` chunks that are not remembered. So the size of a long
+ * text that was never read is too small at first, and grows with each call. */
 uint64_t order_text_size(struct order_texts *texts, const struct order_source *source,
 	unsigned max_chunks);
 
-/* Returns the size up to the last remembered start of a chunk. Measures nothing. */
+/* Returns the size up to the last remembered start, without measuring. */
 uint64_t order_text_known_size(struct order_texts *texts, uint64_t key);

@@ -15,15 +15,14 @@
 struct padded_size {
 	SLIST_ENTRY(padded_size) link;
 	job_id job;
-	bool second; /* the size is that of second files of pairs */
+	bool second;
 	uint64_t bytes;
 };
 
 struct sizes {
 	struct lock lock;
 	SLIST_HEAD(, padded_size) padded; /* (lock) cleared when jobs come or go */
-	/* (lock) number of times that `padded` was cleared */
-	uint64_t generation;
+	uint64_t generation;		  /* (lock) how often `padded` was cleared */
 };
 
 int sizes_new(struct sizes **ret)
@@ -73,8 +72,8 @@ static bool find_padded(
 	return false;
 }
 
-/* Keeps the size until a job comes or goes. Without memory it is not kept, and the next call
- * computes it again. */
+/* Keeps the size until a job comes or goes. Without memory the next call computes it
+ * again. */
 static void keep_padded(
 	struct sizes *sizes, uint64_t generation, const struct padded_size *found)
 {
@@ -100,8 +99,7 @@ static uint64_t largest(
 				config, edition->dataset, edition->readable);
 }
 
-/* Returns the size to which contents are padded. Examines all samples of the job, but only once per
- * job. */
+/* Examines all samples, but only once per job. */
 static uint64_t padded_size(struct sizes *sizes, struct sched_job *job,
 	const struct sched_edition *edition, bool second)
 {
@@ -114,8 +112,6 @@ static uint64_t padded_size(struct sizes *sizes, struct sched_job *job,
 	return found.bytes;
 }
 
-/* Returns the configuration that determines the size: for second files of pairs config_second,
- * otherwise the job's own. */
 static struct job_config looks(struct sched_job *job, bool second)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -134,8 +130,8 @@ uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, uint32_t ep
 		      : content_bytes(&look, edition->dataset, sample);
 }
 
-/* Returns the sample of a position; SAMPLE_NONE: the position is not bound. In layout mirror a
- * position has the same sample in all epochs. */
+/* SAMPLE_NONE: the position is not bound. In layout mirror a position has the same
+ * sample in all epochs. */
 static sample_id sample_at(struct sched_job *job, struct inode inode)
 {
 	auto_edition *edition = sched_edition(job, inode_sched_epoch(inode));
@@ -171,7 +167,7 @@ bool sizes_of_position(
 	return sizes_of_part(sizes, job, inode, inode.kind == INODE_PAIR, ret);
 }
 
-/* Tells whether the next edition changes the padded size of second files of pairs. */
+/* Tells whether the next edition pads second files to another size. */
 static bool second_changes(const struct job_config *config,
 	const struct sched_edition *now, const struct sched_edition *next)
 {
@@ -214,8 +210,7 @@ bool sizes_are_saved(struct sched_job *job, struct inode inode)
 	       sched_bound_is_saved(job, inode_sched_epoch(inode), position);
 }
 
-/* Tells whether the file may be longer in the next epoch: the last batch or shard may be incomplete
- * in this epoch. */
+/* The last batch or shard may be incomplete in this epoch, and longer in the next. */
 static bool may_grow(struct sched_job *job, struct inode inode)
 {
 	const struct job_config *config = sched_job_config(job);

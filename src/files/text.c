@@ -77,15 +77,14 @@ static void print_name(FILE *out, const char *key, const char *text)
 	fputc('\n', out);
 }
 
-/* Prints, for each preparation that jobs use, the number of samples, the bytes of one prepared
- * sample, and the bytes of all. */
+/* Each preparation has its samples, the bytes of one prepared sample, and of all. */
 static void print_prepared(
 	FILE *out, const struct files_context *context, const struct dataset *dataset)
 {
 	struct sched_prepared *prepared;
 	size_t n;
 	if (sched_dataset_prepared(context->sched, dataset, &prepared, &n) != 0)
-		return; /* there is no memory */
+		return;
 	for (size_t i = 0; i < n; i++)
 		fprintf(out,
 			"prepared %" PRIu32 " samples of %" PRIu64
@@ -141,7 +140,7 @@ void text_dataset_info(
 	print_tier(out, context, dataset);
 }
 
-/* Prints the name of label i on line i. */
+/* Line i has the name of label i. */
 static void print_classes(FILE *out, const struct dataset *dataset)
 {
 	uint32_t n = dataset_classes(dataset);
@@ -225,7 +224,7 @@ static void print_bad_samples(
 	roaring_bitmap_free(bad);
 }
 
-/* Prints the number of samples in an epoch for each dataset of a mixture. */
+/* Prints the samples in an epoch for each dataset of a mixture. */
 static void print_parts(FILE *out, struct sched_job *job)
 {
 	struct sched_part parts[CONFIG_MOST_MIXED];
@@ -309,8 +308,8 @@ void text_order_line(
 	dataset_sample_free(&sample);
 }
 
-/* Returns the number of digits. Adds up comparisons, because branches would be slower, and a read
- * may measure a million lines. */
+/* Comparisons are added, because branches would be slower, and a read may measure a
+ * million lines. */
 static unsigned digits(uint32_t number)
 {
 	return 1U + (number > 9) + (number > 99) + (number > 999) + (number > 9999) +
@@ -352,7 +351,6 @@ bool text_is(enum inode_kind kind)
 	}
 }
 
-/* Prints a line for each image that is not prepared any more, because it is bad. */
 static int print_bad(FILE *out, struct sched *sched, struct dataset *dataset)
 {
 	roaring_bitmap_t *samples = sched_quarantined(sched, dataset);

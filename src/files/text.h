@@ -18,44 +18,41 @@ struct sched_job;
  *   Threads: any.   Errors: if data can't be read, the text says so.
  */
 
-/* Prints the daemon's counters as "name value" lines. */
+/* The daemon's counters, as "name value" lines. */
 void text_stats(FILE *out, const struct files_context *context);
 void text_stats_json(FILE *out, const struct files_context *context);
-/* Prints the daemon's counters and gauges of the jobs for Prometheus (text_metrics.c). */
+/* The daemon's counters and the jobs' gauges for Prometheus (text_metrics.c). */
 void text_metrics(FILE *out, const struct files_context *context, enum stats_form form);
 
-/* Prints the dashboard, a page for browsers that loads no other files (text_dashboard.c). Newlines
- * at its end keep its length constant until jobs come or go, because browsers read only as many
+/* A page for browsers that loads no other files (text_dashboard.c). Newlines at its end
+ * keep its length constant until jobs come or go, because browsers read only as many
  * bytes as the file had at first. -ENOMEM */
 must_check int text_dashboard(FILE *out, const struct files_context *context);
 
-/* Prints the state of the daemon and its jobs, with which the simulations of `joaderctl explain`
- * begin (text_explain.c). -ENOMEM */
+/* The state with which simulations of `joaderctl explain` begin (text_explain.c).
+ * -ENOMEM */
 must_check int text_explain(FILE *out, const struct files_context *context);
-/* Prints the numbers that `joaderctl top` shows (text_top.c). -ENOMEM */
+/* The numbers of `joaderctl top` (text_top.c). -ENOMEM */
 must_check int text_top(FILE *out, const struct files_context *context);
 
-/* Prints the info of a dataset: "key value" lines (name, samples, classes, bytes, source,
- * jobs). */
+/* "key value" lines: name, samples, classes, bytes, source, jobs. */
 void text_dataset_info(
 	FILE *out, const struct files_context *context, const struct dataset *dataset);
 
-/* Prints the status of a job as "key value" lines. */
+/* "key value" lines. */
 void text_job_status(FILE *out, struct sched_job *job);
 
-/* Prints one line of epoch-NNNN.order: "position sample label served path\n", separated by tabs. */
+/* A line of epoch-NNNN.order: "position sample label served path\n", separated by
+ * tabs. */
 void text_order_line(
 	FILE *out, const struct sched_edition *edition, const struct binding *binding);
-/* Returns the length of the line that text_order_line would print. Does not read the catalogue. */
+/* Returns text_order_line's length without reading the catalogue. */
 size_t text_order_line_length(
 	const struct sched_edition *edition, const struct binding *binding);
 
-/* Tells whether the inode is a text file of the mount. */
 bool text_is(enum inode_kind kind);
 
-/*
- * Prints a text file of the mount. Orders (order_lines.h), and texts that readers share
- * (made_text.h), are printed elsewhere. -ENOENT: the file does not exist any more.
- */
+/* Prints a text file of the mount, except orders (order_lines.h) and shared texts
+ * (made_text.h). -ENOENT: the file does not exist any more. */
 must_check int text_print(
 	FILE *out, const struct files_context *context, struct inode inode);

@@ -10,16 +10,13 @@
 #include <string.h>
 #include <time.h>
 
-/*
- * dashboard.html in this folder is the page; the text DATA in it is replaced by a JSON object, from
- * which the page draws its curves. For each value the object has one number per reading of the last
- * hour, or one per interval between two readings. All names in the object satisfy
- * config_name_valid, so they need no escapes.
- */
+/* The text DATA in the page dashboard.html is replaced by a JSON object. For each value
+ * the object has one number per reading of the last hour, or one per interval between
+ * two readings. All names satisfy config_name_valid, so they need no escapes. */
 
 #define DATA "@DATA@"
 
-/* The largest number that is printed. Buffer sizes below depend on it. */
+/* The largest printed number. Buffer sizes below depend on it. */
 #define MOST UINT64_C(9999999999999)
 #define NUMBER_ROOM (13 + 1)
 #define LIST_ROOM ((HISTORY_READINGS + 1) * NUMBER_ROOM)
@@ -28,13 +25,13 @@
 
 struct job_field {
 	const char *name;
-	size_t offset; /* offset in struct history_job */
+	size_t offset; /* in struct history_job */
 	uint64_t unit;
 };
 
 struct field {
 	const char *name;
-	size_t offset; /* offset in struct history_reading */
+	size_t offset; /* in struct history_reading */
 };
 
 static uint64_t number_at(const void *structure, size_t offset)
@@ -44,8 +41,8 @@ static uint64_t number_at(const void *structure, size_t offset)
 	return number;
 }
 
-/* Prints a number. A page with many jobs has a hundred thousand numbers, and fprintf would take
- * four times as long. */
+/* A page with many jobs has a hundred thousand numbers; fprintf would take four times as
+ * long. */
 static void print_number(FILE *out, uint64_t number)
 {
 	char text[NUMBER_ROOM];
@@ -74,7 +71,7 @@ static void print_times(FILE *out, const struct last_hour *past)
 	fputs("],\n", out);
 }
 
-/* Prints how much a counter grew between each two readings. */
+/* Prints how much the counter grew from each reading to the next. */
 static void print_steps(FILE *out, const struct last_hour *past, struct field field)
 {
 	fprintf(out, "\"%s\":[", field.name);
@@ -87,7 +84,6 @@ static void print_steps(FILE *out, const struct last_hour *past, struct field fi
 	fputs("],\n", out);
 }
 
-/* Prints a value at the time of each reading. */
 static void print_states(FILE *out, const struct last_hour *past, struct field field)
 {
 	fprintf(out, "\"%s\":[", field.name);
@@ -151,7 +147,8 @@ static const struct job_field job_fields[] = {
 	{"hit", offsetof(struct history_job, hit), 1},
 };
 
-/* Returns a counter of job number `place` at reading number i; 0 before the job was added. */
+/* Returns a counter of job number `place` at reading number i; 0 before the job was
+ * added. */
 static uint64_t done(const struct last_hour *past, size_t place, size_t i, size_t offset)
 {
 	const struct history_reading *reading = &past->readings[i];
@@ -208,7 +205,6 @@ static void print_job(FILE *out, const struct last_hour *past, size_t place)
 	fputs("]}", out);
 }
 
-/* Prints all jobs. *ret: number of jobs. */
 static void print_jobs(FILE *out, const struct last_hour *past, size_t *ret)
 {
 	*ret = 0;

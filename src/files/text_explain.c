@@ -11,10 +11,7 @@
 
 #include <inttypes.h>
 
-/*
- * Prints the state of the daemon and its jobs, with which the simulations of `joaderctl explain`
- * begin, as lines "KIND key=value ...". Times are in ns.
- */
+/* Lines are "KIND key=value ...". Times are in ns. */
 
 static void print_daemon(FILE *out, const struct files_context *context)
 {
@@ -97,8 +94,8 @@ static int print_common(
 	return err;
 }
 
-/* Prints all lines. A line "part" counts the samples that a set of jobs reads in common. The number
- * `jobs` in the line is the set: bit i stands for the i-th printed job. */
+/* A line "part" counts the samples that a set of jobs reads in common. `jobs` is the
+ * set: bit i stands for the i-th printed job. */
 int text_explain(FILE *out, const struct files_context *context)
 {
 	job_id *ids = NULL;

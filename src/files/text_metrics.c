@@ -10,8 +10,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Prints the metrics for Prometheus: the daemon's counters, and gauges of each job. */
-
 struct series {
 	const char *name;
 	enum stats_kind kind;
@@ -233,8 +231,8 @@ static void print_cache(FILE *out, struct sched *sched, enum stats_form form)
 			i, i == SCHED_NEEDS - 1 ? "+" : "", cache.needed[i]);
 }
 
-/* Prints a text as the value of a label. escape_print escapes the text, and Prometheus requires
- * that quotes and backslashes of the result are escaped again. */
+/* Prometheus requires that quotes and backslashes that escape_print leaves are escaped
+ * again. */
 static void print_label(FILE *out, const char *text)
 {
 	auto_free char *escaped = NULL;

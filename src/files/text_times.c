@@ -45,7 +45,7 @@ static void add_locks(struct list *list)
 	}
 }
 
-/* Collects the histograms. The caller frees the list. */
+/* The caller frees the list. */
 static struct list collect(
 	const struct files_context *context, enum stats_histogram histogram)
 {

@@ -9,10 +9,8 @@
 
 #include <inttypes.h>
 
-/*
- * Prints the numbers for `joaderctl top` as lines "KIND key=value ...". Counters are totals;
- * joaderctl asks repeatedly, and computes rates from the differences.
- */
+/* Lines are "KIND key=value ...". Counters are totals; joaderctl computes rates from
+ * differences. */
 
 static void print_daemon(FILE *out, const struct files_context *context)
 {

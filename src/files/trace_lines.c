@@ -12,7 +12,7 @@
 
 #define LINES_AT_ONCE 4096
 
-/* Returns the time of day minus clock_now_ns(), which is the clock of the events. */
+/* Returns the time of day minus clock_now_ns(), the clock of the events. */
 static int64_t offset_ns(void)
 {
 	return (int64_t)clock_ns(CLOCK_REALTIME) - (int64_t)clock_now_ns();

@@ -145,7 +145,7 @@ static int find_job(
 	return 0;
 }
 
-/* Finds the inode of a name in a job's directory: current, epoch-NNNN or epoch-NNNN.order. */
+/* name: current, epoch-NNNN or epoch-NNNN.order. */
 static int find_epoch(struct sched_job *job, const char *name, struct inode *ret)
 {
 	char directory[TREE_NAME], order[TREE_NAME];
@@ -160,7 +160,7 @@ static int find_epoch(struct sched_job *job, const char *name, struct inode *ret
 	snprintf(order, sizeof(order), "epoch-%04u.order", epoch);
 	*ret = (struct inode){.job = sched_job_id(job), .epoch = epoch};
 	struct tree_range range = tree_range(job);
-	/* Epochs of a job with layout = mirror never begin, so any of them may be opened. */
+	/* Epochs of layout = mirror never begin, so any of them may be opened. */
 	bool any = sched_job_config(job)->layout == LAYOUT_MIRROR;
 	if (strcmp(name, directory) == 0 && (any || tree_has_epoch(job, &range, epoch)))
 		ret->kind = INODE_EPOCH;
