@@ -4,10 +4,14 @@
 #include "base/ensure.h"
 #include "epoch/epoch_internal.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 /*
  * Samples that a new epoch keeps from the previous epoch, because the script's pass goes on in the
  * new epoch and has already opened their files (see current.c). They are the first bindings of the
- * epoch, and their positions count as consumed. The journal gets the open that began the epoch
+ * epoch, in the order in which the script opened their files, so that a replay which begins with
+ * the epoch knows this order. Their positions count as consumed. The journal gets the open that began the epoch
  * after these bindings. If the process ends before it gets this open, the script has not turned.
  */
 
@@ -29,16 +33,49 @@ uint32_t adopt_since(const struct epochs *epochs, const struct record *opened)
 	return since < script->opens ? since : UINT32_MAX;
 }
 
+/* Finds the files that the script has opened after its first `since` counted opens, in the order of
+ * these opens. The caller frees *ret. -ENOMEM */
+static int kept_files(
+	const struct script *script, uint32_t since, uint32_t **ret, uint32_t *ret_n)
+{
+	/* at[m]: the index of the next file with mark since + 1 + m */
+	uint32_t span = script->opens - since, n = 0;
+	auto_free uint32_t *at = calloc(span, sizeof(*at));
+	uint32_t *files = calloc(script->files, sizeof(*files));
+	if (!at || !files) {
+		free(files);
+		return -ENOMEM;
+	}
+	for (uint32_t f = 0; f < script->files; f++)
+		if (script->marks[f] > since)
+			at[script->marks[f] - since - 1]++;
+	for (uint32_t m = 0, same; m < span; m++, n += same) {
+		same = at[m];
+		at[m] = n;
+	}
+	for (uint32_t f = 0; f < script->files; f++)
+		if (script->marks[f] > since)
+			files[at[script->marks[f] - since - 1]++] = f;
+	*ret = files;
+	*ret_n = n;
+	return 0;
+}
+
 bool adopt_begin(
 	struct epochs *epochs, const struct record *opened, struct effects *effects)
 {
 	uint32_t since = adopt_since(epochs, opened);
 	if (since == UINT32_MAX)
 		return false;
-	uint32_t s = script_place(&epochs->current, opened->reader.script);
+	uint32_t s = script_place(&epochs->current, opened->reader.script), n;
+	uint32_t *files;
+	if (kept_files(&epochs->current.scripts[s], since, &files, &n) != 0)
+		/* there is no memory: no sample is kept */
+		return false;
 	epochs->adopting = (struct adopting){.active = true,
 		.script = s,
-		.since = since,
+		.files = files,
+		.n_files = n,
 		.from = epochs->current.scripts[s].epoch,
 		.opened = *opened};
 	effects->resumes = true;
@@ -86,22 +123,24 @@ static bool record_beyond(struct epochs *epochs, struct effects *effects)
 void adopt_some(struct epochs *epochs, struct effects *effects)
 {
 	struct adopting *adopting = &epochs->adopting;
-	const struct script *script = &epochs->current.scripts[adopting->script];
 	const struct epoch *from = find_epoch(epochs, adopting->from);
 	struct epoch *to = find_epoch(epochs, adopting->opened.epoch);
-	uint32_t file = epochs->config.file;
+	uint32_t per_file = epochs->config.file;
 	ensure(from && to);
-	for (; adopting->position < from->set->positions; adopting->position++) {
-		uint32_t position = adopting->position;
+	for (; adopting->next < adopting->n_files * per_file; adopting->next++) {
+		uint32_t position =
+			adopting->files[adopting->next / per_file] * per_file +
+			adopting->next % per_file;
 		if (effects->n + 2 > EFFECTS_MAX)
 			return;
-		if (script->marks[position / file] > adopting->since &&
-			epoch_has_bound(from, position))
+		if (has_position(from, position) && epoch_has_bound(from, position))
 			adopt_position(from, to, position, effects);
 	}
 	if (!record_beyond(epochs, effects) || effects->n + 1 > EFFECTS_MAX)
 		return;
 	adopting->active = false;
+	free(adopting->files);
+	adopting->files = NULL;
 	if (current_note(epochs, &adopting->opened) == 0)
 		effect_record(effects, adopting->opened);
 }

@@ -25,15 +25,17 @@
  * goes on across it, or if the next epoch keeps all files that this pass has opened. A script turns
  * when:
  *
- *   - A pass over all files is over: the run has all files, and one of them is opened again. But
- *     the run may have all files before the pass is over, if the script has looked at a few files
- *     just before the pass, or if an earlier pass has left files out. So an open of one of the
- *     first J files of the run makes no turn: the file holds its sample once more, and is kept. A
- *     random pass of N files has these J files at its end with a chance of 1 / (N over J); J is
- *     such that this is less than 1 in a million.
- *     Many files may also be read before a pass, as a sanity check reads the validation set before
- *     the training set. They are opened again in their order, so after k opens each of the first
- *     J + REREAD k files holds its sample once more, too.
+ *   - A pass over all files is over: the run has all files, and a file of it is opened again. But
+ *     the run may have all files before the pass is over, if other opens came just before the
+ *     pass, such as a sanity check of the validation set. The rest of the pass then opens files of
+ *     the run's first half once more. So a file of the first half (9/16 of the files, since the
+ *     files that the next paragraph keeps may stand before it) makes no turn: it holds its sample
+ *     once more, and is kept. A shuffled pass opens a file of the other part after two or three
+ *     opens, so this hardly costs freshness.
+ *     The run may also have all files because the previous pass left J files out, and the next pass
+ *     has begun with these. So the last J files before the run had all are kept. A shuffled pass of
+ *     N files begins with J given files with a chance of 1 / (N over J); J is such that this is
+ *     less than 1 in a million.
  *   - Files are opened in order, half of the epoch has been opened, and a worker goes back to a
  *     file that this epoch has given. A worker's row is a series of opens that go on in steps from
  *     batch to batch, and belongs to one pass. Rows that begin after the end of other rows may
@@ -157,20 +159,34 @@ static bool had_half(const struct script *script)
 	return script->opened - script->adopted >= script->files - script->opened;
 }
 
-/* Tells whether an open of the file ends a run that has all files. The run began after
- * script->first opens, and had all files after script->whole opens. An open of a file of the run's
- * first half does not end the run. If the next epoch can't keep samples, only the run's first J
- * files count. */
-static bool ends_whole(const struct opener *opener)
+/* Tells whether the next epoch can keep samples of the script's epoch. For this the script's epoch
+ * must be the running one, and the next epoch must have the same set of samples and no saved
+ * order. */
+static bool can_keep(const struct opener *opener)
 {
 	const struct epochs *epochs = opener->epochs;
+	const struct epoch *running = epochs->running;
+	return running && running->number == opener->script->epoch &&
+	       running->load == LOAD_DONE && !epochs->config.fed &&
+	       next_epoch(epochs) == running->number + 1 &&
+	       set_of(epochs, running->number + 1) == running->set &&
+	       known_bound(epochs, running->number + 1) == 0;
+}
+
+/* Tells whether an open of the file ends a run that has all files. The run began after
+ * script->first opens, and had all files after script->whole opens. An open of a file of the run's
+ * first half (and a bit more, see current.c's head) does not end the run. But if the next epoch
+ * can't keep samples, or if another script may begin it first, then this holds for the run's first
+ * J files only. */
+static bool ends_whole(const struct opener *opener)
+{
 	const struct script *script = opener->script;
-	uint32_t mark = script->marks[opener->file], hedged = n_hedged(script);
-	if (script->files >= FEW_MOST && epochs->running &&
-		epochs->running->number == script->epoch)
-		hedged = (script->files + 1) / 2;
+	uint32_t mark = script->marks[opener->file], first = n_hedged(script);
+	if (script->files >= FEW_MOST && can_keep(opener) &&
+		!shares_epoch(opener->epochs, script))
+		first = script->files * 9 / 16;
 	return script->whole > 0 && is_opened(script, opener->file) &&
-	       (mark > script->whole || mark - script->first > hedged);
+	       (mark > script->whole || mark - script->first > first);
 }
 
 /* Tells whether each rank has opened its part of the files (script_ranks.c), so that the pass is
@@ -231,13 +247,10 @@ static bool is_late(const struct opener *opener)
 	bool several = worker && worker->id == 0 && script->was_in_order &&
 		       8 * (uint64_t)script->left <= script->files;
 	bool in_batch = script->batch == 0 || (worker && worker->batch < script->batch);
-	bool late = worker && worker->late && opener->file > worker->file;
-	bool steps = late && opener->file == worker->file + script->step;
-	late = steps || (late && in_batch && opener->file == worker->file + 1);
-	/* The pass has not opened the file. If the file goes on with the row, somebody may have
-	 * looked at it just before the pass. */
-	uint32_t pass = steps ? script->turned_before : script->begun_before;
-	return (late || several) && script->marks[opener->file] <= pass &&
+	bool late = worker && worker->late && opener->file > worker->file &&
+		    ((in_batch && opener->file == worker->file + 1) ||
+			    opener->file == worker->file + script->step);
+	return (late || several) && script->marks[opener->file] <= script->begun_before &&
 	       can_give(opener->epochs, script->epoch - 1, opener->request);
 }
 
@@ -277,15 +290,9 @@ static bool opens_again(const struct opener *opener)
 	bool left = worker->epoch != opener->script->epoch;
 	if (habit == 0)
 		habit = opener->script->habit[kind];
-	if (left && worker->used + RECENT_OPENS < opener->epochs->current.opened)
-		return false;
-	/* The thread has opened the file as often as it usually does, so this open may begin a
-	 * pass. */
-	bool had_row = is_in_order(opener->script) && habit > 0 && row >= habit &&
-		       worker->stays < ROW_MOST;
 	if (row == 0 && left && kind == FILE_LABEL && !opener->script->labels_after)
 		return false;
-	if (row == 0 || (!left && !had_row && !may_turn(opener)))
+	if (row == 0 || (!left && !may_turn(opener)))
 		return true;
 	if (worker->stays >= ROW_MOST)
 		/* the count `row` has stopped, because further opens are not recorded */
@@ -314,20 +321,6 @@ static struct choice catch_up(const struct opener *opener)
 	uint32_t epoch = running_epoch(opener->epochs, opener->request);
 	bool is_told = !only_looks(opener) && !is_whole(opener->script);
 	return noticed(epoch, OPENED_BEHIND, is_told ? NOTICE_SCRIPTS : NOTICES);
-}
-
-/* Tells whether the next epoch can keep samples of the script's epoch. For this the script's epoch
- * must be the running one, and the next epoch must have the same set of samples and no saved
- * order. */
-static bool can_keep(const struct opener *opener)
-{
-	const struct epochs *epochs = opener->epochs;
-	const struct epoch *running = epochs->running;
-	return running && running->number == opener->script->epoch &&
-	       running->load == LOAD_DONE && !epochs->config.fed &&
-	       next_epoch(epochs) == running->number + 1 &&
-	       set_of(epochs, running->number + 1) == running->set &&
-	       known_bound(epochs, running->number + 1) == 0;
 }
 
 /* Tells whether the script's pass goes on in the next epoch. Another script has already begun that

@@ -20,7 +20,6 @@ enum file_kind { FILE_IMAGE, FILE_LABEL, FILE_KINDS };
 /* A script that has opened nothing for this time counts as one that reads no more. */
 #define PAUSE_NS UINT64_C(60000000000)
 #define ROW_MOST 64 /* the most opens of one file in a row that are recorded */
-/* The file that a thread opened last is forgotten after this many further opens of the job. */
 #define RECENT_OPENS 256
 /* if an epoch has fewer files than this, some rules of current.c are different */
 #define FEW_MOST 16
@@ -78,9 +77,7 @@ struct script {
 	/* A file gets a new mark if a thread opens it again, and this open may begin a pass
 	 * (note_again). doubted: the last mark that was given in this way; 0: none. */
 	uint32_t doubted;
-	/* turned: value of `opens` when the script turned last. turned_before: its value when the
-	 * script had turned the time before. */
-	uint32_t turned, turned_before;
+	uint32_t turned; /* value of `opens` when the script turned last */
 	/* number of files that the script has opened in this epoch, or that the epoch has kept */
 	uint32_t opened;
 	/* number of files that this epoch has kept from the previous epoch */
@@ -273,6 +270,9 @@ bool current_belongs_to_another(
 	const struct epochs *epochs, const struct open_request *request, uint64_t now_ns);
 /* Tells whether a script still reads the draining epoch. */
 bool current_needs_draining(const struct epochs *epochs, uint64_t now_ns);
+/* Tells whether another script has turned to the same epoch, has not ended, and has opened a file
+ * within the job's last N opens, where N is the number of files. */
+bool shares_epoch(const struct epochs *epochs, const struct script *script);
 /* Tells whether another script is in the middle of the draining epoch, which would end if the next
  * epoch began. `script` is the script that wants to turn: only scripts count that are older than
  * this one, have turned before, and have opened a file since the running epoch began. NULL: a new

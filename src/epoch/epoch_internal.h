@@ -70,15 +70,16 @@ struct epoch {
 };
 LIST_HEAD(epoch_list, epoch);
 
-/* An epoch that has just begun keeps samples of the previous one, `from`: of the files
- * that the script has opened after its first `since` counted opens. When all are kept,
- * the engine records `opened`, the open that began the epoch. */
+/* An epoch that has just begun keeps samples of the previous one, `from`. When all are
+ * kept, the engine records `opened`, the open that began the epoch. */
 struct adopting {
 	bool active;
 	uint32_t script; /* its index in current.scripts; it has begun the epoch */
-	uint32_t since, from;
-	uint32_t position; /* the next position whose sample may have to be kept */
-	uint32_t beyond;   /* index of the next entry of script.beyond to record */
+	uint32_t from;
+	uint32_t *files; /* whose samples are kept; owned */
+	uint32_t n_files;
+	uint32_t next;	 /* number of positions of these files that were looked at */
+	uint32_t beyond; /* index of the next entry of script.beyond to record */
 	struct record opened;
 };
 

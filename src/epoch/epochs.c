@@ -62,6 +62,7 @@ void epochs_free(struct epochs **epochs_pointer)
 		free(pin);
 	skip_forget(epochs, UINT32_MAX);
 	current_destroy(epochs);
+	free(epochs->adopting.files);
 	if (epochs->saved)
 		roaring_bitmap_free(epochs->saved);
 	free(epochs->current.before);

@@ -47,6 +47,18 @@ bool current_needs_draining(const struct epochs *epochs, uint64_t now_ns)
 	return false;
 }
 
+bool shares_epoch(const struct epochs *epochs, const struct script *script)
+{
+	const struct current *current = &epochs->current;
+	for (uint32_t i = 0; i < current->n_scripts; i++) {
+		const struct script *other = &current->scripts[i];
+		if (other != script && other->epoch == script->epoch && !other->ended &&
+			other->used + script->files >= current->opened)
+			return true;
+	}
+	return false;
+}
+
 bool strands_another(const struct epochs *epochs, const struct script *script)
 {
 	const struct current *current = &epochs->current;

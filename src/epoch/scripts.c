@@ -52,9 +52,10 @@ static void mark_before(const struct current *current, struct script *script)
 static void mark_kept(const struct epochs *epochs, struct script *script)
 {
 	const struct epoch *epoch = find_epoch(epochs, script->epoch);
-	for (uint32_t i = 0; epoch && i < epoch->set->positions; i++) {
-		uint32_t *mark = &script->marks[i / epochs->config.file];
-		if (*mark == 0 && epoch_has_bound(epoch, i))
+	for (uint32_t k = 0; epoch && k < epoch->bound; k++) {
+		uint32_t position = order_log_entry_position(epoch->log[k]);
+		uint32_t *mark = &script->marks[position / epochs->config.file];
+		if (*mark == 0)
 			*mark = ++script->opens;
 	}
 	script->opened = script->adopted = script->opens;
@@ -249,7 +250,6 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 	script->labels_before = script->labels;
 	script->labels = 0;
 	script->epoch = opened->epoch;
-	script->turned_before = script->turned;
 	script->turned = script->newest = script->opens;
 	script->turns++;
 	begin_parts(&epochs->current, script, over);
@@ -262,11 +262,9 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
  * one of its file in this epoch. */
 static void note_whole(struct script *script, bool again)
 {
-	/* If this open comes right after a turn, it may be the first one of a new pass. */
-	bool turns = script->turns > 0 && script->opens == script->turned + 1;
 	if (script->whole == 0) {
 		script->first = script->run;
-		script->whole = script->opens - (again || turns);
+		script->whole = script->opens - again;
 	} else if (script->opens - script->whole == script->files) {
 		script->was_whole = true;
 		script->last_whole = script->whole;

@@ -121,11 +121,10 @@ static uint32_t since_counted(const struct epochs *epochs, const struct worker *
 		return mark > script->run ? mark : script->run;
 	if (script->whole == 0)
 		return since;
-	since = mark > script->whole ? mark : script->whole;
 	if (is_regular(script))
 		hedged = n_overlapping(current, script, hedged);
-	if (script->opens - hedged < since)
-		since = script->opens - hedged;
+	since = script->whole > hedged ? script->whole - hedged : 0;
+	since = since > mark ? since : mark;
 	return since;
 }
 

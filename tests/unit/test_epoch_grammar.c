@@ -18,7 +18,7 @@ static unsigned noticed;
 
 static void adopt_nothing(struct epochs *epochs)
 {
-	epochs->adopting.position = UINT32_MAX;
+	epochs->adopting.n_files = 0;
 }
 
 /* A person who reads the files of epoch-NNNN/, as grep -r does, and tries failed ones again. */
@@ -323,5 +323,18 @@ Test(epoch_grammar, scripts_that_were_inexact_once)
 	struct sum sum = {.silent = 0};
 	for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++)
 		add_trial(&sum, seeds[i], TRIAL_ANY, 0, false);
+	cr_assert_eq(sum.silent, 0, "%u are not exact", sum.silent);
+}
+
+/* Regression test. Workers of a sanity check read the validation set in another order than those of
+ * the validation; and a replay that began with an epoch did not know in which order the epoch's
+ * kept files had been opened (seed 1491). */
+Test(epoch_grammar, folds_that_were_inexact_once)
+{
+	static const uint32_t seeds[] = {
+		443, 579, 701, 828, 1324, 1332, 1405, 1462, 1491, 1548, 1565};
+	struct sum sum = {.silent = 0};
+	for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++)
+		add_trial(&sum, seeds[i], TRIAL_FOLDS, 0, false);
 	cr_assert_eq(sum.silent, 0, "%u are not exact", sum.silent);
 }
