@@ -23,8 +23,8 @@
  *  live       an epoch whose order is in memory
  *  known      an epoch that has an order in a file, but has not begun, or not since the
  *             job went back (go_back.c)
- *  parked     a job that has read nothing for config.idle_ns: it has no streams, and only
- *             the pins of open files
+ *  parked     a job that has read nothing for config.idle_ns: it has no streams, and
+ *             only the pins of open files
  *
  *  Flow: an event is one call. It returns a list of effects, which the caller executes
  *        before the next event. The result of an effect comes back as an event:
