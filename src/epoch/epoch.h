@@ -78,11 +78,13 @@ struct epochs_config {
 	enum epochs_kind kind;
 	/* the set of all epochs, until epochs_use_set gives later epochs another one */
 	struct epoch_set set;
-	uint32_t limit;	    /* number of epochs that the job may have */
-	uint32_t lookahead; /* samples that are drawn and not bound yet; at least 1 */
-	/* most samples in the queue of an epoch; 0: `lookahead` */
+	uint32_t limit; /* number of epochs that the job may have */
+	/* number of samples to draw ahead of the bindings; at least 1 */
+	uint32_t lookahead;
+	/* the largest number of samples in the queue of an epoch; 0: `lookahead` */
 	uint32_t most_ahead;
-	uint32_t file; /* positions of a file; above 1 for batches and shards */
+	/* number of positions of a file; above 1 for batches and shards */
+	uint32_t file;
 	/* the job repeats saved orders: its epochs have orders before they begin */
 	bool replays;
 	/* Other processes decide the samples, as for a rank of a group: the caller
@@ -266,8 +268,8 @@ static inline void effects_init(struct effects *effects)
 
 /* --- events -------------------------------------------------------------------------- */
 
-/* The request is answered at once, or when the epoch has begun, or when a sample was
- * drawn for it. Waiting requests keep their order. */
+/* Answers the request at once, or when its epoch has begun, or when a sample was drawn
+ * for it. Waiting requests are handled in the order in which they came. */
 void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t now_ns,
 	struct effects *effects);
 

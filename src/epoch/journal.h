@@ -20,7 +20,7 @@
  *  Flow: journal_open replays the files -> journal_append takes each record, in memory ->
  *        journal_flush writes it before any request is answered -> journal_sync once a
  *        second -> journal_forget when the orders of epochs are in files of their own.
- *  Owns: its files and buffers.
+ *  Owns: the files and buffers of the journal.
  *  Threads: only one thread at a time may call journal_append (under the caller's lock);
  *        any thread may call the other functions.
  *  Locks: journal_append takes none. The other functions take the journal's lock, under
@@ -102,9 +102,9 @@ void journal_use(struct journal *journal, const struct order_set *set);
 /* Appends a record in memory, without a system call, in some tens of ns. A BEGUN begins
  * a segment; its epoch must be later than all that have begun. A RESTORED with drains =
  * false begins a segment of any epoch, after the caller has written the files of
- * journal_next_order and called journal_reserve. Without memory, which is logged,
- * records of positions are omitted until the next BEGUN can be appended: a replay stays
- * possible. */
+ * journal_next_order and called journal_reserve. If there is no memory, this is logged,
+ * and records of positions are omitted until the next BEGUN can be appended, so that a
+ * replay stays possible. */
 void journal_append(struct journal *journal, const struct record *record);
 
 /* Passes all appended records to the kernel. If the disk has no room, they stay in
