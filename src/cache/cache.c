@@ -187,7 +187,8 @@ void cache_abandon(struct cache_space *space, sample_id id)
 	tell_gone(cache, space, id);
 }
 
-/* The pinned entry becomes absent. A new entry in cache->dying holds the tensor. */
+/* A second entry, `last`, takes the tensor to cache->dying, because the pinned entry
+ * stays. */
 void cache_force_out(struct cache_space *space, sample_id id)
 {
 	struct cache *cache = space->cache;
@@ -377,9 +378,10 @@ void cache_need_drop(struct cache_space *space, sample_id id)
 	need_changed(space, id);
 }
 
-/* Makes a change of most ids cheaper: `common` changes the need of all ids at once, and
- * the steps undo this for the ids outside the caller's set. Without memory for these
- * ids, or if `common` is 0 and would fall, the steps change the caller's ids instead. */
+/* Makes a change of most ids cheaper: a change of `common` changes the need of all ids
+ * at once, and the steps undo this for the ids that are not in the caller's set. Does
+ * nothing if there is no memory for these ids, or if `common` is 0 and would fall: then
+ * the steps change the ids of the caller's set. */
 static void change_common(struct cache_space *space, struct change *change)
 {
 	if (!change->up && space->common == 0)
@@ -434,7 +436,7 @@ static void count_some(struct cache *cache, uint32_t n)
 	}
 }
 
-/* A step updates this many ids in the time of one entry. */
+/* A step changes the needs of this many ids in the time in which it moves one entry. */
 #define IDS_PER_ENTRY 16
 
 bool cache_need_step(struct cache *cache, uint32_t n)

@@ -11,8 +11,9 @@
 #include <roaring/roaring.h>
 
 /*
- * The shared cache of prepared tensors. It evicts by RefCnt (JOADER, section 3 and
- * appendix E.3: first what the fewest streams need), or by lru, fifo or random.
+ * The shared cache of prepared tensors. The policy of eviction is refcnt (JOADER,
+ * section 3 and appendix E.3: first the tensor that the fewest streams need), lru, fifo
+ * or random.
  *
  * A *space* holds the tensors of one dataset in one preparation. The states of a sample
  * in a space:
@@ -22,12 +23,12 @@
  *     ^                  |
  *     +--- cache_abandon-+
  *
- * The *need* of a sample: the streams that have yet to draw it. A stream is one epoch of
- * one job.
+ * The *need* of a sample: the number of streams that have yet to draw it. A stream is
+ * one epoch of one job.
  *
- * The *pins* of a sample: its draws that are not consumed yet, and the readers that have
- * it open. Only cache_force_out evicts a pinned entry. An absent sample can be pinned,
- * too.
+ * A sample has a *pin* for each of its draws that is not consumed yet, and for each
+ * reader that has it open. Only cache_force_out evicts a pinned entry. An absent sample
+ * can be pinned, too.
  *
  *   Flow: sched counts need and pins, reserves memory before load prepares a tensor, and
  *         publishes the tensor afterwards.
@@ -53,11 +54,13 @@ must_check int cache_new(uint64_t capacity, enum eviction_policy policy, uint64_
 void cache_free(struct cache **cache); /* also frees all tensors and spaces */
 
 /* Called when a sample was evicted, abandoned or forced out, or its space was emptied.
- * Functions of the cache call it before they return, so it must not call the cache. */
+ * The cache calls this function while one of the cache's functions runs, so it must not
+ * call the cache. */
 typedef void cache_gone(void *context, struct cache_space *space, sample_id id);
 void cache_on_gone(struct cache *cache, cache_gone *gone, void *context);
 
-/* The ids are below n_ids. The space is in no cache yet. Takes long; needs no lock. */
+/* Makes a space for ids below n_ids, which is in no cache yet. Takes long; needs no
+ * lock. */
 must_check int cache_space_make(uint32_t n_ids, struct cache_space **ret);
 void cache_space_put_in(struct cache *cache, struct cache_space *space);
 must_check int cache_space_new(
@@ -75,21 +78,23 @@ void cache_need_add(struct cache_space *space, sample_id id);
 void cache_need_drop(struct cache_space *space, sample_id id);
 uint32_t cache_need(const struct cache_space *space, sample_id id);
 /* Change the need of many ids by one, when a stream is added or removed. Unlike
- * cache_need_add, this is no use of the entries: those of equal need keep their order of
- * eviction. The sampler `exchange` relies on this: its orders are uniformly random only
- * if ids have no influence on which samples stay in the cache. */
+ * cache_need_add, this does not count as a use: entries of equal need keep their order
+ * of eviction. The sampler `exchange` relies on this: its orders are uniformly random
+ * only if ids have no influence on which samples stay in the cache. */
 void cache_need_add_all(struct cache_space *space, const roaring_bitmap_t *ids);
 void cache_need_drop_all(struct cache_space *space, const roaring_bitmap_t *ids);
 
 /* Begins to change the need of many ids in steps, so that the caller can release its
  * lock between two steps. cache_need returns the new needs at once. Until the last step
- * an entry may be evicted before another whose need is lower by one, and the caller must
- * not change `ids`. The whole cache has one change at a time, and an ADD of ids ends
- * before their DROP begins. */
+ * the caller must not change `ids`, and an entry may be evicted before another one
+ * whose need is lower by one. Only one change at a time may be under way in the cache.
+ * The ADD of a stream's ids must end before their DROP begins. */
 enum cache_change { CACHE_NEED_ADD, CACHE_NEED_DROP };
 void cache_need_begin(
 	struct cache_space *space, const roaring_bitmap_t *ids, enum cache_change change);
-/* Updates at most n ids, or fewer entries. true: no change is under way any more. */
+/* Does one step: changes the needs of at most n ids, or moves fewer entries to their
+ * new places in the order of eviction. Returns true if no change is under way any
+ * more. */
 bool cache_need_step(struct cache *cache, uint32_t n);
 bool cache_need_changes(const struct cache *cache);
 
@@ -99,14 +104,14 @@ void cache_unpin(struct cache_space *space, sample_id id);
 uint32_t cache_pins(const struct cache_space *space, sample_id id);
 
 /* Pins a ready entry for a reader. Until cache_close not even cache_force_out may evict
- * it. false: the entry is not ready. */
+ * the entry. Returns false if the entry is not ready. */
 must_check bool cache_open(struct cache_space *space, sample_id id);
 void cache_close(struct cache_space *space, sample_id id);
 uint32_t cache_opens(const struct cache_space *space, sample_id id);
 
 enum cache_state cache_state(const struct cache_space *space, sample_id id);
-/* Prefetches the pointer to the sample's entry into the processor's caches; some time
- * later cache_prefetch_entry can prefetch the entry without waiting for the pointer. */
+/* Prefetches the pointer to the sample's entry into the processor's caches. After some
+ * time cache_prefetch_entry can prefetch the entry without waiting for this pointer. */
 void cache_prefetch_place(const struct cache_space *space, sample_id id);
 void cache_prefetch_entry(const struct cache_space *space, sample_id id);
 
@@ -122,7 +127,7 @@ must_check int cache_reserve(
 bool cache_fits(const struct cache *cache, uint64_t bytes);
 uint64_t cache_least_bytes(const struct cache *cache);
 
-/* Gives the cache the tensor, which has the reserved size. */
+/* Gives the tensor, which has the reserved size, to the cache. */
 void cache_publish(struct cache_space *space, sample_id id, struct tensor *tensor);
 
 /* Marks a loading entry as a copy of a tensor in another daemon's cache. When no stream
@@ -132,15 +137,16 @@ void cache_spare(struct cache_space *space, sample_id id);
 /* Gives up the reservation of a tensor that could not be prepared. */
 void cache_abandon(struct cache_space *space, sample_id id);
 
-/* NULL: the entry is not ready. The tensor is valid while the entry is pinned. */
+/* Returns NULL if the entry is not ready. The tensor is valid while the entry is
+ * pinned. */
 const struct tensor *cache_get(const struct cache_space *space, sample_id id);
 
 /* Returns the job for which the tensor was made, without access to the tensor's memory.
  * 0: not known, or the entry is not ready. */
 uint32_t cache_made_for(const struct cache_space *space, sample_id id);
 
-/* Returns a reference, which the caller frees. Nobody may change the tensor. NULL: the
- * entry is not ready; it need not be pinned. */
+/* Returns a reference to the tensor, which the caller frees. Nobody may change the
+ * tensor. The entry need not be pinned. NULL: it is not ready. */
 struct tensor *cache_share(const struct cache_space *space, sample_id id);
 
 /* Evicts the tensor of a pinned entry that no reader has open, while the capacity is
@@ -148,7 +154,8 @@ struct tensor *cache_share(const struct cache_space *space, sample_id id);
  * short. */
 void cache_force_out(struct cache_space *space, sample_id id);
 
-/* Evicts unpinned entries while the capacity is exceeded. false: it still is. */
+/* Evicts unpinned entries while the capacity is exceeded. Returns false if it still
+ * is. */
 bool cache_trim(struct cache *cache);
 
 /* Returns a dying tensor, which the caller frees. NULL: there is none. */
@@ -159,10 +166,10 @@ struct tensor *cache_reap(struct cache *cache);
 struct cache_usage {
 	uint64_t capacity, bytes; /* `bytes`: loading, ready and dying entries */
 	uint64_t live_bytes;	  /* bytes of loading and ready entries */
-	uint64_t peak_bytes;	  /* the maximum so far */
-	uint64_t pinned_bytes;	  /* loading and ready entries with pins */
+	uint64_t peak_bytes;	  /* the largest live_bytes so far */
+	uint64_t pinned_bytes;	  /* bytes of loading and ready entries with pins */
 	uint64_t awaited;	  /* number of absent entries with pins */
-	uint64_t tensors;	  /* ready and dying ones */
+	uint64_t tensors;	  /* number of ready and dying entries */
 	uint64_t pins, need;	  /* sums over all samples */
 	uint64_t evictions;
 	uint64_t evictions_needed; /* evictions of samples whose need was not 0 */

@@ -9,7 +9,7 @@
 #include <sys/queue.h>
 
 /*
- * The states of an entry, its pins, and the structures (x) that hold it:
+ * An entry is in the structures with an x, according to its state and its pins:
  *
  *   state     pins   its space   order of eviction   cache->dying
  *   ABSENT     > 0       x
@@ -53,12 +53,13 @@ struct cache_space {
 	uint64_t need_sum;
 };
 
-/* The state of the eviction policy, which uses only some of the fields. The policy
- * refcnt has a list (bucket) for each need. When the needs of many ids have changed, a
- * sweep through the buckets moves each entry to the bucket of its new need. */
+/* The state of the eviction policy; each policy uses only some of the fields. The
+ * policy refcnt has a list (bucket) for each need. When the needs of many ids have
+ * changed, a sweep through the buckets moves each entry to the bucket of its new
+ * need. */
 struct evict {
-	/* lru: all unpinned ready entries; fifo: all ready entries. The first is evicted
-	 * next. */
+	/* lru: all unpinned ready entries; fifo: all ready entries. The first one is
+	 * evicted next. */
 	struct entry_list list;
 	/* policy refcnt: indexed by need; the least recently used entry comes first */
 	struct entry_list *buckets;
@@ -78,12 +79,12 @@ struct evict {
 struct change {
 	const struct cache_space *space; /* NULL: no change is under way */
 	const roaring_bitmap_t *ids;
-	/* if `common` was changed: the ids outside the caller's set, and `ids` is
-	 * `others` */
+	/* if `common` was changed: the ids that are not in the caller's set; then `ids`
+	 * points to them */
 	roaring_bitmap_t *others;
 	roaring_uint32_iterator_t next;
 	int step;
-	bool up;      /* the needs rise */
+	bool up;      /* true: the needs rise; false: they fall */
 	bool counted; /* `differs` is up to date, and the sweep has begun */
 };
 
@@ -97,7 +98,8 @@ struct cache {
 	cache_gone *gone;
 	void *gone_context;
 
-	/* loading and ready entries; only forced reservations exceed the capacity */
+	/* bytes of loading and ready entries; only forced reservations exceed the
+	 * capacity */
 	uint64_t live_bytes;
 	uint64_t dying_bytes;
 	uint64_t pinned_bytes;
@@ -108,10 +110,12 @@ struct cache {
 	uint64_t pins, need, evictions, evictions_needed;
 };
 
-/* The functions of an eviction policy; NULL: the policy does not need this one. */
+/* The functions of an eviction policy. A function is NULL if the policy does not need
+ * it. */
 struct evict_ops {
 	int (*init)(struct cache *cache);
-	/* Allocates memory for one more ready entry, so that the others can't fail. */
+	/* Allocates memory for one more ready entry, so that the other functions can't
+	 * fail. */
 	int (*reserve)(struct cache *cache);
 	void (*publish)(struct cache *cache, struct entry *entry);
 	/* The entry became ready and unpinned. */
@@ -121,9 +125,11 @@ struct evict_ops {
 	void (*forget)(struct cache *cache, struct entry *entry);
 	/* The need of an evictable entry has changed by one. */
 	void (*need_changed)(struct cache *cache, struct entry *entry);
-	/* Many needs rose by one, or all fell by one. This is no use of the entries. */
+	/* Begins a sweep: many needs rose by one, or many fell by one. This is no use
+	 * of the entries. */
 	void (*sweep_begin)(struct cache *cache);
-	/* Updates the order of eviction for about n entries. true: all are done. */
+	/* Updates the order of eviction for about n entries. Returns true if all are up
+	 * to date. */
 	bool (*sweep)(struct cache *cache, uint32_t n);
 	/* Called only if an entry is evictable. */
 	struct entry *(*victim)(struct cache *cache);

@@ -7,8 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Making and freeing take long, so the space is in no cache then, and needs no lock. */
-
 int cache_space_make(uint32_t n_ids, struct cache_space **ret)
 {
 	struct cache_space *space = cache_alloc(sizeof(*space));

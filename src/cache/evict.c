@@ -136,9 +136,9 @@ static struct entry *first_filed(const struct evict *evict, uint32_t need)
 	return entry;
 }
 
-/* The search for an entry to evict meets some entries that a change in steps has not yet
+/* The search for an entry to evict finds entries that a change in steps has not yet
  * moved to the bucket of their new need. It moves such an entry and goes on, but after
- * TRIES of them it returns the next entry, in the right bucket or not. */
+ * TRIES of them it returns the next entry, even if this is in a wrong bucket. */
 #define TRIES 32
 
 static struct entry *refcnt_victim(struct cache *cache)

@@ -18,17 +18,18 @@
 /* Logs "PATH: can't be WHAT" with the reason err; returns err. */
 int disk_cant(const char *path, const char *what, int err);
 
-/* Follows no link. NULL: errno tells the reason. */
+/* Opens a file for reading; follows no link. Returns NULL and sets errno on errors. */
 FILE *disk_fopen(const char *path);
 
-/* *ret_done: bytes written, also after a failure. place: a fault's (base/fault.h). */
+/* *ret_done: number of bytes written, also after a failure. place: the name under which
+ * a test can make this fail (base/fault.h). */
 must_check int disk_write(int fd, const void *bytes, size_t n, uint64_t offset,
 	const char *place, size_t *ret_done);
 
 /* *ret_n is less than n only at the end of the file. */
 must_check int disk_read(int fd, void *bytes, size_t n, uint64_t offset, size_t *ret_n);
 
-/* Brings data to the disk (fdatasync). place: a fault's (base/fault.h). */
+/* Brings data to the disk (fdatasync). place: as in disk_write. */
 must_check int disk_sync(int fd, const char *place);
 must_check int disk_sync_directory(const char *directory, const char *place);
 

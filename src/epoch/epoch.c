@@ -230,7 +230,7 @@ void epoch_drop_far_pins(
 	}
 }
 
-/* --- its queue ----------------------------------------------------------------------- */
+/* --- the queue ----------------------------------------------------------------------- */
 
 void epoch_push(struct epoch *epoch, const struct drawn *drawn)
 {
@@ -261,7 +261,7 @@ static void hand_over_queue(
 	*queue = (struct drawn_queue){0};
 }
 
-/* --- its stream, its end ------------------------------------------------------------- */
+/* --- the stream, the end ------------------------------------------------------------- */
 
 int epoch_begin_stream(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects)
@@ -311,7 +311,8 @@ void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effe
 	if (!epoch->over || epoch->saving || epoch == epochs->running ||
 		epoch == epochs->draining)
 		return;
-	/* The order is complete in the file: it was not loaded, so nothing was bound. */
+	/* The file still has the complete order: nothing was bound, because the order
+	 * was not loaded. */
 	if (epoch->load != LOAD_DONE) {
 		known_remove(epochs, epoch->number);
 		resume_waiting(epochs, epoch->number, 0);

@@ -21,8 +21,10 @@
  *
  *  over       an epoch in which nothing more is bound
  *  live       an epoch whose order is in memory
- *  known      an epoch that has not begun (again), but has an order in a file (go_back.c)
- *  parked     a job without reads for config.idle_ns: it has no streams or unused pins
+ *  known      an epoch that has an order in a file, but has not begun, or not since the
+ *             job went back (go_back.c)
+ *  parked     a job that has read nothing for config.idle_ns: it has no streams, and
+ *             only the pins of open files
  *
  *  Flow: an event is one call. It returns a list of effects, which the caller executes
  *        before the next event. The result of an effect comes back as an event:
@@ -32,8 +34,8 @@
  *                 +--> ANSWER (bound already)          RECORD, ANSWER <---+
  *            epochs_released ----> RECORD, END
  *
- *  Owns: its epochs and pins. Requests belong to the caller, and stay valid until they are
- *        answered or cancelled.
+ *  Owns: the epochs and pins. Requests belong to the caller, and stay valid until they
+ *        are answered or cancelled.
  *  Threads: the caller serialises the calls.
  *  Errors: a request is answered with 0 or -errno; -ENOMEM from epochs_new.
  *  Life: the RECORD effects in their order are the journal; epochs_replay of them rebuilds
@@ -51,21 +53,22 @@ enum epochs_kind {
 	/* nothing is drawn ahead; an open draws a sample with the position's label */
 	EPOCHS_DRAWN_AT_OPEN,
 	EPOCHS_FIXED, /* the position decides the sample */
-	/* the position decides the sample; epochs are equal: nothing is bound or
+	/* the position decides the sample, equally in all epochs: nothing is bound or
 	 * consumed */
 	EPOCHS_MIRRORED,
 };
 
-/* The samples D_j of some successive epochs. The caller owns and never changes them. */
+/* The samples of some successive epochs. The caller owns the set, and never changes
+ * it. */
 struct epoch_set {
 	const roaring_bitmap_t *selection;
 	/* the sample of each position; NULL: the samples of `selection`, ascending */
 	const sample_id *fixed;
-	uint32_t positions; /* positions of an epoch: |D_j| */
+	uint32_t positions; /* number of positions of an epoch */
 	/* Equal for sets whose files have the same names. A request has the number of
 	 * the set in which its file name was looked up. */
 	uint32_t names;
-	void *owner; /* the caller's */
+	void *owner; /* for the caller, and for epochs_pins_of */
 	/* private to the engine */
 	TAILQ_ENTRY(epoch_set) link;
 	uint32_t first; /* the first epoch with this set */
@@ -75,11 +78,13 @@ struct epochs_config {
 	enum epochs_kind kind;
 	/* the set of all epochs, until epochs_use_set gives later epochs another one */
 	struct epoch_set set;
-	uint32_t limit;	    /* number of epochs that the job may have */
-	uint32_t lookahead; /* samples that are drawn and not bound yet; at least 1 */
-	/* most samples in the queue of an epoch; 0: `lookahead` */
+	uint32_t limit; /* number of epochs that the job may have */
+	/* number of samples to draw ahead of the bindings; at least 1 */
+	uint32_t lookahead;
+	/* the largest number of samples in the queue of an epoch; 0: `lookahead` */
 	uint32_t most_ahead;
-	uint32_t file; /* positions of a file; above 1 for batches and shards */
+	/* number of positions of a file; above 1 for batches and shards */
+	uint32_t file;
 	/* the job repeats saved orders: its epochs have orders before they begin */
 	bool replays;
 	/* Other processes decide the samples, as for a rank of a group: the caller
@@ -99,15 +104,17 @@ void epochs_free(struct epochs **epochs);
 void epochs_use_set(struct epochs *epochs, uint32_t first, struct epoch_set *set);
 /* The first epoch after all that have begun or have an order in a file. */
 uint32_t epochs_first_new(const struct epochs *epochs);
-/* Removes a set that no epoch needs, and returns it to the caller; NULL: all are needed.
- * Epochs in memory, with an order in a file, or yet to begin need their sets. */
+/* Removes a set that no epoch needs, and returns it to the caller. Returns NULL if all
+ * sets are needed: by epochs in memory, with an order in a file, or yet to begin. */
 struct epoch_set *epochs_drop_set(struct epochs *epochs);
-/* EPOCH_CURRENT: returns the set of the epoch that a new script would read. */
+/* The set of an epoch. EPOCH_CURRENT: of the epoch that a new script would read. */
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t epoch);
-/* Tells whether a script has opened a file of current/ in the last minute. It may have
- * ended: another one may still open files whose names the ended script has listed. */
+/* Tells whether a script has opened a file of current/ in the last minute. This script
+ * may have ended since: another script may still open files whose names this one has
+ * listed. */
 bool epochs_current_is_read(const struct epochs *epochs, uint64_t now_ns);
-/* All processes of the script have ended, so it opens no more files. */
+/* All processes of the script with this number have ended, so it opens no more
+ * files. */
 void epochs_script_ended(struct epochs *epochs, uint64_t id);
 /* The script that opened a file of current/ last. */
 struct epochs_script {
@@ -136,8 +143,9 @@ struct pin {
 	/* private to the engine */
 	LIST_ENTRY(pin) chain;
 	uint32_t position;
-	uint32_t sequence; /* bindings that the epoch had before this one */
-	uint32_t opens;	   /* readers that have the position's file open */
+	/* number of bindings of the epoch before the pin's binding */
+	uint32_t sequence;
+	uint32_t opens; /* readers that have the position's file open */
 	bool given;
 };
 TAILQ_HEAD(pins, pin);
@@ -147,14 +155,17 @@ struct open_request {
 	uint32_t epoch; /* or EPOCH_CURRENT */
 	uint32_t position, names;
 	struct reader reader; /* the thread that opens; needed for EPOCH_CURRENT */
-	/* The kernel has sent the request again after a restart, so the engine before
-	 * may already have chosen the epoch. */
+	/* The kernel has sent the request again after a restart, so the engine that ran
+	 * before the restart may already have chosen the epoch. */
 	bool resent;
-	/* the file contains images, so its open counts as one even if `label` is set */
+	/* the file contains images, so its open counts as that of an image, even if
+	 * `label` is set */
 	bool images;
-	bool done;  /* the thread has read its previous file to the end */
-	bool looks; /* worker processes of the opening process read files for it */
-	/* the caller's EFFECT_LOOK_UP of this request has found no sample */
+	bool done; /* the thread has read its previous file to the end */
+	/* the opening process has worker processes that read files for it */
+	bool looks;
+	/* the caller has executed EFFECT_LOOK_UP for this request, and found no
+	 * sample */
 	bool lost;
 	/* only the label is wanted; the caller does not call epochs_released */
 	bool label;
@@ -170,14 +181,15 @@ struct open_request {
 	/* private to the engine */
 	TAILQ_ENTRY(open_request) link;
 	bool waits;
-	/* the engine has chosen `awaited` for EPOCH_CURRENT */
+	/* the request is for EPOCH_CURRENT, and the engine has chosen the epoch
+	 * `awaited` */
 	bool chosen;
-	/* epochs_era when the engine handled the request */
+	/* value of epochs_era when the engine handled the request */
 	uint32_t era;
-	uint32_t awaited; /* whose stream or order the request waits for */
+	uint32_t awaited; /* the epoch whose stream or order the request waits for */
 };
 
-/* Facts about a script that the user should know. */
+/* Notices to the user about a script. */
 enum notice {
 	NOTICE_EARLY, /* a script opened an epoch by number too early */
 	NOTICE_LAST,  /* a script reads the last epoch again */
@@ -194,15 +206,16 @@ enum notice {
 	NOTICES
 };
 
-/* The caller's task. */
+/* The action that the caller has to execute. */
 enum effect_kind {
 	/* Make a stream of the samples of `epoch` that are not bound, and call epochs_begun. */
 	EFFECT_BEGIN,
 	/* Remove `epoch`'s stream, even if it is being made, and unpin `queue`'s
 	 * samples. */
 	EFFECT_END,
-	/* Draw a sample for the request that waits at `epoch` and `position`: `sample`, or any
-	 * sample if this is SAMPLE_NONE. Then call epochs_drawn and epochs_take_drawn. */
+	/* Draw `sample`, or any sample if this is SAMPLE_NONE, for the request that
+	 * waits at `epoch` and `position`. Then call epochs_drawn and
+	 * epochs_take_drawn. */
 	EFFECT_DRAW,
 	EFFECT_UNPIN,  /* Unpin `sample`, which was pinned for `epoch`. */
 	EFFECT_ANSWER, /* Answer `request`. */
@@ -255,12 +268,13 @@ static inline void effects_init(struct effects *effects)
 
 /* --- events -------------------------------------------------------------------------- */
 
-/* The request is answered at once, or when the epoch has begun, or when a sample was
- * drawn for it. Waiting requests keep their order. */
+/* Answers the request at once, or when its epoch has begun, or when a sample was drawn
+ * for it. Waiting requests are handled in the order in which they came. */
 void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t now_ns,
 	struct effects *effects);
 
-/* The reader gave up: no answer and no binding. false: the request waits no more. */
+/* The reader gave up, so the request gets no answer and no binding. Returns false if
+ * the request does not wait. */
 bool epochs_cancel(struct epochs *epochs, struct open_request *request);
 
 /* The epoch's stream was made (status 0), or could not be made (-errno). Does nothing if
@@ -276,11 +290,13 @@ must_check bool epochs_resume(
  * epochs_resume then handles the waiting requests. */
 void epochs_drawn(struct epochs *epochs, uint32_t epoch, const struct drawn *drawn);
 
-/* Sets the status of requests for which a fed job has no sample. 0: they wait. -errno:
- * epochs_resume answers waiting requests with it, and later requests get it at once. */
+/* Sets the status of requests for which a fed job has no sample. 0: the requests wait.
+ * -errno: epochs_resume answers the waiting requests with this error, and later
+ * requests get the error at once. */
 void epochs_starve(struct epochs *epochs, int status);
 /* lent: another process binds the positions of a fed job. Meanwhile this engine answers
- * only opens of bound positions; the caller reports other bindings by epochs_had. */
+ * only opens of bound positions; the caller reports what the other process binds by
+ * epochs_had. */
 void epochs_lend(struct epochs *epochs, bool lent);
 /* hurries: other ranks wait until the fed job has left its draining epoch. Then
  * epochs_time ends this epoch as soon as no script reads it. */
@@ -288,8 +304,9 @@ void epochs_hurry(struct epochs *epochs, bool hurries);
 /* Binds the first queued sample for the request of EFFECT_DRAW, and answers it. */
 void epochs_take_drawn(struct epochs *epochs, struct effects *effects);
 
-/* Makes a fed job continue with the epoch, and begins it if necessary: another process
- * reads it, or earlier epochs, which end now, get no more samples. -ENOMEM */
+/* Makes a fed job continue with the epoch, because another process reads it, or because
+ * earlier epochs get no more samples. Begins the epoch if necessary; earlier epochs
+ * end. -ENOMEM */
 must_check int epochs_go_on(
 	struct epochs *epochs, uint32_t epoch, struct effects *effects);
 /* A reader of another process has consumed the next sample of a fed job's epoch: the
@@ -306,13 +323,13 @@ must_check int epochs_skip(struct epochs *epochs, uint32_t epoch, uint32_t posit
 /* Notes a position that an epoch's saved order leaves out, if there is memory. */
 void epochs_was_skipped(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
-/* A reader has got the bytes of the position. true: its sample is pinned and no other
- * reader has got its bytes before, or the job is EPOCHS_MIRRORED. */
+/* A reader has got the bytes of the position's sample. Returns true if the sample is
+ * pinned and no reader has got its bytes before; for EPOCHS_MIRRORED, always. */
 bool epochs_given(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
 /* Ends a request that was answered with status 0, and is not for a label. read: the
- * reader has read the position, or its sample can't be prepared, so the position is
- * consumed; false: it can be opened again. */
+ * reader has read the file, or the sample can't be prepared, so the position is
+ * consumed. Otherwise the position can be opened again. */
 void epochs_released(struct epochs *epochs, uint32_t epoch, uint32_t position, bool read,
 	uint64_t now_ns, struct effects *effects);
 
@@ -321,8 +338,9 @@ void epochs_released(struct epochs *epochs, uint32_t epoch, uint32_t position, b
 void epochs_released_before(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	uint64_t now_ns, struct effects *effects);
 
-/* The pins in effects->unpinned are given back. The engine keeps their memory for later
- * bindings, because an allocation would take longer than the rest of a binding. */
+/* The caller has given back the pins in effects->unpinned. The engine keeps the memory
+ * of these structs for later bindings, because an allocation would take longer than the
+ * rest of a binding. */
 void epochs_unpinned(struct epochs *epochs, struct effects *effects);
 
 /* The order of an ended epoch is in a file now. epochs_reap then returns the epoch. */
@@ -333,7 +351,8 @@ void epochs_saved(struct epochs *epochs, uint32_t epoch);
 struct epoch *epochs_reap(struct epochs *epochs);
 void epoch_reaped_free(struct epoch *epoch); /* NULL is allowed */
 
-/* The orders of epochs before this one were removed: opens of these get -ESTALE. */
+/* The order files of all epochs before `epoch` were removed: opens in these epochs get
+ * -ESTALE. */
 void epochs_forget_before(struct epochs *epochs, uint32_t epoch);
 
 /* Tells the time. A job that has read nothing for config.idle_ns is parked: its streams
@@ -346,12 +365,13 @@ void epochs_leave(struct epochs *epochs, struct effects *effects);
 
 /* --- after a restart ----------------------------------------------------------------- */
 
-/* Replays the journal's next record. -EINVAL, *ret_reason: it is impossible; -ENOMEM. */
+/* Replays the journal's next record. -EINVAL: the record is impossible, and *ret_reason
+ * says why; -ENOMEM. */
 must_check int epochs_replay(
 	struct epochs *epochs, const struct record *record, const char **ret_reason);
 
-/* Replays a BEGUN with `bound` > 0, or a RESTORED. loaded: what epochs_prepare has made
- * from the epoch's order file; taken over, even if the replay fails. */
+/* Replays a BEGUN with `bound` > 0, or a RESTORED. Takes over `loaded`, which
+ * epochs_prepare has made from the epoch's order file, even if the replay fails. */
 must_check int epochs_replay_loaded(struct epochs *epochs, const struct record *record,
 	struct epoch *loaded, const char **ret_reason);
 
@@ -360,14 +380,15 @@ struct epochs_order_file {
 	uint32_t epoch, bound;
 };
 
-/* Tells the engine, which takes over `orders`, which epochs have orders in files; called
- * after the replay of all records. Epochs after the running one will have these orders
- * when they begin. If no epoch runs, because the journal is lost, all these epochs count
- * as ended or, if the job repeats saved orders (config.replays), as not begun. */
+/* Tells the engine which epochs have orders in files, after the replay of all records.
+ * The engine takes over `orders`. Epochs after the running one will have these orders
+ * when they begin. If no epoch runs, because the journal is lost, all epochs with
+ * orders count as ended or, if the job repeats saved orders (config.replays), as not
+ * begun. */
 void epochs_has_orders(struct epochs *epochs, struct epochs_order_file *orders, size_t n);
 
 /* Ends the replay, and adds records that are missing because the process ended. The
- * caller calls it until it adds no effect. */
+ * caller calls this function until it adds no effect. */
 void epochs_replayed(struct epochs *epochs, struct effects *effects);
 
 /* --- going back ---------------------------------------------------------------------- */
@@ -379,13 +400,15 @@ void epochs_replayed(struct epochs *epochs, struct effects *effects);
  *    that will run and drain -> epochs_restored, epochs_has_orders, epochs_resume
  *
  * After epochs_hold nothing is bound, and opens wait. The caller must not call
- * epochs_released for a request from before epochs_restored: its `era` differs.
+ * epochs_released for a request that was handled before epochs_restored: such a request
+ * has another `era` than epochs_era.
  */
 void epochs_hold(struct epochs *epochs, struct effects *effects);
 /* Ends epochs_hold, if the job does not go back after all. */
 void epochs_unhold(struct epochs *epochs);
 
-/* The first epoch in memory after `after` (UINT32_MAX: of all); UINT32_MAX: none. */
+/* Returns the first epoch in memory after the epoch `after` or, if `after` is
+ * UINT32_MAX, the first of all. Returns UINT32_MAX if there is none. */
 uint32_t epochs_next_live(const struct epochs *epochs, uint32_t after);
 
 /* Makes an epoch from the first `bound` bindings and `consumed` reads of an order, and
@@ -403,8 +426,8 @@ void epochs_restored(struct epochs *epochs, struct epoch *running, struct epoch 
  * the engine takes over; or NULL, with status = -errno. */
 void epochs_loaded(
 	struct epochs *epochs, uint32_t epoch, struct epoch *loaded, int status);
-/* Finds an epoch for whose EFFECT_LOAD epochs_loaded has not been called yet.
- * *ret_bound: the bindings of its order. false: there is none. */
+/* Finds an epoch for whose EFFECT_LOAD epochs_loaded has not been called yet. Returns
+ * false if there is none. *ret_bound: number of bindings in the epoch's order. */
 bool epochs_wants_load(
 	const struct epochs *epochs, uint32_t *ret_epoch, uint32_t *ret_bound);
 

@@ -16,7 +16,7 @@
  *  adopt.c       samples that an epoch keeps from the previous epoch
  *  current.h     the scripts that read current/: current.c chooses the epoch of an open,
  *                since.c finds the beginning of a pass; scripts.c and script_ranks.c
- *                collect facts about scripts; reading.c finds the scripts that still read;
+ *                note the opens of scripts; reading.c finds the scripts that still read;
  *                misuse.c makes notices; repeats.c finds repeated opens
  *  go_back.c     takes the job back to an earlier point; loads epochs that begin again
  *  replay.c      rebuilds the state from records
@@ -40,14 +40,15 @@ struct epoch {
 	uint32_t bound;
 	uint32_t adopted; /* bindings kept from the previous epoch */
 	uint8_t *consumed_bits;
-	uint32_t *reads; /* the consumed positions, in this order */
+	uint32_t *reads; /* the consumed positions, in the order of consuming */
 	uint32_t consumed;
 	uint64_t reads_hash;
 	uint32_t first_unread; /* all positions before this one are consumed */
 	/* all positions before this one are bound; counted only by epochs_had */
 	uint32_t first_unbound;
 	uint32_t read_end; /* no position from this one on is consumed */
-	/* while the epoch drains: running->bound when a file of it was last opened */
+	/* while the epoch drains: value of running->bound when a file of this epoch was
+	 * last opened */
 	uint32_t read_at;
 	bool over;
 	bool saving; /* EFFECT_SAVE was demanded */
@@ -59,7 +60,7 @@ struct epoch {
 	/* pins of samples that are bound and not consumed, in the order of binding */
 	struct pins pins;
 	uint32_t n_pins;
-	/* the pins by a hash of their positions, in 2^chain_bits lists */
+	/* hash table of the pins by position: 2^chain_bits lists */
 	LIST_HEAD(pin_chain, pin) * chains;
 	unsigned chain_bits;
 	/* the bound samples, by which a replay finds duplicates; NULL: no replay */
@@ -70,20 +71,22 @@ struct epoch {
 };
 LIST_HEAD(epoch_list, epoch);
 
-/* An epoch that has just begun keeps samples of the previous one, `from`. When all are
- * kept, the engine records `opened`, the open that began the epoch. */
+/* An epoch that has just begun, and keeps samples of the previous epoch, `from`. When all
+ * are kept, the engine records `opened`, the open that began the epoch. */
 struct adopting {
 	bool active;
-	uint32_t script; /* its index in current.scripts; it has begun the epoch */
+	/* index in current.scripts of the script that has begun the epoch */
+	uint32_t script;
 	uint32_t from;
-	uint32_t *files; /* whose samples are kept; owned */
-	uint32_t n_files;
-	uint32_t next;	 /* number of positions of these files that were looked at */
+	/* the files whose samples are kept; owned. next: number of their positions that were
+	 * looked at */
+	uint32_t *files, n_files, next;
 	uint32_t beyond; /* index of the next entry of script.beyond to record */
 	struct record opened;
 };
 
-/* Positions that an epoch leaves out. The entry stays when its order is in a file. */
+/* Positions that an epoch leaves out. The entry stays in memory when the epoch's order
+ * is in a file. */
 struct skipped {
 	LIST_ENTRY(skipped) link;
 	uint32_t epoch;
@@ -101,18 +104,20 @@ struct epochs {
 	struct epoch *draining; /* the previous epoch, which current/ may still give */
 	/* a script still read the draining epoch when a file was last opened */
 	bool drains_on;
-	/* drained: 1 + the consumed positions of a fed job's draining epoch; drained_ns:
-	 * the time since which this number has not changed */
+	/* values of a fed job's draining epoch: 1 + the number of its consumed
+	 * positions, and the time since which this number has not changed */
 	uint32_t drained;
 	uint64_t drained_ns;
 	struct current current;
 	struct adopting adopting;
 	struct requests waiting; /* requests that wait for a stream */
-	/* requests for epochs_resume: the stream was made, has failed or has ended */
+	/* requests that epochs_resume handles next: their stream was made, has failed
+	 * or has ended */
 	struct requests resuming;
 	struct open_request *drawing; /* the request that gets the next drawn sample */
 	uint32_t drawing_epoch;
-	/* epochs with orders in files that have not begun since the job went back */
+	/* epochs that have an order in a file, and have not begun since the job went
+	 * back */
 	struct epochs_order_file *known;
 	size_t n_known;
 	bool held; /* opens wait until the job has gone back */
@@ -127,7 +132,7 @@ struct epochs {
 	uint64_t last_read_ns;
 	uint64_t needed;   /* samples that streams have yet to draw */
 	uint32_t pins;	   /* pinned samples, queued or bound */
-	struct pins spare; /* kept for later bindings */
+	struct pins spare; /* memory for later bindings' pins */
 };
 
 static inline struct effect *effect_add(struct effects *effects, enum effect_kind kind)
@@ -143,7 +148,8 @@ static inline void effect_record(struct effects *effects, struct record record)
 	effect_add(effects, EFFECT_RECORD)->record = record;
 }
 
-/* Writes the record in place instead of copying it, because each hit has a BOUND. */
+/* Writes the record in place, because copying it would take long compared with a
+ * binding. */
 static inline void effect_record_bound(struct effects *effects, uint32_t epoch,
 	uint32_t position, sample_id sample, enum served served)
 {
@@ -169,7 +175,7 @@ void effect_notice(struct effects *effects, enum notice notice, uint32_t epoch);
 
 /* --- epochs.c --- */
 
-/* NULL: the epoch is not in memory. */
+/* Returns NULL if the epoch is not in memory. */
 static inline struct epoch *find_epoch(const struct epochs *epochs, uint32_t number)
 {
 	struct epoch *epoch;
@@ -179,18 +185,19 @@ static inline struct epoch *find_epoch(const struct epochs *epochs, uint32_t num
 	return NULL;
 }
 
-/* drains: the previous epoch goes on draining; false: it must be over. -ENOMEM */
+/* Begins an epoch. drains: the previous epoch drains from now on; otherwise it must be
+ * over. -ENOMEM */
 must_check int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	struct effects *effects, struct epoch **ret);
 void let_go_of_draining(struct epochs *epochs, struct effects *effects);
 
 /* --- go_back.c --- */
 
-/* The bindings in the order of a known epoch; 0: the epoch is not in `known`. */
+/* Number of bindings in the order of a known epoch; 0: the epoch is not in `known`. */
 uint32_t known_bound(const struct epochs *epochs, uint32_t number);
 void known_remove(struct epochs *epochs, uint32_t number);
-/* Moves all epochs to `dead`, forgets all scripts, then runs these. draining may be
- * NULL. */
+/* Moves all live epochs to `dead`, and forgets all scripts. Then makes `running` run,
+ * and `draining`, which may be NULL, drain. */
 void restore_live(struct epochs *epochs, struct epoch *running, struct epoch *draining,
 	struct effects *effects);
 
@@ -212,7 +219,7 @@ void skip_forget(struct epochs *epochs, uint32_t before);
 
 /* --- opens.c --- */
 
-/* The kind must be EPOCHS_FIXED or EPOCHS_MIRRORED. */
+/* The sample of a position in a job of kind EPOCHS_FIXED or EPOCHS_MIRRORED. */
 sample_id fixed_sample(const struct epoch_set *set, uint32_t position);
 /* Passes the requests that wait for the epoch's stream to epochs_resume, which handles
  * them again (status 0), or answers them with -errno. */
@@ -240,18 +247,20 @@ void epoch_bind(
 void epoch_mark_consumed(struct epoch *epoch, uint32_t position);
 /* Requests the order of an epoch that has begun again (EFFECT_LOAD). */
 void epoch_load(struct epoch *epoch, struct effects *effects);
-/* drains: the previous epoch drains; false: it must be over. */
+/* drains: the previous epoch drains from now on; otherwise it must be over. */
 void epoch_run(struct epochs *epochs, struct epoch *epoch, bool drains);
 
 /* NULL: there is no unused pin. */
 struct pin *epoch_take_spare(struct epochs *epochs);
 struct pin *epoch_pin(const struct epoch *epoch, uint32_t position);
-/* Keeps the pin of the last bound position. Without memory, unpins the sample. */
+/* Adds the pin of the position that was bound last. Unpins the sample if there is no
+ * memory. */
 void epoch_keep_pin(struct epochs *epochs, struct epoch *epoch, uint32_t position,
 	sample_id sample, struct effects *effects);
 void epoch_drop_pin(struct epochs *epochs, struct epoch *epoch, struct pin *pin,
 	struct effects *effects);
-/* Drops the pins of samples that are not open. all: of open samples, too. */
+/* Drops the pins of samples that are not open. all: also drops the pins of open
+ * samples. */
 void epoch_drop_pins(
 	struct epochs *epochs, struct epoch *epoch, bool all, struct effects *effects);
 /* Drops the pins of positions that were bound long ago and are not open. Perhaps only
@@ -262,7 +271,7 @@ void epoch_drop_far_pins(
 void epoch_push(struct epoch *epoch, const struct drawn *drawn);
 struct drawn epoch_pop(struct epoch *epoch);
 
-/* Requests the stream (EFFECT_BEGIN), which was not requested before. -ENOMEM */
+/* Requests a stream (EFFECT_BEGIN) for an epoch that has none. -ENOMEM */
 must_check int epoch_begin_stream(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects);
 /* The stream was made (status 0), or could not be made (-errno). */

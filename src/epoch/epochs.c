@@ -127,7 +127,7 @@ bool epochs_given(struct epochs *epochs, uint32_t number, uint32_t position)
 	return true;
 }
 
-/* pin: the position's, or NULL */
+/* pin: the position's pin; NULL if it has none */
 static void consume(struct epochs *epochs, struct epoch *epoch, uint32_t position,
 	struct pin *pin, struct effects *effects)
 {
@@ -192,8 +192,8 @@ int epochs_had(
 	return 0;
 }
 
-/* A reader has closed the file. If no other has it open, and the epoch is over or the
- * job parked, no reader comes back: the pin is dropped, and NULL returned. */
+/* A reader has closed the file. If no other reader has it open, and the epoch is over
+ * or the job is parked, the pin is not needed any more: drops it, and returns NULL. */
 static struct pin *close_pin(struct epochs *epochs, struct epoch *epoch, struct pin *pin,
 	struct effects *effects)
 {
@@ -253,7 +253,7 @@ void epochs_forget_before(struct epochs *epochs, uint32_t number)
 	skip_forget(epochs, number);
 }
 
-/* --- what ends it -------------------------------------------------------------------- */
+/* --- parking, removal ---------------------------------------------------------------- */
 
 static void end_streams(struct epochs *epochs, bool all_pins, struct effects *effects)
 {
@@ -266,7 +266,8 @@ static void end_streams(struct epochs *epochs, bool all_pins, struct effects *ef
 	}
 }
 
-/* A parked job holds no stream, and no pin of a sample that is not open. */
+/* Tells whether the epoch holds a stream, or a pin of a sample that is not open. A
+ * parked job holds neither. */
 static bool holds(const struct epoch *epoch)
 {
 	const struct pin *pin;
@@ -287,10 +288,11 @@ static bool is_waited_for(const struct epochs *epochs, const struct epoch *epoch
 	return false;
 }
 
-/* Tells whether a fed job's draining epoch must end before all its samples are consumed:
- * nobody reads it, or none was consumed for a minute; and somebody waits for its end: an
- * open of the running epoch, which gets few samples before, or other ranks, while
- * scripts read current/. */
+/* Tells whether a fed job's draining epoch must end before all its samples are
+ * consumed. Two conditions: its reads have stopped (no script reads it, or none of its
+ * samples was consumed for a minute); and its end is awaited, by an open of the running
+ * epoch, which gets few samples until then, or by other ranks, while scripts read
+ * current/. */
 static bool is_stranded(struct epochs *epochs, uint64_t now_ns)
 {
 	const struct epoch *draining = epochs->draining;

@@ -43,8 +43,9 @@ void known_remove(struct epochs *epochs, uint32_t number)
 		*known = epochs->known[--epochs->n_known];
 }
 
-/* An epoch with an order in a file has begun if it is in memory, or before the running
- * one; then its order is noted as saved. Otherwise the epoch is a known one. */
+/* Tells whether an epoch with an order in a file has begun: it is in memory, or earlier
+ * than the running epoch. If it has also ended, its order is noted as saved. If it has
+ * not begun, it is a known epoch. */
 static bool has_begun(struct epochs *epochs, uint32_t number)
 {
 	struct epoch *epoch = find_epoch(epochs, number);
@@ -127,8 +128,8 @@ static int refuse(const char *reason, const char **ret_reason)
 	return -EINVAL;
 }
 
-/* One bit for each sample id: with millions of samples in random order it is far faster
- * to test these bits than a compressed bitmap. */
+/* Returns one bit for each sample id. If millions of samples are in random order, these
+ * bits are tested far faster than a compressed bitmap. NULL: no memory. */
 static uint8_t *selected_bits(const roaring_bitmap_t *selection)
 {
 	uint8_t *bits = calloc(roaring_bitmap_maximum(selection) / 8 + 1, 1);
@@ -160,8 +161,8 @@ static int check_sample(const struct epochs *epochs, const struct epoch *epoch,
 	return 0;
 }
 
-/* Each bound sample must be the job's, and unique. ret: a bit for each bound
- * position. */
+/* Checks that each bound sample is one of the job's, and is bound once. Sets a bit in
+ * `ret` for each bound position. */
 static int check_samples(const struct epochs *epochs, const struct epoch *epoch,
 	uint8_t *ret, const char **ret_reason)
 {
@@ -179,7 +180,8 @@ static int check_samples(const struct epochs *epochs, const struct epoch *epoch,
 					 : err;
 }
 
-/* The log must have each bound position once. Clears the bits in `bound`. */
+/* Checks that the log has each bound position once. Clears the bits of these positions
+ * in `bound`. */
 static int check_log(const struct epoch *epoch, uint8_t *bound, const char **ret_reason)
 {
 	for (uint32_t k = 0; k < epoch->bound; k++) {
@@ -326,7 +328,7 @@ static void drop_all(struct epochs *epochs, struct effects *effects)
 	roaring_bitmap_clear(epochs->saved);
 }
 
-/* New scripts continue after the files that the restored epoch had read. */
+/* New scripts continue after the files that were read in the restored epoch. */
 static void restore_current(struct epochs *epochs, struct epoch *running)
 {
 	struct current *current = &epochs->current;
@@ -386,7 +388,7 @@ uint32_t epochs_era(const struct epochs *epochs)
 	return epochs->era;
 }
 
-/* --- where it is ---------------------------------------------------------------------- */
+/* --- the progress --------------------------------------------------------------------- */
 
 static struct epochs_point point_of(const struct epoch *epoch)
 {
@@ -403,8 +405,9 @@ void epochs_place(const struct epochs *epochs, struct epochs_place *ret)
 		ret->draining = point_of(epochs->draining);
 }
 
-/* epochs_read_runs looks at so many positions at most. A script that reads in order
- * leaves one run of read positions, and a few beyond, so most searches are shorter. */
+/* The most positions that epochs_read_runs looks at. Most searches are shorter: a
+ * script that reads in order leaves one run of read positions, and a few read positions
+ * after it. */
 #define MOST_SEARCHED 65536
 
 uint32_t epochs_read_runs(const struct epochs *epochs, uint32_t number, struct run *ret,

@@ -88,8 +88,9 @@ static void sync_before(struct journal *journal)
 		note_not_synced(journal, journal->file, err);
 }
 
-/* Creates a segment under another name, and renames it: no file ever has the content of
- * an older one of its name. *ret_unsynced: -errno if it may be missing on the disk. */
+/* Creates a segment's file under another name, and renames it. So a file with a
+ * segment's name never has the content of an older one. *ret: the file's descriptor.
+ * *ret_unsynced: -errno if the file may be missing on the disk. */
 static int create_segment(const char *path, const char *beside, const void *bytes,
 	size_t n, int *ret, int *ret_unsynced)
 {
@@ -184,7 +185,7 @@ static void log_write(struct journal *journal, int err)
 }
 
 /* Exchanges the empty buffer for the one with the waiting records. journal->filling is
- * NULL for a moment while another thread appends to it. */
+ * NULL for a moment while another thread appends a record. */
 static void take_records(struct journal *journal)
 {
 	struct record_buffer *filling;
@@ -324,8 +325,9 @@ static int remove_segment_file(
 	return err;
 }
 
-/* others: the caller will then remove newer segments. So the removal is synced: a
- * journal that still had this segment, but lacked the newer ones, would have a gap. */
+/* others: the caller will then remove newer segments. So this removal is synced:
+ * otherwise a power failure could bring this segment back, without the newer ones after
+ * it. */
 static int remove_segment(const struct journal *journal, uint32_t number, bool others)
 {
 	int err = remove_segment_file(journal, number, ".new");
@@ -351,7 +353,7 @@ void journal_forget(struct journal *journal, uint32_t epoch)
 		if (end > journal->file_lag && epoch < end - journal->file_lag)
 			end = epoch + journal->file_lag;
 	}
-	/* without this a power failure would lose the records of later segments, too */
+	/* a later segment that is not on the disk would be lost in a power failure */
 	if (first >= end || journal_sync(journal) != 0)
 		return;
 	for (uint32_t i = first; i < end; i++)
@@ -422,7 +424,8 @@ static int journal_new(const char *directory, const struct journal_identity *ide
 	lock_init(&journal->lock, LOCK_RANK_JOURNAL, "journal");
 	ensure(pthread_cond_init(&journal->changed, NULL) == 0);
 	journal->identity = *identity;
-	journal->identity.job = NULL; /* only valid during journal_open */
+	/* this pointer is only valid during journal_open */
+	journal->identity.job = NULL;
 	journal->identity.others = NULL;
 	journal->most_positions = journal_most_positions(identity);
 	journal->filling = &journal->buffers[0];

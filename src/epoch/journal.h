@@ -20,7 +20,7 @@
  *  Flow: journal_open replays the files -> journal_append takes each record, in memory ->
  *        journal_flush writes it before any request is answered -> journal_sync once a
  *        second -> journal_forget when the orders of epochs are in files of their own.
- *  Owns: its files and buffers.
+ *  Owns: the files and buffers of the journal.
  *  Threads: only one thread at a time may call journal_append (under the caller's lock);
  *        any thread may call the other functions.
  *  Locks: journal_append takes none. The other functions take the journal's lock, under
@@ -36,9 +36,9 @@ struct journal;
 /* The job of a journal. A journal of another job or other samples is not replayed. */
 struct journal_identity {
 	const char *job;
-	uint32_t id;	      /* the job's number, also after a restart */
-	uint32_t positions;   /* of an epoch */
-	uint32_t samples;     /* all ids of the catalogue are below */
+	uint32_t id;	      /* the job's number; a restart does not change it */
+	uint32_t positions;   /* number of positions of an epoch */
+	uint32_t samples;     /* all ids of the catalogue are below this number */
 	uint64_t fingerprint; /* hash of the selected samples (dataset_fingerprint) */
 	/* The sets of earlier editions of the dataset: a segment may also belong to one
 	 * of these. Only journal_open uses them. */
@@ -66,29 +66,31 @@ must_check int journal_open(const char *directory,
 	const struct journal_identity *identity, journal_replayed *replayed,
 	void *context, enum journal_found *ret_found, struct journal **ret);
 
-/* Lists, in the order of the segments, each one's first epoch and this epoch's set. The
- * caller frees *ret. Incomplete heads are left out; journal_open reports them. */
+/* Lists the first epoch of each segment with the set of this epoch, in the order of the
+ * segments. The caller frees *ret. Segments with incomplete heads are left out;
+ * journal_open reports them. */
 must_check int journal_sets(
 	const char *directory, struct order_found **ret, size_t *ret_n);
 
-/* Moves all journals and orders of the directory to <directory>/before/, in place of
- * files that were moved there earlier: all or none, even if the process or the machine
- * dies. The journal must not be open. */
+/* Moves all journals and orders of the directory to <directory>/before/, and removes
+ * the files that were moved there earlier. Either all files are moved or none, even if
+ * the process or the machine dies. The journal must not be open. */
 must_check int journal_set_aside(const char *directory);
 
 /* Removes the journals and orders of a removed job, and before/. directory: an open
  * descriptor. Follows no link. Other files stay, also in before/. */
 must_check int journal_remove_all(int directory);
 
-/* A number that no other journal has, even of this job; 0: there is no segment yet. */
+/* A number that no other journal has, not even an earlier one of this job; 0: there is
+ * no segment yet. */
 uint64_t journal_id(const struct journal *journal);
 
-/* Returns a path for an order file of the next segment, which must begin with a RESTORED
- * (record.h): of the epoch that will run, or drain. The caller frees it. NULL: no
- * memory. */
+/* Returns the path of an order file beside the next segment, which must begin with a
+ * RESTORED (record.h). drains: the file is for the epoch that will drain; otherwise for
+ * the one that will run. The caller frees the path. NULL: no memory. */
 char *journal_next_order(
 	const struct journal *journal, const char *directory, bool drains);
-/* Returns such a path for the RESTORED of an existing segment. */
+/* Returns such a path for an existing segment that begins with a RESTORED. */
 char *journal_order_of(const char *directory, uint32_t segment, bool drains);
 
 /* Makes room in memory for a few records, so that appending them can't fail. -ENOMEM */
@@ -100,9 +102,9 @@ void journal_use(struct journal *journal, const struct order_set *set);
 /* Appends a record in memory, without a system call, in some tens of ns. A BEGUN begins
  * a segment; its epoch must be later than all that have begun. A RESTORED with drains =
  * false begins a segment of any epoch, after the caller has written the files of
- * journal_next_order and called journal_reserve. Without memory, which is logged,
- * records of positions are omitted until the next BEGUN can be appended: a replay stays
- * possible. */
+ * journal_next_order and called journal_reserve. If there is no memory, this is logged,
+ * and records of positions are omitted until the next BEGUN can be appended, so that a
+ * replay stays possible. */
 void journal_append(struct journal *journal, const struct record *record);
 
 /* Passes all appended records to the kernel. If the disk has no room, they stay in
@@ -121,8 +123,8 @@ must_check int journal_sync(struct journal *journal);
  * long; others can call journal_flush meanwhile. A failure is logged, and harmless. */
 void journal_compact(struct journal *journal);
 
-/* Removes segments that only have records of epochs before this one, but never the
- * newest segment. First syncs all other segments; if this fails, removes nothing. */
+/* Removes segments that only have records of epochs before `epoch`, but never the
+ * newest segment. First syncs the journal; if this fails, removes nothing. */
 void journal_forget(struct journal *journal, uint32_t epoch);
 
 /* Abandons the journal of a removed job: no thread writes to it when the function

@@ -17,7 +17,7 @@ static bool is_reader(const struct reader *a, const struct reader *b)
 	return a->thread == b->thread && a->rank == b->rank && a->script == b->script;
 }
 
-/* 0: the reader has no number. */
+/* Returns 0 if the reader has no number. */
 static uint32_t reader_number(
 	const struct reader_numbers *readers, const struct reader *id)
 {
@@ -50,15 +50,16 @@ static struct record_buffer *take_filling(struct journal *journal)
 	return filling;
 }
 
-/* A thread that takes the buffer then sees all bytes in it. */
+/* Gives the buffer back. A thread that takes it later sees all bytes in it. */
 static void put_filling(struct journal *journal, struct record_buffer *filling)
 {
 	atomic_store_explicit(&journal->filling, filling, memory_order_release);
 }
 
-/* false: no memory. Only this thread changes `appended`, after the bytes are in the
- * buffer. So a thread that has read `appended` finds all these bytes in the buffer or,
- * if they are already written, in the file. */
+/* Appends bytes to the buffer. Returns false if there is no memory. Only the appending
+ * thread changes `appended`, after the bytes are in the buffer. So a thread that has
+ * read `appended` finds all these bytes in the buffer or, if they are already written,
+ * in the file. */
 static bool push(struct journal *journal, const void *bytes, size_t n)
 {
 	struct record_buffer *filling = take_filling(journal);
@@ -93,7 +94,8 @@ static void lose(struct journal *journal, uint32_t epoch)
 		journal->directory, epoch);
 }
 
-/* The record ends an epoch, and may be written after records of this epoch were lost. */
+/* Tells whether the record ends an epoch, and can be replayed although records of this
+ * epoch were lost. */
 static bool is_end(const struct loss *loss, const struct record *record)
 {
 	bool last = record->epoch + 1 == loss->known_below;
@@ -137,7 +139,8 @@ static size_t encode_owed(const struct journal *journal, struct disk_record *ret
 	return n * sizeof(*ret);
 }
 
-/* The least number of the next segment. Numbers ascend even if the job goes back. */
+/* The least number that the next segment may have. Numbers ascend even if the job goes
+ * back. */
 static uint32_t number_after(const struct journal *journal)
 {
 	return journal->begun ? journal->epoch + journal->lag + 1 : 0;
@@ -188,7 +191,8 @@ static void append_segment(struct journal *journal, const struct record *record)
 	/* a replay of RESTORED needs no earlier record, so the loss is over */
 	if (restored)
 		*loss = (struct loss){.now = false};
-	/* the journal lacks the previous epoch's BEGUN, so this epoch can't drain */
+	/* the journal lacks the previous epoch's BEGUN, so the previous epoch can't
+	 * drain */
 	if (loss->begun)
 		begun.rolls = false;
 	all.head = head_encode(&journal->identity, &segment);

@@ -24,23 +24,24 @@
  *  journal-0003.new  | head | BEGUN | BOUND | READER OPENED            SEAM   | later |
  *
  * The later records, written since the compaction began, are copied unchanged while no
- * thread writes. The checksum of the first of them continues that of the record before
- * it in the old file. So the SEAM, which precedes it in the new file, has a value that
- * makes its own checksum the same.
+ * thread writes. The checksum of the first later record continues that of the record
+ * before it in journal-0003. In journal-0003.new the SEAM is before it instead. The
+ * value of the SEAM is chosen so that these two records have the same checksum.
  *
- * The new file replaces the old one when it is completely on the disk. If the process
- * ends before, an incomplete new file is left that is never read.
+ * When journal-0003.new is completely on the disk, it is renamed to journal-0003. If the
+ * process ends before, an incomplete journal-0003.new is left, which is never read.
  */
 
 #define BLOCK_RECORDS 4096
-#define OPENS_KEPT 4	/* opens of each script that stay, for each position */
-#define SCRIPTS_KEPT 32 /* scripts whose opens stay: twice as many as an engine knows */
+#define OPENS_KEPT 4 /* number of opens of each script that stay, for each position */
+/* number of scripts whose opens stay: twice as many as an engine knows */
+#define SCRIPTS_KEPT 32
 #define LONG_POSITION (16 * sizeof(struct disk_record))
 
 struct script_opens {
 	uint64_t id;
 	uint64_t opens, seen;
-	/* number of the script's last open among those of all scripts */
+	/* number of the script's last open among the opens of all scripts */
 	uint64_t last;
 	bool kept;
 	UT_hash_handle hh;
@@ -51,7 +52,8 @@ struct told {
 	uint32_t number; /* first, for compare_u32 */
 	bool needed;
 	struct script_opens *script;
-	/* number of its last open among its script's, from 1 on; 0: no open */
+	/* number of the reader's last open among all opens of its script, from 1 on; 0:
+	 * no open */
 	uint64_t last;
 };
 
@@ -59,7 +61,7 @@ struct compaction {
 	struct journal *journal;
 	uint32_t number; /* of the segment */
 	int from, to;
-	/* offset in the old file: later records are copied unchanged */
+	/* offset in `from`: the records after it are copied unchanged */
 	uint64_t end;
 	uint64_t kept; /* number of each script's last opens that stay */
 	struct disk_head head;
@@ -204,8 +206,8 @@ static int count(struct compaction *compaction, const struct disk_record *record
 	return 0;
 }
 
-/* Larger for a script that an engine would remember longer. Engines first forget scripts
- * that have opened few files, or no file for long. */
+/* The larger, the longer an engine would remember the script. Engines first forget
+ * scripts that have opened few files, or no file for long. */
 static uint64_t known_until(
 	const struct compaction *compaction, const struct script_opens *script)
 {
@@ -322,8 +324,8 @@ static int put_kept(struct compaction *compaction, const struct disk_record *rec
 	return put(compaction, record);
 }
 
-/* The SEAM's value makes its checksum the wanted one: one value does so for each
- * checksum. */
+/* Writes a SEAM whose checksum is that of the last record before `end`. For each
+ * checksum there is exactly one value of the SEAM. */
 static int put_seam(struct compaction *compaction)
 {
 	const uint32_t polynomial = UINT32_C(0xedb88320);

@@ -38,7 +38,8 @@ struct disk_head {
 	uint32_t positions;
 	uint32_t samples;
 	uint64_t fingerprint;
-	/* ns since 1970: so equal records in different files have different checksums */
+	/* time in ns since 1970, so that equal records in different files have
+	 * different checksums */
 	uint64_t begun_ns;
 	uint32_t epoch;	 /* number of the segment */
 	uint32_t before; /* number of the previous segment */
@@ -46,7 +47,8 @@ struct disk_head {
 	 * because segments then still get new numbers, while the epochs repeat. */
 	uint32_t lag;
 	uint32_t journal[2]; /* journal_id, equal in all segments; lower half first */
-	/* of the previous 60 bytes; that of the first record continues it */
+	/* checksum of the previous 60 bytes; the first record's checksum continues
+	 * it */
 	uint32_t checksum;
 };
 
@@ -57,7 +59,7 @@ struct disk_record {
 	uint8_t detail; /* BOUND: served; BEGUN: rolls; OPENED: how, DETAIL_LABEL;
 			   RESTORED: drains */
 	uint16_t back;	/* first epoch of the segment minus epoch of the record */
-	/* RESTORED: the number of consumed positions */
+	/* the record's position; RESTORED: the number of consumed positions */
 	uint32_t position;
 	/* BOUND: sample; OPENED: the reader's number; BEGUN, RESTORED: bindings */
 	uint32_t value;
@@ -66,20 +68,22 @@ struct disk_record {
 _Static_assert(sizeof(struct disk_head) == 64, "no holes");
 _Static_assert(sizeof(struct disk_record) == 16, "no holes");
 
-/* A READER has one number of a struct reader in its bytes 8 to 15; its detail tells
- * whether that is of a script, a rank or a thread. Three READERs, with the thread last,
- * describe a reader. The segment's readers are numbered from 1 on, and an OPENED refers
- * to such a number. A SEGMENT occurs only in memory, before a head and its BEGUN. */
+/* A READER has in its bytes 8 to 15 one number of a struct reader; the READER's detail
+ * tells whether this number is of a script, a rank or a thread. Three READERs, with the
+ * thread last, describe a reader. The segment's readers are numbered from 1 on, and an
+ * OPENED refers to such a number. A SEGMENT occurs only in memory, before the head and
+ * the BEGUN of a segment. */
 enum { RECORD_READER = 64, RECORD_SEGMENT = 255 };
 enum { READER_THREAD, READER_RANK, READER_SCRIPT, READER_PARTS };
-/* SKIPPED: the next `value` readers' numbers are not used. SEAM: in
+/* SKIPPED: the next `value` numbers of readers are not used. SEAM: explained in
  * journal_compact.c. */
 enum { READER_SKIPPED = 64, READER_SEAM };
 
 #define DETAIL_LABEL 0x80
 
 uint32_t record_checksum(const struct disk_record *record, uint32_t before);
-/* segment: its first epoch. number: of the record's reader in the segment; 0: none. */
+/* segment: the first epoch of the segment. number: that of the record's reader in the
+ * segment; 0: the record has no reader. */
 struct disk_record record_encode(
 	const struct record *record, uint32_t segment, uint32_t number);
 struct disk_record record_encode_reader(uint64_t id, uint8_t part);
@@ -133,7 +137,8 @@ must_check int head_read(int fd, const char *path, uint32_t epoch, struct disk_h
 #define JOURNAL_REFUSED                                                                  \
 	"; no file was changed; to begin anew, move the directory's journals away"
 
-/* *ret_torn: the last head is incomplete. -EINVAL, logged: one is refused or missing. */
+/* *ret_torn: the last head is incomplete. -EINVAL, logged: a head is refused, or a
+ * segment is missing. */
 must_check int journal_read_heads(const char *directory,
 	const struct journal_identity *identity, const uint32_t *segments, size_t n,
 	enum journal_found *ret_found, bool *ret_torn);
@@ -167,8 +172,9 @@ struct record_buffer {
 #define READER_SETS 64
 #define READER_WAYS 4
 
-/* The readers that have lately got numbers in the segment. A new one may replace another
- * in its set of READER_WAYS, which then gets a new number at its next open. */
+/* The readers that have lately got numbers in the segment. A new reader may replace an
+ * older one in the same set of READER_WAYS readers. The replaced reader gets a new
+ * number at its next open. */
 struct reader_numbers {
 	struct {
 		struct reader id;
@@ -193,7 +199,8 @@ uint32_t reader_give_number(struct reader_numbers *readers, const struct reader 
 struct loss {
 	/* records are being omitted, until a BEGUN can be appended */
 	bool now;
-	bool begun; /* an epoch has begun since then, and its BEGUN was omitted, too */
+	/* an epoch has begun since the loss, and its BEGUN was omitted, too */
+	bool begun;
 	/* the journal has the BEGUNs of epochs before this one, and no others */
 	uint32_t known_below;
 	/* all records of this and later epochs are in the journal; 0: none was lost */
@@ -205,7 +212,7 @@ struct loss {
 struct journal {
 	char *directory;
 	struct journal_identity identity;
-	uint32_t most_positions; /* of an epoch so far */
+	uint32_t most_positions; /* the most positions of an epoch so far */
 
 	/* only for the appending thread: */
 	uint64_t id;
@@ -215,44 +222,50 @@ struct journal {
 	struct reader_numbers readers;
 	struct loss loss;
 
-	/* NULL while the appending thread holds the buffer */
+	/* the buffer for new records; NULL while the appending thread holds it */
 	struct record_buffer *_Atomic filling;
 	/* appended bytes, including those that a replay has read */
 	_Atomic uint64_t appended;
 	atomic_bool incomplete; /* the last append failed for lack of memory */
 
 	struct lock lock;
-	pthread_cond_t changed; /* (lock) a thread has ended to write */
-	uint64_t written;	/* (lock) appended bytes that are in the file */
-	uint64_t synced;	/* (lock) appended bytes on the disk */
-	/* (lock) files created so far; those whose names are on the disk */
+	/* (lock) signalled when a thread has ended writing or compacting */
+	pthread_cond_t changed;
+	uint64_t written; /* (lock) appended bytes that are in the file */
+	uint64_t synced;  /* (lock) appended bytes on the disk */
+	/* (lock) number of files created so far, and of those whose names are on the
+	 * disk */
 	uint32_t created, entered;
 	uint32_t first; /* (lock) number of the oldest segment */
-	/* (lock) `lag` of the segment in `file`: that of an epoch is epoch + file_lag */
+	/* (lock) lag of the segment `file`: the segment of an epoch has the number
+	 * epoch + file_lag */
 	uint32_t file_lag;
 	bool busy;
 	bool compacting;
-	/* size without its positions from which a segment is compacted */
+	/* a segment with at least this many bytes, and LONG_POSITION more for each
+	 * position, is compacted */
 	uint64_t long_from;
 	/* (lock) size of the last segment when it was compacted; 0: never */
 	uint64_t compacted;
-	bool abandoned;	   /* (lock) no thread writes any more */
-	int write_error;   /* (lock) of the last attempt to write; 0: it succeeded */
-	int sync_error;	   /* (lock) of a sync since the segment began; 0: none failed */
-	uint64_t retry_ns; /* (lock) no attempt to write before; 0: any time */
+	bool abandoned;	 /* (lock) no thread writes any more */
+	int write_error; /* (lock) of the last attempt to write; 0: it succeeded */
+	int sync_error;	 /* (lock) of a sync since the segment began; 0: none failed */
+	/* (lock) time before which no thread tries to write; 0: any time */
+	uint64_t retry_ns;
 
-	/* only for the thread that writes (`busy`); other threads read fd and file under
-	 * the lock, under which the writing thread changes these two */
+	/* only for the thread that writes (`busy`). Other threads may read fd and
+	 * file under the lock, because the writing thread changes these two only
+	 * under it. */
 	struct record_buffer *writing;
 	uint32_t checksum; /* checksum of the last record */
 	int fd;
-	uint32_t file; /* number of the segment */
+	uint32_t file; /* number of the segment in `fd` */
 	uint64_t offset;
 
 	struct record_buffer buffers[2];
 };
 
-/* Bytes of a SEGMENT in memory, with its head and its BEGUN. */
+/* Size in bytes of a SEGMENT in memory, with the head and the BEGUN that follow it. */
 #define BUFFER_SEGMENT (2 * sizeof(struct disk_record) + sizeof(struct disk_head))
 
 bool buffer_grow(struct record_buffer *buffer, size_t n);
@@ -263,12 +276,12 @@ static inline bool buffer_make_room(struct record_buffer *buffer, size_t n)
 	return buffer->capacity - buffer->n >= n || buffer_grow(buffer, n);
 }
 
-/* The next record to write is a SEGMENT, which begins another file. */
+/* Tells whether the next record to write is a SEGMENT, which begins another file. */
 bool buffer_at_segment(const struct record_buffer *buffer);
 /* Returns where the records of the same file end: at a SEGMENT, or the buffer's end. */
 size_t buffer_run_end(const struct record_buffer *buffer);
-/* Sets the records' checksums; each continues that of the previous record. *checksum: of
- * the record before the buffer; on return, of the last record. */
+/* Sets the records' checksums; each continues that of the previous record. *checksum:
+ * that of the record before the buffer; on return, that of the last record. */
 void buffer_seal(struct record_buffer *buffer, uint32_t *checksum);
-/* Frees the memory if it has more than 1 MiB. */
+/* Empties the buffer, and frees its memory if this is more than 1 MiB. */
 void buffer_reset(struct record_buffer *buffer);

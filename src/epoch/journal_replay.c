@@ -314,7 +314,8 @@ static void note_end(const struct reading *reading, struct journal_end *ret)
 	ret->readers = reading->numbers;
 }
 
-/* torn: after n segments with good heads follows one with an incomplete head. */
+/* torn: after the n segments, whose heads are good, comes one with an incomplete
+ * head. */
 static int replay_segments(struct reading *reading, const char *directory,
 	const uint32_t *segments, size_t n, bool torn, enum journal_found *ret_found,
 	struct journal_end *ret)

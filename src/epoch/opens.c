@@ -70,8 +70,9 @@ static void bind(struct epochs *epochs, struct open_request *request, struct epo
 	if (drawn.pinned)
 		epoch_keep_pin(epochs, epoch, request->position, drawn.sample, effects);
 	epoch_drop_far_pins(epochs, epoch, effects);
-	/* The draining epoch, perhaps `epoch` itself, ends if nobody reads it, and half
-	 * of the running epoch was bound since its last open. */
+	/* The draining epoch, perhaps `epoch` itself, ends if no script reads it, and
+	 * more than half of the running epoch was bound since a file of the draining
+	 * one was last opened. */
 	if (epochs->draining && !epochs->drains_on &&
 		epochs->running->bound - epochs->draining->read_at >
 			epochs->running->set->positions / 2)
@@ -185,7 +186,8 @@ static int choose_epoch(
 	return err;
 }
 
-/* The request's epoch must have begun, or begins if it is the next one. */
+/* Finds the epoch of a request by its number. The epoch must have begun, or begins now
+ * if it is the next one. */
 static int find_or_begin(
 	struct epochs *epochs, struct open_request *request, struct effects *effects)
 {

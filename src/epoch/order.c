@@ -182,8 +182,9 @@ int order_bindings(const char *directory, uint32_t epoch, uint32_t k, uint32_t n
 
 /* --- the directory --- */
 
-/* Returns 1: the order belongs to one of the sets; 0: to another one, which adds 1 to
- * *others, or it is damaged, which is logged; -errno. */
+/* Returns 1 if the order belongs to one of the sets. Returns 0 if it belongs to another
+ * set, which adds 1 to *others, or if it is damaged, which is logged. Returns -errno if
+ * the order can't be read. */
 static int judge(const char *directory, uint32_t epoch, const struct order_set *sets,
 	size_t n_sets, uint32_t *others)
 {

@@ -38,7 +38,7 @@ struct order {
 	const uint32_t *samples; /* 1 + the sample of each position; 0: unbound */
 	const uint32_t *log;	 /* an order_log_entry for each binding */
 	uint32_t consumed;
-	const uint32_t *reads; /* the consumed positions, in this order */
+	const uint32_t *reads; /* the consumed positions, in the order of consuming */
 };
 
 /* An order that owns its memory. */
@@ -78,15 +78,18 @@ static inline struct binding order_binding(const struct order *order, uint32_t k
 		(enum served)(order->log[k] >> ORDER_POSITION_BITS)};
 }
 
-/* Writes, syncs and renames a file. Errors are not logged: the caller tries again. */
+/* Saves the order of an epoch: writes and syncs epoch-NNNN.order.new, and renames it.
+ * Errors are not logged: the caller tries again. */
 must_check int order_save(const char *directory, uint32_t epoch, uint64_t fingerprint,
 	const struct order *order);
 
-/* SAMPLE_NONE: the position was never bound. -ENOENT: the epoch has no order. */
+/* *ret: SAMPLE_NONE if the position was never bound. -ENOENT: the epoch has no order
+ * file. */
 must_check int order_look_up(
 	const char *directory, uint32_t epoch, uint32_t position, sample_id *ret);
 
-/* Reads up to n bindings from number k on (from 0). *ret_n < n: the order ends there. */
+/* Reads up to n bindings, beginning with number k (the first binding has number 0).
+ * *ret_n < n: the order ends there. */
 must_check int order_bindings(const char *directory, uint32_t epoch, uint32_t k,
 	uint32_t n, struct binding *ret, uint32_t *ret_n);
 
@@ -95,7 +98,8 @@ must_check int order_bindings(const char *directory, uint32_t epoch, uint32_t k,
 must_check int order_list(const char *directory, const struct order_set *sets,
 	size_t n_sets, uint32_t **ret, size_t *ret_n);
 
-/* Lists all orders, by epoch; damaged ones are left out, and logged. Free *ret. */
+/* Lists all orders, by epoch; damaged ones are left out, and logged. The caller frees
+ * *ret. */
 struct order_found {
 	uint32_t epoch;
 	struct order_set set;
@@ -117,11 +121,12 @@ must_check int order_save_at(const char *path, uint32_t epoch, uint64_t fingerpr
 must_check int order_load_at(const char *path, uint32_t epoch, uint32_t positions,
 	uint64_t fingerprint, struct order_data *ret);
 
-/* Writes a part of a file. *offset: its beginning; on return, its end. */
+/* Writes an order as a part of a file. *offset: where this part begins; on return,
+ * where it ends. */
 must_check int order_write_to(int fd, uint32_t epoch, uint64_t fingerprint,
 	const struct order *order, uint64_t *offset);
-/* Reads a part of a file. *offset: its beginning; on return, its end. name: in
- * messages. */
+/* Reads an order that is a part of a file. *offset: where this part begins; on return,
+ * where it ends. name: the file's name in messages. */
 must_check int order_read_from(int fd, const char *name, uint32_t positions,
 	uint64_t fingerprint, uint64_t *offset, uint32_t *ret_epoch,
 	struct order_data *ret);

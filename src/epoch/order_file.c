@@ -15,8 +15,6 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-/* The checksum of the bytes after the head is compared by order_check_content. */
-
 #define MAGIC "JOADERO\n"
 #define VERSION 2
 

@@ -16,10 +16,11 @@
  *    |   head   |  epoch  |  epoch  |   tail   |
  *
  * A pass has all samples in its own shuffled order. The tail is the end of this order.
- * The head has its first samples that are not in the previous pass's tail, so that their
- * common epoch has no sample twice; there are enough of them, since both tails are
- * shorter than an epoch. All other samples, in their order, are the middle. So two
- * shuffled passes tell the samples of an epoch, and nothing has to be remembered.
+ * The head has the first samples of this order that are not in the previous pass's tail,
+ * so that the epoch of this tail and this head has no sample twice. There are enough
+ * such samples, since both tails are shorter than an epoch. All other samples, in their
+ * order, are the middle. So two shuffled passes tell the samples of an epoch, and
+ * nothing has to be remembered.
  *
  * If an epoch has more than half of all samples, the samples that it lacks are chosen in
  * this way.
@@ -69,8 +70,8 @@ static int add_tail(const struct passes *passes, uint64_t pass, roaring_bitmap_t
 	return 0;
 }
 
-/* Adds n samples of the pass: of its head, or of its middle, after the first `skip`
- * ones. before: the tail of the previous pass. */
+/* Adds n samples of the pass's head or, if head = false, of its middle, after the first
+ * `skip` samples there. before: the tail of the previous pass. */
 static int add(const struct passes *passes, uint64_t pass, const roaring_bitmap_t *before,
 	bool head, uint32_t skip, uint32_t n, roaring_bitmap_t *ret)
 {
@@ -123,7 +124,8 @@ static int fill(const struct passes *passes, uint32_t epoch, roaring_bitmap_t *r
 	return err;
 }
 
-/* Replaces *ret by the other samples of `all`. */
+/* Replaces *ret by the samples of `all` that *ret lacks; by NULL if there is no
+ * memory. */
 static void invert(const roaring_bitmap_t *all, roaring_bitmap_t **ret)
 {
 	roaring_bitmap_t *others = roaring_bitmap_andnot(all, *ret);

@@ -17,26 +17,28 @@ struct epochs_status {
 };
 void epochs_status(const struct epochs *epochs, struct epochs_status *ret);
 
-/* UNKNOWN: the epoch has not begun. LIVE: its order is in memory. SAVED: its order is in
- * a file. OVER: it was skipped, or its order is not kept any more. */
+/* UNKNOWN: the epoch has not begun. LIVE: its order is in memory. SAVED: its order is
+ * in a file. OVER: the epoch was left out, or its order is not kept any more. */
 enum epoch_state { EPOCH_UNKNOWN, EPOCH_LIVE, EPOCH_SAVED, EPOCH_OVER };
 enum epoch_state epochs_state(const struct epochs *epochs, uint32_t epoch);
 
 /* Returns the sample of a position, also before it is bound if positions decide their
  * samples. SAMPLE_NONE: the position is unbound, or the epoch is not in memory.
- * EPOCH_CURRENT stands for epochs_current. */
+ * EPOCH_CURRENT stands for the epoch that epochs_current returns. */
 sample_id epochs_bound(const struct epochs *epochs, uint32_t epoch, uint32_t position);
-/* The positions whose samples the epoch leaves out, until the next event; NULL: none. */
+/* The positions whose samples the epoch leaves out; valid until the next event. NULL:
+ * there are none. */
 const roaring_bitmap_t *epochs_skipped(const struct epochs *epochs, uint32_t epoch);
 /* The epoch that a request for EPOCH_CURRENT would get. */
 uint32_t epochs_choice(const struct epochs *epochs, const struct open_request *request);
-/* The likely meaning of EPOCH_CURRENT for an unknown script: the draining epoch if the
- * position is bound but unread there, and unbound in the running one; the next epoch if
- * the position was read in the running one, at least half of which is bound; otherwise
- * the running epoch. */
+/* The epoch that EPOCH_CURRENT probably means if the script is not known. The draining
+ * epoch, if the position is bound but unread there, and unbound in the running epoch.
+ * The next epoch, if the position was read in the running epoch, and at least half of
+ * the running epoch is bound. Otherwise the running epoch. */
 uint32_t epochs_current(const struct epochs *epochs, uint32_t position);
 
-/* A point in the order of an epoch's reads. hash: order_reads_hash of them. */
+/* The point after the first `consumed` reads of an epoch. hash: order_reads_hash of
+ * these reads. */
 struct epochs_point {
 	uint32_t epoch, consumed;
 	uint64_t hash;
@@ -66,21 +68,25 @@ uint32_t epochs_consumed_first(
 uint32_t epochs_read_runs(const struct epochs *epochs, uint32_t epoch, struct run *ret,
 	uint32_t n, bool *ret_all);
 
-/* The order of a live epoch, valid until the next event; if the epoch has no stream or
- * has ended, until epochs_saved, even without the caller's lock. */
+/* The order of a live epoch. It is valid until the next event; if the epoch has no
+ * stream or has ended, until epochs_saved, even without the caller's lock. */
 struct order epochs_order(const struct epochs *epochs, uint32_t epoch);
 
-/* Finds an epoch whose EFFECT_BEGIN lacks an epochs_begun; false: there is none. */
+/* Finds an epoch for whose EFFECT_BEGIN epochs_begun has not been called yet. Returns
+ * false if there is none. */
 bool epochs_wants_stream(const struct epochs *epochs, uint32_t *ret_epoch);
-/* Tells whether the epoch's EFFECT_BEGIN lacks an epochs_begun. */
+/* Tells whether epochs_begun has not been called yet for this epoch's EFFECT_BEGIN. */
 bool epochs_wants_stream_of(const struct epochs *epochs, uint32_t epoch);
-/* Finds an epoch whose EFFECT_SAVE lacks an epochs_saved; false: there is none. */
+/* Finds an epoch for whose EFFECT_SAVE epochs_saved has not been called yet. Returns
+ * false if there is none. */
 bool epochs_wants_save(const struct epochs *epochs, uint32_t *ret_epoch);
 
-/* The first epoch without an order in a file: the journal keeps it. UINT32_MAX: none. */
+/* The first live epoch whose order is not in a file yet, so that the journal must keep
+ * its records. UINT32_MAX: there is none. */
 uint32_t epochs_first_unsaved(const struct epochs *epochs);
 
-/* The samples kept from the previous epoch; 0 if the epoch began before a restart. */
+/* The number of samples that the epoch has kept from the previous epoch; 0 if the epoch
+ * began before a restart. */
 uint32_t epochs_adopted(const struct epochs *epochs, uint32_t epoch);
 
 uint32_t epochs_ahead(const struct epochs *epochs, uint32_t epoch);
@@ -96,7 +102,7 @@ struct epochs_coming epochs_coming(const struct epochs *epochs, uint32_t epoch);
 
 /* The number of pinned samples, queued or bound. */
 uint32_t epochs_pins(const struct epochs *epochs);
-/* The sample's pins in epochs whose set has this owner. */
+/* The number of the sample's pins in the epochs whose set has this owner. */
 uint32_t epochs_pins_of(const struct epochs *epochs, const void *owner, sample_id sample);
 
 /* Aborts if an invariant does not hold. Recounts needs, pins and all sums. */

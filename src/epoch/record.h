@@ -36,7 +36,7 @@ enum record_kind {
 	RECORD_KINDS
 };
 
-/* The way a sample was served. SKIPPED: not at all; the epoch leaves it out. */
+/* The way a sample was served. SKIPPED: the epoch leaves the sample out. */
 enum served { SERVED_DECODED, SERVED_HIT, SERVED_SHARED, SERVED_SKIPPED };
 
 /* The thread that opens a file. The caller uses no number twice; 0: not known. */
@@ -55,7 +55,8 @@ enum opened_how {
 	OPENED_LATE = 3,
 	OPENED_ANEW = 6, /* the open begins a new pass over the same epoch */
 	OPENED_NEXT = 7, /* the open begins a pass over the next epoch */
-	/* the open begins a pass over the running epoch, as the script's one is over */
+	/* the open begins a pass over the running epoch, as the script's own epoch is
+	 * over */
 	OPENED_BEHIND = 8,
 	/* The script turns to the next epoch in the middle of a pass. This epoch keeps
 	 * the samples of the run: the script's last row of opens of different files. */
@@ -67,8 +68,9 @@ enum opened_how {
 	 * one of its ranks opened the file after all files of the rank's part. So the
 	 * file belongs to the rank's pass over this epoch. */
 	OPENED_BEYOND = 11,
-	/* A process whose workers read files opens one that they have not opened yet. A
-	 * second such open in this epoch makes both files part of the process's pass. */
+	/* A process whose workers read files opens a file that the workers have not
+	 * opened yet. A second such open in this epoch makes both files part of the
+	 * process's pass. */
 	OPENED_LOOKED = 12,
 	OPENED_HOWS,
 };
@@ -80,10 +82,12 @@ struct record {
 	sample_id sample;
 	enum served served;
 	enum opened_how how;
-	/* The epoch continues an order in a file, with this many bindings and reads. */
+	/* numbers of bindings and reads in the order file with which the epoch
+	 * continues */
 	uint32_t bound, consumed;
-	uint32_t segment; /* of the journal; only of a RESTORED in a replay */
-	/* an open in current/ began the epoch: slow readers still read the one before */
+	/* number of the journal's segment; only set for a RESTORED in a replay */
+	uint32_t segment;
+	/* the previous epoch drains from now on: slow readers still read it */
 	bool rolls;
 	bool label; /* the label of the position was opened */
 	bool drains;

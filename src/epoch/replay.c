@@ -14,7 +14,8 @@ static int refuse(const char *reason, const char **ret_reason)
 	return -EINVAL;
 }
 
-/* loaded: taken over; epochs_prepare made it from the epoch's order. NULL: no order. */
+/* Takes over `loaded` unless it fails; epochs_prepare made this epoch from its order
+ * file. NULL: the epoch has no order file. */
 static int replay_begun(struct epochs *epochs, const struct record *record,
 	struct epoch *loaded, const char **ret_reason)
 {

@@ -4,7 +4,7 @@
 #include "epoch/epoch_internal.h"
 
 /*
- * The next epoch that begins after a new scan of the dataset gets another set. Epochs
+ * A new scan of the dataset gives the epochs that have not begun yet another set. Epochs
  * that have begun, or have orders in files, keep their sets.
  *
  *    epoch   0     1     2     3     4     5
@@ -17,7 +17,8 @@ const struct epoch_set *set_of(const struct epochs *epochs, uint32_t number)
 	const struct epoch_set *set = TAILQ_LAST(&epochs->sets, epoch_sets);
 	while (set->first > number) {
 		const struct epoch_set *before = TAILQ_PREV(set, epoch_sets, link);
-		/* the epoch is forgotten, so no set of it is left */
+		/* the epoch is forgotten, and its set was dropped: the oldest set
+		 * stands for it */
 		if (!before)
 			break;
 		set = before;

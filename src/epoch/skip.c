@@ -6,9 +6,10 @@
 
 #include <errno.h>
 
-/* An epoch first binds the samples that it keeps from the previous one, then those that
- * it leaves out: to positions that no reader sees, and which count as consumed. So the
- * other samples get the other positions, and a replay needs no special rules. */
+/* An epoch first binds the samples that it keeps from the previous epoch, then the
+ * samples that it leaves out. These get positions that no reader sees, and which count
+ * as consumed. So the remaining samples get the remaining positions, and a replay needs
+ * no special rules. */
 
 static struct skipped *find(const struct epochs *epochs, uint32_t number)
 {

@@ -39,8 +39,9 @@ static void quote_line(const char *bytes, size_t n, char *ret, size_t size)
 		escape_print(out, line);
 }
 
-/* Returns 0: the present version; OLDER; -ENOENT, not logged: there is no file; -errno
- * or, for another version, -EINVAL, logged. */
+/* Returns 0 for the present version, and OLDER for version 1. Returns -ENOENT, not
+ * logged, if there is no file; -EINVAL, logged, for another version; -errno, logged, if
+ * the file can't be read. */
 static int check_file(const char *path)
 {
 	char found[256], quoted[512];

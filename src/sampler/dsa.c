@@ -102,8 +102,8 @@ static uint32_t count_offered(struct round *round)
 	return round->size;
 }
 
-/* Draws a uniform element of R_first: the one that `foresee` has drawn, if it was from
- * this set and no draw has followed. */
+/* Draws a uniform element of R_first: the sample that `foresee` has drawn, if it was
+ * drawn from this set, and nothing was drawn since. */
 static sample_id draw_any(struct round *round)
 {
 	const struct idset *set = round->sets[round->first];
@@ -131,7 +131,8 @@ static sample_id draw_one(struct round *round)
 		set, &round->sets[round->suffix], round->m - round->suffix, rank);
 }
 
-/* True with probability (|R_a| - |S|) / (|R_b| - |S|); stream b comes after stream a. */
+/* Returns true with probability (|R_a| - |S|) / (|R_b| - |S|); stream b comes after
+ * stream a. */
 static bool joins(struct round *round, size_t a, size_t b)
 {
 	const struct idset *set = round->sets[a];
@@ -215,8 +216,8 @@ static void sort(struct sampler *sampler)
 	}
 }
 
-/* Samples leave the streams' sets at the end: probabilities need the sizes at the
- * start. */
+/* Samples leave the streams' sets when all are served: probabilities depend on the
+ * sizes that the sets had before the round. */
 static void draw(struct sampler *sampler, size_t m)
 {
 	struct round round = {&sampler->foreseen, &sampler->rng, sampler->round,
@@ -237,7 +238,8 @@ static void draw(struct sampler *sampler, size_t m)
 	sort(sampler);
 }
 
-/* Makes the next round's first draw in draw_one, with a copy of the random state. */
+/* Draws the sample that draw_one will draw first in the next round, with a copy of the
+ * random state. */
 static sample_id foresee(struct sampler *sampler, const struct sampler_stream *stream)
 {
 	struct sampler_foreseen *foreseen = &sampler->foreseen;

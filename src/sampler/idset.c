@@ -26,14 +26,15 @@
 struct idset {
 	uint64_t *words;
 	uint16_t *lines;
-	uint32_t *sums; /* a Fenwick tree of counts, by block, from 1 on */
+	uint32_t *sums; /* Fenwick tree of the counts of blocks; sums[0] is not used */
 	uint32_t bound;
 	uint32_t size;
 	uint32_t n_blocks;
 	uint32_t n_sums; /* power of two, so idset_select never leaves sums */
 };
 
-/* Byte i of the result: the set bits in bytes 0 to i. Not every x86-64 has popcnt. */
+/* Returns in byte i the number of bits set in bytes 0 to i of the word. Not every
+ * x86-64 has the instruction popcnt. */
 static uint64_t byte_sums(uint64_t word)
 {
 	word -= word >> 1 & UINT64_C(0x5555555555555555);
@@ -103,7 +104,8 @@ int idset_copy(const struct idset *set, struct idset **ret)
 	return 0;
 }
 
-/* Writes each word only once, because the ids are ascending. */
+/* Inverts the bits of the ids. Writes each word only once, because the ids are
+ * ascending. */
 static void flip_bits(struct idset *set, const roaring_bitmap_t *ids)
 {
 	uint32_t buffer[256];
@@ -131,7 +133,8 @@ static void set_all_bits(struct idset *set)
 	set->words[set->bound / 64] = (UINT64_C(1) << set->bound % 64) - 1;
 }
 
-/* Setting all bits and clearing the others is faster for more than half of all ids. */
+/* Sets the bits of the ids. If these are more than half of all ids, it is faster to set
+ * all bits, and then to clear those of the other ids. */
 static int set_bits(struct idset *set, const roaring_bitmap_t *ids)
 {
 	uint64_t n = roaring_bitmap_get_cardinality(ids);
@@ -241,7 +244,8 @@ void idset_remove(struct idset *set, uint32_t id)
 	flip(set, id, UINT32_MAX);
 }
 
-/* Finds the bit that has `rank` set bits below it. sums: byte_sums(word). */
+/* Finds the set bit that has exactly `rank` set bits below it. sums:
+ * byte_sums(word). */
 static uint32_t select_bit(uint64_t word, uint64_t sums, uint32_t rank)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -310,8 +314,9 @@ static size_t n_blocks_shared(const struct idset *const *sets, size_t n)
 	return least;
 }
 
-/* Returns whether any bit of the block `ret` is left. The pointers are `restrict`, so
- * that compilers use vector instructions. */
+/* Clears the bits in the block `ret` that are not set in `words`. Returns whether
+ * any bit is left. The pointers are `restrict`, so that compilers use vector
+ * instructions. */
 static bool and_block(uint64_t *restrict ret, const uint64_t *restrict words)
 {
 	uint64_t any = 0;
@@ -322,8 +327,8 @@ static bool and_block(uint64_t *restrict ret, const uint64_t *restrict words)
 	return any;
 }
 
-/* *ret: the bits that are set in this block of all sets. false: none; *ret is
- * undefined. */
+/* Stores in *ret the bits that are set in this block of all sets. Returns false if
+ * there are none; then *ret is undefined. */
 static bool shared_block(
 	const struct idset *const *sets, size_t n, size_t block, uint64_t *ret)
 {
@@ -406,7 +411,7 @@ void idset_validate(const struct idset *set)
 	for (size_t i = 0; i < n_lines(set); i++) {
 		ensure(set->lines[i] == count_line(&set->words[i * LINE_WORDS]));
 		size += set->lines[i];
-		/* blocks up to the one of line i */
+		/* number of blocks up to that of line i */
 		size_t sum = i / BLOCK_LINES + 1;
 		if (i % BLOCK_LINES != BLOCK_LINES - 1)
 			continue;

@@ -31,8 +31,8 @@
  *        the stream is removed; the job leaves. The caller reports which samples are
  *        *resident*: in the cache, or on their way there.
  *  Owns: the sets handed to sampler_insert.
- *  Threads: the caller serialises, under a lock. Only large sets outside of a sampler are
- *        filled, read and freed without the lock, because this takes long.
+ *  Threads: the caller serialises, under a lock. Only a sampler_set that no stream has
+ *        is filled, read and freed without the lock, because this takes long.
  *  Errors: -ENOMEM, -EEXIST from join and insert. Other functions can't fail. An unknown
  *        stream or job is a bug.
  */
@@ -89,9 +89,9 @@ void sampler_coarsening_free(struct sampler_coarsening **coarsening);
 /* Does all three steps. If memory is short, the classes stay as they are. */
 void sampler_coarsen_all(struct sampler *sampler);
 
-/* Adds a stream for a job that has joined. Takes over `remaining`, the ids to draw
- * (R_j), a subset of the job's selection, also on failure. -EEXIST: the stream exists,
- * or the sampler is exchange, which allows a job only one stream. */
+/* Adds a stream for a job that has joined. remaining: the ids to draw (R_j), a subset
+ * of the job's selection; taken over, also on failure. -EEXIST: the stream exists, or
+ * the sampler is exchange, which allows a job only one stream. */
 must_check int sampler_insert(struct sampler *sampler, stream_id stream, job_id job,
 	roaring_bitmap_t *remaining);
 void sampler_remove(struct sampler *sampler, stream_id stream);
@@ -100,8 +100,8 @@ void sampler_remove(struct sampler *sampler, stream_id stream);
 struct sampler_set;
 /* Makes an empty set, under the lock. */
 must_check int sampler_set_new(const struct sampler *sampler, struct sampler_set **ret);
-/* Fills an empty set, which takes long, without the lock. If a job joins before
- * sampler_insert_set, the latter may have to repeat a part of this work. */
+/* Fills an empty set, which takes long, without the lock. If a job joins before the set
+ * is inserted, sampler_insert_set may have to repeat a part of this work. */
 must_check int sampler_set_fill(
 	struct sampler_set *set, const roaring_bitmap_t *remaining);
 void sampler_set_free(struct sampler_set **set);
@@ -109,17 +109,18 @@ void sampler_set_free(struct sampler_set **set);
 roaring_bitmap_t *sampler_set_ids(const struct sampler_set *set);
 bool sampler_set_contains(const struct sampler_set *set, sample_id sample);
 
-/* Inserts a stream as sampler_insert does, but in a short time. Takes over the set, also
- * on failure. The caller then calls sampler_settle until it returns true: until then the
- * stream gets fewer samples in exchange. If another stream is inserted or removed
- * before, this first does the rest of the work, which may take long. */
+/* Inserts a stream as sampler_insert does, but in a short time. Takes over the set,
+ * also on failure. The caller then calls sampler_settle until it returns true: until
+ * then the stream gets fewer samples in exchange. If another stream is inserted or
+ * removed before that, its insertion or removal first does the rest of the work, which
+ * may take long. */
 must_check int sampler_insert_set(
 	struct sampler *sampler, stream_id stream, job_id job, struct sampler_set *set);
 /* Removes a stream, and returns its set, which belongs to the caller. The caller then
  * calls sampler_settle, as after sampler_insert_set. */
 struct sampler_set *sampler_remove_set(struct sampler *sampler, stream_id stream);
-/* Updates, for about n resident samples, which streams can get each sample in exchange.
- * true: all resident samples are up to date. */
+/* Finds out for about n resident samples which streams can get them in exchange.
+ * Returns true if all resident samples are up to date. */
 bool sampler_settle(struct sampler *sampler, uint32_t n);
 
 /* Draws one round for n distinct streams, in any order. ret[i]: the sample for
@@ -127,9 +128,10 @@ bool sampler_settle(struct sampler *sampler, uint32_t n);
 void sampler_draw(
 	struct sampler *sampler, const stream_id *streams, size_t n, sample_id *ret);
 
-/* Returns the stream's next sample, so that the caller can prefetch its data. This is
- * right if no other stream takes part in the round, or only streams with the same
- * remaining samples. SAMPLE_NONE: not known. The call does not influence the draws. */
+/* Returns the stream's next sample, so that the caller can prefetch its data. The
+ * answer is right if no other stream takes part in the round, or only streams with the
+ * same remaining samples. SAMPLE_NONE: not known. The call does not influence the
+ * draws. */
 sample_id sampler_foresee(struct sampler *sampler, stream_id stream);
 
 /* Draws from the stream's remaining samples with the label; SAMPLE_NONE: none is left.

@@ -11,8 +11,8 @@ struct slots;
 
 struct sampler_set {
 	struct idset *ids;
-	/* exchange: the slots of `ids`, in the order `numbering` or, if that is NULL
-	 * because a stream has the set, in the sampler's present order */
+	/* exchange: the slots of `ids` in the order `numbering`. numbering is NULL
+	 * while a stream has the set: then the order is the sampler's present one. */
 	struct idset *slots;
 	struct slots *numbering;
 };
@@ -24,7 +24,7 @@ struct sampler_stream {
 	struct idset *set;	   /* owned->ids */
 	uint32_t remaining;	   /* |R| */
 	struct member *member;	   /* exchange: the stream's job */
-	/* place for the drawn sample; NULL: the stream is not in this round */
+	/* where to store the drawn sample; NULL: the stream is not in this round */
 	sample_id *ret;
 };
 
@@ -42,13 +42,14 @@ struct sampler {
 	struct sampler_stream **by_id; /* all streams, by ascending id */
 	struct sampler_stream **round; /* the streams of the current draw */
 	size_t n;
-	size_t capacity;		  /* of all arrays, in streams */
+	size_t capacity; /* length of the arrays by_id, round, order and sets */
 	struct sampler_stream **order;	  /* dsa: all streams, by |R|, then by id */
 	const struct idset **sets;	  /* dsa: the sets of the round's streams */
 	struct sampler_foreseen foreseen; /* dsa: the next draw */
 	/* NULL: the algorithm is not `exchange` */
 	struct exchange *exchange;
-	/* data of an algorithm for sampler_new_of; its function `free` frees them */
+	/* data of an algorithm that was passed to sampler_new_of; ops->free frees
+	 * them */
 	void *own;
 };
 
@@ -89,13 +90,14 @@ extern const struct sampler_ops sampler_exchange;
 extern const struct sampler_ops sampler_isa;
 extern const struct sampler_ops sampler_sequential;
 
-/* labels: the label of each id below n_ids, or NULL. */
+/* labels: the label of each id below n_ids; NULL: samples of all labels may be
+ * exchanged. */
 must_check int exchange_new(
 	const uint32_t *labels, uint32_t n_ids, struct exchange **ret);
 void exchange_free(struct exchange **exchange);
 /* Returns a reference, for slots_put, to the current order of ids by class. */
 struct slots *exchange_slots(const struct exchange *exchange);
-/* Makes the set of the places of `ids` in the order `slots`. Needs no lock. */
+/* Makes the set of the slots that `ids` have in the order `slots`. Needs no lock. */
 must_check int slots_translate(
 	const struct slots *slots, const struct idset *ids, struct idset **ret);
 void slots_put(struct slots **slots);

@@ -14,9 +14,9 @@
 /* A job that gets at least this fraction of its estimated rate counts as satisfied. */
 #define MET .95
 
-/* Moves the estimate towards the measured rate `found`: upwards by a limited factor,
- * because a rate measured while readers wait for decoders can be far above their
- * need. */
+/* Returns the estimate moved towards the measured rate `found`. It rises by a limited
+ * factor only, because a rate that was measured while readers waited for decoders can
+ * be far above their need. */
 static double toward(double rate, double found)
 {
 	if (rate <= 0)
@@ -24,15 +24,17 @@ static double toward(double rate, double found)
 	return found > rate ? fmin(found, rate * PROBE) : (rate + found) / 2;
 }
 
-/* The new estimate if the readers never idled: higher if the job got the old one. */
+/* Returns the new estimate if the readers never idled: a higher one if the job got the
+ * estimated rate. */
 static double raise(double rate, double got)
 {
 	return got < rate * MET ? rate : fmax(rate, got * PROBE);
 }
 
-/* A window contradicts the estimate if the job got more, or if its rate without waits
- * (`found`) is lower. Only then may a window with many waits change an estimate that is
- * `shown`: one of several readers often waits, although the job has enough samples. */
+/* Tells whether a window contradicts the estimate `rate`: the job got more, or its rate
+ * without waits (`found`) is lower. Only then may a window with many waits change an
+ * estimate that is `shown`: one of several readers often waits, although the job has
+ * enough samples. */
 static bool contradicts(double rate, double got, double found)
 {
 	return got > rate || found < rate;

@@ -10,7 +10,7 @@
  * of a sample, times the samples per second that the job could read. SHARE_FAIR and
  * SHARE_SLOWDOWN divide the decode time as if it were water. Each job has a vessel that
  * holds cost x demand. All vessels stand side by side, and are filled to one common
- * level. The others get what a full one can't hold.
+ * level. When a vessel is full, the other vessels get the rest of the water.
  *
  * |       |  |    |          The width of a vessel is the job's weight (SHARE_FAIR),
  * |~~~~~~~|  |~~~~|   |~|    or weight x (cost x demand) (SHARE_SLOWDOWN).
@@ -28,13 +28,15 @@ static double could_use(const struct share_claim *claim)
 	return claim->cost * claim->demand;
 }
 
-/* by_need: weight times what the job can use; otherwise the weight. */
+/* Returns the width of a job's vessel. by_need: weight times the decode time that the
+ * job can use; otherwise the weight. */
 static double width_of(const struct share_claim *claim, bool by_need)
 {
 	return by_need ? claim->weight * could_use(claim) : claim->weight;
 }
 
-/* Grants the jobs with full vessels all that they can use. false: there are none. */
+/* Grants the jobs whose vessels are full at this level all that they can use. Returns
+ * false if there are no such jobs. */
 static bool fill_lowest(const struct share_claim *claims, size_t n, bool by_need,
 	double level, double *capacity, double *rates)
 {
@@ -68,7 +70,8 @@ static void pour(const struct share_claim *claims, size_t n, bool by_need,
 			rates[i] = width_of(&claims[i], by_need) * level / claims[i].cost;
 }
 
-/* Returns the job with the most weight per cost that can use more; n: none can. */
+/* Returns the index of the job that has the most weight per cost of those that can use
+ * more; n: no job can. */
 static size_t best_of(const struct share_claim *claims, size_t n, const double *rates)
 {
 	size_t best = n;

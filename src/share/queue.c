@@ -7,8 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The most rounds of decode time that a job owes for samples that it got in other jobs'
- * turns. Without the limit, its own requests might have to wait too long. */
+/* The most rounds of decode time that a job owes for samples that were decoded in
+ * other jobs' turns. Without this limit the job's own requests might have to wait
+ * too long. */
 #define MOST_ROUNDS_OF_DEBT 100
 
 struct share_want {
@@ -216,7 +217,7 @@ static void charge_one(struct share_job *job, int64_t part, bool took)
 	lane->deficit = debt;
 }
 
-/* Charges the decode time of `first` in equal parts to all jobs that want it, or a
+/* Charges the decode time of `first` in equal parts to all jobs that want `first` or a
  * request that is decoded together with it. */
 static void charge(const struct share_request *first, const struct share_job *taker)
 {
@@ -238,9 +239,10 @@ void share_with(struct share_request *first, struct share_request *other)
 	first->with = other;
 }
 
-/* Returns the want whose request the caller answers by SHARE_TAKE or SHARE_STOP; NULL:
- * it skips all. SHARE_PASS_REST skips the rest of the queue, but with SHARE_FIFO, where
- * the queue belongs to all jobs, only one request. */
+/* Offers the requests of a queue. Returns the want for whose request the caller answers
+ * SHARE_TAKE or SHARE_STOP; NULL: it skips all requests. SHARE_PASS_REST skips the rest
+ * of the queue; but with SHARE_FIFO, where the queue belongs to all jobs, it skips one
+ * request only. */
 static struct share_want *offer_queue(const struct share_wants *wants, share_offer *offer,
 	void *context, enum share_answer *ret_answer)
 {
@@ -287,8 +289,8 @@ static struct share_request *take(const struct share_want *want)
 	return first;
 }
 
-/* Returns after how many rounds the first of the jobs that have requests, but no turn
- * now, has its turn; 0: there are no such jobs. */
+/* Returns the number of rounds until a job with requests has its turn, of those that do
+ * not have it now; 0: there are no such jobs. */
 static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 {
 	const struct share_job *job;
@@ -304,8 +306,8 @@ static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 	return least;
 }
 
-/* A lane saves at most one round's decode time. Without requests it only pays its
- * debt. */
+/* Adds rounds to all deficits. A lane with requests saves at most one quantum; a lane
+ * without requests only pays its debt. */
 static void give_rounds(struct shares *shares, int64_t rounds)
 {
 	struct share_job *job;
@@ -325,7 +327,7 @@ static struct share_job *next_with_turn(struct share_job *job, enum kinds kinds)
 	return job;
 }
 
-/* NULL: the caller skipped all requests of jobs that have their turn. */
+/* Returns NULL if the caller has skipped all requests of jobs that have their turn. */
 static struct share_want *offer_turns(struct shares *shares, enum kinds kinds,
 	share_offer *offer, void *context, enum share_answer *ret_answer)
 {

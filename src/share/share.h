@@ -12,7 +12,7 @@
 
 /*
  * Shares the decoders among jobs. No decoder belongs to a job: whenever one is free,
- * share_next says which request goes to it.
+ * share_next returns the request that the decoder takes.
  *
  *    share_ask --> lanes, one per job --> share_next --> the caller decodes --> share_drop
  *                       ^          ^                           |
@@ -21,24 +21,24 @@
  *    shares_window: what jobs need (demand.c) -> what they are granted (grant.c)
  *    (window.c)
  *
- * A *want* is the wish of one job for a request; several jobs can want the same request.
- * A *lane* has the wants of one job: *urgent* ones, for which a reader waits, and
- * *look-ahead*, samples that will be needed later. A request that is being decoded, or
- * has to wait, is *aside*: out of all lanes. A *window* is the time between two calls of
- * shares_window.
+ * A *request* is for one sample. A *want* is the wish of one job for a request; several
+ * jobs can want the same request. A *lane* has the wants of one job: *urgent* ones, for
+ * which a reader waits, and *look-ahead*, for samples that will be needed later. A
+ * request that is being decoded, or has to wait, is *aside*: out of all lanes. A
+ * *window* is the time between two calls of shares_window.
  *
- * The lanes are served by weighted deficit round robin, in units of decode time. Each
- * round adds a lane's *quantum* to the lane's *deficit*, and each decoded sample is
- * charged to it. A lane has its turn while its deficit is positive; a negative deficit
- * is the lane's *debt*. A lane without requests keeps no positive deficit, but pays off
- * its debt. If no lane with requests has its turn, rounds pass until one has: decoders
- * are idle only if no job asks. If decoders are short, each lane's urgent requests come
- * before its own look-ahead; otherwise the urgent requests of all lanes come before any
- * look-ahead.
+ * The lanes are served by weighted deficit round robin, in units of decode time. Here a
+ * *round* adds each lane's *quantum* to the lane's *deficit*. The decode time of each
+ * sample is subtracted from the deficit. A lane has its turn while its deficit is
+ * positive; a negative deficit is the lane's *debt*. Rounds bring a lane without
+ * requests out of its debt, but not above 0. If no lane with requests has its turn,
+ * rounds follow one another until one has: decoders are idle only if no job asks. If
+ * decoders are short, each lane's urgent requests come before its own look-ahead;
+ * otherwise the urgent requests of all lanes come before any look-ahead.
  *
  *  Flow: shares_init -> share_join -> share_ask, share_next ... -> share_leave; once a
  *        second or so shares_window.
- *  Owns: the wants between requests and jobs. Jobs and requests are the caller's.
+ *  Owns: the wants. Jobs and requests are the caller's.
  *  Threads, locks, clock: none. The caller serialises.
  *  Errors: -ENOMEM.
  */
@@ -51,10 +51,11 @@ enum share_policy {
 	SHARE_FIFO	  /* none: first come, first served */
 };
 
-/* A job, as share_grant sees it. */
+/* The data of a job that share_grant uses. */
 struct share_claim {
 	double weight;
-	/* seconds of decode time per sample; 0: all are decoded for other jobs */
+	/* seconds of decode time per sample; 0: all its samples are decoded for other
+	 * jobs */
 	double cost;
 	double demand; /* samples per second that the job could use */
 };
@@ -78,7 +79,8 @@ void share_grant(enum share_policy policy, const struct share_claim *claims, siz
 
 struct share_demand {
 	double rate; /* samples per second */
-	/* The readers hardly idled: the rate is a lower bound of the job's need. */
+	/* The readers waited nearly all the time, so the rate is a lower bound of their
+	 * need. */
 	bool at_least;
 	/* The readers were idle nearly all the time, so the rate is their whole need. */
 	bool shown;
@@ -87,14 +89,14 @@ struct share_demand {
 struct share_window {
 	double seconds;
 	double waited;	/* seconds in which a reader waited */
-	double samples; /* given to readers */
+	double samples; /* number of samples given to readers */
 	double most;	/* samples per second that all decoders together could produce */
 };
 
-/* Updates the estimate from one window. If the readers idle at times, the need is the
- * rate without waits: samples / (seconds - waited). If they never idle, although the job
- * gets the estimated rate, the estimate rises by 30 percent. Without samples and waits
- * it stays. */
+/* Updates the estimate from one window. If the readers idled for at least 15 percent of
+ * it, their need is the rate without waits: samples / (seconds - waited). If they idled
+ * less, although the job got the estimated rate, the estimate rises by 30 percent. If
+ * there were no samples and no waits, the estimate stays. */
 void share_demand_update(struct share_demand *demand, const struct share_window *window);
 
 /* --- queue.c: which request is next --- */
@@ -107,12 +109,12 @@ struct share_lane {
 	int64_t deficit, quantum; /* decode time in ns */
 };
 
-/* A job. The caller writes only the last two fields. */
+/* A job. The caller writes only `samples` and `waited_ns`. */
 struct share_job {
 	TAILQ_ENTRY(share_job) link;
 	struct shares *shares;
 	struct share_lane own;
-	/* `own`; with SHARE_FIFO &shares.all */
+	/* &own or, with SHARE_FIFO, &shares->all */
 	struct share_lane *lane;
 	struct share_wants aside; /* wants whose requests are aside */
 	double weight;
@@ -120,12 +122,16 @@ struct share_job {
 	double cost;	     /* decode time charged to the job per sample, in seconds */
 	double granted;	     /* samples per second */
 	double rate;	     /* samples per second in the last window */
-	uint64_t charged_ns; /* charged in the present window */
+	uint64_t charged_ns; /* decode time charged in the present window */
 	/* the present call of share_next offers no more of the job's requests */
 	bool passed;
-	uint64_t probed_at; /* `windows` when a probe last began; 0: never */
-	/* The caller counts in these two; shares_window sets them to 0. */
-	uint64_t samples;   /* given to readers, decoded or not */
+	/* value of shares->windows when the job's last probe began; 0: it was never
+	 * probed */
+	uint64_t probed_at;
+	/* The caller counts in `samples` and `waited_ns`; shares_window sets both to
+	 * 0. */
+	/* number of samples given to readers, whether decoded or found in the cache */
+	uint64_t samples;
 	uint64_t waited_ns; /* time in which a reader waited */
 };
 
@@ -141,10 +147,10 @@ struct share_request {
 struct shares {
 	enum share_policy policy;
 	TAILQ_HEAD(, share_job) jobs;
-	struct share_lane all; /* with SHARE_FIFO, the lane of all jobs */
+	struct share_lane all; /* the one lane of all jobs, used with SHARE_FIFO */
 	bool is_short;	       /* decoders were short in the last window */
 	uint64_t windows;      /* number of windows so far */
-	/* being probed (window.c); NULL: none */
+	/* the job that is being probed (window.c); NULL: none is */
 	struct share_job *probed;
 };
 
@@ -158,8 +164,8 @@ void share_leave(struct share_job *job);
 void share_request_init(struct share_request *request, uint64_t cost_ns);
 
 /* Puts the request into the job's lane. urgent: a reader waits for the sample. If the
- * job wants the request already, only its urgency changes, without errors: a request
- * that is no longer urgent comes first in the look-ahead queue. */
+ * job wants the request already, only its urgency changes, and no error occurs. A
+ * request that is no longer urgent comes first in the look-ahead queue. */
 must_check int share_ask(
 	struct share_job *job, struct share_request *request, bool urgent);
 /* Removes the request from all lanes: jobs no longer want it. */
@@ -167,8 +173,8 @@ void share_drop(struct share_request *request);
 bool share_wants(const struct share_job *job, const struct share_request *request);
 bool share_is_wanted(const struct share_request *request);
 
-/* Takes the request out of all lanes until share_again. Jobs still want it and may
- * ask. */
+/* Takes the request out of all lanes until share_again. Jobs still want the request,
+ * and other jobs may ask for it. */
 void share_put_aside(struct share_request *request);
 void share_again(struct share_request *request);
 
@@ -176,27 +182,30 @@ void share_again(struct share_request *request);
 enum share_answer {
 	SHARE_TAKE,
 	SHARE_PASS, /* skip this request and offer the next one */
-	/* skip this request, and the job's others of the same urgency */
+	/* skip this request, and all other requests of this job with the same
+	 * urgency */
 	SHARE_PASS_REST,
 	SHARE_STOP /* nothing can be taken now */
 };
 
-/* Decides about an offered request. The caller's function must not change a lane. */
+/* The caller's function that decides about an offered request. It must not change a
+ * lane. */
 typedef enum share_answer share_offer(void *context, struct share_request *request);
 
-/* Lets `other` be decoded together with `first`. A share_offer calls share_with before
+/* Makes `other` be decoded together with `first`. A share_offer calls share_with before
  * it answers SHARE_TAKE for `first`. */
 void share_with(struct share_request *first, struct share_request *other);
 
 /* Returns the request that a free decoder should take, or NULL. Puts aside this request
- * and those that are decoded together with it. All jobs that want one of them are
- * charged equal parts of the decode time. */
+ * and those that are decoded together with it. Charges the decode time in equal parts
+ * to all jobs that want one of these requests. */
 struct share_request *share_next(
 	struct shares *shares, share_offer *offer, void *context);
 
-/* Sets the quantum of each lane from what jobs counted in the last `seconds`, or, if
- * decoders were not short, from the weights alone. decoders: seconds of decode time
- * available per second; busy: those used per second. -ENOMEM: nothing is changed. */
+/* Sets the quantum of each lane from the counts of the last `seconds` or, if decoders
+ * were not short, from the weights alone. decoders: seconds of decode time available
+ * per second; busy: seconds of decode time used per second. -ENOMEM: nothing is
+ * changed. */
 must_check int shares_window(
 	struct shares *shares, double seconds, double decoders, double busy);
 

@@ -7,10 +7,10 @@
 
 #define SHARE_NS 1e9
 
-/* Decode time that one round of the round robin divides among all jobs. Rounds are
- * short, so that jobs take turns sample by sample rather than in bursts. */
+/* Decode time in ns that one round of the round robin divides among all jobs. Rounds
+ * are short, so that jobs take turns sample by sample rather than in bursts. */
 #define SHARE_ROUND_NS 1000000
 
-/* Gives a new job per unit of weight as much quantum as the other jobs have on average.
+/* Gives a new job as much quantum per unit of weight as the other jobs have on average.
  * Then scales all quanta, so that their sum is one round again. */
 void share_make_place(struct share_job *newcomer);

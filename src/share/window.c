@@ -7,18 +7,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* If a job's readers never idle, its need can't be measured: readers that fetch ahead
- * take all available samples until they have enough. So such jobs are *probed*, one at a
- * time: for some windows one gets most of the decoders. If its readers idle then, its
- * need is known. */
+/* If a job's readers never idle, the job's need can't be measured: readers that fetch
+ * ahead take all available samples until they have enough. So such jobs are *probed*,
+ * one at a time: the probed job gets most of the decoders for some windows. If its
+ * readers idle then, its need is known. */
 
-/* This part of a round is divided by weight, even among jobs that seem to need
+/* The part of a round that is divided by weight, even among jobs that seem to need
  * nothing. */
 #define LEAST_PART .02
 /* Assumed cost in seconds of a job all of whose samples were decoded for other jobs. */
 #define LEAST_COST 1e-9
 
-/* Decoders are short if a larger part of them is busy. */
+/* Decoders are short if more than this part of their time is used. */
 #define SHORT_PART .75
 
 #define PROBE_PART .75	/* part of a round that the probed job gets */
@@ -34,8 +34,8 @@ static double sum_of_weights(const struct shares *shares)
 	return sum;
 }
 
-/* `part`: the fraction of a round that the job gets. LEAST_PART of the round is divided
- * by weight, and the job gets at least its share of this. */
+/* part: the fraction of a round that the job gets. The job gets at least its share, by
+ * weight, of LEAST_PART of the round. */
 static void set_quantum(struct share_job *job, double part)
 {
 	double least = LEAST_PART * job->weight / sum_of_weights(job->shares);
@@ -63,7 +63,8 @@ static bool was_idle(const struct share_job *job)
 	return job->samples == 0 && job->waited_ns == 0;
 }
 
-/* The cost moves only halfway to the new figure, because figures vary. */
+/* Measures the job's rate, cost and demand in the last window. The cost moves only
+ * halfway to the measured one, because this varies. */
 static void measure(struct share_job *job, double seconds, double decoders)
 {
 	double samples = (double)job->samples;
@@ -85,8 +86,8 @@ static bool needs_probe(const struct share_job *job)
 	return !was_idle(job) && job->demand.at_least;
 }
 
-/* A job that was never probed comes first, then the one whose last probe was the longest
- * ago. NULL: no job has to be probed. */
+/* Returns the job to probe next: one that was never probed or, if there is none, the
+ * one whose last probe was the longest ago. NULL: no job has to be probed. */
 static struct share_job *choose_probed(const struct shares *shares)
 {
 	struct share_job *job, *first = NULL;

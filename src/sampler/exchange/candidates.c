@@ -99,7 +99,8 @@ static bool grow(struct residency *residency)
 	return true;
 }
 
-/* Computes, from the streams' sets, a resident's need and whose candidate it is. */
+/* Computes a resident's need from the streams' sets, finds the members for which it is
+ * a candidate, and links it into their rings. */
 static void assess(struct residency *residency, uint32_t at)
 {
 	struct resident *resident = &residency->residents[at];

@@ -95,8 +95,8 @@ static bool move_one(uint32_t id, void *context)
 	return true;
 }
 
-/* The ids of the class that are in the set move to a new class if others are not in the
- * set, or if the class is CLASS_OUTSIDE. */
+/* Tells whether the ids of the class that are in the set move to a new class: the class
+ * also has ids that are not in the set, or is CLASS_OUTSIDE. */
 static bool is_cut(const struct split *split, uint32_t class)
 {
 	uint32_t inside = split->inside[class];

@@ -17,7 +17,7 @@
 
 struct sampler_coarsening {
 	const struct labels *labels;
-	struct slots *slots; /* the sampler's at sampler_coarsening_new */
+	struct slots *slots; /* the sampler's slots at sampler_coarsening_new */
 	struct slots *coarser;
 	uint64_t changes; /* exchange->changes at sampler_coarsening_new */
 	struct member **members;

@@ -215,7 +215,7 @@ static bool refresh_some(struct sampler *sampler, uint32_t n)
 	return true;
 }
 
-/* Gives the stream the drawn id, or another in exchange, and returns this one. */
+/* Gives the stream the drawn id or, in exchange, another one. Returns the given id. */
 static sample_id give(struct exchange *e, struct sampler_stream *stream, sample_id drawn)
 {
 	struct member *member = stream->member;

@@ -13,9 +13,9 @@
  *
  *  exchange.c       the algorithm: streams, and the sample that a stream is given
  *  joining.c        adds a job, with the long part of the work done without the lock
- *  coarsening.c     merges classes that no job needs any more, in the same way
+ *  coarsening.c     merges classes after jobs have left, also mostly without the lock
  *  classes.c        which ids are interchangeable
- *  labels.c         which ids have a label
+ *  labels.c         the label of each id
  *  slots.c          ids in the order of their labels and classes
  *  exchange_round.c the ids that the streams of a round draw
  *  residency.c      the samples resident in a cache space: members and groups
@@ -35,12 +35,13 @@
 
 struct classes {
 	uint32_t *of;	/* class of each id */
-	uint32_t *size; /* ids in each class */
+	uint32_t *size; /* number of ids in each class */
 	uint32_t n_ids;
 	uint32_t n;
 };
 
-/* The ids that no job has selected; those of any other class have the same jobs. */
+/* The class of the ids that no job has selected. The ids of any other class are all
+ * selected by the same jobs. */
 #define CLASS_OUTSIDE 0
 
 /* Makes CLASS_OUTSIDE, and, if `labels` is not NULL, one class for each label. */
@@ -50,8 +51,8 @@ void classes_free(struct classes *classes);
 must_check int classes_copy(const struct classes *classes, struct classes *ret);
 /* Makes room for ids below n_ids. -ENOMEM */
 must_check int classes_cover(struct classes *classes, uint32_t n_ids);
-/* Splits each class of which `ids` contains some ids, but not all. Those of
- * CLASS_OUTSIDE become a new class even if they are all. */
+/* Splits each class of which `ids` contains some ids, but not all: these become a new
+ * class. If `ids` contains ids of CLASS_OUTSIDE, they always become a new class. */
 must_check int classes_split(struct classes *classes, const roaring_bitmap_t *ids);
 
 /* --- labels --- */
@@ -59,7 +60,8 @@ must_check int classes_split(struct classes *classes, const roaring_bitmap_t *id
 /* The ids of a label form one range of slots, whatever the classes are. */
 struct labels {
 	uint32_t *label; /* label of each id */
-	uint32_t *first; /* first slot of each label, and the end of the last */
+	/* first slot of each label, and the end of the last label's slots */
+	uint32_t *first;
 	uint32_t n_ids;
 	uint32_t n;
 };
@@ -70,8 +72,9 @@ void labels_free(struct labels **labels);
 /* --- slots --- */
 
 /*
- * The ids of a class form one range of slots. So those of them that a stream has yet to
- * draw, in its set R_j, form one range of ranks:
+ * The ids of a class form one range of slots. R_j is the set of the ids that stream j
+ * has yet to draw, ordered by their slots. So the ids of a class in R_j form one range
+ * of ranks:
  *
  *    slots    | class 0     | class 2 | class 1       |
  *    R_j        x   x x   x     x         x x   x   x
@@ -94,8 +97,8 @@ struct slots {
 /* Takes over the classes, also on failure. labels may be NULL. */
 must_check int slots_new(
 	struct classes *classes, const struct labels *labels, struct slots **ret);
-/* Makes the slots for one more job, whose selection has ids below n_ids. If it divides
- * no class, *ret is `slots` itself, with one more reference. */
+/* Makes the slots for one more job, whose selection has ids below n_ids. If the
+ * selection divides no class, *ret is `slots` itself, with one more reference. */
 must_check int slots_refine(struct slots *slots, const struct labels *labels,
 	uint32_t n_ids, const roaring_bitmap_t *selection, struct slots **ret);
 struct slots *slots_hold(struct slots *slots);
@@ -119,22 +122,26 @@ struct member *member_hold(struct member *member);
 void member_put(struct member **member);
 
 /* The link of a resident sample in a ring of one member, if the sample is a candidate
- * for it. The numbers are indexes of residents. */
+ * for this member. The numbers are indexes of residents. */
 struct node {
 	uint32_t previous;
 	/* NODE_OUT or NODE_TAKEN: the sample is in no ring of the member */
 	uint32_t next;
 };
 
-/* The member's stream does not need the sample, or the class has no other id. */
+/* The member's stream does not need the sample, or the sample's class has no other
+ * id. */
 #define NODE_OUT NONE
 /* The member was given the sample since the sample came into the cache. */
 #define NODE_TAKEN (NONE - 1)
 
 struct resident {
 	sample_id id;
-	uint32_t group; /* NONE: the class has no other id, or no memory */
-	uint32_t need;	/* streams of the space that have yet to draw it */
+	/* index of the sample's group; NONE: the class has no other id, or there was no
+	 * memory */
+	uint32_t group;
+	/* number of the cache space's streams that have yet to draw the sample */
+	uint32_t need;
 	/* links in the order in which residents were last given to a stream */
 	uint32_t older;
 	uint32_t newer;
@@ -142,7 +149,7 @@ struct resident {
 
 struct group {
 	uint32_t class;
-	uint32_t n; /* resident samples; 0: the entry is free */
+	uint32_t n; /* number of resident samples; 0: this array element is free */
 	uint32_t next_free;
 };
 
@@ -150,23 +157,26 @@ struct group {
 struct residency {
 	uint32_t id; /* number of the cache space */
 	const struct exchange *exchange;
-	struct member **columns; /* NULL: the column is free */
-	uint32_t stride;	 /* length of columns */
-	uint32_t end;		 /* the columns from this one on are free */
+	/* the member of each column; NULL: the column is free */
+	struct member **columns;
+	uint32_t stride; /* length of columns */
+	uint32_t end;	 /* the columns from this one on are free */
 	uint32_t n_members;
 
-	uint32_t *where; /* for each id its index in `residents`, or NONE */
+	/* index in `residents` of each id; NONE: the sample is not resident */
+	uint32_t *where;
 	uint32_t n_ids;
 
 	struct resident *residents;
 	struct node *nodes; /* a node for each resident and column */
 	uint32_t n;
 	uint32_t capacity;
-	uint32_t free; /* the first free entry; `newer` links them */
+	/* first free element of `residents`; `newer` links all free ones */
+	uint32_t free;
 	uint32_t oldest;
 	uint32_t newest;
-	/* A stream was added or removed: nodes from `next_stale` to `newest` are
-	 * outdated. */
+	/* A stream was added or removed: the nodes of the residents from `next_stale`
+	 * to `newest` are outdated. */
 	bool stale;
 	uint32_t next_stale;
 
@@ -176,7 +186,7 @@ struct residency {
 	uint32_t n_groups;
 	uint32_t group_capacity;
 	uint32_t free_group;
-	uint32_t *group_of; /* group of each class, or NONE */
+	uint32_t *group_of; /* group of each class; NONE: the class has no group */
 	uint32_t n_classes;
 };
 
@@ -186,7 +196,7 @@ struct exchange {
 	bool too_fine; /* a job has left, so there may be more classes than needed */
 	struct member **members;
 	size_t n_members;
-	uint64_t changes; /* joins and leaves of jobs */
+	uint64_t changes; /* how often jobs have joined or left */
 	struct residency **residencies;
 	size_t n_residencies;
 };
@@ -211,8 +221,8 @@ sample_id exchange_draw_between(const struct exchange *exchange, struct rng *rng
 must_check int residency_new(
 	const struct exchange *exchange, uint32_t id, struct residency **ret);
 void residency_free(struct residency **residency);
-/* Exchanges residency->where for the longer array *where, which has n_ids entries NONE.
- * Does nothing if the old one has room for ids below n_ids. */
+/* Exchanges residency->where for the longer array *where, whose n_ids elements are
+ * NONE. Does nothing if residency->where has room for ids below n_ids. */
 void residency_cover(struct residency *residency, uint32_t n_ids, uint32_t **where);
 must_check int residency_join(struct residency *residency, struct member *member);
 void residency_leave(struct residency *residency, struct member *member);
@@ -230,7 +240,8 @@ bool residency_refresh(struct residency *residency, uint32_t n);
 sample_id residency_candidate(
 	const struct residency *residency, const struct member *member, uint32_t class);
 bool residency_has(const struct residency *residency, sample_id id);
-/* Called after the sample was removed from the set of the member's stream. */
+/* Notes that the member's stream was given the sample. Called after the sample was
+ * removed from the stream's set. */
 void residency_give(
 	struct residency *residency, const struct member *member, sample_id id);
 /* The sample came into the cache, and was given to no job since then. If memory is
@@ -239,8 +250,8 @@ void residency_admit(struct residency *residency, sample_id id);
 void residency_evict(struct residency *residency, sample_id id);
 void residency_validate(const struct residency *residency);
 
-/* Counts one more resident in the group of the class. NONE: there is no memory, or the
- * class has only one id, which can't be exchanged. */
+/* Counts one more resident in the group of the class, and returns the group. NONE:
+ * there is no memory, or the class has only one id, which can't be exchanged. */
 uint32_t group_get(struct residency *residency, uint32_t class);
 void group_put(struct residency *residency, uint32_t group);
 void groups_clear(struct residency *residency);

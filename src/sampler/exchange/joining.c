@@ -8,11 +8,12 @@
 #include <string.h>
 
 /*
- * A new job divides the ids into new classes, so they get new slots, also in the sets of
- * the running streams. With millions of ids this takes long:
+ * If the selection of a new job divides classes, ids get new slots. So the sets of slots
+ * of the running streams change, too. With millions of ids this takes long:
  *
  *  sampler_joining_new       copies the bits of the streams' sets
- *  sampler_joining_prepare   does all that takes long, from copies, without the lock
+ *  sampler_joining_prepare   makes the new slots and sets from the copies, which takes
+ *                            long, without the lock
  *  sampler_join_prepared     puts the new slots and sets in place, and removes the ids
  *                            that the streams were given meanwhile
  *
@@ -32,12 +33,13 @@ struct sampler_joining {
 	const struct exchange *exchange;   /* NULL: the sampler has no classes */
 	const struct labels *labels;
 	bool cuts;	     /* the selection may divide a class */
-	struct slots *slots; /* the sampler's at sampler_joining_new */
+	struct slots *slots; /* the sampler's slots at sampler_joining_new */
 	struct slots *refined;
 	struct member *member;
 	uint32_t n_ids;
 	bool covered; /* residency->where has room for all ids */
-	/* NULL, or a longer residency->where; after sampler_join_prepared the old one */
+	/* the longer array for residency->where; NULL if `covered`. After
+	 * sampler_join_prepared it is the old array. */
 	uint32_t *where;
 	struct left *left;
 	size_t n_left;
@@ -187,7 +189,8 @@ static bool is_up_to_date(
 	return true;
 }
 
-/* `joining` takes over the old slots and sets, because freeing them takes long. */
+/* Puts the new slots and sets in place. `joining` takes over the old ones, because
+ * freeing them takes long. */
 static void put_in_place(struct exchange *e, struct sampler_joining *joining)
 {
 	const struct slots *slots = joining->refined;

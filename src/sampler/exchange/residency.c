@@ -99,7 +99,8 @@ int residency_join(struct residency *residency, struct member *member)
 	return 0;
 }
 
-/* The nodes of the free column forget which samples the member was given. */
+/* Removes the member, so that its column is free. The column's nodes no longer tell
+ * which samples the member was given. */
 void residency_leave(struct residency *residency, struct member *member)
 {
 	while (!residency_refresh(residency, UINT32_MAX))
