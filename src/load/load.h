@@ -26,9 +26,9 @@
  *         from `next_read`, reads the file without a lock, and passes the task to
  *         `read`; the caller keeps the task. A decoder gets from `next_decode` a task
  *         whose file was read, decodes the image, and passes the task to `done`. If a
- *         program prepares the sample (prepare.h), a runner takes the decoder's part, and
- *         gets the task from `next_run`. If the sample's tier lacks the sample, the reader
- *         reads it from the source, and offers it to the tier.
+ *         program prepares the sample (prepare.h), a runner takes the decoder's part,
+ *         and gets the task from `next_run`. If the sample's tier lacks the sample, the
+ *         reader reads it from the source, and offers it to the tier.
  *   Owns: no part of a task; the call of `done` passes the tensor to the caller.
  *   Threads: callbacks run on readers, decoders and runners. Decoders and runners run at
  *         batch priority (SCHED_BATCH).
@@ -136,8 +136,8 @@ struct load_usage load_context_usage(const struct load_context *context);
  *
  * Sets task->status. -EIO: the file is unreadable, truncated, corrupt, no image or not
  * supported; -ESTALE: the file has changed since the scan; -ENOENT; -ENOMEM. The
- * transient errors are in transient_error.c. Faults: load.read; load.remote (as load.read,
- * but of a file on another machine); load.decode; load.openat2. */
+ * transient errors are in transient_error.c. Faults: load.read; load.remote (as
+ * load.read, but of a file on another machine); load.decode; load.openat2. */
 void load_prepare(struct load_context *context, struct load_task *task);
 
 /* Reads the bytes of a file, or of a part of a container, in the calling thread, and

@@ -43,7 +43,8 @@ struct load_read {
 	char message[IMAGE_MESSAGE];
 };
 
-struct load_read *load_read_new(void); /* NULL: no memory */
+/* Returns NULL if there is no memory. */
+struct load_read *load_read_new(void);
 void load_read_free(struct load_read **read);
 /* Frees those buffers of the read that are far larger than most samples need. */
 void load_read_trim(struct load_read *read);

@@ -22,7 +22,7 @@ struct command {
 	char *text;
 	char *words[COMMAND_MOST_WORDS + 1]; /* pointers into `text`, then NULL */
 	unsigned n;
-	/* for each word that names a file: the file's stat() when it was hashed */
+	/* each word's file, as stat() told when the file was hashed; zeros: no file */
 	struct stat files[COMMAND_MOST_WORDS];
 	char *environment[10];
 	bool changes_user;
