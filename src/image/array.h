@@ -10,7 +10,8 @@
 /* Types and shapes of arrays, as in NumPy's files. Threads: any; no state. */
 
 #define ARRAY_MOST_AXES 6
-/* Most bytes of a shape as text ("16, 224, 224"); a record's header has this room. */
+/* Most bytes of a shape as text, such as "16, 224, 224": the header of a record has
+ * room for so many. */
 #define ARRAY_MOST_SHAPE 25
 #define ARRAY_MOST_BYTES (UINT64_C(1) << 30)
 
@@ -25,7 +26,8 @@ struct array_type {
 extern const char *const array_dtypes[];
 void array_set_dtype(struct array_type *type, unsigned n);
 
-/* Parses "16 224 224". false: no shape, or one of more than ARRAY_MOST_BYTES numbers. */
+/* Parses a text such as "16 224 224". Returns false if it is no shape, or a shape of
+ * more than ARRAY_MOST_BYTES numbers. */
 bool array_parse_shape(struct array_type *type, const char *text);
 
 uint64_t array_bytes(const struct array_type *type);
@@ -34,11 +36,13 @@ uint64_t array_bytes(const struct array_type *type);
 /* Prints the type and the shape, such as "<f4 (16, 224, 224)". */
 void array_print(const struct array_type *type, char ret[static ARRAY_TEXT]);
 
-/* Returns the size of an array of RGB pixels; 0x0: the array does not hold pixels. */
+/* Returns the image's size in an array of RGB pixels, or 0x0 if the array does not hold
+ * such pixels. */
 struct tensor_shape array_pixels(const struct array_type *type);
 
 #define ARRAY_MOST_HEAD 4096
-/* Returns the length of the NumPy head that the n bytes at `data` begin with; 0: more
- * bytes are needed. -EBADMSG: no head of such an array; `message` tells why. */
+/* Returns the length of the NumPy header with which the n bytes at `data` begin, or 0
+ * if more bytes are needed. Returns -EBADMSG if it is not the header of such an array;
+ * `message` tells why. */
 must_check int array_check_head(const struct array_type *type, const uint8_t *data,
 	size_t n, char *message, size_t message_size);

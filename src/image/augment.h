@@ -9,16 +9,16 @@
 #include "image/resample.h"
 #include "image/tensor.h"
 
-/* [augment], dtype and axes: makes one job's own sample from a shared tensor.
- * augment_plan draws the random decisions; augment_apply carries them out. Threads: any;
- * no state. Errors: -ENOMEM. */
+/* Makes one job's own sample from a shared tensor, as the options [augment], dtype and
+ * axes say. augment_plan draws the random decisions; augment_apply carries them out.
+ * Threads: any; no state. Errors: -ENOMEM. */
 
 /* The steps of [augment], in their order. At most one of the two crops is not 0x0. */
 struct augment_config {
 	struct tensor_shape random_crop;
 	struct tensor_shape random_resized_crop;
 	enum resample_filter filter; /* filter of random_resized_crop */
-	double hflip;		     /* probability */
+	double hflip;		     /* probability with which a sample is mirrored */
 	struct normalize_config normalize;
 	uint64_t seed; /* 0: derived from the daemon's seed and the job's name */
 };
@@ -31,8 +31,8 @@ struct tensor_shape augment_output(
 /* Tells whether all images have the same size after augmentation. */
 bool augment_fixed_size(const struct augment_config *config);
 
-/* The random decisions for a sample. As in torchvision, it is first cropped to `rows`
- * and `columns`, then resized to `size`, then mirrored. rows.pad black rows and
+/* The random decisions for a sample. As in torchvision, the sample is first cropped to
+ * `rows` and `columns`, then resized to `size`, then mirrored. rows.pad black rows and
  * columns.pad black columns precede the cropped pixels. */
 struct augment_plan {
 	struct crop_axis rows;
@@ -43,15 +43,15 @@ struct augment_plan {
 	bool mirror;
 };
 
-/* Equal arguments give equal plans. random_crop: all places have the same probability.
- * random_resized_crop: as torchvision's RandomResizedCrop.get_params with scale (0.08,
- * 1) and ratio (3/4, 4/3). */
+/* Equal arguments give equal plans. random_crop: all offsets of the crop have the same
+ * probability. random_resized_crop: as torchvision's RandomResizedCrop.get_params with
+ * scale (0.08, 1) and ratio (3/4, 4/3). */
 struct augment_plan augment_plan(const struct augment_config *config, uint64_t seed,
 	uint32_t epoch, uint32_t position, struct tensor_shape image);
 
 /* Makes a tensor of plan->size with numbers of `type`, as (height, width, channels) or
  * (channels, height, width). All frames of a group get the same decisions. The caller
- * frees *ret; NULL: it would equal `tensor`. */
+ * frees *ret. *ret is NULL if the new tensor would equal `tensor`. */
 must_check int augment_apply(const struct normalize_config *normalize,
 	struct pixel_type type, const struct augment_plan *plan,
 	const struct tensor *tensor, struct tensor **ret);

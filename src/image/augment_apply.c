@@ -85,7 +85,8 @@ static int resize(struct window *window, const struct augment_plan *plan, uint8_
 
 /* --- a row ------------------------------------------------------------------------- */
 
-/* Returns row y of the output: in the window, or, with black pixels, in target->row. */
+/* Returns row y of the output. Its pixels are in the window; but a row with black
+ * pixels is made in target->row. */
 static const uint8_t *find_row(
 	const struct target *target, const struct window *window, uint32_t y)
 {

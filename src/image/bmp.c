@@ -98,7 +98,8 @@ static int read_masks(struct bmp *bmp, uint64_t *at)
 	return refuse(bmp, "unsupported bit fields");
 }
 
-/* A palette that is a gray ramp (of two colours: black, white) makes the pixels gray. */
+/* Reads the palette. If the palette is a gray ramp (of two colours: black and white),
+ * the pixels become gray. */
 static int read_palette(struct bmp *bmp, uint64_t *at)
 {
 	size_t each = bmp->header_bytes == 12 ? 3 : 4;
@@ -235,7 +236,8 @@ static void append_run(struct runs *runs, uint64_t n, uint8_t byte)
 	runs->x += n;
 }
 
-/* Appends n pixels that are stored without compression. false: the file is truncated. */
+/* Appends n pixels that are stored without compression. Returns false if the file is
+ * truncated. */
 static bool append_pixels(struct runs *runs, unsigned n)
 {
 	const struct bmp *bmp = runs->bmp;
@@ -270,7 +272,8 @@ static bool skip_pixels(struct runs *runs)
 	return true;
 }
 
-/* Decodes the next code. false: there is no further code, or the file is truncated. */
+/* Decodes the next code. Returns false if there is no further code, or the file is
+ * truncated. */
 static bool append_some(struct runs *runs)
 {
 	const struct bmp *bmp = runs->bmp;

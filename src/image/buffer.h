@@ -11,7 +11,8 @@
 /* Memory that is reused for the next image, and loses its content when it grows.
  * Threads: one at a time. Errors: -ENOMEM. */
 
-/* buffer_trim frees a larger buffer, which only an exceptional image needs. */
+/* Size above which buffer_trim frees a buffer, because only exceptional images need
+ * more. */
 #define KEEP_BYTES ((size_t)16 << 20)
 
 struct buffer {

@@ -30,7 +30,8 @@ static const struct codec *const codecs[] = {
 };
 #define N_CODECS (sizeof(codecs) / sizeof(codecs[0]))
 
-/* Checks of the preamble, in the order of `codecs`. NULL: the codec has none. */
+/* Checks of the preamble, in the order of `codecs`; NULL for a codec whose files need
+ * no check. */
 static int (*const check_preamble[N_CODECS])(char *message, const uint8_t *data,
 	size_t size) = {preamble_check_jpeg, preamble_check_png};
 
@@ -136,7 +137,7 @@ struct decoding {
 	const struct encoded_image *image;
 	const struct codec *codec;
 	void *state;
-	enum pixel_mode mode; /* mode of the pixels that the codec gives */
+	enum pixel_mode mode; /* mode of the pixels that the codec makes */
 	char *message;
 };
 
@@ -153,7 +154,8 @@ static bool same_shape(struct tensor_shape a, struct tensor_shape b)
 	return a.height == b.height && a.width == b.width;
 }
 
-/* image: the decoded size, which may be smaller than `original`, the file's. */
+/* original: size of the full image. image: size to which the codec decodes the image,
+ * which may be smaller. */
 static struct transform plan(const struct decoding *decoding,
 	const struct preparation *preparation, struct tensor_shape original,
 	struct tensor_shape image)
@@ -181,7 +183,7 @@ static struct image_part whole(struct tensor_shape image)
 		.rows.length = image.height, .columns.length = image.width};
 }
 
-/* The codec may enlarge transform->part. */
+/* Begins to decode transform->part, which the codec may enlarge. */
 static int begin(const struct decoding *decoding, struct transform *transform)
 {
 	if (decoding->codec->begin)
@@ -263,7 +265,8 @@ static void fill(struct tensor *tensor, const uint8_t colour[static 3])
 		memcpy(tensor->data + i, pixel, bytes);
 }
 
-/* Returns the pixels of the decoded part, in gray if the tensor is gray. NULL: no memory. */
+/* Returns the pixels of the decoded part, in gray if the tensor is gray; NULL if there
+ * is no memory. */
 static const uint8_t *in_mode(
 	struct image_decoder *decoder, const struct transform *transform)
 {
@@ -392,7 +395,8 @@ static int resize_one(const struct decoding *decoding, const struct image_part *
 	return err ? err : resize_and_crop(decoding->decoder, &transform, output->tensor);
 }
 
-/* Decodes once: the smallest part that contains the parts for all tensors. */
+/* Makes several tensors from one decode: of the smallest part that contains the parts
+ * for all of them. */
 static int make_tensors(
 	const struct decoding *decoding, struct image_output *outputs, size_t n)
 {
@@ -435,7 +439,8 @@ static int check_shape(
 	return 0;
 }
 
-/* Sets decoding->mode. -ESTALE: the catalogue has another mode of the file. */
+/* Sets decoding->mode. Returns -ESTALE if the file's channels are kept, and the
+ * catalogue has another mode for the file. */
 static int keep_mode(struct decoding *decoding, const struct preparation *preparation,
 	enum pixel_mode mode)
 {

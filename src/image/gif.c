@@ -43,7 +43,8 @@ static int refuse(struct gif *gif, const char *text)
 
 /* --- what stands before the frame --------------------------------------------------------- */
 
-/* A palette that is a gray ramp makes the pixels gray. Grays fill up a short one. */
+/* Reads a palette, and adds grays to a short one. If the palette is a gray ramp,
+ * ret->there stays false, so that the pixels become gray. */
 static int read_palette(struct gif *gif, unsigned flags, struct palette *ret)
 {
 	size_t bytes = (size_t)3 << ((flags & 7) + 1), left = gif->size - gif->at;
@@ -61,7 +62,8 @@ static int read_palette(struct gif *gif, unsigned flags, struct palette *ret)
 	return 0;
 }
 
-/* Reads a block, or what is left of a truncated one. false: the data have ended. */
+/* Reads a block, or what is left of a truncated one. Returns false at the empty block
+ * that ends the data, and at the end of the file. */
 static bool read_block(struct gif *gif, const uint8_t **ret, size_t *ret_bytes)
 {
 	if (gif->at >= gif->size)
@@ -187,7 +189,7 @@ struct lzw {
 	uint16_t link[TABLE];
 };
 
-/* false: there is no next row. */
+/* Goes to the next row. Returns false if this was the last one. */
 static bool next_row(struct lzw *lzw)
 {
 	const struct gif *gif = lzw->gif;
@@ -239,7 +241,8 @@ static void add_code(struct lzw *lzw)
 	lzw->next++;
 }
 
-/* Writes the indices of the code to the end of `text`. Returns how many; 0: damaged. */
+/* Writes the indices of the code to the end of `text`. Returns the number of indices,
+ * or 0 if the data are damaged. */
 static size_t expand(struct lzw *lzw, int code, uint8_t text[MOST_TEXT])
 {
 	size_t at = MOST_TEXT;
@@ -271,7 +274,7 @@ static size_t expand(struct lzw *lzw, int code, uint8_t text[MOST_TEXT])
 	return MOST_TEXT - at;
 }
 
-/* Writes n pixels. false: the frame is full. */
+/* Writes n pixels. Returns false if the frame is full. */
 static bool put(struct lzw *lzw, const uint8_t *text, size_t n)
 {
 	const struct gif *gif = lzw->gif;

@@ -22,11 +22,12 @@
 
 #define IMAGE_MESSAGE 160 /* bytes that hold any message */
 
-/* The bytes of an image file, and the catalogue's facts about the image. */
+/* The bytes of an image file, and what the catalogue says about the image. */
 struct encoded_image {
 	const uint8_t *data;
 	size_t size;
-	/* expected size, and with channels = keep also mode; another image is refused */
+	/* size in the catalogue, with channels = keep also mode; an image that differs
+	 * is refused */
 	struct tensor_shape shape;
 	/* EXIF orientation, used only with preparation->exif; 0 or 1: upright */
 	unsigned orientation;
@@ -34,7 +35,7 @@ struct encoded_image {
 };
 
 struct image_output {
-	const struct preparation *preparation; /* its field `encoded` must be unset */
+	const struct preparation *preparation; /* preparation->encoded must be false */
 	/* set by image_decode; NULL after a failure, if this tensor was not made */
 	struct tensor *tensor;
 	/* bytes to allocate behind the pixels, for the second image of a pair */
@@ -43,26 +44,28 @@ struct image_output {
 
 /* Returns the names of the formats that this build decodes, with spaces between. */
 const char *image_readers(void);
-/* Returns a text in brackets for messages; "": this build decodes all formats. */
+/* Returns a text in brackets, for messages, that tells which formats this build can't
+ * decode; an empty text if it decodes all formats. */
 const char *image_lacking(void);
 
 /* The EXIF data of an image, which begin with the head of a TIFF file. */
 struct exif_data {
-	const uint8_t *data; /* NULL: none */
+	const uint8_t *data; /* NULL: the image has no EXIF data */
 	size_t size;
 };
 
 #define IMAGE_BEGIN 16 /* number of bytes that identify a file's format */
 
-/* Returns the most first bytes of a file that image_probe needs; 0: it is no image. */
+/* Returns how many bytes from the start of a file image_probe needs at most, or 0 if
+ * the file is no image. begin: the first n bytes of the file, usually IMAGE_BEGIN. */
 size_t image_head_bytes(const uint8_t *begin, size_t n);
 
-/* Reads the size and the mode. Finds the EXIF data, but not those of JPEG and PNG.
- * false: the format is not known, or the file is damaged. */
+/* Reads the size and the mode of an image, and finds its EXIF data, unless it is a JPEG
+ * or PNG. Returns false if the format is not known, or the file is damaged. */
 bool image_probe(const uint8_t *data, size_t size, struct tensor_shape *ret,
 	struct exif_data *ret_exif);
 
-/* bits: per channel; color: PNG's colour type. */
+/* bits: number of bits per channel; color: PNG's colour type. */
 enum pixel_mode image_png_mode(unsigned bits, unsigned color);
 enum pixel_mode image_jpeg_mode(int components);
 
@@ -70,7 +73,8 @@ struct image_decoder;
 must_check int image_decoder_new(struct image_decoder **ret);
 void image_decoder_free(struct image_decoder **decoder);
 
-/* Uses only portable code from now on, for tests. After -ENOMEM it can only be freed. */
+/* Makes the decoder use only portable code from now on, for tests. After -ENOMEM the
+ * decoder can only be freed. */
 must_check int image_decoder_use_plain(struct image_decoder *decoder);
 
 /* Frees memory that is only needed for exceptionally large images. */
@@ -90,13 +94,14 @@ struct image_usage image_decoder_usage(const struct image_decoder *decoder);
 uint64_t image_working_bytes(const struct preparation *preparation,
 	struct tensor_shape image, uint64_t file_bytes);
 
-/* Decodes the image once, and makes the tensors of all outputs. Pixels are RGB8 as in
- * PIL's convert('RGB'), unless the preparation asks for other channels. The image is
- * turned if the preparation says so, resized as by Pillow, then centre-cropped. The
- * preparations of several outputs must not set `approximate`, `exif` or
- * `fills_truncated`, nor keep channels. After a failure some tensors may exist; the
- * caller frees them. -EIO: truncated, corrupt, not an image, unsupported; -ESTALE: its
- * shape is not the catalogue's; -ENOMEM. Fault: load.decode. */
+/* Decodes the image once, and makes the tensors of all outputs. Pixels are RGB8 as
+ * in PIL's convert('RGB'), unless the preparation asks for other channels. The image
+ * is turned if the preparation says so, resized as by Pillow, then centre-cropped.
+ * If there are several outputs, no preparation may set `approximate`, `exif` or
+ * `fills_truncated`, or keep channels. After a failure some tensors may exist; the
+ * caller frees them. -EIO: the image is truncated, corrupt, unsupported or no image;
+ * -ESTALE: the image's shape differs from the catalogue's; -ENOMEM. Fault:
+ * load.decode. */
 must_check int image_decode(struct image_decoder *decoder,
 	const struct encoded_image *image, struct image_output *outputs, size_t n,
 	char message[static IMAGE_MESSAGE]);

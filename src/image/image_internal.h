@@ -39,7 +39,7 @@ struct image_part {
 struct codec_input {
 	const uint8_t *data;
 	size_t size;
-	bool keep; /* `read` produces pixels of the file's mode; false: RGB */
+	bool keep; /* true: `read` makes pixels of the file's mode; false: of RGB */
 	/* if the file is truncated, `read` fills in the missing pixels; only for JPEG and PNG */
 	bool fill;
 	/* IMAGE_MESSAGE bytes; a function that fails writes its message here */
@@ -56,7 +56,7 @@ struct codec_input {
  */
 struct codec {
 	const char *name;
-	/* first bytes of such files; NULL: `knows` decides */
+	/* first bytes of all files of the format; NULL: `knows` recognises the files */
 	const char *magic;
 	size_t magic_bytes;
 	bool (*knows)(const uint8_t *data, size_t size);
@@ -71,16 +71,19 @@ struct codec {
 	/* Reads the header and returns the shape and mode of the file. */
 	int (*open)(
 		void *state, const struct codec_input *input, struct tensor_shape *ret);
-	/* Chooses a faster, approximate decode at a fraction of the size, but not below
-	 * `least`. Returns the new size. NULL: the codec decodes only at full size. */
+	/* Chooses a faster, approximate decode at a fraction of the image's size, but
+	 * not below `least`, and returns the new size. `scale` is NULL if the codec
+	 * decodes only at full size. */
 	struct tensor_shape (*scale)(void *state, struct tensor_shape least);
-	/* Sets the part that `read` makes, and may enlarge it. NULL: the whole image. */
+	/* Sets the part of the image that `read` makes; the codec may enlarge *part.
+	 * `begin` is NULL if the codec always makes the whole image. */
 	int (*begin)(void *state, struct image_part *part);
-	/* Decodes into rows * columns pixels. */
+	/* Decodes the part into `pixels`, in rows without gaps. */
 	int (*read)(void *state, uint8_t *pixels);
 	void (*close)(void *state); /* NULL: there is nothing to close */
 	size_t (*bytes)(const void *state);
-	/* NULL if the format has no EXIF data, or (JPEG, PNG) the scan finds them */
+	/* Finds the EXIF data. `exif` is NULL if the format has none, or if the scan of
+	 * a dataset finds them (JPEG, PNG). */
 	struct exif_data (*exif)(const uint8_t *data, size_t size);
 };
 

@@ -65,7 +65,8 @@ struct jpeg {
 	bool fill;	  /* if the file is truncated, missing rows become black */
 	/* libjpeg failed before it decoded a row, and `fill` is set, so all rows become black */
 	bool failed;
-	bool refused; /* an error after which the file is refused even if `fill` is set */
+	/* an error has occurred after which the file is refused even if `fill` is set */
+	bool refused;
 	/* if `fill` is set: a copy of the rest of the file, with an end marker added */
 	uint8_t *ended;
 	char *message;
@@ -131,7 +132,8 @@ static void on_skip(j_decompress_ptr info, long bytes)
 	drop(jpeg);
 }
 
-/* Pillow does this with LOAD_TRUNCATED_IMAGES. libjpeg then fills the missing rows. */
+/* Adds an end marker to the file, as Pillow does with LOAD_TRUNCATED_IMAGES. libjpeg
+ * then fills the missing rows. */
 static void add_end(struct jpeg *jpeg)
 {
 	struct jpeg_source_mgr *source = &jpeg->source;
@@ -180,7 +182,7 @@ static void read_header(struct jpeg *jpeg)
 	info->out_color_space = info->num_components == 4 ? JCS_CMYK : JCS_RGB;
 }
 
-/* CMYK counts as RGB, because it is converted to RGB. */
+/* Returns PIXELS_RGB also for CMYK, which is converted to RGB. */
 enum pixel_mode image_jpeg_mode(int components)
 {
 	return components == 1 ? PIXELS_L : PIXELS_RGB;
@@ -417,7 +419,7 @@ static void read_libjpeg(struct jpeg *jpeg, uint8_t *pixels)
 	skip_rows(jpeg, jpeg->part.rows.first);
 	read_part(jpeg, pixels);
 	pass_rest(jpeg);
-	/* All rows are decoded: a missing end is no error any more. */
+	/* All rows are decoded, so a missing end of the file is no error any more. */
 	jpeg->all_visible = false;
 	(void)jpeg_finish_decompress(&jpeg->info);
 }

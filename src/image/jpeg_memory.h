@@ -19,7 +19,8 @@
  */
 
 struct jpeg_memory {
-	/* the first member: libjpeg's pointer to it is cast to struct jpeg_memory */
+	/* the first field, because libjpeg's pointer to it is cast to struct
+	 * jpeg_memory */
 	struct jpeg_memory_mgr manager;
 	struct jpeg_memory_mgr *own; /* libjpeg's own manager */
 	struct scratch scratch;
@@ -27,7 +28,8 @@ struct jpeg_memory {
 
 void jpeg_memory_attach(struct jpeg_memory *memory, struct jpeg_decompress_struct *info);
 
-/* Ends an image, finished or not. Removes its quantisation and Huffman tables, because
- * libjpeg would use them for a later image that has none. */
+/* Ends an image, finished or not. Removes the image's quantisation and Huffman tables,
+ * because libjpeg would use them for a later image that has none. keep: see
+ * scratch_reset. */
 void jpeg_memory_reset(
 	struct jpeg_memory *memory, struct jpeg_decompress_struct *info, size_t keep);

@@ -10,8 +10,9 @@
 /* Images are turned in squares of this many pixels on a side, which fit in the cache. */
 #define SQUARE 64
 
-/* Tells how to read the input in the order of the output. In bytes: the offset of the output's
- * first pixel, the step to the pixel to the right of it, and the step to the pixel below it. */
+/* Tells how to read the input in the order of the output. first: offset of the output's
+ * first pixel in the input. right, down: steps in the input that lead to the next pixel
+ * to the right and to the next pixel below in the output. All are in bytes. */
 struct steps {
 	ptrdiff_t first;
 	ptrdiff_t right;

@@ -12,20 +12,22 @@
 enum sample_dtype { DTYPE_UINT8, DTYPE_FLOAT32, DTYPE_FLOAT16 };
 enum sample_axes { AXES_HWC, AXES_CHW };
 
-/* The type of the numbers that a reader gets. All zeros: that of the cached tensor. */
+/* The type of the numbers that a reader gets. If all fields are 0, this is the type of
+ * the cached tensor. */
 struct pixel_type {
 	enum sample_dtype dtype;
 	enum sample_axes axes;
 	/* array type of a sample that is an array without pixels; otherwise NULL */
 	const struct array_type *array;
-	/* float32 numbers of a record's label; 0: the label is a class */
+	/* number of float32 numbers in a record's label; 0: the label is the number of
+	 * a class */
 	uint32_t targets;
 };
 
 /* Returns the bytes of one number. shape: the shape of the cached tensor. */
 size_t pixel_type_bytes(struct pixel_type type, struct tensor_shape shape);
 
-/* Fills in the lengths of the axes of an array of pixels. Returns their number. */
+/* Fills in the lengths of the axes of an array of pixels. Returns the number of axes. */
 size_t pixel_type_axes(
 	struct pixel_type type, struct tensor_shape shape, uint32_t ret[static 4]);
 

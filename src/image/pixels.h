@@ -22,7 +22,8 @@ struct normalize_config {
 	double deviation[MOST_CHANNELS];
 };
 
-/* A multiple of 2, 3, 4 and 8: the tables have whole pixels and whole vectors. */
+/* Length of a scale's tables: a multiple of 2, 3, 4 and 8, so that a table has whole
+ * pixels and whole vectors. */
 #define PIXELS_PERIOD 24
 
 /* Number x at index i of a row becomes (x / 255 - mean[k]) / deviation[k], where k is i %
@@ -33,7 +34,8 @@ struct pixels_scale {
 	bool identity; /* mean 0 and deviation 1 in all channels */
 };
 
-/* Returns the scale of interleaved pixels. It is x / 255 if `normalize` has no means. */
+/* Returns the scale of interleaved pixels, or of the plane of one channel. If
+ * `normalize` has no means, a number x becomes x / 255. */
 struct pixels_scale pixels_scale_row(
 	const struct normalize_config *normalize, unsigned channels);
 struct pixels_scale pixels_scale_plane(

@@ -18,13 +18,13 @@
 /*
  * Decodes PNG: by libdeflate if the file is regular (png_whole.h), otherwise by libpng.
  * A file is accepted if PIL accepts it. The chunks up to the first IDAT need correct
- * checksums. From there on checksums are ignored, and the file may end anywhere after
+ * checksums. After them checksums are ignored, and the file may end anywhere after
  * the last row. The compressed data may also end properly after an earlier row; the
  * missing rows are black.
  *
  * So this file parses the chunks before the image data. libpng sees only IHDR and the
- * chunks from the first IDAT on. It takes palette indices for gray, and this file looks
- * them up, because PIL extends the file's palette by a gray ramp.
+ * chunks from the first IDAT on. libpng takes palette indices for gray, and this file
+ * looks the indices up, because PIL extends the image's palette by a gray ramp.
  */
 
 #define SIGNATURE_BYTES 8
@@ -146,7 +146,7 @@ static int check_chunk(struct png *png, const uint8_t *chunk)
 	return 0;
 }
 
-/* Sets png->next to the first IDAT. */
+/* Reads the chunks before the image data. Sets png->next to the first IDAT. */
 static int read_chunks(struct png *png)
 {
 	for (;; png->next += CHUNK_EXTRA + (size_t)get_be32(png->next)) {
@@ -251,9 +251,9 @@ static void copy_file(struct png *png, uint8_t *out, size_t bytes)
 	png->next += bytes;
 }
 
-/* libpng reads a chunk completely, or fails. If the file ends within the chunk, its
- * length is reduced to the bytes that exist, because these may be enough for all
- * rows. */
+/* Reads the length and the name of a chunk. libpng reads a chunk completely, or fails.
+ * If the file ends within the chunk, the length is reduced to the bytes that exist,
+ * because these may be enough for all rows. */
 static void read_chunk_header(struct png *png, uint8_t *out)
 {
 	copy_file(png, out, CHUNK_HEADER);
@@ -264,7 +264,8 @@ static void read_chunk_header(struct png *png, uint8_t *out)
 	png->chunk_left = (uint64_t)length + CHUNK_CHECKSUM;
 }
 
-/* libpng asks for the length and name of a chunk in one call. */
+/* Serves a call of libpng for more bytes. libpng asks for the length and the name of a
+ * chunk in one call. */
 static void on_read(png_structp reader, png_bytep out, size_t bytes)
 {
 	struct png *png = png_get_io_ptr(reader);
@@ -325,7 +326,7 @@ static void convert_channels(const struct header *header, const uint8_t *in, uin
 	}
 }
 
-/* Numbers of 16 bits get the byte order of this machine. */
+/* Keeps the mode of the file. Numbers of 16 bits get the byte order of this machine. */
 static void keep_row(const struct png *png, const uint8_t *in, uint8_t *out)
 {
 	const struct header *header = &png->header;
@@ -357,7 +358,8 @@ static void convert_row(const struct png *png, const uint8_t *in, uint8_t *out)
 			memcpy(out + (size_t)x * 3, png->lookup[in[x]], 3);
 }
 
-/* The last row stays in png->rows for convert_rest: libpng may fail after reading it. */
+/* Leaves the last row in png->rows for convert_rest, because libpng may fail after it
+ * has read this row. */
 static void read_rows(struct png *png, uint8_t *pixels)
 {
 	for (uint32_t y = 0; y < png->header.height; y++) {
@@ -420,7 +422,8 @@ static void convert_early_end(struct png *png, uint8_t *pixels)
 		convert_row(png, png->rows.data, pixels + y * stride);
 }
 
-/* false: libpng has to decode the image. */
+/* Decodes a regular file by libdeflate. Returns false if libpng has to decode the
+ * image. */
 static bool read_whole(struct png *png, uint8_t *pixels)
 {
 	const struct header *header = &png->header;

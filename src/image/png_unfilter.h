@@ -7,9 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Undoes PNG's filters in place, in a row of n bytes. pixel_bytes: 1 to 4. above: the
- * previous row, or zeros. false: PNG has no such filter. The vector code reads up to
- * PNG_UNFILTER_SLACK bytes behind both rows. */
+/* Undoes one of PNG's filters in place, in a row of n bytes. pixel_bytes: 1 to 4.
+ * above: the previous row, or zeros above the first row. Returns false if PNG has no
+ * such filter. The vector code reads up to PNG_UNFILTER_SLACK bytes behind both
+ * rows. */
 #define PNG_UNFILTER_SLACK 3
 
 typedef bool png_unfilter(unsigned filter, unsigned pixel_bytes, uint8_t *row,

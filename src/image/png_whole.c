@@ -53,7 +53,7 @@ void png_whole_free(struct png_whole *whole)
 	free(whole);
 }
 
-/* false: the next chunk is not IDAT, or is truncated. */
+/* Takes the next chunk. Returns false if it is not IDAT, or is truncated. */
 static bool next_chunk(const uint8_t **chunk, const uint8_t *end, struct bytes *ret)
 {
 	const uint8_t *at = *chunk;
@@ -68,7 +68,9 @@ static bool next_chunk(const uint8_t **chunk, const uint8_t *end, struct bytes *
 	return true;
 }
 
-/* Finds the compressed stream: in the file if it is one chunk, else in a joined copy. */
+/* Finds the compressed stream. If it is in one chunk, *ret points into the file,
+ * otherwise to a copy that joins the chunks. Returns false if there is no chunk, or no
+ * memory. */
 static bool find_stream(struct png_whole *whole, const uint8_t *first, const uint8_t *end,
 	struct bytes *ret)
 {
@@ -91,7 +93,8 @@ static bool find_stream(struct png_whole *whole, const uint8_t *first, const uin
 	return true;
 }
 
-/* The daemon has reserved memory for 8 bytes per pixel (image_working_bytes). */
+/* Tells whether the memory that the daemon has reserved, 8 bytes per pixel
+ * (image_working_bytes), is enough. */
 static bool is_bounded(
 	const struct png_whole_image *image, size_t row_bytes, const struct bytes *stream)
 {

@@ -9,11 +9,11 @@
 
 /*
  * Decodes the image data of a regular PNG in one call of libdeflate, to the same rows as
- * libpng. Regular: its chunks have the right lengths, its zlib stream has the right
- * checksum and as many bytes as the rows need, and all filters are known. Other files
- * are refused; libpng then decodes them. libdeflate 1.14 accepts one damage that zlib
- * refuses: code lengths that are repeated beyond the last code. The checksum then still
- * proves that the rows are right.
+ * libpng. A PNG is regular if its chunks have the right lengths, its zlib stream has the
+ * right checksum and as many bytes as the rows need, and all its filters are known.
+ * Other files are refused; libpng then decodes them. libdeflate 1.14 accepts one damage
+ * that zlib refuses: code lengths that are repeated beyond the last code. The checksum
+ * then still proves that the rows are right.
  *
  *   Flow: png_whole_new -> png_whole_read* -> png_whole_free.
  *   Owns: the rows, until the next read or png_whole_trim.
@@ -28,12 +28,14 @@ struct png_whole_image {
 	unsigned pixel_bytes; /* 1, 2, 3 or 4 */
 };
 
-/* plain: uses only portable code. NULL: no memory, or this build has no libdeflate. */
+/* plain: uses only portable code. Returns NULL if there is no memory, or if this build
+ * has no libdeflate. */
 struct png_whole *png_whole_new(bool plain);
-void png_whole_free(struct png_whole *whole); /* may be NULL */
+void png_whole_free(struct png_whole *whole); /* `whole` may be NULL */
 
-/* first: the length field of the first IDAT chunk; end: the end of the file. *ret: rows
- * of width * pixel_bytes bytes, png_whole_stride(image) apart. false: the file is not
+/* first: the length field of the first IDAT chunk; end: the end of the file. *ret: the
+ * first row. A row has width * pixel_bytes bytes; the next row begins
+ * png_whole_stride(image) bytes after its beginning. Returns false if the file is not
  * regular, or there is no memory. */
 bool png_whole_read(struct png_whole *whole, const struct png_whole_image *image,
 	const uint8_t *first, const uint8_t *end, const uint8_t **ret);

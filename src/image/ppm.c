@@ -98,7 +98,8 @@ static int open_image(
 	return err;
 }
 
-/* Scales to 16 bits if the file has more than 8, and is gray or is kept; else to 8. */
+/* Scales a number to 16 bits if the file has more than 8 bits, and is gray or keeps its
+ * channels; otherwise to 8 bits. */
 static unsigned scaled(const struct ppm *ppm, uint32_t value)
 {
 	bool wide = ppm->most > 255 && (ppm->keep || ppm->kind == '5');

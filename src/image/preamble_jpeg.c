@@ -21,8 +21,9 @@ struct segments {
 	bool has_resolution;
 	bool has_exif;
 	bool exif_bad;
-	/* The part of an ICC profile that PIL sorts first: twice its number, plus 1 if
-	 * more bytes follow. -1: a part without a number. NO_PROFILE: no profile. */
+	/* The part of an ICC profile that PIL sorts first: twice the part's number,
+	 * plus 1 if bytes follow the number; for a part without a number -1. If there
+	 * is no profile: NO_PROFILE. */
 	int first_profile;
 };
 
@@ -184,7 +185,8 @@ static int check_segment(struct segments *segments, unsigned marker)
 	return marker == TABLES ? check_tables(segments, data, size) : 0;
 }
 
-/* Returns the next marker: the byte, not 0, that follows bytes 0xff. -1: end of file. */
+/* Returns the next marker: the byte, not 0, that follows bytes 0xff; or -1 at the end
+ * of the file. */
 static int next_marker(struct segments *segments)
 {
 	while (segments->next < segments->end) {

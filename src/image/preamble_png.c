@@ -13,10 +13,11 @@
 /* Reads the chunks up to the image data as PIL does, except in a file without IDAT:
  * there PIL reads the frames of the animation instead. */
 
-/* Most bytes that a profile or a text may inflate to. PIL refuses more. */
+/* Most bytes to which PIL inflates a profile or a text; it refuses longer ones. */
 #define MAX_INFLATED ((size_t)1 << 20)
 
-/* Returns false for damaged data, which PIL treats as empty. */
+/* Tells whether the data inflate to more than MAX_INFLATED bytes. Returns false for
+ * damaged data, which PIL treats as empty. */
 static bool inflates_to_too_much(const uint8_t *data, size_t size)
 {
 	z_stream stream = {.avail_in = (unsigned)size};
@@ -79,7 +80,8 @@ struct chunks {
 	int64_t animation_number; /* sequence number of the last fcTL; -1: none */
 };
 
-/* tRNS is the transparent colour: a number of two bytes for gray, three for RGB. */
+/* Checks tRNS, the transparent colour: one number of two bytes for gray, three such
+ * numbers for RGB. */
 static bool transparency_bad(const struct chunks *chunks, size_t size)
 {
 	if (!chunks->header)

@@ -49,7 +49,7 @@ const char *resample_filter_name(enum resample_filter filter)
 	return names[filter];
 }
 
-/* Returns the fill colour; black if no pixels are added. */
+/* Returns the fill colour, or black if no pixels are added. */
 static const uint8_t *fill_of(const struct preparation *preparation)
 {
 	static const uint8_t black[3];
@@ -78,7 +78,7 @@ bool preparation_equal(const struct preparation *a, const struct preparation *b)
 	       filter_of(a) == filter_of(b) && sections_equal(a->sections, b->sections);
 }
 
-/* most bytes of the text of one preparation, without its sections */
+/* most bytes of a preparation's text, without its sections */
 #define MOST_TEXT 240
 _Static_assert(
 	PREPARATION_TEXT >=
@@ -143,7 +143,8 @@ struct tensor_shape preparation_image(const struct preparation *preparation,
 }
 
 /* Follows torchvision.transforms.functional._compute_resized_output_size for an int.
- * UINT32_MAX: a side does not fit into 32 bits; callers refuse such a size. */
+ * A side that does not fit into 32 bits becomes UINT32_MAX; callers refuse such a
+ * size. */
 static struct tensor_shape resize_short_side(uint32_t size, struct tensor_shape image)
 {
 	bool tall = image.width <= image.height;

@@ -28,10 +28,10 @@ enum preparation_channels {
  * A preparation: how a sample becomes the tensor that is cached. It is a job's [tensor]
  * section, normalised, without the format. Jobs with equal preparations share tensors.
  *
- *   resize_short         length of the shorter side; the other one follows (truncated)
- *                        as in torchvision.transforms.Resize(int)
- *   resize_long          length of the longer side; the other one follows (rounded) as
- *                        in ultralytics' LetterBox
+ *   resize_short         length of the shorter side; the longer side is computed, and
+ *                        truncated, as in torchvision.transforms.Resize(int)
+ *   resize_long          length of the longer side; the shorter side is computed, and
+ *                        rounded, as in ultralytics' LetterBox
  *   resize_width/height  the size after the resize
  *   crop                 torchvision's CenterCrop (fill where the image is smaller)
  *   pad_width/height     size of an area in the colour `fill`, around the image
@@ -40,7 +40,7 @@ enum preparation_channels {
  * A zero means "not configured". At most one of the three kinds of resize is configured.
  */
 struct preparation {
-	/* the tensor is a copy of the file's bytes; no other member may be set */
+	/* the tensor is a copy of the file's bytes; no other field may be set */
 	bool encoded;
 	uint32_t resize_short;
 	uint32_t resize_long;
@@ -54,13 +54,14 @@ struct preparation {
 	bool pad_square;
 	/* colour of added pixels; if channels are kept, all three numbers are equal */
 	uint8_t fill[3];
-	bool approximate; /* may decode at a smaller size before a resize */
+	/* decode at a smaller size before a resize, if the codec can */
+	bool approximate;
 	enum preparation_channels channels;
 	bool exif; /* turn the image first by its EXIF orientation */
 	/* number of files in a directory that form a sample; 0: a file is a sample */
 	uint32_t frames;
 	bool fills_truncated; /* the missing rows of a truncated image become black */
-	/* the array that a program makes; no other member may be set */
+	/* the array that a program makes; no other field may be set */
 	const struct prepared_array *array;
 	/* sections [tensor NAME] (sections.h); NULL: none */
 	const struct tensor_sections *sections;
@@ -76,7 +77,8 @@ bool preparation_equal(const struct preparation *a, const struct preparation *b)
 void preparation_print(
 	const struct preparation *preparation, char ret[static PREPARATION_TEXT]);
 
-/* Returns the size after a turn by this EXIF orientation (1 to 8), if `exif` is set. */
+/* Returns the image's size after it is turned by this EXIF orientation (1 to 8); if
+ * `exif` is not set, the unchanged size. */
 struct tensor_shape preparation_image(const struct preparation *preparation,
 	struct tensor_shape image, unsigned orientation);
 
@@ -87,12 +89,14 @@ struct tensor_shape preparation_resized(
 enum pixel_mode preparation_mode(
 	const struct preparation *preparation, struct tensor_shape image);
 
-/* Returns the image's size in the tensor. {0, 0}: no pixels, or a copy of the file. */
+/* Returns the image's size in the tensor, or 0x0 if the tensor has no pixels or is a
+ * copy of the file. */
 struct tensor_shape preparation_output(
 	const struct preparation *preparation, struct tensor_shape image);
 
-/* Tells which rows and columns of the resized image are in the output. `pad` tells where
- * they begin there; the pixels around them get the fill colour. */
+/* Tells which rows and columns of the resized image are in the output. ret_rows->pad,
+ * ret_columns->pad: where they begin in the output. The pixels around them get the fill
+ * colour. */
 void preparation_window(const struct preparation *preparation,
 	struct tensor_shape resized, struct crop_axis *ret_rows,
 	struct crop_axis *ret_columns);

@@ -13,7 +13,8 @@ size_t image_head_bytes(const uint8_t *begin, size_t n)
 	return codec->head_bytes ? codec->head_bytes : MOST_BYTES;
 }
 
-/* Makes a state for each image, because a scan meets few images of these formats. */
+/* Makes a new state of the codec for each image. A state need not be kept, because a
+ * scan meets few images of the formats that it does not read itself. */
 bool image_probe(const uint8_t *data, size_t size, struct tensor_shape *ret,
 	struct exif_data *ret_exif)
 {

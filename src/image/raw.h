@@ -40,6 +40,7 @@ struct raw_image {
 	enum pixel_mode mode;
 };
 
-/* The last row may lack its padding. false: too few bytes, or rows overlap. */
+/* Converts the rows in `data`, the last of which may lack its padding. Returns false if
+ * there are too few bytes, or if the stride is shorter than a row. */
 bool raw_unpack(const struct raw_image *image, const uint8_t *data, uint64_t bytes,
 	uint8_t *pixels);

@@ -110,8 +110,9 @@ size_t resampler_bytes(const struct resampler *resampler)
 	return bytes;
 }
 
-/* Returns the table of weights for these sizes. A new one replaces the one used longest
- * ago, so a table stays valid during N_KERNELS - 1 further calls. NULL: no memory. */
+/* Returns the table of weights for these sizes, or NULL if there is no memory. A new
+ * table replaces the one that was used longest ago, so a table stays valid during
+ * N_KERNELS - 1 further calls. */
 static const struct kernel *get_kernel(struct resampler *resampler,
 	const struct resample_window *window, uint32_t in, uint32_t out)
 {

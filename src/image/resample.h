@@ -39,10 +39,12 @@ struct crop_axis {
 	uint32_t length;
 };
 
-/* Follows torchvision.transforms.functional.center_crop. crop = 0: the whole image. */
+/* Follows torchvision.transforms.functional.center_crop. If crop is 0, returns the
+ * whole axis. */
 struct crop_axis crop_axis(uint32_t image, uint32_t crop);
 
-/* A part of the image after its resize to `size`. The field `pad` of both is ignored. */
+/* A part of the image after its resize to `size`. rows.pad and columns.pad are
+ * ignored. */
 struct resample_window {
 	enum resample_filter filter;
 	struct tensor_shape image;
@@ -57,7 +59,8 @@ struct resample_window {
 struct crop_axis resample_source(enum resample_filter filter, uint32_t image,
 	uint32_t size, struct crop_axis window);
 
-/* Returns the most rows (columns) of the image on which one row (column) depends. */
+/* Returns the most rows (columns) of the image on which one row (column) of the result
+ * depends. */
 uint64_t resample_most_taps(enum resample_filter filter, uint32_t image, uint32_t size);
 
 /* Returns the bytes of a pixel in the memory between the horizontal and the vertical pass. */

@@ -99,7 +99,8 @@ inline_avx2 __m256i pixel_at(const struct kernel *kernel, size_t x, uint32_t gro
 		rows->in[1] + from);
 }
 
-/* Computes the last pixels one by one: STEP pixels would pass the end of the row. */
+/* Computes the last pixels one by one, because STEP pixels would pass the end of the
+ * row. */
 avx2 static void finish_rows(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t done, const struct two_rows *rows)
 {
@@ -115,9 +116,9 @@ avx2 static void finish_rows(const struct kernel *kernel, struct crop_axis colum
 	}
 }
 
-/* groups: the constant 1 where a pixel has one group of taps, so that the compiler makes
- * a faster copy. Each store writes some bytes too many; the next store overwrites
- * them. */
+/* groups: number of groups of taps. If a pixel has one group, the caller passes the
+ * constant 1, so that the compiler makes a faster copy of this function. Each store
+ * writes 16 bytes instead of 12; the next store overwrites the last 4. */
 inline_avx2 void compute_rows(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t groups, const struct two_rows *rows)
 {
@@ -171,7 +172,8 @@ void resample_horizontal_avx2(const struct kernel *kernel, struct crop_axis colu
 			out + y * stride);
 }
 
-/* Low and high parts of weights alternate in `pairs`, so `order` repeats pixel pairs. */
+/* Computes a gray pixel. Low and high parts of weights alternate in `pairs`, so `order`
+ * repeats pixel pairs. */
 inline_avx2 int32_t gray_pixel(
 	const struct weight_pair *pairs, uint32_t groups, const uint8_t *in)
 {
@@ -219,8 +221,8 @@ inline_avx2 void column(const struct weight_pair *pairs, uint32_t count,
 	__m256i low_a = _mm256_set1_epi32(HALF), low_b = low_a;
 	__m256i high_a = _mm256_setzero_si256(), high_b = high_a;
 	for (uint32_t i = 0; i < count; i += 2, pairs++, in += 2 * stride) {
-		/* If there is no next row, `in` is loaded twice; its second weight is
-		 * 0. */
+		/* If there is no next row, `in` is loaded twice; the weight of the
+		 * second row is then 0. */
 		const uint8_t *next = i + 1 < count ? in + stride : in;
 		__m128i row = _mm_loadu_si128((const __m128i *)in);
 		__m128i below = _mm_loadu_si128((const __m128i *)next);

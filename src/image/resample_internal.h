@@ -44,7 +44,7 @@ struct kernel {
 	uint64_t last_use;
 	size_t width; /* weights per output pixel */
 	struct taps *taps;
-	int32_t *weights;	   /* out * width */
+	int32_t *weights;	   /* out * width weights */
 	struct weight_pair *pairs; /* the weights in pairs; out * width / 2 pairs */
 	double *exact_weights;	   /* out * width weights, as Pillow computes them */
 	void *memory;		   /* the block of memory that has the tables */
@@ -83,12 +83,14 @@ struct passes {
 	struct crop_axis columns;
 };
 
-/* Resamples numbers of more than 8 bits. middle: memory for the horizontal pass:
- * in->length rows of window->columns.length pixels, of resample_middle_bytes each. */
+/* Resamples numbers of more than 8 bits. middle: memory for the result of the
+ * horizontal pass: in->length rows of window->columns.length pixels, of
+ * resample_middle_bytes each. */
 void resample_wide(const struct resample_window *window, const struct passes *passes,
 	const struct rows *in, double *middle, uint8_t *out, size_t stride);
 
-/* Follows Pillow's convert("RGBa") and convert("La"). channels: 2 or 4, of 8 bits. */
+/* alpha_multiply follows Pillow's convert("RGBa") and convert("La"); alpha_divide
+ * follows the conversions back. channels: 2 or 4, of 8 bits. */
 void alpha_multiply(const uint8_t *in, size_t pixels, size_t channels, uint8_t *out);
 void alpha_divide(uint8_t *pixel, size_t pixels, size_t channels);
 
@@ -105,7 +107,8 @@ horizontal_pass resample_horizontal_four_avx2;
 vertical_pass resample_vertical_avx2;
 #endif
 
-/* Computes a row, or what the vector code leaves over of it, in portable code. */
+/* Computes one row in portable code. The AVX2 passes call this for rows where vector
+ * loads would read beyond the image's memory. */
 void resample_row_plain(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const uint8_t *in, uint8_t *out);
 void resample_row_gray_plain(const struct kernel *kernel, struct crop_axis columns,

@@ -72,7 +72,8 @@ static double kernel_scale(uint32_t in, uint32_t out)
 	return (double)(float)in / out; /* Pillow stores sizes in floats */
 }
 
-/* Pillow adds the scale once per pixel; only so the rounding errors are equal. */
+/* Returns the place of an output pixel in the input. Adds the scale once per pixel, as
+ * Pillow does, because only then the rounding errors are equal. */
 static double nearest_place(double scale, uint32_t index)
 {
 	double place = scale * 0.5;
@@ -196,7 +197,8 @@ static size_t kernel_width(enum resample_filter filter, uint32_t in, uint32_t ou
 	return (most + TAPS_GROUP - 1) / TAPS_GROUP * TAPS_GROUP;
 }
 
-/* Exact weights need as much room as rounded weights and their pairs, and share it. */
+/* Lays out the kernel's tables in one block of memory. A kernel has either exact
+ * weights or rounded weights and their pairs; both need the same memory. */
 static int lay_out(struct kernel *kernel, uint32_t out, size_t width)
 {
 	size_t n = out * width;

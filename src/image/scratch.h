@@ -7,9 +7,10 @@
 
 #include <stddef.h>
 
-/* Memory for one image: given out in pieces, taken back at once. If a block of memory is
- * too small, blocks are added. scratch_reset replaces them by one of their total size,
- * so that the next such image needs no allocation. Threads: one at a time. */
+/* Memory for one image: given out in pieces, which are all taken back together. If a
+ * block of memory is too small, blocks are added. scratch_reset replaces several blocks
+ * by one of their total size, so that the next image of this size needs no allocation.
+ * Threads: one at a time. */
 
 struct scratch_block;
 
@@ -19,8 +20,9 @@ struct scratch {
 	size_t bytes;		     /* bytes of all blocks */
 };
 
-/* Returns uncleared memory, aligned for any vector instruction. NULL: no memory. */
+/* Returns uncleared memory, aligned for any vector instruction, or NULL if there is no
+ * memory. */
 void *scratch_take(struct scratch *scratch, size_t size);
-/* Takes all pieces back. If the blocks have more than `keep` bytes, frees them. */
+/* Takes all pieces back. If the blocks have more than `keep` bytes, frees the blocks. */
 void scratch_reset(struct scratch *scratch, size_t keep);
 void scratch_free(struct scratch *scratch);

@@ -6,7 +6,8 @@
 #include "image/preparation.h"
 
 /*
- * The sections [tensor NAME] of a job. They prepare some of its files in another way than [tensor].
+ * The sections [tensor NAME] of a job. They prepare some of the job's files in
+ * another way than [tensor].
  *
  *   rules (`from` is ""): NAME is a glob. The section prepares the samples whose paths match.
  *   a pair (`from` is the path of a sample's second file): the section prepares the second file,
@@ -33,18 +34,21 @@ struct tensor_sections {
 	struct tensor_section section[SECTIONS_MOST];
 };
 
-/* Returns equal sections that live as long as the process. NULL: no memory. */
+/* Returns equal sections that live as long as the process, or NULL if there is no
+ * memory. */
 const struct tensor_sections *sections_keep(const struct tensor_sections *sections);
 
 /* Tells whether both are NULL, or have equal names and preparations in equal order. */
 bool sections_equal(const struct tensor_sections *a, const struct tensor_sections *b);
 
-/* Returns the index of the first glob that matches; -1: none. A star matches slashes. */
+/* Returns the index of the first section whose glob matches the path, or -1. A star
+ * matches slashes, too. */
 int sections_find(const struct tensor_sections *sections, const char *path);
 
-/* Returns the section for the second files of samples. NULL: samples are not pairs. */
+/* Returns the section for the second files of samples, or NULL if samples are not
+ * pairs. */
 const struct tensor_section *preparation_pair(const struct preparation *preparation);
 
-/* path: the sample's path, relative to the dataset. */
+/* Returns the preparation of a sample. path: relative to the dataset. */
 const struct preparation *preparation_at(
 	const struct preparation *preparation, const char *path);

@@ -14,8 +14,8 @@
  * A tensor: a prepared sample. Usually it holds pixels as (height, width, channels),
  * without padding: 8-bit RGB, or another mode. The tensor of a group (a directory of
  * frames) has several images of one size. The tensor of a pair has two images, such as
- * an image and its mask. With the preparation "encoded" it has the bytes of the source
- * file, and height = width = 0.
+ * an image and its mask. The tensor of an "encoded" preparation has the bytes of the
+ * source file, and height = width = 0.
  *
  *   Owns: its bytes, and the file that they lie in, until each holder has called tensor_free.
  *   Threads: immutable once published.
@@ -44,7 +44,7 @@ struct pixel_mode_info {
 };
 extern const struct pixel_mode_info pixel_modes[N_PIXEL_MODES];
 
-/* bits: per channel. PIXELS_RGB also if no mode has such channels. */
+/* bits: number of bits per channel. Returns PIXELS_RGB if no mode has such channels. */
 enum pixel_mode pixel_mode_of(unsigned channels, unsigned bits, bool palette);
 
 struct tensor_shape {
@@ -87,7 +87,7 @@ struct tensor {
 	atomic_uint holds; /* number of holders; the last one frees the tensor */
 };
 
-/* UINT64_MAX: the number does not fit. */
+/* Returns UINT64_MAX if the number of bytes does not fit. */
 uint64_t tensor_shape_bytes(struct tensor_shape shape);
 
 #define TENSOR_SECOND_ALIGN 16
@@ -99,11 +99,11 @@ static inline uint64_t tensor_second_at(uint64_t first_bytes)
 /* Makes *ret the first or second image of a pair. *ret must not outlive `tensor`. */
 void tensor_view(const struct tensor *tensor, bool second, struct tensor *ret);
 
-/* NULL: no memory. */
+/* Returns NULL if there is no memory. */
 struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes);
-/* Moves the tensor, which is taken over, into a file in memory that begins with `head`,
- * so that the kernel can serve reads. Returns the unchanged tensor if no file could be
- * made. */
+/* Takes over the tensor, and returns a copy in a file in memory, which begins with
+ * `head`, so that the kernel can serve reads. If no file can be made, returns the
+ * tensor itself, unchanged. */
 struct tensor *tensor_to_file(struct tensor *tensor, struct backings *backings,
 	const uint8_t *head, size_t head_bytes);
 struct tensor *tensor_hold(struct tensor *tensor);

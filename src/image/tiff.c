@@ -26,7 +26,7 @@ struct tiff {
 	uint16_t bits, channels, photometric, planar, orientation;
 	/* the file's colours have already been multiplied by the file's alpha */
 	bool associated;
-	/* keep: keep the file's channels; real: the numbers are floats */
+	/* keep: the file's channels are kept; real: the file's numbers are floats */
 	bool keep, real;
 	enum pixel_mode mode; /* mode of the file */
 	size_t pixel;	      /* bytes of a pixel in the result */
@@ -137,7 +137,8 @@ static enum pixel_mode mode_of(const struct tiff *tiff, bool alpha)
 		channels + (alpha && !palette), tiff->bits == 16 ? 16 : 8, palette);
 }
 
-/* libtiff itself converts the colours of JPEG to RGB. */
+/* Checks the compression. YCbCr is accepted only in JPEG, because libtiff itself
+ * converts it to RGB there. */
 static int check_compression(struct tiff *tiff)
 {
 	uint16_t compression;
@@ -210,7 +211,7 @@ static int open_image(
 
 /* --- pixels ------------------------------------------------------------------------------- */
 
-/* Returns number i of a row; of 16 bits the upper 8. */
+/* Returns number i of a row; if it has 16 bits, its upper 8 bits. */
 static unsigned sample(const struct tiff *tiff, const uint8_t *row, size_t i)
 {
 	unsigned shift;
@@ -266,7 +267,8 @@ static void convert_pixel(
 	}
 }
 
-/* If the file's colours are multiplied by alpha, divides them by alpha. */
+/* Copies the numbers of a pixel of 16 bits. If the file's colours are multiplied by
+ * alpha, divides them by alpha. */
 static void keep_words(
 	const struct tiff *tiff, const uint8_t *row, size_t i, uint8_t *out)
 {
@@ -362,7 +364,7 @@ static int read_upright(struct tiff *tiff, uint8_t *pixels)
 		return refuse(tiff, "damaged");
 	if (buffer_reserve(&tiff->row, (size_t)bytes + 8))
 		return image_fail(tiff->message, -ENOMEM, "no memory");
-	/* libtiff may deliver fewer bytes for a damaged row */
+	/* zeros, because libtiff may deliver fewer bytes for a damaged row */
 	memset(tiff->row.data, 0, (size_t)bytes);
 	return tiles ? read_tiles(tiff, pixels) : read_rows(tiff, pixels);
 }

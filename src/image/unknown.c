@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Formats that this build of joaderfs may lack, but PIL may support. */
+/* Formats that some builds of joaderfs, or all of them, can't decode. */
 static const struct {
 	const char *name;
 	size_t offset;

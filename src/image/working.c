@@ -11,8 +11,8 @@
 /* Alignment of the rows between the horizontal and the vertical pass. */
 #define ROW_ALIGNMENT 64
 
-/* Returns the most bytes that a codec holds: for the coefficients of a progressive JPEG,
- * or the rows of an interlaced PNG of four channels of 16 bits. */
+/* Returns the most bytes that any codec holds: JPEG the coefficients of a progressive
+ * file, PNG the rows of an interlaced file with four channels of 16 bits. */
 static uint64_t codec_bytes(struct tensor_shape image)
 {
 	uint64_t height = image.height, width = image.width;

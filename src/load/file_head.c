@@ -11,8 +11,9 @@
 #define DICTIONARY_AT 10 /* offset of the dictionary in a NumPy header */
 
 /* Writes the NumPy header, of `bytes` bytes, of a record with a label and an image.
- * label: NumPy's type with the quote that ends it, and, if the label is an array, its
- * shape. type, shape, axes: those of the image. */
+ * label: the label's NumPy type without its first quote, such as "<i8'", or of an
+ * array the type and the shape, such as "<f4', (3,)". type, shape, axes: those of
+ * the image. */
 static void print_record(const char *label, const char *type, const uint32_t *shape,
 	size_t axes, size_t bytes, uint8_t *head)
 {

@@ -25,19 +25,22 @@
 
 struct file_head {
 	enum head_kind kind;
-	/* a record of a label and an image; `kind` must be HEAD_NPY */
+	/* whether the file is a record of a label and an image; then `kind` must be
+	 * HEAD_NPY */
 	bool record;
 	uint32_t label;
-	/* array type of a program's tensor; NULL: the tensor has pixels */
+	/* type of the array, if a program made the tensor; NULL: the tensor has
+	 * pixels */
 	const struct array_type *array;
 };
 
-/* Makes the head and, in a record, the label. Returns the number of bytes. */
+/* Makes the head and, if head.record, the label. Returns the number of bytes of both. */
 size_t file_head_make(struct file_head head, struct tensor_shape shape,
 	uint8_t ret[static FILE_HEAD_SIZE]);
 
-/* Makes the head and the label of a record. type, shape, axes: those of the image; type
- * is NumPy's name, such as "<f4". Returns the number of bytes. */
+/* Makes the head and the label of a record of a label and an image. type, shape, axes:
+ * those of the image; type is NumPy's name, such as "<f4". Returns the number of bytes
+ * of both. */
 size_t file_head_record(const char *type, const uint32_t *shape, size_t axes,
 	uint32_t label, uint8_t ret[static FILE_HEAD_SIZE]);
 
@@ -47,20 +50,21 @@ struct file_head_field {
 	uint32_t shape[3];
 };
 #define PAIR_HEAD 256 /* bytes of the head of one record, without its label */
-/* Makes a head of `bytes` bytes for an array of *records records, each of the two arrays
- * `fields` without a gap. records NULL: the file is a single record that begins with a
- * label; the caller appends this label to the head. */
+/* Makes a head of `bytes` bytes for an array of *records records. Each record consists
+ * of the two arrays `fields`, without a gap between them. If `records` is NULL, the
+ * file is a single record that begins with a label, and the caller must write this
+ * label after the head. */
 void file_head_pair(const struct file_head_field fields[static 2],
 	const uint32_t *records, size_t bytes, uint8_t *head);
 
 #define FILE_HEAD_MOST (2 * HEAD_SIZE + 4 * CONFIG_MOST_TARGETS)
-/* Makes the head of a record whose label is an array of n float32 numbers: the last
- * bytes of the head, which are set to 0. type, shape, axes: see file_head_record.
- * Returns the number of bytes. */
+/* Makes the head of a record whose label is an array of n float32 numbers, and after
+ * the head n zeros in place of the label. type, shape, axes: see file_head_record.
+ * Returns the number of bytes of both. */
 size_t file_head_targets(const char *type, const uint32_t *shape, size_t axes, uint32_t n,
 	uint8_t ret[static FILE_HEAD_MOST]);
 
-/* Makes the head of a file with this array. record: with the label before the array.
- * Returns the number of bytes. */
+/* Makes the head of a file with an array that a program made. If `record`, the label
+ * follows the head. Returns the number of bytes of both. */
 size_t file_head_array(const struct array_type *array, bool record, uint32_t label,
 	uint8_t ret[static FILE_HEAD_SIZE]);

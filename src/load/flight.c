@@ -4,12 +4,12 @@
 #include "load/flight.h"
 #include "base/ensure.h"
 
-/* The limit at the start. If it is too high for a storage, rounds soon find a lower
- * one. */
+/* First limit of a storage. If it is too high, tries soon find a lower one. */
 #define FIRST_LIMIT 64
-/* A read that hangs does not stop all others if two may be in flight. */
+/* Least limit that is tried. While one read hangs, a second one can still run. */
 #define LEAST_LIMIT 2
-/* Least reads in a round: enough to distinguish two rates that differ by a quarter. */
+/* Least number of reads in a round: enough to distinguish two rates that differ by a
+ * quarter. */
 #define LEAST_ROUND 32
 #define REWARD 1.25 /* a doubled limit is kept if the rate grows by this factor */
 #define LOSS .9 /* a halved limit is kept if the rate does not fall below this factor */
@@ -50,9 +50,10 @@ static void settle(struct flight *flight, double rate)
 	flight->rate = rate;
 }
 
-/* Ends a try of another limit than the settled one. After a good higher limit an even
- * higher one is tried at once; in all other cases REST_ROUNDS pass. After a bad limit
- * the next try goes in the opposite direction. */
+/* Ends a round in which another limit than the settled one was tried. After a
+ * successful doubled limit, the next round doubles the limit again; in all other cases
+ * REST_ROUNDS pass before the next try. After a failed try the next one goes in the
+ * opposite direction. */
 static void judge_try(struct flight *flight, double rate)
 {
 	bool less = flight->tries_less;
@@ -84,9 +85,9 @@ static void try_another(struct flight *flight)
 		flight->tries_less = false;
 }
 
-/* The limit was rarely reached, so the rate tells nothing about it, and the settled
- * limit is used again. But a higher limit becomes the settled one if the rate did not
- * fall, because with the old limit reads had to wait. */
+/* Ends a round in which the limit was rarely reached. The rate then tells nothing about
+ * the limit, so the settled limit is used again. But a doubled limit is kept if the
+ * rate did not fall, because reads had to wait at the settled limit. */
 static void end_idle_round(struct flight *flight, double rate)
 {
 	if (flight->limit > flight->settled && rate >= flight->rate)

@@ -10,38 +10,40 @@
  * Limits how many reads of one storage are in flight. The best limit is the smallest one
  * at which the storage reaches its full speed. It is found by trying.
  *
- * The rate of reads is measured in rounds. A round has as many reads as the limit, but
- * at least 32; after the first failed try, twice as many. If most reads of a round ran
- * while the limit was reached, the next round, or one some time later, tries twice the
- * limit or half of it. The doubled limit is kept if the rate grows by a quarter, or if
- * it is rarely reached and the rate does not fall. The halved limit is kept if the rate
- * falls by less than a tenth.
+ * The rate of reads is measured over groups of successive reads. In this file and in
+ * flight.c such a group is called a round. A round has as many reads as the limit (after
+ * the first failed try, twice as many), but at least 32. If the limit was reached during
+ * most reads of a round, a later round tries twice the limit or half of it. A doubled
+ * limit is kept if the rate grows by a quarter, or if the limit is rarely reached and
+ * the rate does not fall. A halved limit is kept if the rate falls by less than a tenth.
  *
  *   Flow: flight_init -> flight_begin, flight_end for each read, as long as flight_has_room.
  *   Threads, locks, clock: none; the caller serialises and passes the time.
  */
 
 struct flight {
-	unsigned most;	  /* largest limit */
+	unsigned most;	  /* largest limit that is tried */
 	unsigned limit;	  /* most reads that may be in flight now */
-	unsigned settled; /* limit that is used again if a try fails */
+	unsigned settled; /* limit to which a failed try returns */
 	bool fixed;
 	/* a doubled or halved limit was tried and not kept */
 	bool has_failed;
-	bool tries_less; /* the current try, or else the next one, halves the limit */
+	/* the current try halves the limit; if no try runs: the next try does */
+	bool tries_less;
 	unsigned in_flight;
-	double rate;   /* reads per second at the settled limit; 0: not known */
+	double rate;   /* reads per second at the limit `settled`; 0: not known */
 	unsigned rest; /* number of rounds until another limit is tried */
-	/* The members from here on describe the current round. */
-	/* moved forward by times without a read in flight, so that they don't count */
+	/* The fields below describe the current round. */
+	/* start of the round; moved forward by each time without a read in flight, so
+	 * that this time does not count */
 	uint64_t begun_ns;
 	uint64_t idle_ns; /* time at which the last read ended */
-	unsigned ended;
-	/* reads among the ended ones that ran while the limit was reached */
+	unsigned ended;	  /* number of reads that have ended */
+	/* number of these reads that ended while the limit was reached */
 	unsigned at_limit;
 };
 
-/* limit: fixed limit; 0: the limit is found by trying, and is at most `most`. */
+/* limit: the fixed limit; 0: the limit is found by trying, and is at most `most`. */
 void flight_init(struct flight *flight, unsigned limit, unsigned most);
 bool flight_has_room(const struct flight *flight);
 void flight_begin(struct flight *flight, uint64_t now_ns);

@@ -91,7 +91,8 @@ static void hit_image_fault(const struct load_task *task)
 	(void)fault_hit(place);
 }
 
-/* Makes an output for each task of the chain, in reused memory. NULL: no memory. */
+/* Makes an output for each task of the chain, in context->outputs. Returns NULL if
+ * there is no memory. */
 static struct image_output *new_outputs(
 	struct load_context *context, const struct load_task *task, size_t *ret_n)
 {
@@ -285,8 +286,8 @@ static void to_file(struct load_task *task)
 	task->tensor = tensor_to_file(task->tensor, task->backings, head, head_bytes);
 }
 
-/* Gives a task of the chain the result of `first`, the first one: they are decoded from
- * the same file, so they succeed or fail together. */
+/* Gives a task of a chain the status of the chain's first task. The tasks succeed or
+ * fail together, because they are decoded from the same file. */
 static void finish(struct load_task *one, const struct load_task *first)
 {
 	one->status = first->status;
@@ -301,7 +302,8 @@ static void finish(struct load_task *one, const struct load_task *first)
 	ensure((one->status == 0) == (one->tensor != NULL));
 }
 
-/* Gives the chain its tensors task->same, which next_decode found in the cache. */
+/* Makes task->same, which next_decode found in the cache, the tensor of each task of
+ * the chain. */
 static void take_same(struct load_task *task)
 {
 	tensor_free(task->read->tensor);

@@ -24,13 +24,14 @@ struct load_read {
 	uint32_t tier_worth;
 	struct buffer names; /* memory of `path` and `root` */
 	struct buffer bytes;
-	/* compressed bytes of a part of a container, to be unpacked into `bytes` */
+	/* the part's compressed bytes, before they are unpacked */
 	struct buffer stored;
-	/* read of task->second (a mask or the next frame), if has_second */
+	/* the read of task->second (a mask or the next frame); used only if
+	 * has_second */
 	struct load_read *second;
 	bool has_second;
 	char *second_name; /* name of the second file or the next frame, for messages */
-	/* `message` is about a mask or a later frame */
+	/* whether `message` already names the mask or later frame that failed */
 	bool names_second;
 	/* if `encoded`: the tensor into which the file is read, instead of `bytes` */
 	struct tensor *tensor;
@@ -42,23 +43,24 @@ struct load_read {
 	char message[IMAGE_MESSAGE];
 };
 
-struct load_read *load_read_new(void); /* NULL: no memory */
+/* Returns NULL if there is no memory. */
+struct load_read *load_read_new(void);
 void load_read_free(struct load_read **read);
-/* Frees buffers that are far larger than most samples need. */
+/* Frees those buffers of the read that are far larger than most samples need. */
 void load_read_trim(struct load_read *read);
 
-/* Makes the message of a sample whose mask or later frame, the file `name`, has failed
- * for the reason `message`. */
+/* Makes the message of a sample of several files: its mask or later frame, the file
+ * `name`, has failed for the reason `message`. */
 void load_name_second(
 	const char *name, const char *message, char ret[static IMAGE_MESSAGE]);
 
 must_check int load_read_prepare(struct load_read *read, const struct load_task *task);
-/* May take long, or never end. */
+/* Reads the sample. Does not return as long as the storage does not answer. */
 void load_read_run(struct load_read *read);
-/* Passes the result to the task. The caller must keep `read` until the task is decoded.
- * NULL: there was no memory for the read. */
+/* Passes the result of the read to the task. The caller must keep `read` until the task
+ * is decoded. `read` is NULL if there was no memory for it. */
 void load_read_give(struct load_read *read, struct load_task *task);
 
-/* Decodes task->read, which the caller keeps. If it is NULL, the task fails: with
- * task->status if this is an error, otherwise with -ENOMEM. */
+/* Decodes the bytes of task->read; the caller keeps the read. If task->read is NULL,
+ * the task fails: with task->status if this is an error, otherwise with -ENOMEM. */
 void load_decode(struct load_context *context, struct load_task *task);

@@ -16,7 +16,7 @@ static const char *skip_slashes(const char *path)
 	return path + strspn(path, "/");
 }
 
-/* Returns the part of `path` after `root`; NULL: the path is not below the root. */
+/* Returns the part of `path` after `root`, or NULL if the path is not below the root. */
 static const char *behind(const char *root, const char *path)
 {
 	size_t n = strlen(root);
@@ -44,13 +44,15 @@ static int openat2_beneath(int root, const char *relative, int flags)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* An open without following links fails with ELOOP or ENOTDIR for a link. */
+/* Turns ELOOP and ENOTDIR, with which openat fails for a link because of O_NOFOLLOW,
+ * into EXDEV. */
 static int no_link(int err)
 {
 	return err == -ELOOP || err == -ENOTDIR ? -EXDEV : err;
 }
 
-/* Opens component by component, without following links. Closes `directory`. */
+/* Opens the components of `relative` one by one, without following links. Closes
+ * `directory`. */
 static int walk(int directory, char *relative, int flags)
 {
 	char *slash;
@@ -71,8 +73,9 @@ static int walk(int directory, char *relative, int flags)
 	return err ? no_link(err) : fd;
 }
 
-/* Resolves links by realpath, then opens a path in which no component may be a link by
- * now. This allows absolute links that stay in the tree, which openat2 refuses. */
+/* Resolves all links by realpath, then opens the resulting path, and fails if a
+ * component of this path has become a link. Absolute links that stay in the tree are
+ * allowed here, while openat2 refuses them. */
 static int open_resolved(const char *root, const char *path, int flags)
 {
 	auto_free char *real_root = realpath(root, NULL);
@@ -97,9 +100,9 @@ int open_beneath(const char *root, const char *path, int flags)
 	if (directory < 0)
 		return directory;
 	int fd = openat2_beneath(directory, relative, flags);
-	/* EXDEV: openat2 also refuses absolute links that stay in the tree. ENOSYS: an
-	 * old kernel. EPERM: a container forbids openat2. EAGAIN: something was renamed
-	 * during the call. */
+	/* Errors after which the path is resolved here. EXDEV: openat2 also refuses
+	 * absolute links that stay in the tree. ENOSYS: an old kernel. EPERM: a
+	 * container forbids openat2. EAGAIN: a file was renamed during the call. */
 	if (fd == -EXDEV || fd == -ENOSYS || fd == -EPERM || fd == -EAGAIN)
 		return open_resolved(root, path, flags);
 	return fd;

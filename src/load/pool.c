@@ -11,9 +11,9 @@
 #include <sched.h>
 
 /* A thread takes tasks until there are none, and sleeps until the next kick
- * (load_pool_kick), which announces a task. Kicks are counted: a sleeping thread takes
- * one and wakes, a thread that is about to sleep takes one and does not sleep. So no
- * kick is lost between the two. */
+ * (load_pool_kick), which announces a task. Kicks are counted, and a thread that is
+ * about to sleep takes a kick and does not sleep. So no kick is lost between a thread's
+ * last look for a task and its sleep. */
 
 struct decoder {
 	struct load_pool *pool;
@@ -22,7 +22,7 @@ struct decoder {
 	pthread_t thread;
 };
 
-/* set in decoders and runners */
+/* true in the threads of decoders and runners */
 static _Thread_local bool is_decoder;
 
 void load_read_give(struct load_read *read, struct load_task *task)
@@ -80,7 +80,7 @@ void load_pool_kick(struct load_pool *pool, enum load_stage stage)
 	bool wake = crew->asleep > 0;
 	bool lacks = stage == LOAD_READ && readers_lack_locked(pool);
 	lock_release(&pool->lock);
-	/* A signal under the lock would make the woken thread wait for the lock. */
+	/* If this thread held the lock, the woken thread would have to wait for it. */
 	if (wake)
 		pthread_cond_signal(&crew->kicked);
 	if (lacks)
@@ -135,7 +135,7 @@ static struct load_work *take_work(struct load_pool *pool)
 	return work;
 }
 
-/* false: the queue is empty. */
+/* Does the next work for decoders. Returns false if the queue is empty. */
 static bool do_work(struct load_pool *pool)
 {
 	struct load_work *work = take_work(pool);
@@ -225,7 +225,8 @@ static void *decoder_main(void *argument)
 {
 	struct decoder *decoder = argument;
 	is_decoder = true;
-	/* Training jobs take precedence. It does no harm if the kernel refuses. */
+	/* The processes of training jobs take precedence. It does no harm if the kernel
+	 * refuses this. */
 	(void)pthread_setschedparam(
 		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
 	bool runs = decoder->stage == LOAD_RUN;
@@ -347,7 +348,8 @@ void load_pool_free(struct load_pool **pool_pointer)
 		i++)
 		load_context_free(&pool->decoders[i].context);
 	free(pool->decoders);
-	/* a reader that has not ended may still use the pool; then it is never freed */
+	/* a reader that has not ended may still use the pool, so the pool is not freed
+	 * then */
 	if (all)
 		pool_destroy(pool);
 	*pool_pointer = NULL;

@@ -8,21 +8,24 @@
 
 #include <pthread.h>
 
-/* Types and functions that pool.c (decoders) and readers.c share. */
+/* Types and functions that pool.c (decoders) and readers.c share. A crew is the threads
+ * of one stage. */
 
 struct crew {
 	pthread_cond_t kicked;
-	unsigned kicks;	 /* (lock) announced tasks that no thread has taken yet */
-	unsigned asleep; /* (lock) */
-	unsigned most;
-	bool stop; /* (lock) the threads have to end */
+	/* (lock) number of announced tasks that no thread has taken yet */
+	unsigned kicks;
+	unsigned asleep; /* (lock) number of sleeping threads */
+	unsigned most;	 /* largest number of threads */
+	bool stop;	 /* (lock) the threads have to end */
 };
 
 struct reader {
 	LIST_ENTRY(reader) link; /* (lock) */
 	struct load_pool *pool;
 	pthread_t thread;
-	/* (lock) NULL: none, or the pool has taken the task away */
+	/* (lock) the task that is read; NULL: there is none, or the pool has taken it
+	 * away */
 	struct load_task *task;
 	bool left_behind; /* (lock) the pool ends without waiting for this thread */
 };
@@ -40,28 +43,32 @@ struct load_pool {
 	unsigned n_spare;	       /* (lock) */
 	LIST_HEAD(, reader) readers;   /* (lock) */
 	unsigned n_readers;	       /* (lock) */
-	pthread_cond_t ended;	       /* signalled when a reader has ended */
+	pthread_cond_t ended;	       /* a reader has ended */
 	bool time_is_up; /* (lock) the pool no longer waits for reads to end */
 	unsigned n_decoders, n_runners;
-	/* decoders and runners that were started, decoders first */
+	/* number of threads of `decoders` that were started */
 	unsigned decoders_started;
-	struct decoder *decoders;
+	struct decoder *decoders; /* the decoders, then the runners */
 };
 
-/* Sleeps until load_pool_kick announces a task. false: the thread must end. */
+/* Sleeps until load_pool_kick announces a task. Returns false if the thread must end. */
 must_check bool crew_wait(struct load_pool *pool, struct crew *crew);
-/* Returns a read for a new task, if possible a used one. NULL: no memory. */
+/* Returns a read for a new task, if possible one that was used before; NULL if there is
+ * no memory. */
 struct load_read *pool_take_read(struct load_pool *pool);
 
-/* Does the next work that waits for a server. false: there is none, or half of the
- * readers already do such work, so that the others can read. */
+/* Does the next work that waits for a server. Returns false if there is none, or if
+ * half of the readers are doing such work: the other half is kept for reading. At the
+ * end of the pool this limit is lifted. */
 bool pool_do_waiting(struct load_pool *pool);
 
 /* --- readers.c -------------------------------------------------------------------------- */
 
-/* Tells whether a task lacks a reader, and another one is allowed. If so, counts it; the
- * caller must then release the lock and call reader_start. */
+/* Returns true if more tasks are announced than readers sleep, and another reader is
+ * allowed. Then this counts the new reader, and the caller must release the lock and
+ * call reader_start. */
 bool readers_lack_locked(struct load_pool *pool);
 int reader_start(struct load_pool *pool);
-/* Waits a limited time. false: a reader has not ended by then. */
+/* Waits at most two seconds for the readers to end. Returns false if one has not ended
+ * by then. */
 must_check bool readers_end(struct load_pool *pool);

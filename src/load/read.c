@@ -17,10 +17,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* The first stage of loading. A system call on a file may never return, so struct
- * load_read has its own copy of all data that the stage uses. */
+/* Reads files: the first stage of loading. A system call on a file may never return, so
+ * struct load_read has its own copy of all data that this stage uses. */
 
-/* far more than any sensible image has */
+/* limit for files that are decoded; any sensible image is far smaller */
 #define MAX_FILE_BYTES (UINT64_C(2) << 30)
 
 struct load_read *load_read_new(void)
@@ -262,7 +262,7 @@ static int read_part(struct load_read *read, int fd, uint8_t *out)
 
 /* --- remote files ------------------------------------------------------------------------ */
 
-/* Takes over an error that a server has caused. Returns -errno. */
+/* Copies an error of far_read to the read. Returns -errno. */
 static int fail_far(struct load_read *read, int err, const struct far_error *error)
 {
 	fail(read, 0, error->message);
@@ -306,7 +306,8 @@ static int read_file(struct load_read *read)
 				  : read_bytes(read, fd, 0, read->expected_bytes, out);
 }
 
-/* A sample that the tier lacks is read from the source, and offered to the tier. */
+/* Reads a sample from its tier. If the tier lacks the sample, reads it from the source,
+ * and offers it to the tier. */
 static int read_tiered(struct load_read *read)
 {
 	uint8_t *out = NULL;
@@ -332,7 +333,8 @@ static void identify_content(struct load_read *read)
 		read->identity = (struct load_identity){0};
 }
 
-/* Reads the second file of a pair, or further frames. If one fails, the sample fails. */
+/* Reads the second file of a pair, or the further frames. If this fails, the sample
+ * fails. */
 static void run_second(struct load_read *read)
 {
 	struct load_read *second = read->second;

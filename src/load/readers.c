@@ -11,10 +11,11 @@
 #include <errno.h>
 #include <string.h>
 
-/* One thread per read in flight uses plain system calls. A file system that does not
- * answer, such as NFS or a FUSE server, can block a thread for ever; io_uring would
- * block a kernel thread in the same way. The pool then starts another thread, and does
- * not wait for the blocked one at its end. */
+/* Each read in flight has a thread, which makes plain system calls. A file system that
+ * does not answer, such as NFS or a FUSE server, can block this thread for ever;
+ * io_uring would block a kernel thread in the same way. The pool starts another thread
+ * in place of a blocked one, and does not wait for the blocked thread when the pool
+ * ends. */
 
 #define END_NS UINT64_C(2000000000)
 
@@ -28,8 +29,8 @@ bool readers_lack_locked(struct load_pool *pool)
 	return lacks;
 }
 
-/* Ends the reader's work on its task. false: the read took too long, and the pool, at
- * its end, has taken the task away. */
+/* Ends the reader's work on its task. Returns false if the pool has ended and has taken
+ * the task away, because the read took too long. */
 static bool is_still_ours(struct reader *reader)
 {
 	LOCK_SCOPE(&reader->pool->lock);
@@ -38,8 +39,8 @@ static bool is_still_ours(struct reader *reader)
 	return ours;
 }
 
-/* Notes the task. false: the pool waits for no more reads, so this one must not
- * begin. */
+/* Notes the reader's task. Returns false if the pool waits for no more reads; then the
+ * read must not begin. */
 static bool begin(struct reader *reader, struct load_task *task)
 {
 	LOCK_SCOPE(&reader->pool->lock);
@@ -55,8 +56,8 @@ static void interrupt(struct load_task *task)
 		"the read was interrupted, because the daemon stops");
 }
 
-/* false: the pool has taken the task away, so the thread must end without accessing the
- * caller's data. */
+/* Reads the task's file. Returns false if the pool has taken the task away; then the
+ * thread must end without accessing the caller's data. */
 static bool read_one(struct reader *reader, struct load_task *task)
 {
 	struct load_pool *pool = reader->pool;
@@ -100,7 +101,7 @@ static void *reader_main(void *argument)
 	return NULL;
 }
 
-/* -ECANCELED: the pool is ending. */
+/* Returns -ECANCELED if the pool is ending. */
 static int start(struct load_pool *pool)
 {
 	struct reader *reader = calloc(1, sizeof(*reader));
@@ -118,7 +119,8 @@ static int start(struct load_pool *pool)
 	return err;
 }
 
-/* The reader is counted in pool->n_readers. If it can't start, the others go on. */
+/* Starts a reader that is already counted in pool->n_readers. If this fails, the reader
+ * is no longer counted, and the other readers go on. */
 int reader_start(struct load_pool *pool)
 {
 	int err = start(pool);
@@ -146,8 +148,8 @@ static void wait_for_readers(struct load_pool *pool)
 	pool->time_is_up = true;
 }
 
-/* Takes a task away from a reader. The caller must finish the task; NULL: there is
- * none. */
+/* Takes its task away from one reader, and returns the task, which the caller must
+ * finish. Returns NULL if no reader has a task. */
 static struct load_task *take_away(struct load_pool *pool)
 {
 	struct reader *reader;

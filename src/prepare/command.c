@@ -39,8 +39,8 @@ static int split(const char *text, struct command *command, char *message)
 
 /* --- the environment ------------------------------------------------------------------- */
 
-/* Leaves out the daemon's variables, which may contain credentials. One computing thread
- * per process is enough, because there is a process per CPU. */
+/* Makes an environment without the daemon's variables, which may contain credentials.
+ * The process gets one computing thread, because there is usually a process per CPU. */
 static int fill_environment(
 	const struct preparation_config *config, struct command *command)
 {

@@ -37,7 +37,7 @@ struct exchange {
 	struct iovec unsent[3];
 	int n_unsent;
 	uint8_t buffer[LINE_BYTES + ARRAY_MOST_HEAD];
-	/* bytes in the buffer, and how many of them were parsed */
+	/* number of bytes in the buffer, and number of bytes that were parsed */
 	size_t have, used;
 	char *message;
 };
@@ -116,7 +116,8 @@ static int is_silent(const struct exchange *exchange)
 
 /* --- sending and receiving -------------------------------------------------------------- */
 
-/* If the process has closed its input, this is no error: its answer may have come. */
+/* Does not fail if the process has closed its input, because it may have answered
+ * before. */
 static void send_some(struct exchange *exchange)
 {
 	ssize_t n = writev(exchange->process->in, exchange->unsent, exchange->n_unsent);
@@ -134,7 +135,8 @@ static void send_some(struct exchange *exchange)
 	}
 }
 
-/* Waits for an answer. Meanwhile sends unsent bytes, and reads the standard error. */
+/* Waits until the process writes to its output or ends. Meanwhile sends unsent bytes,
+ * and reads the standard error. */
 static int await_answer(struct exchange *exchange)
 {
 	struct process *process = exchange->process;
@@ -157,7 +159,7 @@ static int await_answer(struct exchange *exchange)
 	}
 }
 
-/* *ret: the number of bytes, at least 1. */
+/* Waits for bytes and reads at least one. *ret: the number of bytes read. */
 static int receive(struct exchange *exchange, void *to, size_t most, size_t *ret)
 {
 	for (;;) {
@@ -186,7 +188,8 @@ static int receive_more(struct exchange *exchange, size_t most)
 	return err;
 }
 
-/* *ret: the line, which is in the buffer. exchange->used becomes the offset after it. */
+/* *ret: the line, which is in the buffer. exchange->used becomes the offset of the byte
+ * after the line. */
 static int receive_line(struct exchange *exchange, const char **ret)
 {
 	uint8_t *end;

@@ -17,9 +17,9 @@
 #define FIRST_PAUSE_NS UINT64_C(100000000)
 #define MOST_PAUSE_NS UINT64_C(5000000000)
 
-/* A slot is a place for one process of a program, and may be empty. Only the thread that
- * has taken the slot uses its process. But programs_stop may kill the process at any
- * time, under the lock. */
+/* A slot is a place for one process of a program, and may be empty. Only the thread
+ * that has taken the slot uses the process. Only programs_stop, which holds the lock,
+ * may kill the process meanwhile. */
 struct slot {
 	struct process process;
 	bool taken;
@@ -154,7 +154,7 @@ unsigned programs_processes(const struct programs *programs, size_t n)
 
 /* --- slots ------------------------------------------------------------------------------ */
 
-/* Prefers a slot whose process is already running. NULL: all slots are taken. */
+/* Returns a free slot, if possible one with a running process. NULL if all are taken. */
 static struct slot *free_slot_locked(
 	const struct programs *programs, const struct program *program)
 {
@@ -170,7 +170,7 @@ static struct slot *free_slot_locked(
 	return found;
 }
 
-/* Waits for a slot, and takes it. NULL: the daemon is stopping. */
+/* Waits for a free slot, and takes it. Returns NULL if the daemon is stopping. */
 static struct slot *take_slot(struct programs *programs, const struct program *program)
 {
 	LOCK_SCOPE(&programs->lock);
@@ -206,8 +206,9 @@ static void end_process(struct programs *programs, struct slot *slot)
 	process_end(&slot->process);
 }
 
-/* There is no wait after a program's first failure. After each further failure the wait
- * is twice as long, up to MOST_PAUSE_NS. */
+/* Waits before a program that has failed is started again. The first failure causes no
+ * wait, the second one FIRST_PAUSE_NS, and each further one twice as much as the failure
+ * before, up to MOST_PAUSE_NS. */
 static void pause_before_start(struct programs *programs, const struct program *program)
 {
 	LOCK_SCOPE(&programs->lock);
@@ -237,7 +238,8 @@ static void tell_isolation(
 			program->config->name);
 }
 
-/* If the daemon is stopping, kills the process. */
+/* Puts the process into the slot. If the daemon is stopping, kills the process and
+ * returns -EINTR. */
 static int install(
 	struct programs *programs, struct slot *slot, const struct process *process)
 {
@@ -283,7 +285,8 @@ static void count_failure(struct programs *programs, struct program *program, bo
 	program->failures = failed ? program->failures + 1 : 0;
 }
 
-/* Starts a process if the slot has none. -EBADMSG: the program refused the sample. */
+/* Starts a process if the slot has none. Returns -EBADMSG if the program refused the
+ * sample. */
 static int try_once(struct programs *programs, struct program *program, struct slot *slot,
 	const struct program_sample *sample, uint8_t *tensor, char *message)
 {

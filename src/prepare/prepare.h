@@ -25,14 +25,15 @@
 
 struct programs;
 
-/* Logs errors of the commands. stops: a command that can't be run is an error; false: it
- * only causes a warning. */
+/* Logs a message for each command that can't be run. If `stops`, such a command is an
+ * error; otherwise the message is a warning. */
 must_check int programs_new(
 	const struct daemon_config *config, bool stops, struct programs **ret);
 void programs_stop(struct programs *programs);
 void programs_free(struct programs **programs);
 
-/* Returns what [preparation `name`] makes; NULL: there is no such section. */
+/* Returns the description of the array that [preparation `name`] makes, or NULL if there
+ * is no such section. */
 const struct prepared_array *programs_find(
 	const struct programs *programs, const char *name);
 size_t programs_count(const struct programs *programs);
@@ -45,8 +46,9 @@ struct program_sample {
 	size_t size;
 };
 
-/* The thread waits for a free process and for its answer. -EIO: the program refused the
- * sample, or failed twice; -ENOMEM; -EINTR: programs_stop was called. */
+/* Waits for a free process, sends the sample to it, and waits for the answer. *ret: the
+ * array, which the caller owns. Errors: -EIO: the program refused the sample, or failed
+ * twice; -ENOMEM; -EINTR: programs_stop was called. */
 must_check int programs_run(struct programs *programs, const struct prepared_array *array,
 	const struct program_sample *sample, struct tensor **ret,
 	char message[static IMAGE_MESSAGE]);

@@ -30,7 +30,7 @@ struct child {
 	int in, out, err;
 	/* filter_sockets has succeeded */
 	bool filtered;
-	const char *step; /* part of the start that failed, for the message */
+	const char *step; /* what failed in the start, for the message; NULL: nothing */
 	int error;
 	sigset_t mask; /* signal mask of the program */
 };
@@ -102,8 +102,9 @@ __attribute__((no_sanitize("address", "undefined"))) static int child_main(void 
 	return 127;
 }
 
-/* Isolates the child from the network by new namespaces, if possible. A daemon that is
- * not root also needs a user namespace, which the kernel or a container may forbid. */
+/* Starts the child in new namespaces, without network. If the kernel or a container
+ * forbids this, starts the child without them. A daemon that is not root also needs a
+ * new user namespace. */
 static pid_t clone_child(
 	struct child *child, uint8_t *stack, int *ret_pidfd, bool *ret_isolated)
 {
@@ -144,7 +145,7 @@ static void close_pipe(int ends[static 2])
 	}
 }
 
-/* ours: index (0 or 1) of the end that the daemon keeps, which becomes non-blocking. */
+/* ours: index in `ends` of the end that the daemon keeps; it becomes non-blocking. */
 static int make_pipe(int ends[static 2], int ours)
 {
 	if (pipe2(ends, O_CLOEXEC) != 0)
@@ -199,15 +200,16 @@ int process_start(const struct command *command, struct process *ret, bool *ret_
 
 /* --- the end of a process ------------------------------------------------------------- */
 
-/* Kills also the children in the process group. If the process has its own PID
- * namespace, the kernel kills all processes of that namespace. */
+/* Kills the process and its process group. If the process has its own PID namespace, the
+ * kernel also kills all other processes of that namespace. */
 void process_kill(const struct process *process)
 {
 	kill(-process->pid, SIGKILL);
 	kill(process->pid, SIGKILL);
 }
 
-/* Waits only briefly, because a process that waits for a device may not end. */
+/* Kills the process and waits for its end, but at most END_MS, because a process that
+ * waits for a device does not end before the device answers. */
 void process_end(struct process *process)
 {
 	struct pollfd ended = {.fd = process->pidfd, .events = POLLIN};

@@ -16,7 +16,7 @@
 
 struct process {
 	pid_t pid; /* 0: no process */
-	int pidfd; /* -1: the kernel does not support pidfds */
+	int pidfd; /* descriptor of the process; -1: the kernel has no pidfds */
 	int in, out, err;
 	uint64_t asked; /* number of samples sent to the process */
 	bool ready;	/* the first line, joaderfs-prepare 1, has come */
@@ -25,11 +25,11 @@ struct process {
 	bool line_ended, closed_err;
 };
 
-/* *ret_isolated: the process can't reach the network, because it has its own network
- * namespace or because of filter_sockets. */
+/* *ret_isolated: whether the process can't reach the network: it has its own network
+ * namespace, or filter_sockets has succeeded. */
 must_check int process_start(const struct command *command, struct process *ret,
 	bool *ret_isolated, char message[static COMMAND_MESSAGE]);
-/* A thread that waits for an answer then sees that the process has ended. */
+/* Makes a thread that waits for an answer see that the process has ended. */
 void process_kill(const struct process *process);
 void process_end(struct process *process);
 

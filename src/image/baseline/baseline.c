@@ -9,7 +9,8 @@
 /* Bytes before each row of samples. Upsampling reads one sample to the left of the image. */
 #define ROW_LEAD 32
 #define ALIGNMENT 64
-/* Most bytes per block of 8 x 8 samples, on average. Photographs have fewer. */
+/* Most bytes of a segment, divided by the blocks (8 x 8 samples) of the image; files
+ * with more are refused. Photographs have fewer. */
 #define MAX_BLOCK_BYTES 128
 
 struct baseline {
@@ -84,7 +85,8 @@ bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 	decoder->end = data + size;
 	if (!frame_parse(frame, data, size))
 		return false;
-	/* libjpeg treats up to 4 columns in another way, which this decoder lacks. */
+	/* libjpeg treats images of up to 4 columns in another way, which this decoder
+	 * lacks. */
 	if (h_factor(decoder) == 2 && frame->width <= 4)
 		return false;
 	*ret_width = frame->width;
@@ -94,8 +96,9 @@ bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 
 /* --- the parts of a scan ---------------------------------------------------------------- */
 
-/* A coefficient of the value 1 changes a sample by at most WEIGHT / 128. EDGE:
- * coefficients of the first row or column; ELSE: all others except DC. */
+/* A dequantised coefficient of 1 changes a sample by at most WEIGHT / 128. DC: the
+ * first coefficient of a block; EDGE: the others of its first row and first column;
+ * ELSE: all others. */
 #define WEIGHT_DC 16
 #define WEIGHT_EDGE 23
 #define WEIGHT_ELSE 31
@@ -112,7 +115,8 @@ static void set_quant(struct quant *quant, const uint8_t table[COEFFICIENTS])
 	}
 }
 
-/* Reuses the look-ups of an earlier component with equal tables. NULL: a bad table. */
+/* Returns the look-ups of component i: if an earlier component has the same tables, the
+ * look-ups of this component. Returns NULL if a table is bad. */
 static const struct huffman *find_huffman(struct baseline *decoder, unsigned i)
 {
 	const struct frame *frame = &decoder->frame;
@@ -144,8 +148,8 @@ static bool set_planes(struct baseline *decoder)
 	return true;
 }
 
-/* Returns the MCUs, along one axis, that contain a span of pixels, and, if chroma is
- * upsampled, the samples beside the span, which upsampling reads. */
+/* Returns, along one axis, the MCUs that contain a span of pixels. If chroma is
+ * upsampled, they also contain the samples beside the span, which upsampling reads. */
 static struct baseline_span mcus_of(
 	struct baseline_span span, uint32_t length, unsigned factor)
 {
@@ -172,7 +176,7 @@ static bool reserve(struct baseline *decoder, size_t bytes)
 	return decoder->memory;
 }
 
-/* Returns the most bytes that the decoder accepts for the scan. */
+/* Returns the most bytes that the decoder accepts for a segment of the scan. */
 static size_t segment_capacity(const struct baseline *decoder)
 {
 	const struct frame *frame = &decoder->frame;
@@ -185,7 +189,7 @@ static size_t segment_capacity(const struct baseline *decoder)
 	return left < most ? left : most;
 }
 
-/* columns: pixel columns whose samples get memory. */
+/* columns: number of pixel columns whose samples get memory. */
 static bool set_memory(struct baseline *decoder, size_t columns)
 {
 	struct scan *scan = &decoder->scan;
@@ -196,7 +200,8 @@ static bool set_memory(struct baseline *decoder, size_t columns)
 		struct plane *plane = &scan->planes[i];
 		unsigned h = plane->component->h, v = plane->component->v;
 		plane->rows = v * BLOCK;
-		/* an odd number of cache lines: rows do not compete for cache sets */
+		/* an odd number of cache lines, so that rows do not compete for cache
+		 * sets */
 		plane->stride =
 			align(ROW_LEAD + columns / h_factor(decoder) * h + ROW_SLACK) |
 			ALIGNMENT;
@@ -213,7 +218,7 @@ static bool set_memory(struct baseline *decoder, size_t columns)
 	return true;
 }
 
-/* columns: the MCUs whose samples are stored. */
+/* columns: the MCUs of each row whose samples are stored. */
 static bool begin_scan(struct baseline *decoder, struct baseline_span columns)
 {
 	const struct frame *frame = &decoder->frame;
@@ -233,8 +238,8 @@ static bool begin_scan(struct baseline *decoder, struct baseline_span columns)
 
 /* --- rows of pixels ------------------------------------------------------------------- */
 
-/* was_kept: the samples of the previous MCU row exist. Their last row is copied above
- * the new MCU row, because upsampling reads it. */
+/* was_kept: whether the samples of the previous MCU row exist. Then their last row is
+ * copied above the new MCU row, because upsampling reads it. */
 static void begin_mcu_row(struct scan *scan, uint32_t row, bool was_kept)
 {
 	for (unsigned i = 0; i < scan->n_planes; i++) {
@@ -252,7 +257,8 @@ static uint8_t *sample_row(const struct plane *plane, uint32_t y)
 	return plane->samples + plane->stride * (y + 1 - plane->top) - plane->stride;
 }
 
-/* Repeats the first and last sample of the image: upsampling reads beyond the row. */
+/* Returns row y of samples. Puts copies of the image's first and last sample beside the
+ * row, because upsampling reads beyond it. */
 static const uint8_t *edged_row(const struct baseline *decoder, const struct plane *plane,
 	uint32_t y, uint32_t columns)
 {
@@ -266,8 +272,9 @@ static const uint8_t *edged_row(const struct baseline *decoder, const struct pla
 	return row;
 }
 
-/* Returns the two rows of chroma around pixel row y, from column `first` on. Without
- * `tall`, libjpeg adds 1 or 2 and divides by 4; here 4 or 8 is added, and 16 divides. */
+/* Returns the two rows of chroma around pixel row y, from column `first` on. If chroma
+ * has as many rows as the image, libjpeg adds 1 or 2 to a sum and divides it by 4. Here
+ * the sum is four times as large, so 4 or 8 is added, and the sum is divided by 16. */
 static struct chroma chroma_of(const struct baseline *decoder, uint32_t y, uint32_t first)
 {
 	const struct frame *frame = &decoder->frame;

@@ -16,9 +16,9 @@
  * too, without a warning.
  *
  *   Flow: baseline_new -> (baseline_open -> baseline_read)* -> baseline_free.
- *   Owns: its tables and memory; the data stay the caller's until baseline_read returns.
+ *   Owns: its tables and memory. The caller owns the data of the file.
  *   Threads: a decoder is used by one thread at a time.
- *   Errors: false: this decoder refuses the file, or there is no memory.
+ *   Errors: functions return false if the decoder refuses the file, or lacks memory.
  */
 
 struct baseline;
@@ -33,19 +33,21 @@ struct baseline_part {
 	struct baseline_span columns;
 };
 
-/* plain: uses portable code, so that tests can compare. NULL: no memory. */
+/* plain: uses only portable code, so that tests can compare it with the vector code.
+ * Returns NULL if there is no memory. */
 struct baseline *baseline_new(bool plain);
 /* Tells whether there is vector code for this processor. Otherwise libjpeg is faster. */
 bool baseline_is_fast(void);
-void baseline_free(struct baseline *decoder); /* may be NULL */
+void baseline_free(struct baseline *decoder); /* `decoder` may be NULL */
 
-/* Reads the segments before the image data. `data` must stay valid for baseline_read. */
+/* Reads the segments before the image data. `data` must stay valid until baseline_read
+ * returns. */
 bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 	uint32_t *ret_width, uint32_t *ret_height);
 
-/* Decodes a non-empty part into rows of RGB without padding. It reads the whole file, so
- * that it refuses the same files for each part; but it does not notice a number that
- * overflows outside the part. false: the pixels may be partly written. */
+/* Decodes a non-empty part into rows of RGB without padding. Reads the whole file, so
+ * that the same files are refused for each part; but a number that overflows outside
+ * the part is not noticed. After false, `rgb` may be partly written. */
 bool baseline_read(struct baseline *decoder, struct baseline_part part, uint8_t *rgb);
 
 size_t baseline_bytes(const struct baseline *decoder);

@@ -28,8 +28,9 @@
 
 /* --- markers.c ------------------------------------------------------------------------ */
 
-/* A Huffman table of the file: how many codes have 1 to 16 bits, and their symbols. It
- * is undefined if all counts are 0. */
+/* A Huffman table of the file. counts[n - 1]: number of codes of n bits; symbols: the
+ * symbols of all codes, short codes first. If all counts are 0, the file does not
+ * define the table. */
 struct huffman_spec {
 	uint8_t counts[16];
 	uint8_t symbols[256];
@@ -79,8 +80,9 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
  * The value of the last coefficient may have bits beyond the index, so it is not in the entry. The
  * first coefficient is always written, as 0 if the entry has only one coefficient.
  *
- * An entry that can't decode the code uses 0 bits. Its advance is 64, and the place of its first
- * coefficient is one where nothing was written yet.
+ * If the index does not contain a whole valid code, the entry decodes 0 bits. Then the
+ * advance is 64, and the place of the first coefficient is one where nothing was written
+ * yet.
  */
 typedef uint32_t ac_entry;
 
@@ -111,8 +113,8 @@ static inline unsigned ac_size(ac_entry entry)
 /*
  * An entry of the look-up of DC differences: bits 0-7 the number of bits of the scan
  * that the entry decodes; bits 8-15 1 if the end of the block is among them; bits 16-31
- * a constant. The difference is the decoded bits plus the constant, modulo 2^16. 0:
- * can't decode the code.
+ * a constant. The difference is the decoded bits plus the constant, modulo 2^16. If the
+ * index does not contain a whole valid code, the entry is 0.
  */
 typedef uint32_t dc_entry;
 
@@ -134,7 +136,8 @@ struct huffman {
 	struct huffman_spec ac_spec, dc_spec;
 };
 
-/* Makes the look-ups, unless they exist for the same tables. false: a table is invalid. */
+/* Makes the look-ups, unless they were made from the same tables. Returns false if a
+ * table is invalid. */
 bool huffman_make(struct huffman *huffman, const struct huffman_spec *dc,
 	const struct huffman_spec *ac);
 
@@ -144,7 +147,8 @@ bool huffman_make(struct huffman *huffman, const struct huffman_spec *dc,
  * once per block for the end of the segment: a block has fewer bytes than this. */
 #define SEGMENT_PADDING 512
 
-/* A restart interval without stuffing. `buffer` has bits that are read but not used. */
+/* A restart interval without stuffing. The bits in `buffer` are read, but not used
+ * yet. */
 struct bits {
 	/* bits are taken from the highest one down; the highest `count` bits are valid */
 	uint64_t buffer;
@@ -162,18 +166,20 @@ struct entropy {
 	struct bits bits;
 };
 
-/* Loads the bytes up to the next marker. false: no marker, or the bytes do not fit. */
+/* Loads the bytes up to the next marker. Returns false if there is no marker, or the
+ * bytes do not fit. */
 bool entropy_begin(struct entropy *entropy);
-/* Begins the next segment. false: bytes are left, or no restart marker follows. */
+/* Begins the next segment. Returns false if bytes of this one are left, or no restart
+ * marker follows. */
 bool entropy_restart(struct entropy *entropy);
 /* Tells whether the segment is decoded, and the image ends after it. */
 bool entropy_end(const struct entropy *entropy);
 
 /* --- scan.h, idct.c, kernels_*.c ---------------------------------------------------------------- */
 
-/* Coefficients of two blocks, which are transformed together: row i of the second lies
- * beside row i of the first. n: decoded blocks. The spare room at the end is for
- * coefficients that a damaged block has beyond its last one. */
+/* Coefficients of two blocks, which are transformed together: row i of the second block
+ * lies beside row i of the first. n: number of blocks decoded so far. The spare room at
+ * the end is for coefficients that a damaged block has beyond its last one. */
 #define PAIR_STRIDE (2 * BLOCK)
 #define PAIR_SPARE (BLOCK * PAIR_STRIDE)
 
@@ -218,35 +224,41 @@ struct scan {
 	uint32_t first, end;
 };
 
-/* zigzag_pair[k]: place of coefficient k in pair.coefficients, or, if k > 63, a
- * spare. */
+/* zigzag_pair[k]: index of coefficient k in pair.coefficients; if k > 63, an index in
+ * the spare room. */
 extern const uint8_t zigzag_pair[2 * END_OF_BLOCK];
-/* zigzag_block[k]: place of coefficient k in a block of 8 x 8. */
+/* zigzag_block[k]: index of coefficient k in a block of 8 x 8. */
 extern const uint8_t zigzag_block[COEFFICIENTS];
 
 /*
  * The rows of chroma from which a row of pixels is computed: the nearest row and the
- * next nearest. They are the same row if each row of pixels has one. Upsampling makes
- * two samples from one, along rows and along columns: 3/4 of the sample plus 1/4 of its
- * neighbour, together sums in 1/16. added_even (for even pixels) or added_odd is added
- * before the division by 16, which then rounds as in libjpeg.
+ * next nearest. If chroma has as many rows as the image, both are the same row.
+ * Upsampling makes two samples from one, along rows and along columns: 3/4 of the sample
+ * plus 1/4 of its neighbour. Both steps together give a sum that is divided by 16.
+ * Before the division, added_even (for even pixels) or added_odd is added, so that it
+ * rounds as in libjpeg.
  */
 struct chroma {
-	/* [0]: Cb, [1]: Cr; readable from one sample before the row to one after */
+	/* [0]: Cb, [1]: Cr; the sample before the row and the sample after it can be
+	 * read, too */
 	const uint8_t *near[2];
 	const uint8_t *far[2];
 	int added_even, added_odd;
 };
 
 struct kernels {
-	/* Decodes an MCU row. keep: also makes the samples of MCUs `first` to `end`. */
+	/* Decodes an MCU row. keep: also makes the samples of MCUs scan->first to
+	 * scan->end. */
 	bool (*scan_row)(struct scan *scan, const struct kernels *kernels, bool keep);
-	/* Computes the samples, and clears the coefficients. false: an overflow. */
+	/* Computes the samples, and clears the coefficients. Returns false if a number
+	 * overflows. */
 	bool (*transform)(struct pair *pair, const struct quant *quant, size_t stride);
-	/* Makes n pixels. rgb and rgb_wide read up to ROW_SLACK bytes too many. */
+	/* Makes n pixels. rgb and rgb_wide read up to ROW_SLACK bytes beyond the n
+	 * samples. */
 	void (*rgb)(const uint8_t *y, const uint8_t *cb, const uint8_t *cr, uint32_t n,
 		uint8_t *out);
-	/* One sample of chroma covers two pixels; the first pixel must be a left one. */
+	/* Makes n pixels, of which two share a sample of chroma. The first pixel must
+	 * be the left one of two. */
 	void (*rgb_wide)(
 		const uint8_t *y, const struct chroma *chroma, uint32_t n, uint8_t *out);
 	void (*gray)(const uint8_t *y, uint32_t n, uint8_t *out);
@@ -258,7 +270,8 @@ extern const struct kernels kernels_plain;
 /* Returns NULL on a machine without AVX2. */
 const struct kernels *kernels_avx2(void);
 
-/* Transforms in plain code, and checks each number. false: a number overflows. */
+/* Transforms in plain code, and checks each number. Returns false if one overflows. */
 bool transform_checked(struct pair *pair, const struct quant *quant, size_t stride);
-/* Transforms a block that has no coefficient but DC. false: a number overflows. */
+/* Transforms a block that has no coefficient but DC. Returns false if a number
+ * overflows. */
 bool transform_dc(int dc, const struct quant *quant, uint8_t *out, size_t stride);

@@ -12,8 +12,8 @@
 /* Computes 32 pixels at a time, 16 per 128-bit lane. Even and odd pixels are in separate
  * vectors of 16-bit numbers, because upsampling makes them separately. */
 
-#define STEP 32	     /* pixels */
-#define STEP_WIDE 64 /* pixels, if each sample of chroma covers two pixels */
+#define STEP 32	     /* pixels that are computed at once */
+#define STEP_WIDE 64 /* the same, if each sample of chroma covers two pixels */
 
 /* 16-bit numbers of the even pixels and of the odd pixels. */
 struct both {
@@ -46,7 +46,8 @@ inline_avx2 __m256i load_lanes(const uint8_t *first, const uint8_t *second)
 
 /* --- chroma: Cb or Cr, less 128 ---------------------------------------------------------- */
 
-/* 3 * near + far for 32 samples. In each lane `first` has 0 to 7, `second` 8 to 15. */
+/* 3 * near + far for 32 samples. In each lane `first` has the sums of samples 0 to 7,
+ * and `second` those of samples 8 to 15. */
 struct sums {
 	__m256i first, second;
 };
@@ -59,7 +60,8 @@ inline_avx2 struct sums between(const uint8_t *near, const uint8_t *far)
 		_mm256_maddubs_epi16(_mm256_unpackhi_epi8(a, b), factors)};
 }
 
-/* Makes two samples from each sum in `here`. before, behind: sums of the neighbours. */
+/* Makes two samples from each sum in `here`. before, behind: the sums of the samples to
+ * the left and to the right. */
 inline_avx2 struct both upsample(
 	__m256i before, __m256i here, __m256i behind, struct both added)
 {
@@ -122,11 +124,12 @@ inline_avx2 struct colours convert(__m256i luma, __m256i b, __m256i r)
 	};
 }
 
-/* 16 pixels of RGB are 48 bytes: three vectors. Each colour is shuffled once, so that
- * each of its bytes is in place in one of the vectors. Then masks choose a colour for
- * each byte. */
+/* 16 pixels of RGB are 48 bytes: three vectors. Each colour is shuffled once: this puts
+ * each of its bytes at the index that the byte has in its vector. Then masks choose a
+ * colour for each byte of each vector. */
 
-/* Index of the pixel to which byte i belongs in the vector that has colour c there. */
+/* Index of the pixel to which byte i belongs, in that one of the three vectors whose
+ * byte i has colour c. */
 #define PIXEL_AT(i, c) ((((c) + 2 * (i)) % 3 * 16 + (i)) / 3)
 #define PLACE(i, c) (char)(PIXEL_AT(i, c) / 2 + PIXEL_AT(i, c) % 2 * 8)
 /* A byte of ones if byte i of vector v has colour c, otherwise 0. */

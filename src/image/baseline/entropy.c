@@ -10,7 +10,8 @@
 
 enum { RST0 = 0xd0, EOI = 0xd9 };
 
-/* Copies the bytes up to the next marker. false: no marker, or no room for them. */
+/* Copies the bytes up to the next marker. Returns false if there is no marker, or no
+ * room for the bytes. */
 static bool copy_segment(struct entropy *entropy, size_t *ret)
 {
 	size_t used = 0;
@@ -47,7 +48,8 @@ bool entropy_begin(struct entropy *entropy)
 	return true;
 }
 
-/* Up to 7 bits of the segment may be left, because padding fills the last byte. */
+/* Tells whether the segment is used up. Up to 7 bits may be left, because padding fills
+ * the last byte. */
 static bool is_used(const struct entropy *entropy)
 {
 	const struct bits *bits = &entropy->bits;

@@ -12,13 +12,15 @@
 #define MAX_AC_SIZE 10
 #define ZERO_RUN 15 /* means 16 coefficients of 0 */
 
-/* The code at the beginning of an index. length 0: none, or longer than the index. */
+/* The code at the beginning of an index. length: number of its bits; 0: there is no
+ * valid code, or it is longer than the index. */
 struct code {
 	uint8_t length;
 	uint8_t symbol;
 };
 
-/* false: too many codes, or one of only ones; libjpeg refuses such tables, too. */
+/* Numbers the codes. Returns false if there are none or too many, or if one consists
+ * only of ones; libjpeg refuses such tables, too. */
 static bool number_codes(const struct huffman_spec *spec, struct huffman_codes *codes)
 {
 	int code = 0, symbol = 0;
@@ -58,8 +60,8 @@ struct value {
 	unsigned constant;
 };
 
-/* The value has `size` bits after the first `skip` of the `bits` bits of the index. The
- * index must contain its first bit. */
+/* Returns the value of `size` bits that follows the first `skip` bits of the index,
+ * which has `bits` bits. The index must contain the value's first bit. */
 static struct value value_at(unsigned index, unsigned bits, unsigned skip, unsigned size)
 {
 	unsigned used = skip + size;
@@ -72,7 +74,8 @@ static struct value value_at(unsigned index, unsigned bits, unsigned skip, unsig
 
 /* A step of decoding: a coefficient, a run of zeros, or the end of the block. */
 struct step {
-	/* bits from the index's beginning to the step's end; 0: not in the index */
+	/* bits from the beginning of the index to the end of the step; 0: the step is
+	 * not in the index */
 	unsigned bits;
 	unsigned advance;
 	unsigned size;
@@ -88,9 +91,9 @@ static struct step step_at(
 	if (code.length == 0 || start > LOOKUP_BITS || size > MAX_AC_SIZE ||
 		start + size > MAX_AC_BITS || (size == 0 && run != 0 && run != ZERO_RUN))
 		return (struct step){0};
-	/* The end of the block counts as one place. After coefficient 63 there is no
-	 * code for it, so none is looked up, and an entry that would lead beyond place
-	 * 63 is not used. */
+	/* The end of the block advances by one, like a coefficient. No code for it
+	 * follows coefficient 63. An entry with coefficient 63 and an end of the block
+	 * leads beyond place 63; so take_ac does not use it. */
 	bool is_end = size == 0 && run == 0;
 	return (struct step){start + size, is_end ? 1 + END_OF_BLOCK : run + 1, size};
 }
@@ -105,9 +108,9 @@ static ac_entry ac_entry_of(struct step last, unsigned advance, unsigned place, 
 #define MAX_FIRST_SIZE 6
 #define NO_PLACE 31
 
-/* Adds the next coefficient, or the end of the block, to all entries that begin with the
- * coefficient `first`, if the index contains it. All values of the first have the same
- * next. */
+/* Adds a second coefficient, or the end of the block, to all entries that begin with
+ * the coefficient `first`, if the index contains both. What follows is looked up once
+ * for all values of the first coefficient. */
 static void add_followers(ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS],
 	unsigned at, struct step first)
 {

@@ -7,16 +7,16 @@
 
 #include <immintrin.h>
 
-/* Transforms two blocks at once, one per 128-bit lane, to the sums of idct.c. A block is
- * eight vectors of 16-bit numbers. Element i of all eight is column i; a pass transforms
- * all columns. */
+/* Transforms two blocks at once, one per 128-bit lane, by the same sums as idct.c. A
+ * block is eight vectors of 16-bit numbers. Element i of all eight is column i; a pass
+ * transforms all columns. */
 
 #define FRACTION 13
 #define BETWEEN 2
 #define LAST_BITS (FRACTION + BETWEEN + 3)
 #define CENTRE 128
 
-/* vpmaddwd of this and a vector that alternates x and y gives a * x + b * y. */
+/* vpmaddwd of these factors and a vector that alternates x and y gives a * x + b * y. */
 #define FACTORS(a, b)                                                                    \
 	_mm256_set1_epi32((int)((uint32_t)(uint16_t)(a) | (uint32_t)(b) << 16))
 
@@ -45,7 +45,8 @@ inline_avx2 __m256i sum(__m256i xy, __m256i ab, __m256i zw, __m256i cd)
 	return add(_mm256_madd_epi16(xy, ab), _mm256_madd_epi16(zw, cd));
 }
 
-/* Adds `added` to each of the eight results, and drops `bits` fractional bits. */
+/* Transforms half of the columns. Adds `added` to each of the eight results, and drops
+ * `bits` fractional bits. */
 inline_avx2 void transform_half(
 	struct halves in, int bits, __m256i added, __m256i out[BLOCK])
 {
@@ -69,7 +70,8 @@ inline_avx2 void transform_half(
 	out[7] = _mm256_srai_epi32(subtract(even0, odd0), bits);
 }
 
-/* Rounds to the nearest, and adds `more` to each result. */
+/* Transforms the columns. Rounds away `bits` fractional bits, and adds `more` to each
+ * result. */
 inline_avx2 void transform_pass(struct block *block, int bits, int more)
 {
 	const __m256i added = _mm256_set1_epi32((1 << (bits - 1)) + (more << bits));
@@ -173,7 +175,8 @@ inline_avx2 void store_second(const __m256i bytes[4], uint8_t *out, size_t strid
 	store_two(_mm256_extracti128_si256(bytes[3], 1), out + 6 * stride, stride);
 }
 
-/* Dequantises row i. Adds |coefficient| * weight of all coefficients to *weight. */
+/* Dequantises row i. Adds |coefficient| * weight of all coefficients of the row to
+ * *weight. */
 inline_avx2 __m256i load_row(
 	const struct pair *pair, const struct quant *quant, int i, __m256i *weight)
 {
@@ -184,7 +187,7 @@ inline_avx2 __m256i load_row(
 	return _mm256_mullo_epi16(row, factors[i]);
 }
 
-/* Returns whether a number of either block could overflow. */
+/* Dequantises both blocks. Returns true if a number of either block could overflow. */
 inline_avx2 bool load(
 	const struct pair *pair, const struct quant *quant, struct block *ret)
 {

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* Reads the segments up to the scan (T.81, annex B). Refuses files with unusual ones. */
+/* Reads the segments up to the scan (T.81, annex B). Refuses files with unusual
+ * segments. */
 
 enum {
 	SOF0 = 0xc0, /* baseline */
@@ -40,9 +41,9 @@ static unsigned two_bytes(const uint8_t *data)
 static bool read_quants(struct frame *frame, struct segment segment)
 {
 	while (segment.size > 0) {
-		/* The low half is the number of the table. The high half is not 0 for
-		 * factors of 16 bits, which are refused: the byte is then at least
-		 * TABLES. */
+		/* The low half of this byte is the number of the table. The high half
+		 * is not 0 for factors of 16 bits, which are refused: the byte is then
+		 * at least TABLES. */
 		unsigned table = segment.data[0];
 		if (table >= TABLES || segment.size < 1 + COEFFICIENTS)
 			return false;
@@ -77,8 +78,8 @@ static bool read_huffman(struct frame *frame, struct segment segment)
 	return true;
 }
 
-/* The factors must be those of gray, 4:4:4, 4:2:2 or 4:2:0. A gray scan has one block
- * per MCU, whatever its factors are; so they are set to 1. */
+/* The sampling factors must be those of gray, 4:4:4, 4:2:2 or 4:2:0. A gray scan has
+ * one block per MCU, whatever its factors are; so they are set to 1. */
 static bool factors_are_known(struct frame *frame)
 {
 	struct component *c = frame->components;
@@ -161,7 +162,8 @@ static bool read_jfif(struct segment segment)
 	       segment.data[JFIF_MAJOR] == 1;
 }
 
-/* Tells whether Adobe's segment says YCbCr, which is also the default. */
+/* Tells whether the pixels are YCbCr: the default, unless Adobe's segment says
+ * otherwise. */
 static bool read_adobe(struct segment segment)
 {
 	if (segment.size < 5 || memcmp(segment.data, "Adobe", 5) != 0)

@@ -22,8 +22,9 @@
 /* BLOCK_BAD: the block is damaged. BLOCK_DC: the block has no coefficient but DC. */
 enum block { BLOCK_BAD, BLOCK_DC, BLOCK_ALL };
 
-/* Refills to at least 56 valid bits. The bits after the valid ones may have been set
- * before; they equal the bytes from `next` on, so setting them again changes nothing. */
+/* Refills the buffer to at least 56 valid bits. The bits after the valid ones may have
+ * been set before; they equal the bytes from `next` on, so setting them again changes
+ * nothing. */
 scan_inline void refill(struct bits *bits)
 {
 	uint64_t bytes;
@@ -51,8 +52,9 @@ scan_inline void give_back(struct bits *bits, unsigned n)
 	refill(bits);
 }
 
-/* Returns the value of the entry's last coefficient: the last of the bits that the entry
- * uses. Their number is entry & 63, so -entry & 63 is the number of the other bits. */
+/* Returns the value of the entry's last coefficient. It is in the last of the bits that
+ * the entry uses. The entry uses entry & 63 bits, so -entry & 63 bits of the buffer
+ * come after them. */
 scan_inline int last_value(const struct bits *bits, ac_entry entry)
 {
 	unsigned ones = (1u << ac_size(entry)) - 1;
@@ -69,7 +71,7 @@ scan_inline int take_value(struct bits *bits, unsigned size)
 	return value - (((1 << size) - 1) & negative);
 }
 
-/* Takes a code of any length and returns its symbol, or -1. */
+/* Takes a code of any length and returns its symbol, or -1 if there is no such code. */
 scan_inline int take_symbol(struct bits *bits, const struct huffman_codes *codes)
 {
 	uint32_t next = (uint32_t)(bits->buffer >> (64 - MAX_CODE_BITS));
@@ -110,7 +112,9 @@ static __attribute__((noinline)) struct place take_single(
 	return (struct place){bits, k};
 }
 
-/* Decodes the DC difference. *ret_only: the block has no other coefficient. */
+/* Decodes the DC difference. *ret_only: true if the look-up has also found the end of
+ * the block, so that the block has no other coefficient. Returns false if the block is
+ * damaged. */
 scan_inline bool take_dc(
 	struct bits *bits, const struct huffman *huffman, int *ret, bool *ret_only)
 {
@@ -146,7 +150,8 @@ scan_inline ac_entry take_lookup(
 	return entry;
 }
 
-/* block NULL: discards the coefficients. */
+/* Decodes all coefficients but DC; discards them if `block` is NULL. Returns false if
+ * the block is damaged. */
 scan_inline bool take_ac(struct bits *bits, const struct huffman *huffman, int16_t *block)
 {
 	size_t k = 0;
@@ -191,7 +196,8 @@ scan_inline enum block take_block(struct bits *bits, struct plane *plane, int16_
 	return take_ac(bits, plane->huffman, block) ? BLOCK_ALL : BLOCK_BAD;
 }
 
-/* Two blocks with more coefficients than DC are transformed together. */
+/* Decodes and transforms a block. A block with more coefficients than DC waits for a
+ * second one, and both are transformed together. */
 scan_inline bool keep_block(struct bits *bits, struct plane *plane,
 	const struct kernels *kernels, uint8_t *out)
 {
@@ -260,7 +266,7 @@ scan_inline bool take_mcus(struct scan *scan, const struct kernels *kernels,
 	return true;
 }
 
-/* Transforms the block of each plane that still waits for a second one. */
+/* Transforms, in each plane, the block that still waits for a second one. */
 static bool transform_rest(struct scan *scan, const struct kernels *kernels)
 {
 	for (unsigned i = 0; i < scan->n_planes; i++) {
@@ -272,7 +278,8 @@ static bool transform_rest(struct scan *scan, const struct kernels *kernels)
 	return true;
 }
 
-/* Writing the previous rows of pixels has evicted the look-ups from the L1 cache. */
+/* Fetches the look-ups into the L1 cache: writing the previous rows of pixels has
+ * evicted them. */
 scan_inline void fetch_lookups(const struct scan *scan)
 {
 	for (unsigned i = 0; i < scan->n_planes && i < 2; i++)
