@@ -22,8 +22,9 @@
  * meanwhile.
  */
 
-/* Tells the engine that the stream was made, or failed (status); opens that waited go on
- * in their order. Tells nothing if the stream was made but has ended since then. */
+/* Tells the engine that the stream was made, or could not be made (status); opens that
+ * waited go on in their order. Tells nothing if the stream was made, but has ended
+ * since then. */
 static void tell_begun(struct sched_job *job, uint32_t epoch, int status)
 {
 	struct aftermath aftermath;
@@ -154,7 +155,8 @@ static void tell_loaded(
 	sched_unlock(job->sched, &aftermath);
 }
 
-/* Loads the saved order of an ended epoch that a script reads again. */
+/* Loads the saved order of an ended epoch that a script reads again. After an error the
+ * epoch's readers get an error. */
 static void load(struct sched_job *job, uint32_t epoch, uint32_t bound)
 {
 	const char *reason = "";
@@ -176,7 +178,7 @@ static void work_for(struct sched_job *job)
 		load(job, epoch, bound);
 	while (wants_stream(job, &epoch)) {
 		skip_epoch(job, epoch);
-		/* stream_make may take long. */
+		/* The records are written before, because stream_make may take long. */
 		journal_flush(job->is.journal);
 		tell_begun(job, epoch, stream_make(job, epoch));
 	}
@@ -196,7 +198,7 @@ static struct sched_job *next_job_locked(struct sched *sched)
 	return job;
 }
 
-/* False: there is new work for the job. */
+/* Ends the clerk's work for the job. Returns false if there is new work for it. */
 static bool leave(struct sched_job *job)
 {
 	uint32_t epoch, bound;
