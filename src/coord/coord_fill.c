@@ -67,7 +67,7 @@ static void place_offer(struct filling *filling, const struct coord_offer *offer
 	}
 }
 
-/* Positions that no journal has get remaining samples at random. */
+/* Fills the positions that no journal has with remaining samples, at random. */
 static int fill_holes(struct coord *coord, struct filling *filling)
 {
 	size_t n = roaring_bitmap_get_cardinality(filling->remaining);

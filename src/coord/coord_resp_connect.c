@@ -127,7 +127,8 @@ static int check_role(struct coord_resp *resp)
 	return resp_end(resp, reply, good ? err : -EBADE);
 }
 
-/* Copies the value after `name` in INFO. false: it is missing or too long. */
+/* Copies the value after `name` in the text of INFO to `ret`. false: it is missing or
+ * too long. */
 static bool take_fact(const char *info, const char *name, char *ret, size_t size)
 {
 	const char *at = strstr(info, name);
@@ -166,7 +167,7 @@ static int learn_facts(struct coord_resp *resp)
 	return resp_end(resp, reply, good ? 0 : -EBADE);
 }
 
-/* The revision of the server's library; 0: there is none. */
+/* *ret: the revision of the server's library; 0: there is none. */
 static int ask_revision(struct coord_resp *resp, uint64_t *ret)
 {
 	static const char none[] = "ERR Function not found";
@@ -187,7 +188,8 @@ static uint64_t own_revision(void)
 	return strtoull(strstr(coord_lua, name) + strlen(name), NULL, 10);
 }
 
-/* The user needs no right to load a library that an administrator has loaded. */
+/* Loads the library if the server has none, or an older one. If an administrator has
+ * loaded it, the node's user needs no right to do so. */
 static int load_library(struct coord_resp *resp)
 {
 	uint64_t revision;
@@ -320,8 +322,9 @@ static int connect_anywhere(struct coord_resp *resp)
 	return err;
 }
 
-/* coord_engine.h gives these errnos a meaning. A failed connection must not look as if,
- * for instance, a lease or a job were missing. */
+/* Returns -ECONNRESET instead of an errno to which coord_engine.h gives a meaning: a
+ * failed connection must not look as if, for instance, a lease or a job were
+ * missing. */
 static int as_no_fence(int err)
 {
 	static const int fences[] = {
