@@ -125,7 +125,7 @@ struct coord_append {
 	uint32_t epoch;
 	uint32_t base; /* length of the log before the call */
 	uint32_t count;
-	uint32_t ranks, batch; /* of the job: samples per mini-batch */
+	uint32_t ranks, batch; /* the job's; batch: samples per mini-batch */
 	/* [ranks]: as many samples as ranks_position says */
 	const sample_id *const *ids;
 	/* epoch and length of the log before the call; only `fill` needs them, because
@@ -137,7 +137,7 @@ struct coord_read {
 	const char *job;
 	uint32_t epoch;
 	uint32_t rank;
-	uint32_t ranks, batch; /* of the job: samples per mini-batch */
+	uint32_t ranks, batch; /* the job's; batch: samples per mini-batch */
 	uint32_t from;
 	uint32_t most;
 	sample_id *ids; /* the caller's, with room for `most` samples */

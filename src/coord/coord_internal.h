@@ -28,8 +28,8 @@
 #define COMMIT_EVERY 32 /* consumed positions after which a heartbeat is sent soon */
 
 struct held_rank {
-	bool taken;		    /* coord_take_rank was called */
-	bool held;		    /* this node has the rank's lease */
+	bool taken; /* coord_take_rank was called */
+	bool held;  /* this node has the rank's lease */
 	/* the rank will begin at the engine's cursor, not known yet */
 	bool at_cursor;
 	struct coord_position head; /* the next position that fed() gets */
