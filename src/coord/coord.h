@@ -87,7 +87,7 @@ struct coord_job {
 	const roaring_bitmap_t *ids; /* samples (D_j above), not empty */
 	uint32_t ranks;
 	uint32_t batch;		/* samples in a global mini-batch, at least `ranks` */
-	enum sampler_kind kind; /* of the job's dataset */
+	enum sampler_kind kind; /* sampler of the job's dataset */
 	/*
 	 * The place at which the job begins if it is new to the group (an import): the
 	 * first n_log samples of `epoch` were consumed elsewhere, and `log` has them in
@@ -169,9 +169,10 @@ struct coord_calls {
 
 struct coord_options {
 	struct coord_node self;
-	uint64_t ttl_ns; /* of leases; a node that sends nothing for longer is dead */
-	uint64_t seed;	 /* differs on each node and at each start */
-	uint32_t mini_batches; /* least number drawn ahead; 0 means 4 */
+	/* duration of leases; a node that sends nothing for longer is dead */
+	uint64_t ttl_ns;
+	uint64_t seed;	       /* differs on each node and at each start */
+	uint32_t mini_batches; /* least number of mini-batches drawn ahead; 0 means 4 */
 	/* limit of the samplers' memory: sum of all jobs' largest ids; 0 means 2^33 */
 	uint64_t most_ids;
 	struct coord_calls calls;

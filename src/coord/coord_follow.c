@@ -236,8 +236,9 @@ void coord_forget_came(struct held_job *job, uint32_t number)
 	came->ids = NULL;
 }
 
-/* -EBADE: the rank has already received a sample of the read in this epoch. *ret: all
- * samples that it has received now, with the read; the caller frees the set. */
+/* Checks that the read brings new samples. -EBADE: the rank has already received one of
+ * them in this epoch. *ret: all samples that it has received, with the read; the caller
+ * frees the set. */
 static int check_came(struct held_job *job, const struct coord_read *read, uint32_t n,
 	roaring_bitmap_t **ret)
 {
@@ -258,7 +259,8 @@ static int check_came(struct held_job *job, const struct coord_read *read, uint3
 	return -EBADE;
 }
 
-/* -EAGAIN: the journal does not accept the samples now. */
+/* Passes the samples of a read to fed(). -EAGAIN: the journal does not accept them
+ * now. */
 static int feed(struct coord *coord, const struct coord_read *read)
 {
 	struct held_job *job = coord_find_job(coord, read->job);

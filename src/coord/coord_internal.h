@@ -137,7 +137,8 @@ struct coord {
 	char message[COORD_TEXT];
 	uint64_t away_since_ns;
 	int away_errno;
-	struct coord_status counts; /* only its counters are used (coord_status) */
+	/* coord_status copies its counters; its other fields are unused */
+	struct coord_status counts;
 	LIST_HEAD(, held_job) jobs;
 	struct coord_node *members; /* first the live nodes, then the others */
 	size_t n_members, n_live;

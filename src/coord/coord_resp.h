@@ -24,7 +24,7 @@ struct coord_resp;
 
 /* The caller owns the strings. Paths are absolute, or NULL. */
 struct coord_server {
-	const char *url; /* in a form of coord_url.h */
+	const char *url; /* a URL in one of the forms of coord_url.h */
 	/* file of mode 0600 or 0640 with the password, read at each connection; NULL:
 	 * none. The environment variable JOADERFS_ENGINE_PASSWORD is used if neither
 	 * file nor URL has one. */

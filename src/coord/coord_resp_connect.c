@@ -111,7 +111,8 @@ static int log_in(struct coord_resp *resp)
 
 /* --- the server ------------------------------------------------------------------------- */
 
-/* -EROFS: the server is a replica, which refuses changes, or would lose them. */
+/* Checks that the server is a master. -EROFS: it is a replica, which refuses changes,
+ * or would lose them. */
 static int check_role(struct coord_resp *resp)
 {
 	redisReply *reply;
@@ -228,7 +229,8 @@ static int try_host(struct coord_resp *resp, const struct coord_host *host)
 
 /* --- Sentinels -------------------------------------------------------------------------- */
 
-/* reply: an array of field, value, ... NULL: the value is missing, or no text */
+/* Returns the value of a field. reply: an array of field, value, field, value ... NULL:
+ * the value is missing, or no text. */
 static const char *field_of(const redisReply *reply, const char *name)
 {
 	for (size_t i = 0; i + 1 < reply->elements; i += 2)

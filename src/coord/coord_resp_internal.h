@@ -22,7 +22,7 @@ struct resp_chunks {
 struct coord_resp {
 	struct coord_engine engine;
 	struct coord_url url;
-	size_t host; /* the host to try first */
+	size_t host; /* index of the host to try first */
 	/* server of a cluster that has the group's keys now; port 0: none */
 	struct coord_host moved;
 	char *password_file; /* NULL: none */

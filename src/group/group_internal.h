@@ -47,8 +47,8 @@ struct group_rank {
 	bool lost;	  /* another node serves the rank, or taking it again failed */
 	bool lent;	  /* sched_feed_lend: readers on this node get no new samples */
 	bool bad; /* the job did not accept the last samples, and this was logged */
-	/* place from which the rank last continued, because another daemon had read so
-	 * far: epoch << 32 | position */
+	/* where the rank last continued, because another daemon had read so far: epoch
+	 * << 32 | position */
 	uint64_t went_on;
 	struct otherwise otherwise[2]; /* index: epoch % 2 */
 };

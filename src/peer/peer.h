@@ -62,7 +62,7 @@ struct peer_self {
 struct peer_space {
 	const char *dataset;	 /* name */
 	const char *preparation; /* canonical text */
-	uint64_t fingerprint;	 /* of all samples of the dataset */
+	uint64_t fingerprint;	 /* fingerprint of all samples of the dataset */
 };
 
 /* --- the trust --------------------------------------------------------------------------- */
@@ -210,8 +210,9 @@ must_check int peer_fetch(struct peer_client *client, const struct peer_fetch *f
 /* --- counters ---------------------------------------------------------------------------- */
 
 struct peer_counters {
-	char name[PEER_NAME + 1]; /* of the other node */
-	uint64_t incarnation;	  /* at the last connection; 0: never connected */
+	char name[PEER_NAME + 1]; /* name of the other node */
+	/* the node's incarnation at the last connection; 0: never connected */
+	uint64_t incarnation;
 	bool connected;
 	uint64_t bytes;	  /* bytes of tensors received (client) or sent (server) */
 	uint64_t samples; /* received or sent completely */

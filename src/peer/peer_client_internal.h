@@ -28,7 +28,7 @@
 
 /* An unfinished fetch. */
 struct peer_want {
-	TAILQ_ENTRY(peer_want) link; /* in node->waiting or node->queue */
+	TAILQ_ENTRY(peer_want) link; /* entry in node->waiting or node->queue */
 	struct peer_fetch fetch;
 };
 

@@ -37,7 +37,7 @@ struct peer_request {
 	uint32_t number; /* the number that the client gave the request */
 	int status;
 	struct peer_tensor tensor; /* its head is copied to `front` */
-	uint64_t sent;		   /* bytes of front and tensor */
+	uint64_t sent;		   /* bytes of front and tensor that were sent */
 	size_t n_front;
 	uint8_t front[PEER_ANSWER_BYTES + PEER_HEAD];
 };
@@ -79,7 +79,8 @@ struct peer_server {
 	bool listens; /* false: accept() failed, and is next tried at next_look_ns */
 	pthread_t thread;
 	struct peer_serveds connections; /* oldest first */
-	struct peer_serveds gone; /* ended, but the owner still has requests of them */
+	/* ended connections of which the owner still has requests */
+	struct peer_serveds gone;
 	uint32_t n_connections, n_strangers;
 	uint64_t next_look_ns; /* next search for connections that hang */
 	uint64_t lines_since_ns;

@@ -87,7 +87,8 @@ void peer_frame_want(const struct peer_frame *frame, uint32_t i, uint32_t *ret_r
 size_t peer_space_put(uint8_t *to, uint32_t number, const struct peer_space *space);
 size_t peer_fetch_begin(uint8_t *to, uint32_t space);
 size_t peer_fetch_put(uint8_t *to, uint32_t request, sample_id sample);
-/* frame: the `to` of peer_fetch_begin; count: the number of calls of peer_fetch_put. */
+/* Ends a fetch frame. frame: the `to` of peer_fetch_begin; count: the number of calls
+ * of peer_fetch_put. */
 void peer_fetch_end(uint8_t *frame, uint32_t count);
 
 struct peer_answer {

@@ -69,9 +69,9 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* NULL: both jobs can exist. "rank" or "node_rank": both are the same rank of one
- * training. Otherwise the first key that the ranks of one training must share, and do
- * not. */
+/* Returns NULL if both jobs can exist; "rank" or "node_rank" if both are the same rank
+ * of one training; otherwise the first key that the ranks of one training must share,
+ * and these do not. */
 static const char *rank_conflict(const struct job_config *a, const struct job_config *b)
 {
 	if (a->ranks == 0 || b->ranks == 0 || strcmp(a->training, b->training) != 0)
@@ -369,8 +369,8 @@ static bool augments(const struct job_config *config)
 	       augment->hflip > 0 || augment->normalize.given;
 }
 
-/* -EINVAL: the job's program makes arrays that are not pixels, but the job has keys
- * about pixels. */
+/* Refuses the job (-EINVAL) if its program makes arrays that are not pixels, but the
+ * job has keys about pixels. */
 static int check_array(const struct job_config *config,
 	const struct prepared_array *array, config_report *report, void *context)
 {

@@ -49,8 +49,8 @@ static bool wants_stream(struct sched_job *job, uint32_t *ret_epoch)
 	       epochs_wants_stream(job->is.epochs, ret_epoch);
 }
 
-/* False: no order has to be saved. *ret needs no lock: the epoch has ended, so its order
- * does not change. */
+/* Finds an order that has to be saved; returns false if there is none. *ret needs no
+ * lock: the epoch has ended, so its order does not change. */
 static bool wants_save(struct sched_job *job, uint32_t *ret_epoch, struct order *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -60,7 +60,8 @@ static bool wants_save(struct sched_job *job, uint32_t *ret_epoch, struct order 
 	return true;
 }
 
-/* Returns the first epoch whose records the journal must keep. */
+/* Tells the engine that the order is saved. Returns the first epoch whose records the
+ * journal must keep. */
 static uint32_t tell_saved(struct sched_job *job, uint32_t epoch)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -82,7 +83,8 @@ static void free_dead(struct sched_job *job)
 		epoch_reaped_free(epoch);
 }
 
-/* A disk may stay full for hours, and each try may write megabytes. */
+/* Longest pause between two tries to save an order: a disk may stay full for hours, and
+ * each try may write megabytes. */
 #define MAX_SAVE_PAUSE_S 64
 
 static void note_save(struct sched_job *job, uint32_t epoch, int err)

@@ -40,7 +40,7 @@ static const struct dataset_config *config_of(
 	return NULL;
 }
 
-/* Takes a reference to the dataset. config may be NULL. */
+/* Initialises a source, which takes a reference to the dataset. config may be NULL. */
 static int source_init(struct sched_source *source, struct sched *sched,
 	struct dataset *dataset, const struct dataset_config *config)
 {

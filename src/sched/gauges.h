@@ -17,12 +17,12 @@ struct sched;
 struct sched_job; /* references are counted: see sched_job_find */
 struct tier_status;
 
-/* durations for the samples of a dataset */
+/* durations of reading and decoding the samples of a dataset */
 struct sched_dataset_times {
 	struct histogram_copy read, decode;
 	uint64_t cpu_ns; /* processor time of all decoding */
 };
-/* False: no dataset has this number. */
+/* Describes the dataset of this number. Returns false if there is none. */
 bool sched_dataset_times(
 	struct sched *sched, uint32_t number, struct sched_dataset_times *ret);
 
@@ -30,7 +30,7 @@ bool sched_dataset_times(
 struct sched_prepared {
 	char preparation[PREPARATION_TEXT];
 	uint32_t jobs, samples;
-	uint64_t sample_bytes; /* mean of a tensor */
+	uint64_t sample_bytes; /* mean size of a tensor */
 };
 /* Lists one entry for each preparation of the dataset's jobs; the caller frees *ret.
  * Takes milliseconds with a million samples. -ENOMEM */
@@ -51,7 +51,7 @@ struct sched_storage {
 	uint64_t ended, bytes;
 	uint64_t latency_ns; /* mean of recent reads */
 };
-/* False: there are fewer storages. */
+/* Describes storage i. Returns false if there are fewer storages. */
 bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret);
 /* Describes one of the storages of the job's datasets: one that does not answer, if
  * any. */
@@ -77,7 +77,7 @@ struct sched_program {
 	long id;
 	/* the process in the job's engine: `rank` of struct reader */
 	uint64_t number;
-	/* its script in the job's engine: `script` of struct reader */
+	/* the script in the job's engine: `script` of struct reader */
 	uint64_t script;
 };
 /* Tells whether the process lives. The scheduler holds no lock when it calls this. */
@@ -140,8 +140,8 @@ double sched_seconds_left(const struct sched_job_status *status);
 const char *sched_job_state(
 	const struct job_config *config, const struct sched_job_status *status);
 
-/* *ret_directory: the dataset's directory in the tier. False: the dataset has no
- * tier. */
+/* Describes the dataset's tier. *ret_directory: the dataset's directory in it. Returns
+ * false if the dataset has no tier. */
 bool sched_tier(struct sched *sched, const struct dataset *dataset,
 	struct tier_status *ret, const char **ret_directory);
 

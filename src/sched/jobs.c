@@ -332,7 +332,7 @@ static struct sched_job *take_out(struct sched *sched, const char *name)
 	return job;
 }
 
-/* forget: removes some or all of the job's files. -ENOENT */
+/* Removes a job. forget: removes some or all of the job's files. -ENOENT */
 static int remove_job(
 	struct sched *sched, const char *name, void (*forget)(const struct job *job))
 {

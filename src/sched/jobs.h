@@ -41,7 +41,7 @@ must_check int sched_job_restore(struct sched_job *job, const char *text, const 
 must_check int sched_job_export(
 	struct sched_job *job, int fd, config_report *report, void *context);
 
-/* what sched_job_export has written, and its name for messages */
+/* a file that sched_job_export has written, and its name for messages */
 struct sched_import {
 	int fd;
 	const char *name;
@@ -82,9 +82,11 @@ must_check int sched_jobs_begin(
 /* Warns if the cache is smaller than the look-ahead of all jobs. */
 void sched_report_cache(struct sched *sched, config_report *report, void *context);
 
-/* NULL: there is none. The caller gives the reference back by sched_job_put. */
+/* Finds the job of this name; NULL: there is none. The caller gives the reference back
+ * by sched_job_put. */
 struct sched_job *sched_job_find(struct sched *sched, const char *name);
-/* NULL: there is none. The caller gives the reference back. */
+/* Finds the job of this id; NULL: there is none. The caller gives the reference
+ * back. */
 struct sched_job *sched_job_find_id(struct sched *sched, job_id id);
 void sched_job_put(struct sched_job *job);
 struct sched_job *sched_job_hold(struct sched_job *job); /* takes a reference */

@@ -375,7 +375,8 @@ void handle_asked(struct sched_handle *handle, int err, struct aftermath *afterm
 		park(handle);
 }
 
-/* A job with `script = one` has one script at a time, for all readers. */
+/* Finds the reader's script for a job with `script = one`: all readers at one time
+ * belong to one script. */
 static void join_script_locked(struct sched_handle *handle)
 {
 	struct sched_reader *reader = &handle->callbacks.reader;
@@ -457,9 +458,9 @@ uint32_t sched_handle_epoch(const struct sched_handle *handle)
 	return handle->request.found_epoch;
 }
 
-/* read: the file was read. The record of a consumed position is in the journal before
- * the kernel hears of the close. layout = mirror consumes nothing; its reads are counted
- * here. */
+/* Ends an open. read: the file was read. The record of a consumed position is in the
+ * journal before the kernel hears of the close. A job with layout = mirror consumes
+ * nothing, so its reads are counted here. */
 static void end_open(struct sched_handle *handle, bool read)
 {
 	struct sched_job *job = handle->job;

@@ -13,7 +13,7 @@
 /* Opens samples for other daemons, without a position, an epoch or the job's engine.
  * open.c does the rest. */
 
-/* NULL: no job reads the dataset with this preparation. */
+/* Finds a job's part with this dataset and preparation; NULL: no job has one. */
 static const struct part *find_prepared_locked(
 	const struct sched *sched, const struct dataset *dataset, const char *preparation)
 {

@@ -83,13 +83,13 @@ must_check int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t 
  * -ETIMEDOUT. */
 void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up);
 
-/* lent: another daemon may serve the rank, so readers here get only samples that they
- * have already opened, and wait for others. Before lent = false, report that daemon's
- * progress by sched_feed_go_on. */
+/* Notes whether another daemon may serve the rank (lent). Then readers here get only
+ * samples that they have already opened, and wait for others. The caller must report
+ * that daemon's progress by sched_feed_go_on before it calls this with false. */
 void sched_feed_lend(struct sched_job *job, bool lent);
 
-/* why: the reason why the training's next epoch does not begin, for sched_job_status;
- * "": nothing holds it back. here: this job's rank does, because scripts may still read
+/* Notes why the training's next epoch does not begin, for sched_job_status; "": nothing
+ * holds it back. here: this job's rank holds it back, because scripts may still read
  * its draining epoch. The job then leaves that epoch as soon as no script reads it. */
 void sched_feed_waits(struct sched_job *job, const char *why, bool here);
 

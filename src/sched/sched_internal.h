@@ -109,7 +109,7 @@ struct sched_handle {
 	/* when the present wait for the tensor began */
 	uint64_t awaits_ns;
 	uint64_t waited_ns;   /* sum of the waits for the tensor */
-	uint64_t traced_as;   /* number in the trace */
+	uint64_t traced_as;   /* number of the open in the trace */
 	struct waiter waiter; /* used in the state AWAITS_TENSOR */
 	/* entry in a list of an aftermath (after.h) */
 	TAILQ_ENTRY(sched_handle) link;
@@ -117,12 +117,13 @@ struct sched_handle {
 	struct sched_open_callbacks callbacks;
 };
 
-/* bad_sample = skip; all members are NULL if the job does not skip */
+/* state of bad_sample = skip; all members are NULL if the job does not skip */
 struct skipping {
 	roaring_bitmap_t *bad; /* the bad samples, which later epochs leave out */
 	/* those of `bad` that stay bad until their files change */
 	roaring_bitmap_t *damaged;
-	roaring_bitmap_t *told; /* already logged; only the clerk uses it */
+	/* bad samples that were logged; only the clerk uses it */
+	roaring_bitmap_t *told;
 	/* The clerk has not seen some samples of `bad`. */
 	bool found;
 	/* positions that the next epoch leaves out (skip_plan.c); NULL: none */
@@ -173,7 +174,7 @@ struct sched_source {
 	const char *root;
 	/* samples that are never prepared (quarantine.h); constant; NULL: none */
 	const roaring_bitmap_t *quarantined;
-	struct histogram decodes; /* ns per sample */
+	struct histogram decodes; /* durations of decodes, in ns per sample */
 	_Atomic uint64_t cpu_ns;  /* processor time of all decodes */
 };
 
@@ -231,7 +232,8 @@ struct sched {
 	struct programs *programs;
 	TAILQ_HEAD(, load_work) postponed;
 	bool room_made; /* the housekeeper has to call supply_has_room */
-	/* cache_advice.c: evictions when the advice was last logged, and the time */
+	/* cache_advice.c: number of evictions when the advice was last logged; the time
+	 * of this */
 	uint64_t evictions_told, told_ns;
 	struct sched_handle *tickets; /* parked opens, by ticket */
 	uint64_t next_ticket;
@@ -252,7 +254,8 @@ struct sched {
 /* Adds the time since the last call to the job's waits, if a reader waited, and
  * determines for what the readers wait from now on. */
 void job_count_waits_locked(struct sched_job *job, uint64_t now_ns);
-/* change: 1: the handle begins to wait for its tensor; -1: its wait ends. */
+/* Counts handles that wait. change is 1 if the handle begins to wait for its tensor, -1
+ * if its wait ends. */
 void handle_waits_locked(struct sched_handle *handle, int change);
 /* Calls job_count_waits_locked for all jobs that wait for the sample, because the cause
  * of their waits changes. */
@@ -280,12 +283,14 @@ bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aft
 
 /* --- readings.c --- */
 
-/* Takes a reading for the last hour, if it is time. The caller holds no lock. */
+/* Takes a reading for the figures of the last hour, if it is time. The caller holds no
+ * lock. */
 void reading_take(struct sched *sched, uint64_t now_ns);
 
 /* --- tier_worths.c --- */
 
-/* context: the scheduler. Takes the lock. */
+/* Sets the worth of each sample that a tier asks about. context: the scheduler. Takes
+ * the lock. */
 void tell_worths(void *context, struct tier_asked *asked, size_t n);
 
 /* --- open.c --- */
@@ -380,8 +385,8 @@ void edition_choose_heads_locked(const struct edition *edition);
 
 /* --- clerk.c: long work at an epoch, in a thread of its own --- */
 
-/* Must be called once a second: tries again to save an order that could not be
- * saved. */
+/* Tries again to save an order that could not be saved, if it is time. The caller calls
+ * this once a second. */
 void clerk_second_locked(struct sched_job *job);
 void *sched_clerk(void *sched);
 void *sched_keep_house(void *sched);
@@ -419,21 +424,21 @@ must_check int program_adopt(struct sched *sched, struct job_config *config,
 /* Returns the job whose path collides with that in config; NULL: none does. */
 const struct sched_job *admit_conflict_locked(
 	const struct sched *sched, const struct job_config *config);
-/* -EEXIST, reported: the path collides with another job's. */
+/* Refuses a job whose path collides with another job's: -EEXIST, reported. */
 must_check int admit_path(struct sched *sched, const struct job_config *config,
 	config_report *report, void *context);
 /* Tells whether the job fits the other ranks of its training. False: it does not fit
  * the rank *ret_other in the key *ret_key. */
 bool admit_rank_locked(const struct sched *sched, const struct job_config *config,
 	const struct sched_job **ret_other, const char **ret_key);
-/* -EEXIST, reported: the job conflicts with another rank. */
+/* Refuses a job that conflicts with another rank: -EEXIST, reported. */
 must_check int admit_rank(struct sched *sched, const struct job_config *config,
 	config_report *report, void *context);
-/* -EINVAL, reported: a batch does not fit into the memory. */
+/* Refuses a job whose batch does not fit into the memory: -EINVAL, reported. */
 must_check int admit_batch(
 	const struct edition *edition, config_report *report, void *context);
-/* -EINVAL, reported: channels = keep, and the format, the filter or the layout can't
- * have the channels of the images. */
+/* Refuses a job with channels = keep whose format, filter or layout can't have the
+ * channels of its images: -EINVAL, reported. */
 must_check int admit_channels(
 	const struct edition *edition, config_report *report, void *context);
 /* Makes the tables that the job's layout needs, which takes a while. -errno */

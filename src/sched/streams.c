@@ -115,7 +115,8 @@ static int find_demand(const struct stream *stream)
 	return err || borne ? err : remove_given(stream);
 }
 
-/* The epoch binds no sample meanwhile, because it has no stream yet. */
+/* Finds the samples that are not bound in the epoch. The epoch binds none meanwhile,
+ * because it has no stream yet. */
 static int find_remaining(const struct stream *stream)
 {
 	const struct edition *edition = stream->edition;
