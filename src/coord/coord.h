@@ -66,7 +66,7 @@ struct coord_engine;
 struct coord_node {
 	char name[COORD_NAME];
 	uint64_t incarnation; /* random; differs at each start of the daemon; never 0 */
-	/* where other nodes fetch tensors; "": nowhere */
+	/* address of the server from which other nodes fetch tensors; "": none */
 	char address[COORD_ADDRESS];
 	double capacity;
 	/* incarnation of the previous daemon with this state directory, whose leases
@@ -80,14 +80,14 @@ struct coord_node {
 struct coord_job {
 	const char *name;
 	const char *dataset; /* jobs of one dataset are drawn together */
-	/* of the job's samples (dataset_group_fingerprint) */
+	/* fingerprint of the job's samples (dataset_group_fingerprint) */
 	uint64_t fingerprint;
 	/* the same, as earlier versions of joaderfs computed it; 0: not known */
 	uint64_t older;
 	const roaring_bitmap_t *ids; /* samples (D_j above), not empty */
 	uint32_t ranks;
 	uint32_t batch;		/* samples in a global mini-batch, at least `ranks` */
-	enum sampler_kind kind; /* of the job's dataset */
+	enum sampler_kind kind; /* sampler of the job's dataset */
 	/*
 	 * The place at which the job begins if it is new to the group (an import): the
 	 * first n_log samples of `epoch` were consumed elsewhere, and `log` has them in
@@ -159,25 +159,27 @@ struct coord_calls {
 	 * ranks_share says. NULL or false: the samples are dealt to the ranks in
 	 * turn. */
 	bool (*place)(void *context, const struct coord_batch *batch, uint32_t *rank_of);
-	/* Adds the dataset's samples in this node's cache, for the sampler `exchange`.
-	 * NULL: every drawn sample counts as cached for ever. */
+	/* Adds the dataset's samples in this node's cache to `ids`, for the sampler
+	 * `exchange`. NULL: every drawn sample counts as cached for ever. */
 	void (*resident)(void *context, const char *dataset, roaring_bitmap_t *ids);
-	/* Adds the dataset's samples whose home is this node, that trainings still need,
-	 * and that this node's cache lacks. NULL: none are known. */
+	/* Adds to `ids` the dataset's samples whose home is this node, that trainings
+	 * still need, and that this node's cache lacks. NULL: none are known. */
 	void (*lacked)(void *context, const char *dataset, roaring_bitmap_t *ids);
 };
 
 struct coord_options {
 	struct coord_node self;
-	uint64_t ttl_ns; /* of leases; a node that sends nothing for longer is dead */
-	uint64_t seed;	 /* differs on each node and at each start */
-	uint32_t mini_batches; /* least number drawn ahead; 0 means 4 */
+	/* duration of leases; a node that sends nothing for longer is dead */
+	uint64_t ttl_ns;
+	uint64_t seed;	       /* differs on each node and at each start */
+	uint32_t mini_batches; /* least number of mini-batches drawn ahead; 0 means 4 */
 	/* limit of the samplers' memory: sum of all jobs' largest ids; 0 means 2^33 */
 	uint64_t most_ids;
 	struct coord_calls calls;
 };
 
-/* The engine must outlive it. -EINVAL: the node's name is not allowed; -ENOMEM. */
+/* The engine must outlive the coordinator. -EINVAL: the node's name is not allowed;
+ * -ENOMEM. */
 must_check int coord_new(const struct coord_options *options,
 	const struct coord_engine *engine, struct coord **ret);
 void coord_free(struct coord **coord);
@@ -185,8 +187,8 @@ void coord_free(struct coord **coord);
 /* Does all work that is due. Returns the time at which it must be called again. */
 uint64_t coord_step(struct coord *coord, uint64_t now_ns);
 
-/* Sends the consumed positions, and gives all leases back, so that other nodes need not
- * wait until they expire. coord_free follows. */
+/* Sends the consumed positions a last time, and gives all leases back, so that other
+ * nodes need not wait until they expire. The caller then calls coord_free. */
 void coord_leave(struct coord *coord);
 
 /*
@@ -197,11 +199,9 @@ void coord_leave(struct coord *coord);
  * longer than the job, or a name that is not allowed; -ENOMEM.
  */
 must_check int coord_add_job(struct coord *coord, const struct coord_job *job);
-/*
- * The group forgets the job when no node runs it. -ENOENT: no such job. Other errors:
- * the engine could not be told, so the job stays, but this node serves none of its
- * ranks.
- */
+/* Removes a job that this node runs no more. The group forgets the job when no node
+ * runs it. -ENOENT: no such job. Other errors: the engine could not be told, so the job
+ * stays, but this node serves none of its ranks. */
 must_check int coord_remove_job(struct coord *coord, const char *job);
 
 /*
@@ -211,7 +211,8 @@ must_check int coord_remove_job(struct coord *coord, const char *job);
  */
 must_check int coord_take_rank(struct coord *coord, const char *job, uint32_t rank,
 	uint32_t epoch, uint32_t position);
-/* Gives the rank's lease back. -ENOENT: no such job; -EINVAL: no such rank. */
+/* Gives the rank's lease back, so that another node can serve the rank. -ENOENT: no
+ * such job; -EINVAL: no such rank. */
 int coord_drop_rank(struct coord *coord, const char *job, uint32_t rank);
 
 /*
@@ -251,7 +252,8 @@ struct coord_status {
 	uint64_t fenced;
 	uint64_t drawn; /* samples appended by this node as the leader */
 	uint64_t skips; /* calls of coord_calls.skipped */
-	/* positions at which readers got other samples than the repaired log has */
+	/* positions at which this node's readers got other samples than the repaired
+	 * log has */
 	uint64_t rebound;
 	char message[COORD_TEXT]; /* reason for COORD_REFUSED or COORD_AWAY; or "" */
 };
@@ -272,10 +274,11 @@ must_check int coord_job_status(
 
 struct coord_rank_status {
 	bool held;		  /* this node has the rank's lease */
-	uint32_t epoch, position; /* what fed() gets next */
+	uint32_t epoch, position; /* the epoch and the position that fed() gets next */
 	/* the cursor that the engine has confirmed */
 	uint32_t committed_epoch, committed;
-	/* node that served the rank at last; "": none, or not known */
+	/* node that served the rank when the engine was last asked; "": none, or not
+	 * known */
 	char owner[COORD_NAME];
 	bool behind; /* the rank holds back the next epoch (coord_behind) */
 };

@@ -15,7 +15,7 @@
  * of the same round share samples. It appends whole mini-batches.
  */
 
-#define DRAW_MOST 8192 /* at once, for a job */
+#define DRAW_MOST 8192 /* most samples drawn at once for a job */
 
 static uint32_t room_of(const struct drawn_job *job)
 {
@@ -25,7 +25,7 @@ static uint32_t room_of(const struct drawn_job *job)
 	room = (room + batch - 1) / batch * batch;
 	if (room > most)
 		room = most;
-	/* A log that ends within a mini-batch is first completed. */
+	/* If the log ends within a mini-batch, this mini-batch is completed first. */
 	if (room > 0)
 		room -= job->next % batch;
 	return room < left ? room : left;
@@ -50,7 +50,8 @@ static bool is_low(const struct coord *coord, const struct drawn_job *job)
 	       !waits_for_ranks(coord, job);
 }
 
-/* Returns false if there is nothing to draw. */
+/* Decides how many samples to draw for each job of the pool. Returns false if there is
+ * nothing to draw. */
 static bool plan(struct coord *coord, const struct pool *pool)
 {
 	struct drawn_job *job;
@@ -179,7 +180,8 @@ static void place_batch(struct coord *coord, const struct drawn_job *job,
 	}
 }
 
-/* `begun` samples of the mini-batch are in the log. The ranks get the rest in turn. */
+/* Assigns the rest of a mini-batch, of which `begun` samples are in the log, to the
+ * ranks in turn. */
 static uint32_t place_rest(
 	const struct drawn_job *job, uint32_t begun, struct parts *parts)
 {

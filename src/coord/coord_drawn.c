@@ -11,7 +11,7 @@
 /* The jobs for which the leader draws, including jobs that only other nodes run. Their
  * state can be dropped at any time, because it is rebuilt from the engine. */
 
-#define SUBTRACT_MOST 8192	     /* of a rank in one read of the log */
+#define SUBTRACT_MOST 8192	     /* most samples of a rank in one read of the log */
 #define MOST_IDS (UINT32_C(1) << 28) /* ids of a dataset are below this */
 
 /* --- streams ---------------------------------------------------------------------------- */
@@ -140,8 +140,8 @@ static int need_pool(
 	return 0;
 }
 
-/* The samplers' memory grows with the largest id of each job. -EBADE: an id that no
- * dataset can have; -E2BIG: the sum of the largest ids exceeds most_ids. */
+/* Checks the samplers' memory, which grows with the largest id of each job. -EBADE: an
+ * id that no dataset can have; -E2BIG: the sum of the largest ids exceeds most_ids. */
 static int check_size(const struct coord *coord)
 {
 	uint64_t ids = 0;

@@ -40,7 +40,7 @@
 
 struct coord_token {
 	uint64_t term;
-	/* An engine that lost a term may use its number again; `random` differs. */
+	/* Distinguishes terms: an engine that lost a term may use its number again. */
 	uint64_t random;
 };
 
@@ -74,7 +74,8 @@ struct coord_view {
 	char leader_name[COORD_NAME];
 	uint64_t term;
 	bool renewed; /* the leader's lease was renewed */
-	/* changes with the answer of `jobs`, except for leases that end */
+	/* A number that changes when the answer of `jobs` may have changed, but not
+	 * when only leases of ranks have expired. */
 	uint64_t news;
 };
 
@@ -113,7 +114,8 @@ struct coord_beat {
 	struct coord_lease *leases;
 	size_t n;
 	const struct coord_token *token; /* the leader's; NULL: the node does not lead */
-	/* nodes and jobs, freed by coord_look_free; NULL: not asked for */
+	/* receives the group's nodes and jobs, which the caller frees with
+	 * coord_look_free; NULL: not asked for */
 	struct coord_look *look;
 };
 
@@ -123,10 +125,11 @@ struct coord_append {
 	uint32_t epoch;
 	uint32_t base; /* length of the log before the call */
 	uint32_t count;
-	uint32_t ranks, batch; /* of the job: samples per mini-batch */
+	uint32_t ranks, batch; /* the job's; batch: samples per mini-batch */
 	/* [ranks]: as many samples as ranks_position says */
 	const sample_id *const *ids;
-	/* end of the log before the call, for `fill`, which may begin an epoch */
+	/* epoch and length of the log before the call; only `fill` needs them, because
+	 * its samples may belong to a later epoch */
 	uint32_t was_epoch, was_next;
 };
 
@@ -134,7 +137,7 @@ struct coord_read {
 	const char *job;
 	uint32_t epoch;
 	uint32_t rank;
-	uint32_t ranks, batch; /* of the job: samples per mini-batch */
+	uint32_t ranks, batch; /* the job's; batch: samples per mini-batch */
 	uint32_t from;
 	uint32_t most;
 	sample_id *ids; /* the caller's, with room for `most` samples */
@@ -173,38 +176,43 @@ struct coord_engine {
 	int (*enter)(void *context, const char *node, const struct coord_job *job,
 		char differs[COORD_TEXT]);
 	int (*leave)(void *context, const char *node, const char *job);
-	/* -ESTALE: the life has changed, and logs may have become shorter. */
+	/* Lists all jobs. -ESTALE: the life has changed, so logs may have become
+	 * shorter. */
 	int (*jobs)(void *context, const char *run, struct coord_engine_jobs *ret);
-	/* The caller frees the facts with coord_facts_free. */
+	/* Returns the facts of the job. The caller frees them with coord_facts_free. */
 	int (*facts)(void *context, const char *job, struct coord_job *ret);
-	/* Begins a new term, even for the leader. -EBUSY: another node leads. */
+	/* Makes the node the leader in a new term, even if it leads already. -EBUSY:
+	 * another node leads. */
 	int (*elect)(void *context, const struct coord_node *self, uint64_t random,
 		uint32_t ttl_ms, struct coord_token *ret);
 	/* Begins epoch e unless it has begun, and drops the log of epoch e - 2. -EAGAIN:
 	 * epoch e - 1 is not completely drawn, or a rank, even one that no node serves,
 	 * has not read epoch e - 2 to its end. */
 	int (*open)(void *context, const char *run, const char *job, uint32_t epoch);
-	/* -ESTALE: the token is not the newest, or base not the log's length. */
+	/* Appends samples to the log. -ESTALE: the token is not the newest leader's, or
+	 * append->base is not the log's length. */
 	int (*append)(void *context, const char *run, const struct coord_token *token,
 		const struct coord_append *append);
 	/* Carries out n reads at once. -ESTALE: the life has changed. */
 	int (*read)(void *context, const char *run, struct coord_read *reads, size_t n);
-	/* The epoch must not be the running one. */
+	/* Deletes the feeds of an epoch, which must not be the running one. */
 	int (*forget)(void *context, const struct coord_token *token, const char *job,
 		uint32_t epoch);
-	/* Checks a log that seems to lack a part. -ESTALE: the part was lost, and the
-	 * log has to be repaired from there on. */
+	/* Checks a log that seems to lack a part. -ESTALE: the part was lost; the
+	 * engine drops the log from there on, and it has to be repaired. */
 	int (*mend)(void *context, const char *run, const char *job);
-	/* Repair: offers consecutive positions of this node's journal. */
+	/* Repair: offers the samples at consecutive positions of this node's
+	 * journal. */
 	int (*repair)(void *context, const char *run, const struct coord_offer *offer);
-	/* Repair: the node has offered all samples of its journals. */
+	/* Repair: notes that the node has offered all samples of its journals. */
 	int (*repaired)(void *context, const char *run, const char *node);
-	/* Repair: the caller frees the offers with coord_offers_free. */
+	/* Repair: lists all offers. The caller frees them with coord_offers_free. */
 	int (*offers)(void *context, const char *run, struct coord_offers *ret);
 	/* Repair: tells which of the nodes have reported. */
 	int (*reported)(void *context, const char *run, const struct coord_node *nodes,
 		size_t n, bool *ret);
-	/* Repair: appends samples before `ready`, maybe of a later epoch. */
+	/* Repair: appends samples, before `ready`, to a job's log. They may belong to a
+	 * later epoch than the log's. */
 	int (*fill)(void *context, const char *run, const struct coord_token *token,
 		const struct coord_append *append);
 	/* Ends the repair. Forgets dead nodes that did not report. */
@@ -212,7 +220,8 @@ struct coord_engine {
 	/* Stores a set of the node's samples as `what` (COORD_TOLD bytes) for ttl_ms. */
 	int (*tell)(void *context, const char *node, const char *what,
 		const roaring_bitmap_t *ids, uint32_t ttl_ms);
-	/* Adds to *ret all sets of this name that live nodes have stored. */
+	/* Adds to *ret the samples of all sets of this name that live nodes have
+	 * stored. */
 	int (*told)(void *context, const char *what, roaring_bitmap_t *ret);
 	/* Returns the name of the last request. NULL: the engine is in this process. */
 	const char *(*asked)(void *context);

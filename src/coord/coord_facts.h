@@ -7,7 +7,8 @@
 
 /* The facts on which nodes must agree before they share an order. */
 
-/* text: the first difference from the group's job `there`, which has n_there samples. */
+/* Tells whether a fact of this node's job `here` differs from that of the group's job
+ * `there`, which has n_there samples. text: the first difference. */
 bool coord_facts_differ(const struct coord_job *here, const struct coord_job *there,
 	uint64_t n_there, char text[COORD_TEXT]);
 
@@ -16,7 +17,8 @@ bool coord_facts_differ(const struct coord_job *here, const struct coord_job *th
 bool coord_is_behind(const struct coord_job *here, uint32_t epoch, uint32_t next,
 	char text[COORD_TEXT]);
 
-/* Divides job->log among the ranks. The job must outlive *append. -ENOMEM. */
+/* Divides job->log among the ranks. The job must outlive *append, which the caller
+ * frees with coord_log_parts_free. -ENOMEM. */
 must_check int coord_log_parts(const struct coord_job *job, struct coord_append *append);
 void coord_log_parts_free(struct coord_append *append);
 
@@ -27,5 +29,6 @@ must_check int coord_facts_copy(const struct coord_job *facts, struct coord_job 
 bool coord_name_is_good(const char *name);
 /* Plain text has no control characters. */
 bool coord_text_is_plain(const char *text);
-/* Compares only the facts that `log` has. */
+/* Tells whether the engine's job `log` has these facts. Compares only those that `log`
+ * has. */
 bool coord_is_same_job(const struct coord_job *facts, const struct coord_engine_job *log);

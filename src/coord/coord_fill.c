@@ -67,7 +67,7 @@ static void place_offer(struct filling *filling, const struct coord_offer *offer
 	}
 }
 
-/* Positions that no journal has get remaining samples at random. */
+/* Fills the positions that no journal has with remaining samples, at random. */
 static int fill_holes(struct coord *coord, struct filling *filling)
 {
 	size_t n = roaring_bitmap_get_cardinality(filling->remaining);
@@ -142,7 +142,8 @@ static int fill(
 	return err ? err : send(coord, filling, log);
 }
 
-/* whole: the log gets the whole epoch, because all its samples had been drawn. */
+/* Extends an epoch's log, until it has all offered positions. whole: until it has the
+ * whole epoch, because all its samples had been drawn. */
 static int fill_epoch(struct coord *coord, const struct coord_job *facts,
 	struct coord_engine_job *log, const struct coord_offers *offers, uint32_t epoch,
 	bool whole)

@@ -10,10 +10,11 @@
 
 /* The work that each node does for the ranks that it serves. */
 
-#define READ_MOST 1024		 /* of a rank per read */
-#define ENTER_NS (2 * SECOND_NS) /* before a refused job is entered again */
+#define READ_MOST 1024		 /* most samples of a rank per read */
+#define ENTER_NS (2 * SECOND_NS) /* pause before a refused job is entered again */
 
-/* Keeps a fingerprint that earlier versions computed (facts->older). */
+/* If the group's job has the fingerprint that earlier versions computed (facts->older),
+ * uses it, so that the training can continue. */
 static int take_older(const struct coord *coord, struct coord_job *facts)
 {
 	const struct coord_engine *engine = coord->engine;
@@ -45,7 +46,8 @@ int coord_enter_jobs(struct coord *coord)
 			engine->context, coord->self.name, &job->facts, differs);
 		if (err && err != -EINVAL)
 			return err;
-		/* The job is accepted when no node runs the group's job. */
+		/* A refused job is accepted as soon as no node runs the group's job of
+		 * its name. */
 		job->enter_ns = err ? coord->now_ns + pause_ns : 0;
 		memcpy(job->refused, differs, sizeof(job->refused));
 		job->entered = err == 0;
@@ -60,7 +62,8 @@ static void take_lengths(struct coord *coord, const struct coord_engine_jobs *jo
 		struct held_job *job = coord_find_job(coord, jobs->jobs[i].name);
 		if (!job || !job->entered)
 			continue;
-		/* The group may have forgotten the job, and have another. */
+		/* The group may have forgotten the job, and have another of this
+		 * name. */
 		job->entered = coord_is_same_job(&job->facts, &jobs->jobs[i]);
 		if (!job->entered)
 			continue;
@@ -87,7 +90,8 @@ int coord_ask_lengths(struct coord *coord)
 	return 0;
 }
 
-/* Nodes that are not live keep their old heard_ns. */
+/* Sets heard_ns in the new list of members. Nodes that are not live keep their old
+ * time. */
 static void note_heard(
 	const struct coord *coord, struct coord_node *members, size_t n, size_t live)
 {
@@ -127,7 +131,8 @@ void coord_take_look(struct coord *coord, struct coord_look *look)
 		coord->now_ns + coord->ttl_ns * (coord_is_quiet(coord) ? 4 : 1) / 2;
 }
 
-/* The next call comes soon if the epoch is being drawn, else less and less often. */
+/* Calls engine->open again: soon if the running epoch is still being drawn, else less
+ * and less often, because other ranks hold back the next epoch. */
 static void open_again(struct coord *coord, struct held_job *job)
 {
 	bool drawn = job->next == job->n;
@@ -170,11 +175,9 @@ int coord_open_wanted(struct coord *coord)
 
 /* --- feeds ------------------------------------------------------------------------------ */
 
-/*
- * Moves the rank to the first epoch that has a feed. All ranks' cursors have passed
- * dropped feeds. So another node has served this rank further (rank->acked is later), or
- * the engine and this node have lost the rank's position.
- */
+/* Moves the rank to the first epoch that has a feed. The engine drops a feed only when
+ * all ranks' cursors have passed it. So another node has served this rank further
+ * (rank->acked is later), or the engine and this node have lost the rank's position. */
 static void skip_epochs(struct coord *coord, const struct held_job *job, uint32_t number)
 {
 	const struct coord_calls *calls = &coord->calls;
@@ -233,8 +236,9 @@ void coord_forget_came(struct held_job *job, uint32_t number)
 	came->ids = NULL;
 }
 
-/* -EBADE: the rank has received a sample of the read before, in this epoch. *ret: all
- * samples that it has received now; the caller frees the set. */
+/* Checks that the read brings new samples. -EBADE: the rank has already received one of
+ * them in this epoch. *ret: all samples that it has received, with the read; the caller
+ * frees the set. */
 static int check_came(struct held_job *job, const struct coord_read *read, uint32_t n,
 	roaring_bitmap_t **ret)
 {
@@ -255,7 +259,8 @@ static int check_came(struct held_job *job, const struct coord_read *read, uint3
 	return -EBADE;
 }
 
-/* -EAGAIN: the journal does not accept the samples now. */
+/* Passes the samples of a read to fed(). -EAGAIN: the journal does not accept them
+ * now. */
 static int feed(struct coord *coord, const struct coord_read *read)
 {
 	struct held_job *job = coord_find_job(coord, read->job);

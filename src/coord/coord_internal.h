@@ -28,12 +28,14 @@
 #define COMMIT_EVERY 32 /* consumed positions after which a heartbeat is sent soon */
 
 struct held_rank {
-	bool taken;		    /* coord_take_rank was called */
-	bool held;		    /* this node has the rank's lease */
-	bool at_cursor;		    /* it begins at the engine's cursor, not known yet */
+	bool taken; /* coord_take_rank was called */
+	bool held;  /* this node has the rank's lease */
+	/* the rank will begin at the engine's cursor, not known yet */
+	bool at_cursor;
 	struct coord_position head; /* the next position that fed() gets */
 	struct coord_position consumed;
-	/* the `consumed` that was sent last; the cursor that the engine confirmed */
+	/* sent: the `consumed` that was sent last; acked: the cursor that the engine
+	 * has confirmed */
 	struct coord_position sent, acked;
 };
 
@@ -54,8 +56,8 @@ struct held_job {
 	uint64_t enter_ns; /* when a refused job is tried again */
 	char refused[COORD_TEXT];
 	uint32_t epoch, next; /* end of the engine's log when it was last asked */
-	uint32_t wanted;      /* latest that a reader wants */
-	uint32_t opened;      /* latest that is known to have begun */
+	uint32_t wanted;      /* latest epoch that a reader wants */
+	uint32_t opened;      /* latest epoch that is known to have begun */
 	uint64_t open_ns;     /* when engine->open may be called again */
 	struct held_rank *ranks;
 	struct came *came; /* [ranks] */
@@ -82,11 +84,11 @@ struct drawn_job {
 	uint32_t ahead;	    /* samples drawn beyond the fastest reader */
 	uint32_t window;    /* samples that should be drawn ahead */
 	uint32_t wants;	    /* samples to draw now */
-	uint64_t consumed;  /* by all ranks in all epochs */
+	uint64_t consumed;  /* samples, by all ranks in all epochs */
 	uint64_t measured_ns;
 	double rate;	  /* samples consumed per second */
 	uint64_t *owners; /* [ranks]: the node that serves the rank; 0: none */
-	sample_id *ids;	  /* drawn, but not appended yet */
+	sample_id *ids;	  /* samples that were drawn, but not appended yet */
 	uint32_t n_ids;
 };
 
@@ -96,19 +98,21 @@ struct pool {
 	char dataset[COORD_NAME];
 	enum sampler_kind kind;
 	struct sampler *sampler;
-	/* in any node's cache, as `exchange` was last told; NULL: not known */
+	/* samples in any node's cache, as `exchange` was last told; NULL: not known */
 	roaring_bitmap_t *resident;
-	/* drawn since fresh_ns, and in the interval before; NULL: not made yet */
+	/* samples drawn since fresh_ns, and in the interval before; NULL: not made
+	 * yet */
 	roaring_bitmap_t *fresh, *older;
-	uint64_t fresh_ns, told_ns; /* told_ns: next question for `resident` */
-	roaring_bitmap_t *lacked;   /* that their homes lack; NULL: not known */
-	uint64_t lacked_ns;	    /* next question for `lacked` */
+	uint64_t fresh_ns, told_ns; /* told_ns: when `resident` is next asked for */
+	roaring_bitmap_t *lacked;   /* samples that their homes lack; NULL: not known */
+	uint64_t lacked_ns;	    /* when `lacked` is next asked for */
 };
 
 struct coord {
 	struct coord_node self;
 	uint64_t ttl_ns;
-	/* unit of pauses between calls: ttl_ns, or MOST_PACE_NS if less */
+	/* unit of the pauses between calls of the engine: ttl_ns, or MOST_PACE_NS if
+	 * less */
 	uint64_t pace_ns;
 	uint32_t mini_batches;
 	uint64_t most_ids;
@@ -124,16 +128,17 @@ struct coord {
 	uint64_t mend_ns;     /* when engine->mend may be called again */
 	uint64_t beaten_ns;   /* last answered heartbeat */
 	uint64_t moved_ns;    /* last progress of readers or the log */
-	uint64_t hunger_ns;   /* between reads of feeds while readers wait */
-	uint64_t patience_ns; /* between attempts to reach the engine */
+	uint64_t hunger_ns;   /* pause between reads of feeds while readers wait */
+	uint64_t patience_ns; /* pause between attempts to reach the engine */
 
 	struct coord_view view;
-	bool joined; /* `view` is valid */
+	bool joined; /* the engine has answered, so `view` is valid */
 	bool refused, compared;
 	char message[COORD_TEXT];
 	uint64_t away_since_ns;
 	int away_errno;
-	struct coord_status counts; /* only its counters are used (coord_status) */
+	/* coord_status copies its counters; its other fields are unused */
+	struct coord_status counts;
 	LIST_HEAD(, held_job) jobs;
 	struct coord_node *members; /* first the live nodes, then the others */
 	size_t n_members, n_live;
@@ -147,7 +152,7 @@ struct coord {
 	/* last heartbeat or election that renewed the leader's lease */
 	uint64_t renewed_ns;
 	uint64_t waits_since_ns; /* last step that waited for journals; 0: no wait */
-	uint64_t waited_ns;	 /* for journals, in all steps together */
+	uint64_t waited_ns;	 /* time waited for journals, in all steps together */
 	LIST_HEAD(, drawn_job) drawn;
 	LIST_HEAD(, pool) pools;
 	job_id next_id;
@@ -190,14 +195,15 @@ static inline uint32_t ttl_ms(const struct coord *coord)
 /* --- coord.c ---------------------------------------------------------------------------- */
 
 struct held_job *coord_find_job(const struct coord *coord, const char *name);
-/* Notes progress. If there was none for pace_ns, all calls of the engine become due. */
+/* Notes progress of readers or of the log. If there was none for pace_ns, all calls of
+ * the engine become due. */
 void coord_moved(struct coord *coord);
 /*
  * Tells whether the node is idle: no progress for a ttl, all its jobs accepted by the
  * group, and the leases of all its ranks held. An idle node calls the engine less often.
  */
 bool coord_is_quiet(const struct coord *coord);
-/* Calls lost(), too. */
+/* Notes that this node no longer serves the rank, and calls lost(). */
 void coord_lose_rank(struct coord *coord, struct held_job *job, uint32_t rank);
 
 /* If readers have got samples of the epoch, it has begun, although a repaired engine may
@@ -221,17 +227,18 @@ must_check int coord_beat(struct coord *coord);
 
 /* --- coord_follow.c --------------------------------------------------------------------- */
 
-/* Enters this node's new jobs into the group. Stores reasons of refusals. */
+/* Enters this node's jobs that are not entered yet into the group. Stores the reasons
+ * of refusals. */
 must_check int coord_enter_jobs(struct coord *coord);
 /* Asks for the lengths of logs and the owners of ranks. */
 must_check int coord_ask_lengths(struct coord *coord);
-/* Takes members, lengths of logs, and owners of ranks. */
+/* Takes members, lengths of logs, and owners of ranks from `look`. */
 void coord_take_look(struct coord *coord, struct coord_look *look);
 /* Begins the epochs that readers want. */
 must_check int coord_open_wanted(struct coord *coord);
 /* Reads the feeds of this node's ranks, and calls fed(). */
 must_check int coord_read_feeds(struct coord *coord);
-/* Forgets the received samples, since the log may have changed. */
+/* Forgets which samples the rank received, since the log may have changed. */
 void coord_forget_came(struct held_job *job, uint32_t number);
 
 /* --- coord_repair.c --------------------------------------------------------------------- */
@@ -257,7 +264,8 @@ must_check int coord_fill(struct coord *coord, const struct coord_engine_job *jo
 
 /* --- coord_lead.c ----------------------------------------------------------------------- */
 
-/* Becomes leader if no other node leads. The leader repairs the log and draws. */
+/* Tries to become leader if no other node leads. As leader, repairs the log and
+ * draws. */
 must_check int coord_lead(struct coord *coord);
 /* Stops leading, and drops the jobs for which this node drew. */
 void coord_resign(struct coord *coord);
@@ -266,10 +274,12 @@ void coord_resign(struct coord *coord);
 
 /* Updates the leader's jobs. Rebuilds each remaining_j = D_j - log_j that is unknown. */
 must_check int coord_survey(struct coord *coord);
-/* Forgets each remaining_j until the next coord_survey. */
+/* Forgets each remaining_j, the samples that a job has yet to draw, until the next
+ * coord_survey. */
 void coord_drop_streams(struct coord *coord);
 void coord_drop_drawn(struct coord *coord);
-/* Removes the first `next` samples of a log from `ids`. -ESTALE: it is shorter. */
+/* Removes the first `next` samples of an epoch's log from `ids`. -ESTALE: the log is
+ * shorter. */
 must_check int coord_subtract_log(struct coord *coord, const struct coord_job *facts,
 	uint32_t epoch, uint32_t next, roaring_bitmap_t *ids);
 
@@ -288,8 +298,8 @@ must_check int coord_draw(struct coord *coord);
 must_check int coord_tell_resident(struct coord *coord);
 /* Tells the pool's sampler which samples are in any node's cache. */
 must_check int coord_update_resident(struct coord *coord, struct pool *pool);
-/* Updates the samples that the caches of their homes lack. */
+/* Updates pool->lacked, the samples that the caches of their homes lack. */
 must_check int coord_update_lacked(struct coord *coord, struct pool *pool);
-/* Recently drawn samples are on their way to a cache. */
+/* Notes samples as recently drawn: they are on their way to a cache. */
 void coord_note_drawn(struct pool *pool, const sample_id *ids, size_t n);
 void coord_free_resident(struct pool *pool);

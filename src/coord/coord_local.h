@@ -15,7 +15,7 @@
 
 struct coord_local;
 
-/* alone: no other node ever uses the engine, so a repair waits for none. */
+/* alone: no other node ever uses the engine, so a repair waits for no other node. */
 must_check int coord_local_new(uint64_t (*now_ns)(void *context), void *context,
 	bool alone, struct coord_local **ret);
 void coord_local_free(struct coord_local **local);

@@ -39,7 +39,7 @@ struct local_runner {
 struct local_job {
 	LIST_ENTRY(local_job) link;
 	char name[COORD_NAME], dataset[COORD_NAME];
-	struct coord_job facts; /* `name`, `dataset`: the arrays above */
+	struct coord_job facts; /* `name` and `dataset` point to the arrays above */
 	roaring_bitmap_t *ids;
 	uint32_t n;
 	uint32_t epoch, next;
@@ -73,7 +73,7 @@ struct coord_local {
 	LIST_HEAD(, local_node) nodes;
 	LIST_HEAD(, local_job) jobs;
 	LIST_HEAD(, local_told) told;
-	/* in the engine's present life (coord_engine.h) */
+	/* offers and reports in the engine's present life (coord_engine.h) */
 	LIST_HEAD(, local_offer) offers;
 	LIST_HEAD(, local_runner) reported;
 };

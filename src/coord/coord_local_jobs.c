@@ -26,7 +26,7 @@ void local_job_free(struct local_job *job)
 	free(job);
 }
 
-/* Begins with facts->log. All cursors are at its end. */
+/* Begins a job with facts->log, and sets the cursors of all ranks to its end. */
 static int begin_there(struct local_job *job, const struct coord_job *facts)
 {
 	struct coord_append log;
@@ -98,7 +98,7 @@ int local_enter(
 	struct coord_local *local = context;
 	struct local_job *job = local_find(local, facts->name);
 	if (job && is_another(facts, job, differs)) {
-		/* The facts differ, so this node does not run the job. */
+		/* The facts differ, so this node no longer runs the group's job. */
 		(void)local_leave(local, node, facts->name);
 		job = local_find(local, facts->name);
 		if (job)

@@ -48,7 +48,7 @@ void local_feed_free(struct local_feed *feed)
 	free(feed);
 }
 
-/* Keeps the previous epoch's feeds, which ranks may still read. */
+/* Frees all feeds except those of the previous epoch, which ranks may still read. */
 static void begin_epoch(struct local_job *job, uint32_t epoch)
 {
 	job->epoch = epoch;
@@ -61,7 +61,8 @@ static void begin_epoch(struct local_job *job, uint32_t epoch)
 	}
 }
 
-/* The rest of an incomplete epoch will never be drawn. */
+/* Frees the running epoch's feeds if it is not completely drawn, because no node will
+ * draw the rest. */
 static void drop_incomplete(struct local_job *job)
 {
 	struct local_feed *feed = find_feed(job, job->epoch);

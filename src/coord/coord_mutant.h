@@ -15,7 +15,7 @@ enum coord_mutant {
 	MUTANT_NO_NEWS = 16	/* an idle leader is not told of changes by other nodes */
 };
 
-extern unsigned coord_mutants; /* in tests only */
+extern unsigned coord_mutants; /* exists in tests only */
 
 #ifdef COORD_MUTANTS
 #define mutant(kind) (coord_mutants & (kind))

@@ -32,7 +32,7 @@ static const struct coord_engine_job *find(
 
 /* --- journals --------------------------------------------------------------------------- */
 
-/* Gets consecutive positions of the journal. An error ends the visit. */
+/* Receives consecutive positions of the journal. No more are visited after an error. */
 typedef int visit(struct coord *coord, const struct coord_offer *run);
 
 static int visit_rank(struct coord *coord, const struct held_job *job, uint32_t epoch,
@@ -124,7 +124,8 @@ int coord_mend(struct coord *coord, const char *job)
 
 /* --- comparison ------------------------------------------------------------------------- */
 
-/* Reads the log at the positions of `run`. *ret_n: fewer if the log ends earlier. */
+/* Reads the log at the positions of `run`. *ret_n: samples read; fewer if the log ends
+ * earlier. */
 static int read_log(struct coord *coord, const struct held_job *job,
 	const struct coord_offer *run, sample_id *ids, uint32_t *ret_n)
 {
@@ -194,8 +195,8 @@ int coord_compare(struct coord *coord)
 
 /* --- the leader ------------------------------------------------------------------------- */
 
-/* Nodes of earlier lives of the engine count, too. ret->name is "" if all have
- * reported. */
+/* Finds a node that has not reported; nodes of earlier lives of the engine count, too.
+ * ret->name is "" if all have reported. */
 static int find_silent(struct coord *coord, struct coord_node *ret)
 {
 	const struct coord_engine *engine = coord->engine;

@@ -20,7 +20,7 @@
  * becomes wrong.
  */
 
-#define TELL_MOST 65536 /* bytes of a node's report about a dataset */
+#define TELL_MOST 65536 /* most bytes of a node's report about a dataset */
 #define TELL_EVERY_NS (2 * SECOND_NS)
 #define TELL_TTLS 8 /* ttl between two reports of an idle node */
 
@@ -177,7 +177,8 @@ static int make_drawn(struct pool *pool)
 	return err ? err : make_set(&pool->older);
 }
 
-/* The sampler does not know samples that no job of the pool has. */
+/* Removes samples from `told` that no job of the pool has, because the sampler does not
+ * know them. */
 static int keep_known(
 	const struct coord *coord, const struct pool *pool, roaring_bitmap_t *told)
 {

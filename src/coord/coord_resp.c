@@ -185,7 +185,7 @@ static int beat(void *context, const struct coord_beat *beat, struct coord_view 
 	const struct coord_node *self = beat->self;
 	char value[COORD_ADDRESS + 64];
 	redisReply *reply;
-	/* The command has the server's run_id, which a connection asks for. */
+	/* The command has the server's run_id, which is known only after connecting. */
 	int err = resp_connect(resp);
 	if (err)
 		return err;

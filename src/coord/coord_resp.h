@@ -24,9 +24,10 @@ struct coord_resp;
 
 /* The caller owns the strings. Paths are absolute, or NULL. */
 struct coord_server {
-	const char *url; /* in a form of coord_url.h */
-	/* file of mode 0600 or 0640, read at each connection; NULL: none.
-	 * JOADERFS_ENGINE_PASSWORD is used if neither file nor URL has a password. */
+	const char *url; /* a URL in one of the forms of coord_url.h */
+	/* file of mode 0600 or 0640 with the password, read at each connection; NULL:
+	 * none. The environment variable JOADERFS_ENGINE_PASSWORD is used if neither
+	 * file nor URL has one. */
 	const char *password_file;
 	/* PEM files for URLs with TLS, read at each connection. ca: trusted authorities;
 	 * NULL: the system's. cert, key: this node's, or NULL. The key's file has mode
@@ -34,10 +35,9 @@ struct coord_server {
 	const char *ca, *cert, *key;
 };
 
-/*
- * group: nodes of one group share an order. -ENOTSUP: built without hiredis. Errors
- * except -ENOMEM have a message or were logged. No message shows any part of a password.
- */
+/* Creates an engine. group: a name; the nodes of one group share an order. -ENOTSUP:
+ * built without hiredis. Errors except -ENOMEM have a message or were logged. No
+ * message shows any part of a password. */
 must_check int coord_resp_new(const struct coord_server *server, const char *group,
 	uint32_t timeout_ms, struct coord_resp **ret, char message[COORD_TEXT]);
 void coord_resp_free(struct coord_resp **resp);

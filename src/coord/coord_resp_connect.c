@@ -111,7 +111,8 @@ static int log_in(struct coord_resp *resp)
 
 /* --- the server ------------------------------------------------------------------------- */
 
-/* -EROFS: the server is a replica, which refuses changes, or would lose them. */
+/* Checks that the server is a master. -EROFS: it is a replica, which refuses changes,
+ * or would lose them. */
 static int check_role(struct coord_resp *resp)
 {
 	redisReply *reply;
@@ -127,7 +128,8 @@ static int check_role(struct coord_resp *resp)
 	return resp_end(resp, reply, good ? err : -EBADE);
 }
 
-/* Copies the value after `name` in INFO. false: it is missing or too long. */
+/* Copies the value after `name` in the text of INFO to `ret`. false: it is missing or
+ * too long. */
 static bool take_fact(const char *info, const char *name, char *ret, size_t size)
 {
 	const char *at = strstr(info, name);
@@ -166,7 +168,7 @@ static int learn_facts(struct coord_resp *resp)
 	return resp_end(resp, reply, good ? 0 : -EBADE);
 }
 
-/* The revision of the server's library; 0: there is none. */
+/* *ret: the revision of the server's library; 0: there is none. */
 static int ask_revision(struct coord_resp *resp, uint64_t *ret)
 {
 	static const char none[] = "ERR Function not found";
@@ -187,7 +189,8 @@ static uint64_t own_revision(void)
 	return strtoull(strstr(coord_lua, name) + strlen(name), NULL, 10);
 }
 
-/* The user needs no right to load a library that an administrator has loaded. */
+/* Loads the library if the server has none, or an older one. If an administrator has
+ * loaded it, the node's user needs no right to do so. */
 static int load_library(struct coord_resp *resp)
 {
 	uint64_t revision;
@@ -226,7 +229,8 @@ static int try_host(struct coord_resp *resp, const struct coord_host *host)
 
 /* --- Sentinels -------------------------------------------------------------------------- */
 
-/* reply: an array of field, value, ... NULL: the value is missing, or no text */
+/* Returns the value of a field. reply: an array of field, value, field, value ... NULL:
+ * the value is missing, or no text. */
 static const char *field_of(const redisReply *reply, const char *name)
 {
 	for (size_t i = 0; i + 1 < reply->elements; i += 2)
@@ -320,8 +324,9 @@ static int connect_anywhere(struct coord_resp *resp)
 	return err;
 }
 
-/* coord_engine.h gives these errnos a meaning. A failed connection must not look as if,
- * for instance, a lease or a job were missing. */
+/* Returns -ECONNRESET instead of an errno to which coord_engine.h gives a meaning: a
+ * failed connection must not look as if, for instance, a lease or a job were
+ * missing. */
 static int as_no_fence(int err)
 {
 	static const int fences[] = {

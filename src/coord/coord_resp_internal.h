@@ -22,7 +22,7 @@ struct resp_chunks {
 struct coord_resp {
 	struct coord_engine engine;
 	struct coord_url url;
-	size_t host; /* the host to try first */
+	size_t host; /* index of the host to try first */
 	/* server of a cluster that has the group's keys now; port 0: none */
 	struct coord_host moved;
 	char *password_file; /* NULL: none */
@@ -44,7 +44,7 @@ struct coord_resp {
 	redisReplyObjectFunctions *makes, counts;
 	size_t taken, most; /* memory of the reply being read, in bytes; the limit */
 	bool too_much;	    /* the reply being read exceeded the limit */
-	struct resp_chunks *logs; /* of at most two epochs of each job */
+	struct resp_chunks *logs; /* known chunks, of at most two epochs of each job */
 	size_t n_logs;
 };
 
@@ -59,9 +59,10 @@ struct resp_words {
 
 /* --- coord_resp_link.c ------------------------------------------------------------------ */
 
-/* most: the limit of words. The function that sends the command also frees it. */
+/* Begins a command of at most `most` words. The function that sends it also frees
+ * it. */
 struct resp_words resp_begin(size_t most);
-/* Begins an FCALL with at most `most` arguments. */
+/* Begins an FCALL of a library function with at most `most` arguments. */
 struct resp_words resp_function(struct coord_resp *resp, const char *name, size_t most);
 void resp_bytes(struct resp_words *words, const void *bytes, size_t length);
 void resp_text(struct resp_words *words, const char *text);
@@ -69,16 +70,16 @@ void resp_number(struct resp_words *words, uint64_t number);
 void resp_hex(struct resp_words *words, uint64_t number);
 void resp_token(struct resp_words *words, const struct coord_token *token);
 
-/* Connects if needed. The caller frees the reply with freeReplyObject, unless there is
- * an error. */
+/* Sends the command; connects first if needed. The caller frees the reply with
+ * freeReplyObject, unless there is an error. */
 must_check int resp_call(
 	struct coord_resp *resp, struct resp_words *words, redisReply **ret);
-/* Sends n commands at once, and frees the words. If one fails, all fail, and there are
- * no replies. */
+/* Sends n commands at once, reads n replies, and frees the words. If one fails, all
+ * fail, and there are no replies. */
 must_check int resp_calls(
 	struct coord_resp *resp, struct resp_words *words, size_t n, redisReply **ret);
-/* Sends a command while the connection is being set up. An error reply is a failure,
- * unless it begins with `expected`. */
+/* Sends a command while the connection is being set up. An error reply that begins with
+ * `expected` (may be NULL) is returned as a reply; others are failures. */
 must_check int resp_ask(struct coord_resp *resp, struct resp_words *words,
 	const char *expected, redisReply **ret);
 /* Sends a command whose reply must be an integer; otherwise -EBADE. */
@@ -86,7 +87,8 @@ must_check int resp_do(struct coord_resp *resp, struct resp_words *words);
 /* Connects if needed. -ESTALE: the name of the server's life is not `run`. */
 must_check int resp_same_life(struct coord_resp *resp, const char *run);
 void resp_close(struct coord_resp *resp);
-/* Never returns an errno to which coord_engine.h gives a meaning. */
+/* Returns -errno for the link's error; never one to which coord_engine.h gives a
+ * meaning. */
 int resp_network_error(const redisContext *link);
 
 /* Frees the reply, and returns err. After -EBADE the following bytes can't be trusted
@@ -97,7 +99,7 @@ must_check int resp_end(struct coord_resp *resp, redisReply *reply, int err);
 
 #define RESP_MOST_BYTES (256UL << 20) /* most memory for a reply */
 
-/* The connection then counts the memory of replies. */
+/* Makes the connection count the memory of replies. */
 void resp_count(struct coord_resp *resp);
 /* Stores the message as the engine's refusal, and returns err. */
 must_check int resp_tls_error(struct coord_resp *resp, int err, const char *message);
@@ -107,14 +109,14 @@ must_check int resp_take(struct coord_resp *resp, redisReply **ret);
 /* --- coord_resp_reply.c: false or -EBADE: the reply is of another type or malformed ------ */
 
 bool resp_is_array(const redisReply *reply, size_t least);
-/* size: counts the \0. */
+/* Tells whether the reply is a text that fits into `size` bytes, including the \0. */
 bool resp_is_text(const redisReply *reply, size_t size);
 bool resp_take_name(const redisReply *reply, char ret[COORD_NAME]);
 bool resp_take_u64(const redisReply *reply, uint64_t most, uint64_t *ret);
 bool resp_take_u32(const redisReply *reply, uint32_t least, uint32_t most, uint32_t *ret);
 bool resp_take_flag(const redisReply *reply, bool *ret);
 bool resp_take_hex(const redisReply *reply, uint64_t *ret);
-/* Parses at *at, and moves *at past the number. */
+/* Parses a hexadecimal number at *at, and moves *at past it. */
 bool resp_take_hex_at(const char **at, uint64_t *ret);
 bool resp_take_position(const redisReply *reply, struct coord_position *ret);
 must_check int resp_take_ids(const redisReply *reply, roaring_bitmap_t **ret);

@@ -15,7 +15,7 @@
 
 /* Sends commands over the connection, and converts errors to errno values. */
 
-#define NUMBER_SIZE 48 /* of a number or a token in a command */
+#define NUMBER_SIZE 48 /* bytes of a number or a token in a command, including the \0 */
 
 /* --- words of a command ----------------------------------------------------------------- */
 
@@ -120,7 +120,8 @@ int resp_network_error(const redisContext *link)
 	}
 }
 
-/* The error is "MOVED SLOT HOST:PORT". HOST may contain colons. */
+/* Stores the server that has the group's keys now. text: the error "MOVED SLOT
+ * HOST:PORT", where HOST may contain colons. false: it is another error. */
 static bool note_moved(struct coord_resp *resp, const char *text)
 {
 	struct coord_host to = {.port = 0};
@@ -187,8 +188,9 @@ static bool is_about_rights(const char *text)
 	return false;
 }
 
-/* Returns the errno of an error of coord_engine.h. Other errors are refusals: the text
- * is stored, and the connection is closed, because the next one may succeed. */
+/* Converts an error reply to the errno that coord_engine.h gives it. Other errors are
+ * refusals: the text is stored, and the connection is closed, because the next
+ * connection may succeed. */
 static int refusal(struct coord_resp *resp, const char *text)
 {
 	int fence = fence_error(text);
@@ -213,7 +215,8 @@ int resp_end(struct coord_resp *resp, redisReply *reply, int err)
 
 /* --- calls ------------------------------------------------------------------------------ */
 
-/* The name of an FCALL is that of its function. */
+/* Notes the command's name for messages; the name of an FCALL is that of its
+ * function. */
 static void note_asked(struct coord_resp *resp, const struct resp_words *words)
 {
 	bool function = words->n > 1 && strcmp(words->word[0], "FCALL") == 0;

@@ -21,7 +21,7 @@ static int ask(struct coord_resp *resp, struct resp_words *words, redisReply **r
 	return err == -ESTALE ? -EAGAIN : err;
 }
 
-/* -EBUSY: there are live nodes. */
+/* Lists the live nodes that the reply names in `said`. -EBUSY: there are some. */
 static int list_live(const redisReply *reply, char said[COORD_TEXT])
 {
 	char name[COORD_NAME];
@@ -86,7 +86,7 @@ int coord_resp_resize(struct coord_resp *resp, const char *job, uint32_t ranks,
 {
 	redisReply *reply;
 	snprintf(said, COORD_TEXT, "the engine does not answer");
-	/* The command has the server's run_id, which a connection asks for. */
+	/* The command has the server's run_id, which is known only after connecting. */
 	int err = resp_connect(resp);
 	if (err)
 		return err;

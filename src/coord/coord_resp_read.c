@@ -33,7 +33,8 @@ void resp_forget_chunks(struct coord_resp *resp)
 	resp->n_logs = 0;
 }
 
-/* A job has one list for even and one for odd epochs. NULL: none. */
+/* Finds the list of chunks for the epoch. A job has one list for even and one for odd
+ * epochs. NULL: none. */
 static struct resp_chunks *find_log(
 	struct coord_resp *resp, const char *job, uint32_t epoch)
 {
@@ -104,8 +105,8 @@ static bool take_chunk(const redisReply *chunk, uint32_t *ret_base, uint32_t *re
 		       ret_count);
 }
 
-/* If the chunks do not continue the list, the log was replaced: *ret_known is false, and
- * the list is cleared. */
+/* Appends the chunks in the reply to the list. If they do not continue it, the log was
+ * replaced: *ret_known is false, and the list is cleared. */
 static int take_chunks(const redisReply *reply, struct resp_chunks *log, bool *ret_known)
 {
 	*ret_known = true;
@@ -152,7 +153,8 @@ static int ask_for_chunks(
 	return resp_end(resp, reply, err);
 }
 
-/* Extends the lists for the reads. Consecutive reads of one log share a command. */
+/* Extends the list of chunks of each log as far as the reads need it. Consecutive reads
+ * of one log share a command. */
 static int find_chunks(struct coord_resp *resp, struct coord_read *reads, size_t n)
 {
 	const char *asked = NULL;
@@ -220,7 +222,7 @@ static void ask_for_part(struct coord_resp *resp, struct parts *parts,
 	parts->parts[parts->n++] = (struct part){read, n};
 }
 
-/* Returns the first chunk that ends after the rank's position. */
+/* Returns the index of the first chunk that ends after the rank's position. */
 static size_t find_chunk(const struct resp_chunks *log, const struct coord_read *read)
 {
 	size_t from = 0, to = log->n;
@@ -234,7 +236,7 @@ static size_t find_chunk(const struct resp_chunks *log, const struct coord_read 
 	return from;
 }
 
-#define PARTS_MOST 256 /* chunks from which one call gets samples for a read */
+#define PARTS_MOST 256 /* most chunks from which one call gets samples for a read */
 
 /* Adds a command for each chunk that has samples of the read's rank. Returns the number
  * of commands. `parts` NULL: only counts them. */
@@ -262,8 +264,8 @@ static size_t list_parts(
 	return n;
 }
 
-/* A read gets the samples up to its first reply that lacks some. Returns false if there
- * is such a reply. */
+/* Copies the samples in the replies to the reads. A read gets those before its first
+ * reply that lacks some. Returns false if there is such a reply. */
 static bool take_parts(
 	struct coord_resp *resp, const struct parts *parts, redisReply *const *replies)
 {

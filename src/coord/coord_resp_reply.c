@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The server may be broken or hostile: types, lengths and ranges are checked. */
+/* Parses values in replies. The server may be broken or hostile, so types, lengths and
+ * ranges are checked. */
 
 /* --- texts and numbers ------------------------------------------------------------------ */
 
@@ -107,7 +108,7 @@ bool resp_take_position(const redisReply *reply, struct coord_position *ret)
 #define COOKIE_PLAIN 12346
 #define COOKIE_RUNS 12347
 #define OFFSETS_FROM 4	/* a set with runs stores offsets from so many containers on */
-#define ARRAY_MOST 4096 /* values in an array; more are stored as bits */
+#define ARRAY_MOST 4096 /* most values in an array; more are stored as bits */
 #define BITS_BYTES 8192
 
 struct ids {

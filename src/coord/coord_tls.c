@@ -104,7 +104,7 @@ int coord_tls_check(const struct coord_tls_files *files, char message[COORD_TLS_
 
 /* --- waiting ---------------------------------------------------------------------------- */
 
-/* Waits for what SSL wants. false: the time is over. */
+/* Waits until the socket is ready for what SSL wants. false: the time is over. */
 static bool wait_for(const struct coord_tls *tls, int wants, uint64_t end_ns)
 {
 	uint64_t now_ns = clock_now_ns();

@@ -10,7 +10,7 @@
 
 #define PORT 6379
 #define SENTINEL_PORT 26379
-#define PATH_MOST 107 /* bytes */
+#define PATH_MOST 107 /* most bytes of a socket's path */
 #define DB_MOST 9999
 
 /* a part of the URL, not yet decoded */
@@ -73,8 +73,8 @@ static bool take_number(struct part part, int least, int most, int *ret)
 
 /* --- parts ------------------------------------------------------------------------------ */
 
-/* [USER[:PASSWORD]@] at the start of `rest`. end: bytes that can follow it, such as the
- * slash; an @ after them belongs to a later part. */
+/* Parses [USER[:PASSWORD]@] at the start of `rest`. end: bytes that can follow it, such
+ * as the slash; an @ after them belongs to a later part. */
 static int take_user(struct rest *rest, const char *end, struct coord_url *ret)
 {
 	size_t n = strcspn(rest->at, end);
@@ -164,7 +164,8 @@ static int take_hosts(struct rest *rest, int preset, struct coord_url *ret)
 	}
 }
 
-/* nothing, or `sign` and a number, which may be missing after a slash */
+/* Parses the end of the URL: nothing, or `sign` and a number, which may be missing
+ * after a slash. */
 static int take_db(struct rest *rest, char sign, struct coord_url *ret)
 {
 	if (!*rest->at)

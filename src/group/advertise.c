@@ -18,7 +18,7 @@ static bool is_everywhere(const char *address)
 
 static const char *port_of(const char *bound)
 {
-	return strrchr(bound, ':'); /* with the colon */
+	return strrchr(bound, ':'); /* the text from the colon on */
 }
 
 /* Finds the local address that the kernel would use towards the host. Sends nothing. */
@@ -60,7 +60,7 @@ static int find_way(const struct cluster_config *config, const char *bound,
 	return 0;
 }
 
-/* If `given` has no port, uses the port in `bound`. */
+/* Resolves an address or a name. If `given` has no port, uses the port in `bound`. */
 static int resolve(const char *given, const char *bound, char ret[static COORD_ADDRESS])
 {
 	char text[COORD_ADDRESS], found[PEER_ADDRESS_TEXT];

@@ -47,7 +47,8 @@ static void opened(void *context, const struct sched_opened *opened)
 	peer_answer(request, &answer);
 }
 
-/* Returns a reference; NULL: no shared dataset has this name and fingerprint. */
+/* Returns a reference to the space's dataset; NULL: no shared dataset has its name and
+ * fingerprint. */
 static struct dataset *hold_dataset(struct peers *peers, const struct peer_space *space)
 {
 	LOCK_SCOPE(&peers->lock);

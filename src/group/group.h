@@ -34,8 +34,8 @@ struct dataset;
 must_check int group_new(const struct daemon_config *config, struct dataset **datasets,
 	struct sched *sched, struct group **ret);
 must_check int group_start(struct group *group);
-/* Reports the consumed positions and gives back the node's leases, if the engine can be
- * reached. *group may be NULL. */
+/* Reports the consumed positions a last time and gives back the node's leases, if the
+ * engine can be reached. Then frees the group. *group may be NULL. */
 void group_free(struct group **group);
 
 /*
@@ -48,15 +48,14 @@ void group_remove_dataset(struct group *group, const char *name);
 
 /* Prints the group as this node sees it, for `joaderctl cluster`. */
 void group_print(struct group *group, FILE *out);
-/*
- * Makes the group forget a dead node, or a training that no node runs. For operators:
- * makes its own connection to the engine, and waits for the answer. `text`: a report;
- * false: the reason.
- */
+/* Makes the group forget a dead node, or a training that no node runs. For operators:
+ * makes its own connection to the engine, and waits for the answer. Returns true, with
+ * a report in `text`, or false, with the reason in `text`. */
 bool group_forget(struct group *group, const char *name, char text[GROUP_TEXT]);
 /* Lets the training continue with another number of ranks. For operators, as
  * group_forget. local_ranks: the number of ranks in each job; 0: as many as before. */
 bool group_resize(struct group *group, const char *training, uint32_t ranks,
 	uint32_t local_ranks, char text[GROUP_TEXT]);
-/* Prints the metrics of ranks and nodes for Prometheus. */
+/* Prints the metrics of ranks and nodes for Prometheus; stats.h has the other
+ * metrics. */
 void group_print_metrics(struct group *group, enum stats_form form, FILE *out);

@@ -47,8 +47,8 @@ struct group_rank {
 	bool lost;	  /* another node serves the rank, or taking it again failed */
 	bool lent;	  /* sched_feed_lend: readers on this node get no new samples */
 	bool bad; /* the job did not accept the last samples, and this was logged */
-	/* place from which the rank last continued, because another daemon had read so
-	 * far: epoch << 32 | position */
+	/* where the rank last continued, because another daemon had read so far: epoch
+	 * << 32 | position */
 	uint64_t went_on;
 	struct otherwise otherwise[2]; /* index: epoch % 2 */
 };
@@ -90,7 +90,8 @@ uint64_t incarnation_follow(const char *state, uint64_t incarnation);
 /* --- rank_jobs.c: for the group's thread --------------------------------------------------- */
 
 struct coord_calls group_calls(struct group *group);
-/* Adds and removes ranks with their jobs, takes lost ranks again, and commits. */
+/* Adds ranks for new jobs, removes those of removed jobs, takes lost ranks again, and
+ * calls group_commit. */
 void group_sync(struct group *group);
 /* Tells the coordinator which epochs readers want, and which positions they have consumed. */
 void group_commit(struct group *group);
@@ -104,7 +105,7 @@ void group_look_at_jobs(struct group *group);
 /* Frees all ranks without telling the coordinator. */
 void group_forget_ranks(struct group *group);
 
-/* NULL: this node has no such rank. */
+/* Returns this node's rank of the training; NULL: it has none of this number. */
 struct group_rank *group_find_rank(
 	const struct group *group, const char *training, uint32_t number);
 /* Returns the first of this node's ranks of the training; NULL: it has none. */
@@ -112,7 +113,7 @@ struct group_rank *group_find_training(const struct group *group, const char *tr
 
 /* --- behind.c: for the group's thread ----------------------------------------------------- */
 
-/* Serves coord_calls.skipped. */
+/* Serves coord_calls.skipped: the rank's readers go on with epoch `to`. */
 int group_skipped(void *context, const char *training, uint32_t number, uint32_t epoch,
 	uint32_t position, uint32_t to);
 /* Tells the rank's job which ranks hold back the next epoch, and warns about them. */
@@ -126,9 +127,10 @@ void group_look_behind(struct group *group, struct group_rank *rank);
 #define GROUP_READ_THERE                                                                 \
 	"read it there; if the rank's node is gone, add its job on another node"
 
-/* Returns "rank" or "node_rank". */
+/* Returns the key of a job's rank: "rank" or "node_rank". */
 const char *group_rank_word(const struct job_config *config);
-/* Prints the numbers of the job's ranks, such as "3" or "4-7". Returns `text`. */
+/* Prints the numbers of the training's ranks that read the job, such as "3" or "4-7".
+ * Returns `text`. */
 const char *group_rank_text(
 	const struct job_config *config, char text[static GROUP_RANK_TEXT]);
 

@@ -74,7 +74,8 @@ static void print_silent(const struct group *group, struct lines *lines)
 	}
 }
 
-/* Tells whether the files, or their times, differ from the group's. */
+/* Tells whether the job is refused because its dataset's files, or their times, differ
+ * from the group's. */
 static bool is_of_dataset(const char *refused)
 {
 	return strncmp(refused, "dataset: ", 9) == 0 ||
@@ -101,7 +102,8 @@ static void print_rank(const struct group_rank *rank, struct lines *lines)
 			config->training);
 }
 
-/* Prints only for the training's first job on this node, so that lines appear once. */
+/* Prints the ranks that hold back the next epoch, and those that no node serves; only
+ * for the training's first job on this node, so that lines appear once. */
 static void print_training(
 	const struct group *group, const struct group_rank *rank, struct lines *lines)
 {

@@ -67,8 +67,9 @@ static bool has_this_node(const struct home *homes, size_t n)
 	return false;
 }
 
-/* Leaves out nodes with is_bad. ret_at[i]: index in `homes` of the table's node i. NULL:
- * there is no memory, or an error was logged. */
+/* Makes the table of homes, without nodes with is_bad (their address was refused).
+ * ret_at[i]: index in `homes` of the table's node i. NULL: there is no memory, or an
+ * error was logged. */
 static struct place *make_place(const struct home *homes, size_t n, uint32_t *ret_at)
 {
 	struct place_node *nodes = calloc(n + 1, sizeof(*nodes));
@@ -139,7 +140,8 @@ void peers_members(struct peers *peers, const struct coord_node *members, size_t
 
 /* --- the scheduler asks ------------------------------------------------------------------ */
 
-/* The hash leaves out the preparation, so one home decodes a sample for all of them. */
+/* Returns the dataset's hash for place_home. The hash leaves out the preparation, so
+ * one home decodes a sample for all preparations. */
 static uint64_t hash_of(const struct shared_dataset *shared)
 {
 	const char *name = dataset_name(shared->dataset);
@@ -155,7 +157,8 @@ static uint32_t free_space_locked(const struct peers *peers)
 	return i;
 }
 
-/* Adds the space if it is new. PEER_SPACES: no room, or the dataset is not shared. */
+/* Returns the index of the space; adds it if it is new. PEER_SPACES: there is no room,
+ * or the dataset is not shared. */
 static uint32_t find_space_locked(struct peers *peers, const struct dataset *dataset,
 	const struct preparation *preparation)
 {
@@ -190,7 +193,7 @@ static bool refuses(const struct home *home, const struct shared_space *space)
 }
 
 /* Returns the first node in the sample's order of homes that does not refuse the space
- * now. NULL: this node comes before it, or every node refuses. */
+ * now. NULL: this node comes first, or every node refuses. */
 static struct home *find_home_locked(
 	struct peers *peers, const struct shared_space *space, sample_id sample)
 {
@@ -270,8 +273,8 @@ static bool serves_a_rank(const struct coord_batch *batch, const struct home *ho
 	return false;
 }
 
-/* Leaves out nodes that serve no rank of the batch: they have no job with these samples,
- * and would refuse fetches. NULL: an error, as in make_place. */
+/* Makes a table without the nodes that serve no rank of the batch: they have no job
+ * with these samples, and would refuse fetches. NULL: an error, as in make_place. */
 static struct place *make_place_of_ranks(
 	const struct peers *peers, const struct coord_batch *batch, uint32_t *ret_at)
 {

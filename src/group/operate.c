@@ -9,7 +9,7 @@
 
 #define TIMEOUT_MS 2000
 
-/* NULL: `text` has the reason. */
+/* Connects to the engine for one command. NULL: `text` has the reason. */
 static struct coord_resp *connect_to(const struct group *group, char text[GROUP_TEXT])
 {
 	const struct cluster_config *config = &group->config->cluster;

@@ -11,9 +11,9 @@
 #include <errno.h>
 #include <string.h>
 
-/* pause after a node answered that it has no such job */
+/* time without requests to a node, after it answered that it has no such job */
 #define WITHOUT_JOB_NS (5 * SECOND_NS)
-#define AWAY_NS SECOND_NS /* pause after a failed connection or a timeout */
+#define AWAY_NS SECOND_NS /* the same, after a failed connection or a timeout */
 
 /* --- fetching ---------------------------------------------------------------------------- */
 

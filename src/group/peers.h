@@ -13,7 +13,8 @@
 struct sched;
 
 /*
- * Shares tensors between nodes.
+ * Shares tensors between nodes. Each sample has a home: the node that prepares it for
+ * all others.
  *
  *     scheduler --is_elsewhere, fetch--> homes.c -> client ===> another node
  *     scheduler <--sched_open_sample---- give.c <-- server <=== another node
@@ -77,10 +78,12 @@ struct peers {
 
 /* --- peers.c ----------------------------------------------------------------------------- */
 
-/* Sets self->address. *ret is unchanged if the configuration has no `listen`. */
+/* Starts the server and the client, and sets self->address. *ret is unchanged if the
+ * configuration has no `listen`. */
 must_check int peers_new(const struct daemon_config *config, struct dataset **datasets,
 	struct sched *sched, struct coord_node *self, struct peers **ret);
-/* Running fetches fail. Then no thread calls the scheduler or holds its samples. */
+/* Frees the peers. Running fetches fail. Afterwards no thread of this module calls the
+ * scheduler or holds its samples. */
 void peers_free(struct peers **peers);
 /* Sets the bytes of tensors from the node (in) and to it (out). false: never connected,
  * or there is no memory. */
@@ -89,10 +92,11 @@ bool peers_bytes(
 
 /* --- shared.c ---------------------------------------------------------------------------- */
 
-/* Shares the dataset, or the next edition of a shared one. Takes a reference. -errno. */
+/* Shares the samples of the dataset, or of the next edition of a shared one. Takes a
+ * reference. -errno. */
 must_check int peers_share(struct peers *peers, struct dataset *dataset);
 void peers_unshare(struct peers *peers, const char *name);
-/* NULL: the dataset is not shared. */
+/* Returns the dataset's entry; NULL: it is not shared. */
 const struct shared_dataset *shared_find_locked(
 	const struct peers *peers, const struct dataset *dataset);
 /* Finds the newest edition with this name and, unless NULL, this fingerprint. */
@@ -102,7 +106,8 @@ void shared_free(struct peers *peers);
 
 /* --- advertise.c ------------------------------------------------------------------------- */
 
-/* Finds the address by which others reach `bound`. -EINVAL: none; logged. */
+/* Finds the address by which other nodes reach the server that listens at `bound`.
+ * -EINVAL: there is none; this is logged. */
 must_check int advertise(const struct cluster_config *config, const char *bound,
 	char ret[static COORD_ADDRESS]);
 
@@ -124,13 +129,14 @@ void peers_refused(
 /* Returns the node's last refusal or failure within 10 s as -errno; 0: none. */
 int peers_refusal(struct peers *peers, const char *name);
 
-/* Serves coord_calls.place, in the group's thread. */
+/* Serves coord_calls.place: divides a mini-batch among ranks by the homes of its
+ * samples. Called by the group's thread. */
 bool peers_place(struct peers *peers, const struct coord_batch *batch, uint32_t *rank_of);
 
 /* --- give.c ------------------------------------------------------------------------------ */
 
 #define PEERS_HEAD 8 /* bytes before a tensor: its height and width in little-endian */
 
-/* Serves peer_server_calls.asked. */
+/* Serves peer_server_calls.asked: answers with the sample's tensor, or refuses. */
 void peers_asked(void *context, struct peer_request *request,
 	const struct peer_space *space, sample_id sample);

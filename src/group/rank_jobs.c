@@ -95,7 +95,8 @@ static bool is_otherwise(const struct group_rank *rank, uint32_t epoch, uint32_t
 	       roaring_bitmap_contains(otherwise->positions, position);
 }
 
-/* Finds samples in the local journal, which readers have got or will get. */
+/* Serves coord_calls.tail: finds samples in the local journal, which readers have got
+ * or will get. */
 static uint32_t tail(
 	void *context, struct coord_tail *tail, sample_id *ids, uint32_t most)
 {
@@ -111,8 +112,8 @@ static uint32_t tail(
 	return n;
 }
 
-/* Notes positions that `tail` skips. Readers on this node keep the samples that they got
- * there. */
+/* Serves coord_calls.forget: notes positions that `tail` skips. Readers on this node
+ * keep the samples that they got there. */
 static void forget(void *context, const char *training, uint32_t number, uint32_t epoch,
 	uint32_t base, uint32_t n)
 {
@@ -274,7 +275,7 @@ static struct group_rank *find_job(const struct group *group, const struct sched
 	return NULL;
 }
 
-/* Returns a reference. NULL: the job was removed, or has no rank. */
+/* Returns a reference to the job. NULL: it was removed, or has no rank. */
 static struct sched_job *find_job_of_rank(const struct group *group, job_id id)
 {
 	struct sched_job *job = sched_job_find_id(group->sched, id);
@@ -327,7 +328,7 @@ static void sync_jobs(struct group *group)
 	free(ids);
 }
 
-/* This node gets the rank as soon as no other node serves it. */
+/* Asks for a lost rank again. This node gets it as soon as no other node serves it. */
 static void take_again(struct group *group, struct group_rank *rank)
 {
 	int err = take_rank(group, rank);

@@ -6,11 +6,9 @@
 #include <errno.h>
 #include <string.h>
 
-/*
- * The table peers->shared also has a dataset's previous edition after a rescan, because
- * running epochs still read it. This node prepares the samples of datasets that are not in
- * the table.
- */
+/* The table peers->shared has the datasets whose samples this node shares with its
+ * peers, and after a rescan also their previous editions, which running epochs still
+ * read. This node prepares all samples of datasets that are not in the table. */
 
 /* Equal fingerprints mean samples with equal paths, sizes and ids. */
 static int make_fingerprint(struct dataset *dataset, uint64_t *ret)

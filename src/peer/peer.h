@@ -53,7 +53,8 @@
 struct peer_self {
 	const char *name;     /* 1 to PEER_NAME bytes */
 	uint64_t incarnation; /* differs at each start of the daemon */
-	/* NULL: only loopback addresses. It outlives server and client. */
+	/* NULL: only loopback addresses are allowed. The trust must outlive server and
+	 * client. */
 	struct peer_trust *trust;
 };
 
@@ -61,7 +62,7 @@ struct peer_self {
 struct peer_space {
 	const char *dataset;	 /* name */
 	const char *preparation; /* canonical text */
-	uint64_t fingerprint;	 /* of all samples of the dataset */
+	uint64_t fingerprint;	 /* fingerprint of all samples of the dataset */
 };
 
 /* --- the trust --------------------------------------------------------------------------- */
@@ -102,9 +103,10 @@ struct peer_server_calls {
 };
 
 /*
- * Listens at ADDRESS:PORT ("10.0.0.7:7070", "[::1]:0"), NAME:PORT or :PORT; port 0: any
- * free one. -EINVAL: no such address; -EPERM: not a loopback address, without a trust;
- * otherwise the errno of socket, bind or listen. Errors are logged.
+ * Creates a server that listens at ADDRESS:PORT ("10.0.0.7:7070", "[::1]:0"), NAME:PORT
+ * or :PORT; port 0: any free one. -EINVAL: no such address; -EPERM: no loopback
+ * address, although there is no trust; otherwise the errno of socket, bind or listen.
+ * Errors are logged.
  */
 must_check int peer_server_new(const char *listen, const struct peer_self *self,
 	const struct peer_server_calls *calls, struct peer_server **ret);
@@ -133,10 +135,10 @@ struct peer_tensor {
 	void *context;
 };
 
-/* The request must not be used after peer_answer or peer_refuse. */
+/* Answers the request, which must not be used after peer_answer or peer_refuse. */
 void peer_answer(struct peer_request *request, const struct peer_tensor *tensor);
 
-/* err: a negative errno, with which the fetch fails. */
+/* Refuses the request. err: a negative errno, with which the fetch fails. */
 void peer_refuse(struct peer_request *request, int err);
 
 /* Closes all connections. When it returns, asked() is neither running nor called again.
@@ -197,19 +199,20 @@ struct peer_fetch {
 };
 
 /*
- * Fetches that wait for the connection or for the client's thread are sent together.
- * When a connection breaks or can't be made, its fetches fail at once, and so do new
- * ones until the client connects again: after 10 ms, then after twice as long each time,
- * up to 2 s. If peer_fetch returns an error (-EHOSTDOWN, -ECANCELED, -ENOMEM), done() is
- * not called.
+ * Fetches a sample from a node. Fetches that wait for the connection or for the
+ * client's thread are sent together. When a connection breaks or can't be made, its
+ * fetches fail at once, and so do new ones until the client connects again: after 10
+ * ms, then after twice as long each time, up to 2 s. If peer_fetch returns an error
+ * (-EHOSTDOWN, -ECANCELED, -ENOMEM), done() is not called.
  */
 must_check int peer_fetch(struct peer_client *client, const struct peer_fetch *fetch);
 
 /* --- counters ---------------------------------------------------------------------------- */
 
 struct peer_counters {
-	char name[PEER_NAME + 1]; /* of the other node */
-	uint64_t incarnation;	  /* at the last connection; 0: never connected */
+	char name[PEER_NAME + 1]; /* name of the other node */
+	/* the node's incarnation at the last connection; 0: never connected */
+	uint64_t incarnation;
 	bool connected;
 	uint64_t bytes;	  /* bytes of tensors received (client) or sent (server) */
 	uint64_t samples; /* received or sent completely */

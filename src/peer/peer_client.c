@@ -19,7 +19,8 @@ static _Thread_local const struct peer_client *looping;
 
 /* --- fetches ----------------------------------------------------------------------------- */
 
-/* Returns true if the caller must wake the client's thread. */
+/* Notes that the client's thread has work for the node. Returns true if the caller must
+ * wake the thread. */
 static bool set_ready_locked(struct peer_client *client, struct peer_node *node)
 {
 	lock_assert_held(&client->lock);

@@ -28,7 +28,7 @@
 
 /* An unfinished fetch. */
 struct peer_want {
-	TAILQ_ENTRY(peer_want) link; /* in node->waiting or node->queue */
+	TAILQ_ENTRY(peer_want) link; /* entry in node->waiting or node->queue */
 	struct peer_fetch fetch;
 };
 
@@ -37,7 +37,8 @@ TAILQ_HEAD(peer_wants, peer_want);
 /* A request that was sent. The slot is used until the answer is complete. */
 struct peer_slot {
 	struct peer_want *want; /* NULL: the fetch has failed before its answer came */
-	/* number in messages: index + PEER_WINDOW * requests in the slot so far */
+	/* number of the request in messages: index of the slot + PEER_WINDOW * requests
+	 * in the slot so far */
 	uint32_t request;
 	bool is_used;
 };
@@ -53,7 +54,7 @@ struct peer_node {
 	struct peer_wants waiting;	   /* (lock) */
 	struct peer_address wanted;	   /* (lock) address for the next connection */
 	bool is_gone, has_moved;	   /* (lock) */
-	/* (lock) new fetches fail until then; 0: they do not fail */
+	/* (lock) new fetches fail until this time; 0: they do not fail */
 	uint64_t down_until_ns;
 
 	struct peer_address address;
@@ -66,7 +67,7 @@ struct peer_node {
 	struct peer_wants queue;
 	struct peer_slot slots[PEER_WINDOW];
 	uint32_t free_slots[PEER_WINDOW];
-	uint32_t n_free, n_left; /* free slots; used slots whose fetch has failed */
+	uint32_t n_free, n_left; /* n_left: used slots whose fetch has failed */
 	bool knows_space[PEER_SPACES];
 	/* the failure that was logged last; "": the last handshake succeeded */
 	char why[128];
@@ -114,8 +115,8 @@ void peer_node_event(struct peer_node *node, uint32_t events);
 uint64_t peer_node_look(struct peer_node *node, uint64_t now);
 /* Ends the connection to the old address, after node->address has changed. */
 void peer_node_move(struct peer_node *node);
-/* Logs nothing. Sent requests fail with err, queued ones with -EHOSTDOWN, or with err if
- * it is -ECANCELED. */
+/* Ends the connection, and logs nothing. Sent requests fail with err, queued ones with
+ * -EHOSTDOWN, or with -ECANCELED if err is -ECANCELED. */
 void peer_node_close(struct peer_node *node, int err);
 
 /* --- peer_receive.c ---------------------------------------------------------------------- */
@@ -129,5 +130,6 @@ must_check int peer_receive(struct peer_node *node, const char **ret_why);
 /* Calls done() with err, and frees `want`. */
 void peer_want_done(struct peer_node *node, struct peer_want *want, int err);
 void peer_slot_free(struct peer_node *node, struct peer_slot *slot);
-/* Makes new fetches from the node fail until this time (clock_now_ns); 0: no longer. */
+/* Makes new fetches from the node fail until this time (clock_now_ns); 0: they fail no
+ * longer. */
 void peer_node_set_down(struct peer_node *node, uint64_t until_ns);

@@ -35,16 +35,14 @@ struct peer_handshake {
 	char text[128]; /* memory for a `why` with details */
 };
 
-/* expected: the peer's name; NULL for a server, which accepts any name except its own.
- * The strings must outlive the handshake. */
+/* Starts a handshake. expected: the peer's name; NULL for a server, which accepts any
+ * name except its own. The strings must outlive the handshake. */
 void peer_handshake_begin(struct peer_handshake *handshake, const struct peer_self *self,
 	enum peer_role role, const char *expected);
 
-/*
- * Returns 1 when the handshake is done; 0 while it waits for the socket: to send if
- * link->wants_to_send, else to receive. The client's first call is when the link is
- * connected.
- */
+/* Continues the handshake. Returns 1 when it is done; 0 while it waits for the socket:
+ * to send if link->wants_to_send, else to receive. The client first calls this when the
+ * link is connected. */
 must_check int peer_handshake_go(
 	struct peer_handshake *handshake, struct peer_link *link);
 

@@ -35,19 +35,19 @@ struct peer_link {
 	char text[128]; /* memory for `why` */
 };
 
-/* The link takes over the descriptor. */
+/* Begins a link without TLS, which takes over the descriptor. */
 void peer_link_begin(struct peer_link *link, int fd, bool serves);
-/* -ENOMEM; -ENOTSUP: built without OpenSSL's libssl. */
+/* Begins TLS on the link. -ENOMEM; -ENOTSUP: built without OpenSSL's libssl. */
 must_check int peer_link_secure(struct peer_link *link, struct peer_trust *trust);
-/* Returns 1 when both ends have proved their identity, 0 while it waits for the socket.
- * -EACCES: one end refuses the other's proof. */
+/* Continues the TLS handshake. Returns 1 when both ends have proved their identity, 0
+ * while it waits for the socket. -EACCES: one end refuses the other's proof. */
 must_check int peer_link_shake(struct peer_link *link, const struct peer_trust *trust);
 /* Both ends must end TLS at the same byte of the stream. Plain bytes follow. */
 void peer_link_end_tls(struct peer_link *link);
 /* Closes the descriptor without a close_notify. */
 void peer_link_close(struct peer_link *link);
 
-/* TLS fills only the first of the n parts. */
+/* Reads into the n parts. With TLS, fills only the first part. */
 must_check ssize_t peer_link_read(
 	struct peer_link *link, const struct iovec *parts, int n);
 /* Tells whether TLS holds decrypted bytes, for which epoll reports no event. */
@@ -56,8 +56,8 @@ bool peer_link_has_more(const struct peer_link *link);
  * once. After EAGAIN the caller must send the same bytes again. */
 must_check ssize_t peer_link_send(
 	struct peer_link *link, const struct iovec parts[static 2], bool more);
-/* Sends some bytes of `front`, then of n bytes of the file, as peer_link_send. ENODATA:
- * the file is too short. */
+/* Sends some bytes of `front`, then of the n bytes of the file, as peer_link_send does.
+ * Returns -1 with ENODATA if the file is too short. */
 must_check ssize_t peer_link_send_file(struct peer_link *link, const struct iovec *front,
 	int file, uint64_t offset, uint64_t n);
 

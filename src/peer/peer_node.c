@@ -73,7 +73,8 @@ static void log_down(struct peer_node *node, const char *why)
 		node->address_text, why);
 }
 
-/* Sent requests fail with asked_err, queued ones with -EHOSTDOWN. */
+/* Ends the connection after a failure, and sets the pause before the next attempt. Sent
+ * requests fail with asked_err, queued ones with -EHOSTDOWN. */
 static void end_connection(struct peer_node *node, int asked_err, const char *why)
 {
 	uint64_t pause = node->pause_ns ? 2 * node->pause_ns : PEER_FIRST_PAUSE_NS;
@@ -110,7 +111,8 @@ static struct peer_slot *new_slot(struct peer_node *node, struct peer_want *want
 	return slot;
 }
 
-/* Appends the first requests of the queue, up to one for another space, as a frame. */
+/* Appends a fetch frame: the first requests of the queue, up to one for another
+ * space. */
 static void put_fetch(struct peer_node *node, uint32_t space)
 {
 	uint8_t *frame = node->out + node->n_out;
@@ -154,7 +156,8 @@ static void gather(struct peer_node *node)
 	}
 }
 
-/* Refills the output buffer from the queue as long as the socket accepts more. */
+/* Sends the output buffer, and refills it from the queue as long as the socket accepts
+ * more. -errno: the connection broke. */
 static int flush(struct peer_node *node)
 {
 	for (;;) {

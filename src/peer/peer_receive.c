@@ -9,7 +9,7 @@
 
 #define TURN_BYTES (4u << 20) /* most bytes from one connection in a turn of the loop */
 
-/* NULL: no request with this number waits for an answer. */
+/* Returns the request's slot; NULL: no request of this number waits for an answer. */
 static struct peer_slot *slot_of(struct peer_node *node, uint32_t request)
 {
 	struct peer_slot *slot = &node->slots[request % PEER_WINDOW];
@@ -29,7 +29,8 @@ static void end_answer(struct peer_node *node)
 	if (!err) {
 		atomic_fetch_add(&node->bytes, node->answer.length);
 		atomic_fetch_add(&node->samples, 1);
-		/* The node works, so the next pause is the shortest again. */
+		/* The node works, so the pause after its next failure is the shortest
+		 * again. */
 		node->pause_ns = 0;
 	}
 	peer_want_done(node, want, err);

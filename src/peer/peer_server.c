@@ -28,7 +28,8 @@ void peer_request_free(struct peer_request *request)
 	struct peer_tensor tensor = request->tensor;
 	struct peer_server *server = request->server;
 	free(request);
-	/* The owner may free the server from here on, if no request is left. */
+	/* The server must not be used after this: if no request is left, its owner may
+	 * free it. */
 	atomic_fetch_sub(&server->n_requests, 1);
 	if (tensor.release)
 		tensor.release(tensor.context);
@@ -168,7 +169,8 @@ static void listen_again(struct peer_server *server, bool listens)
 	ensure(epoll_ctl(server->epoll, EPOLL_CTL_MOD, server->listener, &event) == 0);
 }
 
-/* Strangers can't keep others out: the oldest connection without a handshake ends. */
+/* If too many connections are without a complete handshake, ends the oldest of them, so
+ * that strangers can't keep others out. */
 static void make_room(struct peer_server *server)
 {
 	struct peer_served *served;

@@ -34,10 +34,10 @@ struct peer_request {
 	STAILQ_ENTRY(peer_request) link;
 	struct peer_server *server;
 	struct peer_served *served;
-	uint32_t number; /* given by the client */
+	uint32_t number; /* the number that the client gave the request */
 	int status;
 	struct peer_tensor tensor; /* its head is copied to `front` */
-	uint64_t sent;		   /* bytes of front and tensor */
+	uint64_t sent;		   /* bytes of front and tensor that were sent */
 	size_t n_front;
 	uint8_t front[PEER_ANSWER_BYTES + PEER_HEAD];
 };
@@ -79,11 +79,12 @@ struct peer_server {
 	bool listens; /* false: accept() failed, and is next tried at next_look_ns */
 	pthread_t thread;
 	struct peer_serveds connections; /* oldest first */
-	struct peer_serveds gone; /* ended, but the owner still has requests of them */
+	/* ended connections of which the owner still has requests */
+	struct peer_serveds gone;
 	uint32_t n_connections, n_strangers;
 	uint64_t next_look_ns; /* next search for connections that hang */
 	uint64_t lines_since_ns;
-	uint32_t n_lines; /* since lines_since_ns, for peer_server_may_log */
+	uint32_t n_lines; /* log lines since lines_since_ns, for peer_server_may_log */
 	_Atomic uint64_t n_requests;
 	struct lock lock;
 	struct peer_requests answered;	    /* (lock) */
@@ -93,21 +94,23 @@ struct peer_server {
 
 /* --- peer_served.c ----------------------------------------------------------------------- */
 
-/* Takes over the descriptor, also on failure. */
+/* Creates a connection. Takes over the descriptor, also on failure. */
 must_check int peer_served_new(
 	struct peer_server *server, int fd, const struct peer_address *address);
 /* Handles epoll events. -errno: the connection has ended. */
 must_check int peer_served_event(struct peer_served *served, uint32_t events);
-/* Queues and sends the answer. Frees the request if the connection has ended. */
+/* Queues the answered request, and sends as much as the socket accepts. If the
+ * connection has ended, frees the request. */
 void peer_served_answer(struct peer_served *served, struct peer_request *request);
-/* Logs `why`. NULL: logs err, but only if the peer was welcome and did not hang up. */
+/* Ends the connection, and logs `why`. If `why` is NULL, logs err, but only if the peer
+ * was welcome and did not hang up. */
 void peer_served_end(struct peer_served *served, int err, const char *why);
 /* Frees an ended connection from which the owner has no request. */
 void peer_served_free(struct peer_served *served);
 
 /* --- peer_server.c ----------------------------------------------------------------------- */
 
-/* Calls the tensor's release(), too. */
+/* Frees the request, and calls its tensor's release(). */
 void peer_request_free(struct peer_request *request);
 /* Returns the counters of the node that sent the hello. NULL: no memory. */
 struct peer_counted *peer_server_count(

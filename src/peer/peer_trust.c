@@ -134,7 +134,8 @@ static SSL_SESSION *make_session(SSL *tls)
 	return NULL;
 }
 
-/* Callback of the client. The server refuses a client that offers no session. */
+/* Callback of the client: offers the session made from the secret. The server refuses a
+ * client that offers none. */
 static int offer_secret(SSL *tls, const EVP_MD *digest, const unsigned char **ret_id,
 	size_t *ret_n, SSL_SESSION **ret)
 {
@@ -147,7 +148,7 @@ static int offer_secret(SSL *tls, const EVP_MD *digest, const unsigned char **re
 	return *ret != NULL;
 }
 
-/* Callback of the server. */
+/* Callback of the server: finds the session that the client offers. */
 static int find_secret(SSL *tls, const unsigned char *id, size_t n, SSL_SESSION **ret)
 {
 	*ret = NULL;
@@ -167,7 +168,7 @@ static const char ciphers[] =
 static bool set_up(SSL_CTX *context, struct peer_trust *trust)
 {
 	SSL_CTX_set_app_data(context, trust);
-	/* Kernel TLS would go on after the handshake, which is_plain forbids. */
+	/* The kernel would also encrypt after the handshake, which is_plain forbids. */
 	SSL_CTX_set_options(
 		context, SSL_OP_IGNORE_UNEXPECTED_EOF |
 				 (trust->files.is_plain ? 0 : SSL_OP_ENABLE_KTLS));
@@ -243,7 +244,8 @@ static bool have_changed(struct peer_trust *trust, const struct stamp *stamps)
 	return changed;
 }
 
-/* If the new files can't be used, this is logged, and the old context stays. */
+/* Replaces the context if the certificate's files have changed. If the new files can't
+ * be used, this is logged once, and the old context stays. */
 static void read_again(struct peer_trust *trust)
 {
 	struct stamp stamps[N_FILES];

@@ -55,7 +55,8 @@ struct peer_hello {
 };
 
 void peer_hello_put(const struct peer_hello *hello, uint8_t ret[static PEER_HELLO_BYTES]);
-/* -EPROTO: malformed, or of another version; then only ret->version is set. */
+/* Reads a hello. -EPROTO: it is malformed, or of another version; then only
+ * ret->version is set. */
 must_check int peer_hello_take(const uint8_t bytes[static PEER_HELLO_BYTES],
 	struct peer_hello *ret, const char **ret_why);
 
@@ -81,12 +82,13 @@ must_check int peer_frame_take(
 void peer_frame_want(const struct peer_frame *frame, uint32_t i, uint32_t *ret_request,
 	sample_id *ret_sample);
 
-/* These functions return the number of bytes written. A fetch frame consists of
- * peer_fetch_begin, a peer_fetch_put for each request, and peer_fetch_end. */
+/* The next three functions return the number of bytes written. A fetch frame consists
+ * of peer_fetch_begin, a peer_fetch_put for each request, and peer_fetch_end. */
 size_t peer_space_put(uint8_t *to, uint32_t number, const struct peer_space *space);
 size_t peer_fetch_begin(uint8_t *to, uint32_t space);
 size_t peer_fetch_put(uint8_t *to, uint32_t request, sample_id sample);
-/* frame: the `to` of peer_fetch_begin; count: the number of calls of peer_fetch_put. */
+/* Ends a fetch frame. frame: the `to` of peer_fetch_begin; count: the number of calls
+ * of peer_fetch_put. */
 void peer_fetch_end(uint8_t *frame, uint32_t count);
 
 struct peer_answer {
@@ -98,6 +100,7 @@ struct peer_answer {
 
 void peer_answer_put(
 	const struct peer_answer *answer, uint8_t ret[static PEER_ANSWER_BYTES]);
-/* -EPROTO: the answer is malformed, or its tensor is longer than most_bytes. */
+/* Reads the fixed part of an answer. -EPROTO: it is malformed, or its tensor is longer
+ * than most_bytes. */
 must_check int peer_answer_take(const uint8_t bytes[static PEER_ANSWER_BYTES],
 	uint64_t most_bytes, struct peer_answer *ret, const char **ret_why);

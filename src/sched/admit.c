@@ -69,9 +69,9 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* NULL: both jobs can exist. "rank" or "node_rank": both are the same rank of one
- * training. Otherwise the first key that the ranks of one training must share, and do
- * not. */
+/* Returns NULL if both jobs can exist; "rank" or "node_rank" if both are the same rank
+ * of one training; otherwise the first key that the ranks of one training must share,
+ * and these do not. */
 static const char *rank_conflict(const struct job_config *a, const struct job_config *b)
 {
 	if (a->ranks == 0 || b->ranks == 0 || strcmp(a->training, b->training) != 0)
@@ -149,17 +149,20 @@ int admit_batch(const struct edition *edition, config_report *report, void *cont
 
 /* --- channels = keep --------------------------------------------------------------------- */
 
-/* The check of a job with channels = keep. */
+/* The state of the check of a job with channels = keep. `sample` is the last one
+ * checked. */
 struct kept {
 	const struct edition *edition;
 	sample_id sample;
-	/* first, second: of the two files of the edition's first sample */
+	/* mode: of `sample`; first, second: of the two files of the edition's first
+	 * sample */
 	enum pixel_mode mode, first, second;
 	/* NULL: the job allows `mode`; otherwise the allowed modes, for a message */
 	const char *allowed;
 };
 
-/* from [tensor], or from the [tensor NAME] that matches the sample */
+/* A sample's preparation and format: those of [tensor], or of the matching [tensor
+ * NAME]. */
 struct look {
 	const struct preparation *preparation;
 	enum sample_format format;
@@ -192,7 +195,8 @@ static bool resizes(const struct job_config *config, const struct look *look)
 	       config->augment.random_resized_crop.width;
 }
 
-/* NULL: the job allows the mode. first: the mode of the edition's first sample. */
+/* Returns NULL if the job allows the mode, otherwise the allowed modes, for a message.
+ * first: the mode of the edition's first sample. */
 static const char *allowed_mode(const struct job_config *config, const struct look *look,
 	enum pixel_mode mode, enum pixel_mode first)
 {
@@ -265,7 +269,7 @@ static void check_all_kept(struct kept *kept)
 		;
 }
 
-/* RGB if the sample has no second file. */
+/* Returns the mode of the sample's second file, or RGB if it has none. */
 static enum pixel_mode second_mode(const struct edition *edition, sample_id id)
 {
 	sample_id second = dataset_second(
@@ -365,8 +369,8 @@ static bool augments(const struct job_config *config)
 	       augment->hflip > 0 || augment->normalize.given;
 }
 
-/* -EINVAL: the job's program makes arrays that are not pixels, but the job has keys
- * about pixels. */
+/* Refuses the job (-EINVAL) if its program makes arrays that are not pixels, but the
+ * job has keys about pixels. */
 static int check_array(const struct job_config *config,
 	const struct prepared_array *array, config_report *report, void *context)
 {

@@ -27,7 +27,7 @@ struct aftermath {
 	/* the job whose journal has to be written, or NULL; the caller or a handle in
 	 * `finished` has the reference */
 	struct sched_job *flush;
-	struct handle_queue finished; /* to be answered */
+	struct handle_queue finished; /* opens to be answered */
 	struct handle_queue look_ups; /* opens to be looked up in saved orders */
 	bool kick;		      /* wake reader threads */
 	bool kick_decoders;
@@ -35,7 +35,8 @@ struct aftermath {
 	struct sched_job *noticed;
 	enum notice notice;
 	uint32_t noticed_epoch;
-	/* its stream has few drawn samples left; with a reference; or NULL */
+	/* a job, with a reference, whose stream has few drawn samples left; NULL:
+	 * none */
 	struct sched_job *refill;
 	bool news; /* A feed has changed; call sched->news. */
 	/* The members from here on are set when the critical section ends. */

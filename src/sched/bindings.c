@@ -11,8 +11,8 @@ static enum epoch_state state_of(struct sched_job *job, uint32_t epoch)
 	return epochs_state(job->is.epochs, epoch);
 }
 
-/* SAMPLE_NONE: the engine does not know the position's sample. *ret_saved: the epoch
- * whose saved order has it; SCHED_CURRENT: none. */
+/* Returns the position's sample; SAMPLE_NONE: the engine does not know it. *ret_saved:
+ * the epoch whose saved order has it; SCHED_CURRENT: none. */
 static sample_id bound(
 	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret_saved)
 {
@@ -60,7 +60,8 @@ bool sched_has_order(struct sched_job *job, uint32_t epoch)
 	       (state == EPOCH_LIVE && epochs_order(job->is.epochs, epoch).bound > 0);
 }
 
-/* False: the engine has not the epoch; the caller then looks for a saved order. */
+/* Returns false if the engine does not have the epoch in memory; the caller then looks
+ * for a saved order. */
 static bool copy_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
 	struct binding *ret, uint32_t *ret_n)
 {

@@ -134,7 +134,7 @@ static bool exchange_would_help_locked(const struct sched *sched)
 	return false;
 }
 
-/* *ret: evictions since the advice was last logged. */
+/* Tells whether to log the advice now. *ret: evictions since it was last logged. */
 static bool is_to_be_told(struct sched *sched, uint64_t *ret, bool *ret_exchange)
 {
 	LOCK_SCOPE(&sched->lock);

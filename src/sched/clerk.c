@@ -22,8 +22,9 @@
  * meanwhile.
  */
 
-/* Tells the engine that the stream was made, or failed (status); opens that waited go on
- * in their order. Tells nothing if the stream was made but has ended since then. */
+/* Tells the engine that the stream was made, or could not be made (status); opens that
+ * waited go on in their order. Tells nothing if the stream was made, but has ended
+ * since then. */
 static void tell_begun(struct sched_job *job, uint32_t epoch, int status)
 {
 	struct aftermath aftermath;
@@ -48,8 +49,8 @@ static bool wants_stream(struct sched_job *job, uint32_t *ret_epoch)
 	       epochs_wants_stream(job->is.epochs, ret_epoch);
 }
 
-/* False: no order has to be saved. *ret needs no lock: the epoch has ended, so its order
- * does not change. */
+/* Finds an order that has to be saved; returns false if there is none. *ret needs no
+ * lock: the epoch has ended, so its order does not change. */
 static bool wants_save(struct sched_job *job, uint32_t *ret_epoch, struct order *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -59,7 +60,8 @@ static bool wants_save(struct sched_job *job, uint32_t *ret_epoch, struct order 
 	return true;
 }
 
-/* Returns the first epoch whose records the journal must keep. */
+/* Tells the engine that the order is saved. Returns the first epoch whose records the
+ * journal must keep. */
 static uint32_t tell_saved(struct sched_job *job, uint32_t epoch)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -81,7 +83,8 @@ static void free_dead(struct sched_job *job)
 		epoch_reaped_free(epoch);
 }
 
-/* A disk may stay full for hours, and each try may write megabytes. */
+/* Longest pause between two tries to save an order: a disk may stay full for hours, and
+ * each try may write megabytes. */
 #define MAX_SAVE_PAUSE_S 64
 
 static void note_save(struct sched_job *job, uint32_t epoch, int err)
@@ -154,7 +157,8 @@ static void tell_loaded(
 	sched_unlock(job->sched, &aftermath);
 }
 
-/* Loads the saved order of an ended epoch that a script reads again. */
+/* Loads the saved order of an ended epoch that a script reads again. After an error the
+ * epoch's readers get an error. */
 static void load(struct sched_job *job, uint32_t epoch, uint32_t bound)
 {
 	const char *reason = "";
@@ -176,7 +180,7 @@ static void work_for(struct sched_job *job)
 		load(job, epoch, bound);
 	while (wants_stream(job, &epoch)) {
 		skip_epoch(job, epoch);
-		/* stream_make may take long. */
+		/* The records are written before, because stream_make may take long. */
 		journal_flush(job->is.journal);
 		tell_begun(job, epoch, stream_make(job, epoch));
 	}
@@ -196,7 +200,7 @@ static struct sched_job *next_job_locked(struct sched *sched)
 	return job;
 }
 
-/* False: there is new work for the job. */
+/* Ends the clerk's work for the job. Returns false if there is new work for it. */
 static bool leave(struct sched_job *job)
 {
 	uint32_t epoch, bound;

@@ -43,8 +43,8 @@ static int add_region(struct regions *regions, const struct space *space,
 	return 0;
 }
 
-/* Divides the regions into samples that the job reads and others, and adds a region for
- * samples that had none. job: only the job's bit. */
+/* Divides the regions of the part's space into samples that the job reads and others,
+ * and adds a region for samples that had none. job: has only the job's bit set. */
 static int divide(struct regions *regions, const struct part *part, uint64_t job)
 {
 	size_t n = regions->n;

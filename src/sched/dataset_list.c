@@ -40,7 +40,7 @@ static const struct dataset_config *config_of(
 	return NULL;
 }
 
-/* Takes a reference to the dataset. config may be NULL. */
+/* Initialises a source, which takes a reference to the dataset. config may be NULL. */
 static int source_init(struct sched_source *source, struct sched *sched,
 	struct dataset *dataset, const struct dataset_config *config)
 {
@@ -248,7 +248,8 @@ static bool is_of_edition(
 	       dataset_edition(source->is.dataset) == dataset_edition(dataset);
 }
 
-/* Finds a removed source of this edition, and counts the caller as its job; or NULL. */
+/* Finds a removed source of this edition, and counts the caller as one of its jobs.
+ * NULL: there is none. */
 static struct sched_source *find_beside(
 	struct sched *sched, const struct dataset *dataset)
 {
@@ -298,14 +299,15 @@ struct sched_source *source_taken_locked(const struct sched *sched, const char *
 	return source;
 }
 
-/* A sample id must mean the same file in both sources. */
+/* Replaces the dataset's source. A sample id must mean the same file in both
+ * sources. */
 static int replace_locked(struct sched *sched, struct sched_source *made, uint64_t device)
 {
 	lock_assert_held(&sched->lock);
 	struct sched_source *old =
 		source_taken_locked(sched, dataset_name(made->is.dataset));
 	made->quarantined = old->quarantined;
-	/* A tier allows one dataset of each name. */
+	/* A tier allows one dataset of each name, so the old source leaves it first. */
 	tier_leave(old->is.tier);
 	old->is.tier = NULL;
 	int err = put_in_locked(sched, made, device);

@@ -43,16 +43,16 @@ must_check int sched_dataset_move(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config, sched_edition_change *change,
 	config_report *report, void *context);
 
-/* Returns the datasets whose jobs can't move to a later scan, with a newline before and
- * after each name. The caller frees the text; NULL: no memory. */
+/* Returns the names of the datasets whose jobs can't move to a later scan, with a
+ * newline before and after each name. The caller frees the text; NULL: no memory. */
 char *sched_datasets_that_stay(const struct daemon_config *daemon);
 
 /* Returns a number above all datasets' numbers, which they keep while they exist.
  * *ret_mark changes when datasets come or go; ret_mark may be NULL. */
 uint32_t sched_datasets(struct sched *sched, uint64_t *ret_mark);
-/* Takes a reference; NULL: no such dataset. */
+/* Takes a reference to the dataset of this number; NULL: there is none. */
 struct dataset *sched_dataset_hold(struct sched *sched, uint32_t number);
-/* -ENOENT */
+/* Finds the dataset's number. -ENOENT */
 must_check int sched_dataset_find(struct sched *sched, const char *name, uint32_t *ret);
 
 enum sampler_kind sched_dataset_sampler(struct sched *sched, const char *name);

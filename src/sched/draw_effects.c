@@ -173,8 +173,8 @@ bool draw_fed_locked(
 	return fed;
 }
 
-/* Prefetches the next round's entry of the tensor cache meanwhile. Waiting for that
- * memory would take as long as the rest of a round. */
+/* Executes a round's effects, and prefetches the cache entry of the next round's sample
+ * meanwhile. Waiting for that memory would take as long as the rest of a round. */
 static void execute_round_locked(const struct stream *stream, struct aftermath *aftermath)
 {
 	struct sched *sched = sched_of(stream->edition->job);

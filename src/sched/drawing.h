@@ -20,15 +20,15 @@ void draw_asked_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath);
 void draw_bound_locked(
 	struct sched_job *job, uint32_t epoch, struct aftermath *aftermath);
-/* Moves the next sample of a rank's feed to the stream's look-ahead. False: the feed is
- * empty, or there is no room. */
+/* Moves the next sample of a rank's feed to the stream's look-ahead. Returns false if
+ * the feed is empty, or if there is no room. */
 must_check bool draw_fed_locked(
 	struct stream *stream, struct feed *feed, struct aftermath *aftermath);
-/* Another daemon asks for a sample; its training needs the sample here no more. False:
- * no training needs it. */
+/* Notes that another daemon asks for a sample: its training needs the sample here no
+ * more. Returns false if no training needs it. */
 bool draw_fetched_locked(
 	const struct space *space, sample_id id, struct aftermath *aftermath);
-/* False: the stream wants no further sample ahead. */
+/* Draws a round. Returns false if the stream wants no further sample ahead. */
 must_check bool draw_go_on_locked(struct stream *stream, struct aftermath *aftermath);
 /* Ends the epoch's stream, if any. streams_let_go later tells the cache. */
 void draw_end_locked(struct sched_job *job, uint32_t epoch, struct aftermath *aftermath);

@@ -66,7 +66,8 @@ size_t sched_job_parts(
 	return n;
 }
 
-/* False: current/ of a job with several editions, whose epoch is known at the open. */
+/* Returns false for current/ of a job with several editions, because the epoch is known
+ * only at the open. */
 bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);

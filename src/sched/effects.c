@@ -26,7 +26,7 @@ static void count_served(struct sched_job *job, sample_id sample, enum served se
 		stats_add(STAT_SAVED_NS, part_of(job->is.now, sample)->space->cost_ns);
 }
 
-/* The stream's queue is shorter now, and may have to be refilled. */
+/* A binding has made the stream's queue shorter, so it may have to be refilled. */
 static void note_bound_locked(
 	struct sched_job *job, const struct record *record, struct aftermath *aftermath)
 {
@@ -110,7 +110,8 @@ static void return_to_feed_locked(
 		ids[i] = queue->ring[(queue->head + i) % queue->size].sample;
 }
 
-/* Removes the pins of the drawn samples at once, and the other need later, in steps. */
+/* Ends a stream. The pins of its drawn samples are removed at once, the need of its
+ * other samples later, in steps. */
 static void end_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {

@@ -15,7 +15,8 @@
 /* Passes the samples of a rank, which are drawn elsewhere, to its feed and engine. An
  * open that finds no sample waits in the engine. */
 
-/* Makes a feed if an epoch that is not over has none. */
+/* Returns the feed of an epoch that is not over; makes it if there is none. Never
+ * NULL. */
 static struct feed *feed_of_locked(struct sched_job *job, uint32_t epoch)
 {
 	struct feed *feed = feed_find(&job->feeds, epoch);
@@ -46,8 +47,8 @@ static bool are_of_job(const struct sched_job *job, const sample_id *ids, uint32
 	return true;
 }
 
-/* Binds and consumes the next samples of those that readers have already got from
- * another daemon (feed->had). They need no tensor here. */
+/* Readers have got the epoch's first feed->had samples from another daemon. Binds and
+ * consumes those of them that are not bound yet; they need no tensor here. */
 static int take_had_locked(
 	struct sched_job *job, struct feed *feed, struct aftermath *aftermath)
 {
@@ -171,8 +172,8 @@ int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base, const sampl
 	return err;
 }
 
-/* The k-th received sample of the epoch: bound, drawn, or in the feed. SAMPLE_NONE:
- * fewer were received. */
+/* Returns the k-th received sample of the epoch: a bound or a drawn one, or one that is
+ * still in the feed. SAMPLE_NONE: fewer were received. */
 static sample_id fed_locked(struct sched_job *job, uint32_t epoch, uint32_t k)
 {
 	struct order order = epochs_order(job->is.epochs, epoch);

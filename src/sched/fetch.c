@@ -61,7 +61,8 @@ bool fetch_is_due_locked(const struct wanted *wanted)
 
 /* --- the tensor comes ------------------------------------------------------------------- */
 
-/* The size after the turn by EXIF, if the preparation has it. */
+/* Returns the size of the image, turned by its EXIF orientation if the preparation says
+ * so. */
 static struct tensor_shape image_of(const struct wanted *wanted)
 {
 	const struct dataset *dataset = wanted->key.space->source->dataset;
@@ -71,7 +72,8 @@ static struct tensor_shape image_of(const struct wanted *wanted)
 		dataset_orientation(dataset, sample));
 }
 
-/* The other daemon sends both images, one after the other. */
+/* Describes the second image of a pair. The other daemon sends both, one after the
+ * other. */
 static void set_second(const struct wanted *wanted, struct tensor *tensor)
 {
 	const struct space *space = wanted->key.space;
@@ -121,10 +123,10 @@ static struct tensor *to_file(struct wanted *wanted, struct tensor *tensor)
 		tensor, sched_of_source(space->source)->backings, head, head_bytes);
 }
 
-/* tensor: NULL: the fetch has failed. */
+/* Ends a fetch. tensor is NULL if it has failed. */
 static void end_fetch(struct wanted *wanted, struct tensor *tensor, int err)
 {
-	/* The other daemon leaves the sample to this one. */
+	/* The other daemon leaves the sample to this one, which is no failure. */
 	bool left = err == -ENOSPC;
 	struct sched *sched = sched_of_source(wanted->key.space->source);
 	struct aftermath aftermath;

@@ -11,18 +11,18 @@
 #include "image/preparation.h"
 #include "watch/figures.h"
 
-/* Reading gauges changes nothing. */
+/* Gauges of datasets, storages, the cache and jobs. Reading them changes nothing. */
 
 struct sched;
 struct sched_job; /* references are counted: see sched_job_find */
 struct tier_status;
 
-/* durations for the samples of a dataset */
+/* durations of reading and decoding the samples of a dataset */
 struct sched_dataset_times {
 	struct histogram_copy read, decode;
 	uint64_t cpu_ns; /* processor time of all decoding */
 };
-/* False: no dataset has this number. */
+/* Describes the dataset of this number. Returns false if there is none. */
 bool sched_dataset_times(
 	struct sched *sched, uint32_t number, struct sched_dataset_times *ret);
 
@@ -30,10 +30,10 @@ bool sched_dataset_times(
 struct sched_prepared {
 	char preparation[PREPARATION_TEXT];
 	uint32_t jobs, samples;
-	uint64_t sample_bytes; /* mean of a tensor */
+	uint64_t sample_bytes; /* mean size of a tensor */
 };
-/* One entry for each preparation of the dataset's jobs; the caller frees *ret. Takes
- * milliseconds with a million samples. -ENOMEM */
+/* Lists one entry for each preparation of the dataset's jobs; the caller frees *ret.
+ * Takes milliseconds with a million samples. -ENOMEM */
 must_check int sched_dataset_prepared(struct sched *sched, const struct dataset *dataset,
 	struct sched_prepared **ret, size_t *ret_n);
 
@@ -51,9 +51,10 @@ struct sched_storage {
 	uint64_t ended, bytes;
 	uint64_t latency_ns; /* mean of recent reads */
 };
-/* False: there are fewer storages. */
+/* Describes storage i. Returns false if there are fewer storages. */
 bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret);
-/* One of the storages of the job's datasets; if possible one that does not answer. */
+/* Describes one of the storages of the job's datasets: one that does not answer, if
+ * any. */
 void sched_job_storage(struct sched_job *job, struct sched_storage *ret);
 
 struct sched_job_share {
@@ -72,19 +73,20 @@ const char *sched_wait_cause(enum wait_cause cause);
 /* A process that has read files of a job. */
 #define SCHED_PROGRAMS 8
 struct sched_program {
-	/* as in /proc; 0: this entry and all later ones are empty */
+	/* process id, as in /proc; 0: this entry and all later ones are empty */
 	long id;
-	/* `rank` of struct reader */
+	/* the process in the job's engine: `rank` of struct reader */
 	uint64_t number;
-	/* `script` of struct reader */
+	/* the script in the job's engine: `script` of struct reader */
 	uint64_t script;
 };
-/* The scheduler holds no lock when it calls this. */
+/* Tells whether the process lives. The scheduler holds no lock when it calls this. */
 typedef bool sched_lives(const struct sched_program *program);
-/* Asks `lives` once a second which processes have ended, since the epoch of current/
- * depends on that. Called before jobs are added. */
+/* Makes the scheduler ask `lives` once a second which processes have ended, since the
+ * epoch of current/ depends on that. Must be called before jobs are added. */
 void sched_on_look(struct sched *sched, sched_lives *lives);
-/* Asks `lives` at once about the job's processes. */
+/* Asks `lives` at once about the job's processes, and tells the job's engine which
+ * scripts have ended. */
 void sched_look(struct sched_job *job);
 #define SCHED_WAIT_TEXT 160 /* size of waits_why, with the final 0 */
 
@@ -129,16 +131,17 @@ struct sched_job_status {
 const char *sched_notice_text(enum notice notice);
 void sched_job_status(struct sched_job *job, struct sched_job_status *ret);
 
-/* seconds until the running epoch ends, from status->rate; -1: not known */
+/* Estimates the seconds until the running epoch ends, from status->rate; -1: not
+ * known. */
 double sched_seconds_left(const struct sched_job_status *status);
 
-/* One word: new, running, parked (not read for a long time), waiting (for its next
- * epoch) or finished. */
+/* Returns one word: new, running, parked (not read for a long time), waiting (for its
+ * next epoch) or finished. */
 const char *sched_job_state(
 	const struct job_config *config, const struct sched_job_status *status);
 
-/* *ret_directory: the dataset's directory in the tier. False: the dataset has no
- * tier. */
+/* Describes the dataset's tier. *ret_directory: the dataset's directory in it. Returns
+ * false if the dataset has no tier. */
 bool sched_tier(struct sched *sched, const struct dataset *dataset,
 	struct tier_status *ret, const char **ret_directory);
 
@@ -167,8 +170,9 @@ must_check int sched_common(struct sched *sched, const job_id *ids, size_t n,
 /* Starts a trace, if there is none. Events are kept until no client has read them for a
  * minute. *ret_next: number of the next event. -ENOMEM */
 must_check int sched_trace_begin(struct sched_job *job, uint64_t *ret_next);
-/* Reads up to `most` events from number *from on, advances *from, and returns how many.
- * *ret_lost: earlier events that are no longer kept. */
+/* Reads up to `most` events from number *from on, advances *from, and returns the
+ * number of events read. *ret_lost: number of earlier events that are no longer
+ * kept. */
 uint32_t sched_trace_read(struct sched_job *job, uint64_t *from, uint64_t *ret_lost,
 	struct sched_trace_event *ret, uint32_t most);
 
@@ -179,8 +183,9 @@ struct sched_cache {
 	uint64_t held; /* bytes of ready or loading tensors */
 	/* bytes of tensors that are open, or drawn and not consumed */
 	uint64_t pinned;
-	/* eviction = refcnt. needed[i]: bytes of the unpinned ready tensors that i
-	 * running epochs need; the last element includes more epochs. */
+	/* by_need: eviction = refcnt; only then `needed` is set. needed[i]: bytes of
+	 * the unpinned ready tensors that i running epochs need; the last element
+	 * includes more epochs. */
 	bool by_need;
 	uint64_t needed[SCHED_NEEDS];
 };

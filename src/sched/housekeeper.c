@@ -37,7 +37,8 @@ static void sync_journal(struct sched_job *job)
 	(void)!journal_sync(job->is.journal); /* journal_sync logs errors. */
 }
 
-/* Decisions are on disk within about a second. */
+/* Syncs all journals once a second, so that decisions are on disk within about a
+ * second. */
 static void sync_journals(struct sched *sched)
 {
 	jobs_visit(sched, sync_journal);
@@ -49,7 +50,8 @@ static void watch_job(struct sched_job *job)
 	lap_measure(&job->watch);
 }
 
-/* Does other work that is due before. False: the scheduler stops. */
+/* Sleeps until second_ns, or until other work is due before, and does that work.
+ * Returns false if the scheduler stops. */
 static bool sleep_until(struct sched *sched, uint64_t second_ns)
 {
 	struct aftermath aftermath;

@@ -29,7 +29,8 @@ static struct source *find_source(struct sched *sched, const char *name)
 	return &source->is;
 }
 
-/* Returns the most similar name; the caller frees it. NULL: no dataset, or no memory. */
+/* Returns the name of the dataset that is most similar; the caller frees it. NULL: no
+ * dataset, or no memory. */
 static char *nearest_dataset(struct sched *sched, const char *name)
 {
 	auto_free const char **names = calloc(CONFIG_MOST_DATASETS, sizeof(*names));
@@ -104,8 +105,8 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	return err;
 }
 
-/* known: the earlier id of a job of this name, used again if it is free; 0: none.
- * Otherwise the next free id after the last one. */
+/* Returns an id for a new job. known: the id of an earlier job of this name, which is
+ * used again if it is free; 0: none. Otherwise the next free id after the last one. */
 static job_id choose_id(struct sched *sched, job_id known)
 {
 	LOCK_SCOPE(&sched->lock);
@@ -315,8 +316,8 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath)
 	shares_leave_locked(job);
 }
 
-/* Waits for the clerk's work for the job. The caller gives the reference back. NULL: no
- * such job. */
+/* Removes the job from the list, and waits for the clerk's work for it. The caller
+ * gives the reference back. NULL: no such job. */
 static struct sched_job *take_out(struct sched *sched, const char *name)
 {
 	struct aftermath aftermath;
@@ -331,7 +332,7 @@ static struct sched_job *take_out(struct sched *sched, const char *name)
 	return job;
 }
 
-/* forget: removes some or all of the job's files. -ENOENT */
+/* Removes a job. forget: removes some or all of the job's files. -ENOENT */
 static int remove_job(
 	struct sched *sched, const char *name, void (*forget)(const struct job *job))
 {

@@ -13,8 +13,9 @@ struct sched;
 struct sched_job; /* references are counted: see sched_job_find */
 struct sched_reader;
 
-/* persist: keeps the ini in the state directory, so that a restart adds the job again.
- * -EEXIST, -EINVAL (unknown dataset, bad predicate, nothing selected): reported. */
+/* Adds a job. persist: keeps its ini in the state directory, so that a restart adds the
+ * job again. -EEXIST, -EINVAL (unknown dataset, bad predicate, nothing selected):
+ * reported. */
 must_check int sched_job_add(struct sched *sched, const struct job_config *config,
 	bool persist, config_report *report, void *context);
 
@@ -22,15 +23,16 @@ must_check int sched_job_add(struct sched *sched, const struct job_config *confi
  * state files. Open handles stay readable until they are released. -ENOENT. */
 must_check int sched_job_remove(struct sched *sched, const char *name);
 
-/* Prints a checkpoint (checkpoint.h): at most 4 KiB, within microseconds. To survive a
- * power failure it needs sched_job_sync, which may wait for the disk. */
+/* Prints a checkpoint (checkpoint.h): at most 4 KiB, within microseconds. A
+ * checkpoint survives a power failure only if sched_job_sync follows, which may wait
+ * for the disk. */
 void sched_job_print_state(struct sched_job *job, FILE *out);
 must_check int sched_job_sync(struct sched_job *job);
 
 /* Takes the job back to a checkpoint: samples read since then are unread again, at the
- * same positions. at: "EPOCH:POSITION": continues there, and the positions before count
- * as read; or NULL. Opens wait. -EINVAL and others: reported; the job stays as it was.
- * The calling thread may have to wait. */
+ * same positions. at: NULL, or "EPOCH:POSITION", where the job then continues; the
+ * positions before it count as read. Opens wait meanwhile, and so may the caller.
+ * -EINVAL and others: reported; the job stays as it was. */
 must_check int sched_job_restore(struct sched_job *job, const char *text, const char *at,
 	config_report *report, void *context);
 
@@ -39,7 +41,7 @@ must_check int sched_job_restore(struct sched_job *job, const char *text, const 
 must_check int sched_job_export(
 	struct sched_job *job, int fd, config_report *report, void *context);
 
-/* what sched_job_export has written, and its name for messages */
+/* a file that sched_job_export has written, and its name for messages */
 struct sched_import {
 	int fd;
 	const char *name;
@@ -64,11 +66,12 @@ must_check int sched_job_log(
 /* Keeps the job's ini, as sched_job_add does with persist. */
 must_check int sched_job_keep(struct sched_job *job);
 
-/* Undoes sched_job_add. Keeps the files, besides the ini, that may belong to an earlier
- * job of the name. -ENOENT. */
+/* Undoes sched_job_add: removes the job and its ini. Its other files stay, because they
+ * may belong to an earlier job of the name. -ENOENT. */
 must_check int sched_job_withdraw(struct sched *sched, const char *name);
 
-/* Adds the jobs whose inis are in the state directory. Errors are logged. */
+/* Adds the jobs whose inis are in the state directory. Errors are logged, and the other
+ * jobs are added. */
 void sched_jobs_restore(struct sched *sched);
 
 /* Adds the jobs of config_try.h (if `tries`), of the jobs directory, and of the state
@@ -79,9 +82,11 @@ must_check int sched_jobs_begin(
 /* Warns if the cache is smaller than the look-ahead of all jobs. */
 void sched_report_cache(struct sched *sched, config_report *report, void *context);
 
-/* NULL: there is none. The caller gives the reference back by sched_job_put. */
+/* Finds the job of this name; NULL: there is none. The caller gives the reference back
+ * by sched_job_put. */
 struct sched_job *sched_job_find(struct sched *sched, const char *name);
-/* NULL: there is none. The caller gives the reference back. */
+/* Finds the job of this id; NULL: there is none. The caller gives the reference
+ * back. */
 struct sched_job *sched_job_find_id(struct sched *sched, job_id id);
 void sched_job_put(struct sched_job *job);
 struct sched_job *sched_job_hold(struct sched_job *job); /* takes a reference */
@@ -93,14 +98,16 @@ static inline void sched_job_put_(struct sched_job **job)
 /* a reference, or NULL, that is given back at the end of the scope */
 #define auto_job __attribute__((cleanup(sched_job_put_))) struct sched_job
 
-/* Lists the jobs, the oldest first; the caller frees *ret. -ENOMEM */
+/* Lists the ids of all jobs, in the order in which the jobs were added; the caller
+ * frees *ret. -ENOMEM */
 must_check int sched_job_ids(struct sched *sched, job_id **ret, size_t *ret_n);
 
 job_id sched_job_id(const struct sched_job *job);
 const struct job_config *sched_job_config(const struct sched_job *job);
 
-/* SCHED_CURRENT: the edition that a script which begins now would read. It does not
- * change until sched_edition_put, which must come before the job's put. */
+/* Returns the epoch's edition. SCHED_CURRENT: that which a script that begins now would
+ * read. The edition does not change until sched_edition_put, which must come before
+ * sched_job_put. */
 const struct sched_edition *sched_edition(struct sched_job *job, uint32_t epoch);
 /* Differs from sched_edition only for SCHED_CURRENT: returns the largest edition to
  * which files of current/ may belong now. */
@@ -116,11 +123,12 @@ static inline void sched_edition_put_(const struct sched_edition **edition)
 uint32_t sched_job_samples(struct sched_job *job, uint32_t epoch);
 /* number of the names of the epoch's edition (sched_edition.names) */
 uint32_t sched_job_names(struct sched_job *job, uint32_t epoch);
-/* The epoch of a file of current/ if the reader opened it now. Changes nothing. */
+/* Returns the epoch of a file of current/ if the reader opened it now. Changes
+ * nothing. */
 uint32_t sched_current(
 	struct sched_job *job, const struct sched_reader *reader, uint32_t position);
-/* Changes when the epoch, or SCHED_CURRENT, gets another edition. 0: the dataset has had
- * only one. */
+/* Returns a number that changes when the epoch, or SCHED_CURRENT, gets another edition.
+ * 0: the dataset has had only one edition. */
 uint32_t sched_edition_mark(struct sched_job *job, uint32_t epoch);
 
 /* one dataset's part of a mixture */
@@ -130,6 +138,6 @@ struct sched_part {
 	/* samples that the job selects from this dataset */
 	uint32_t samples;
 };
-/* 0: the job is no mixture. */
+/* Lists the parts of a mixture, and returns their number; 0: the job is no mixture. */
 size_t sched_job_parts(
 	struct sched_job *job, struct sched_part ret[static CONFIG_MOST_MIXED]);

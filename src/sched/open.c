@@ -82,7 +82,7 @@ void handle_free(struct sched_handle *handle)
 	free(handle);
 }
 
-/* The engine has answered, and the tensor, if the open needs one, is ready. */
+/* True: the engine has answered, and the tensor, if the open needs one, is ready. */
 static bool is_ready(const struct sched_handle *handle)
 {
 	return handle->answered &&
@@ -90,7 +90,8 @@ static bool is_ready(const struct sched_handle *handle)
 					   CACHE_READY);
 }
 
-/* read: the position is consumed; false: no memory, or the reader was interrupted. */
+/* Gives back the handle's pin and position. read: consumes the position, because its
+ * file was read or its sample is bad; false: the position can be opened again. */
 static void give_back_locked(
 	struct sched_handle *handle, bool read, struct aftermath *aftermath)
 {
@@ -232,8 +233,9 @@ void handle_answered_locked(struct sched_handle *handle, struct aftermath *after
 		go_on_locked(handle, aftermath);
 }
 
-/* The first chosen epoch of current/ was over, so the engine has to choose again. False:
- * not of current/, already asked again, or given up. */
+/* Lets the engine choose another epoch for a file of current/, because the first choice
+ * is over. Returns false if the open is not of current/, was already asked again, or
+ * was given up. */
 static bool ask_again_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;
@@ -298,8 +300,8 @@ static int take_ticket_locked(struct sched_handle *handle)
 	return 0;
 }
 
-/* Undoes an open that has to wait without a ticket: nobody could cancel it. Returns
- * err. */
+/* Undoes an open that has to wait, but got no ticket, without which nobody could cancel
+ * it. Returns err. */
 static int refuse_to_wait_locked(
 	struct sched_handle *handle, int err, struct aftermath *aftermath)
 {
@@ -325,7 +327,7 @@ int handle_settle_locked(struct sched_handle *handle, struct aftermath *aftermat
 	return err ? refuse_to_wait_locked(handle, err, aftermath) : 0;
 }
 
-/* 0: the handle is finished, or has to wait (HANDLE_PARKING). */
+/* Returns 0 if the handle is finished, or has to wait (HANDLE_PARKING). */
 static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;
@@ -348,8 +350,9 @@ static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 	return handle_settle_locked(handle, aftermath);
 }
 
-/* Tells the reader its ticket, without the lock. Meanwhile other threads may set the
- * handle's status (interrupted, job removed), or finish its sample. */
+/* Tells the reader its ticket, without the lock, and then lets the open go on.
+ * Meanwhile other threads may set the handle's status (reader interrupted, job
+ * removed), and its tensor may become ready or fail. */
 static void park(struct sched_handle *handle)
 {
 	struct sched *sched = handle->job->sched;
@@ -372,7 +375,8 @@ void handle_asked(struct sched_handle *handle, int err, struct aftermath *afterm
 		park(handle);
 }
 
-/* A job with `script = one` has one script at a time, for all readers. */
+/* Finds the reader's script for a job with `script = one`: all readers at one time
+ * belong to one script. */
 static void join_script_locked(struct sched_handle *handle)
 {
 	struct sched_reader *reader = &handle->callbacks.reader;
@@ -454,9 +458,9 @@ uint32_t sched_handle_epoch(const struct sched_handle *handle)
 	return handle->request.found_epoch;
 }
 
-/* read: the file was read. The record of a consumed position is in the journal before
- * the kernel hears of the close. layout = mirror consumes nothing; its reads are counted
- * here. */
+/* Ends an open. read: the file was read. The record of a consumed position is in the
+ * journal before the kernel hears of the close. A job with layout = mirror consumes
+ * nothing, so its reads are counted here. */
 static void end_open(struct sched_handle *handle, bool read)
 {
 	struct sched_job *job = handle->job;

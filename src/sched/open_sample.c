@@ -13,7 +13,7 @@
 /* Opens samples for other daemons, without a position, an epoch or the job's engine.
  * open.c does the rest. */
 
-/* NULL: no job reads the dataset with this preparation. */
+/* Finds a job's part with this dataset and preparation; NULL: no job has one. */
 static const struct part *find_prepared_locked(
 	const struct sched *sched, const struct dataset *dataset, const char *preparation)
 {
@@ -27,7 +27,7 @@ static const struct part *find_prepared_locked(
 	return NULL;
 }
 
-/* 0: the handle is finished, or has to wait (HANDLE_PARKING). */
+/* Returns 0 if the handle is finished, or has to wait (HANDLE_PARKING). */
 static int ask_sample_locked(struct sched_handle *handle, const struct part *part,
 	sample_id sample, struct aftermath *aftermath)
 {
@@ -48,9 +48,10 @@ static int ask_sample_locked(struct sched_handle *handle, const struct part *par
 	return handle_settle_locked(handle, aftermath);
 }
 
-/* Notes that another daemon asks. False: the cache is full and lacks the sample, and
- * only the asking training needs it; the other daemon can as well prepare it, which
- * saves the transfer. With a tier always true, because the tier may have the sample. */
+/* Notes that another daemon asks for a sample, and tells whether it gets the tensor.
+ * False: the cache is full and lacks the sample, and only the asking training needs it;
+ * so the other daemon can as well prepare it, which saves the transfer. True for a
+ * dataset with a tier, which may have the sample. */
 static bool is_given_locked(
 	const struct space *space, sample_id sample, struct aftermath *aftermath)
 {

@@ -29,20 +29,20 @@ struct sched_opened {
 	/* 0, -EIO, -ENOMEM, -EINTR (reader interrupted), -ENODEV (job removed, shutdown)
 	 * ... */
 	int status;
-	/* The sample is bad, and its position consumed. After other errors it can be
-	 * opened again. */
+	/* True: the sample is bad, and its position consumed. After other errors the
+	 * position can be opened again. */
 	bool bad;
 	struct sched_handle *handle; /* NULL unless status is 0 */
 };
 struct sched_reader {
 	struct reader who;
 	bool done; /* The thread has read its previous file to the end. */
-	/* The process has worker processes that read files for it, so it probably only
-	 * looks. */
+	/* The reader's process has worker processes that read files for it, so it
+	 * probably only looks at files. */
 	bool looks;
 	bool resent;  /* An earlier daemon may already have begun to answer this open. */
 	bool unknown; /* The kernel does not tell which process reads. */
-	bool elsewhere; /* one of several ranks, some of them on other machines */
+	bool elsewhere; /* The reader is one of several ranks, some on other machines. */
 	/* The file holds images, even if this open only binds the position. */
 	bool images;
 	long thread; /* thread id, as in /proc; 0: not known */
@@ -57,7 +57,7 @@ struct sched_open_callbacks {
 	void (*opened)(void *context, const struct sched_opened *opened);
 	void (*parking)(void *context, uint64_t ticket);
 	void *context;
-	/* decides about the epoch for SCHED_CURRENT */
+	/* The choice of the epoch for SCHED_CURRENT depends on the reader. */
 	struct sched_reader reader;
 	/* number of the file names (sched_edition.names) that led to the position */
 	uint32_t names;
@@ -91,34 +91,38 @@ must_check int sched_open_sample(struct sched *sched, const struct dataset *data
 	const char *preparation, sample_id sample,
 	const struct sched_open_callbacks *callbacks);
 
-/* A parked open whose reader was interrupted gets -EINTR. Ignores other tickets. */
+/* Cancels a parked open whose reader was interrupted: `opened` is called with -EINTR.
+ * Ignores unknown and finished tickets. */
 void sched_cancel(struct sched *sched, uint64_t ticket);
 
 /* Returns the sample of a position that is bound, or where only one is possible (layout
- * = mirror, order = sequential, classes with a fixed mapping); otherwise SAMPLE_NONE. */
+ * = mirror, order = sequential, classes with a fixed mapping); otherwise SAMPLE_NONE.
+ * Changes nothing. */
 sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position);
 /* True: the epoch's order is saved, so sched_bound would read a file. */
 bool sched_bound_is_saved(struct sched_job *job, uint32_t epoch, uint32_t position);
 
-/* ns, for its tensor */
+/* Returns how long the open waited for its tensor, in ns. */
 uint64_t sched_handle_waited(const struct sched_handle *handle);
-/* Adds the time to answer an open, without that of sched_handle_waited. No lock. */
+/* Adds the time that it took to answer an open of the job, without the wait that
+ * sched_handle_waited returns. Takes no lock. */
 void sched_job_took(struct sched_job *job, uint64_t ns);
 
 const struct tensor *sched_handle_tensor(const struct sched_handle *handle);
 sample_id sched_handle_sample(const struct sched_handle *handle);
 uint32_t sched_handle_epoch(const struct sched_handle *handle); /* never SCHED_CURRENT */
-/* The first release of a position consumes it. */
+/* Gives the handle back. The first release of a position consumes the position. */
 void sched_release(struct sched_handle *handle);
-/* The file was not read, so the position is not consumed. */
+/* Gives back a handle whose file was not read: the position is not consumed. */
 void sched_undo(struct sched_handle *handle);
 
 /* Consumes n positions that readers had opened through an earlier daemon and have
  * released now. Ignores positions that are not bound, or already consumed. */
 void sched_consume(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n);
 
-/* Finds a label that does not depend on the sample (order = sequential, layout =
- * classes, labels = fixed). False: it does, or, in current/, it depends on the epoch. */
+/* Finds the position's label if it does not depend on the sample (order = sequential,
+ * layout = classes, labels = fixed). Returns false if it does, or if a label in
+ * current/ depends on the epoch. */
 bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret);
 
 /* Counts, among n positions from `position` on, those that the epoch leaves out
@@ -126,20 +130,22 @@ bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint3
  * read. */
 uint32_t sched_skipped(
 	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n);
-/* Changes when the epoch leaves out other positions than before. */
+/* Returns a number that changes when the epoch leaves out other positions than
+ * before. */
 uint64_t sched_skipped_mark(struct sched_job *job, uint32_t epoch);
 bool sched_skips(const struct sched_job *job);
-/* Later epochs leave these out. The caller frees the bitmap; NULL: bad_sample = fail, or
- * no memory. */
+/* Returns the bad samples, which later epochs leave out. The caller frees the bitmap;
+ * NULL: bad_sample = fail, or no memory. */
 roaring_bitmap_t *sched_job_bad(struct sched_job *job);
 
 /* --- order --- */
 
-/* k: from 0. False: the epoch has fewer bindings. */
+/* Finds binding k, counted from 0. Returns false if the epoch has fewer bindings. */
 bool sched_binding(
 	struct sched_job *job, uint32_t epoch, uint32_t k, struct binding *ret);
 
-/* True: the epoch's edition does not change any more. SCHED_CURRENT: false. */
+/* True: the epoch has begun, so its edition does not change any more. SCHED_CURRENT:
+ * false. */
 bool sched_has_begun(struct sched_job *job, uint32_t epoch);
 
 /* Tells whether sched_bindings would find bindings. */

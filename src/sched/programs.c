@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-/* Moves the reader's process to the front; drops the last one if the list is full. */
+/* Moves the reader's process to the front of the list; drops the last one if the list
+ * is full. */
 void program_note_locked(struct sched_job *job, const struct sched_reader *reader)
 {
 	struct sched_program *all = job->programs;

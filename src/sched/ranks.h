@@ -18,7 +18,7 @@ struct sched_fetch {
 	const struct dataset *dataset;
 	const struct preparation *preparation;
 	sample_id sample;
-	/* belongs to the scheduler */
+	/* The tensor that is fetched; it belongs to the scheduler. */
 	struct tensor *tensor;
 	/* The members from here on belong to the fetcher. */
 	void *context;
@@ -36,25 +36,27 @@ struct sched_fetcher {
 	void *context;
 };
 
-/* Fetches samples that other daemons have; a sample is prepared here if its fetch fails.
- * Called before jobs are added. */
+/* Makes the scheduler fetch samples that other daemons have, and prepare such a sample
+ * only if its fetch fails. Must be called before jobs are added. */
 void sched_fetch_by(struct sched *sched, const struct sched_fetcher *fetcher);
-/* Memory for the tensor's bytes. NULL: no memory, or a `shape` or `bytes` that does not
- * fit the sample. */
+/* Returns the memory for the tensor's bytes. NULL: no memory, or `shape` or `bytes` are
+ * not those of the sample. */
 void *sched_fetch_place(
 	struct sched_fetch *fetch, struct tensor_shape shape, uint64_t bytes);
-/* err: 0: all bytes are in place; or -errno. Any thread may call this, without locks. */
+/* Ends a fetch. err: 0: all bytes are in place; or -errno. Any thread may call this,
+ * without locks. */
 void sched_fetch_done(struct sched_fetch *fetch, int err);
 
 /* --- ranks: [job] ranks --- */
 
-/* The samples of a training are drawn elsewhere for all its ranks; each rank gets its
- * part as a feed. The k-th sample of an epoch's feed becomes the k-th binding. */
+/* The state of a feed. The samples of a training are drawn elsewhere for all its ranks,
+ * and each rank gets its part as a feed. The k-th sample of an epoch's feed becomes the
+ * epoch's k-th binding. */
 struct sched_feed_state {
 	bool started;	 /* An epoch has begun. */
 	uint32_t newest; /* the last epoch that has begun */
-	/* what `next` and `consumed` are about: the draining epoch until all its samples
-	 * are consumed, then the newest */
+	/* The epoch of `next` and `consumed`: the draining one until all its samples
+	 * are consumed, then the newest. */
 	uint32_t epoch;
 	/* samples received so far */
 	uint32_t next;
@@ -69,24 +71,26 @@ void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret);
 must_check int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base,
 	const sample_id *ids, uint32_t n);
 
-/* Another daemon has served the rank, and its readers have consumed the epoch's first
- * `consumed` samples. The feed still brings these, because readers may open them again.
- * Earlier epochs are over: -ESTALE for their files; waiting opens of current/ go on with
- * this epoch. -ENOMEM; -EINVAL: an epoch has fewer samples. */
+/* Notes that another daemon has served the rank, and that its readers have consumed the
+ * epoch's first `consumed` samples. The feed still brings these, because readers may
+ * open them again. Earlier epochs are over: opens of their files fail with -ESTALE, and
+ * waiting opens of current/ go on with this epoch. -ENOMEM; -EINVAL: an epoch has fewer
+ * samples. */
 must_check int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t consumed);
 
-/* The job's feed failed at since_ns (clock_now_ns); 0: it works. gives_up: opens without
- * a sample in the feed fail with -ETIMEDOUT. */
+/* Notes that the job's feed failed at since_ns (clock_now_ns); 0: it works again.
+ * gives_up: opens that find no sample in the feed, or wait for one, fail with
+ * -ETIMEDOUT. */
 void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up);
 
-/* lent: another daemon may serve the rank, so readers here get only samples that they
- * have already opened, and wait for others. Before lent = false, report that daemon's
- * progress by sched_feed_go_on. */
+/* Notes whether another daemon may serve the rank (lent). Then readers here get only
+ * samples that they have already opened, and wait for others. The caller must report
+ * that daemon's progress by sched_feed_go_on before it calls this with false. */
 void sched_feed_lend(struct sched_job *job, bool lent);
 
-/* why: the training's next epoch does not begin; sched_job_status returns this; "":
- * nothing holds it back. here: this rank does, because scripts may still read its
- * draining epoch. The job leaves that epoch as soon as no script reads it. */
+/* Notes why the training's next epoch does not begin, for sched_job_status; "": nothing
+ * holds it back. here: this job's rank holds it back, because scripts may still read
+ * its draining epoch. The job then leaves that epoch as soon as no script reads it. */
 void sched_feed_waits(struct sched_job *job, const char *why, bool here);
 
 /* Copies up to n received samples of the epoch, bound or not, from index `base` on.
@@ -94,15 +98,16 @@ void sched_feed_waits(struct sched_job *job, const char *why, bool here);
 uint32_t sched_fed(
 	struct sched_job *job, uint32_t epoch, uint32_t base, sample_id *ids, uint32_t n);
 
-/* Adds the dataset's samples that are cached or loading, in preparations whose jobs all
- * draw at random. */
+/* Adds the dataset's samples that are cached or loading to `ids`; only in preparations
+ * whose jobs all draw at random. */
 void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
-/* Adds the dataset's samples with their home here that trainings still need, and that
- * are neither cached nor loading. Not for trainings with too many to look at, or
- * datasets with a tier. */
+/* Adds to `ids` the dataset's samples whose home is this node, that trainings still
+ * need, and that are neither cached nor loading. Leaves out trainings that need too
+ * many to look at, and datasets with a tier. */
 void sched_lacked(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
 
-/* Called by any thread, without locks, when a feed's state has changed; must not wait.
- * Set before jobs are added. */
+/* A sched_news function is called when a feed's state has changed: by any thread,
+ * without locks. It must not wait. sched_on_news must be called before jobs are
+ * added. */
 typedef void sched_news(void *context);
 void sched_on_news(struct sched *sched, sched_news *news, void *context);

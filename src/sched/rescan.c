@@ -33,7 +33,7 @@ struct moving {
 	void *context;
 	/* the next edition of each job; NULL once the job uses it */
 	struct edition **editions;
-	struct sched_job **jobs; /* with references */
+	struct sched_job **jobs; /* a reference to each job */
 	size_t n;
 };
 
@@ -54,8 +54,8 @@ const char *move_obstacle(const struct job_config *config)
 	return NULL;
 }
 
-/* True: layout = classes, and a script reads current/, whose list of files would become
- * wrong. */
+/* True: layout = classes, and a script reads current/, whose list of files a rescan
+ * would make wrong. */
 static bool is_read_by_class(struct sched_job *job)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -71,7 +71,8 @@ static int refuse(const struct moving *moving, const struct sched_job *job,
 	return -EINVAL;
 }
 
-/* The next edition must exist: only it tells which samples the job selects. */
+/* Checks whether the job can move to its next edition, which must exist, because only
+ * it tells which samples the job selects. */
 static int check(const struct moving *moving, const struct edition *next)
 {
 	struct sched_job *job = sched_job_of(next->job);
@@ -114,8 +115,8 @@ static int prepare(struct moving *moving, struct sched_job *job)
 	return err;
 }
 
-/* The caller frees *ret and its references. No job is added meanwhile, since the dataset
- * is taken. */
+/* Lists the dataset's jobs. The caller frees *ret, and gives back a reference to each
+ * job. No job is added meanwhile, since the dataset is taken. */
 static int list_jobs(const struct moving *moving, struct sched_job ***ret, size_t *ret_n)
 {
 	struct sched_job *job;
@@ -154,7 +155,8 @@ static int prepare_all(struct moving *moving)
 	return err;
 }
 
-/* The restores are for epochs of the old scan. */
+/* Waits for all restores, because they are for epochs of the old scan. Releases the
+ * lock meanwhile. */
 static void wait_for_restores_locked(const struct moving *moving)
 {
 	struct sched *sched = moving->sched;

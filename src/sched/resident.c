@@ -10,12 +10,13 @@
 #include <string.h>
 
 #define AT_ONCE 16384 /* samples looked at in one critical section */
-/* A training that has yet to draw more samples of a dataset takes too long to look
- * at. */
+/* sched_lacked leaves out a training that has yet to draw more samples of the dataset,
+ * because looking at all would take too long. */
 #define MOST_LACKED 524288
 
-/* True: all jobs with this preparation draw at random. Only then other daemons may know
- * the cached samples: `exchange` is fair only if these were loaded at random. */
+/* True: all jobs that read these tensors draw at random. Only then may other daemons
+ * be told of the cached samples: `exchange` is fair only if these were loaded at
+ * random. */
 static bool is_random_locked(const struct sched *sched, const struct space *space)
 {
 	const struct sched_job *job;
@@ -36,8 +37,9 @@ static void add_locked(
 			roaring_bitmap_add(ids, id);
 }
 
-/* Adds the cached samples of source `number`, if it is of the dataset. Looks at AT_ONCE
- * from `from` on. Returns where to go on; 0: done. */
+/* If source `number` is of the dataset, adds its samples that are cached or loading to
+ * `ids`. Looks at AT_ONCE samples, from `from` on. Returns the sample at which to go
+ * on; 0: all were looked at. */
 static sample_id add_some(struct sched *sched, size_t number, const char *dataset,
 	sample_id from, roaring_bitmap_t *ids)
 {
@@ -62,8 +64,8 @@ void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *
 			;
 }
 
-/* Adds samples that the cache lacks. Looks at AT_ONCE from `from` on. Returns where to
- * go on; 0: done. */
+/* Adds the strand's samples that the cache lacks to `ids`. Looks at AT_ONCE samples,
+ * from `from` on. Returns the sample at which to go on; 0: all were looked at. */
 static sample_id add_lacked_locked(
 	const struct strand *strand, sample_id from, roaring_bitmap_t *ids)
 {
@@ -81,7 +83,8 @@ static sample_id add_lacked_locked(
 	return at.current_value;
 }
 
-/* False with a tier: then this daemon prepares each sample that is asked for. */
+/* A dataset with a tier counts as lacking nothing, because this daemon prepares each of
+ * its samples that another one asks for. */
 static bool is_lacking(const struct strand *strand, const char *dataset)
 {
 	const struct source *source = strand->space->source;
@@ -90,8 +93,8 @@ static bool is_lacking(const struct strand *strand, const char *dataset)
 	       roaring_bitmap_get_cardinality(strand->ids) <= MOST_LACKED;
 }
 
-/* Does so for the k-th strand for which is_lacking is true. *ret: where to go on; 0:
- * done. False: there are at most k such strands. */
+/* Calls add_lacked_locked for the k-th strand (from 0) for which is_lacking is true.
+ * *ret: its result. Returns false if there are at most k such strands. */
 static bool add_some_lacked(struct sched *sched, const char *dataset, size_t k,
 	sample_id from, roaring_bitmap_t *ids, sample_id *ret)
 {

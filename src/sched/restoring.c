@@ -21,8 +21,8 @@
 
 struct clerk_restore {
 	struct restoring to;
-	/* The job stays where it is; its orders are saved, and its checkpoint goes to
-	 * `to.from`. */
+	/* True: the work is an export. The job stays where it is; its orders are saved,
+	 * and its checkpoint goes to `to.from`. */
 	bool export;
 	int err;
 };
@@ -88,7 +88,7 @@ static int make_and_install(struct sched_job *job, struct restoring *to)
 	return err ? restore_failed(to, job->is.config.name, err) : 0;
 }
 
-/* Afterwards the journal needs no records from before the restore. */
+/* Syncs the journal, which then needs no records from before the restore. */
 static int sync_restored(struct sched_job *job, struct restoring *to)
 {
 	uint32_t epoch = to->at ? to->at_epoch : to->from->place.running.epoch;
@@ -116,7 +116,7 @@ static int restore_job(struct sched_job *job, struct restoring *to)
 	return sync_restored(job, to);
 }
 
-/* Opens wait meanwhile. */
+/* Takes a checkpoint, and saves the orders in memory. Opens wait meanwhile. */
 static int save_for_export(struct sched_job *job, struct restoring *to)
 {
 	int err = hold_opens(job);
@@ -155,7 +155,8 @@ void restore_if_wanted(struct sched_job *job)
 	pthread_cond_broadcast(&job->sched->clerk_done_cond);
 }
 
-/* -ENODEV: the job is removed, or the scheduler stops; -EBUSY: another restore. */
+/* Has the clerk do the work, and waits for it. -ENODEV: the job is removed, or the
+ * scheduler stops; -EBUSY: another restore is under way. */
 static int restore_by_clerk(struct sched_job *job, struct clerk_restore *work)
 {
 	struct sched *sched = job->sched;

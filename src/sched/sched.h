@@ -30,7 +30,8 @@
 
 struct sched;
 
-/* config must stay valid until sched_free. */
+/* Makes the scheduler, and starts its threads. config must stay valid until
+ * sched_free. */
 must_check int sched_new(const struct daemon_config *config, struct dataset **datasets,
 	size_t n_datasets, struct sched **ret);
 /* Answers parked opens with -ENODEV, refuses new ones, stops the threads. Then the
@@ -38,32 +39,36 @@ must_check int sched_new(const struct daemon_config *config, struct dataset **da
 void sched_stop(struct sched *sched);
 void sched_free(struct sched **sched);
 
-/* False: the job's files are not a head and the bytes of a tensor. *ret: the head. */
+/* Tells whether each file of the job is a head and the bytes of a tensor. *ret: the
+ * head. */
 typedef bool sched_head_of(const struct job_config *config, struct file_head *ret);
 
-/* Puts tensors of jobs for which head_of is true into files for the kernel (backing.h).
- * Called before jobs are added; `backings` is kept until sched_free. */
+/* Makes the scheduler put the tensors of jobs for which head_of is true into files,
+ * from which the kernel can answer readers (backing.h). Must be called before jobs are
+ * added. The caller keeps `backings` until sched_free. */
 void sched_use_backings(
 	struct sched *sched, struct backings *backings, sched_head_of *head_of);
 
-/* Has a worker do long work. A decoder or runner does its own work at once. */
+/* Has a worker do work that takes long. A caller that is a decoder or a runner itself
+ * does the work at once. */
 void sched_run(struct sched *sched, struct load_work *work);
 /* Calls sched_run after delay_ns, or at once if the scheduler stops. */
 void sched_run_later(struct sched *sched, struct load_work *work, uint64_t delay_ns);
-/* True: no worker has begun the work, and none will. Work that was never passed on must
- * be zeroed. */
+/* Takes queued work back. True: no worker has begun the work, and none will. Work that
+ * was never passed to sched_run or sched_run_later must be zeroed. */
 must_check bool sched_take_back(struct sched *sched, struct load_work *work);
 
-/* Counts bytes made from a tensor for one open as memory of the daemon. -ENOMEM: readers
- * have too much open. */
+/* Counts bytes made from a tensor for one open as memory of the daemon, until
+ * sched_drop_content. -ENOMEM: the files that readers have open take too much
+ * memory. */
 must_check int sched_hold_content(struct sched *sched, uint64_t bytes);
 /* Calls no callback, so the caller may hold a lock of its own. */
 void sched_drop_content(struct sched *sched, uint64_t bytes);
 
-/* Counts need and pins anew. For tests. */
+/* Counts need and pins anew, and aborts if an invariant does not hold. For tests. */
 void sched_validate(struct sched *sched);
 
-/* One line per job, for the log after a crash; updates the statistics. The caller may
- * hold any lock. Takes the scheduler's lock for ever, because the process is about to
- * die. */
+/* Prints one line per job, for the log after a crash, and updates the statistics. The
+ * caller may hold any lock. Takes the scheduler's lock for ever, because the process is
+ * about to die. */
 void sched_dump(struct sched *sched, FILE *out);

@@ -93,10 +93,11 @@ struct sched_handle {
 	 * handle. */
 	bool looks_up;
 	struct load_work look_up;
-	/* NULL: the engine has not answered, or only a label was opened */
+	/* the sample's space; NULL: the engine has not answered, or only a label was
+	 * opened */
 	struct space *space;
 	sample_id in_space; /* the sample's id in the dataset of `space` */
-	/* NULL: the tensor was ready at the open */
+	/* the sample, if its tensor was not ready at the open; or NULL */
 	struct wanted *wanted;
 	const struct tensor *tensor;
 	enum handle_state state;
@@ -108,7 +109,7 @@ struct sched_handle {
 	/* when the present wait for the tensor began */
 	uint64_t awaits_ns;
 	uint64_t waited_ns;   /* sum of the waits for the tensor */
-	uint64_t traced_as;   /* number in the trace */
+	uint64_t traced_as;   /* number of the open in the trace */
 	struct waiter waiter; /* used in the state AWAITS_TENSOR */
 	/* entry in a list of an aftermath (after.h) */
 	TAILQ_ENTRY(sched_handle) link;
@@ -116,15 +117,16 @@ struct sched_handle {
 	struct sched_open_callbacks callbacks;
 };
 
-/* bad_sample = skip; all members are NULL if the job does not skip */
+/* state of bad_sample = skip; all members are NULL if the job does not skip */
 struct skipping {
-	roaring_bitmap_t *bad; /* left out of later epochs */
-	/* those that stay bad until their files change */
+	roaring_bitmap_t *bad; /* the bad samples, which later epochs leave out */
+	/* those of `bad` that stay bad until their files change */
 	roaring_bitmap_t *damaged;
-	roaring_bitmap_t *told; /* already logged; only the clerk uses it */
+	/* bad samples that were logged; only the clerk uses it */
+	roaring_bitmap_t *told;
 	/* The clerk has not seen some samples of `bad`. */
 	bool found;
-	/* what the next epoch leaves out (skip_plan.c); NULL: nothing */
+	/* positions that the next epoch leaves out (skip_plan.c); NULL: none */
 	struct skip_plan *plan;
 };
 
@@ -147,9 +149,10 @@ struct sched_job {
 	struct clerk_restore *restoring;
 	/* the job is queued for the clerk, or the clerk works for it */
 	bool clerk_wanted;
-	/* seconds between two tries to save an order, and until the next try */
+	/* save_pause: seconds between two tries to save an order; save_in: until the
+	 * next try */
 	uint32_t save_pause, save_in;
-	struct handle_queue parked; /* the oldest first */
+	struct handle_queue parked; /* opens that wait, the oldest first */
 	struct share_job share;
 	struct watch watch;
 	struct sched_program programs[SCHED_PROGRAMS]; /* the latest first */
@@ -166,11 +169,12 @@ struct sched_source {
 	struct dataset_config config;
 	bool taken; /* jobs may not begin to use the dataset */
 	bool removed;
-	/* symbolic links must not leave it; NULL: they may lead anywhere */
+	/* directory that symbolic links must not leave; NULL: links may lead
+	 * anywhere */
 	const char *root;
-	/* never prepared (quarantine.h); constant; NULL: none */
+	/* samples that are never prepared (quarantine.h); constant; NULL: none */
 	const roaring_bitmap_t *quarantined;
-	struct histogram decodes; /* ns per sample */
+	struct histogram decodes; /* durations of decodes, in ns per sample */
 	_Atomic uint64_t cpu_ns;  /* processor time of all decodes */
 };
 
@@ -228,7 +232,8 @@ struct sched {
 	struct programs *programs;
 	TAILQ_HEAD(, load_work) postponed;
 	bool room_made; /* the housekeeper has to call supply_has_room */
-	/* cache_advice.c: evictions when the advice was last logged, and the time */
+	/* cache_advice.c: number of evictions when the advice was last logged; the time
+	 * of this */
 	uint64_t evictions_told, told_ns;
 	struct sched_handle *tickets; /* parked opens, by ticket */
 	uint64_t next_ticket;
@@ -249,13 +254,15 @@ struct sched {
 /* Adds the time since the last call to the job's waits, if a reader waited, and
  * determines for what the readers wait from now on. */
 void job_count_waits_locked(struct sched_job *job, uint64_t now_ns);
-/* change: 1: the handle begins to wait for its tensor; -1: its wait ends. */
+/* Counts handles that wait. change is 1 if the handle begins to wait for its tensor, -1
+ * if its wait ends. */
 void handle_waits_locked(struct sched_handle *handle, int change);
-/* Called when jobs that wait for the sample begin to wait for another cause. */
+/* Calls job_count_waits_locked for all jobs that wait for the sample, because the cause
+ * of their waits changes. */
 void wanted_moved_locked(struct wanted *wanted, uint64_t now_ns);
-/* The open's epoch is known. */
+/* Tells the job's watch of an open whose epoch is known now. */
 void handle_in_epoch_locked(const struct sched_handle *handle);
-/* There must be a trace. */
+/* Adds the event to the job's trace. There must be a trace. */
 void handle_trace_event_locked(struct sched_handle *handle, enum sched_trace_kind kind);
 static inline void handle_trace_locked(
 	struct sched_handle *handle, enum sched_trace_kind kind)
@@ -263,47 +270,50 @@ static inline void handle_trace_locked(
 	if (handle->job->watch.trace)
 		handle_trace_event_locked(handle, kind);
 }
-/* Logged after the lock is released; once for each kind and job. */
+/* Gives the job a notice, which is logged after the lock is released, once for each
+ * kind of notice and job. */
 void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
 	struct aftermath *aftermath);
 /* Gives notices (warnings about scripts) at the open of an image: if scripts keep too many files
  * open, or if readers can't be told apart. */
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Gives a notice if the reader's training also runs on other machines. True: the open
- * must fail. */
+/* Gives a notice about a reader whose training also runs on other machines, unless the
+ * job has `ranks`. True: the open must fail. */
 bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aftermath);
 
 /* --- readings.c --- */
 
-/* Takes a reading for the last hour, if it is time. The caller holds no lock. */
+/* Takes a reading for the figures of the last hour, if it is time. The caller holds no
+ * lock. */
 void reading_take(struct sched *sched, uint64_t now_ns);
 
 /* --- tier_worths.c --- */
 
-/* context: the scheduler. Takes the lock. */
+/* Sets the worth of each sample that a tier asks about. context: the scheduler. Takes
+ * the lock. */
 void tell_worths(void *context, struct tier_asked *asked, size_t n);
 
 /* --- open.c --- */
 
-/* NULL: no memory. */
+/* Makes the handle of an open, which handle_free frees. NULL: no memory. */
 struct sched_handle *handle_new(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks, bool label);
-/* Takes a reference to the sample's tensor, or to the wanted sample, until
- * handle_detach_locked. -ENOMEM */
+/* Gives the handle a reference to the sample's tensor, or, if it is not ready, to the
+ * wanted sample, until handle_detach_locked. -ENOMEM */
 must_check int handle_attach_locked(struct sched_handle *handle);
 /* Finishes the open if it is ready; otherwise gives it a ticket (HANDLE_PARKING).
  * -ENOMEM: the open is undone. */
 must_check int handle_settle_locked(
 	struct sched_handle *handle, struct aftermath *aftermath);
-/* Ends the critical section of the request. Frees the handle if err is not 0; parks an
- * open that has to wait. */
+/* Ends the critical section in which the open was requested. Then frees the handle if
+ * err is not 0, and parks an open that has to wait. */
 void handle_asked(struct sched_handle *handle, int err, struct aftermath *aftermath);
-/* The engine has answered the open's request. */
+/* Continues an open whose request the engine has answered. */
 void handle_answered_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* A worker looks the request's sample up in a saved order (EFFECT_LOOK_UP). */
+/* Has a worker look the request's sample up in a saved order (EFFECT_LOOK_UP). */
 void handle_look_up_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Ends an open: removes its ticket, and takes its tensor, or gives up its sample after
- * an error. `opened` is called after the critical section. */
+/* Ends an open: removes its ticket, and gives the handle its tensor, or gives up its
+ * sample after an error. `opened` is called after the critical section. */
 void handle_finish_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath);
 /* Ends a waiting open with an error, at once or when the thread that works on it is
@@ -314,9 +324,9 @@ void handle_free(struct sched_handle *handle);
 
 /* --- run_work.c --- */
 
-/* UINT64_MAX: no work is delayed. */
+/* Returns when the next delayed work has to begin; UINT64_MAX: no work is delayed. */
 uint64_t postponed_first_due_locked(const struct sched *sched);
-/* Takes the lock. */
+/* Has workers do the delayed work whose time has come. Takes the lock. */
 void postponed_run_due(struct sched *sched);
 
 /* --- effects.c --- */
@@ -349,7 +359,7 @@ void programs_look(struct sched *sched);
 
 /* --- rescan.c --- */
 
-/* Why the job can't move to a new scan of its dataset; NULL: it can. */
+/* Returns why the job can't move to a new scan of its dataset; NULL: it can. */
 const char *move_obstacle(const struct job_config *config);
 
 /* --- editions.c --- */
@@ -360,39 +370,44 @@ must_check int job_restore_editions(struct sched_job *job);
 
 /* --- restoring.c --- */
 
-/* The clerk calls this. */
+/* Does the restore or the export that a caller waits for, if any. The clerk calls
+ * this. */
 void restore_if_wanted(struct sched_job *job);
 /* Imports orders (import_for_job); the job continues where the exported job was. */
 must_check int job_import(struct sched_job *job, const struct adding *adding);
 
 /* --- file_heads.c --- */
 
-/* Decides which of the edition's tensors are copied to files for the kernel, after a job
- * came or went. Jobs with another head read these tensors through the daemon. */
+/* Decides, after a job came or went, which of the edition's tensors are copied to
+ * files, from which the kernel can answer readers. Jobs whose files have another head
+ * read these tensors through the daemon. */
 void edition_choose_heads_locked(const struct edition *edition);
 
 /* --- clerk.c: long work at an epoch, in a thread of its own --- */
 
-/* Called once a second: tries again to save an order that could not be saved. */
+/* Tries again to save an order that could not be saved, if it is time. The caller calls
+ * this once a second. */
 void clerk_second_locked(struct sched_job *job);
 void *sched_clerk(void *sched);
 void *sched_keep_house(void *sched);
 
 /* --- jobs.c --- */
 
-/* Removes the job from the list, its parked opens, pins and need. */
+/* Removes the job from the list, answers its parked opens, and removes its pins and
+ * need from the cache. */
 void job_leave_locked(struct sched_job *job, struct aftermath *aftermath);
 
 /* --- job_lists.c --- */
 
-/* name: NULL: by id. Returns NULL if there is none. */
+/* Finds the job of this name, or, if name is NULL, of this id. NULL: there is none. */
 struct sched_job *job_find_locked(struct sched *sched, const char *name, job_id id);
-/* Calls `visit` without the lock, with a reference to the job. No memory: visits
- * none. */
+/* Calls `visit` for each job, without the lock, holding a reference to the job. Visits
+ * none if there is no memory for the list. */
 void jobs_visit(struct sched *sched, void visit(struct sched_job *job));
-/* The clerk has work for the job, such as a stream to make or an order to save. */
+/* Queues the job for the clerk, who has work for it, such as a stream to make or an
+ * order to save. */
 void clerk_request_locked(struct sched_job *job);
-/* Waits for the clerk's work for a removed job. Takes the lock. */
+/* Waits until the clerk has done all work for a removed job. Takes the lock. */
 void clerk_wait_for_last(struct sched_job *job);
 
 /* --- job_status.c --- */
@@ -406,24 +421,24 @@ void job_status_locked(struct sched_job *job, struct sched_job_status *ret);
 must_check int program_adopt(struct sched *sched, struct job_config *config,
 	config_report *report, void *context);
 
-/* NULL: no job's path collides with that in config. */
+/* Returns the job whose path collides with that in config; NULL: none does. */
 const struct sched_job *admit_conflict_locked(
 	const struct sched *sched, const struct job_config *config);
-/* -EEXIST, reported: the path collides with another job's. */
+/* Refuses a job whose path collides with another job's: -EEXIST, reported. */
 must_check int admit_path(struct sched *sched, const struct job_config *config,
 	config_report *report, void *context);
-/* False: the job does not fit *ret_other, a rank of its training, in the key
- * *ret_key. */
+/* Tells whether the job fits the other ranks of its training. False: it does not fit
+ * the rank *ret_other in the key *ret_key. */
 bool admit_rank_locked(const struct sched *sched, const struct job_config *config,
 	const struct sched_job **ret_other, const char **ret_key);
-/* -EEXIST, reported: the job conflicts with another rank. */
+/* Refuses a job that conflicts with another rank: -EEXIST, reported. */
 must_check int admit_rank(struct sched *sched, const struct job_config *config,
 	config_report *report, void *context);
-/* -EINVAL, reported: a batch does not fit into the memory. */
+/* Refuses a job whose batch does not fit into the memory: -EINVAL, reported. */
 must_check int admit_batch(
 	const struct edition *edition, config_report *report, void *context);
-/* -EINVAL, reported: channels = keep, and the format, the filter or the layout can't
- * have the channels of the images. */
+/* Refuses a job with channels = keep whose format, filter or layout can't have the
+ * channels of its images: -EINVAL, reported. */
 must_check int admit_channels(
 	const struct edition *edition, config_report *report, void *context);
 /* Makes the tables that the job's layout needs, which takes a while. -errno */

@@ -13,8 +13,9 @@
 
 #define STEP_SAMPLES 64
 
-/* The epoch's stream is still being made, and no reader has bound a position. done:
- * positions already bound to bad samples. */
+/* Tells whether samples can still be left out: the epoch's stream is being made, and
+ * readers have bound no positions but those adopted from the previous epoch. done:
+ * number of positions already bound to bad samples. */
 static bool may_skip_locked(const struct sched_job *job, uint32_t epoch, uint32_t done)
 {
 	lock_assert_held(&job->sched->lock);
@@ -69,7 +70,7 @@ void skip_epoch(struct sched_job *job, uint32_t epoch)
 
 /* --- positions that an epoch leaves out ------------------------------------------------- */
 
-/* the epoch of current/ for a script that begins now */
+/* Returns the epoch that a script which begins now would read in current/. */
 static uint32_t current_locked(const struct sched_job *job)
 {
 	struct epochs_status status;
@@ -81,7 +82,8 @@ static uint32_t current_locked(const struct sched_job *job)
 	return status.epoch + read;
 }
 
-/* The positions that the epoch leaves out, or would if it began now. */
+/* Returns the positions that the epoch leaves out, or would leave out if it began
+ * now. */
 static const roaring_bitmap_t *skipped_locked(const struct sched_job *job, uint32_t epoch)
 {
 	const struct skip_plan *plan = job->skips.plan;

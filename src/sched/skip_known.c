@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* A changed file counts as another image. */
+/* Tells whether the file is unchanged. A changed file counts as another image. */
 static bool is_same(
 	struct dataset *dataset, sample_id id, uint64_t bytes, int64_t mtime_ns)
 {
@@ -110,7 +110,8 @@ void skip_found_locked(const struct space *space, sample_id sample, bool damaged
 
 /* --- the clerk's part -------------------------------------------------------------------- */
 
-/* False: `bad` has no new samples. The caller frees the copies. */
+/* Copies the sets of bad and damaged samples. False: `bad` has no new samples. The
+ * caller frees the copies. */
 static bool take_found(
 	struct sched_job *job, roaring_bitmap_t **ret_bad, roaring_bitmap_t **ret_damaged)
 {
@@ -174,7 +175,8 @@ static void update(struct sched_job *job, const roaring_bitmap_t *bad)
 {
 	struct skip_plan *plan, *old;
 	if (skip_plan_new(job, bad, &plan) != 0)
-		return; /* The next bad sample leads to another try. */
+		/* There is no memory; the next bad sample leads to another try. */
+		return;
 	lock_take(&job->sched->lock);
 	old = job->skips.plan;
 	job->skips.plan = plan;

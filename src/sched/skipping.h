@@ -29,7 +29,8 @@ struct skip_plan {
 	roaring_bitmap_t *positions; /* the set of `position` */
 };
 
-/* Makes a plan for the job's present edition. *ret: NULL: nothing to leave out. */
+/* Makes a plan for the job's present edition. *ret is NULL if nothing has to be left
+ * out. */
 must_check int skip_plan_new(
 	const struct sched_job *job, const roaring_bitmap_t *bad, struct skip_plan **ret);
 void skip_plan_free(struct skip_plan *plan);
@@ -48,5 +49,5 @@ void skip_update(struct sched_job *job);
 
 /* --- skip.c: epochs --- */
 
-/* The epoch is beginning. The clerk calls this. */
+/* Leaves the bad samples out of an epoch that is beginning. The clerk calls this. */
 void skip_epoch(struct sched_job *job, uint32_t epoch);

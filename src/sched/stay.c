@@ -29,7 +29,7 @@ static void look_at_ini(const char *path, FILE *out)
 	config_job_free(&job);
 }
 
-/* DIRECTORY/NAME.ini, or DIRECTORY/NAME/job.ini if ending is "/job.ini" */
+/* Reads DIRECTORY/NAME.ini, or DIRECTORY/NAME/job.ini if ending is "/job.ini". */
 static void look_at_directory(const char *directory, const char *ending, FILE *out)
 {
 	DIR *dir = opendir(directory);
@@ -53,7 +53,8 @@ char *sched_datasets_that_stay(const struct daemon_config *daemon)
 	if (!out)
 		return NULL;
 	fputc('\n', out);
-	/* All nodes of a group must have the same samples. */
+	/* All nodes of a group must have the same samples, so none of its jobs can
+	 * move. */
 	bool group = daemon->cluster.engine || daemon->cluster.listen;
 	for (size_t i = 0; group && i < daemon->n_datasets; i++)
 		fprintf(out, "%s\n", daemon->datasets[i].name);

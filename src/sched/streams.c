@@ -26,7 +26,8 @@ static void remove_sample(const struct stream *stream, sample_id sample)
 	roaring_bitmap_remove(strand->ids, sample - strand->first);
 }
 
-/* Returns a reference to the k-th rank, from 0, of the training here; NULL: fewer. */
+/* Returns a reference to the k-th rank (from 0) of the training that this daemon
+ * serves; NULL: there are fewer. */
 static struct sched_job *hold_rank(struct sched *sched, const char *training, size_t k)
 {
 	struct sched_job *job;
@@ -38,7 +39,7 @@ static struct sched_job *hold_rank(struct sched *sched, const char *training, si
 	return NULL;
 }
 
-#define AT_ONCE 1024 /* bindings or samples */
+#define AT_ONCE 1024 /* bindings or samples handled at a time */
 
 static void remove_bound(
 	struct sched_job *job, const struct stream *stream, struct binding *bindings)
@@ -52,8 +53,8 @@ static void remove_bound(
 	} while (n == AT_ONCE);
 }
 
-/* Removes samples that ranks of this node have got before a restart, or before all these
- * ranks were parked. */
+/* Removes from the stream the samples that ranks of this node have already got in the
+ * epoch: before a restart, or before all these ranks were parked. */
 static int remove_given(const struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -114,7 +115,8 @@ static int find_demand(const struct stream *stream)
 	return err || borne ? err : remove_given(stream);
 }
 
-/* The epoch binds no sample meanwhile, because it has no stream yet. */
+/* Finds the samples that are not bound in the epoch. The epoch binds none meanwhile,
+ * because it has no stream yet. */
 static int find_remaining(const struct stream *stream)
 {
 	const struct edition *edition = stream->edition;
@@ -135,7 +137,8 @@ static int find_remaining(const struct stream *stream)
 	return 0;
 }
 
-/* 1 for samplers other than dsa. */
+/* Returns the number of positions that one open binds; 1 for samplers other than
+ * dsa. */
 static uint32_t binds_at_once(const struct part *part)
 {
 	const struct job *job = part->edition->job;
@@ -243,8 +246,8 @@ static struct stream *stream_new(struct sched_job *job, uint32_t epoch)
 #define STEP_IDS 16384
 #define STEP_RESIDENTS 64
 
-/* The cache allows one change of need at a time; ends one that another stream has
- * begun. */
+/* Finishes the change of need that another stream may have begun, because the cache
+ * allows one change at a time. Releases the lock between steps. */
 static void finish_change_locked(struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
@@ -268,7 +271,8 @@ static void change_need_locked(struct stream *stream, enum cache_change change)
 	}
 }
 
-/* True: no work is left after a stream was inserted or removed. */
+/* Samplers have work left when a stream was inserted or removed. Does a step of it.
+ * True: no work is left. */
 static bool settle_locked(const struct stream *stream)
 {
 	lock_assert_held(stream->edition->job->lock);
@@ -280,7 +284,8 @@ static bool settle_locked(const struct stream *stream)
 	return true;
 }
 
-/* The sampler `exchange` brings its candidates up to date. */
+/* Lets the stream's samplers do all their work: `exchange` brings its candidates up to
+ * date. Releases the lock between steps. */
 static void update_sampler_locked(const struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -289,7 +294,8 @@ static void update_sampler_locked(const struct stream *stream)
 		lock_yield(&sched->lock);
 }
 
-/* Stops if the stream ends meanwhile. */
+/* Lets the samplers of the epoch's stream do their work, so that it may draw. Releases
+ * the lock between steps; stops if the stream ends meanwhile. */
 static void make_ready_locked(struct sched_job *job, uint32_t epoch)
 {
 	const struct stream *stream;
@@ -338,7 +344,7 @@ int stream_make(struct sched_job *job, uint32_t epoch)
 
 #define STEP_ROUNDS 8
 
-/* False: the stream wants no further round. */
+/* Draws up to STEP_ROUNDS rounds. False: the stream wants no further round. */
 static bool fill_some_locked(struct stream *stream, struct aftermath *aftermath)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -350,7 +356,8 @@ static bool fill_some_locked(struct stream *stream, struct aftermath *aftermath)
 	return true;
 }
 
-/* True: the stream of the running or of the draining epoch wants more samples. */
+/* Draws for the streams of the running and the draining epoch. True: one of them wants
+ * more samples. */
 static bool fill_all_locked(struct sched_job *job, struct aftermath *aftermath)
 {
 	struct stream *stream;
@@ -395,7 +402,8 @@ static bool drop_need_if_in_set(uint32_t id, void *context)
 	return true;
 }
 
-/* Takes long, with the lock held: only for want of memory for a set of these samples. */
+/* Drops the need sample by sample, which takes long, with the lock held. Used only if
+ * there is no memory for the set of the samples. */
 static void drop_all_need_locked(struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -452,7 +460,7 @@ void streams_let_go(struct sched *sched)
 		drop_all_need_locked(stream);
 	update_sampler_locked(stream);
 	aftermath.kick = true;
-	/* Calls this function again if another stream has ended. */
+	/* sched_unlock calls this function again if another stream has ended. */
 	sched_unlock(sched, &aftermath);
 	struct sched_job *job = sched_job_of(stream->edition->job);
 	stream_free(stream);

@@ -18,15 +18,15 @@
 must_check int sources_init(
 	struct sched *sched, struct dataset **datasets, size_t n, uint64_t seed);
 void sources_free(struct sched *sched);
-/* NULL: no source of this name, or a removed one */
+/* Returns the source of this name that is not removed; NULL: there is none. */
 struct sched_source *source_find_locked(const struct sched *sched, const char *name);
 /* Opens an earlier edition of the dataset, whose files were kept, or finds it open.
  * Counts the caller as a job of *ret. */
 must_check int source_open_kept(struct source *now, uint32_t number, struct source **ret);
 /* The caller must have taken the dataset. */
 struct sched_source *source_taken_locked(const struct sched *sched, const char *name);
-/* Adds a source as removed, so that it is not found by its name; the caller is its only
- * job. */
+/* Adds a source that is marked as removed, so that it is not found by its name. Counts
+ * the caller as its only job. */
 must_check int source_put_beside(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config, struct sched_source **ret);
 /* Frees the removed sources that have no job. */
@@ -63,15 +63,16 @@ static inline struct sched_handle *handle_of_waiter(struct waiter *waiter)
 }
 
 void supply_execute_locked(struct sched *sched, struct aftermath *aftermath);
-/* urgent: a reader of the job waits. Does nothing if the sample is being prepared.
- * -ENOMEM */
+/* Queues the wanted sample for the job, unless it is being prepared. urgent: a reader
+ * of the job waits for it. -ENOMEM */
 must_check int wanted_request_locked(struct sched_job *job, struct wanted *wanted,
 	bool urgent, struct aftermath *aftermath);
 void handle_detach_locked(struct sched_handle *handle, struct aftermath *aftermath);
 void unpin_locked(struct space *space, sample_id sample, struct aftermath *aftermath);
-/* Tells the dataset's other samplers that a draw of `sampler` brings the sample into the
- * cache. Not for samples that were not drawn at random (by label, in sequential order,
- * layout = mirror): exchanging draws for these would draw some samples too early. */
+/* Tells the dataset's other samplers that a draw of `sampler` brings the sample into
+ * the cache. Samples that were not drawn at random (by label, in sequential order,
+ * layout = mirror) are not told: exchanging draws for these would draw some samples too
+ * early. */
 void space_drawn_locked(
 	struct space *space, sample_id sample, const struct sampler *sampler);
 /* Tells all samplers of the dataset that the sample has left the cache. */
@@ -90,5 +91,6 @@ void sched_load_done(void *context, struct load_task *task);
 
 /* Tells whether to ask another daemon for a sample that is about to be read. */
 bool fetch_is_due_locked(const struct wanted *wanted);
-/* Fetches a wanted sample that is marked `fetching`. May free `wanted`. */
+/* Asks another daemon for a wanted sample that the supply has marked with `fetching`.
+ * May free `wanted`. */
 void fetch_begin(struct wanted *wanted);

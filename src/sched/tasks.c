@@ -116,8 +116,8 @@ static void fail_catalogue(struct wanted *wanted, int err)
 		"not in the catalogue: %s", strerror(-err));
 }
 
-/* False: the task has failed. A sample whose row SQLite can't read is not marked bad:
- * the error may be transient. */
+/* Fills the sample's task. False: the task has failed. A sample whose row SQLite can't
+ * read is not marked bad, because the error may be transient. */
 static bool fill_task(const struct sched *sched, struct wanted *wanted)
 {
 	struct space *space = wanted->key.space;
@@ -159,7 +159,8 @@ static bool is_elsewhere(void *context, const struct wanted *wanted)
 	return fetch_is_due_locked(wanted);
 }
 
-/* Wakes another reader thread, too, if there are more tasks. */
+/* Returns the next task. The thread that takes it wakes another reader thread if there
+ * are more. */
 struct load_task *sched_next_read(void *context)
 {
 	struct sched *sched = context;
@@ -208,8 +209,8 @@ static struct wanted *next_decode(struct sched *sched, bool of_program)
 	return wanted;
 }
 
-/* Notes no sample for the quarantine: the program decodes it, so a crash of the daemon
- * is not its fault. */
+/* Samples that programs prepare are not noted for the quarantine: if the daemon
+ * crashes, they are not the cause. */
 struct load_task *sched_next_run(void *context)
 {
 	struct wanted *wanted = next_decode(context, true);
@@ -281,7 +282,7 @@ void sched_load_done(void *context, struct load_task *task)
 	aftermath_init(&aftermath);
 	kept_note_end();
 
-	/* Logged before a reader gets the error. */
+	/* The failure is logged before a reader gets the error. */
 	if (is_worth_a_line(wanted, &first))
 		log_bad_sample(dataset_name(wanted->key.space->source->dataset), &sample,
 			&first);

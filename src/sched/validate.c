@@ -41,7 +41,8 @@ static uint32_t count_pins_of_job(
 	return n;
 }
 
-/* draws that are not bound, and bindings that are not consumed */
+/* Counts the pins for draws that are not bound, and for bindings that are not
+ * consumed. */
 static uint32_t count_engine_pins(const struct space *space, sample_id id)
 {
 	const struct sched_job *job;
