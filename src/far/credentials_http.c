@@ -89,7 +89,8 @@ static int ask(struct call *call, const char *from, char **ret, struct far_error
 
 /* --- a container ---------------------------------------------------------------------------- */
 
-/* http is not encrypted, so credentials come only from this machine and its services. */
+/* https is accepted. http is not encrypted, so only this machine and its services
+ * are. */
 static bool is_near(const char *url)
 {
 	static const char *const hosts[] = {"127.0.0.1", "localhost", "[::1]",

@@ -19,7 +19,7 @@
 
 static struct place *_Atomic places;
 
-/* for URLs without settings */
+/* place of URLs without settings */
 static const struct place plain = {.timeout_s = DEFAULT_TIMEOUT_S};
 
 /* The longest `url` that begins this URL counts, and of equal ones the last one added.
