@@ -46,7 +46,7 @@ struct lock {
 	enum lock_rank rank;
 	const char *name;
 	struct lock_holds *holds; /* NULL: not measured */
-	uint64_t since_ns;	  /* when the holder took it, if measured */
+	uint64_t since_ns;	  /* time when the holder took it, if measured */
 };
 
 void lock_init(struct lock *lock, enum lock_rank rank, const char *name);
