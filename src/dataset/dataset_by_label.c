@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* a counting sort by label, with a range of ids per thread */
+/* Sorts samples by label, with a counting sort. Each thread has a range of ids. */
 
 #define IDS_AT_ONCE 1024
 /* least samples per thread; below twice as many, one thread is faster than several */
