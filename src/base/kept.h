@@ -151,8 +151,8 @@ struct kept_descriptor *kept_new(void);
 void kept_add(struct kept_descriptor *place, enum kept_kind kind, int fd);
 /* Frees the place, so that the supervisor closes its copy. *place may be NULL. */
 void kept_drop(struct kept_descriptor **place);
-/* before NULL: returns the first descriptor of the kind. Returns NULL after the last
- * one. */
+/* Returns the next descriptor of the kind after `before`, or NULL. before NULL: the
+ * first one. */
 struct kept_descriptor *kept_next(
 	const struct kept_descriptor *before, enum kept_kind kind);
 
@@ -164,7 +164,8 @@ uint64_t kept_serial(void);
 
 /* Returns NULL if the list is full. */
 struct kept_open *kept_open_add(const struct kept_open *open);
-/* before NULL: returns the mount's first open file. Returns NULL after the last one. */
+/* Returns the mount's next open file after `before`, or NULL. before NULL: the first
+ * one. */
 struct kept_open *kept_open_next(const struct kept_open *before, uint32_t mount);
 void kept_open_remove(struct kept_open *open); /* may be NULL */
 

@@ -61,7 +61,7 @@ struct dataset_config {
 	bool follow_outside; /* follows symlinks that leave the tree */
 	bool shows_others;   /* layout = mirror also shows files that are no samples */
 	bool same_content;   /* images with equal bytes count as one */
-	char *extensions; /* in lower case, without dots, separated by spaces; "*": any */
+	char *extensions;    /* lower case, without dots, separated by spaces; "*": any */
 	struct tier_config tier;
 	/* source of the labels: auto, directory, cls (files *.cls), none, json:FIELD or
 	 * csv:COLUMN; NULL: auto */
@@ -238,7 +238,7 @@ struct job_config {
 	char *text;
 	char *path; /* a link below data/, with %name replaced; NULL: none */
 	enum view_io io;
-	struct job_section *sections; /* in the same order as preparation.sections */
+	struct job_section *sections; /* same order as preparation.sections */
 	size_t n_sections;
 };
 

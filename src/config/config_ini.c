@@ -313,7 +313,7 @@ static int take_pair(void *user, const char *section, const char *key, const cha
 	return 1;
 }
 
-/* text: a line without surrounding spaces; it may be modified. */
+/* `text` is a line without surrounding spaces, and may be modified. */
 static void take_line(struct reader *reader, char *text)
 {
 	if (!*text || strchr(";#", *text))

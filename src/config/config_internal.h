@@ -108,7 +108,7 @@ bool config_name_valid(const char *name);
 /* Parses a number without an exponent, such as 1, 0.5 or .5, and moves *text past it. */
 bool config_decimal(const char **text, double *ret);
 
-/* *ret: the file's directory, absolute. Returns 0 or -errno. */
+/* Sets *ret to the file's directory, absolute. Returns 0 or -errno. */
 must_check int config_path_dir(const char *file, char **ret);
 
 #define LINE_OF_SETTING UINT_MAX

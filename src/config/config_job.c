@@ -38,7 +38,7 @@ void config_check_source(struct ini *ini, struct job_config *job)
 	}
 }
 
-/* channels = keep: an image may have one channel, so the fill must be gray. */
+/* The fill must be gray with channels = keep, since an image may have one channel. */
 static void check_fill(struct ini *ini, const struct preparation *preparation)
 {
 	const uint8_t *fill = preparation->fill;

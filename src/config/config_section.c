@@ -36,7 +36,7 @@ static int merge(
 	return 0;
 }
 
-/* NULL: the section does not give the key. */
+/* Returns NULL if the section does not give the key. */
 static const char *value_of(const struct ini_section *section, const char *key)
 {
 	for (size_t i = 0; i < config_n_options(); i++)

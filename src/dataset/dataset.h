@@ -51,9 +51,10 @@ struct dataset_sample {
 	size_t plain;
 	uint32_t label;
 	uint64_t bytes;
-	int64_t mtime_ns;	   /* mtime of the file or of the container */
-	struct tensor_shape image; /* from the header; 0x0: the header can't be read */
-	uint8_t orientation;	   /* EXIF orientation, 1 to 8; 1: upright */
+	int64_t mtime_ns; /* mtime of the file or of the container */
+	/* size in the header; 0x0: the header can't be read */
+	struct tensor_shape image;
+	uint8_t orientation; /* EXIF orientation, 1 to 8; 1: upright */
 };
 
 /* Scans the dataset and opens it. -EINTR: *stop became true; `stop` may be NULL. An
@@ -131,8 +132,9 @@ bool dataset_pixels_print(
 	const struct dataset_pixels *pixels, char ret[static DATASET_PIXELS_TEXT]);
 
 const char *dataset_name(const struct dataset *dataset);
-const char *dataset_source(const struct dataset *dataset); /* as configured, absolute */
-const char *dataset_kind(const struct dataset *dataset);   /* directory, tar, ... */
+/* the configured path, absolute */
+const char *dataset_source(const struct dataset *dataset);
+const char *dataset_kind(const struct dataset *dataset); /* directory, tar, ... */
 /* Files must lie in this directory, after links are resolved; NULL: anywhere. */
 const char *dataset_boundary(const struct dataset *dataset);
 /* Returns the boundary of the sample's own dataset, also for a mixture. */

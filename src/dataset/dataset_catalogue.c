@@ -116,8 +116,9 @@ static int load_class(sqlite3_stmt *statement, struct catalogue *catalogue)
 	return 0;
 }
 
-/* *ret_same: the build that wrote the catalogue had the same image formats. Otherwise
- * this build may be able to read headers that the other one could not read. */
+/* Reads the settings. *ret_same: the build that wrote the catalogue had the same image
+ * formats. Otherwise this build may be able to read headers that the other one could
+ * not read. */
 static int load_settings(sqlite3 *db, struct catalogue *catalogue, bool *ret_same)
 {
 	sqlite3_stmt *statement = NULL;

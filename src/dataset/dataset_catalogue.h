@@ -33,7 +33,7 @@ struct row {
 	struct facts facts;
 	/* NULL: the sample has its own file, or its file no longer exists */
 	const struct part *part;
-	const struct beside *beside; /* in the memory of catalogue->names */
+	const struct beside *beside; /* lies in the memory of catalogue->names */
 	/* LABEL_NONE: the class no longer exists, because all its samples are gone */
 	uint32_t label;
 	bool gone;
@@ -145,8 +145,8 @@ bool metadata_has_label(const struct metadata *metadata);
 struct metadata_line {
 	size_t file;		   /* number of the file, from 0 */
 	const char *file_name;	   /* relative to the root; "": too long for a sample */
-	const char *const *values; /* for each column; NULL: none */
-	const bool *has;	   /* for each column: the file has it */
+	const char *const *values; /* value of each column; NULL: none */
+	const bool *has;	   /* whether the file has each column */
 	bool labelled;		   /* the file has the column with the labels */
 	const char *label;	   /* NULL: none */
 };

@@ -297,8 +297,9 @@ static int check_denied(struct scan *scan, int err)
 	return -EACCES;
 }
 
-/* root_err: result of find_root. *ret_seen: the scan could see all places where the
- * catalogue has samples; otherwise the caller must not update the catalogue. */
+/* Loads the catalogue and scans the tree. root_err: result of find_root. *ret_seen: the
+ * scan could see all places where the catalogue has samples; otherwise the caller must
+ * not update the catalogue. */
 static int look(const struct dataset_config *config, struct scan *scan, const char *file,
 	int root_err, struct catalogue *catalogue, struct tree *tree, bool *ret_seen)
 {

@@ -23,7 +23,7 @@ struct path_file {
 	/* name in paths->names; before the sort, the whole path in paths->texts */
 	const char *name;
 	sample_id id;	/* SAMPLE_NONE: not a sample */
-	uint32_t other; /* if not a sample: index in `others` */
+	uint32_t other; /* index in `others`, if not a sample */
 };
 
 struct dataset_paths {

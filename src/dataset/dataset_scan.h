@@ -45,7 +45,7 @@ struct part {
  * another ending. */
 struct beside {
 	const struct beside *next; /* next file beside the same sample */
-	const char *ending;	   /* in lower case */
+	const char *ending;	   /* lower case */
 	const char *name;	   /* last component of the path, as in the file system */
 	uint64_t bytes;
 	int64_t mtime_ns;
@@ -136,7 +136,7 @@ struct listing;
 struct scan {
 	const char *name;
 	const struct source *source;
-	char *root;   /* from the configuration, without slashes at the end; "" for "/" */
+	char *root;   /* configured path, without slashes at the end; "" for "/" */
 	char *real;   /* real path of a directory, without slashes at its end */
 	char *beside; /* directory or URL to which names of containers are relative */
 	bool far;     /* the root is a URL */

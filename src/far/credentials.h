@@ -57,7 +57,7 @@ struct key_settings {
 	const char *file; /* path of the file with profiles */
 	const char *profile;
 	const char *region; /* region of the service STS, for a web identity */
-	bool google;	    /* for Google: HMAC keys, or the machine's service account */
+	bool google;	    /* Google's HMAC keys, or the machine's service account */
 };
 
 /* Reads the first line. The caller frees *ret, which is NULL if the file does not exist.

@@ -69,7 +69,8 @@ int credentials_of_json(const char *text, const char *token_name, const char *fr
 	return check_all(ret, expires, from, error);
 }
 
-/* *ret: the answer's text, which the caller frees. from: the service, for messages. */
+/* Makes the request. *ret is the answer's text, which the caller frees. from: the
+ * service, for messages. */
 static int ask(struct call *call, const char *from, char **ret, struct far_error *error)
 {
 	char code[60];

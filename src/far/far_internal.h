@@ -33,7 +33,7 @@ struct place {
 	struct place *next;
 	char *url;
 	unsigned timeout_s;
-	char *endpoint;		 /* without a slash at the end; NULL: the cloud's own */
+	char *endpoint;		 /* no slash at its end; NULL: the cloud's own */
 	char *region;		 /* NULL: neither s3 nor Google */
 	struct learned *learned; /* NULL: not s3 */
 	enum far_bucket_names bucket_names;
@@ -151,8 +151,8 @@ bool transfer_is_stopped(void);
 CURLcode transfer_perform(CURLM *multi, CURL *easy);
 void transfer_set_common(CURL *easy);
 #endif
-/* -ENOTSUP, with a message: this build has no libcurl, or `signs` is set and this
- * libcurl can't sign requests. */
+/* Checks that requests are possible. -ENOTSUP, with a message: this build has no
+ * libcurl, or `signs` is set and this libcurl can't sign requests. */
 must_check int transfer_check(bool signs, struct far_error *ret_error);
 
 /* --- sources that refuse ------------------------------------------------------------------- */

@@ -19,7 +19,7 @@
 
 static struct place *_Atomic places;
 
-/* place of URLs without settings */
+/* The place of URLs without settings. */
 static const struct place plain = {.timeout_s = DEFAULT_TIMEOUT_S};
 
 /* The longest `url` that begins this URL counts, and of equal ones the last one added.

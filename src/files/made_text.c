@@ -138,8 +138,8 @@ static struct made_text *find(
 	return shared->text;
 }
 
-/* text NULL: it could not be made. Returns the previous text, for made_text_put, or
- * NULL. */
+/* Shares a new text. text NULL: it could not be made. Returns the previous text, for
+ * made_text_put, or NULL. */
 static struct made_text *share(struct made_texts *texts, enum made_kind kind,
 	struct made_text *text, uint64_t cost_ns)
 {
