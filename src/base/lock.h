@@ -72,6 +72,7 @@ bool lock_holds(unsigned i, const char **ret_name, struct histogram_copy *sum);
 extern _Thread_local const struct lock *lock_taken_last;
 void lock_assert_held_below(const struct lock *lock);
 
+/* Aborts unless the calling thread holds the lock. */
 static inline void lock_assert_held(const struct lock *lock)
 {
 	if (lock != lock_taken_last)

@@ -47,7 +47,7 @@ enum view_io { IO_AUTO, IO_DIRECT, IO_CACHED };
 
 struct tier_config {
 	char *directory; /* absolute; NULL: there is no tier */
-	uint64_t bytes;
+	uint64_t bytes;	 /* most bytes that it may take */
 };
 
 /* The time when the daemon looks for changes in a dataset that an earlier start has
@@ -61,7 +61,7 @@ struct dataset_config {
 	bool follow_outside; /* follows symlinks that leave the tree */
 	bool shows_others;   /* layout = mirror also shows files that are no samples */
 	bool same_content;   /* images with equal bytes count as one */
-	char *extensions;    /* lower case, without dots, separated by spaces; "*": any */
+	char *extensions;    /* lower case, no dots, separated by spaces; "*": any */
 	struct tier_config tier;
 	/* source of the labels: auto, directory, cls (files *.cls), none, json:FIELD or
 	 * csv:COLUMN; NULL: auto */

@@ -118,6 +118,7 @@ void client_send(struct client *client);
 /* Carries out the request. Then the client's state is CLIENT_SENDS or CLIENT_ENDS. */
 void client_execute(struct client *client, struct control *control);
 
+/* Sets the answer to an error with this message. */
 void client_refuse(struct client *client, const char *format, ...) printf_like(2, 3);
 
 TAILQ_HEAD(client_list, client);
@@ -226,7 +227,7 @@ struct control {
 	struct worker worker, scanner;
 	atomic_bool ends; /* tells the scanner to stop its scan */
 	int epoll;
-	/* time since which no descriptor is free; 0: clients are accepted */
+	/* time when accepting was paused; 0: it is not paused */
 	uint64_t paused_ns;
 	bool running;
 	pthread_t thread;

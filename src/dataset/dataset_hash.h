@@ -41,4 +41,5 @@ static inline uint64_t sample_scatter(sample_id id, uint32_t identity)
 /* Returns the sample_identity of a sample in a container: `identity`, that of its path,
  * size and mtime, mixed with the container's size and the sample's place. */
 uint32_t part_identity(uint32_t identity, const struct source_part *part);
+/* Returns a checksum of the bytes. */
 uint64_t content_sum(const void *bytes, size_t n);

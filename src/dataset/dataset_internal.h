@@ -57,7 +57,7 @@ struct dataset {
 	_Atomic(struct dataset_groups *) groups; /* NULL before dataset_group */
 	uint32_t longest_json;			 /* (lock) 0: not known yet */
 	struct dataset **mixed;			 /* a mixture's datasets */
-	sample_id *firsts;			 /* a mixture: first id of each dataset */
+	sample_id *firsts;			 /* a mixture: first ids of datasets */
 	uint32_t *labels;			 /* a mixture: label of each id */
 	size_t n_mixed;				 /* 0: no mixture */
 };

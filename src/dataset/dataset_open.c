@@ -269,7 +269,8 @@ static int keep_catalogue(const struct scan *scan, const struct catalogue *catal
 	return 0;
 }
 
-/* If the root can't be read, the old catalogue is kept, if it has samples. */
+/* Keeps the old catalogue of a root that can't be read, if it has samples; otherwise
+ * refuses the dataset. */
 static int without_root(const struct dataset_config *config, const struct scan *scan,
 	const struct catalogue *catalogue, int err)
 {

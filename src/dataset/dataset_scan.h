@@ -88,6 +88,7 @@ struct name_list {
 	size_t capacity;
 };
 
+/* Sorts the list in byte order. */
 void name_list_sort(struct name_list *names);
 /* Returns the text of a sorted list that equals `name`, or NULL. */
 const char *name_list_find(const struct name_list *names, const char *name);

@@ -27,9 +27,9 @@ struct writer {
 	sqlite3 *db;
 	sqlite3_stmt *update;
 	size_t n_columns;
-	/* number of the file of metadata for which `update` is, from 1 */
+	/* number of the file of metadata whose columns `update` writes, from 1 */
 	size_t updated;
-	/* the last file of metadata for each of tree->files, from 1; 0: none */
+	/* last file of metadata that describes each of tree->files, from 1; 0: none */
 	uint32_t *described;
 	uint64_t unknown;
 	uint64_t repeated;

@@ -108,6 +108,7 @@ must_check int container_read(
 /* Logs why the container is refused, and the offset. Returns -EINVAL. */
 must_check int container_refuse(struct container_scan *container, uint64_t offset,
 	const char *format, ...) printf_like(3, 4);
+/* Tells whether the container has at least `bytes` bytes from the offset on. */
 bool container_has(
 	const struct container_scan *container, uint64_t offset, uint64_t bytes);
 

@@ -46,7 +46,7 @@ struct walk {
 struct entry {
 	const char *name;
 	char path[PATH_MAX];  /* relative to the root */
-	struct looked looked; /* facts of the entry; of a link's target */
+	struct looked looked; /* facts of the entry, or of a link's target */
 	bool link;
 };
 

@@ -32,7 +32,7 @@ struct keyring {
 	char *file, *profile, *region;
 	struct key_settings settings; /* points to the strings above */
 	struct credentials now;	      /* (lock) */
-	uint64_t edition;	      /* (lock) number of fetches that gave credentials */
+	uint64_t edition;	      /* (lock) fetches that gave credentials; 0: none */
 	bool fetching;		      /* (lock) */
 	bool refused;		      /* (lock) a server has refused `now` */
 	uint64_t tried_ns;	/* (lock) end of the last fetch; 0: there was none */

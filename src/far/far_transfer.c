@@ -90,7 +90,8 @@ static void release_share(CURL *easy, curl_lock_data data, void *context)
 	lock_release(&share_locks[data]);
 }
 
-/* If this fails, handles share no names and TLS sessions. */
+/* Lets all handles share resolved names and TLS sessions. If this fails, they share
+ * nothing. */
 static void begin(void)
 {
 	lock_init(&idle_lock, LOCK_RANK_FAR, "far handles");

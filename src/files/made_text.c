@@ -112,9 +112,9 @@ static int print(FILE *out, const struct files_context *context, enum made_kind 
 	}
 }
 
-/* Each caller's counters are printed as long as this takes little CPU time (ONE_IN).
- * Otherwise a shared text is enough that is less than a second old, or whose successor
- * is being printed. */
+/* Tells whether the shared text is enough. Counters are printed for each caller as long
+ * as this takes little CPU time (ONE_IN). Otherwise a shared text is enough that is
+ * less than a second old, or whose successor is being printed. */
 static bool is_good_enough(const struct shared *shared, enum made_kind kind,
 	bool old_is_enough, uint64_t now_ns)
 {

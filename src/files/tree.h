@@ -44,6 +44,7 @@ struct tree_range {
 	uint32_t next;	  /* epoch; UINT32_MAX: there is none */
 };
 struct tree_range tree_range(struct sched_job *job);
+/* Tells whether the epoch has a directory now. */
 bool tree_has_epoch(
 	struct sched_job *job, const struct tree_range *range, uint32_t epoch);
 /* Tells whether the epoch has an order file: it is running, or some of its positions
