@@ -16,7 +16,8 @@
 /* The child sends one byte here when the daemon is ready. -1: no parent waits. */
 static int ready_fd = -1;
 
-/* Returns the exit status of a parent whose child ended before it was ready. */
+/* Waits for a child that ended before it was ready. Returns the exit status of the
+ * parent. */
 static int status_of_failed(pid_t child)
 {
 	int status;

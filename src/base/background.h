@@ -21,10 +21,11 @@
  * numbers. main begins with this call. */
 void background_fill_stdio(void);
 
-/* Returns 0, and in the child only. The parent exits with 0 after background_ready. If
- * the child ends earlier, the parent exits with the child's status, or with 1 if this is
- * 0 or a signal ended the child. Until background_ready both processes get the
- * terminal's signals, and the child gets SIGTERM if the parent is killed. */
+/* Returns 0 in the child, and does not return in the parent. The parent exits with 0
+ * after background_ready. If the child ends earlier, the parent exits with the child's
+ * status, or with 1 if this is 0 or a signal ended the child. Until background_ready
+ * both processes get the terminal's signals, and the child gets SIGTERM if the parent
+ * is killed. */
 must_check int background_begin(void);
 
 /* Puts the child into a new session and the root directory, connects its standard

@@ -25,12 +25,13 @@
 
 struct backings;
 
-/* limit: most files mapped at a time; 0: half of the process's mappings. -ENOMEM. */
+/* `limit` is the number of files that may be mapped at a time; 0: half of the process's
+ * mappings. -ENOMEM. */
 must_check int backings_new(uint32_t limit, struct backings **ret);
 void backings_free(struct backings **backings);
 
 struct backing_kernel {
-	/* registers a file; returns its number > 0, or -errno */
+	/* registers a file; returns its number, which is positive, or -errno */
 	int (*add)(void *context, int fd);
 	void (*remove)(void *context, int id);
 	void *context;
@@ -42,7 +43,7 @@ void backings_end(struct backings *backings);
 
 struct backing {
 	struct backings *store; /* NULL: no file */
-	uint8_t *bytes;
+	uint8_t *bytes;		/* read-only */
 	size_t size;
 	int id;
 };

@@ -18,6 +18,7 @@ void escape_print(FILE *out, const char *text);
  * returns their number. *ret_rest: the text that did not fit. */
 size_t escape_controls(const char *text, char *ret, size_t size, const char **ret_rest);
 
+/* Returns the number of bytes that escape_print would write. */
 size_t escape_length(const char *text);
 
 /* Returns the number of bytes of the first UTF-8 character; 0: it is not valid. */

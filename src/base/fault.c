@@ -22,7 +22,8 @@
 
 struct fault {
 	char place[64];
-	int error; /* 0: the place waits for `until`, then succeeds */
+	/* errno, BUG or CRASH; 0: the place waits for `until`, then succeeds */
+	int error;
 	long after;
 	long times;
 	char until[256]; /* a file for which the place waits; empty: none */

@@ -30,9 +30,10 @@ struct histogram_copy {
 };
 
 void histogram_add(struct histogram *histogram, uint64_t ns);
-/* Is faster than histogram_add, but no other thread may add at the same time. */
+/* Adds faster than histogram_add, but no other thread may add at the same time. */
 void histogram_add_alone(struct histogram *histogram, uint64_t ns);
 void histogram_add_all(const struct histogram *from, struct histogram *to);
+/* Adds the histogram's durations to `sum`. */
 void histogram_copy_add(const struct histogram *histogram, struct histogram_copy *sum);
 
 /* Returns the upper bound of bucket i in ns, which belongs to the bucket. */

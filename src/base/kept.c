@@ -16,7 +16,7 @@
 
 #define FILES_PROBED 64
 
-static struct kept alone; /* without a supervisor */
+static struct kept alone; /* used without a supervisor */
 static struct kept *page = &alone;
 static int supervisor = -1; /* the supervisor's socket, or -1 */
 static bool again;

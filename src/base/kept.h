@@ -32,13 +32,13 @@
 /* most files that the kernel reads (backing.h) */
 #define KEPT_FILES ((1u << 20) + 32768)
 #define KEPT_WORKERS 512
-#define KEPT_MESSAGE 256 /* for the kernel's first message of 104 bytes */
+#define KEPT_MESSAGE 256 /* bytes for the kernel's first message, which has 104 today */
 #define KEPT_PATH 4096
 
 enum kept_kind { KEPT_FREE, KEPT_RESERVED, KEPT_MOUNT, KEPT_LISTENER, KEPT_LOCK };
 
 struct kept_mount {
-	uint64_t root; /* inode number (inode_pack) */
+	uint64_t root; /* inode number of the mount's root (inode_pack) */
 	bool other_pids;
 	/* rights that the kernel granted when the mount began */
 	bool maps_direct, passes_through, omits_opendir;
@@ -95,8 +95,10 @@ struct kept {
 	/* exit status of the last engine (wait(2)); 0: none has ended */
 	atomic_int died;
 	_Atomic int64_t died_ns; /* the last engine's end (CLOCK_MONOTONIC) */
-	atomic_bool sick;	 /* after too many deaths: this engine only answers EIO */
-	atomic_bool ending;	 /* an engine that starts now should only unmount */
+	/* set after too many deaths: this engine only answers EIO */
+	atomic_bool sick;
+	/* set when an engine that starts now should only unmount */
+	atomic_bool ending;
 	atomic_bool hung; /* the supervisor killed the last engine: no heartbeats */
 	/* The engines write the members from here on. */
 	atomic_bool ended; /* the mount has ended, by the engine or another process */
@@ -104,10 +106,10 @@ struct kept {
 	_Atomic uint64_t beats; /* heartbeat: changes every second; 0: none is sent */
 	atomic_bool blamed; /* a worker ended the last engine; its note is `crashed` */
 	_Atomic uint64_t handles;
-	/* the kernel's count when the engine began (machine.h) */
+	/* the kernel's count of out-of-memory kills when the engine began (machine.h) */
 	_Atomic uint64_t oom_kills;
 	atomic_int last_backing;
-	char log[KEPT_PATH];	 /* empty: standard error */
+	char log[KEPT_PATH];	 /* log file; empty: standard error */
 	char program[KEPT_PATH]; /* the next engine's; empty: the same program */
 	char reason[1024];	 /* cause of the last death, for users */
 	char error[768];	 /* last logged error before the death */
@@ -127,6 +129,7 @@ struct kept *kept(void);
 bool kept_is_supervised(void);
 bool kept_is_again(void);
 
+/* Tells the supervisor that this engine has started completely. */
 void kept_ready(void);
 
 /* One thread must call this at least once a second: the supervisor kills an engine whose
@@ -146,10 +149,10 @@ void kept_note_error(const char *message);
 struct kept_descriptor *kept_new(void);
 /* Gives a copy of the descriptor to the supervisor. */
 void kept_add(struct kept_descriptor *place, enum kept_kind kind, int fd);
-/* The supervisor closes its copy. *place may be NULL. */
+/* Frees the place, so that the supervisor closes its copy. *place may be NULL. */
 void kept_drop(struct kept_descriptor **place);
-/* before NULL: returns the first descriptor of the kind. Returns NULL after the last
- * one. */
+/* Returns the next descriptor of the kind after `before`, or NULL. before NULL: the
+ * first one. */
 struct kept_descriptor *kept_next(
 	const struct kept_descriptor *before, enum kept_kind kind);
 
@@ -159,9 +162,10 @@ struct kept_descriptor *kept_next(
 #define KEPT_SERIAL_BITS 50
 uint64_t kept_serial(void);
 
-/* NULL: the list is full. */
+/* Returns NULL if the list is full. */
 struct kept_open *kept_open_add(const struct kept_open *open);
-/* before NULL: returns the mount's first open file. Returns NULL after the last one. */
+/* Returns the mount's next open file after `before`, or NULL. before NULL: the first
+ * one. */
 struct kept_open *kept_open_next(const struct kept_open *before, uint32_t mount);
 void kept_open_remove(struct kept_open *open); /* may be NULL */
 

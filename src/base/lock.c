@@ -17,7 +17,7 @@
 static _Thread_local const struct lock *held[MAX_HELD];
 static _Thread_local int n_held;
 _Thread_local const struct lock *lock_taken_last;
-static _Thread_local bool prepared; /* this thread has called prepare_thread */
+static _Thread_local bool prepared; /* the thread has called prepare_thread */
 
 #define MAX_MEASURED 8
 

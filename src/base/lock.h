@@ -46,7 +46,7 @@ struct lock {
 	enum lock_rank rank;
 	const char *name;
 	struct lock_holds *holds; /* NULL: not measured */
-	uint64_t since_ns;	  /* when the holder took it, if measured */
+	uint64_t since_ns;	  /* time when the holder took it, if measured */
 };
 
 void lock_init(struct lock *lock, enum lock_rank rank, const char *name);
@@ -72,6 +72,7 @@ bool lock_holds(unsigned i, const char **ret_name, struct histogram_copy *sum);
 extern _Thread_local const struct lock *lock_taken_last;
 void lock_assert_held_below(const struct lock *lock);
 
+/* Aborts unless the calling thread holds the lock. */
 static inline void lock_assert_held(const struct lock *lock)
 {
 	if (lock != lock_taken_last)

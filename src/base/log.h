@@ -21,7 +21,7 @@ void log_info(const char *format, ...) printf_like(1, 2);
 /* Prints this thread's messages to `out`, too, until a call with NULL. */
 void log_also_to(FILE *out);
 
-/* A signal handler may call this. */
+/* Returns the descriptor of the log. A signal handler may call this. */
 int log_descriptor(void);
 
 /* Saves messages until log_to_file. Call this while there is only one thread. */

@@ -16,7 +16,7 @@
 
 /* A control group of this process, and the mount that shows it. */
 struct group {
-	bool old;		  /* cgroup v1 */
+	bool old;		  /* belongs to cgroup v1 */
 	char directory[PATH_MAX]; /* absolute; in tests below another root */
 	size_t mount; /* length of the mount point at the start of `directory` */
 };
@@ -57,7 +57,7 @@ static uint64_t sum_of(FILE *in, const char *const *names)
 
 /* --- groups --------------------------------------------------------------------------- */
 
-/* list: such as "cpu,cpuacct". */
+/* Tells whether a list such as "cpu,cpuacct" contains the word. */
 static bool has_word(const char *list, const char *word)
 {
 	size_t n = strlen(word);

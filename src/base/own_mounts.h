@@ -22,7 +22,7 @@
  *   Errors: 0 or -errno, not logged.
  */
 
-/* The directory of this daemon's mount need not exist. */
+/* Sets the directory of this daemon's mount, which need not exist. */
 void own_mounts_begin(const char *mountpoint);
 /* Tells whether the path is this daemon's mount point, or leads below it. */
 bool own_mounts_cover(const char *path);
@@ -35,7 +35,7 @@ struct looked {
 };
 
 struct own_mounts {
-	dev_t *devices;
+	dev_t *devices; /* device numbers of all joaderfs mounts */
 	size_t n, capacity;
 	struct looked point; /* root of this daemon's mount; inode 0: not mounted */
 };
@@ -44,8 +44,8 @@ struct own_mounts {
 must_check int own_mounts_read(struct own_mounts *ret);
 void own_mounts_free(struct own_mounts *mounts);
 
-/* Asks no file server: the call succeeds even for the root of a mount that no process
- * serves. flags: those of fstatat. */
+/* Identifies the file at a path without asking a file server: the call succeeds even
+ * for the root of a mount that no process serves. flags: those of fstatat. */
 must_check int looked_at(int directory, const char *path, int flags, struct looked *ret);
 
 bool own_mounts_have(const struct own_mounts *mounts, dev_t device);

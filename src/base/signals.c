@@ -53,7 +53,7 @@ static void mask_wake(int how)
 
 void signals_begin(void)
 {
-	struct sigaction action = {/* no SA_RESTART: the signal interrupts system calls */
+	struct sigaction action = {/* no SA_RESTART: it interrupts system calls */
 		.sa_handler = do_nothing};
 	signals_begin_supervisor();
 	mask_wake(SIG_BLOCK);

@@ -26,11 +26,12 @@ struct tls_files {
 	const char *ca_option, *cert_option, *key_option;
 };
 
-/* files->ca NULL: the system's authorities. -EINVAL: the file is not PEM. */
+/* Loads the trusted authorities from files->ca; NULL: the system's. -EINVAL: the file
+ * is not PEM. */
 must_check int tls_files_use_authorities(
 	SSL_CTX *context, const struct tls_files *files, char message[TLS_MESSAGE]);
-/* -EINVAL: a file is not PEM, or the key does not match the certificate. The key also
- * has the errors of secret_file_read. */
+/* Loads this node's certificate and key. -EINVAL: a file is not PEM, or the key does
+ * not match the certificate. The key also has the errors of secret_file_read. */
 must_check int tls_files_use_own(
 	SSL_CTX *context, const struct tls_files *files, char message[TLS_MESSAGE]);
 /* Returns this thread's last OpenSSL error, or NULL. */

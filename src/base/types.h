@@ -5,9 +5,10 @@
 
 #include <stdint.h>
 
-typedef uint32_t sample_id; /* within one dataset, from 0 without gaps */
-/* after a restart a job has the same number */
+/* number of a sample within one dataset, from 0 without gaps */
+typedef uint32_t sample_id;
+/* number of a job; the job of this name keeps it after a restart */
 typedef uint32_t job_id;
-typedef uint32_t stream_id; /* one for each epoch of a job */
+typedef uint32_t stream_id; /* number of a stream, that is of one epoch of one job */
 
 #define SAMPLE_NONE UINT32_MAX /* no sample; in an order file: position not bound */

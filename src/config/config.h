@@ -47,7 +47,7 @@ enum view_io { IO_AUTO, IO_DIRECT, IO_CACHED };
 
 struct tier_config {
 	char *directory; /* absolute; NULL: there is no tier */
-	uint64_t bytes;
+	uint64_t bytes;	 /* most bytes that it may take */
 };
 
 /* The time when the daemon looks for changes in a dataset that an earlier start has
@@ -61,13 +61,14 @@ struct dataset_config {
 	bool follow_outside; /* follows symlinks that leave the tree */
 	bool shows_others;   /* layout = mirror also shows files that are no samples */
 	bool same_content;   /* images with equal bytes count as one */
-	char *extensions; /* in lower case, without dots, separated by spaces; "*": any */
+	char *extensions;    /* lower case, no dots, separated by spaces; "*": any */
 	struct tier_config tier;
-	/* auto, directory, cls, none, json:FIELD or csv:COLUMN; NULL: auto */
+	/* source of the labels: auto, directory, cls (files *.cls), none, json:FIELD or
+	 * csv:COLUMN; NULL: auto */
 	char *label;
 	enum dataset_look look;
 	uint32_t timeout_s;	 /* a request without data for this time is repeated */
-	char *endpoint, *region; /* s3; NULL: the environment decides */
+	char *endpoint, *region; /* settings of s3; NULL: the environment decides */
 	char *credentials; /* absolute path of a file; "none": requests are not signed */
 	char *profile;
 	enum bucket_names { NAMES_AUTO, NAMES_PATH, NAMES_HOST } bucket_names;
@@ -81,7 +82,7 @@ struct cluster_config {
 	char *engine_ca, *engine_cert, *engine_key; /* absolute paths; NULL: none */
 	char *group;
 	char *node; /* name of this daemon in the group; NULL: the host's name */
-	/* where other daemons reach this one; NULL: no exchange of samples */
+	/* address where other daemons reach this one; NULL: no exchange of samples */
 	char *listen;
 	/* The address that other daemons use. "auto": the local address of the
 	 * connection to `engine`. NULL: the address in `listen`; auto if `listen` has no
@@ -89,10 +90,10 @@ struct cluster_config {
 	char *advertise;
 	char *secret;			   /* absolute path of a file; NULL: none */
 	char *tls_ca, *tls_cert, *tls_key; /* absolute paths; NULL: none */
-	bool encrypt;			   /* of the data between nodes */
+	bool encrypt;			   /* encrypts the data between nodes */
 	double capacity;
 	uint32_t ttl_s;	     /* a daemon that is silent for so long counts as dead */
-	uint32_t patience_s; /* for the server `engine`; 0: for ever */
+	uint32_t patience_s; /* longest wait for the server `engine`; 0: for ever */
 };
 
 /* A template of jobs: a section of the daemon's ini. */
@@ -113,7 +114,7 @@ struct preparation_config {
 	unsigned processes;
 	uint32_t timeout_s;
 	uint64_t memory; /* bytes for each process */
-	/* users change it when the program makes other arrays; NULL: none */
+	/* text that users change when the program makes other arrays; NULL: none */
 	char *version;
 	char *user; /* NULL: nobody for root's daemon, else the daemon's user */
 };
@@ -122,20 +123,21 @@ struct daemon_config {
 	char *file; /* the ini, for messages */
 	struct cluster_config cluster;
 	uint64_t cache_bytes;
-	bool cache_auto;
-	struct machine_memory memory; /* when the ini was read */
+	bool cache_auto; /* the ini says auto: the size is half of the free memory */
+	struct machine_memory memory; /* memory of the machine when the ini was read */
 	enum eviction_policy eviction;
 	enum sampler_kind sampler; /* dsa, isa or exchange */
 	unsigned workers;
 	enum share_policy share;
-	unsigned reads; /* in flight per storage; 0: the daemon finds the best number */
+	/* reads in flight per storage; 0: the daemon finds the best number */
+	unsigned reads;
 	uint64_t max_pixels;   /* larger images are refused */
 	uint64_t seed;	       /* 0: another seed at each start */
 	char *state;	       /* absolute directory */
 	char *jobs;	       /* absolute directory of job inis; NULL: there is none */
 	char *socket;	       /* absolute path */
-	uint32_t socket_group; /* may also use the socket; 0: none */
-	char *metrics;	       /* address of the HTTP server; NULL: none */
+	uint32_t socket_group; /* group that may also use the socket; 0: none */
+	char *metrics;	       /* address of the HTTP server for metrics; NULL: none */
 	struct dataset_config *datasets;
 	size_t n_datasets;
 	struct preparation_config *preparations;
@@ -144,18 +146,20 @@ struct daemon_config {
 	size_t n_templates;
 };
 
-/* These numbers must fit into an inode number of 64 bits (files/inode.h). */
+/* Most epochs and samples of a job. They must fit into an inode number of 64 bits
+ * (files/inode.h). */
 #define CONFIG_MOST_EPOCHS 16383
 #define CONFIG_MOST_SAMPLES (1u << 28)
 
-#define CONFIG_MOST_DATASETS 2048 /* at one time */
+#define CONFIG_MOST_DATASETS 2048 /* most datasets at one time */
 
 /* A section [tensor NAME] of a job: how files are prepared, and in which format they are
  * shown. NAME selects samples by their paths, or names the second files of pairs. */
 struct job_section {
-	char *name;	 /* a glob for paths, or the name of second files */
-	char *text;	 /* the section's keys and values, one per line, as in an ini */
-	char *extension; /* without the dot; second files: NAME first, as in mask.png */
+	char *name; /* a glob for paths, or the name of second files */
+	char *text; /* the section's keys and values, one per line, as in an ini */
+	/* extension without the dot; second files: NAME first, as in mask.png */
+	char *extension;
 	struct preparation preparation;
 	enum sample_format format;
 	struct pixel_type pixels;
@@ -169,7 +173,8 @@ struct job_section {
 
 struct config_endings {
 	uint32_t n;
-	char of[CONFIG_MOST_ENDINGS][CONFIG_LONGEST_ENDING + 1]; /* in lower case */
+	/* endings in lower case */
+	char of[CONFIG_MOST_ENDINGS][CONFIG_LONGEST_ENDING + 1];
 };
 
 struct job_config {
@@ -179,14 +184,15 @@ struct job_config {
 	/* The file with the labels of a mixture's classes. NULL: classes with the same
 	 * name get the same label. */
 	char *label_table;
-	uint32_t owner, group; /* of the job's files; CONFIG_NO_OWNER: not given */
-	uint32_t mode;	       /* mode of the job's directory; 0: not given */
+	/* owner and group of the job's files; CONFIG_NO_OWNER: not given */
+	uint32_t owner, group;
+	uint32_t mode; /* mode of the job's directory; 0: not given */
 	double weight; /* share of the decoders' time, relative to other jobs' weights */
 	uint32_t epochs;  /* 0: the job never ends */
 	char *order_text; /* `order` as in the ini */
 	enum job_order order;
 	char *where;	 /* predicate that selects samples; NULL: none */
-	uint32_t idle_s; /* without reads: then the job is parked */
+	uint32_t idle_s; /* seconds without reads after which the job is parked */
 	/* Refuses a script that is more than an epoch away from another script in
 	 * current/. */
 	bool refuses_second;
@@ -215,7 +221,7 @@ struct job_config {
 	struct augment_config augment;
 	enum view_layout layout;
 	enum view_size size;
-	char *extension;    /* without the dot */
+	char *extension;    /* extension of the files, without the dot */
 	uint32_t lookahead; /* samples to prefetch; 0: auto */
 	uint32_t shard; /* positions per directory (flat) or file (tar); 0: no shards */
 	uint32_t batch; /* samples per file of layout batch */
@@ -223,7 +229,7 @@ struct job_config {
 	char *labels;	/* "drawn", "fixed", or "columns: X Y ..." */
 	bool fixed_labels;  /* flat: a position has one label in all epochs */
 	uint32_t n_targets; /* metadata columns that form the label; 0: the class */
-	enum view_mapping mapping; /* for layout = classes */
+	enum view_mapping mapping; /* used only for layout = classes */
 	bool json;
 	/* flat, tar: the endings of files beside samples */
 	struct config_endings beside;
@@ -232,7 +238,7 @@ struct job_config {
 	char *text;
 	char *path; /* a link below data/, with %name replaced; NULL: none */
 	enum view_io io;
-	struct job_section *sections; /* in the same order as preparation.sections */
+	struct job_section *sections; /* same order as preparation.sections */
 	size_t n_sections;
 };
 
@@ -282,7 +288,7 @@ void config_report_text(config_report *report, void *context, const char *format
 
 must_check int config_load_daemon(const char *path, config_report *report, void *context,
 	struct daemon_config *ret);
-/* file: for messages; relative paths start at its directory. */
+/* `file` is for messages; relative paths start at its directory. */
 must_check int config_parse_daemon(const char *file, const char *text,
 	config_report *report, void *context, struct daemon_config *ret);
 void config_daemon_free(struct daemon_config *config);
@@ -309,7 +315,7 @@ must_check int config_add_dataset(
  * global_batch. The caller frees *ret. -EINVAL: a variable is missing; `unset` describes
  * it. */
 struct config_unset {
-	unsigned line; /* in the ini; only config_environment sets it */
+	unsigned line; /* line of the ini; only config_environment sets it */
 	const char *key;
 	char text[300]; /* found ..., allowed: ... */
 };
@@ -325,6 +331,7 @@ must_check int config_parse_job(const char *file, const char *text, config_repor
 must_check int config_parse_job_with(const char *file, const char *text,
 	const char *const *settings, size_t n, config_report *report, void *context,
 	struct job_config *ret);
+/* Returns NULL if there is no template of this name. */
 const struct template_config *config_template(
 	const struct daemon_config *daemon, const char *name);
 /* Makes a job from the template and settings "SECTION.KEY=VALUE". The job gets the
@@ -351,7 +358,8 @@ bool config_next_mixed(const char **text, struct config_mixed *ret);
 /* Returns the file with the orders to replay; NULL: the job replays none. */
 const char *config_replay(const struct job_config *config);
 
-/* Prints all keys, including defaults. config_parse_job can parse them again. */
+/* Prints the effective configuration, including defaults. config_parse_job can parse it
+ * again. */
 void config_print_job(FILE *out, const struct job_config *config);
 
 /* Prints the options as mdoc list items for joaderfs.ini(5), the daemon's first. */
@@ -364,8 +372,8 @@ void config_print_keys(FILE *out);
  * absolute. The caller frees the result; NULL: no memory. */
 char *config_path_absolute(const char *dir, const char *path);
 
-/* Returns the name with the smallest edit distance to `word`. NULL: each distance is
- * more than 3, or not less than the lengths of both words. */
+/* Returns the name with the smallest edit distance to `word`, if this distance is at
+ * most 3, and less than the lengths of `word` and of the name; otherwise NULL. */
 const char *config_nearest(const char *word, const char *const *names, size_t n);
 
 /* Visits the files *.ini in the order of their names, until a call returns a value other

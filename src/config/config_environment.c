@@ -14,7 +14,7 @@
 static const char *const keys[] = {"name", "dataset", "training", "ranks", "rank",
 	"local_ranks", "node_rank", "global_batch"};
 
-/* NULL: the key is unknown, or its value must not contain variables. */
+/* Returns NULL if the key is unknown, or its value must not contain variables. */
 static const char *find_key(const char *text, size_t n)
 {
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
@@ -38,7 +38,7 @@ static size_t variable_at(const char *text, const char **ret_name, size_t *ret_n
 	return (size_t)(end - text) + braces;
 }
 
-/* NULL: `unset` has the reason. */
+/* Returns the variable's value; NULL: `unset` has the reason. */
 static const char *value_of(const char *name, size_t n, struct config_unset *unset)
 {
 	auto_free char *key = strndup(name, n);

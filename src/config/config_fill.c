@@ -41,6 +41,7 @@ static const char *shown(const char *text)
 	return memchr(server, '@', strcspn(server, "/?#")) ? "a URL with a user" : text;
 }
 
+/* Reports a wrong value. value NULL: the key is missing. */
 static void report_value(struct ini *ini, const char *label, const struct option *option,
 	const struct ini_value *value)
 {

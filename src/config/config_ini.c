@@ -36,7 +36,7 @@ static void mistake_nearest(struct ini *ini, unsigned line, const char *label,
 struct reader {
 	struct ini *ini;
 	unsigned line;
-	/* of the keys that follow; NULL: they are skipped */
+	/* section of the keys that follow; NULL: they are skipped */
 	struct ini_section *section;
 	bool began;
 };
@@ -142,7 +142,7 @@ static void begin_section(
 	reader->section = first ? first : add_section(reader, id, label);
 }
 
-/* text: between the brackets, without surrounding spaces. */
+/* `text` was between the brackets, without surrounding spaces. */
 static void take_section(struct reader *reader, const char *text)
 {
 	size_t n = strcspn(text, " \t");
@@ -313,7 +313,7 @@ static int take_pair(void *user, const char *section, const char *key, const cha
 	return 1;
 }
 
-/* text: a line without surrounding spaces; it may be modified. */
+/* `text` is a line without surrounding spaces, and may be modified. */
 static void take_line(struct reader *reader, char *text)
 {
 	if (!*text || strchr(";#", *text))

@@ -33,7 +33,7 @@ enum section_id {
 struct section_spec {
 	const char *name;
 	enum ini_kind kind;
-	bool named; /* as in [dataset NAME], which may occur several times */
+	bool named; /* has a name, as in [dataset NAME], and may occur several times */
 	const char *help;
 };
 
@@ -45,18 +45,21 @@ struct option {
 	const struct value_type *type;
 	uint64_t min; /* least number, or bytes of a text */
 	uint64_t max;
-	const char *const *choices; /* then NULL; indexed by the values of the enum */
-	const char *preset;	    /* as written in an ini; NULL: there is no default */
-	const char *preset_help; /* for the manual page: describes a computed default */
+	/* names of the choices, then NULL; indexed by the enum's values */
+	const char *const *choices;
+	/* default as written in an ini; NULL: there is none */
+	const char *preset;
+	const char *preset_help; /* text for the manual page about a computed default */
 	bool required;
-	size_t offset;	  /* in daemon_config, dataset_config or job_config */
+	size_t offset;	  /* offset in daemon_config, dataset_config or job_config */
 	const char *help; /* sentences, one per line */
 };
 
 struct value_type {
 	const char *metavar;
 	bool owned; /* the field is a char * that the struct owns */
-	/* dir: where relative paths start. -EINVAL: the text is not allowed. */
+	/* Parses the text into the field. dir: where relative paths start. -EINVAL: the
+	 * text is not allowed. */
 	int (*parse)(const struct option *option, const char *text, const char *dir,
 		void *field);
 	/* Prints the value as in an ini, or nothing if the key has no value. NULL: no
@@ -74,13 +77,13 @@ extern const struct value_type value_u32, value_u64, value_size, value_cache,
 	value_array_dtype, value_user, value_group, value_mode, value_endings,
 	value_column, value_labels;
 
-/* Parses digits only: strtoull would also accept signs and spaces. */
+/* Parses a number of digits only: strtoull would also accept signs and spaces. */
 bool value_digits(const char **text, uint64_t *ret);
 bool value_in_range(const struct option *option, uint64_t number);
 void value_allowed_range(const struct option *option, FILE *out);
-/* field: a char *, which gets a copy. */
+/* Sets the field, a char *, to a copy of the text. */
 must_check int value_keep(const char *text, void *field);
-/* field: a char *; NULL prints nothing. */
+/* Prints the field, a char *, unless it is NULL. */
 void value_print_text(const struct option *option, const void *field, FILE *out);
 
 extern const struct section_spec config_sections[SECTION_COUNT];
@@ -105,22 +108,23 @@ bool config_name_valid(const char *name);
 /* Parses a number without an exponent, such as 1, 0.5 or .5, and moves *text past it. */
 bool config_decimal(const char **text, double *ret);
 
-/* *ret: the file's directory, absolute. Returns 0 or -errno. */
+/* Sets *ret to the file's directory, absolute. Returns 0 or -errno. */
 must_check int config_path_dir(const char *file, char **ret);
 
 #define LINE_OF_SETTING UINT_MAX
 
 struct ini_value {
 	char *text;
-	unsigned line; /* 0: not given; LINE_OF_SETTING: set by ini_set */
+	/* line of the value; 0: not given; LINE_OF_SETTING: set by ini_set */
+	unsigned line;
 };
 
 struct ini_section {
 	enum section_id id;
-	char *label;
+	char *label; /* text between the brackets */
 	const char *name;
 	unsigned line;
-	struct ini_value *values; /* by the option's number */
+	struct ini_value *values; /* indexed by the option's number */
 };
 
 struct ini {
@@ -151,7 +155,8 @@ void ini_free(struct ini *ini);
  * returns the one without. */
 const struct ini_section *ini_section(const struct ini *ini, enum section_id id);
 
-/* section NULL: sets only defaults. dir: where relative paths start. */
+/* Sets the object's fields. section NULL: only to defaults. dir: where relative paths
+ * start. */
 void ini_fill(struct ini *ini, const struct ini_section *section, enum section_id id,
 	const char *dir, void *object);
 /* Copies the texts that the object owns. -ENOMEM: texts that were not copied are
@@ -177,7 +182,7 @@ void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config
 
 /* Returns the index of the option "SECTION.KEY" of a job's ini, or -1. */
 int template_option(const char *key);
-/* Suggests the key that is most similar to the unknown one. */
+/* Reports an unknown key, and suggests the most similar one. */
 void template_report_key(
 	struct ini *ini, unsigned line, const char *label, const char *key);
 void config_fill_templates(struct ini *ini, struct daemon_config *daemon);
@@ -187,7 +192,7 @@ void config_fill_preparations(
 	struct ini *ini, const char *dir, struct daemon_config *daemon);
 void config_free_preparations(struct daemon_config *daemon);
 
-/* The job's other fields are filled in already. */
+/* Fills in all [tensor NAME] sections. The job's other fields are filled in already. */
 void config_fill_sections(struct ini *ini, struct job_config *job);
 void config_free_sections(struct job_config *job);
 must_check int config_copy_sections(
@@ -198,7 +203,7 @@ void config_print_sections(FILE *out, const struct job_config *config);
 void config_check_source(struct ini *ini, struct job_config *job);
 /* Checks combinations of keys of [tensor], apart from format = source. */
 void config_check_tensor(struct ini *ini, const struct job_config *job);
-/* Reports that `found` is not allowed. */
+/* Reports that the key must not have the value `found`. */
 void config_refuse(struct ini *ini, enum section_id section, const char *key,
 	const char *found, const char *allowed);
 /* Checks `ranks` and related keys, and sets the job's rank. */

@@ -11,8 +11,8 @@
 #define MAX_PATH 180
 #define ARRAYS_ONLY "only with format = npy, record or raw"
 
-/* Tells whether option number i changes samples, and has not its default. The effective
- * ini gives all keys, so giving a key is not enough. */
+/* Tells whether option number i changes samples, and the ini gives it another value
+ * than the default. The effective ini gives all keys, so giving a key is not enough. */
 static bool asks_for_change(const struct ini *ini, size_t i)
 {
 	const struct option *option = config_option(i);
@@ -38,7 +38,7 @@ void config_check_source(struct ini *ini, struct job_config *job)
 	}
 }
 
-/* channels = keep: an image may have one channel, so the fill must be gray. */
+/* The fill must be gray with channels = keep, since an image may have one channel. */
 static void check_fill(struct ini *ini, const struct preparation *preparation)
 {
 	const uint8_t *fill = preparation->fill;
@@ -82,8 +82,8 @@ static void check_pixels(struct ini *ini, const struct job_config *job)
 			"float16 in [tensor]");
 }
 
-/* If [tensor] fixes only the shorter side of images, a crop is too large for all of them
- * if both its sides are longer. */
+/* Tells whether the crop is larger than every image. If [tensor] fixes only the shorter
+ * side of images, this is so if both sides of the crop are longer. */
 static bool never_fits(const struct preparation *preparation, struct tensor_shape crop)
 {
 	if (preparation_fixed_size(preparation)) {
@@ -194,7 +194,7 @@ static void check_tar(struct ini *ini, const struct job_config *job)
 			"samples");
 }
 
-/* The path is below data/: "a//b", "/a" and "../a" are refused. */
+/* Tells whether the path names a place below data/; "a//b", "/a" and "../a" do not. */
 static bool is_relative_path(const char *path)
 {
 	size_t n;

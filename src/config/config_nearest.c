@@ -20,7 +20,7 @@ static unsigned fold(char c)
 	return (unsigned)tolower((unsigned char)c);
 }
 
-/* The Levenshtein distance, which ignores upper and lower case. */
+/* Returns the Levenshtein distance. Upper and lower case count as equal. */
 static unsigned distance(const char *a, size_t n_a, const char *b, size_t n_b)
 {
 	unsigned row[MAX_WORD + 1];

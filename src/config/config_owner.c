@@ -17,7 +17,8 @@
 
 /* --- users and groups ---------------------------------------------------------------- */
 
-/* -EAGAIN: the buffer is too small; -EINVAL: there is no such name. */
+/* Finds the number of a user or group. -EAGAIN: the buffer is too small; -EINVAL: there
+ * is no such name. */
 typedef int find_name(const char *name, char *buffer, size_t size, uint32_t *ret);
 
 static int name_error(int err, bool found)

@@ -15,21 +15,25 @@
 struct job_owner {
 	uid_t uid;
 	gid_t gid;
-	mode_t mode; /* of directories; files lack the search bits */
+	mode_t mode; /* mode of directories; files lack the search bits */
 };
 struct job_owner config_job_owner(const struct job_config *config);
 /* Tells whether the user may do everything: root and the daemon's user. */
 bool config_is_master(uid_t uid);
+/* Tells whether the user may change and remove the job. */
 bool config_job_is_of(const struct job_config *config, uid_t uid);
 
 struct config_user {
 	uid_t uid;
 	gid_t gid;
-	/* called only for groups other than `gid` */
+	/* Tells whether the user is in the group. Called only for groups other than
+	 * `gid`. */
 	bool (*has_group)(void *context, gid_t group);
 	void *context;
 };
-/* wanted: a sum of 4 (read) and 1 (search). */
+/* Tells whether the user has all rights in `wanted`, a sum of 4 (read) and 1
+ * (search). */
 bool config_job_allows(
 	const struct job_config *config, const struct config_user *user, unsigned wanted);
+/* Prints the user's name, or the number if there is no name. */
 void config_print_user(FILE *out, uid_t uid);

@@ -36,7 +36,7 @@ static int merge(
 	return 0;
 }
 
-/* NULL: the section does not give the key. */
+/* Returns NULL if the section does not give the key. */
 static const char *value_of(const struct ini_section *section, const char *key)
 {
 	for (size_t i = 0; i < config_n_options(); i++)
@@ -53,7 +53,7 @@ static void drop_inherited(const struct ini_section *own, struct ini_section *me
 			merged->values[i] = (struct ini_value){0};
 }
 
-/* The job's format, or PNG if that can't hold palette indices. */
+/* Returns the job's format, or PNG if that can't hold palette indices. */
 static enum sample_format default_format(const struct job_config *job)
 {
 	return job->format == FORMAT_PPM || job->format == FORMAT_BMP ? FORMAT_PNG

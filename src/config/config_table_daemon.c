@@ -11,11 +11,11 @@ static const char *const others[] = {"hide", "show", NULL};
 static const char *const same_images[] = {"file", "content", NULL};
 static const char *const symlinks[] = {"inside", "follow", NULL};
 static const char *const no_yes[] = {"no", "yes", NULL};
-/* in the order of enum bucket_names */
+/* Indexed by enum bucket_names. */
 static const char *const bucket_names[] = {"auto", "path", "host", NULL};
-/* in the order of enum dataset_look */
+/* Indexed by enum dataset_look. */
 static const char *const looks[] = {"before", "background", "never", NULL};
-/* in the order of enum share_policy */
+/* Indexed by enum share_policy. */
 static const char *const policies[] = {"slowdown", "fair", "throughput", "fifo", NULL};
 
 #define DAEMON(field) .offset = offsetof(struct daemon_config, field)

@@ -11,7 +11,7 @@
 /* The state directory is only for this dataset. */
 must_check int config_try_daemon(const char *directory, config_report *report,
 	void *context, struct daemon_config *ret);
-/* -ENOENT: there is no job of this number. */
+/* Makes the configuration of job i. -ENOENT: there is no job of this number. */
 must_check int config_try_job(size_t i, const char *dataset, config_report *report,
 	void *context, struct job_config *ret);
 void config_try_print(FILE *out, const char *mountpoint);

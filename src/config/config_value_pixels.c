@@ -9,7 +9,7 @@
 
 #define MAX "max:"
 
-/* N or WxH. *ret_height is 0 for a single N. */
+/* Parses N or WxH. *ret_height is 0 for a single N. */
 static int parse_pixels(const struct option *option, const char *text,
 	uint32_t *ret_width, uint32_t *ret_height)
 {

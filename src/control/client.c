@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define ROOM_FIRST 1024u
-#define LINES_AT_ONCE 256 /* of an epoch's order, about 10 KB */
+#define ROOM_FIRST 1024u  /* bytes of a request's buffer at first */
+#define LINES_AT_ONCE 256 /* lines of an epoch's order, about 10 KB */
 
 struct client *client_new(struct listener *listener, int fd)
 {

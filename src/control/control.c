@@ -110,7 +110,8 @@ static void take_up(struct control *control, struct worker *worker)
 
 /* --- new clients ------------------------------------------------------------------- */
 
-/* Clients wait while, for instance, the daemon has no free descriptor. */
+/* Stops or resumes accepting. Clients wait while, for instance, the daemon has no free
+ * descriptor. */
 static void pause_listeners(struct control *control, bool pause)
 {
 	struct listener *grant;

@@ -59,7 +59,7 @@
 
 struct control;
 
-/* session: NULL if nothing is mounted. */
+/* Opens the socket and starts the threads. session: NULL if nothing is mounted. */
 must_check int control_new(const struct files_context *context, struct session *session,
 	struct control **ret);
 void control_free(struct control **control);

@@ -264,7 +264,7 @@ enum sender { SENDER_ANY, SENDER_GRANTED, SENDER_MASTER };
 #define N_COMMANDS 20
 static const struct command {
 	const char *name, *usage;
-	size_t min, max; /* of arguments, with the command */
+	size_t min, max; /* number of arguments, including the command */
 	bool is_long;	 /* a worker carries it out */
 	enum sender sender;
 	bool (*run)(const struct request *request);

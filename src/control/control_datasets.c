@@ -80,7 +80,7 @@ static bool forget(const struct command *command, const char *name)
 
 /* --- add ---------------------------------------------------------------------------------- */
 
-/* next: the dataset is in use, and *ret will replace it; *ret NULL: nothing has
+/* Scans a dataset. next: it is in use, and *ret will replace it; *ret NULL: nothing has
  * changed. */
 static int scan(const struct command *command, const struct dataset_config *config,
 	bool next, struct dataset **ret)

@@ -22,9 +22,9 @@ struct session;
 	"dataset ls | dataset add FILE TEXT | dataset rm DATASET | dataset rescan "      \
 	"DATASET"
 
-/* arguments: those after "dataset"; out: gets the messages. A scan ends when *stop
- * becomes true. session may be NULL. Returns false if the command failed; out has the
- * reason. */
+/* Carries out a dataset command. arguments: those after "dataset"; out: gets the
+ * messages. A scan ends when *stop becomes true. session may be NULL. Returns false if
+ * the command failed; out has the reason. */
 bool control_dataset(const struct files_context *context, struct session *session,
 	const atomic_bool *stop, const char *const *arguments, size_t n, FILE *out);
 

@@ -36,26 +36,26 @@ struct sched_job;
  * control.c.
  */
 
-#define CONTROL_REQUEST_MAX (1u << 20)
+#define CONTROL_REQUEST_MAX (1u << 20) /* bytes of the largest request */
 
 /* --- requests ---------------------------------------------------------------------- */
 
 struct control_message {
 	const char *text;
-	size_t bytes;	/* of the text, at least 1 */
-	int descriptor; /* that came with the message, or -1 */
-	int socket;	/* on which the message came */
+	size_t bytes;	/* bytes of the text, at least 1 */
+	int descriptor; /* descriptor that came with the message, or -1 */
+	int socket;	/* socket on which the message came */
 	struct {
 		pid_t pid; /* 0: the process is in another name space */
 		uid_t uid;
 		gid_t gid;
 	} sender;
-	const struct listener *listener; /* to which the client connected */
+	const struct listener *listener; /* listener to which the client connected */
 };
 
 struct control_answer {
-	FILE *out;	 /* for the text of the answer */
-	bool hands_over; /* upgrade: ends the engine after the answer */
+	FILE *out;	 /* receives the text of the answer */
+	bool hands_over; /* upgrade: the engine ends after the answer */
 	bool ok;	 /* false: the text says why the request failed */
 	/* Lines of an epoch's order after the text, from line `next` on. lines.job NULL:
 	 * none. */
@@ -68,7 +68,8 @@ struct control_answer {
 enum control_place { CONTROL_AT_ONCE, CONTROL_WORKER, CONTROL_SCANNER };
 enum control_place control_place_of(const struct control_message *message);
 
-/* A command that takes over message->descriptor sets it to -1. */
+/* Carries out one request. A command that takes over message->descriptor sets it to
+ * -1. */
 void control_execute(struct control *control, struct control_message *message,
 	struct control_answer *answer);
 
@@ -84,13 +85,14 @@ enum client_state { CLIENT_RECEIVES, CLIENT_WAITS, CLIENT_SENDS, CLIENT_ENDS };
 
 struct client {
 	struct watch watch;
-	TAILQ_ENTRY(client) link; /* in listener.clients */
+	TAILQ_ENTRY(client) link; /* entry in listener.clients */
 	STAILQ_ENTRY(client) queued;
 	struct listener *listener;
 	enum client_state state;
 	bool hands_over;
 	bool at_worker; /* the worker owns all but `link`, `listener` and `bytes` */
-	/* of request and answer; the listener limits the sum over its clients */
+	/* bytes of the request and the answer; the listener limits the sum over its
+	 * clients */
 	size_t bytes;
 	struct control_message message;
 	char *in;
@@ -102,6 +104,7 @@ struct client {
 	uint32_t next;
 };
 
+/* Returns NULL if there is no memory. */
 struct client *client_new(struct listener *listener, int fd);
 void client_free(struct client *client); /* hangs up */
 
@@ -112,20 +115,22 @@ void client_receive(struct client *client);
 /* Sends as much as the socket accepts. After a frame makes the next one, if any. */
 void client_send(struct client *client);
 
-/* Then the client's state is CLIENT_SENDS or CLIENT_ENDS. */
+/* Carries out the request. Then the client's state is CLIENT_SENDS or CLIENT_ENDS. */
 void client_execute(struct client *client, struct control *control);
 
+/* Sets the answer to an error with this message. */
 void client_refuse(struct client *client, const char *format, ...) printf_like(2, 3);
 
 TAILQ_HEAD(client_list, client);
 
 /* Rights and limits of a socket's clients. */
 struct listener_rights {
-	/* The only job that clients may mount and read, and its name. 0: all jobs. */
+	/* Id of the only job that clients may mount and read, and its name. 0: all
+	 * jobs. */
 	job_id only;
 	char name[80];
-	mode_t mode; /* of the socket file */
-	gid_t group; /* of the socket file; 0: the default one */
+	mode_t mode; /* mode of the socket file */
+	gid_t group; /* group of the socket file; 0: the default one */
 	size_t max_clients;
 	/* max_request: bytes of one request; max_bytes: bytes of all requests and
 	 * answers. */
@@ -136,10 +141,10 @@ struct listener {
 	struct watch watch;
 	LIST_ENTRY(listener) link;
 	struct listener_rights rights;
-	/* for the next engine; NULL: the socket ends with this one */
+	/* entry for the next engine; NULL: the socket ends with this one */
 	struct kept_descriptor *kept;
 	struct sockaddr_un address;
-	dev_t device; /* of our socket file */
+	dev_t device; /* device and inode of our socket file */
 	ino_t inode;
 	bool closed;
 	struct client_list clients; /* the first one has been silent longest */
@@ -181,12 +186,12 @@ struct worker {
 	struct client_queue queue, done;
 	bool stopping; /* (lock) */
 	bool running;
-	struct watch watch; /* eventfd: a request is done */
+	struct watch watch; /* eventfd, readable when a request is done */
 	pthread_t thread;
 };
 
 must_check int worker_start(struct worker *worker, struct control *control);
-/* Waits for the running command, and drops queued commands. */
+/* Stops the thread. Waits for the running command, and drops queued commands. */
 void worker_stop(struct worker *worker);
 void worker_give(struct worker *worker, struct client *client);
 /* Returns a client whose request is done, or NULL. */
@@ -202,12 +207,13 @@ LIST_HEAD(grants, listener);
 /* Creates the socket, unless it exists. *ret_path: its path. Errors are logged. */
 must_check int grants_add(
 	struct control *control, struct sched_job *job, const char **ret_path);
-/* Returns false if the job has no grant. */
+/* Removes the job's grant. Returns false if there was none. */
 bool grants_remove(struct control *control, job_id job);
 /* Removes the grants of jobs that do not exist any more. */
 void grants_prune(struct control *control);
 /* Creates sockets for the grants in the state directory. */
 void grants_restore(struct control *control);
+/* Closes the sockets. The grants stay in the state directory. */
 void grants_close(struct control *control);
 
 /* --- all --------------------------------------------------------------------------- */
@@ -215,25 +221,28 @@ void grants_close(struct control *control);
 struct control {
 	const struct files_context *context;
 	struct session *session;
-	struct watch stop;	   /* eventfd: the thread stops */
-	struct listener *listener; /* of the daemon's user */
+	struct watch stop;	   /* eventfd that tells the thread to stop */
+	struct listener *listener; /* socket of the daemon's user */
 	struct grants grants;
 	struct worker worker, scanner;
-	atomic_bool ends; /* the scanner stops its scan */
+	atomic_bool ends; /* tells the scanner to stop its scan */
 	int epoll;
-	uint64_t paused_ns; /* no descriptor was free; 0: clients are accepted */
+	/* time when accepting was paused; 0: it is not paused */
+	uint64_t paused_ns;
 	bool running;
 	pthread_t thread;
 };
 
+/* Prints the table of jobs. -ENOMEM */
 must_check int control_list(FILE *out, struct sched_job *const *jobs, size_t n);
-/* name NULL: all datasets. Returns false if there is no memory, or no such dataset,
- * which is reported in `out`. */
+/* Prints one dataset, or all if name is NULL. Returns false if there is no memory, or
+ * no such dataset, which is reported in `out`. */
 bool control_list_datasets(
 	FILE *out, const struct files_context *context, const char *name);
+/* Prints that there is no such dataset, and the most similar name. */
 void control_unknown_dataset(
 	FILE *out, const struct files_context *context, const char *name);
-/* One line per dataset. Returns false without memory. */
+/* Prints a table with one line per dataset. Returns false if there is no memory. */
 bool control_dataset_table(FILE *out, const struct files_context *context);
 
 must_check int control_watch(const struct control *control, int operation,

@@ -22,7 +22,7 @@ struct additions {
 	FILE *out;
 	const char *const *settings;
 	size_t n_settings;
-	/* of the one job; NULL: the request has inis */
+	/* template of the one job; NULL: the request has inis */
 	const struct template_config *template;
 	/* Pairs: the name of an ini, and its text. With a template: the name of the
 	 * daemon's ini. */
@@ -31,7 +31,7 @@ struct additions {
 	struct addition *of;
 	const struct sched_import *import; /* the checkpoint, or NULL */
 	const struct control_message *message;
-	bool own_name; /* one job, under another name if its own is taken */
+	bool own_name; /* adds one job, under another name if its own is taken */
 	size_t messages;
 };
 
@@ -160,7 +160,7 @@ static int check_names(struct additions *all)
 
 /* --- jobs that exist already -------------------------------------------------------- */
 
-/* The caller frees the ini; NULL: no memory. */
+/* Returns the job's ini, which the caller frees; NULL: no memory. */
 static char *job_text(const struct job_config *config)
 {
 	char *text = NULL;
@@ -429,8 +429,8 @@ bool control_add(const struct files_context *context, struct session *session,
 /* --- the directory of inis ---------------------------------------------------------- */
 
 struct wanted_ini {
-	const char *name; /* of the job whose ini is searched */
-	char *path;	  /* of the ini; NULL: none was found yet */
+	const char *name; /* job whose ini is searched */
+	char *path;	  /* path of the ini; NULL: none was found yet */
 };
 
 static int look_at_ini(void *context, const char *path)

@@ -9,13 +9,13 @@
 
 struct sched_job;
 
-#define MAX_ARGUMENTS 1024
+#define MAX_ARGUMENTS 1024 /* most arguments, including the command */
 
 struct request {
 	const struct files_context *context;
 	struct session *session;
 	struct control *control;
-	const char *argument[MAX_ARGUMENTS];
+	const char *argument[MAX_ARGUMENTS]; /* the first one is the command */
 	size_t n_arguments;
 	struct control_message *message;
 	struct control_answer *answer;
@@ -37,7 +37,8 @@ struct request_jobs {
 must_check int request_jobs(const struct request *request, struct request_jobs *ret);
 void request_jobs_put(struct request_jobs *jobs);
 
-/* Suggests the most similar name. Returns false. */
+/* Answers that there is no such job, and suggests the most similar name. Returns
+ * false. */
 bool request_unknown_job(const struct request *request, const char *name);
 
 /* Returns a reference to the job, if the sender may change it or read it. NULL: there is

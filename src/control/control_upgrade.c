@@ -14,9 +14,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* posix_spawn, because a fork would make all memory of the engine copy-on-write. Then
- * the kernel would have to copy a page before it writes a FUSE request into it. For a
- * thread that is being killed it can't, and the request would fail. */
+/* Uses posix_spawn, because a fork would make all memory of the engine copy-on-write.
+ * Then the kernel would have to copy a page before it writes a FUSE request into it.
+ * For a thread that is being killed it can't, and the request would fail. */
 static int spawn(char *program, char *question, int out, pid_t *ret)
 {
 	char *const arguments[] = {program, question, NULL};

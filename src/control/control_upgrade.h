@@ -18,8 +18,9 @@ struct session;
  *         gets its answer, and control_hand_over ends the process.
  */
 
-/* session: NULL if nothing is mounted; program: NULL for the one that runs now. Returns
- * false if the program can't take over; `out` gets the reason. */
+/* Checks whether the program can take over. session: NULL if nothing is mounted;
+ * program: NULL for the one that runs now. Returns false if it can't; `out` gets the
+ * reason. */
 bool control_upgrade(
 	const char *state, const struct session *session, const char *program, FILE *out);
 

@@ -73,7 +73,7 @@ int catalogue_open_read(const char *file, sqlite3 **ret)
 	return 0;
 }
 
-/* true: the file's content is wrong. false: reading has failed. */
+/* Tells whether the file's content is wrong; otherwise reading has failed. */
 static bool content_error(sqlite3 *db)
 {
 	int code = sqlite3_errcode(db) & 0xff;

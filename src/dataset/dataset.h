@@ -51,9 +51,10 @@ struct dataset_sample {
 	size_t plain;
 	uint32_t label;
 	uint64_t bytes;
-	int64_t mtime_ns;	   /* mtime of the file or of the container */
-	struct tensor_shape image; /* from the header; 0x0: the header can't be read */
-	uint8_t orientation;	   /* EXIF orientation, 1 to 8; 1: upright */
+	int64_t mtime_ns; /* mtime of the file or of the container */
+	/* size in the header; 0x0: the header can't be read */
+	struct tensor_shape image;
+	uint8_t orientation; /* EXIF orientation, 1 to 8; 1: upright */
 };
 
 /* Scans the dataset and opens it. -EINTR: *stop became true; `stop` may be NULL. An
@@ -105,7 +106,7 @@ void dataset_prune(const char *state_dir, const char *name,
  * file in all editions, but the file's size, mtime and label may differ. */
 uint32_t dataset_edition(const struct dataset *dataset);
 
-/* Adds a reference, which dataset_close drops. */
+/* Adds a reference, which dataset_close drops. Returns `dataset`. */
 struct dataset *dataset_hold(struct dataset *dataset);
 void dataset_close(struct dataset **dataset);
 /* Removes the catalogue and all editions of a dataset that is closed, or will be closed soon. */
@@ -120,17 +121,20 @@ struct dataset_pixels dataset_pixels(const struct dataset *dataset);
 must_check int dataset_pixels_known(const struct dataset_config *config,
 	const char *state_dir, struct dataset_pixels *ret);
 
-/* false: the catalogue is old and lacks the modes of pixels: all images count as RGB. */
+/* Returns false if the catalogue is old and lacks the modes of pixels: all images then
+ * count as RGB. */
 bool dataset_knows_pixels(const struct dataset *dataset);
 
 #define DATASET_PIXELS_TEXT 320
-/* Prints how many images of each kind there are, and their preparation. false: none. */
+/* Prints how many images of each kind there are, and their preparation. Returns false
+ * if there are none. */
 bool dataset_pixels_print(
 	const struct dataset_pixels *pixels, char ret[static DATASET_PIXELS_TEXT]);
 
 const char *dataset_name(const struct dataset *dataset);
-const char *dataset_source(const struct dataset *dataset); /* as configured, absolute */
-const char *dataset_kind(const struct dataset *dataset);   /* directory, tar, ... */
+/* the configured path, absolute */
+const char *dataset_source(const struct dataset *dataset);
+const char *dataset_kind(const struct dataset *dataset); /* directory, tar, ... */
 /* Files must lie in this directory, after links are resolved; NULL: anywhere. */
 const char *dataset_boundary(const struct dataset *dataset);
 /* Returns the boundary of the sample's own dataset, also for a mixture. */
@@ -139,7 +143,8 @@ const char *dataset_boundary_of(const struct dataset *dataset, sample_id id);
 const char *dataset_location(const struct dataset *dataset);
 uint32_t dataset_ids(const struct dataset *dataset);	 /* 1 + the largest id */
 uint32_t dataset_samples(const struct dataset *dataset); /* samples whose files exist */
-uint64_t dataset_bytes(const struct dataset *dataset);	 /* sum over existing files */
+/* bytes of all samples whose files exist */
+uint64_t dataset_bytes(const struct dataset *dataset);
 uint32_t dataset_classes(const struct dataset *dataset);
 const char *dataset_class_name(const struct dataset *dataset, uint32_t label);
 /* Returns the label of the class with this name, or dataset_classes(dataset) if there is none. */
@@ -149,7 +154,8 @@ uint32_t dataset_find_class(const struct dataset *dataset, const char *name);
 uint32_t dataset_label(const struct dataset *dataset, sample_id id);
 struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id id);
 uint8_t dataset_orientation(const struct dataset *dataset, sample_id id);
-/* Turns the size by EXIF if the preparation says so. 0x0: the header is unreadable. */
+/* Returns the image's size, turned by EXIF if the preparation says so. 0x0: the header
+ * is unreadable. */
 struct tensor_shape dataset_turned_shape(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
 uint64_t dataset_file_bytes(const struct dataset *dataset, sample_id id);
@@ -168,7 +174,7 @@ struct dataset_shape {
 const struct dataset_shape *dataset_shapes(
 	const struct dataset *dataset, const roaring_bitmap_t *selection, size_t *ret_n);
 
-/* Last path of dataset_relative. All members must be 0 before the first call. */
+/* The last path of dataset_relative. All members must be 0 before the first call. */
 struct path_text {
 	uint64_t at; /* offset of the next path in the catalogue */
 	size_t length;

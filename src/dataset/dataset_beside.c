@@ -12,7 +12,7 @@
 
 /* Reads the files beside samples, and columns of metadata, from the catalogue. */
 
-/* an SQL query, in which ?1 is `number` and ?2 is `text`; `row` gets each row */
+/* An SQL query, in which ?1 is `number` and ?2 is `text`; `row` gets each row. */
 struct query {
 	const char *sql;
 	sqlite3_int64 number;
@@ -51,7 +51,7 @@ static int note_row(void *context, sqlite3_stmt *row)
 	return 0;
 }
 
-/* Older versions of the catalogue do not have the table `beside`. */
+/* Tells whether the catalogue has the table `beside`, which older versions lack. */
 static int has_table(struct dataset *dataset, bool *ret)
 {
 	*ret = false;
@@ -191,7 +191,7 @@ int dataset_text(struct dataset *dataset, sample_id id, const char *column, char
 	return err || *ret ? err : -ENOENT;
 }
 
-/* true: class, path, or a column of metadata */
+/* Tells whether the column is class, path, or a column of metadata. */
 static bool may_be_asked(const char *column)
 {
 	return !catalogue_reserved_column(column) || strcasecmp(column, "class") == 0 ||

@@ -8,10 +8,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* a counting sort by label, with a range of ids per thread */
+/* Sorts samples by label, with a counting sort. Each thread has a range of ids. */
 
 #define IDS_AT_ONCE 1024
-/* least samples per thread; below twice as many, one thread is faster than several */
+/* Least samples per thread; below twice as many, one thread is faster than several. */
 #define LEAST_IN_RANGE 4096
 
 struct sorting {
@@ -20,8 +20,9 @@ struct sorting {
 	unsigned n_ranges;
 	uint32_t n_labels;
 	atomic_uint next;
-	/* Per range and label: first how many of the range's samples have the label;
-	 * then the index in `ret` for the range's next sample with this label. */
+	/* Numbers by range and label: first how many of the range's samples have the
+	 * label; then the index in `ret` for the range's next sample with this
+	 * label. */
 	uint32_t *counts;
 	sample_id *ret; /* NULL in the first pass, which only counts */
 };

@@ -18,7 +18,8 @@ static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret)
 	return catalogue_read_errno(db);
 }
 
-/* 1: there is a row; 0: there are no more; -EILSEQ: the file is damaged; -errno. */
+/* Returns 1 if there is a row, and 0 if there are no more. -EILSEQ: the file is
+ * damaged; -errno. */
 static int step(sqlite3 *db, sqlite3_stmt *statement)
 {
 	int code = sqlite3_step(statement);
@@ -115,8 +116,9 @@ static int load_class(sqlite3_stmt *statement, struct catalogue *catalogue)
 	return 0;
 }
 
-/* *ret_same: the build that wrote the catalogue had the same image formats. Otherwise
- * this build may be able to read headers that the other one could not read. */
+/* Reads the settings. *ret_same: the build that wrote the catalogue had the same image
+ * formats. Otherwise this build may be able to read headers that the other one could
+ * not read. */
 static int load_settings(sqlite3 *db, struct catalogue *catalogue, bool *ret_same)
 {
 	sqlite3_stmt *statement = NULL;
@@ -274,8 +276,9 @@ static int load_beside(sqlite3 *db, struct catalogue *catalogue)
 #define NO_PART "NULL, 0, 0, 0, 0"
 #define MODE "channels, bits, palette"
 #define NO_MODE "3, 8, 0"
-/* 0: a build with other image formats wrote the row, and the header must be read again:
- * it was unreadable, or a PNG, whose orientation the build may have missed. */
+/* SQL for `probed` in a catalogue by a build with other image formats. It is 0 if the
+ * header must be read again: it was unreadable, or a PNG, whose orientation the build
+ * may have missed. */
 #define PROBED_AGAIN "probed AND width > 0 AND path NOT LIKE '%.png'"
 
 static void probe_again(struct catalogue *catalogue)
@@ -317,8 +320,8 @@ static int load_samples(sqlite3 *db, sqlite3_int64 version, struct catalogue *ca
 	return err ? err : load_beside(db, catalogue);
 }
 
-/* samples: also read them. *ret_ours: whether the catalogue belongs to the path
- * `source`; if not, its content is not read. */
+/* Reads the catalogue, and its samples if `samples` is true. *ret_ours: whether the
+ * catalogue belongs to the path `source`; if not, its content is not read. */
 static int load_content(sqlite3 *db, const char *source, bool samples,
 	struct catalogue *catalogue, bool *ret_ours)
 {

@@ -19,13 +19,13 @@
 /* application_id and user_version of the file. Other tables need another version. */
 #define CATALOGUE_APPLICATION 0x4a4f4144 /* "JOAD" */
 #define CATALOGUE_VERSION 5
-/* the last version with a row for each sample in the table `samples` */
+/* The last version with a row for each sample in the table `samples`. */
 #define CATALOGUE_WITH_TABLE 4
-/* the last version without the columns channels, bits and palette */
+/* The last version without the columns channels, bits and palette. */
 #define CATALOGUE_WITHOUT_CHANNELS 3
-/* the last version that knows no containers */
+/* The last version that knows no containers. */
 #define CATALOGUE_WITHOUT_CONTAINERS 2
-/* a version without containers and without the column exif_orientation */
+/* A version without containers and without the column exif_orientation. */
 #define CATALOGUE_WITHOUT_ORIENTATION 1
 
 struct row {
@@ -33,7 +33,7 @@ struct row {
 	struct facts facts;
 	/* NULL: the sample has its own file, or its file no longer exists */
 	const struct part *part;
-	const struct beside *beside; /* in the memory of catalogue->names */
+	const struct beside *beside; /* lies in the memory of catalogue->names */
 	/* LABEL_NONE: the class no longer exists, because all its samples are gone */
 	uint32_t label;
 	bool gone;
@@ -71,7 +71,8 @@ struct catalogue {
 /* Adds 1 to each count that applies to the image. */
 void pixels_count(struct dataset_pixels *pixels, struct tensor_shape image);
 
-/* *ret is empty if there is no file, or no usable file; the latter is logged. */
+/* Reads the catalogue. *ret is empty if there is no file, or no usable file; the latter
+ * is logged. */
 must_check int catalogue_load(
 	const char *file, const char *source, struct catalogue *ret);
 /* Works like catalogue_load, but reads neither samples nor files beside samples. */
@@ -79,7 +80,7 @@ must_check int catalogue_load_about(
 	const char *file, const char *source, struct catalogue *ret);
 void catalogue_free(struct catalogue *catalogue);
 
-/* Compares the settings, too. */
+/* Tells whether the scan has the same containers and settings as the catalogue. */
 bool containers_equal(const struct scan *scan, const struct catalogue *catalogue);
 /* Tells whether a scan would find the same containers (by size and mtime), settings and
  * metadata as the catalogue `file` has. Reads no paths of samples, so it takes little
@@ -88,13 +89,15 @@ bool containers_equal(const struct scan *scan, const struct catalogue *catalogue
 bool catalogue_is_current(const struct scan *scan, const char *rule, const char *file);
 
 /* Updates the catalogue, which takes the tree's names. If it was empty, frees
- * tree->files, unless metadata describe these files (tree->described). */
+ * tree->files, unless metadata describe these files (tree->described). *ret_changed:
+ * whether the catalogue has changed. */
 must_check int catalogue_update(const struct scan *scan, struct catalogue *catalogue,
 	struct tree *tree, bool *ret_changed);
 
 struct metadata;
 
-/* tree->files gives the ids of files that metadata describe. Fault: dataset.write. */
+/* Writes the catalogue. tree->files gives the ids of files that metadata describe.
+ * Fault: dataset.write. */
 must_check int catalogue_write(const char *file, const struct scan *scan,
 	const struct catalogue *catalogue, struct metadata *metadata,
 	const struct tree *tree);
@@ -138,12 +141,12 @@ const struct column *metadata_columns(const struct metadata *metadata, size_t *r
 /* Tells whether some file has the column scan->label_field. */
 bool metadata_has_label(const struct metadata *metadata);
 
-/* a record of a file of metadata */
+/* A record of a file of metadata. */
 struct metadata_line {
 	size_t file;		   /* number of the file, from 0 */
 	const char *file_name;	   /* relative to the root; "": too long for a sample */
-	const char *const *values; /* for each column; NULL: none */
-	const bool *has;	   /* for each column: the file has it */
+	const char *const *values; /* value of each column; NULL: none */
+	const bool *has;	   /* whether the file has each column */
 	bool labelled;		   /* the file has the column with the labels */
 	const char *label;	   /* NULL: none */
 };

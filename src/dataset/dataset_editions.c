@@ -108,8 +108,9 @@ static void rename_in_use(struct dataset *dataset, char *file)
 	dataset->file = file;
 }
 
-/* move: rename or link. Memory mappings of the map remain valid. An error is only
- * logged: catalogue_map_open notices a wrong map, which is made again. */
+/* Gives the map a new name; `move` is rename or link. Memory mappings of the map remain
+ * valid. An error is only logged: catalogue_map_open notices a wrong map, which is made
+ * again. */
 static void move_map(
 	const char *from, const char *to, int (*move)(const char *from, const char *to))
 {

@@ -27,7 +27,8 @@ static inline uint64_t hash_scatter(uint64_t z)
 /* Mixes in eight bytes at a time; the last word is filled up with zeros. */
 uint64_t hash_fold_text(uint64_t hash, const char *text, size_t length);
 
-/* hash() in predicates. The result is equal on every machine and in every version. */
+/* Returns the hash for hash() in predicates. It is equal on every machine and in every
+ * version. */
 uint64_t text_hash(const char *text, size_t length);
 /* Returns a hash of a sample's path (relative to the root), size and mtime. */
 uint32_t sample_identity(const char *path, uint64_t bytes, int64_t mtime_ns);
@@ -40,4 +41,5 @@ static inline uint64_t sample_scatter(sample_id id, uint32_t identity)
 /* Returns the sample_identity of a sample in a container: `identity`, that of its path,
  * size and mtime, mixed with the container's size and the sample's place. */
 uint32_t part_identity(uint32_t identity, const struct source_part *part);
+/* Returns a checksum of the bytes. */
 uint64_t content_sum(const void *bytes, size_t n);

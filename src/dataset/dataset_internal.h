@@ -57,7 +57,7 @@ struct dataset {
 	_Atomic(struct dataset_groups *) groups; /* NULL before dataset_group */
 	uint32_t longest_json;			 /* (lock) 0: not known yet */
 	struct dataset **mixed;			 /* a mixture's datasets */
-	sample_id *firsts;			 /* a mixture: first id of each dataset */
+	sample_id *firsts;			 /* a mixture: first ids of datasets */
 	uint32_t *labels;			 /* a mixture: label of each id */
 	size_t n_mixed;				 /* 0: no mixture */
 };
@@ -89,12 +89,12 @@ char *catalogue_file(const char *state_dir, const char *name, const char *ending
 /* Works like catalogue_file, for a replaced edition: <name>.sqlite.<number>. */
 char *catalogue_kept_file(const char *state_dir, const char *name, uint32_t number);
 #define NEXT ".next" /* ending of a catalogue before dataset_install */
-/* Removes the map, too. Logs a failure. */
+/* Removes the catalogue and its map. Logs a failure. */
 void catalogue_remove(const char *file);
 /* Syncs the directory of `file`, so that renames and links are on disk. */
 must_check int catalogue_sync_directory(const char *file);
 
-/* threads: number of threads that scan */
+/* Does the work of dataset_open. threads: number of threads that scan. */
 must_check int dataset_open_threads(const struct dataset_config *config,
 	const char *state_dir, const atomic_bool *stop, unsigned threads,
 	struct dataset **ret);

@@ -78,7 +78,7 @@ static void print_value(FILE *out, sqlite3_stmt *row, int column)
 
 /* --- rows ------------------------------------------------------------------------- */
 
-/* label and dataset that are printed for a row of a mixture */
+/* Label and dataset that are printed for a row of a mixture. */
 struct shown {
 	uint32_t label;
 	const char *dataset;
@@ -101,7 +101,8 @@ static void print_shown(
 	}
 }
 
-/* The statement returns the columns SHOWN, then all columns. shown: NULL: no mixture */
+/* The statement returns the columns SHOWN, then all columns. `shown` is NULL if the row
+ * is not from a mixture. */
 static void print_row(FILE *out, sqlite3_stmt *row, const struct shown *shown)
 {
 	bool first = true;

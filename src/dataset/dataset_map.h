@@ -30,8 +30,8 @@
 
 #define MAP_MAGIC UINT64_C(0x70616d7265646f6a) /* "jodermap" */
 #define MAP_VERSION 3
-/* the last version without the section SHAPES; the maps of dataset_rows.h have it,
- * too */
+/* The last version without the section SHAPES. The maps of dataset_rows.h have it,
+ * too. */
 #define MAP_WITHOUT_SHAPES 2
 #define MAP_ALIGNMENT 64
 
@@ -41,7 +41,7 @@ struct map_container {
 	uint64_t name; /* offset of the name in the section CONTAINER_NAMES */
 };
 
-/* consecutive ids, `first` to `last` inclusive, of samples whose files exist */
+/* Consecutive ids, `first` to `last` inclusive, of samples whose files exist. */
 struct map_run {
 	uint32_t first;
 	uint32_t last;
@@ -163,6 +163,7 @@ void *map_section(const struct catalogue_map *map, enum map_section section);
 const char *map_rule(const struct catalogue_map *map);
 /* Returns why the map is unusable, or NULL. all: also compares columns' checksums. */
 const char *map_problem(const struct catalogue_map *map, bool all);
+/* Returns number i of a column. */
 uint64_t map_number(const struct catalogue_map *map, enum map_section column, size_t i);
 /* Works like map_number, but an impossible label becomes LABEL_NONE. */
 uint64_t map_value(const struct catalogue_map *map, enum map_section column, size_t i);
@@ -170,8 +171,8 @@ uint64_t map_value(const struct catalogue_map *map, enum map_section column, siz
 const char *map_path(
 	const struct catalogue_map *map, sample_id id, struct path_text *path);
 
-/* Finds the place of a sample in a container. false: it is a file, or gone. The caller
- * must check that ret->container exists, because it may be damaged. */
+/* Finds the place of a sample in a container. Returns false if the sample is a file, or
+ * gone. The caller must check that ret->container exists, because it may be damaged. */
 bool map_part(const struct catalogue_map *map, sample_id id, struct part *ret);
 
 /* Fills in the dataset from the map. dataset_close closes the map. */

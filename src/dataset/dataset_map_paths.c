@@ -80,7 +80,7 @@ int map_paths_make(const struct catalogue *catalogue, struct map_bytes *ret_grou
 
 /* --- reading ------------------------------------------------------------------------------ */
 
-/* false: the bytes are damaged. */
+/* Makes the next path from the previous one. Returns false if the bytes are damaged. */
 static bool read_difference(
 	const uint8_t *paths, size_t n, uint64_t *at, struct path_text *path)
 {

@@ -16,7 +16,8 @@
  * file describes samples below its directory, columns with equal names are one, and the
  * value in the file nearest to the sample counts. */
 
-/* version of the rules; a change of the stamp makes a scan read all metadata again */
+/* Version of the rules. It is a part of the stamp, so a new one makes a scan read all
+ * metadata again. */
 #define RULES "3"
 
 struct metadata {
@@ -188,7 +189,8 @@ static void join_types(struct column *into, const struct column *column)
 		into->type = COLUMN_REAL;
 }
 
-/* *ret: false if there are too many columns. */
+/* Adds a file's column to the columns of all files. *ret: false if there are too
+ * many. */
 static int join_column(struct metadata *metadata, struct column *column, bool *ret)
 {
 	struct column *found = find_column(metadata, column->name);

@@ -24,7 +24,7 @@ struct mixing {
 
 /* --- classes ---------------------------------------------------------------------------- */
 
-/* true also with leading zeros */
+/* Leading zeros are allowed. */
 static bool is_number(const char *name, uint32_t number)
 {
 	size_t n = strspn(name, "0123456789");

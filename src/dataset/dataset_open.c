@@ -40,7 +40,7 @@ static int root_error(const struct scan *scan, const char *path, int err)
 	return err;
 }
 
-/* label: a setting such as cls, json:FIELD or csv:COLUMN */
+/* `label` is a setting such as cls, json:FIELD or csv:COLUMN. */
 static void set_label(struct scan *scan, const char *label)
 {
 	static const char *const kinds[] = {
@@ -132,11 +132,11 @@ static int scan_begin(const struct dataset_config *config, struct scan *scan)
 	return scan->far ? begin_far(config, scan) : 0;
 }
 
-/* version of the rules for listing; a change makes scans list all containers again */
+/* Version of the rules for listing. A new one makes scans list all containers again. */
 #define LISTING "4"
 
-/* Makes scan->settings, too, a text of the settings that decide which samples a
- * container has. -errno: the root can't be read. */
+/* Finds the root or its containers. Makes scan->settings, a text of the settings that
+ * decide which samples a container has. -errno: the root can't be read. */
 static int find_root(struct scan *scan)
 {
 	int err = scan->source->find(scan);
@@ -269,7 +269,8 @@ static int keep_catalogue(const struct scan *scan, const struct catalogue *catal
 	return 0;
 }
 
-/* If the root can't be read, the old catalogue is kept, if it has samples. */
+/* Keeps the old catalogue of a root that can't be read, if it has samples; otherwise
+ * refuses the dataset. */
 static int without_root(const struct dataset_config *config, const struct scan *scan,
 	const struct catalogue *catalogue, int err)
 {
@@ -285,7 +286,8 @@ static int without_root(const struct dataset_config *config, const struct scan *
 	return keep_catalogue(scan, catalogue, "", reason, catalogue->rows[0].path);
 }
 
-/* -EACCES: the server refused the credentials, so the scan may have missed samples. */
+/* Returns -EACCES if a server refused the credentials, so that the scan may have missed
+ * samples; otherwise err. */
 static int check_denied(struct scan *scan, int err)
 {
 	const char *denied = atomic_load(&scan->denied);
@@ -296,8 +298,9 @@ static int check_denied(struct scan *scan, int err)
 	return -EACCES;
 }
 
-/* root_err: result of find_root. *ret_seen: the scan could see all places where the
- * catalogue has samples; otherwise the caller must not update the catalogue. */
+/* Loads the catalogue and scans the tree. root_err: result of find_root. *ret_seen: the
+ * scan could see all places where the catalogue has samples; otherwise the caller must
+ * not update the catalogue. */
 static int look(const struct dataset_config *config, struct scan *scan, const char *file,
 	int root_err, struct catalogue *catalogue, struct tree *tree, bool *ret_seen)
 {
@@ -403,14 +406,15 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 
 /* --- without a scan ----------------------------------------------------------------------- */
 
-/* The dataset keeps the last scan's samples, even if files have changed: a kept edition
- * must not change, and readers must not wait until a new engine has scanned. */
+/* Tells whether the dataset keeps the last scan's samples, even if files have changed:
+ * a kept edition must not change, and readers must not wait until a new engine has
+ * scanned. */
 static bool nobody_looks(const struct scan *scan)
 {
 	return !scan->anew && (scan->kept || kept_is_again());
 }
 
-/* Other settings than the map's would find other samples. */
+/* Tells whether the map has the scan's settings. Others would find other samples. */
 static bool is_of_rule(const struct scan *scan, const struct catalogue_map *map)
 {
 	auto_free char *rule = scan_rule(scan);

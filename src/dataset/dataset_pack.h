@@ -40,7 +40,8 @@ must_check int pack_make(size_t n, pack_value *value, const void *context, uint8
 	size_t *ret_bytes);
 /* Returns the smallest size in bytes that n packed numbers can have. */
 size_t pack_least_bytes(size_t n);
-/* packed: aligned like a uint64_t. bytes: its size, at least pack_least_bytes(i + 1). */
+/* Returns number i. `packed` must be aligned like a uint64_t; `bytes` is its size, at
+ * least pack_least_bytes(i + 1). */
 uint64_t pack_get(const uint8_t *packed, size_t bytes, size_t i);
 /* Returns for how many consecutive numbers, from number i on, it is known that they are equal; at
  * least 1. Reads only the struct pack_block, so the result may reach beyond the last number. */

@@ -17,7 +17,7 @@ struct dataset_pairs {
 	struct dataset_pairs *next;
 	char from[SECTION_FROM];
 	roaring_bitmap_t *seconds;
-	/* indexed by the id of the first file */
+	/* ids of second files, indexed by the id of the first file */
 	sample_id second[];
 };
 
@@ -38,7 +38,8 @@ static bool add(struct path *path, const char *text, size_t n)
 	return true;
 }
 
-/* Removes the last component of a path that ends with a slash. false: it is empty. */
+/* Removes the last component of a path that ends with a slash. Returns false if the
+ * path is empty. */
 static bool leave(struct path *path)
 {
 	if (path->n == 0)
@@ -50,7 +51,8 @@ static bool leave(struct path *path)
 	return true;
 }
 
-/* Appends a component of `from`, with `stem` for {stem}. false: it is too long. */
+/* Appends a component of `from`, with `stem` for {stem}. Returns false if the path
+ * becomes too long. */
 static bool add_name(
 	struct path *path, const char *name, size_t n, const char *stem, size_t n_stem)
 {
@@ -67,7 +69,7 @@ static bool add_name(
 	return true;
 }
 
-/* false: the second file's path leads out of the dataset, or is too long. */
+/* Returns false if the second file's path leads out of the dataset, or is too long. */
 static bool find_path(const char *first, const char *from, struct path *ret)
 {
 	const char *slash = strrchr(first, '/'), *name = slash ? slash + 1 : first;
@@ -230,7 +232,7 @@ static bool same_size(struct tensor_shape a, struct tensor_shape b)
 	return a.width == b.width && a.height == b.height;
 }
 
-/* true: equal aspect ratios, apart from rounding by up to a pixel */
+/* Tells whether the aspect ratios are equal, apart from rounding by up to a pixel. */
 static bool same_form(struct tensor_shape a, struct tensor_shape b)
 {
 	uint64_t x = (uint64_t)a.width * b.height, y = (uint64_t)a.height * b.width;

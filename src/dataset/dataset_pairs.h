@@ -12,7 +12,7 @@
  * Without `from` samples have no second files. If a preparation has frames, the
  * functions return the frames of a video instead (dataset_groups.h).
  *
- *   Flow: dataset_pair first, when a job or an edition is made.
+ *   Flow: dataset_pair is called first, when a job or an edition is made.
  *   Owns: the dataset has the pairs until it is closed.
  *   Threads: any; after dataset_pair only memory is read.   Errors: as dataset_paths.
  */
@@ -22,7 +22,7 @@
 must_check int dataset_pair(
 	struct dataset *dataset, const struct preparation *preparation);
 
-/* SAMPLE_NONE: the sample has no second file. */
+/* Returns SAMPLE_NONE if the sample has no second file. */
 sample_id dataset_second(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
 /* Returns file i (from 0) after the first in the sample's tensor: the second file of a

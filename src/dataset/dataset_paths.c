@@ -20,10 +20,10 @@
  *   `- b   3
  */
 struct path_file {
-	/* in paths->names; before the sort, the whole path in paths->texts */
+	/* name in paths->names; before the sort, the whole path in paths->texts */
 	const char *name;
 	sample_id id;	/* SAMPLE_NONE: not a sample */
-	uint32_t other; /* if not a sample: index in `others` */
+	uint32_t other; /* index in `others`, if not a sample */
 };
 
 struct dataset_paths {
@@ -242,7 +242,7 @@ static int make_directories(struct dataset_paths *paths)
 	return err;
 }
 
-/* the last added file, and its directory */
+/* The last added file, and its directory. */
 struct entered {
 	char path[PATH_MAX];
 	size_t directory_bytes;
@@ -360,7 +360,8 @@ static int make(struct dataset *dataset, bool in_order, struct dataset_paths **r
 	return 0;
 }
 
-/* Waits for a thread that is making the tree. NULL: the caller has to make it. */
+/* Returns the tree, and waits for a thread that is making it. NULL: the caller has to
+ * make it. */
 static struct dataset_paths *begin(struct dataset *dataset)
 {
 	LOCK_SCOPE(&dataset->lock);

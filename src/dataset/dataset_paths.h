@@ -17,7 +17,7 @@
 
 struct dataset_paths;
 
-/* a directory; subdirectories and files are sorted by the bytes of their names */
+/* A directory. Subdirectories and files are sorted by the bytes of their names. */
 struct paths_directory {
 	const char *name; /* "" for the root, which is directory 0 */
 	uint32_t parent;
@@ -43,14 +43,15 @@ struct paths_other {
 	int64_t mtime_ns;
 };
 bool paths_show_others(const struct dataset_paths *paths);
-/* NULL: file i is a sample, or does not exist. */
+/* Returns NULL if file i is a sample, or does not exist. */
 const struct paths_other *paths_other(const struct dataset_paths *paths, uint32_t i);
 
-/* SAMPLE_NONE: file i is not a sample. first_file explains the numbers of files. */
+/* Returns SAMPLE_NONE if file i is not a sample. paths_directory.first_file explains
+ * the numbers of files. */
 sample_id paths_sample(const struct dataset_paths *paths, uint32_t i);
 const char *paths_name(const struct dataset_paths *paths, uint32_t i);
 
-/* UINT32_MAX: there is no such subdirectory. */
+/* Returns UINT32_MAX if there is no such subdirectory. */
 uint32_t paths_find_child(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name);
 /* Finds the sample whose name is the first n bytes of `name`, a dot, and an ending

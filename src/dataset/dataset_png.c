@@ -19,7 +19,7 @@
  * there, and they would take a read of the whole file.
  */
 
-/* largest chunk that is read; no camera writes more */
+/* The largest chunk that is read, in bytes. No camera writes more. */
 #define MOST_CHUNK ((uint32_t)1 << 20)
 #define MOST_TEXT ((size_t)1 << 20) /* largest inflated text in bytes, as in Pillow */
 #define RAW_PROFILE "Raw profile type exif"
@@ -50,7 +50,8 @@ static struct text copy(const char *data, size_t size)
 	return text;
 }
 
-/* An incomplete stream gives the part that can be inflated. false: it is damaged. */
+/* Inflates a text; an incomplete stream gives the part that can be inflated. Returns
+ * false if the stream is damaged. */
 static bool unpack(const char *data, size_t size, struct text *ret)
 {
 	z_stream stream = {.next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size};
@@ -154,7 +155,7 @@ static int digit(char c)
 	return isdigit((unsigned char)c) ? c - '0' : (c | 0x20) - 'a' + 10;
 }
 
-/* Turns hexadecimal digits, from the fourth line on, into bytes. false: other
+/* Turns hexadecimal digits, from the fourth line on, into bytes. Returns false if other
  * characters are among them. */
 static bool from_digits(struct text *text)
 {

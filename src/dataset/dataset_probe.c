@@ -20,14 +20,15 @@
  * libjpeg reports an error by a function that must not return, so jpeg_fail uses
  * longjmp. */
 
-/* signature; chunk IHDR: length, name, 13 bytes, checksum */
+/* A PNG begins with its signature and the chunk IHDR: length, name, 13 bytes,
+ * checksum. */
 #define PNG_MAGIC "\x89PNG\r\n\x1a\n"
 #define PNG_START (8 + 8 + 13 + 4)
 /* A larger deflated sample is probably no image, or an attack on the memory. */
 #define MOST_DEFLATED_BYTES ((uint64_t)256 << 20)
 
 struct jpeg_trap {
-	/* first: jpeg_fail converts its address to that of the trap */
+	/* the first member: jpeg_fail converts its address to that of the trap */
 	struct jpeg_error_mgr manager;
 	jmp_buf jump;
 };
@@ -139,8 +140,8 @@ static int probe_stream(FILE *file, struct tensor_shape *ret, uint8_t *ret_orien
 
 /* --- parts ---------------------------------------------------------------------------- */
 
-/* Makes a file or a part readable as a FILE. Keeps the first bytes, which are read
- * again after rewind. */
+/* Makes a file or a part readable as a FILE. Keeps the first bytes, so that they are
+ * read only once even if the FILE is rewound. */
 struct window {
 	read_at *read;
 	void *context;

@@ -15,8 +15,8 @@
 
 #define ROWS_TOGETHER 16384
 
-/* Fault: dataset.write. */
+/* Writes all rows. Fault: dataset.write. */
 must_check int rows_write(
 	sqlite3 *db, const struct scan *scan, const struct catalogue *catalogue);
-/* The catalogue must already have its classes and containers. */
+/* Reads all rows. The catalogue must already have its classes and containers. */
 must_check int rows_read(sqlite3 *db, struct catalogue *catalogue);

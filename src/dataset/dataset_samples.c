@@ -37,7 +37,7 @@ struct samples {
 	/* reads the metadata of one sample; NULL: the dataset has no metadata */
 	sqlite3_stmt *described;
 	sqlite3_int64 of; /* sample of the last run of `described`; -1: none */
-	bool has;	  /* this sample has metadata */
+	bool has;	  /* the sample `of` has metadata */
 };
 
 struct attached {

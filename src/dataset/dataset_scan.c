@@ -81,7 +81,8 @@ struct examination {
 
 #define BATCH 32
 
-/* false: not a sample, no longer there, or impossible to examine. */
+/* Sets the file's facts. Returns false if it is not a sample, no longer exists, or
+ * can't be examined. */
 static bool examine_file(struct examination *examination, struct found *found,
 	const struct row *old, struct issues *issues)
 {

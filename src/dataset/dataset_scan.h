@@ -41,19 +41,21 @@ struct part {
 	struct source_part at;
 };
 
-/* a file beside a sample, as 7.txt beside 7.jpg */
+/* A file beside a sample, such as 7.txt beside 7.jpg: its name is the sample's with
+ * another ending. */
 struct beside {
 	const struct beside *next; /* next file beside the same sample */
-	const char *ending;	   /* in lower case */
+	const char *ending;	   /* lower case */
 	const char *name;	   /* last component of the path, as in the file system */
 	uint64_t bytes;
 	int64_t mtime_ns;
-	struct source_part at; /* if the sample is in a container */
+	struct source_part at; /* place in the container, if the sample is in one */
 };
 
-/* Inserts in the order of endings. false: the list already has this ending. */
+/* Inserts in the order of endings. Returns false if the list already has this ending;
+ * it is then unchanged. */
 bool beside_insert(const struct beside **list, struct beside *beside);
-/* Compares names, sizes, mtimes and places. */
+/* Tells whether both lists have the same files: names, sizes, mtimes and places. */
 bool beside_equal(const struct beside *a, const struct beside *b);
 
 struct found {
@@ -67,7 +69,7 @@ struct found {
 	const struct beside *beside;
 };
 
-/* a file that may lie beside a sample; its stem is its path without the ending */
+/* A file that may lie beside a sample; its stem is its path without the ending. */
 struct beside_file {
 	const char *path;
 	size_t stem, order;
@@ -79,22 +81,23 @@ struct beside_files {
 	size_t n, capacity;
 };
 
-/* The list does not own its texts. */
+/* A list of texts, which it does not own. */
 struct name_list {
 	const char **name;
 	size_t n;
 	size_t capacity;
 };
 
+/* Sorts the list in byte order. */
 void name_list_sort(struct name_list *names);
-/* The list must be sorted by name_list_sort. NULL: it does not have `name`. */
+/* Returns the text of a sorted list that equals `name`, or NULL. */
 const char *name_list_find(const struct name_list *names, const char *name);
 
 struct tree {
 	struct found *files; /* sorted by class, then directory, then name */
 	size_t n_files;
 	size_t files_capacity;
-	struct beside_files beside; /* not assigned to samples yet */
+	struct beside_files beside; /* files that are not assigned to samples yet */
 	struct found *others; /* files that are not samples, if the dataset shows them */
 	size_t n_others;
 	size_t others_capacity;
@@ -106,7 +109,8 @@ struct tree {
 	 * followed. The catalogue's samples below them may still exist. */
 	struct name_list unseen;
 	struct name_list metadata; /* files of metadata below the root */
-	uint64_t root_files;	   /* directly in the root, so without a class */
+	/* number of files directly in the root, which have no class */
+	uint64_t root_files;
 	struct issues issues;
 	/* memory of all names; catalogue_update passes it to the catalogue */
 	struct arena names;
@@ -133,7 +137,7 @@ struct listing;
 struct scan {
 	const char *name;
 	const struct source *source;
-	char *root;   /* from the configuration, without slashes at the end; "" for "/" */
+	char *root;   /* configured path, without slashes at the end; "" for "/" */
 	char *real;   /* real path of a directory, without slashes at its end */
 	char *beside; /* directory or URL to which names of containers are relative */
 	bool far;     /* the root is a URL */
@@ -170,7 +174,7 @@ struct scan {
 	struct progress progress;
 };
 
-/* number of threads for slow storage that answers many requests at a time */
+/* Number of threads for slow storage that answers many requests at a time. */
 #define SCAN_FAR_THREADS 32
 
 /* Prints <beside>/<name>, or `name` alone if it is a URL. 0 or -ENAMETOOLONG. */
@@ -179,10 +183,12 @@ must_check int scan_beside(const char *beside, const char *name, char *ret, size
 must_check int scan_path(
 	const struct scan *scan, const char *relative, char *ret, size_t size);
 bool scan_stopped(const struct scan *scan);
-/* false: the file's real path is outside the tree, and links must not leave the tree. */
+/* Returns false if the file's real path is outside the tree, and links must not leave
+ * it. */
 bool scan_inside(const struct scan *scan, const char *relative);
 
-/* Compares in the order of ImageFolder: class, directory, file name, each by bytes. */
+/* Compares paths in the order of ImageFolder: class, directory, file name, each by
+ * bytes. */
 int path_compare(const char *a, const char *b);
 /* Sorts by path_compare; equal paths are sorted by their places in containers. */
 void files_sort(struct found *files, size_t n, unsigned threads);
@@ -198,7 +204,8 @@ bool wanted_name(const char *extensions, const char *name);
 bool wanted_ending(const char *extensions, const char *ending);
 
 void tree_free(struct tree *tree);
-/* Warns of directories without samples, which do not become classes. */
+/* Finds the classes of the samples. Warns of directories without samples, which do not
+ * become classes. */
 must_check int tree_find_classes(const struct scan *scan, struct tree *tree);
 /* Warns if the root seems to be wrong, or if images lie beside the classes. */
 void tree_warn(const struct scan *scan, const struct tree *tree);
@@ -216,7 +223,8 @@ must_check int scan_match(const struct catalogue *catalogue, struct tree *tree);
 must_check int scan_examine(
 	struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
 
-/* *ret is {0, 0} if the file is not an image. -errno: it can't be read. */
+/* Reads the header of a file. *ret is {0, 0} if the file is not an image. -errno: it
+ * can't be read. */
 must_check int probe_header(
 	const char *path, struct tensor_shape *ret, uint8_t *ret_orientation);
 /* Reads like pread, at most `bytes` bytes. -1: an error. */
@@ -229,5 +237,6 @@ must_check int probe_part(read_at *read, void *context, const struct source_part
 uint8_t exif_orientation(const uint8_t *data, size_t size);
 /* Works like exif_orientation, but returns 0 if there is none. */
 uint32_t exif_find_orientation(const uint8_t *data, size_t size);
-/* Returns 1 to 8. The position in `file` must be the end of the PNG's first chunk. */
+/* Returns the orientation, 1 to 8. The position in `file` must be the end of the PNG's
+ * first chunk. */
 uint8_t png_orientation(FILE *file);

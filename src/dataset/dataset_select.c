@@ -24,7 +24,7 @@
 #define STEPS_PER_ROW 1000
 #define SPACE " \t\r\n\f\v"
 #define NO_SUBQUERIES "subqueries are not allowed"
-#define STEPS_AT_ONCE 1000 /* between calls of count_steps */
+#define STEPS_AT_ONCE 1000 /* SQLite's steps between two calls of count_steps */
 
 static const char *const functions[] = {"abs", "ceil", "ceiling", "coalesce", "floor",
 	"glob", "hash", "ifnull", "iif", "instr", "json_array_length", "json_extract",
@@ -119,8 +119,8 @@ static const char *word_problem(const char *text, size_t n)
 	return NULL;
 }
 
-/* Returns the closing quote, or NULL. A text with a doubled quote, such as 'it''s', is
- * skipped as two texts. */
+/* Returns the closing quote; NULL: there is none. A text with a doubled quote, such as
+ * 'it''s', is skipped as two texts. */
 static const char *skip_quoted(const char *text)
 {
 	return strchr(text + 1, *text == '[' ? ']' : *text);
@@ -174,7 +174,7 @@ static void print_columns(FILE *out, sqlite3 *db)
 	sqlite3_finalize(statement);
 }
 
-/* Returns -EINVAL or -ENOMEM. */
+/* Makes the message for the user. Returns -EINVAL or -ENOMEM. */
 static int bad_predicate(
 	sqlite3 *db, const char *where, const char *problem, char **ret_message)
 {
@@ -221,7 +221,7 @@ uint64_t dataset_hash(const char *text)
 	return text_hash(text, strlen(text)) & HASH_BITS;
 }
 
-/* hash(NULL) is NULL. */
+/* The SQL function hash(X). hash(NULL) is NULL. */
 static void hash_function(sqlite3_context *context, int n, sqlite3_value **values)
 {
 	(void)n;

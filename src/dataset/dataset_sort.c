@@ -89,7 +89,7 @@ static uint32_t *slot_of(const struct sorting *sorting, const char *path, size_t
 	return &sorting->slots[i];
 }
 
-/* Doubles the table if it is half full. false: no memory. */
+/* Doubles the table if it is half full. Returns false if there is no memory. */
 static bool grow_table(struct sorting *sorting)
 {
 	size_t n = sorting->n_slots ? 2 * sorting->n_slots : 1024;
@@ -105,7 +105,8 @@ static bool grow_table(struct sorting *sorting)
 	return sorting->slots;
 }
 
-/* Adds a new class. false: the path names no class, or there is no memory. */
+/* Finds the file's class, and adds it if it is new. Returns false if the path names no
+ * class, or if there is no memory. */
 static bool find_class(struct sorting *sorting, const char *path, uint32_t *ret)
 {
 	size_t length = first_part(path);

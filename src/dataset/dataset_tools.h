@@ -18,7 +18,7 @@
  *         for progress_tick.   Errors: NULL: no memory.
  */
 
-/* memory for names and directories, freed all at once */
+/* Memory for names and directories, freed all at once. */
 struct arena {
 	struct arena_block *blocks;
 	size_t left; /* free bytes in the first block */
@@ -72,7 +72,7 @@ void progress_begin(struct progress *progress, const char *name);
 void progress_tick(struct progress *progress);
 void progress_end(struct progress *progress);
 
-/* problems that a scan finds; each kind is counted, and logged once with an example */
+/* Problems that a scan finds. Each kind is counted, and logged once with an example. */
 enum issue_kind {
 	ISSUE_OUTSIDE,
 	ISSUE_DANGLING,

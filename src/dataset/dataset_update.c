@@ -189,7 +189,7 @@ static int update_containers(
 	return catalogue->settings ? 0 : -ENOMEM;
 }
 
-/* LABEL_NONE: the catalogue no longer has the class of the path. */
+/* Returns LABEL_NONE if the catalogue no longer has the class of the path. */
 static uint32_t find_label(const struct catalogue *catalogue, const char *path)
 {
 	size_t length = strcspn(path, "/");

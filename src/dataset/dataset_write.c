@@ -27,8 +27,9 @@ struct writer {
 	sqlite3 *db;
 	sqlite3_stmt *update;
 	size_t n_columns;
-	size_t updated; /* number of the file for which `update` is, from 1 */
-	/* for each of tree->files: the last file that describes it, from 1; 0: none */
+	/* number of the file of metadata whose columns `update` writes, from 1 */
+	size_t updated;
+	/* last file of metadata that describes each of tree->files, from 1; 0: none */
 	uint32_t *described;
 	uint64_t unknown;
 	uint64_t repeated;
@@ -377,7 +378,8 @@ static int remove_ending(const char *file, const char *ending)
 	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* An unusable catalogue must not be lost: saved states of trainings refer to its ids. */
+/* Renames an unusable catalogue to <file>.unusable. It must not be lost: saved states
+ * of trainings refer to its ids. */
 static int keep_unusable(const char *file)
 {
 	auto_free char *kept = aprintf("%s.unusable", file);
@@ -390,7 +392,7 @@ static int keep_unusable(const char *file)
 	return err;
 }
 
-/* SQLite would apply the old catalogue's journals to the new one. */
+/* Makes way for the new catalogue. SQLite would apply the old one's journals to it. */
 static int make_way(const char *file, bool unusable)
 {
 	int err = unusable ? keep_unusable(file) : 0;

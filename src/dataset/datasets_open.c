@@ -29,7 +29,7 @@ struct opening {
 	struct dataset ***datasets;
 };
 
-/* Logs and leaves out a dataset that can't be opened. 0 or -ENOMEM. */
+/* Logs and leaves out a dataset that can't be opened. Returns 0 or -ENOMEM. */
 static int open_added(void *context, const char *file)
 {
 	struct opening *opening = context;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* bytes of the first request: enough for nearly any image's header */
+/* Bytes of the first request: enough for nearly any image's header. */
 #define FIRST_BYTES ((size_t)16 << 10)
 #define MOST_BYTES ((size_t)1 << 20)
 

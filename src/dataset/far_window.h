@@ -24,7 +24,8 @@ struct far_window {
 	size_t bytes;
 	size_t ahead; /* bytes of the last request */
 	struct far_error error;
-	_Atomic(char *) *denied; /* first answer that refused the credentials */
+	/* receives the first answer that refused the credentials */
+	_Atomic(char *) *denied;
 };
 
 /* Reads like pread. -1: an error; window->error has the reason. */

@@ -39,7 +39,7 @@ static int refuse(const struct reading *reading, const char *text)
 	return -EINVAL;
 }
 
-/* text: what follows the last blank of a line */
+/* `text` is what follows the last blank of a line. */
 static bool parse_label(const char *text, uint32_t *ret)
 {
 	size_t n = strspn(text, "0123456789");
@@ -65,7 +65,7 @@ static int add(
 	return 0;
 }
 
-/* Changes `text`. */
+/* Parses a line of the table. Changes `text`. */
 static int read_line(const struct reading *reading, char *text)
 {
 	struct entry entry = {.line = reading->line};
@@ -119,7 +119,8 @@ static int read_lines(struct reading *reading, FILE *in)
 	return err ? err : sort(reading);
 }
 
-/* -EINVAL: a FIFO or a device, from which a read could block. */
+/* Opens a regular file. -EINVAL: it is a FIFO or a device, from which a read could
+ * block. */
 static int open_file(const char *path, FILE **ret)
 {
 	struct stat status;

@@ -78,7 +78,7 @@ static int feed(struct csv *csv)
 	int err = block ? 0 : -ENOMEM;
 	while (!err && (n = fread(block, 1, AT_ONCE, csv->pass->in)) > 0) {
 		bool mark = begins && n >= 3 && memcmp(block, "\xef\xbb\xbf", 3) == 0;
-		size_t skip = mark ? 3 : 0; /* byte order mark */
+		size_t skip = mark ? 3 : 0; /* length of the byte order mark */
 		err = csv_read(&csv->reader, block + skip, n - skip);
 		begins = false;
 	}

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 #define MAX_NAME 64
-#define MAX_WARNINGS 8 /* warnings about columns of a file */
+#define MAX_WARNINGS 8 /* most warnings about columns of a file */
 
 /* --- one reading of the file -------------------------------------------------------------- */
 
@@ -93,8 +93,8 @@ int pass_end_record(struct pass *pass)
 	return err;
 }
 
-/* -EINVAL, logged: the file can't be read, or has changed since the scan found it; the
- * next scan reads it. */
+/* Opens the file. -EINVAL, logged: it can't be read, or has changed since the scan
+ * found it; the next scan reads it. */
 static int open_file(struct pass *pass)
 {
 	const struct metadata_file *file = pass->file;
@@ -230,7 +230,8 @@ static void warn_of_columns(const struct metadata_file *file)
 			file->bad_columns, MAX_WARNINGS);
 }
 
-/* Numbers stay numbers only if each value, parsed and printed, gives the same text. */
+/* A column of numbers stays one only if each value, parsed and printed, gives the same
+ * text. */
 static void note_value(
 	struct pass *pass, struct column *column, const char *value, bool is_text)
 {
@@ -279,7 +280,8 @@ int metadata_file_columns(struct metadata_file *file)
 
 /* --- values ------------------------------------------------------------------------------- */
 
-/* name: relative to the directory of the file of metadata. "": the path is too long. */
+/* Makes a path relative to the root. `name` is relative to the directory of the file of
+ * metadata. Returns "" if the path is too long. */
 static const char *whole_name(
 	const struct metadata_file *file, const char *name, char *ret)
 {

@@ -16,7 +16,7 @@
 
 #define MAX_COLUMNS 256
 
-/* limits for one file, in bytes and fields; SQLite can store such a row */
+/* Limits for one file, in bytes and fields. SQLite can store such a row. */
 #define MAX_FIELD (64 * 1024)
 #define MAX_LINE (512 * 1024)
 #define MAX_FIELDS 1024
@@ -28,9 +28,9 @@ struct metadata_file {
 	const char *label_column; /* NULL: no label is needed */
 	size_t label;		  /* index of the label's field; SIZE_MAX: none */
 	bool jsonl;
-	off_t bytes;		/* when the file was found */
-	struct timespec mtime;	/* when the file was found */
-	struct column *columns; /* without those with unusable names */
+	off_t bytes;		/* size when the file was found */
+	struct timespec mtime;	/* mtime when the file was found */
+	struct column *columns; /* columns, without those with unusable names */
 	size_t n_columns, columns_capacity;
 	char **keys; /* JSON: the name of each field */
 	size_t n_keys, keys_capacity;
@@ -48,7 +48,7 @@ struct field {
 	bool text;    /* the value is a text, even if it looks like a number */
 };
 
-/* one reading of a file; it collects a record's fields until the record is complete */
+/* One reading of a file. It collects a record's fields until the record is complete. */
 struct pass {
 	struct metadata_file *file;
 	FILE *in;
@@ -66,17 +66,18 @@ struct pass {
 	void *context;
 };
 
-/* NULL: the current record has no value in field i. */
+/* Returns NULL if the current record has no value in field i. */
 const char *pass_field(const struct pass *pass, size_t i);
 /* Sets field i of the current record. Fields that were skipped have no value. */
 must_check int pass_keep(
 	struct pass *pass, size_t i, const char *text, size_t n, bool is_text);
-/* Calls pass->record, and begins the next record. */
+/* Ends the current record: calls pass->record, and begins the next one. */
 must_check int pass_end_record(struct pass *pass);
-/* If the name can't be used, warns and leaves out the column. */
+/* Adds the column of field i. If its name can't be used, warns and leaves it out. */
 must_check int pass_add_column(struct pass *pass, size_t i, const char *name);
 
-/* pass_refuse and pass_too_much log that the file's columns are left out. -EINVAL */
+/* pass_refuse and pass_too_much log that the file's columns are left out, and return
+ * -EINVAL. */
 int pass_refuse(const struct pass *pass, uint64_t line, const char *format, ...)
 	printf_like(3, 4);
 int pass_too_much(

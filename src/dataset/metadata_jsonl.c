@@ -99,7 +99,7 @@ static int keep_value(struct jsonl *jsonl)
 	return pass_keep(pass, field, value, n, !sqlite3_column_int(jsonl->read, 2));
 }
 
-/* SQLite would stop parsing at a zero byte. */
+/* Tells whether the line has a zero byte, at which SQLite would stop parsing. */
 static bool has_zero(const struct jsonl *jsonl)
 {
 	if (memchr(jsonl->line, '\0', jsonl->n))

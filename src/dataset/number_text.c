@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define MOST_DECIMALS 20
-/* a decimal number of so many digits survives conversion to double and back */
+/* A decimal number of so many digits survives conversion to double and back. */
 #define SURE_DIGITS 15
 #define MOST_DIGITS 17 /* all doubles differ with this many digits */
 /* Python and C print no exponent if LEAST_POWER <= the power of ten < MOST_POWER. */

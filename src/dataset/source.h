@@ -45,22 +45,24 @@ extern const struct source source_lmdb;
 extern const struct source source_far_tar, source_manifest, source_bucket;
 
 const struct source *source_of(const char *path);
-/* NULL: no source reads such a URL. */
+/* Returns NULL if no source reads such a URL. */
 const struct source *source_of_url(const char *url);
-/* Ignores case, and slashes at the end of the path. */
+/* Tells whether the path has this ending. Ignores case, and slashes at the end of the
+ * path. */
 bool source_name_ends(const char *path, const char *ending);
-/* Compressed tars count, too; they are refused later, with a message. */
+/* Tells whether the name has a tar's ending. Compressed tars count, too; they are
+ * refused later, with a message. */
 bool source_is_tar_name(const char *name);
 
 /* --- containers: source_container.c ---------------------------------------------------- */
 
 /* A range {FIRST..LAST} in the name of a file. */
 struct name_range {
-	const char *begin, *end; /* with its braces */
+	const char *begin, *end; /* the range with its braces */
 	uint64_t first, last;
 	int digits; /* numbers are filled up with leading zeros to this many digits */
 };
-/* false: the name has no range, or more than one. */
+/* Returns false if the name has no range, or more than one. */
 bool name_range_read(const char *name, struct name_range *ret);
 /* Prints the name with i in the place of the range. -ENAMETOOLONG */
 must_check int name_range_print(const char *name, const struct name_range *range,
@@ -68,7 +70,7 @@ must_check int name_range_print(const char *name, const struct name_range *range
 /* Lists a tar; the `index` of all sources that have tars. */
 must_check int tar_index(struct container_scan *container);
 
-/* a container that a thread is listing */
+/* A container that a thread is listing. */
 struct container_scan {
 	struct scan *scan;
 	const struct container *file;
@@ -77,10 +79,11 @@ struct container_scan {
 	int fd;
 	struct far_window
 		*window; /* reads a remote object; NULL: the container is a file, `fd` */
-	uint8_t *buffer; /* read in advance; NULL: reads are not buffered */
+	/* bytes that were read in advance; NULL: reads are not buffered */
+	uint8_t *buffer;
 	uint64_t buffered_at; /* offset of the buffer in the file */
 	size_t buffered;
-	struct listing *listing; /* gets the samples that the thread finds */
+	struct listing *listing; /* list that gets the samples that the thread finds */
 	struct label_group *group;
 	size_t first; /* index in listing->samples of the container's first sample */
 	struct group_label *labels;
@@ -98,17 +101,20 @@ int containers_find_pattern(struct scan *scan);
 int containers_list(
 	struct scan *scan, const struct catalogue *catalogue, struct tree *ret);
 
-/* -EINVAL, logged: they can't be read, or the container is too short. */
+/* Reads `bytes` bytes. -EINVAL, logged: they can't be read, or the container is too
+ * short. */
 must_check int container_read(
 	struct container_scan *container, uint64_t offset, void *ret, size_t bytes);
 /* Logs why the container is refused, and the offset. Returns -EINVAL. */
 must_check int container_refuse(struct container_scan *container, uint64_t offset,
 	const char *format, ...) printf_like(3, 4);
+/* Tells whether the container has at least `bytes` bytes from the offset on. */
 bool container_has(
 	const struct container_scan *container, uint64_t offset, uint64_t bytes);
 
-/* Makes a path from a member's name, without "." and empty components. 1: it is hidden
- * or too long for a sample. -EINVAL, logged: it would lead out of the container. */
+/* Makes a path from a member's name, without "." and empty components. Returns 1 if it
+ * is hidden or too long for a sample. -EINVAL, logged: it would lead out of the
+ * container. */
 must_check int container_clean_name(struct container_scan *container, uint64_t offset,
 	const char *name, char ret[PATH_MAX]);
 
@@ -118,7 +124,7 @@ must_check int container_member(struct container_scan *container, const char *pa
 	const struct source_part *part, uint64_t bytes);
 /* Adds a directory. If directories are classes, its first component is a class. */
 must_check int container_directory(struct container_scan *container, const char *path);
-/* Must be called after the last member. */
+/* Ends the listing of the container. Must be called after the last member. */
 must_check int container_end(struct container_scan *container);
 void container_issue(
 	struct container_scan *container, enum issue_kind kind, const char *name);
@@ -134,7 +140,7 @@ bool beside_wanted(const char *path);
 /* Adds a file that may lie beside samples. facts: size, mtime and place. -ENOMEM */
 must_check int beside_add(struct beside_files *files, struct arena *arena,
 	const char *path, const struct beside *facts);
-/* Must be called after the last beside_add and before beside_find. */
+/* Sorts the files. Must be called after the last beside_add and before beside_find. */
 void beside_sort(struct beside_files *files);
 /* Finds the files beside a sample. -ENOMEM */
 must_check int beside_find(const struct beside_files *files, struct arena *arena,
@@ -142,7 +148,7 @@ must_check int beside_find(const struct beside_files *files, struct arena *arena
 
 /* --- samples that threads have listed: source_label.c ---------------------------------- */
 
-/* a sample of a container or list of files; listings_join makes its path */
+/* A sample of a container or list of files. listings_join makes its path. */
 struct listed {
 	const char *member; /* path in the container */
 	const char *label;  /* label that the container or manifest gives; NULL: none */
@@ -186,10 +192,11 @@ struct group_label {
 struct label_group {
 	char key[PATH_MAX];
 	const char *member; /* path of the member with the label; NULL: none yet */
-	size_t first;	    /* index in the listing */
-	const char *label;  /* NULL: none yet */
+	size_t first;	    /* index of the group's first sample in the listing */
+	const char *label;  /* label of the group; NULL: none yet */
 };
-/* Adds a member; a new key ends the current group. *ret_sample: it is a sample. */
+/* Adds a member; a new key ends the current group. *ret_sample: whether the member is a
+ * sample. */
 must_check int group_add(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes, bool *ret_sample);
 /* Ends the current group: gives its samples their label. */

@@ -14,7 +14,7 @@
  * or if its stem is the sample's path up to the first dot of the name, as 7.txt and
  * 7.seg.jpg: WebDataset's rule. */
 
-/* most files of one stem beside a sample */
+/* Most files of one stem beside a sample. */
 #define MOST_OF_STEM 16
 
 static size_t name_at(const char *path)
@@ -83,7 +83,8 @@ static int compare_files(const void *a, const void *b)
 	return order ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-/* Returns the first file whose stem is at least that of `path`. stem: its length. */
+/* Returns the index of the first file whose stem is at least that of `path`. stem: the
+ * length of that stem. */
 static size_t find_stem(const struct beside_files *files, const char *path, size_t stem)
 {
 	size_t low = 0, high = files->n;
@@ -112,8 +113,8 @@ bool beside_insert(const struct beside **list, struct beside *beside)
 	return order > 0;
 }
 
-/* Leaves out endings that the list already has. The last of several files with the same
- * stem and ending counts. */
+/* Adds the files with this stem to the list. Leaves out endings that it already has.
+ * The last of several files with the same stem and ending counts. */
 static int add_stem(const struct beside_files *files, struct arena *arena,
 	const char *path, size_t stem, const struct beside **list)
 {

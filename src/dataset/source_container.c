@@ -49,8 +49,9 @@ bool container_has(
 	return offset <= all && bytes <= all - offset;
 }
 
-/* Usually covers the headers of a member and its image, or several small members.
- * Smaller reads would save little, because the kernel reads ahead. */
+/* Bytes that are read at once. They usually cover the headers of a member and its
+ * image, or several small members. Smaller reads would save little, because the kernel
+ * reads ahead. */
 #define BUFFER_BYTES 16384
 
 static ssize_t read_file(
@@ -347,8 +348,9 @@ static int reuse(struct containers *all, struct container_scan *container)
 	return err;
 }
 
-/* ret_new[i]: the index in the scan of the catalogue's container i. false: a container
- * or the settings have changed, or the catalogue has no containers. */
+/* Sets ret_new[i] to the index in the scan of the catalogue's container i. Returns
+ * false if a container or the settings have changed, or the catalogue has no
+ * containers. */
 static bool match_containers(
 	const struct scan *scan, const struct catalogue *catalogue, uint32_t *ret_new)
 {

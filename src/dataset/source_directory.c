@@ -38,7 +38,7 @@ struct walk {
 	struct tree *parts; /* one per thread */
 	struct lock lock;
 	pthread_cond_t wake;
-	struct dir *stack; /* (lock) to be listed */
+	struct dir *stack; /* (lock) directories to be listed */
 	unsigned busy;	   /* (lock) directories that threads are listing */
 	int error;	   /* (lock) first error; ends the walk */
 };
@@ -46,7 +46,7 @@ struct walk {
 struct entry {
 	const char *name;
 	char path[PATH_MAX];  /* relative to the root */
-	struct looked looked; /* of a link: facts of its target */
+	struct looked looked; /* facts of the entry, or of a link's target */
 	bool link;
 };
 
@@ -132,7 +132,7 @@ static int add_unreadable(struct tree *part, const char *path, int error)
 	return add_unseen(part, path);
 }
 
-/* true: the link leads to `dir` or a directory above it */
+/* Tells whether the link leads to `dir` or a directory above it. */
 static bool leads_back(const struct dir *dir, const struct looked *target)
 {
 	for (; dir; dir = dir->parent)
@@ -141,7 +141,7 @@ static bool leads_back(const struct dir *dir, const struct looked *target)
 	return false;
 }
 
-/* false: a link that must not be followed, and is now an issue. */
+/* Returns false for a link that must not be followed, and adds it as an issue. */
 static bool allowed_link(struct walk *walk, struct tree *part, const struct dir *dir,
 	const struct entry *entry)
 {
@@ -351,7 +351,7 @@ static void work(void *context, unsigned worker)
 		finish_dir(walk, list_dir(walk, &walk->parts[worker], dir));
 }
 
-/* `names` has enough room. */
+/* Appends `part` to `names`, which has enough room. */
 static void join_names(struct name_list *names, const struct name_list *part)
 {
 	if (part->n)

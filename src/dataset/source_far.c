@@ -53,7 +53,7 @@ const struct source *source_of_url(const char *url)
 	return far_lists(url) ? &source_bucket : NULL;
 }
 
-/* NULL: no slash follows the server. */
+/* Returns NULL if no slash follows the server. */
 static const char *last_slash(const char *url)
 {
 	const char *server = strstr(url, "://") + 3, *found = NULL;
@@ -75,7 +75,7 @@ int far_begin(struct scan *scan)
 		return -EINVAL;
 	}
 	if (scan->source == &source_bucket)
-		return 0; /* relative to the root */
+		return 0; /* names of files are relative to the root */
 	free(scan->beside);
 	scan->beside = strndup(scan->root, (size_t)(slash - scan->root));
 	return scan->beside ? 0 : -ENOMEM;

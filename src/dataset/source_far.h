@@ -18,14 +18,16 @@ int far_missing(
 
 must_check int far_add_container(
 	struct scan *scan, const char *name, uint64_t bytes, int64_t mtime_ns);
-/* Sorts by name, and removes duplicates. */
+/* Sorts the containers by name, and removes duplicates. */
 void far_sort_containers(struct scan *scan);
 
 enum far_name { NAME_GOOD, NAME_ODD, NAME_LEADS_OUT };
-/* NAME_ODD: hidden or too long for a sample. NAME_LEADS_OUT: out of the dataset. */
+/* Classifies a file's path. NAME_ODD: hidden or too long for a sample. NAME_LEADS_OUT:
+ * out of the dataset. */
 enum far_name far_name_of(const char *path);
 
-/* `list` and `examine` of sources of remote files, which are in scan->listed */
+/* The functions `list` and `examine` of sources of remote files, which are in
+ * scan->listed. */
 must_check int far_files_list(
 	struct scan *scan, const struct catalogue *catalogue, struct tree *ret);
 must_check int far_files_examine(

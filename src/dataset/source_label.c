@@ -58,7 +58,7 @@ static sqlite3_stmt *json_reader(struct scan *scan, struct listing *listing)
 	return listing->json = statement;
 }
 
-/* NULL: the text has no such field, or is not JSON. */
+/* Returns NULL if the text has no such field, or is not JSON. */
 static const char *json_label(
 	struct scan *scan, struct listing *listing, const char *text)
 {
@@ -211,7 +211,7 @@ struct csv_label {
 struct csv_labels {
 	struct csv_label *of;
 	size_t n, capacity;
-	struct listing *listing; /* has the memory of the texts */
+	struct listing *listing; /* owner of the memory of the texts */
 };
 
 static int add_csv_label(void *context, const struct metadata_line *line)
@@ -290,7 +290,7 @@ struct numbers {
 	int digits;
 };
 
-/* UINT32_MAX: the label is not a number, or too large. */
+/* Returns UINT32_MAX if the label is not a number, or too large. */
 static uint32_t number_of(const char *label)
 {
 	uint32_t number = 0;
@@ -413,7 +413,7 @@ static const char *unlabelled_path(
 	return (size_t)n < sizeof(path) ? arena_text(&tree->names, path) : NULL;
 }
 
-/* *ret: NULL if the sample must be left out. */
+/* Makes the path of a listed sample. *ret is NULL if the sample must be left out. */
 static int make_path(const struct scan *scan, const struct numbers *numbers,
 	const struct listed *listed, struct tree *tree, const char **ret)
 {
@@ -540,7 +540,8 @@ static void remove_equal_files(const struct scan *scan, struct tree *tree)
 
 #define MANY_CLASSES 1000
 
-/* Nearly as many labels as samples are probably captions, measurements or keys. */
+/* Warns if there are nearly as many labels as samples: they are probably captions,
+ * measurements or keys. */
 static void warn_of_many(const struct scan *scan, const struct tree *tree)
 {
 	struct grouped classes, samples;

@@ -21,7 +21,7 @@ static struct link_target *find(
 
 static uint64_t hash_of(const char *path)
 {
-	/* odd, since 0 marks a free entry */
+	/* The hash is odd, since 0 marks a free entry. */
 	return text_hash(path, strlen(path)) | 1;
 }
 

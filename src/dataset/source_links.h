@@ -24,9 +24,10 @@ struct link_targets {
 	size_t n, room;
 };
 
-/* If a path occurs several times, the last member counts. 0 or -ENOMEM. */
+/* Adds a member. If a path occurs several times, the last member counts. Returns 0 or
+ * -ENOMEM. */
 must_check int link_targets_add(
 	struct link_targets *targets, const char *path, uint64_t offset, uint64_t bytes);
-/* NULL: there is no such member. */
+/* Returns NULL if there is no such member. */
 const struct link_target *link_targets_find(
 	const struct link_targets *targets, const char *path);

@@ -141,7 +141,7 @@ static int read_page(struct lmdb *lmdb, uint64_t number, unsigned level)
 	return 0;
 }
 
-/* NULL: node i of the level's page lies outside the page. */
+/* Returns NULL if node i of the level's page lies outside the page. */
 static const uint8_t *find_node(const struct lmdb *lmdb, unsigned level, unsigned i)
 {
 	const uint8_t *page = lmdb->levels[level];
@@ -154,7 +154,7 @@ static const uint8_t *find_node(const struct lmdb *lmdb, unsigned level, unsigne
 
 /* --- values --------------------------------------------------------------------------------- */
 
-/* The value has its own (overflow) pages. */
+/* Finds the offset of a value that has its own (overflow) pages. */
 static int find_far(
 	struct lmdb *lmdb, uint64_t page, uint64_t bytes, uint64_t *ret_offset)
 {

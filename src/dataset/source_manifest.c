@@ -24,8 +24,8 @@ static const char *const field_names[N_FIELDS] = {"path", "label", "bytes"};
 struct manifest {
 	struct scan *scan;
 	struct listing *listing;
-	size_t column[N_FIELDS]; /* SIZE_MAX: no such column */
-	char *value[N_FIELDS];	 /* of the current line */
+	size_t column[N_FIELDS]; /* index of each column; SIZE_MAX: no such column */
+	char *value[N_FIELDS];	 /* values of the current line */
 	size_t at;		 /* column of the next field */
 	struct csv_reader csv;
 	bool in_header;
@@ -89,7 +89,7 @@ static int take_field(void *context, const char *text, size_t bytes)
 	return manifest->err;
 }
 
-/* UINT64_MAX: the manifest does not tell the size. */
+/* Returns UINT64_MAX if the manifest does not tell the size. */
 static uint64_t bytes_of(struct manifest *manifest, const char *text)
 {
 	char *end;
@@ -176,7 +176,8 @@ static int take_line(void *context)
 	return manifest->err;
 }
 
-/* Directories are the classes if each label equals the first directory of its path. */
+/* Removes the labels. Directories are the classes if each label equals the first
+ * directory of its path. */
 static void drop_labels(struct listing *listing)
 {
 	for (size_t i = 0; i < listing->n; i++)
@@ -211,7 +212,7 @@ int manifest_read(struct scan *scan, const char *text, size_t bytes)
 	if (!listing)
 		return -ENOMEM;
 	scan->listed = listing;
-	static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8 */
+	static const char mark[] = "\xef\xbb\xbf"; /* byte order mark of UTF-8 */
 	size_t skip = bytes >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
 	int err = parse(&manifest, text + skip, bytes - skip);
 	if (!err && !manifest.differ)

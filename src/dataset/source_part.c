@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <zlib.h>
 
-/* most bytes per inflate, since zlib counts in 32 bits */
+/* Most bytes per call of inflate, since zlib counts in 32 bits. */
 #define AT_ONCE ((uint64_t)1 << 30)
 
 static uInt some(uint64_t bytes)
@@ -16,7 +16,8 @@ static uInt some(uint64_t bytes)
 	return (uInt)(bytes < AT_ONCE ? bytes : AT_ONCE);
 }
 
-/* Z_STREAM_END: `stored` bytes are one complete stream of exactly `bytes` bytes. */
+/* Returns Z_STREAM_END if the `stored` bytes are one complete stream of exactly `bytes`
+ * bytes. */
 static int inflate_all(z_stream *stream, uint64_t stored, uint64_t bytes)
 {
 	int code = Z_OK;

@@ -25,15 +25,17 @@ enum source_method {
 
 struct source_part {
 	uint64_t container_bytes; /* size of the container when it was scanned */
-	uint64_t offset;
-	uint64_t stored_bytes; /* the sample's size, unless deflated */
+	uint64_t offset;	  /* offset in the container */
+	/* bytes in the container: the sample's size, unless deflated */
+	uint64_t stored_bytes;
 	uint32_t checksum; /* CRC-32 of the sample's bytes; not used with PART_PLAIN */
 	enum source_method method;
 };
 
-/* Inflates a part to `bytes` bytes. -EIO: damaged; -ENOMEM. */
+/* Inflates a deflated part to the sample's `bytes` bytes. -EIO: damaged; -ENOMEM. */
 must_check int source_unpack(const struct source_part *part, const uint8_t *stored,
 	uint8_t *ret, uint64_t bytes);
-/* -EIO: part->checksum is not that of the sample. PART_PLAIN has none: always 0. */
+/* Checks the sample's CRC-32. -EIO: it is not part->checksum. PART_PLAIN has none: the
+ * result is 0. */
 must_check int source_check(
 	const struct source_part *part, const uint8_t *sample, uint64_t bytes);

@@ -41,9 +41,9 @@ _Static_assert(sizeof(struct header) == BLOCK, "a block");
 struct tar {
 	struct container_scan *container;
 	uint64_t at;	 /* offset of the next header */
-	char *long_name; /* of the next member; NULL: in its header */
-	char *long_link; /* of the next member; NULL: in its header */
-	uint64_t size;	 /* of the next member, if has_size */
+	char *long_name; /* name of the next member; NULL: in its header */
+	char *long_link; /* link target of the next member; NULL: in its header */
+	uint64_t size;	 /* size of the next member, if has_size */
 	bool has_size;
 	struct link_targets targets;
 };
@@ -72,7 +72,8 @@ static uint64_t number(const char *field, size_t bytes)
 	return i == bytes || at[i] == ' ' || at[i] == '\0' ? value : UINT64_MAX;
 }
 
-/* Some old programs write the sum of signed bytes. */
+/* Tells whether the checksum is right. Some old programs write the sum of signed
+ * bytes. */
 static bool has_checksum(const struct header *header)
 {
 	const unsigned char *bytes = (const unsigned char *)header;
@@ -128,7 +129,8 @@ static int refuse_compressed(struct tar *tar, const struct header *header)
 
 /* --- headers of several blocks ----------------------------------------------------------- */
 
-/* Reads the data after a header, and appends \0. The caller frees *ret. */
+/* Reads the data after a header, at most `most` bytes, and appends \0. The caller frees
+ * *ret. */
 static int read_data(struct tar *tar, uint64_t size, uint64_t most, char **ret)
 {
 	if (size > most)
@@ -347,7 +349,7 @@ static int read_entry(struct tar *tar, const struct header *header)
 	return err;
 }
 
-/* The end mark is a block of zeros. */
+/* Warns if other bytes follow the end mark, a block of zeros. */
 static int warn_of_rest(struct tar *tar)
 {
 	struct container_scan *container = tar->container;
@@ -371,7 +373,7 @@ static int warn_of_rest(struct tar *tar)
 	return err;
 }
 
-/* 1: there are no more members. */
+/* Reads the next member. Returns 1 if there are no more members. */
 static int read_next(struct tar *tar)
 {
 	struct header header;

@@ -25,7 +25,7 @@
 #define MOST_COMMENT 0xffff
 #define MOST_ENTRIES_BYTES ((uint64_t)4 << 30)
 
-/* bits of `flags` that mean encryption */
+/* Bits of `flags` that mean encryption. */
 #define FLAG_ENCRYPTED 0x2041
 #define MADE_ON_FAT 0
 #define MADE_ON_UNIX 3
@@ -34,8 +34,8 @@
 
 struct zip {
 	struct container_scan *container;
-	uint64_t at, bytes; /* place of the directory */
-	uint64_t entries;   /* according to the end record */
+	uint64_t at, bytes; /* offset and size of the directory */
+	uint64_t entries;   /* number of entries according to the end record */
 	bool large;	    /* has an end record of zip64 */
 	uint8_t *directory;
 };
@@ -43,14 +43,15 @@ struct zip {
 struct entry {
 	char *name;
 	size_t name_bytes;
-	uint64_t at;	/* offset in the file, for messages */
+	uint64_t at;	/* offset of the entry in the file, for messages */
 	uint64_t local; /* offset of the member's header */
 	uint64_t stored_bytes;
 	uint64_t bytes;
 	uint32_t checksum;
-	uint32_t mode; /* of Unix; 0: not known */
+	uint32_t mode; /* Unix file mode; 0: not known */
 	unsigned flags, method;
-	unsigned made_on; /* MADE_ON_FAT and others */
+	/* file system on which the zip was made: MADE_ON_FAT and others */
+	unsigned made_on;
 };
 
 /* --- the end record ------------------------------------------------------------------------ */
@@ -168,7 +169,7 @@ static bool read_extra(struct entry *entry, const uint8_t *extra, size_t size)
 	return true;
 }
 
-/* at, *ret_next: offsets in the directory. */
+/* Parses an entry. `at` and *ret_next are offsets in the directory. */
 static int read_entry(struct zip *zip, uint64_t at, struct entry *ret, uint64_t *ret_next)
 {
 	const uint8_t *bytes = zip->directory + at;

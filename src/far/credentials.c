@@ -23,23 +23,23 @@
  */
 
 #define FIRST_AGAIN_NS SECOND_NS      /* least pause between two fetches */
-#define READ_ANEW_NS (60 * SECOND_NS) /* interval for read_anew */
-#define SLICE_NS 200000000	      /* between two looks at far_stop */
+#define READ_ANEW_NS (60 * SECOND_NS) /* interval for credentials with read_anew */
+#define SLICE_NS 200000000	      /* pause between two looks at far_stop */
 
 struct keyring {
 	struct lock lock;
-	pthread_cond_t cond;
+	pthread_cond_t cond; /* signalled when a fetch has ended */
 	char *file, *profile, *region;
-	struct key_settings settings;
-	struct credentials now; /* (lock) */
-	uint64_t edition;	/* (lock) fetches that gave credentials */
-	bool fetching;		/* (lock) */
-	bool refused;		/* (lock) a server has refused `now` */
+	struct key_settings settings; /* points to the strings above */
+	struct credentials now;	      /* (lock) */
+	uint64_t edition;	      /* (lock) fetches that gave credentials; 0: none */
+	bool fetching;		      /* (lock) */
+	bool refused;		      /* (lock) a server has refused `now` */
 	uint64_t tried_ns;	/* (lock) end of the last fetch; 0: there was none */
 	uint64_t renew_ns;	/* (lock) time of the next fetch; UINT64_MAX: never */
-	uint64_t end_ns;	/* (lock) `now` expires; UINT64_MAX: never */
-	int err;		/* (lock) of the last fetch */
-	struct far_error error; /* (lock) of the last fetch */
+	uint64_t end_ns;	/* (lock) time when `now` expires; UINT64_MAX: never */
+	int err;		/* (lock) result of the last fetch */
+	struct far_error error; /* (lock) error of the last fetch */
 };
 
 /* --- credentials ------------------------------------------------------------------------------ */

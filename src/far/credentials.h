@@ -24,18 +24,19 @@
 struct credentials {
 	char *key_id;
 	char *secret;
-	char *token;	 /* of a temporary session; NULL: the key needs none */
-	char *bearer;	 /* used instead of the members above; or NULL */
+	char *token;	 /* token of a temporary session; NULL: the key needs none */
+	char *bearer;	 /* token used instead of the members above; or NULL */
 	int64_t expires; /* seconds since 1970; 0: never, or not known */
-	bool read_anew;	 /* from a file or program, and read again at times */
+	bool read_anew;	 /* came from a file or program; must be read again at times */
 };
 
 void credentials_free(struct credentials *credentials);
-/* -ENOMEM: *ret is empty. */
+/* Copies the credentials. -ENOMEM: *ret is empty. */
 must_check int credentials_copy(
 	const struct credentials *credentials, struct credentials *ret);
 
-/* Merged from both files of Amazon's tools. NULL: the profile lacks the text. */
+/* A profile, merged from both files of Amazon's tools. NULL: the profile lacks the
+ * text. */
 struct profile {
 	char *key_id, *secret, *token;
 	char *process;
@@ -55,8 +56,8 @@ must_check int profile_read(struct profile *profile, char *text, const char *sec
 struct key_settings {
 	const char *file; /* path of the file with profiles */
 	const char *profile;
-	const char *region; /* of the service STS, for a web identity */
-	bool google;	    /* HMAC keys, or the machine's service account */
+	const char *region; /* region of the service STS, for a web identity */
+	bool google;	    /* Google's HMAC keys, or the machine's service account */
 };
 
 /* Reads the first line. The caller frees *ret, which is NULL if the file does not exist.
@@ -77,7 +78,7 @@ must_check int container_credentials(
 must_check int machine_credentials(struct credentials *ret, struct far_error *ret_error);
 must_check int google_credentials(struct credentials *ret, struct far_error *ret_error);
 
-/* Amazon's service STS gives credentials for the token in a file. */
+/* A web identity: Amazon's service STS gives credentials for the token in a file. */
 struct identity {
 	const char *role, *session, *file;
 };
@@ -87,10 +88,10 @@ must_check int identity_credentials(const struct identity *identity, const char 
 must_check int process_credentials(
 	const char *command, struct credentials *ret, struct far_error *ret_error);
 
-/* NULL: the environment variable is not set, or empty. */
+/* Returns NULL if the environment variable is not set, or empty. */
 char *variable(const char *name);
-/* The JSON object has AccessKeyId and related members, and the token in token_name.
- * from: name of the source, for messages. */
+/* Reads credentials from a JSON object with AccessKeyId and related members, and the
+ * token in the member token_name. from: name of the source, for messages. */
 must_check int credentials_of_json(const char *text, const char *token_name,
 	const char *from, struct credentials *ret, struct far_error *ret_error);
 
@@ -98,6 +99,7 @@ must_check int credentials_of_json(const char *text, const char *token_name,
 
 struct keyring;
 
+/* Copies the settings. -ENOMEM. */
 must_check int keyring_new(const struct key_settings *settings, struct keyring **ret);
 /* Copies the present credentials for one request. If they are about to expire, or a
  * server refused them, first fetches others, which may take long. *ret_edition: their

@@ -128,7 +128,7 @@ static int profile_identity(const struct profile *profile, const char *region,
 	return only_look ? 0 : identity_credentials(&identity, region, ret, error);
 }
 
-/* -ENOENT: the profile has no fields for credentials. */
+/* Makes credentials of a profile. -ENOENT: it has no fields for credentials. */
 static int profile_credentials(const struct key_settings *settings, bool only_look,
 	const struct profile *profile, struct credentials *ret, struct far_error *error)
 {
@@ -156,8 +156,9 @@ static int profile_credentials(const struct key_settings *settings, bool only_lo
 	return -ENOENT;
 }
 
-/* -ENOENT: the profile has no credentials, and the caller tries the next source.
- * -EINVAL: the same, but the user has named the profile or its file. */
+/* Makes credentials of the profile that the settings name. -ENOENT: it has none, and
+ * the caller tries the next source. -EINVAL: the same, but the user has named the
+ * profile or its file. */
 static int named_credentials(const struct key_settings *settings, bool only_look,
 	struct credentials *ret, struct far_error *error)
 {

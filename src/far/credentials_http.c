@@ -69,7 +69,8 @@ int credentials_of_json(const char *text, const char *token_name, const char *fr
 	return check_all(ret, expires, from, error);
 }
 
-/* *ret: the answer's text, which the caller frees. from: the service, for messages. */
+/* Makes the request. *ret is the answer's text, which the caller frees. from: the
+ * service, for messages. */
 static int ask(struct call *call, const char *from, char **ret, struct far_error *error)
 {
 	char code[60];
@@ -89,7 +90,8 @@ static int ask(struct call *call, const char *from, char **ret, struct far_error
 
 /* --- a container ---------------------------------------------------------------------------- */
 
-/* http is not encrypted, so credentials come only from this machine and its services. */
+/* https is accepted. http is not encrypted, so only this machine and its services
+ * are. */
 static bool is_near(const char *url)
 {
 	static const char *const hosts[] = {"127.0.0.1", "localhost", "[::1]",

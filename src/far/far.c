@@ -215,8 +215,8 @@ static int read_once(const struct far_object *object, uint64_t offset, uint64_t 
 	return err;
 }
 
-/* If another object of the source, which could be read earlier, still can, then the
- * server refuses a single object, not the source. */
+/* Tells whether another object of the source, which could be read earlier, still can:
+ * then the server refuses a single object, not the source. */
 static bool others_are_allowed(const struct place *place, struct health *health)
 {
 	uint8_t byte[1];

@@ -36,7 +36,7 @@
 struct far_object {
 	const char *url;
 	size_t plain;
-	uint64_t bytes;
+	uint64_t bytes; /* size of the whole object */
 	/* The object's version, in the form of an mtime: the seconds come from
 	 * Last-Modified, the nanoseconds are a hash of the ETag. */
 	int64_t mtime_ns;
@@ -44,7 +44,7 @@ struct far_object {
 
 struct far_error {
 	bool passing;	   /* transient: the next try may succeed */
-	bool denied;	   /* all requests to the source are refused: credentials */
+	bool denied;	   /* the source refuses all requests: their credentials */
 	uint64_t retry_ns; /* pause that the server asks for; 0: none */
 	char message[FAR_MESSAGE];
 };
@@ -58,10 +58,11 @@ struct far_place {
 	const char *region;
 	const char *credentials; /* file of keys, in the format of Amazon's tools */
 	const char *profile;
-	bool without_credentials;
+	bool without_credentials; /* requests must not be signed */
 	bool requester_pays;
-	/* The place of the bucket in a request's URL. AUTO: as in the profile; otherwise
-	 * the host for Amazon's servers, and the path for others. */
+	/* The place of the bucket in a request's URL. FAR_NAMES_AUTO: as in the
+	 * profile; without one, the host for Amazon's servers, and the path for
+	 * others. */
 	enum far_bucket_names {
 		FAR_NAMES_AUTO,
 		FAR_NAMES_PATH,
@@ -71,19 +72,23 @@ struct far_place {
 
 /* Tells whether far_list can list the objects below the URL. */
 bool far_lists(const char *url);
+/* Tells whether the path begins with the scheme of a URL. */
 bool far_is(const char *path);
-/* The server is the endpoint for s3, otherwise the host in the URL. */
+/* Returns a hash of the server, which is the endpoint for s3, otherwise the host in the
+ * URL. */
 uint64_t far_server(const char *url);
 
-/* Replaces earlier settings for the same URL. -EINVAL: a setting is wrong; -ENOTSUP:
- * this build does not support it; -ENOMEM. Each error has a message. */
+/* Adds settings, which replace earlier ones for the same URL. -EINVAL: a setting is
+ * wrong; -ENOTSUP: this build does not support it; -ENOMEM. Each error has a
+ * message. */
 must_check int far_configure(const struct far_place *place, struct far_error *ret_error);
 
 /* Reads exactly `bytes` bytes of the version object->mtime_ns. Tries once. */
 must_check int far_read(const struct far_object *object, uint64_t offset, uint64_t bytes,
 	uint8_t *ret, struct far_error *ret_error);
 
-/* Tries again after transient errors, as a scan of a dataset needs. */
+/* Reads like far_read, but tries again after transient errors, as a scan of a dataset
+ * needs. */
 must_check int far_read_again(const struct far_object *object, uint64_t offset,
 	uint64_t bytes, uint8_t *ret, struct far_error *ret_error);
 
@@ -97,11 +102,13 @@ must_check int far_look(struct far_object *object, uint8_t *ret, size_t *bytes,
 must_check int far_text(
 	struct far_object *object, size_t most, char **ret, struct far_error *ret_error);
 
-/* name: without the prefix in the URL. An error ends the listing. */
+/* Called for each object of a listing. name: without the prefix in the URL. An error
+ * ends the listing. */
 typedef int far_listed(void *context, const char *name, uint64_t bytes, int64_t mtime_ns);
 
-/* Calls `listed` for the objects below the URL (one with far_lists), in the order of the
- * bytes of their names. Tries again like far_read_again. Returns the first error. */
+/* Calls `listed` for the objects below the URL, for which far_lists must be true, in
+ * the order of the bytes of their names. Tries again like far_read_again. Returns the
+ * first error. */
 must_check int far_list(
 	const char *url, far_listed *listed, void *context, struct far_error *ret_error);
 

@@ -16,7 +16,7 @@
 #define MOST_TRIES 6
 #define DENIED_TRIES 2 /* the second try uses new credentials */
 #define FIRST_WAIT_NS UINT64_C(100000000)
-#define SLICE_NS UINT64_C(100000000) /* between two looks at far_stop */
+#define SLICE_NS UINT64_C(100000000) /* pause between two looks at far_stop */
 
 /* Returns the time before the next try. It doubles with each try, and half of it is
  * random, so that many threads do not try at once. The server may ask for a longer

@@ -11,7 +11,7 @@
 #include <strings.h>
 #include <time.h>
 
-/* The server may ask for a longer pause. */
+/* The longest pause before the next try, even if the server asks for more. */
 #define MOST_WAIT_S 60
 
 void answer_begin(struct answer *answer)

@@ -43,7 +43,7 @@ size_t bucket_bytes(const char *url)
 	return n;
 }
 
-/* url: az://ACCOUNT/CONTAINER. */
+/* The URL is az://ACCOUNT/CONTAINER. */
 static void print_container(FILE *out, const struct place *place, const char *url)
 {
 	const char *account = url + 5;
@@ -55,7 +55,7 @@ static void print_container(FILE *out, const struct place *place, const char *ur
 	fwrite(account + n, 1, all - n, out);
 }
 
-/* url: hf://datasets/ORGANISATION/NAME[@REVISION]/PATH. */
+/* The URL is hf://datasets/ORGANISATION/NAME[@REVISION]/PATH. */
 static void print_repository(FILE *out, const struct place *place, const char *url)
 {
 	const char *path = url + 5;
@@ -106,7 +106,8 @@ static int set_endpoint(struct place *place, const char *given, const char *othe
 	return 0;
 }
 
-/* file: must be private; NULL: the token is in the environment variable. */
+/* The token is the first line of `file`, which must be private. file NULL: it is in the
+ * environment variable. */
 static int read_token(
 	const char *file, const char *from_variable, char **ret, struct far_error *error)
 {

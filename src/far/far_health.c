@@ -16,10 +16,11 @@
 
 struct health {
 	struct health *next;
-	char *source;	    /* beginning of its URLs */
-	char *known;	    /* (health_lock) a URL that could be read, or NULL */
-	uint64_t known_ns;  /* (health_lock) when `known` was read */
-	uint64_t denied_ns; /* (health_lock) last refusal; 0: not at present */
+	char *source;	   /* beginning of its URLs */
+	char *known;	   /* (health_lock) a URL that could be read, or NULL */
+	uint64_t known_ns; /* (health_lock) when `known` was read */
+	/* (health_lock) time of the last refusal; 0: none at present */
+	uint64_t denied_ns;
 };
 
 static struct lock health_lock;
@@ -56,7 +57,7 @@ struct health *health_of(const struct place *place, const char *url)
 	return all = health;
 }
 
-#define KNOWN_NS UINT64_C(1000000000) /* between two changes of `known` */
+#define KNOWN_NS UINT64_C(1000000000) /* least pause between two changes of `known` */
 
 static bool note_good(struct health *health, const char *url, uint64_t begun_ns)
 {

@@ -33,14 +33,14 @@ struct place {
 	struct place *next;
 	char *url;
 	unsigned timeout_s;
-	char *endpoint;		 /* without a slash at the end; NULL: the cloud's own */
+	char *endpoint;		 /* no slash at its end; NULL: the cloud's own */
 	char *region;		 /* NULL: neither s3 nor Google */
 	struct learned *learned; /* NULL: not s3 */
 	enum far_bucket_names bucket_names;
 	bool requester_pays;
 	struct keyring *keyring; /* NULL: requests need no keyring */
-	char *query;		 /* signature for each URL, or NULL */
-	char *bearer;		 /* token for each request, or NULL */
+	char *query;		 /* signature that each URL gets as its query, or NULL */
+	char *bearer;		 /* token that each request sends, or NULL */
 };
 
 enum cloud { CLOUD_NONE, CLOUD_S3, CLOUD_GOOGLE, CLOUD_AZURE, CLOUD_HUGGING_FACE };
@@ -61,14 +61,14 @@ must_check int place_add_keys(struct place *place, const struct key_settings *se
 
 /* Facts that a place's server reported. */
 struct learned {
-	_Atomic(char *) region; /* of the bucket; NULL: not reported */
+	_Atomic(char *) region; /* region of the bucket; NULL: not reported */
 };
 
 /* Returns the region that a server reported, or else the configured one. */
 const char *place_region(const struct place *place);
 /* Stores a region that a server reported. Returns true if it is new. */
 bool place_learns(const struct place *place, const char *region);
-/* The URL has no slash at the end. */
+/* Prints the URL of a bucket, without a slash at the end. */
 void print_bucket(FILE *out, const struct place *place, const char *bucket, size_t bytes);
 
 /* Returns default settings if none are configured for the URL. */
@@ -77,7 +77,8 @@ const struct place *place_of(const char *url);
 /* Makes the object's http or https URL, escaped. The caller frees it. -ENOMEM. */
 must_check int place_url(
 	const struct place *place, const struct far_object *object, char **ret);
-/* Escapes all bytes except letters, digits, - . _ ~ and, if `slash` is set, slashes. */
+/* Prints the text; escapes all bytes except letters, digits, - . _ ~ and, if `slash` is
+ * set, slashes. */
 void print_escaped(FILE *out, const char *text, bool slash);
 
 struct answer {
@@ -85,8 +86,9 @@ struct answer {
 	bool has_range;
 	uint64_t first, last, total; /* Content-Range; total UINT64_MAX: not told */
 	char etag[130];		     /* "": none */
-	char region[40];	     /* of the bucket; "": not given */
-	int64_t modified;	     /* seconds since 1970; INT64_MIN: missing */
+	char region[40];	     /* region of the bucket; "": not given */
+	/* Last-Modified in seconds since 1970; INT64_MIN: missing */
+	int64_t modified;
 	uint64_t retry_ns;
 };
 
@@ -110,10 +112,10 @@ bool versions_differ(int64_t expected, int64_t found);
  * error. */
 struct call {
 	const char *url;
-	const char *method;
+	const char *method; /* NULL: GET */
 	const char *heads[2];
-	const char *body; /* as an HTML form, or NULL */
-	bool by_proxy;	  /* the proxy of the environment */
+	const char *body; /* text of an HTML form, or NULL */
+	bool by_proxy;	  /* uses the proxy of the environment */
 	long connect_ms;  /* limit for the connection; 0: 5 s */
 	long status;
 	char *text; /* body of the answer, which the caller frees; NULL: empty */
@@ -127,7 +129,7 @@ must_check int call_run(struct call *call, struct far_error *ret_error);
 struct transfer {
 	const struct place *place;
 	const char *url;
-	uint64_t edition; /* of the credentials, from keyring_take */
+	uint64_t edition; /* number of the credentials, from keyring_take */
 	bool ranged;
 	uint64_t offset, bytes; /* the range, if `ranged` */
 	uint8_t *out;		/* room for `bytes` bytes */
@@ -145,12 +147,12 @@ struct transfer {
 must_check int transfer_run(struct transfer *transfer, struct far_error *ret_error);
 bool transfer_is_stopped(void);
 #ifdef HAVE_CURL
-/* CURLE_ABORTED_BY_CALLBACK: far_stop was called. */
+/* Runs the request to its end. CURLE_ABORTED_BY_CALLBACK: far_stop was called. */
 CURLcode transfer_perform(CURLM *multi, CURL *easy);
 void transfer_set_common(CURL *easy);
 #endif
-/* -ENOTSUP, with a message: this build has no libcurl, or `signs` is set and this
- * libcurl can't sign requests. */
+/* Checks that requests are possible. -ENOTSUP, with a message: this build has no
+ * libcurl, or `signs` is set and this libcurl can't sign requests. */
 must_check int transfer_check(bool signs, struct far_error *ret_error);
 
 /* --- sources that refuse ------------------------------------------------------------------- */
@@ -159,24 +161,26 @@ must_check int transfer_check(bool signs, struct far_error *ret_error);
 struct health;
 /* Returns the health of the URL's source, which is never freed. NULL: no memory. */
 struct health *health_of(const struct place *place, const char *url);
-/* A read of the URL, which began at begun_ns, has succeeded. health may be NULL. */
+/* Stores that a read of the URL, which began at begun_ns, has succeeded. health may be
+ * NULL. */
 void health_good(struct health *health, const char *url, uint64_t begun_ns);
 /* Returns a URL of the source that could be read. The caller frees it; NULL: none. */
 char *health_known(struct health *health);
-/* The source refuses all reads. Logs the message when the refusal begins. */
+/* Stores that the source refuses all reads. Logs the message when the refusal begins. */
 void health_denied(struct health *health, const char *message);
 
 /* Copies the text between <name> and the next tag. *ret is "" if there is none, or if it
  * is not printable ASCII. */
 void find_element(const char *text, const char *name, char *ret, size_t size);
 
+/* Sets the message, and returns err. */
 int far_fail(struct far_error *error, int err, const char *format, ...) printf_like(3, 4);
 /* Makes an error of an unsuccessful answer. Stores the bucket's region if the answer has
  * it. Calls keyring_refused if the server refused the credentials. */
 must_check int far_refused(const struct transfer *transfer, struct far_error *ret_error);
 
-/* tried: 0 after the first try has failed, and so on. Returns false if there must be no
- * further try. */
+/* Waits before the next try. tried: 0 after the first try has failed, and so on.
+ * Returns false if there must be no further try. */
 bool far_tries_again(unsigned tried, const struct far_error *error);
 
 /* Calls `listed` for each object of a page. Changes `text`. prefix: bytes to remove from

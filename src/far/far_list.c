@@ -59,7 +59,8 @@ static bool unescape(char *text)
 	return true;
 }
 
-/* name: the text between & and ;. Returns 0 for an unknown entity. */
+/* Returns the character for the name of an entity, the text between & and ;. Returns 0
+ * for an unknown entity. */
 static char entity(const char *name, size_t bytes)
 {
 	static const struct {
@@ -167,7 +168,7 @@ int listing_read(
 /* --- all pages ---------------------------------------------------------------------------- */
 
 struct page {
-	const char *dataset;
+	const char *dataset; /* URL of the dataset */
 	const char *prefix, *token;
 };
 

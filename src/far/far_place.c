@@ -19,11 +19,12 @@
 
 static struct place *_Atomic places;
 
-/* for URLs without settings */
+/* The place of URLs without settings. */
 static const struct place plain = {.timeout_s = DEFAULT_TIMEOUT_S};
 
-/* The longest `url` that begins this URL counts, and of equal ones the last one added.
- * An s3 URL that fits none has the s3 place added last. */
+/* Returns the place whose `url` is the longest beginning of this URL, and of equal
+ * ones the last one added. An s3 URL without a fitting place gets the s3 place added
+ * last. */
 const struct place *place_of(const char *url)
 {
 	const struct place *found = &plain;

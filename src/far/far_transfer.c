@@ -45,7 +45,7 @@ int transfer_run(struct transfer *transfer, struct far_error *error)
 #else
 
 #define CONNECT_MS 10000L
-#define POLL_MS 200 /* between two looks at far_stop */
+#define POLL_MS 200 /* pause between two looks at far_stop */
 #define MOST_REDIRECTIONS 5L
 
 struct handle {
@@ -90,7 +90,8 @@ static void release_share(CURL *easy, curl_lock_data data, void *context)
 	lock_release(&share_locks[data]);
 }
 
-/* If this fails, handles share no names and TLS sessions. */
+/* Lets all handles share resolved names and TLS sessions. If this fails, they share
+ * nothing. */
 static void begin(void)
 {
 	lock_init(&idle_lock, LOCK_RANK_FAR, "far handles");
@@ -211,6 +212,7 @@ static struct curl_slist *add_head(struct curl_slist *heads, const char *text)
 	return grown;
 }
 
+/* Returns NULL if there is no memory. */
 static struct curl_slist *heads_of(
 	const struct transfer *transfer, const struct credentials *credentials)
 {

@@ -25,7 +25,7 @@
  */
 
 enum segment_kind {
-	SEGMENT_CONSTANT, /* bytes of composite_constant */
+	SEGMENT_CONSTANT, /* composite_constant makes the bytes */
 	SEGMENT_ZEROS,
 	SEGMENT_SAMPLE,
 	SEGMENT_LABEL, /* decimal digits; in a batch's labels int64 or float32 */
@@ -38,7 +38,8 @@ struct segment {
 	enum segment_kind kind;
 	uint64_t begin; /* offset in the file */
 	uint64_t bytes;
-	/* of the record; at the zeros in the end, the number of records */
+	/* number of the record in the file; for the zeros at the end, the number of
+	 * records */
 	uint32_t index;
 	/* SEGMENT_CONSTANT: the layout's number for the bytes. SEGMENT_BESIDE: the
 	 * ending's number. */
@@ -68,22 +69,24 @@ struct composite {
 	uint64_t stride;
 	uint64_t bytes;
 
-	/* in each record; 0: records have no such part */
+	/* bytes in each record; 0: records have no such part */
 	uint64_t sample_bytes, label_bytes, json_bytes;
 	/* Pairs in a tar. second_at: from the start of the first file to the second
 	 * one's header. */
 	uint64_t first_bytes, second_bytes, second_at;
 	const char *second_extension;
 	unsigned n_beside;
-	uint64_t beside_bytes[CONFIG_MOST_ENDINGS + 1]; /* by ending (beside.h) */
-	uint64_t sample_at;				/* offset in the record */
-	const char *extension;				/* of samples in a tar */
+	/* bytes of each ending's segment */
+	uint64_t beside_bytes[CONFIG_MOST_ENDINGS + 1];
+	uint64_t sample_at; /* offset in the record */
+	/* extension of samples in a tar */
+	const char *extension;
 	uint32_t targets;	  /* labels of a batch: columns; 0: labels are classes */
-	struct pixel_type pixels; /* of a batch's numbers */
+	struct pixel_type pixels; /* type of a batch's numbers */
 	struct tensor_shape shape;
-	/* of second files, if a batch holds pairs; else height is 0 */
+	/* shape of the second files, if a batch holds pairs; otherwise height is 0 */
 	struct tensor_shape second;
-	const struct job_config *config; /* if a batch holds pairs */
+	const struct job_config *config; /* the job's, if a batch holds pairs */
 };
 
 /* Finds the segment with the byte at `offset`, which is less than composite->bytes. */
@@ -93,5 +96,6 @@ void composite_segment(
 void composite_constant(const struct composite *composite, const struct segment *segment,
 	uint8_t ret[COMPOSITE_CONSTANT]);
 
-/* drop_last: a shorter last file is not counted. */
+/* Returns the number of files with `each` samples per file. drop_last: a shorter last
+ * file is not counted. */
 uint32_t composite_files(uint32_t samples, uint32_t each, bool drop_last);

@@ -94,7 +94,7 @@ static void put_targets(struct sched_job *job, const struct content_place *place
 		edition->targets + sched_handle_sample(handle) * n, bytes);
 }
 
-/* label: for FORMAT_RECORD. */
+/* `label` is used only for FORMAT_RECORD. */
 static int make_one(const struct job_config *config, uint64_t daemon_seed,
 	const struct content_place *place, const struct look *look,
 	const struct tensor *tensor, uint32_t label, struct content_made *ret)
@@ -257,8 +257,8 @@ static uint64_t made_bytes(const struct content_made *made)
 	       (made->format.encoded ? made->format.bytes : 0);
 }
 
-/* Tells the scheduler the bytes that were computed. The cache counts the tensor's
- * bytes. */
+/* Tells the scheduler the bytes that were computed, without the tensor's, which the
+ * cache counts. */
 static int hold(struct content *content)
 {
 	uint64_t bytes = made_bytes(&content->first) + made_bytes(&content->second);

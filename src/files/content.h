@@ -31,13 +31,15 @@ struct content_made {
 
 struct content {
 	struct content_made first;
-	struct content_made second; /* of a pair, if the content has both files */
-	uint64_t second_at; /* of the second file or its header; 0: there is none */
+	/* second file of a pair, if the content has both files */
+	struct content_made second;
+	/* offset of the second file or its header; 0: there is none */
+	uint64_t second_at;
 	uint8_t header[CONTENT_HEADER];
 	size_t header_bytes;
 	/* the files of a pair, as views of the handle's tensor */
 	struct tensor views[2];
-	uint64_t size; /* with the zeros at the end */
+	uint64_t size; /* size of the file, including the zeros at its end */
 	struct sched *sched;
 	uint64_t held; /* computed bytes that the scheduler was told */
 };
@@ -47,21 +49,21 @@ struct content_place {
 	uint32_t epoch, position;
 	enum sample_format format;
 	uint64_t size;
-	bool second; /* only the second file of a pair */
+	bool second; /* makes only the second file of a pair */
 	/* The members from here on are for both files of a pair in a tar. */
 	uint64_t first_size;   /* 0: not a pair in a tar */
 	uint64_t second_at;    /* offset of the second file's header */
-	uint64_t second_size;  /* without the header */
-	const uint8_t *header; /* of the second file, CONTENT_HEADER bytes */
+	uint64_t second_size;  /* size without the header */
+	const uint8_t *header; /* header of the second file, CONTENT_HEADER bytes */
 };
 
-/* The caller calls content_free. */
+/* The caller frees the content with content_free. */
 must_check int content_make(const struct files_context *context, struct sched_job *job,
 	const struct content_place *place, const struct sched_handle *handle,
 	struct content *ret);
 void content_free(struct content *content);
 
-/* The result points into the content. */
+/* The result points into the content and its tensor. */
 struct content_parts content_parts(const struct content *content);
 
 /* Describes both arrays of a pair for the head of a record or a batch. */

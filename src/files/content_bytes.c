@@ -153,7 +153,7 @@ struct largest {
 	const struct job_config *config;
 	const struct dataset *dataset;
 	uint64_t bytes;
-	sample_id last; /* examined last; SAMPLE_NONE: none yet */
+	sample_id last; /* sample examined last; SAMPLE_NONE: none yet */
 };
 
 /* Tells whether, of each shape, only the largest source file need be examined, because

@@ -13,12 +13,13 @@
  *   Threads: any; no state.   Errors: none.
  */
 
-/* NULL: only [tensor] applies to the sample. */
+/* Returns the section [tensor NAME] of the sample; NULL: only [tensor] applies. */
 const struct job_section *content_section(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
 
+/* Tells whether both images of a pair are in one file. */
 bool content_joins(const struct job_config *config);
-/* 0: samples are not pairs. */
+/* Returns 0 if samples are not pairs. */
 uint64_t content_second_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
 /* Returns the length of the longest selected second file. */
@@ -28,6 +29,7 @@ uint64_t content_second_largest(const struct job_config *config,
 enum pixel_mode content_second_mode(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
+/* Returns the length of a sample's content, without padding. */
 uint64_t content_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
 

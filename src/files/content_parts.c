@@ -7,11 +7,11 @@
 struct cut {
 	struct iovec *iov;
 	int n;
-	uint64_t offset; /* to skip, from the next part on */
+	uint64_t offset; /* bytes to skip, counted from the next part */
 	uint64_t left;
 };
 
-/* Never written. An iovec can't point to const data. */
+/* The zeros are never written; an iovec can't point to const data. */
 static uint8_t zeros[CONTENT_ZEROS];
 
 static void add(struct cut *cut, const void *data, uint64_t bytes)

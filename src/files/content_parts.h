@@ -21,8 +21,8 @@
  *   Threads: any.   Errors: none; a request beyond the end gives nothing.
  */
 
-#define CONTENT_ZEROS ((size_t)64 * 1024)      /* one block of zeros */
-#define CONTENT_MAX_READ ((size_t)1024 * 1024) /* the largest read request */
+#define CONTENT_ZEROS ((size_t)64 * 1024)      /* bytes of a block of zeros */
+#define CONTENT_MAX_READ ((size_t)1024 * 1024) /* bytes of the largest read */
 /* Entries that are enough for any read. */
 #define CONTENT_IOV (CONTENT_MAX_READ / CONTENT_ZEROS + 7)
 
@@ -31,7 +31,7 @@ struct content_parts {
 	uint64_t head_bytes;
 	const void *body;
 	uint64_t body_bytes;
-	uint64_t size;	    /* with the zeros */
+	uint64_t size;	    /* size of the whole file, including its zeros */
 	uint64_t second_at; /* offset of the second file; 0: there is none */
 	const void *second_header;
 	uint64_t second_header_bytes;

@@ -10,13 +10,13 @@
 #include <errno.h>
 #include <string.h>
 
-#define HASH_BITS 58 /* of an inode number, without the kind */
+#define HASH_BITS 58 /* bits of an inode number, without the kind */
 #define FNV_BASIS UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
 
 /* --- directories as numbers ------------------------------------------------------- */
 
-/* hash: of the parent directory; name: n bytes. */
+/* `hash` is that of the parent directory; `name` has n bytes. */
 static uint64_t hash_below(uint64_t hash, const char *name, size_t n)
 {
 	hash = (hash ^ '/') * FNV_PRIME;

@@ -15,13 +15,13 @@
  *   Threads: any.   Errors: -ENOENT, -ENOMEM.
  */
 
-#define DATA_NAME 256 /* a path has fewer bytes */
-#define DATA_TARGET 512
+#define DATA_NAME 256	/* enough for any name: a path has fewer bytes */
+#define DATA_TARGET 512 /* enough for any link's target */
 
 struct data_entry {
 	struct inode inode;
 	char name[DATA_NAME];
-	uint64_t number; /* in its directory's listing; never changes */
+	uint64_t number; /* place in its directory's listing; never changes */
 };
 
 must_check int data_lookup(const struct files_context *context, struct inode directory,
@@ -41,10 +41,10 @@ must_check int data_target(
 /* One step of a job's path: a name (not ended by \0) and its directory. The path
  * resnet18/train has two steps: "resnet18" in data/, and "train" in data/resnet18. */
 struct data_step {
-	uint64_t hash;
+	uint64_t hash; /* hash of the directory */
 	const char *name;
 	size_t bytes;
-	uint32_t depth; /* of the name; 1 in data/ itself */
+	uint32_t depth; /* depth of the name; 1 in data/ itself */
 	bool last;
 };
 

@@ -16,6 +16,9 @@ struct sched;
  *
  * Words of this folder:
  *
+ *   composite   a file that holds several positions (composite.h)
+ *   pair        a sample of two files, such as an image and its mask ([tensor NAME])
+ *   beside      files and texts that come with a sample (beside.h)
  *   head        the bytes of a file before the tensor's bytes
  *   known       a size that readers can be told before the position is bound
  *
@@ -25,9 +28,10 @@ struct files_context {
 	const struct daemon_config *config;
 	struct sched *sched;
 	struct group *group;
-	/* files that the kernel reads (passthrough), or NULL */
+	/* files in memory that the kernel reads itself (passthrough), or NULL */
 	struct backings *backings;
 	struct made_texts *texts; /* shared by readers (made_text.h) */
-	const char *mountpoint;	  /* absolute */
-	int device; /* of an inherited mount; 0: the daemon mounts the tree */
+	const char *mountpoint;	  /* absolute path */
+	/* descriptor of an inherited /dev/fuse; 0: the daemon mounts the tree */
+	int device;
 };

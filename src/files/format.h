@@ -28,15 +28,15 @@ struct formatted {
 	uint8_t head[FILE_HEAD_MOST]; /* fits any head, also of a pair with its label */
 	size_t head_bytes;
 	uint8_t *encoded; /* the whole file; NULL: the file is head + tensor */
-	uint64_t bytes;	  /* of the whole file */
+	uint64_t bytes;	  /* bytes of the whole file */
 };
 
-/* file_bytes: the result for FORMAT_SOURCE. */
+/* `file_bytes` is the size of the source file, and the result for FORMAT_SOURCE. */
 uint64_t format_bytes(enum sample_format format, struct pixel_type type,
 	struct tensor_shape shape, uint64_t file_bytes);
 
-/* label: for a record. If type.targets is set, the head ends with zeros, where the
- * caller writes the targets (labels = columns). */
+/* `label` is used only for a record. If type.targets is set, the head ends with zeros,
+ * where the caller writes the targets (labels = columns). */
 must_check int format_make(enum sample_format format, struct pixel_type type,
 	const struct tensor *tensor, uint32_t label, struct formatted *ret);
 void format_free(struct formatted *file);

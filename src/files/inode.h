@@ -35,21 +35,22 @@ enum inode_kind {
 	INODE_JOB_STATUS,
 	INODE_JOB_CLASSES,
 	INODE_EPOCH_ORDER,
-	INODE_EPOCH, /* directory; epoch INODE_CURRENT: current/ */
+	INODE_EPOCH, /* directory; current/ if the epoch is INODE_CURRENT */
 	INODE_SAMPLE,
-	INODE_LABEL,
+	INODE_LABEL, /* .cls */
 	/* A directory in an epoch's directory. position: the shard in layout flat, the
 	 * label in classes, the dataset's directory in mirror. */
 	INODE_SHARD,
 	INODE_JSON,
-	INODE_TAR, /* position: number of the file in the epoch */
+	/* position of this and the next two: number of the file in the epoch */
+	INODE_TAR,
 	INODE_BATCH,
 	INODE_BATCH_LABELS,
 	INODE_DATA, /* data/ */
 	/* A directory below data/: the fields after `kind` together hold a hash of its
 	 * path. */
 	INODE_DATA_DIRECTORY,
-	INODE_DATA_LINK, /* epoch: depth of the link below data/ */
+	INODE_DATA_LINK, /* symlink; epoch: its depth below data/ */
 	INODE_JOB_STATE,
 	INODE_DATASET_BAD,
 	INODE_DASHBOARD,
@@ -62,14 +63,14 @@ enum inode_kind {
 
 #define INODE_MAX_JOB ((1u << 14) - 1)
 #define INODE_MAX_EPOCH ((1u << 14) - 1)
-#define INODE_CURRENT INODE_MAX_EPOCH /* no epoch has this number */
+#define INODE_CURRENT INODE_MAX_EPOCH /* means current/; no epoch has this number */
 _Static_assert(CONFIG_MOST_EPOCHS == INODE_CURRENT, "each epoch has a number");
 #define INODE_MAX_NAMES 3u
 #define INODE_MAX_POSITION (CONFIG_MOST_SAMPLES - 1)
 
 struct inode {
 	enum inode_kind kind;
-	uint32_t job; /* of the job, or index of the dataset */
+	uint32_t job; /* id of the job, or index of the dataset */
 	uint32_t epoch;
 	/* version of the names (layout_classes.c): a rescan may give a name to another
 	 * file */

@@ -19,6 +19,7 @@ struct sched_job;
  *   Threads: any.   Errors: -ENOMEM, -EIO.
  */
 
+/* Finds the common size of the epoch's .json files. */
 must_check int json_bytes(struct sched_job *job, uint32_t epoch, uint64_t *ret);
 must_check int json_print(
 	FILE *out, struct sched_job *job, uint32_t epoch, sample_id sample);

@@ -14,7 +14,7 @@ struct sched_job;
  *   Threads: any; no state.   Errors: none.
  */
 
-#define LABEL_BYTES 16
+#define LABEL_BYTES 16 /* enough for any label file */
 
 uint32_t label_bytes(uint32_t n_classes);
 uint32_t label_bytes_of(struct sched_job *job, uint32_t epoch);

@@ -18,7 +18,7 @@ struct sched_job;
  *   Threads: any.   Errors: -ENOENT from lookup; -ENOMEM, -EIO where noted.
  */
 
-#define LAYOUT_NAME 1024
+#define LAYOUT_NAME 1024 /* enough for any name */
 
 struct layout_entry {
 	struct inode inode;
@@ -26,7 +26,8 @@ struct layout_entry {
 };
 
 struct layout {
-	/* An upper bound of the entries' numbers. An entry's number never changes. */
+	/* Returns an upper bound of the entries' numbers. An entry's number never
+	 * changes. */
 	uint64_t (*entries)(struct sched_job *job, struct inode directory);
 	/* Returns false if no entry has this number. */
 	bool (*entry)(struct sched_job *job, struct inode directory, uint64_t number,
@@ -45,7 +46,7 @@ extern const struct layout layout_flat, layout_classes, layout_mirror, layout_ta
 
 const struct layout *layout_of(const struct sched_job *job);
 
-/* The last batch or shard may have fewer samples. */
+/* Returns the samples in each batch or shard. The last one may have fewer. */
 uint32_t layout_file_samples(const struct job_config *config);
 
 /* Tells whether the epoch skips the n positions from `position` on, because all their

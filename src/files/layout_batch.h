@@ -17,14 +17,15 @@ struct sched_job;
  *   Threads: any.   Errors: none.
  */
 
-/* The samples of a mapped file begin at a page boundary, as drivers need for DMA. */
+/* Bytes before the samples. In a mapped file the samples begin at a page boundary, as
+ * drivers need for DMA. */
 #define BATCH_HEAD 4096
 
 struct composite batch_composite(
 	uint32_t first, uint32_t n, struct pixel_type pixels, struct tensor_shape shape);
-/* targets: label columns; 0: labels are classes. */
+/* `targets` is the number of label columns; 0: labels are classes. */
 struct composite batch_labels_composite(uint32_t first, uint32_t n, uint32_t targets);
 
-/* file: of kind INODE_BATCH or INODE_BATCH_LABELS. */
+/* `file` has the kind INODE_BATCH or INODE_BATCH_LABELS. */
 struct composite batch_file(
 	struct sched_job *job, const struct sched_edition *edition, struct inode file);

@@ -12,7 +12,7 @@
  * The layout "classes": CLASS/NNNNNNNN.<extension>, counted from 0 in each class. The
  * directory of a class is INODE_SHARD with the label as position. A class without
  * selected samples has no directory, because readers such as torchvision's ImageFolder
- * refuse empty ones.
+ * refuse empty ones. There are no label files: the directory is the label.
  *
  * After a rescan a name may stand for another position. So each inode contains the
  * version of the names by which it was found. A request for an inode of an older version

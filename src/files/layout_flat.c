@@ -48,7 +48,7 @@ size_t flat_parse_number(const char *text, unsigned digits, uint32_t bound, uint
 	return n;
 }
 
-/* Tells whether pairs are two files. */
+/* Tells whether each sample is a pair in two files. */
 static bool has_second(const struct job_config *config)
 {
 	return config_is_pair(config) && !content_joins(config);
@@ -155,7 +155,7 @@ struct range {
 	uint32_t first, n;
 };
 
-/* Positions whose files lie directly in the directory. */
+/* Returns the positions whose files lie directly in the directory. */
 static struct range positions(
 	struct sched_job *job, struct inode directory, uint32_t samples)
 {

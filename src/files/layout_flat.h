@@ -17,16 +17,16 @@
  *   Threads: any.   Errors: none.
  */
 
-#define FLAT_NAME 64
+#define FLAT_NAME 64 /* enough for any name */
 
 struct flat_name {
-	/* INODE_SAMPLE, INODE_LABEL, INODE_JSON, INODE_PAIR, or INODE_BESIDE + an
-	 * ending. */
+	/* INODE_SAMPLE, INODE_LABEL, INODE_JSON, INODE_PAIR, or INODE_BESIDE + the
+	 * number of an ending */
 	enum inode_kind kind;
 	uint32_t position;
 };
 
-/* Returns the length. */
+/* Returns the length of the name. */
 size_t flat_print(
 	struct flat_name name, const struct job_config *config, char ret[FLAT_NAME]);
 

@@ -15,13 +15,13 @@
 
 /* The layout "mirror": the dataset's own tree and names. A directory is INODE_SHARD;
  * position: its number among the dataset's directories. A sample's position is its index
- * among the selected samples. Directories without selected samples are omitted, as in
- * "classes". A file that is no sample is INODE_OTHER; position: its number among all
- * files. A name that both have leads to the sample. */
+ * among the selected samples. Directories without selected samples below them are
+ * omitted, as in "classes". A file that is no sample is INODE_OTHER; position: its
+ * number among all files. A name that both have leads to the sample. */
 
 /* --- names ------------------------------------------------------------------------ */
 
-/* 0: the name has another ending. */
+/* Returns the bytes before ".extension"; 0: the name has another ending. */
 static size_t bytes_before(const char *name, const char *extension)
 {
 	size_t n = strlen(name), bytes = strlen(extension);
@@ -38,8 +38,8 @@ static uint32_t find_sample(const struct dataset_paths *paths,
 	return paths_other(paths, file) ? UINT32_MAX : file;
 }
 
-/* The name already ends with the extension, and no other sample gets this name when the
- * extension is appended. */
+/* Tells whether the name already ends with the extension, and no other sample gets this
+ * name when the extension is appended. */
 static bool keeps_name(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
 {
@@ -66,8 +66,8 @@ static void print_short(const char *name, const char *extension, char ret[MIRROR
 		extension);
 }
 
-/* tulip.png becomes tulip.jpg beside tulip.txt, unless another sample is called tulip.*
- * or tulip. */
+/* Tells whether tulip.png becomes tulip.jpg beside tulip.txt: no other sample may be
+ * called tulip.* or tulip. */
 static bool replaces_ending(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
 {
@@ -153,7 +153,7 @@ uint32_t mirror_find(const struct dataset_paths *paths,
 	return find_short(paths, directory, extension, name);
 }
 
-/* NULL: the file keeps its name. */
+/* Returns NULL if the file keeps its name. */
 static const char *extension_of(
 	struct sched_job *job, const struct dataset_paths *paths, uint32_t file)
 {
@@ -185,7 +185,7 @@ static uint32_t find_with(struct sched_job *job, const struct dataset_paths *pat
 		       : UINT32_MAX;
 }
 
-/* UINT32_MAX: no file has this name in the mount. */
+/* Returns UINT32_MAX if no file has this name in the mount. */
 static uint32_t find_shown(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name)
 {
@@ -252,7 +252,7 @@ static struct inode sample_inode(
 	return directory;
 }
 
-/* UINT32_MAX: no selected sample has this name. */
+/* Returns UINT32_MAX if no selected sample has this name. */
 static uint32_t find_selected(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name)
 {

@@ -21,20 +21,20 @@ struct sched_job;
  *   Threads: any.   Errors: none.
  */
 
-#define MIRROR_NAME 512
+#define MIRROR_NAME 512 /* enough for any name */
 
 void mirror_print(const struct dataset_paths *paths,
 	const struct paths_directory *directory, uint32_t file, const char *extension,
 	char ret[MIRROR_NAME]);
 
-/* UINT32_MAX: no file of the directory has this name. */
+/* Returns UINT32_MAX if no file of the directory has this name. */
 uint32_t mirror_find(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name);
 
 /* A file that is no sample, as the scan found it. */
 struct mirror_other {
-	char *path;
-	char *boundary; /* contains the file; NULL: it may lie anywhere */
+	char *path;	/* absolute */
+	char *boundary; /* directory that must contain the file; NULL: any may */
 	uint64_t bytes;
 	int64_t mtime_ns;
 };

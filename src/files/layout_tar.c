@@ -15,7 +15,7 @@
 
 #define BLOCK 512
 #define RECORD 10240	    /* bytes; a tar's size is a multiple, as with GNU tar */
-#define MTIME "02263523000" /* 1980-01-01 in octal: the bytes of a tar never change */
+#define MTIME "02263523000" /* 1980-01-01 in octal, so that a tar's bytes never change */
 
 /* --- the parts of a shard ---------------------------------------------------------- */
 
@@ -59,7 +59,7 @@ static uint64_t member_blocks(const struct composite *tar, enum member member)
 	return blocks;
 }
 
-/* offset: from the segment of the first text. ret->begin: the caller sets it to the
+/* `offset` counts from the first text's segment. The caller sets ret->begin to the
  * start of that segment; the bytes of the segments before the found one are added. */
 static void find_beside(const struct composite *tar, uint64_t offset, struct segment *ret)
 {
@@ -73,8 +73,8 @@ static void find_beside(const struct composite *tar, uint64_t offset, struct seg
 	ret->bytes = tar->beside_bytes[i];
 }
 
-/* offset: from the member's header. ret->begin: the caller sets it to the start of this
- * header; the distance to the found segment is added. */
+/* `offset` counts from the member's header. The caller sets ret->begin to the start of
+ * this header; the distance to the found segment is added. */
 static void find_in_member(const struct composite *tar, enum member member,
 	uint64_t offset, struct segment *ret)
 {

@@ -24,13 +24,13 @@ struct sched_job;
  *   Threads: any.   Errors: as noted.
  */
 
-#define TAR_SHARD 1000 /* samples, unless the job sets another number */
+#define TAR_SHARD 1000 /* samples per shard, unless the job sets another number */
 
 /* Bytes of the members of each record. json 0: there is no .json. beside: for each
  * ending (beside.h), the bytes of the largest file. */
 struct tar_sizes {
 	uint64_t label, json, sample;
-	uint64_t second; /* of a pair's second file; 0: no pairs */
+	uint64_t second; /* bytes of a pair's second file; 0: no pairs */
 	const char *second_extension;
 	unsigned n_beside;
 	uint64_t beside[CONFIG_MOST_ENDINGS + 1];
@@ -45,10 +45,10 @@ void tar_beside(const struct composite *tar, const struct segment *segment,
 struct composite tar_composite(
 	uint32_t first, uint32_t n, struct tar_sizes sizes, const char *extension);
 
-/* index: the pair's record. */
+/* `index` is the number of the pair's record. */
 void tar_second_header(
 	const struct composite *tar, uint32_t index, uint8_t ret[static 512]);
 
-/* file: of kind INODE_TAR. -ENOMEM; -EIO: the catalogue can't be read. */
+/* `file` has the kind INODE_TAR. -ENOMEM; -EIO: the catalogue can't be read. */
 must_check int tar_file(struct sizes *sizes, struct sched_job *job,
 	const struct sched_edition *edition, struct inode file, struct composite *ret);

@@ -112,9 +112,9 @@ static int print(FILE *out, const struct files_context *context, enum made_kind 
 	}
 }
 
-/* Each caller's counters are printed as long as this takes little CPU time (ONE_IN).
- * Otherwise a shared text is enough that is less than a second old, or whose successor
- * is being printed. */
+/* Tells whether the shared text is enough. Counters are printed for each caller as long
+ * as this takes little CPU time (ONE_IN). Otherwise a shared text is enough that is
+ * less than a second old, or whose successor is being printed. */
 static bool is_good_enough(const struct shared *shared, enum made_kind kind,
 	bool old_is_enough, uint64_t now_ns)
 {
@@ -124,7 +124,7 @@ static bool is_good_enough(const struct shared *shared, enum made_kind kind,
 	       (shared->makers > 0 || now_ns - shared->text->begun_ns < SECOND_NS);
 }
 
-/* NULL: the caller must print a new text. */
+/* Returns NULL if the caller must print a new text. */
 static struct made_text *find(
 	struct made_texts *texts, enum made_kind kind, bool old_is_enough)
 {
@@ -138,8 +138,8 @@ static struct made_text *find(
 	return shared->text;
 }
 
-/* text NULL: it could not be made. Returns the previous text, for made_text_put, or
- * NULL. */
+/* Shares a new text. text NULL: it could not be made. Returns the previous text, for
+ * made_text_put, or NULL. */
 static struct made_text *share(struct made_texts *texts, enum made_kind kind,
 	struct made_text *text, uint64_t cost_ns)
 {

@@ -44,18 +44,18 @@ struct made_texts;
 must_check int made_texts_new(struct made_texts **ret);
 void made_texts_free(struct made_texts **texts);
 
-/* old_is_enough: the text may be a second old, because the caller needs only its length.
- * -errno */
+/* Takes a shared text, or prints a new one. old_is_enough: the text may be a second
+ * old, because the caller needs only its length. -errno */
 must_check int made_texts_take(const struct files_context *context, enum made_kind kind,
 	bool old_is_enough, struct made_text **ret);
-/* inode: one for which text_is is true. -errno */
+/* The inode is one for which text_is is true. -errno */
 must_check int made_texts_take_file(const struct files_context *context,
 	struct inode inode, bool old_is_enough, struct made_text **ret);
 
 /* The caller prints to ret->out. -ENOMEM */
 must_check int made_text_begin(struct made_text **ret);
-/* err: 0, or the error of printing. After an error the text is freed, and the error
- * returned. */
+/* `err` is 0, or the error of printing. After an error the text is freed, and the error
+ * is returned. */
 must_check int made_text_end(struct made_text **text, int err);
 
 void made_text_put(struct made_text **text);

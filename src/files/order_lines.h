@@ -24,6 +24,7 @@ struct order_lines {
 must_check int order_lines_find(
 	struct sched *sched, struct inode inode, struct order_lines *ret);
 
+/* Prints at most n lines from number `first` on. Returns the number of lines. */
 uint32_t order_lines_print(
 	const struct order_lines *lines, uint32_t first, uint32_t n, FILE *out);
 

@@ -28,7 +28,7 @@ struct order_texts;
 /* The source of the lines, which never change. `print` prints n lines from number
  * `first` on, or fewer at the text's end, and returns their number. */
 struct order_source {
-	uint64_t key;
+	uint64_t key; /* identifies the text */
 	uint32_t (*print)(void *context, uint32_t first, uint32_t n, FILE *out);
 	/* Counts the lines' bytes, which is much cheaper than rendering them. */
 	uint32_t (*measure)(
@@ -47,8 +47,9 @@ void order_texts_forget(struct order_texts *texts);
 must_check ssize_t order_text_read(struct order_texts *texts,
 	const struct order_source *source, uint64_t offset, char *buffer, size_t size);
 
-/* Measures at most `max_chunks` chunks that are not remembered. So the size of a long
- * text that was never read is too small at first, and grows with each call. */
+/* Returns the present size. Measures at most `max_chunks` chunks that are not
+ * remembered. So the size of a long text that was never read is too small at first, and
+ * grows with each call. */
 uint64_t order_text_size(struct order_texts *texts, const struct order_source *source,
 	unsigned max_chunks);
 

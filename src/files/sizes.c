@@ -15,7 +15,7 @@
 struct padded_size {
 	SLIST_ENTRY(padded_size) link;
 	job_id job;
-	bool second;
+	bool second; /* the size is that of second files of pairs */
 	uint64_t bytes;
 };
 
@@ -99,7 +99,7 @@ static uint64_t largest(
 				config, edition->dataset, edition->readable);
 }
 
-/* Examines all samples, but only once per job. */
+/* Examines all samples of the job, but only once. */
 static uint64_t padded_size(struct sizes *sizes, struct sched_job *job,
 	const struct sched_edition *edition, bool second)
 {
@@ -130,8 +130,8 @@ uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, uint32_t ep
 		      : content_bytes(&look, edition->dataset, sample);
 }
 
-/* SAMPLE_NONE: the position is not bound. In layout mirror a position has the same
- * sample in all epochs. */
+/* Returns SAMPLE_NONE if the position is not bound. In layout mirror a position has the
+ * same sample in all epochs. */
 static sample_id sample_at(struct sched_job *job, struct inode inode)
 {
 	auto_edition *edition = sched_edition(job, inode_sched_epoch(inode));

@@ -20,24 +20,26 @@ struct sizes;
 must_check int sizes_new(struct sizes **ret);
 void sizes_free(struct sizes **sizes);
 
-/* Called after a job was added or removed: another job may have its number now. */
+/* Forgets all sizes after a job was added or removed: another job may have its number
+ * now. */
 void sizes_forget(struct sizes *sizes);
 
-/* Finds the st_size of a position's file. Returns false if size = exact and the position
- * is not bound. */
+/* Finds the st_size of a position's file. Returns false if it is not known yet: size =
+ * exact and the position is not bound. */
 must_check bool sizes_of_position(
 	struct sizes *sizes, struct sched_job *job, struct inode inode, uint64_t *ret);
-/* Returns the st_size for this sample. second: of the second file of a pair. */
+/* Returns the st_size for this sample. second: the file is the second of a pair. */
 uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, uint32_t epoch,
 	sample_id sample, bool second);
-/* Finds the size of one file of a pair. inode: either file. */
+/* Finds the size of the pair's second file if `second`, else of its first. `inode` may
+ * be either file. */
 must_check bool sizes_of_part(struct sizes *sizes, struct sched_job *job,
 	struct inode inode, bool second, uint64_t *ret);
-/* Tells why current/'s files would get other sizes (see sched_dataset_move). NULL: they
- * stay. */
+/* Tells why the next edition would give other sizes to current/'s files (see
+ * sched_dataset_move). NULL: they stay. */
 sched_edition_change sizes_change;
-/* Tells whether finding the size requires a saved order from the state directory. For a
- * directory: the sizes in it. */
+/* Tells whether finding the size requires a saved order from the state directory. A
+ * directory: whether this is so for the positions in it. */
 bool sizes_are_saved(struct sched_job *job, struct inode inode);
 /* Tells whether a known size stays valid. In current/ a position gets another sample in
  * each epoch, and the last batch or shard may grow. */

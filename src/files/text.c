@@ -77,7 +77,8 @@ static void print_name(FILE *out, const char *key, const char *text)
 	fputc('\n', out);
 }
 
-/* Each preparation has its samples, the bytes of one prepared sample, and of all. */
+/* Prints for each preparation the samples, the bytes of one prepared sample, and those
+ * of all. */
 static void print_prepared(
 	FILE *out, const struct files_context *context, const struct dataset *dataset)
 {

@@ -24,9 +24,9 @@ void text_stats_json(FILE *out, const struct files_context *context);
 /* The daemon's counters and the jobs' gauges for Prometheus (text_metrics.c). */
 void text_metrics(FILE *out, const struct files_context *context, enum stats_form form);
 
-/* A page for browsers that loads no other files (text_dashboard.c). Newlines at its end
- * keep its length constant until jobs come or go, because browsers read only as many
- * bytes as the file had at first. -ENOMEM */
+/* The dashboard: a page for browsers that loads no other files (text_dashboard.c).
+ * Newlines at its end keep its length constant until jobs come or go, because browsers
+ * read only as many bytes as the file had at first. -ENOMEM */
 must_check int text_dashboard(FILE *out, const struct files_context *context);
 
 /* The state with which simulations of `joaderctl explain` begin (text_explain.c).
@@ -35,11 +35,12 @@ must_check int text_explain(FILE *out, const struct files_context *context);
 /* The numbers of `joaderctl top` (text_top.c). -ENOMEM */
 must_check int text_top(FILE *out, const struct files_context *context);
 
-/* "key value" lines: name, samples, classes, bytes, source, jobs. */
+/* The dataset's info, as "key value" lines: name, samples, classes, bytes, source,
+ * jobs. */
 void text_dataset_info(
 	FILE *out, const struct files_context *context, const struct dataset *dataset);
 
-/* "key value" lines. */
+/* The job's status, as "key value" lines. */
 void text_job_status(FILE *out, struct sched_job *job);
 
 /* A line of epoch-NNNN.order: "position sample label served path\n", separated by
@@ -50,6 +51,7 @@ void text_order_line(
 size_t text_order_line_length(
 	const struct sched_edition *edition, const struct binding *binding);
 
+/* Tells whether the inode is a text file of the mount. */
 bool text_is(enum inode_kind kind);
 
 /* Prints a text file of the mount, except orders (order_lines.h) and shared texts

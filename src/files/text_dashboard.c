@@ -25,13 +25,13 @@
 
 struct job_field {
 	const char *name;
-	size_t offset; /* in struct history_job */
+	size_t offset; /* offset in struct history_job */
 	uint64_t unit;
 };
 
 struct field {
 	const char *name;
-	size_t offset; /* in struct history_reading */
+	size_t offset; /* offset in struct history_reading */
 };
 
 static uint64_t number_at(const void *structure, size_t offset)

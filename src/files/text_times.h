@@ -14,6 +14,7 @@
  */
 
 void text_times(FILE *out, const struct files_context *context);
+/* Prints members of a JSON object. */
 void text_times_json(FILE *out, const struct files_context *context);
 void text_times_metrics(
 	FILE *out, const struct files_context *context, enum stats_form form);

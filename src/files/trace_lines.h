@@ -17,6 +17,6 @@ struct sched_job;
  */
 
 /* Prints "next N lost M", then at most a few thousand events from number *from on, with
- * fields separated by tabs. N: the event after the printed ones; M: lost events. from
- * NULL: prints no events, and N is the next event. */
+ * fields separated by tabs. N: number of the event after the printed ones; M: number of
+ * lost events. from NULL: prints no events, and N is the number of the next event. */
 must_check int trace_lines(FILE *out, struct sched_job *job, const uint64_t *from);

@@ -20,6 +20,7 @@ struct sched_job;
 #define TREE_CURRENT "current"
 #define TREE_NAME 128 /* fits any name but those of jobs and datasets */
 
+/* A file or directory that always exists. */
 struct tree_entry {
 	const char *name;
 	enum inode_kind kind;
@@ -39,13 +40,15 @@ uint32_t tree_epochs(struct sched_job *job);
  * and the next one. All are at least `first` and less than `end`. */
 struct tree_range {
 	uint32_t first, end;
-	uint32_t running; /* UINT32_MAX: no epoch is running */
-	uint32_t next;	  /* UINT32_MAX: there is none */
+	uint32_t running; /* epoch; UINT32_MAX: no epoch is running */
+	uint32_t next;	  /* epoch; UINT32_MAX: there is none */
 };
 struct tree_range tree_range(struct sched_job *job);
+/* Tells whether the epoch has a directory now. */
 bool tree_has_epoch(
 	struct sched_job *job, const struct tree_range *range, uint32_t epoch);
-/* Tells whether the epoch is running, or some of its positions were bound. */
+/* Tells whether the epoch has an order file: it is running, or some of its positions
+ * were bound. */
 bool tree_has_order(
 	struct sched_job *job, const struct tree_range *range, uint32_t epoch);
 
