@@ -87,9 +87,9 @@ static bool one_reader_is_enough(
 	       storage->latency_ns * supply->config->workers < supply->cost_ns;
 }
 
-/* If one reader is enough, it reads until the storage's limits are reached, and no other
- * is woken until the decoders have used half of the samples. Otherwise a reader is woken
- * whenever a sample may be read. */
+/* Usually a reader is woken whenever a sample may be read. But if one reader is enough,
+ * and no sample is urgent, none is woken until the decoders have used half of the
+ * samples: the one reader reads on by itself until the storage's limits are reached. */
 bool storage_wakes_reader(const struct supply *supply, const struct storage *storage)
 {
 	unsigned read = storage->flight.in_flight + storage->waiting;
@@ -106,7 +106,7 @@ static struct storage *storage_of(const struct wanted *wanted)
 	return wanted->key.space->source->storage;
 }
 
-/* The whole chain is or is not being read. */
+/* Notes, for all samples of the chain, that the read begins or ends. */
 static void set_is_read(struct wanted *wanted, bool is_read, uint64_t now_ns)
 {
 	struct supply_effects *effects = &wanted->key.space->source->supply->effects;
