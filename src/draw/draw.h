@@ -18,8 +18,8 @@
  *   draw.c             streams begin and end
  *   rounds.c           draws ahead, as far as the cache has room
  *   mixture_strand.c   divides the streams of a mixture by dataset
- *   needed.c           counts samples for which ranks of a training, or other daemons, still ask
- *   feed.c             keeps the samples of a rank, which are drawn elsewhere
+ *   needed.c           keeps the samples for which a training has yet to ask this daemon
+ *   feed.c             keeps the samples that the coordinator has drawn for a rank
  *
  *   Flow: for each stream draw_count -> draw_enter -> draw_ready -> draws -> draw_end -> draw_left.
  *         After each event the caller executes the effects, in their order.
@@ -31,34 +31,36 @@
 struct edition; /* opaque: the samples of an epoch */
 struct space;	/* opaque: the tensors of a dataset with one preparation */
 
-/* The samples of a stream that come from one dataset, numbered as in its sampler. */
+/* The samples of a stream that come from one dataset. The dataset's sampler knows them
+ * by other ids (see `first`). */
 struct strand {
 	struct space *space;
 	struct sampler *sampler;	   /* NULL: the samples are not drawn here */
-	uint32_t number;		   /* the sampler's number of the space */
+	uint32_t number;		   /* the space's number in the sampler */
 	const roaring_bitmap_t *selection; /* ids of the job's samples */
 	/* id in the stream = first + id in the sampler */
 	sample_id first;
-	/* the number of positions that one open binds, if the sampler is dsa; otherwise
-	 * 1: `exchange` prefers samples cached at the time of the draw, `isa` shares no
-	 * draws */
+	/* With the sampler dsa: the number of positions that one open binds, which are
+	 * drawn together. With other samplers 1: `exchange` prefers samples that are
+	 * cached at the time of the draw, so it draws late; `isa` shares no draws. */
 	uint32_t at_once;
 	/* The most samples to draw ahead. The caller may change it before each event. */
 	uint32_t lookahead;
-	/* The samples that the strand has yet to draw. While the sampler has them, both
-	 * are NULL. */
+	/* The samples that the strand has yet to draw, in the sampler's form (`set`) or
+	 * as `ids`. Both are NULL while the sampler has these samples. */
 	struct sampler_set *set;
 	roaring_bitmap_t *ids;
 };
 
 /* A running epoch, for which samples are drawn. The caller sets the fields up to
- * `strands`. Positions with fixed samples: the strands have no sampler, and the stream
- * only counts need. */
+ * `strands`. If the samples of all positions are fixed, the strands have no sampler,
+ * and the stream only counts need. */
 struct stream {
 	job_id job;
 	uint32_t epoch;
 	struct edition *edition;
-	/* the training, if the job is a rank for which the coordinator draws; or NULL */
+	/* name of the training, if the job is a rank for which the coordinator draws;
+	 * otherwise NULL */
 	const char *training;
 	bool at_open; /* a sample is drawn only when its position is opened */
 	/* Three quarters of the job's tensors have at most this size. At least 1. */
@@ -75,7 +77,7 @@ struct stream {
 	bool leaves;
 	uint32_t ahead;	  /* samples drawn and not bound */
 	uint32_t unbound; /* positions that are not bound, and have no drawn sample */
-	/* `ahead` after the last draw; half of it is left: LOW */
+	/* `ahead` after the last draw; when only half of it is left, LOW follows */
 	uint32_t filled;
 	struct strand *next; /* strand of the next sample */
 	struct rng rng;
@@ -150,10 +152,12 @@ void draw_end(struct draw *draw, struct stream *stream);
 /* Event: the stream will never draw, so its samples are no longer needed.
  * draw_take_leaving will return the stream. */
 void draw_give_up(struct stream *stream);
-/* Returns, once, each stream that will not draw, but whose samples still count as
- * needed; then NULL. The caller tells the cache that the stream needs no samples. */
+/* Returns the next stream that will not draw, but whose samples still count as needed;
+ * NULL: there are no more. Each stream is returned once. The caller tells the cache
+ * that the stream needs no samples. */
 struct stream *draw_take_leaving(struct draw *draw);
-/* Event: the caller has begun to tell the cache so. The engine forgets the stream. */
+/* Event: the caller has begun to tell the cache that the stream needs no samples. The
+ * engine forgets the stream. */
 void draw_left(struct draw *draw, struct stream *stream);
 
 /* --- events: drawing ---------------------------------------------------------------------- */
@@ -163,7 +167,8 @@ void draw_left(struct draw *draw, struct stream *stream);
  * sample with the label. Effects: DRAWN. */
 void draw_asked(struct draw *draw, struct stream *stream, uint32_t label, sample_id fixed,
 	const struct ahead_cache *cache);
-/* Event: there may be room to draw ahead. Draws one round. False: no further round. */
+/* Event: there may be room to draw ahead. Draws one round, if there is reason to. The
+ * caller calls again until the result is false: nothing was drawn. */
 must_check bool draw_go_on(
 	struct draw *draw, struct stream *stream, const struct ahead_cache *cache);
 struct feed;
@@ -180,20 +185,21 @@ bool draw_fetched(struct draw *draw, const struct space *space, sample_id id);
 
 /* --- questions ---------------------------------------------------------------------------- */
 
-/* NULL: no stream draws for the job's epoch. */
+/* Returns the stream that draws for the job's epoch, or NULL. */
 struct stream *draw_find(const struct draw *draw, job_id job, uint32_t epoch);
 bool draw_draws_for(const struct draw *draw, job_id job);
 bool draw_any_leaves(const struct draw *draw);
 /* Tells whether any stream of this rank's training and epoch keeps the samples that the
  * training still needs. */
 bool draw_is_borne(const struct draw *draw, const struct stream *stream);
-/* Counts anew what stream->unbound holds. For tests. */
+/* Counts the samples that the stream has yet to draw. Must equal stream->unbound. For
+ * tests. */
 uint32_t stream_remaining(const struct stream *stream);
 /* Returns the strand of the sample. sample: its id in the stream. */
 struct strand *strand_of(const struct stream *stream, sample_id sample);
-/* NULL: the stream has no tensors in the space. */
+/* Returns the stream's strand for the space, or NULL. */
 const struct strand *strand_in(const struct stream *stream, const struct space *space);
-/* id: in the strand's sampler. */
+/* Tells whether the stream still needs a sample. id: its id in the strand's sampler. */
 bool strand_needs(const struct stream *stream, const struct strand *strand, sample_id id);
 
 /* Checks invariants; takes long. For tests. */
@@ -201,15 +207,17 @@ void draw_validate(const struct draw *draw);
 
 /* --- feed.c: samples of a rank ------------------------------------------------------------ */
 
-/* The samples that a rank has received for an epoch, without those that are drawn or bound. */
+/* The samples that a rank has received for an epoch, except those that are already
+ * bound or in the look-ahead. */
 struct feed {
 	uint32_t epoch;
-	uint32_t next; /* number of samples received, including drawn and bound ones */
+	/* number of all samples received, including bound ones and the look-ahead */
+	uint32_t next;
 	/* index in `ids` of the first sample, number of samples, capacity of `ids` */
 	uint32_t head, n, room;
 	sample_id *ids;
-	/* The first `consumed` bindings of the epoch are consumed, and the next is
-	 * not. */
+	/* The first `consumed` bindings of the epoch are consumed, and the binding
+	 * after them is not. */
 	uint32_t consumed;
 	/* samples at the beginning of the epoch that were consumed on another daemon */
 	uint32_t had;
@@ -221,22 +229,24 @@ struct feeds {
 	uint32_t consumed_since; /* positions consumed since the last report */
 };
 
-/* NULL: the epoch has no feed. */
+/* Returns the feed of the epoch, or NULL. */
 struct feed *feed_find(struct feeds *feeds, uint32_t epoch);
-/* Begins a feed, in place of an older one. next: samples already drawn or bound. */
+/* Begins a feed for the epoch, and drops an older feed in its place. next: number of
+ * the epoch's samples that are already drawn or bound. */
 struct feed *feed_begin(struct feeds *feeds, uint32_t epoch, uint32_t next);
 /* Appends n samples; the first is number `base` of the epoch. Skips those that the feed
  * has already received. -ENOMEM */
 must_check int feed_append(
 	struct feed *feed, uint32_t base, const sample_id *ids, uint32_t n);
-/* Makes room at the front for n samples that were drawn and not bound; the caller writes
- * them to the returned array. NULL: the epoch has no feed, or there is no memory; then
- * the feed is dropped, and its samples must be sent again. */
+/* Makes room at the front for n samples that were drawn and not bound, and returns
+ * where the caller writes them. Returns NULL if n is 0, the epoch has no feed, or
+ * memory is short. If memory is short, the feed is dropped, and its samples must be
+ * sent again. */
 sample_id *feed_return(struct feeds *feeds, uint32_t epoch, uint32_t n);
-/* The feed must not be empty. */
+/* Removes and returns the first sample. The feed must not be empty. */
 sample_id feed_take(struct feed *feed);
 /* Returns sample number k of the epoch; SAMPLE_NONE: not received, or already drawn. */
 sample_id feed_at(const struct feed *feed, uint32_t k);
-/* Counts a consumed position. True: it is time for a report to the coordinator. */
+/* Counts a consumed position. Returns true when the coordinator should get a report. */
 bool feed_has_news(struct feeds *feeds);
 void feeds_free(struct feeds *feeds);
