@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The life of a stream:
+/*
+ * The life of a stream:
  *
  *     draw_count   the samples of the stream count as needed; the stream does not draw yet
  *     draw_enter   the stream is in its samplers, and may draw when draw_ready has been called
@@ -92,9 +93,9 @@ static int reserve(struct draw *draw, size_t n)
 	return ids && streams && samples && effects ? 0 : -ENOMEM;
 }
 
-/* A sampler accepts one stream per job. While the stream of a job's previous epoch
- * still draws, the stream of the job's next epoch joins the sampler under another job
- * id, the stand-in. */
+/* A job has at most one stream in a sampler. While the stream of its previous epoch
+ * still draws, the stream of its next epoch joins the sampler under another job id, the
+ * stand-in. */
 #define STAND_IN (UINT32_C(1) << 31)
 
 static bool has_other_stream(const struct draw *draw, const struct stream *stream)

@@ -14,11 +14,12 @@
  *   Errors: -EBADMSG: refused, and reported; other -errno.
  */
 
-/* A sample's place: its index among the selected samples, by the bytes of their paths */
+/* A sample's place is its index if the selected samples are sorted by the bytes of
+ * their paths. */
 struct places {
 	uint32_t n;
-	sample_id *ids;	  /* by place */
-	uint32_t *places; /* by id */
+	sample_id *ids;	  /* ids[place]: the sample with this place */
+	uint32_t *places; /* places[id]: the place of this sample */
 	uint64_t fingerprint;
 };
 
@@ -34,11 +35,11 @@ struct import_head {
 	uint32_t rank, ranks, batch; /* ranks = 0: the job is no rank */
 };
 
-/* Reads the head at *offset. Sets *offset to its end. */
+/* Reads the head at *offset. Sets *offset to the end of the head. */
 must_check int import_read_head(
 	const struct adding *adding, uint64_t *offset, struct import_head *ret);
 
-/* Imports the exports of all ranks of a training for one rank of the continued training.
- * Saves the samples that the ranks had read in the unfinished epoch in
- * jobs/JOB/training.order: the log of the continued training begins with them. */
+/* Imports the exports of all ranks of a training for `job`, one rank of the continued
+ * training. Writes to jobs/JOB/training.order which samples the ranks had read in the
+ * unfinished epoch: the log of the continued training begins with these samples. */
 must_check int import_ranks(struct job *job, const struct adding *adding);
