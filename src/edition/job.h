@@ -22,7 +22,7 @@
 struct edition;
 struct supply;
 
-/* The members without (lock) are constant after the job is installed. */
+/* The fields without (lock) are constant after the job is installed. */
 struct job {
 	struct lock *lock;
 	struct supply *supply;

@@ -29,7 +29,7 @@
 
 struct measured_head {
 	uint64_t magic;
-	uint64_t sum; /* hash of all bytes after this member */
+	uint64_t sum; /* hash of all bytes after this field */
 	uint64_t key; /* key_of */
 	uint64_t content;
 	uint64_t all_bytes, largest_bytes, sample_bytes, typical_bytes;
@@ -60,9 +60,10 @@ static uint64_t sum_of_file(const void *file, size_t n)
 	return sum_of((const char *)file + before, n - before);
 }
 
-/* Returns a hash of everything on which the note depends; 0: the edition gets no note. A
- * program that makes arrays may change, and with it their sizes. The files of pairs and
- * groups have to be found after each restart anyway. */
+/* Returns a hash of everything on which the note depends; 0: the edition gets no note.
+ * There is none for arrays that a program makes, because the program may change, and
+ * with it their sizes. There is none for pairs and groups, because their files have to
+ * be found after each restart anyway. */
 static uint64_t key_of(const struct edition *edition)
 {
 	const struct job *job = edition->job;
@@ -238,7 +239,7 @@ int measured_load(struct edition *edition)
 
 /* --- writing the note --------------------------------------------------------------------- */
 
-/* The job of a rank has fewer positions than samples. */
+/* Returns the number of selected samples. The job of a rank has fewer positions. */
 static uint32_t n_selected(const struct edition *edition)
 {
 	return (uint32_t)roaring_bitmap_get_cardinality(edition->selection);
@@ -249,7 +250,7 @@ static bool selects_all(const struct edition *edition)
 	return n_selected(edition) == dataset_samples(edition->is.dataset);
 }
 
-/* The caller frees the result. NULL: no memory. */
+/* Makes the content of the file, which the caller frees. NULL: no memory. */
 static uint8_t *make_file(
 	const struct edition *edition, const roaring_bitmap_t *refused, size_t *ret_n)
 {
