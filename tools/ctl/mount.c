@@ -96,8 +96,9 @@ static void wait_for(pid_t child)
 		;
 }
 
-/* Waits until joaderctl has sent a byte (success) or ended. Unmounts an unserved
- * mount. */
+/* Runs in the guard process. Waits until joaderctl sends a byte, because the daemon
+ * serves the mount, or until joaderctl ends. If joaderctl has sent nothing, unmounts
+ * the mount, unless it is served. */
 static _Noreturn void guard(const char *directory, int fd)
 {
 	struct statx st;
