@@ -75,7 +75,7 @@ static const char help[] =
 struct request {
 	bool list, show, linear, randomness;
 	const char *csv, *svg, *title, *epochs, *order, *scale;
-	/* its numbers of jobs and samples are 0 if they are not given */
+	/* the numbers of jobs and samples are 0 if they are not given */
 	struct sim_plan plan;
 	struct {
 		const char *key; /* a key of the section [scenario] */

@@ -191,7 +191,7 @@ int main(int argc, char **argv)
 		complain("%s", strerror(ENOMEM));
 		return EXIT_FAILURE;
 	}
-	/* When the user leaves a pager, writing fails, but does not end the program. */
+	/* Writing fails when the user leaves a pager, but does not end the program. */
 	signal(SIGPIPE, SIG_IGN);
 	return carry_out(socket_path, argv + optind, argc - optind);
 }

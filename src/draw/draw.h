@@ -40,8 +40,8 @@ struct strand {
 	const roaring_bitmap_t *selection; /* ids of the job's samples */
 	/* id in the stream = first + id in the sampler */
 	sample_id first;
-	/* With the sampler dsa: the number of positions that one open binds, which are
-	 * drawn together. With other samplers 1: `exchange` prefers samples that are
+	/* The number of positions that one open binds, if the sampler is dsa, because
+	 * they are drawn together. Otherwise 1: `exchange` prefers samples that are
 	 * cached at the time of the draw, so it draws late; `isa` shares no draws. */
 	uint32_t at_once;
 	/* The most samples to draw ahead. The caller may change it before each event. */
@@ -68,7 +68,7 @@ struct stream {
 	size_t n_strands;
 	struct strand *strands; /* one for each dataset */
 
-	/* in draw->streams while the stream draws, otherwise in draw->counted */
+	/* The stream is in draw->streams while it draws, otherwise in draw->counted. */
 	TAILQ_ENTRY(stream) link;
 	stream_id id;	  /* the stream's number in all its samplers */
 	job_id joined_as; /* the job's id, or the id of its stand-in (draw.c) */
@@ -87,8 +87,8 @@ struct stream {
 enum draw_effect_kind {
 	/* Reduce the need of the sample `id` of `space` by one. */
 	DRAW_DROP,
-	/* Pin and request the sample. The stream binds it after those drawn earlier. If
-	 * `drops`, reduce its need by one. */
+	/* Pin and request the sample. The stream will bind it after the samples that
+	 * were drawn earlier. If `drops` is true, reduce the sample's need by one. */
 	DRAW_DRAWN,
 	/* Refill the look-ahead of `stream` soon. */
 	DRAW_LOW,
@@ -104,8 +104,8 @@ struct draw_effect {
 	struct stream *stream;
 	const struct strand *strand;
 	struct space *space;
-	sample_id id;	  /* in the strand's sampler */
-	sample_id sample; /* in the stream */
+	sample_id id;	  /* the sample's id in the strand's sampler */
+	sample_id sample; /* the sample's id in the stream */
 };
 
 TAILQ_HEAD(draw_streams, stream);
@@ -113,15 +113,15 @@ TAILQ_HEAD(draw_streams, stream);
 struct ahead_cache {
 	uint64_t capacity; /* bytes */
 	uint64_t pinned_bytes;
-	uint64_t awaited; /* pinned samples that are not in the cache yet */
+	uint64_t awaited; /* number of pinned samples that are not in the cache yet */
 };
 
 struct draw {
 	struct draw_streams streams; /* the oldest first */
 	/* streams that do not draw, but whose samples count as needed */
 	struct draw_streams counted;
-	uint32_t n_streams; /* in `streams` */
-	uint64_t seed;	    /* for choosing the datasets of mixtures */
+	uint32_t n_streams; /* number of streams in `streams` */
+	uint64_t seed;	    /* seed of the random choice of datasets in mixtures */
 	stream_id next_id;
 	/* effects of the last event; always has room for the effects of one event */
 	struct draw_effect *effects;
@@ -172,15 +172,17 @@ void draw_asked(struct draw *draw, struct stream *stream, uint32_t label, sample
 must_check bool draw_go_on(
 	struct draw *draw, struct stream *stream, const struct ahead_cache *cache);
 struct feed;
-/* Event: there may be room for a sample of the feed, which moves to the look-ahead.
- * Effect: DRAWN. False: the feed is empty, or the cache has no room. */
+/* Event: there may be room for a sample of the feed, which then moves to the
+ * look-ahead. Effect: DRAWN. Returns false if the feed is empty, or the cache has no
+ * room. */
 must_check bool draw_fed(struct draw *draw, struct stream *stream, struct feed *feed,
 	const struct ahead_cache *cache);
 /* Event: positions were bound. ahead, unbound: the stream's new counts. Effect: LOW. */
 void draw_bound(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
-/* Event: another daemon asks for the sample. The oldest epoch of a training that needs
- * the sample needs it no more. Effect: DROP. False: no training needs it. */
+/* Event: another daemon asks for the sample. Of the epochs of trainings that need the
+ * sample, the oldest needs it no more. Effect: DROP. Returns false if no such epoch
+ * needs it. */
 bool draw_fetched(struct draw *draw, const struct space *space, sample_id id);
 
 /* --- questions ---------------------------------------------------------------------------- */
@@ -213,13 +215,15 @@ struct feed {
 	uint32_t epoch;
 	/* number of all samples received, including bound ones and the look-ahead */
 	uint32_t next;
-	/* index in `ids` of the first sample, number of samples, capacity of `ids` */
+	/* head: index of the first sample in `ids`; n: number of samples; room:
+	 * capacity of `ids` */
 	uint32_t head, n, room;
 	sample_id *ids;
 	/* The first `consumed` bindings of the epoch are consumed, and the binding
 	 * after them is not. */
 	uint32_t consumed;
-	/* samples at the beginning of the epoch that were consumed on another daemon */
+	/* number of samples at the epoch's beginning that were consumed on another
+	 * daemon */
 	uint32_t had;
 	bool used;
 };
@@ -234,8 +238,8 @@ struct feed *feed_find(struct feeds *feeds, uint32_t epoch);
 /* Begins a feed for the epoch, and drops an older feed in its place. next: number of
  * the epoch's samples that are already drawn or bound. */
 struct feed *feed_begin(struct feeds *feeds, uint32_t epoch, uint32_t next);
-/* Appends n samples; the first is number `base` of the epoch. Skips those that the feed
- * has already received. -ENOMEM */
+/* Appends n samples; the first is sample number `base` of the epoch. Skips samples that
+ * the feed has already received. -ENOMEM */
 must_check int feed_append(
 	struct feed *feed, uint32_t base, const sample_id *ids, uint32_t n);
 /* Makes room at the front for n samples that were drawn and not bound, and returns

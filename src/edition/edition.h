@@ -50,7 +50,7 @@ struct part {
 	roaring_bitmap_t *own;
 	/* ids of the selected samples in the source */
 	const roaring_bitmap_t *selection;
-	uint64_t all_bytes; /* of all tensors of the part */
+	uint64_t all_bytes; /* bytes of all tensors of the part */
 	/* number of the part's samples in each epoch */
 	uint32_t in_epoch;
 	/* decides which samples of a mixture's part each epoch has (epoch/passes.h) */
@@ -62,7 +62,7 @@ struct part {
  * its epochs is kept and nobody has a reference. All editions that are left are freed
  * with their job. */
 struct edition {
-	struct sched_edition is;   /* for the scheduler's callers */
+	struct sched_edition is;   /* what the scheduler's callers know of the edition */
 	TAILQ_ENTRY(edition) link; /* (lock) the oldest first */
 	struct job *job;
 	atomic_uint holds;
@@ -72,7 +72,7 @@ struct edition {
 	/* the mixture's dataset, which the edition owns and to which is.dataset points;
 	 * NULL: the job is no mixture */
 	struct dataset *mixed;
-	struct epoch_set set; /* for the job's engine */
+	struct epoch_set set; /* what the job's engine knows of the edition */
 	/* hash of `content` and the settings that decide which samples positions have */
 	uint64_t fingerprint;
 	uint64_t content; /* dataset_fingerprint of the selection */
@@ -80,8 +80,8 @@ struct edition {
 	bool noted;
 	roaring_bitmap_t *selection; /* ids of the selected samples */
 	roaring_bitmap_t *readable;  /* selection without refused or unreadable samples */
-	uint64_t largest_bytes;	     /* of the largest tensor */
-	uint64_t all_bytes;	     /* of all tensors together */
+	uint64_t largest_bytes;	     /* bytes of the largest tensor */
+	uint64_t all_bytes;	     /* bytes of all tensors together */
 	uint64_t sample_bytes;	     /* mean bytes of a tensor */
 	/* three quarters of the tensors have at most this size */
 	uint64_t typical_bytes;
@@ -102,7 +102,8 @@ struct edition {
 /* Tells whether each position has the same label in all epochs. */
 bool edition_fixes_labels(const struct edition *edition);
 uint32_t edition_label_of(const struct edition *edition, uint32_t position);
-/* Returns false if the label depends on the epoch, or if there is no such position. */
+/* Sets *ret to the position's label. Returns false if the label depends on the epoch,
+ * or if there is no such position. */
 bool edition_label(const struct edition *edition, uint32_t position, uint32_t *ret);
 
 /* --- mixture.c: editions of several datasets --- */
@@ -114,17 +115,18 @@ must_check int part_samples(
 
 /* --- measured.c --- */
 
-#define MEASURED_FILE "selection" /* in the job's directory */
+#define MEASURED_FILE "selection" /* a file in the job's directory */
 /* Saves what measured_load loads. Logs errors. */
 void measured_save(const struct edition *edition);
 
 /* --- sampler_join.c: adds a job to its sampler --- */
 
-/* Gives the part its space, and begins to add the job to the part's sampler:
- * join_finish_locked needs *ret. Leaves *ret unchanged if the part needs no sampler. The
- * caller must not hold the lock. */
+/* Gives the part its space, and begins to add the job to the part's sampler. *ret is
+ * for join_finish_locked; it is left unchanged if the part needs no sampler. The caller
+ * must not hold the lock. */
 must_check int join_begin(struct part *part, struct sampler_joining **ret);
-/* -EAGAIN: the sampler's jobs have changed: the caller calls join_begin again. */
+/* Ends what join_begin has begun. -EAGAIN: the sampler's jobs have changed since, and
+ * the caller calls join_begin again. */
 must_check int join_finish_locked(struct part *part, struct sampler_joining *joining);
 /* Adds the job to the samplers of the edition's parts, from index `from` on. Other
  * threads may use the job meanwhile, but not the edition. The caller must not hold the
@@ -171,7 +173,7 @@ struct order_set *edition_order_sets(struct job *job, size_t *ret_n);
 bool editions_sweep(struct job *job);
 
 struct editions_found {
-	/* sets in the segments of the journal, and in saved orders */
+	/* the sets that the journal's segments name; the sets that saved orders name */
 	struct order_found *segments, *orders;
 	size_t n_segments, n_orders;
 };
@@ -179,7 +181,7 @@ struct editions_found {
  * editions_found_free, also after a failure. */
 must_check int editions_find(const struct job *job, struct editions_found *ret);
 void editions_found_free(struct editions_found *found);
-/* Tells whether the job has an edition for each of the sets. */
+/* Tells whether the job has an edition for each set in `found`. */
 bool editions_are_there(const struct job *job, const struct editions_found *found);
 /* Makes the job's engine, which gets the editions of the epochs in `found`. Frees the
  * editions that no epoch has. */

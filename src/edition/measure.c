@@ -32,7 +32,7 @@ struct measuring {
 	struct measured shapes[SHAPES];
 	uint32_t seen, step;
 	uint32_t n;
-	/* tensor sizes of every step-th sample */
+	/* bytes of the tensor of every step-th sample */
 	uint64_t bytes[MOST_MEASURED];
 };
 
@@ -99,7 +99,7 @@ static int measure_each(struct edition *edition)
 
 /* Samples whose tensors have the same size. */
 struct equal {
-	uint64_t bytes; /* of each tensor */
+	uint64_t bytes; /* bytes of each tensor */
 	uint64_t samples;
 };
 

@@ -38,7 +38,7 @@ struct measured_head {
 	/* size of the bitmap; 0: no sample is refused */
 	uint64_t refused_bytes;
 	uint32_t positions;
-	uint32_t n_begins; /* length of label_begin; 0: none */
+	uint32_t n_begins; /* length of label_begin; 0: there is no label_begin */
 };
 
 static uint64_t sum_of(const void *bytes, size_t n)
@@ -99,7 +99,7 @@ static int read_file(const char *path, uint8_t **ret, size_t *ret_n)
 	return err || done == *ret_n ? err : -EILSEQ;
 }
 
-/* -ENOENT: the note is about other samples; -EILSEQ: it is damaged. */
+/* Checks a note. -ENOENT: it is about other samples; -EILSEQ: it is damaged. */
 static int check(const struct edition *edition, const uint8_t *file, size_t n)
 {
 	struct measured_head head;
@@ -117,7 +117,8 @@ static int check(const struct edition *edition, const uint8_t *file, size_t n)
 	return head.n_begins == begins && left == begins * sizeof(uint32_t) ? 0 : -EILSEQ;
 }
 
-/* -EILSEQ: the bitmap is damaged, or has an id that the dataset lacks. */
+/* Reads a bitmap of sample ids. -EILSEQ: it is damaged, or has an id that the dataset
+ * lacks. */
 static int take_bitmap(const struct edition *edition, const uint8_t *bytes, size_t n,
 	roaring_bitmap_t **ret)
 {

@@ -37,7 +37,8 @@ static int pair_samples(struct edition *edition)
 
 struct unpaired {
 	const struct edition *edition;
-	uint32_t n, first; /* first: id of the first sample that lacks a file */
+	/* n: samples that lack a file; first: id of the first of them */
+	uint32_t n, first;
 };
 
 static bool count_unpaired(uint32_t id, void *context)

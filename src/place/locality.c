@@ -238,7 +238,8 @@ static void balance(struct locality *locality, const struct locality_batch *batc
 		if (node->has > node->quota)
 			heap_push(surplus, node->has - node->quota, v);
 	}
-	/* the sum of all lacks equals the sum of all surpluses */
+	/* `lack` is not empty, because the sum of all lacks equals the sum of all
+	 * surpluses */
 	while (surplus->n > 0) {
 		const struct imbalance *from = &surplus->items[0], *to = &lack->items[0];
 		uint32_t count = from->count < to->count ? from->count : to->count;

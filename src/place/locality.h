@@ -50,7 +50,7 @@ struct locality_batch {
 	/* rank_count[r]: how many samples rank r takes; the sum is n_samples */
 	const uint32_t *rank_count;
 	uint32_t n_ranks;
-	uint32_t n_nodes; /* node numbers are below this */
+	uint32_t n_nodes; /* all node numbers are less than n_nodes */
 };
 
 struct locality_move {

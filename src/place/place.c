@@ -15,7 +15,7 @@
 struct entry {
 	uint64_t hash;
 	double capacity;
-	uint32_t index; /* in the caller's array */
+	uint32_t index; /* the node's index in the caller's array */
 };
 
 struct place {

@@ -31,7 +31,8 @@ void places_free(struct places *places);
 struct import_head {
 	struct checkpoint from;
 	unsigned n_orders, kind;
-	uint64_t fingerprint;	     /* hash of the samples */
+	/* hash of the selected samples; equal if the machines have the same files */
+	uint64_t fingerprint;
 	uint32_t rank, ranks, batch; /* ranks = 0: the job is no rank */
 };
 

@@ -34,7 +34,7 @@ struct reading {
 	struct job *job;
 	const struct adding *adding;
 	struct places places;
-	uint32_t n; /* samples of all ranks together */
+	uint32_t n; /* number of samples of all ranks together */
 	uint32_t ranks, batch;
 	struct one_rank *of;
 	/* The training continues in `epoch`. If `at` is true, the first `position`
@@ -200,9 +200,9 @@ static int load_order(struct reading *reading, uint32_t r)
 	return err;
 }
 
-/* Sets ret[position] to 1 for each position that the rank had read or, if reading->at
- * is true, for each position of the rank that lies before reading->position of all
- * ranks. */
+/* Sets ret[p] to 1 for each position p that the rank had read. If reading->at is true,
+ * does so instead for each position of the rank that lies before reading->position of
+ * all ranks. */
 static int find_read(const struct reading *reading, uint32_t r, uint8_t *ret)
 {
 	const struct one_rank *rank = &reading->of[r];

@@ -116,7 +116,7 @@ static int load_order(struct job *job, struct restoring *restoring, uint32_t epo
 			" is no longer kept, allowed: later epochs (keep_epochs = "
 			"%" PRIu32 ")",
 			epoch, job->config.keep_epochs);
-	/* none of the epoch's positions was ever bound */
+	/* there is no order, because none of the epoch's positions was ever bound */
 	if (err == -ENOENT)
 		err = empty_order(edition, ret);
 	if (err == -EINVAL)

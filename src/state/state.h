@@ -14,7 +14,7 @@
  *   checkpoint.c       prints and parses checkpoints (checkpoint.h)
  *   restore.c          takes checkpoints, and checks whether a job can go back to one
  *   restore_orders.c   makes the epochs of a restored job from orders
- *   import*.c          writes a job's orders to files for other machines, and reads these
+ *   import*.c          writes a job's orders to files for other machines, and reads them
  *
  *   Flow: the scheduler adds a job: keep_begin -> keep_restore -> import_for_job.
  *         It restores a job: restore_check -> restore_make -> epochs_restored.
@@ -40,7 +40,8 @@ struct restoring {
 
 /* Returns a hash of the job's configuration; 0: no memory. */
 uint64_t restore_hash_ini(const struct job_config *config);
-/* Any thread may call this function. */
+/* Sets *ret to a checkpoint of the job's present state. Any thread may call this
+ * function. */
 void restore_take_checkpoint(struct job *job, struct checkpoint *ret);
 /* Checks whether the job can go to the point of the checkpoint or, if restoring->at is
  * true, to at_epoch and at_position. -EINVAL, with a message: it can't. */
@@ -79,7 +80,7 @@ must_check int restore_load(struct job *job, const char *path, uint32_t epoch,
 /* The source of an import, and the receiver of error messages. */
 struct adding {
 	int fd;
-	const char *file; /* name in messages; NULL: nothing is imported */
+	const char *file; /* the file's name in messages; NULL: nothing is imported */
 	/* where the job continues, as EPOCH:POSITION; NULL: where the exported job was */
 	const char *at;
 	config_report *report;

@@ -200,7 +200,7 @@ static uint64_t file_bytes(const struct space *space, sample_id sample)
 	return bytes;
 }
 
-/* Tells whether one decode can also make tensors of other preparations. */
+/* Tells whether a decode for this preparation can also make tensors of others. */
 static bool can_share_decode(const struct preparation *preparation)
 {
 	return !preparation->encoded && !preparation->approximate && !preparation->exif &&

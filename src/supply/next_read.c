@@ -82,7 +82,7 @@ static void put_off(struct wanted *wanted, int err, uint64_t now_ns)
 /* most samples drawn ahead that a search tries per storage, to find one that fits */
 #define MOST_PASSED_OVER 256
 
-/* A search: share_next offers requests one after the other. */
+/* A search for the next sample to read: share_next offers one request after another. */
 struct offers {
 	struct supply *supply;
 	supply_is_elsewhere *is_elsewhere;

@@ -42,7 +42,7 @@ struct source {
 	uint64_t seed;
 	roaring_bitmap_t *bad; /* samples whose failure was logged */
 	LIST_HEAD(, space) spaces;
-	struct histogram reads; /* durations, ns per sample */
+	struct histogram reads; /* durations of reads, in ns per sample */
 };
 
 struct space {
@@ -55,7 +55,7 @@ struct space {
 	char text[PREPARATION_TEXT];
 	uint64_t text_hash;
 	struct cache_space *cache;
-	uint64_t cost_ns; /* mean of recent decodes; 0: not known */
+	uint64_t cost_ns; /* mean duration of recent decodes; 0: not known */
 	/* tensors are copied to files that begin with `head` (sched/file_heads.c) */
 	bool in_files;
 	struct file_head head; /* The label in the head is set for each sample. */

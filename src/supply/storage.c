@@ -29,7 +29,7 @@ static void storage_init(
 	TAILQ_INIT(&storage->reading);
 }
 
-/* A dataset on an unknown device (0) gets a storage of its own. */
+/* Datasets on an unknown device (0) get a storage each. */
 int storage_get(
 	struct supply *supply, uint64_t device, const char *root, struct storage **ret)
 {
@@ -50,10 +50,10 @@ int storage_get(
 
 /* --- room ------------------------------------------------------------------------------- */
 
-/* The most samples in flight or waiting for a decoder. A new request waits behind them,
- * even if its job has had less than its share, so the number must be low: a few per
- * decoder, plus twice what the decoders decode during one read, because some reads take
- * longer. */
+/* Returns the most samples of the storage that may be in flight or wait for a decoder.
+ * A new request waits behind these samples, even if its job has had less than its
+ * share. So the limit is low: a few samples per decoder, plus twice what the decoders
+ * decode during one read, because some reads take longer. */
 static unsigned most_read(const struct supply *supply, const struct storage *storage)
 {
 	unsigned workers = supply->config->workers;

@@ -88,7 +88,7 @@ struct memory_size {
 	uint64_t working;
 };
 
-/* What the sample needs; this never changes. A refused sample has zeros, and `alone` is
+/* Needs of a sample, which never change. A refused sample has zeros, and `alone` is
  * true. */
 struct wanted_needs {
 	struct memory_size memory;
@@ -96,11 +96,11 @@ struct wanted_needs {
 	bool alone;    /* shares no decode with other preparations */
 };
 
-/* An open that waits for a tensor. The answer to it is in status and bad. */
+/* An open that waits for a tensor. status and bad are the answer that the open gets. */
 struct waiter {
 	TAILQ_ENTRY(waiter) link;
 	struct share_job *job;
-	bool waits; /* is in the list of a wanted sample */
+	bool waits; /* the waiter is in the list of a wanted sample */
 	int status;
 	bool bad; /* status is an error that is not transient */
 };
@@ -112,23 +112,28 @@ struct wanted {
 	UT_hash_handle hash;
 	struct wanted_key key;
 	enum wanted_state state;
-	/* the request of all jobs that want the sample */
+	/* one request for all jobs that want the sample */
 	struct share_request request;
-	uint32_t opens;	 /* readers that wait, or that have waited and have it open */
+	/* readers that wait for the sample, or have it open after a wait */
+	uint32_t opens;
 	job_id asked_by; /* first job that requested the sample; 0: another daemon */
 	TAILQ_ENTRY(wanted) link;
 	struct waiters waiters;
 	struct wanted_needs needs; /* valid from the first request on */
 	uint64_t due_ns;	   /* delayed: time of the next try */
-	bool lacks_room;	   /* delayed: readers have too much open */
+	/* the sample is delayed because readers have too much open */
+	bool lacks_room;
 	unsigned retries;
-	uint64_t first_try_ns; /* when the sample was first delayed */
+	uint64_t first_try_ns; /* time when the sample was first delayed */
 	bool here;	       /* prepare here; don't fetch from the sample's home */
-	bool spare;    /* evict as soon as no stream needs the tensor (cache_spare) */
-	bool fetching; /* while loading: from another daemon */
-	bool is_read;  /* while loading: its file is being read */
+	/* the tensor is evicted as soon as no stream needs it (cache_spare) */
+	bool spare;
+	/* the tensor comes from another daemon; only while the sample is loading */
+	bool fetching;
+	/* the sample's file is being read; only while the sample is loading */
+	bool is_read;
 	/* The fields up to `also` are used while the sample is loading. */
-	uint64_t read_ns;    /* when the read began */
+	uint64_t read_ns;    /* time when the read began */
 	uint32_t tier_worth; /* the sample's worth for its tier when the read began */
 	uint64_t working;    /* bytes of the decode under way, besides the tensor */
 	/* belongs to the caller, but the engine reads `identity` and sets `same` */
@@ -159,7 +164,8 @@ struct storage {
 	unsigned urgent, queued;
 	struct wanted_queue reading; /* ordered by read_ns */
 	unsigned waiting;	     /* samples that were read and wait for a decoder */
-	uint64_t latency_ns;	     /* mean of recent reads; 0: not measured yet */
+	/* mean duration of recent reads; 0: not measured yet */
+	uint64_t latency_ns;
 	/* bytes of the smallest tensor drawn ahead that did not fit; no sample drawn
 	 * ahead is tried until the cache has this much room; 0: not known */
 	uint64_t ahead_needs;
@@ -170,7 +176,7 @@ struct storage {
 	uint64_t bytes;	  /* bytes of files being read, or waiting for a decoder */
 	/* completed reads, and their bytes */
 	uint64_t reads, read_bytes;
-	bool silent; /* the log says that the storage does not answer */
+	bool silent; /* the log already says that the storage does not answer */
 };
 
 /* Effects of an event: tasks for the caller. */
@@ -202,7 +208,7 @@ struct supply {
 	bool copies; /* tensors are copied to files that the kernel can read */
 	/* CONFIG_MOST_DATASETS entries; an unused one has no dataset */
 	struct source **sources;
-	size_t n_sources;      /* entries that were ever used */
+	size_t n_sources;      /* number of entries of `sources` that were ever used */
 	struct wanted *wanted; /* hash table */
 	struct shares shares;
 	/* one per device; CONFIG_MOST_DATASETS entries */
@@ -216,7 +222,7 @@ struct supply {
 	/* hash tables of images that several datasets have, and of their samples */
 	struct same *same;
 	struct same_place *same_places;
-	uint64_t cost_ns;    /* mean of recent decodes */
+	uint64_t cost_ns;    /* mean duration of recent decodes */
 	uint64_t decoded_ns; /* decode time since the caller last set this to 0 */
 	/* bytes in use for files, decodes and contents (memory.c); the most bytes that
 	 * were ever held, tensors included */
@@ -259,7 +265,8 @@ must_check int supply_want(
 void supply_wait(struct wanted *wanted, struct waiter *waiter);
 /* Removes a waiter that has given up, if it still waits. */
 void supply_stop_waiting(struct wanted *wanted, struct waiter *waiter);
-/* Opens a tensor without a wanted sample. False: the tensor is not ready. */
+/* Opens a tensor that is in the cache. Needs no wanted sample. Returns false if the
+ * tensor is not ready. */
 must_check bool supply_open(struct space *space, sample_id sample);
 void supply_close(struct space *space, sample_id sample);
 /* Ends an open of the wanted sample, and removes the open's pin. */
@@ -313,7 +320,7 @@ void supply_has_room(struct supply *supply);
 /* --- wanted.c ---------------------------------------------------------------------- */
 
 struct wanted *wanted_find(const struct space *space, sample_id sample);
-/* Creates the wanted sample if necessary. NULL: no memory. */
+/* Returns the wanted sample, which is made if there is none. NULL: no memory. */
 struct wanted *wanted_get(struct space *space, sample_id sample);
 void wanted_drop_if_unused(struct wanted *wanted);
 /* Tells whether the sample is tried again after a transient error. */

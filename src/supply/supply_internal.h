@@ -20,8 +20,8 @@ void wanted_unqueue(struct wanted *wanted);
 void wanted_taken(struct wanted *wanted);
 /* Tells whether a draw or an open has pinned the sample. */
 bool wanted_is_pinned(const struct wanted *wanted);
-/* Evicts the tensor if the cache exceeds its capacity and no reader has the tensor open.
- * A tensor that a draw has pinned is prepared again later. */
+/* Evicts the tensor if the cache exceeds its capacity and no reader has the tensor
+ * open. If a draw has pinned the tensor, it is prepared again later. */
 void wanted_keep_capacity(struct space *space, sample_id sample);
 /* Answers all waiters. bad: the error is not transient. */
 void wanted_answer(struct wanted *wanted, int status, bool bad);
@@ -78,5 +78,5 @@ bool memory_may_read(const struct supply *supply, uint64_t file_bytes);
 bool memory_may_decode(const struct supply *supply, uint64_t working);
 void memory_change_working(struct supply *supply, int64_t by);
 
-/* Adds a value to a mean of recent values. *mean is 0 before the first. */
+/* Adds a value to a mean of recent values. *mean is 0 as long as it has no value. */
 void mean_add(uint64_t *mean, uint64_t value);

@@ -30,11 +30,11 @@ struct sched_laps {
 	/* The fields from here to `hit` are about the latest lap. */
 	uint32_t epoch, samples;
 	unsigned readers;  /* mean number of threads that opened files at the same time */
-	uint64_t pause_ns; /* since the previous lap */
+	uint64_t pause_ns; /* time between the previous lap and the latest one */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t decoded, shared, hit;
-	/* measured processor time of the job's readers since the job was added, and the
-	 * samples that the readers got in the measured time */
+	/* processor time of the job's readers since the job was added, as far as it was
+	 * measured; number of samples that the readers got in the measured time */
 	uint64_t cpu_ns, cpu_samples;
 	/* The fields from here on are about the job's samples and tensors. */
 	bool drawn; /* a sampler chooses the samples of positions */

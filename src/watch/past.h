@@ -23,13 +23,13 @@ struct watch;
 
 #define LAST_HOUR_NAME 65 /* bytes of a job's or dataset's name, with the final zero */
 
-/* A place in the history, and its job. Times come from clock_now_ns. */
+/* A place in the history, and the job that has it. Times come from clock_now_ns. */
 struct last_hour_job {
 	char name[LAST_HOUR_NAME]; /* "": the place is free */
 	char dataset[LAST_HOUR_NAME];
 	uint64_t added_ns;
-	uint64_t gone_ns; /* when the job was removed; 0: the job exists */
-	/* How many samples the job got, counted by the place of the job for which they
+	uint64_t gone_ns; /* time when the job was removed; 0: the job exists */
+	/* Numbers of samples that the job got, by the place of the job for which they
 	 * were prepared. The last element counts samples that other nodes prepared, or
 	 * that were prepared for other nodes or for jobs without a place. */
 	uint64_t prepared_for[HISTORY_JOBS + 1];

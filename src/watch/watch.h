@@ -56,8 +56,9 @@ struct lap {
 	/* begun_ns: time of the epoch's first open; 0: no epoch has begun. last_ns:
 	 * time of the last consumed sample */
 	uint64_t begun_ns, last_ns;
-	/* exposed_ns, waited_ns: totals when the epoch began. pause_ns: from the last
-	 * sample of the previous epoch to the first open of this one. */
+	/* exposed_ns, waited_ns: the job's totals at the time when the epoch began.
+	 * pause_ns: time from the last sample of the previous epoch to the first open
+	 * of this one. */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t waited_ns, pause_ns;
 	uint32_t positions, consumed, opens;
@@ -107,7 +108,7 @@ void waits_took(struct watch *watch, uint64_t ns);
 void waits_exposed_locked(const struct watch *watch, uint64_t ret[static WAIT_CAUSES]);
 
 struct epoch_waits {
-	uint64_t exposed_ns[WAIT_CAUSES]; /* since the job was added */
+	uint64_t exposed_ns[WAIT_CAUSES]; /* waits by cause since the job was added */
 	/* time from the latest epoch's first open until now; if no reader waits, until
 	 * the last consumed sample */
 	uint64_t epoch_ns;

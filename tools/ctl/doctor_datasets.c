@@ -33,8 +33,8 @@ static const struct file_system {
 	{FUSE_MAGIC, "FUSE"},
 };
 
-/* Returns the name of the path's file system, if this is a type on other machines;
- * otherwise NULL. */
+/* Returns the type of the path's file system if files of this type are on other
+ * machines, otherwise NULL. */
 static const char *remote_name(const char *path)
 {
 	struct statfs info;

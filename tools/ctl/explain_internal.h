@@ -23,10 +23,10 @@ struct explain_job {
 	double ended;		  /* end of the latest epoch */
 	double lap[EXPLAIN_LAPS]; /* durations of epochs, the latest first */
 	double lap_waited[EXPLAIN_LAPS];
-	/* mean duration of an epoch in which all present jobs were reading */
+	/* mean duration of those epochs in which all present jobs were reading */
 	double seconds;
-	double waited[EXPLAIN_CAUSES]; /* in the last epoch, by cause */
-	/* sum of all readers' waits in an epoch, as a mean of the same epochs */
+	double waited[EXPLAIN_CAUSES]; /* waits in the last epoch, by cause */
+	/* mean of the same epochs: sum of the waits of all readers in an epoch */
 	double waited_all;
 	double decoded, shared, hit;
 	double read, decode; /* per sample: time to read; processor time to decode */
@@ -64,9 +64,11 @@ struct explain_change {
 };
 
 struct explain_answer {
-	struct timed_job jobs[TIMED_JOBS];	    /* as the simulation needs them */
-	struct timed_outcome simulated[TIMED_JOBS]; /* without a change */
-	double factor[TIMED_JOBS];		    /* predicted time / simulated time */
+	/* the jobs as the simulation needs them */
+	struct timed_job jobs[TIMED_JOBS];
+	/* result of the simulation without changes */
+	struct timed_outcome simulated[TIMED_JOBS];
+	double factor[TIMED_JOBS]; /* predicted time / simulated time */
 	double loads, scale;
 	struct explain_change changes[EXPLAIN_CHANGES];
 	size_t n_changes;
@@ -80,7 +82,8 @@ must_check int explain_simulate(
  * because then chance explains the difference. */
 double explain_factor(
 	const struct explain_job *job, const struct timed_outcome *simulated);
-/* Returns the error of the simulated time relative to the measured time. */
+/* Returns the relative error of the simulated time: 0 if it equals the measured
+ * time. */
 double explain_off(const struct explain_job *job, const struct timed_outcome *simulated);
 
 /* --- --plan --- */

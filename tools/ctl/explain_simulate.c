@@ -20,7 +20,7 @@
 #define ENOUGH_SAMPLES                                                                   \
 	20000. /* most samples of a simulated world; larger ones are scaled down */
 #define DISK_READ .0002 /* seconds to read a sample from a tier on a local disk */
-#define SLOW_READ .001	/* seconds per read from which a tier could help */
+#define SLOW_READ .001	/* a tier may help if a read takes at least this many seconds */
 #define LEAST_CPU 1e-6
 
 double explain_off(const struct explain_job *job, const struct timed_outcome *simulated)

@@ -107,7 +107,7 @@ static int open_daemon(const char *path)
 #define HEAD_MAX 40 /* bytes of a frame's first line */
 
 struct answer {
-	const char *path; /* of the socket, for messages */
+	const char *path; /* path of the socket, for messages */
 	int fd;
 	char data[65536]; /* bytes in [begin, end) are not used yet */
 	size_t begin, end;
@@ -207,7 +207,7 @@ static bool print_text(struct answer *answer, size_t bytes, FILE *out)
 	return true;
 }
 
-/* Returns the exit status. */
+/* Prints the whole answer, errors as complain() does. Returns the exit status. */
 static int print_answer(struct answer *answer, FILE *out)
 {
 	char word[8];

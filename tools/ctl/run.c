@@ -23,7 +23,7 @@ struct run {
 	bool keeps;
 	int n_options; /* number of words in argv that are passed to `add` */
 	char **command;
-	char *name, *directory; /* directory: path of the job's directory current */
+	char *name, *directory; /* directory: path of the job's current/ */
 	/* signals: those to wait for; mask: the signal mask before they were blocked */
 	sigset_t signals, mask;
 };
@@ -203,7 +203,7 @@ int run_command(const char *socket_path, int argc, char **argv)
 	if (status >= 0)
 		return status;
 	status = EXIT_FAILURE;
-	/* From now on signals do not end this process, because it has to remove the
+	/* Signals do not end this process any more, because it has to remove the
 	 * job. */
 	take_signals(&run);
 	if (add_job(&run, argv)) {

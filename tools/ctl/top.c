@@ -205,7 +205,7 @@ static void look(struct live *live)
 	top_sample_compare(&live->now, live->before.now_ns > 0 ? &live->before : NULL);
 }
 
-/* false: quit. */
+/* Handles a key that was pressed. Returns false if top has to quit. */
 static bool take_key(struct live *live, uint64_t *due_ns)
 {
 	char key;
@@ -222,7 +222,7 @@ static bool take_key(struct live *live, uint64_t *due_ns)
 	return key != 'q' && key != 'Q';
 }
 
-/* false: quit. */
+/* Waits until *due_ns, a key or a signal. Returns false if top has to quit. */
 static bool wait_for_event(struct live *live, const sigset_t *signals, uint64_t *due_ns)
 {
 	struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
