@@ -75,9 +75,10 @@ static const char help[] =
 struct request {
 	bool list, show, linear, randomness;
 	const char *csv, *svg, *title, *epochs, *order, *scale;
-	struct sim_plan plan; /* jobs and samples are 0 if not given */
+	/* the numbers of jobs and samples are 0 if they are not given */
+	struct sim_plan plan;
 	struct {
-		const char *key; /* in [scenario] */
+		const char *key; /* a key of the section [scenario] */
 		const char *value;
 	} overrides[16];
 	size_t n_overrides;
@@ -128,7 +129,7 @@ struct outcome {
 	size_t n_curves;
 };
 
-/* name NULL: loads the scenario of the plan. */
+/* Loads the scenario `name`; NULL: the scenario that request->plan describes. */
 static int load(const struct request *request, const char *name, struct sim_scenario *ret)
 {
 	int err = name ? sim_load(name, ret) : sim_load_plan(&request->plan, ret);
@@ -191,7 +192,7 @@ static int run_scenario(const struct request *request, struct outcome *outcome,
 	if (err)
 		sim_curves_free(curves, n);
 	else
-		free(curves); /* the outcome owns the points now */
+		free(curves); /* the outcome owns the points of the curves now */
 	return err;
 }
 
@@ -208,7 +209,7 @@ static int write_files(const struct request *request, const struct outcome *outc
 	return err ? fail(request->svg, err) : EXIT_SUCCESS;
 }
 
-/* Loads all scenarios before it runs the first one, so that mistakes are reported at
+/* Loads all scenarios before the first one runs, so that mistakes are reported at
  * once. */
 static int run(
 	const struct request *request, char **names, size_t n, struct outcome *outcome)
@@ -317,7 +318,7 @@ static int print_shares(FILE *out, const char *csv, const char *svg)
 	return shares_print(out, csv);
 }
 
-/* Words that print a page, and are given instead of scenarios. */
+/* Words of the command line that stand in place of scenarios. Each prints a page. */
 static const struct page {
 	const char *name;
 	int (*print)(FILE *out, const char *csv, const char *svg);
@@ -403,7 +404,7 @@ static int take_plan(struct sim_plan *plan, const char *name, const char *value)
 	return EXIT_USAGE;
 }
 
-/* Returns an exit status, or -1 to continue. */
+/* Returns an exit status if the program ends here, otherwise -1. */
 static int take_option(struct request *request, int option, int index)
 {
 	switch (option) {

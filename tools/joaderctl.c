@@ -142,8 +142,8 @@ static void report_mistake(void *context, const char *message)
 	complain("%s", message);
 }
 
-/* Returns the socket of the daemon's ini, or the default; NULL: a mistake was
- * reported. */
+/* Returns the path of the socket that the daemon's ini names, or the default path.
+ * Returns NULL if the ini has a mistake, which was reported. */
 static char *socket_of(const char *config_path)
 {
 	struct daemon_config config;
@@ -191,7 +191,7 @@ int main(int argc, char **argv)
 		complain("%s", strerror(ENOMEM));
 		return EXIT_FAILURE;
 	}
-	/* The program survives when the user leaves a pager. */
+	/* Writing fails when the user leaves a pager, but does not end the program. */
 	signal(SIGPIPE, SIG_IGN);
 	return carry_out(socket_path, argv + optind, argc - optind);
 }

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* The build runs this program for the tables in man pages and completions. */
+/* The build runs this program to make the tables of the man pages and the
+ * completions. */
 int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "options") == 0) {

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 /*
+ * The life of a stream:
+ *
  *     draw_count   the samples of the stream count as needed; the stream does not draw yet
  *     draw_enter   the stream is in its samplers, and may draw when draw_ready has been called
  *     draw_end     the stream draws no more; its remaining samples still count as needed
@@ -76,7 +78,7 @@ void draw_count(struct draw *draw, struct stream *stream)
 	TAILQ_INSERT_TAIL(&draw->counted, stream, link);
 }
 
-/* n: the streams and effects of one event. -ENOMEM */
+/* Makes room for n streams and n effects, the most of one event. -ENOMEM */
 static int reserve(struct draw *draw, size_t n)
 {
 	stream_id *ids = reallocarray(draw->round_ids, n, sizeof(*ids));
@@ -91,8 +93,9 @@ static int reserve(struct draw *draw, size_t n)
 	return ids && streams && samples && effects ? 0 : -ENOMEM;
 }
 
-/* A sampler knows one stream of a job. While a job's previous epoch still draws, its
- * second stream joins the sampler under another job id, the stand-in. */
+/* A job has at most one stream in a sampler. While the stream of its previous epoch
+ * still draws, the stream of its next epoch joins the sampler under another job id, the
+ * stand-in. */
 #define STAND_IN (UINT32_C(1) << 31)
 
 static bool has_other_stream(const struct draw *draw, const struct stream *stream)
@@ -181,7 +184,7 @@ void draw_give_up(struct stream *stream)
 	stream->leaves = true;
 }
 
-/* True: the cache still counts samples as needed for this stream. */
+/* Returns true if the cache still counts samples as needed for this stream. */
 static bool remove_from_samplers(struct draw *draw, struct stream *stream)
 {
 	bool remains = stream->unbound > 0;

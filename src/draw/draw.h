@@ -18,8 +18,8 @@
  *   draw.c             streams begin and end
  *   rounds.c           draws ahead, as far as the cache has room
  *   mixture_strand.c   divides the streams of a mixture by dataset
- *   needed.c           counts samples for which ranks of a training, or other daemons, still ask
- *   feed.c             keeps the samples of a rank, which are drawn elsewhere
+ *   needed.c           keeps the samples for which a training has yet to ask this daemon
+ *   feed.c             keeps the samples that the coordinator has drawn for a rank
  *
  *   Flow: for each stream draw_count -> draw_enter -> draw_ready -> draws -> draw_end -> draw_left.
  *         After each event the caller executes the effects, in their order.
@@ -31,34 +31,36 @@
 struct edition; /* opaque: the samples of an epoch */
 struct space;	/* opaque: the tensors of a dataset with one preparation */
 
-/* The samples of a stream that come from one dataset, numbered as in its sampler. */
+/* The samples of a stream that come from one dataset. The dataset's sampler knows them
+ * by other ids (see `first`). */
 struct strand {
 	struct space *space;
 	struct sampler *sampler;	   /* NULL: the samples are not drawn here */
-	uint32_t number;		   /* the sampler's number of the space */
+	uint32_t number;		   /* the space's number in the sampler */
 	const roaring_bitmap_t *selection; /* ids of the job's samples */
 	/* id in the stream = first + id in the sampler */
 	sample_id first;
-	/* the number of positions that one open binds, if the sampler is dsa; otherwise
-	 * 1: `exchange` prefers samples cached at the time of the draw, `isa` shares no
-	 * draws */
+	/* The number of positions that one open binds, if the sampler is dsa, because
+	 * they are drawn together. Otherwise 1: `exchange` prefers samples that are
+	 * cached at the time of the draw, so it draws late; `isa` shares no draws. */
 	uint32_t at_once;
 	/* The most samples to draw ahead. The caller may change it before each event. */
 	uint32_t lookahead;
-	/* The samples that the strand has yet to draw. While the sampler has them, both
-	 * are NULL. */
+	/* The samples that the strand has yet to draw, in the sampler's form (`set`) or
+	 * as `ids`. Both are NULL while the sampler has these samples. */
 	struct sampler_set *set;
 	roaring_bitmap_t *ids;
 };
 
 /* A running epoch, for which samples are drawn. The caller sets the fields up to
- * `strands`. Positions with fixed samples: the strands have no sampler, and the stream
- * only counts need. */
+ * `strands`. If the samples of all positions are fixed, the strands have no sampler,
+ * and the stream only counts need. */
 struct stream {
 	job_id job;
 	uint32_t epoch;
 	struct edition *edition;
-	/* the training, if the job is a rank for which the coordinator draws; or NULL */
+	/* name of the training, if the job is a rank for which the coordinator draws;
+	 * otherwise NULL */
 	const char *training;
 	bool at_open; /* a sample is drawn only when its position is opened */
 	/* Three quarters of the job's tensors have at most this size. At least 1. */
@@ -66,7 +68,7 @@ struct stream {
 	size_t n_strands;
 	struct strand *strands; /* one for each dataset */
 
-	/* in draw->streams while the stream draws, otherwise in draw->counted */
+	/* The stream is in draw->streams while it draws, otherwise in draw->counted. */
 	TAILQ_ENTRY(stream) link;
 	stream_id id;	  /* the stream's number in all its samplers */
 	job_id joined_as; /* the job's id, or the id of its stand-in (draw.c) */
@@ -75,7 +77,7 @@ struct stream {
 	bool leaves;
 	uint32_t ahead;	  /* samples drawn and not bound */
 	uint32_t unbound; /* positions that are not bound, and have no drawn sample */
-	/* `ahead` after the last draw; half of it is left: LOW */
+	/* `ahead` after the last draw; when only half of it is left, LOW follows */
 	uint32_t filled;
 	struct strand *next; /* strand of the next sample */
 	struct rng rng;
@@ -85,8 +87,8 @@ struct stream {
 enum draw_effect_kind {
 	/* Reduce the need of the sample `id` of `space` by one. */
 	DRAW_DROP,
-	/* Pin and request the sample. The stream binds it after those drawn earlier. If
-	 * `drops`, reduce its need by one. */
+	/* Pin and request the sample. The stream will bind it after the samples that
+	 * were drawn earlier. If `drops` is true, reduce the sample's need by one. */
 	DRAW_DRAWN,
 	/* Refill the look-ahead of `stream` soon. */
 	DRAW_LOW,
@@ -102,8 +104,8 @@ struct draw_effect {
 	struct stream *stream;
 	const struct strand *strand;
 	struct space *space;
-	sample_id id;	  /* in the strand's sampler */
-	sample_id sample; /* in the stream */
+	sample_id id;	  /* the sample's id in the strand's sampler */
+	sample_id sample; /* the sample's id in the stream */
 };
 
 TAILQ_HEAD(draw_streams, stream);
@@ -111,15 +113,15 @@ TAILQ_HEAD(draw_streams, stream);
 struct ahead_cache {
 	uint64_t capacity; /* bytes */
 	uint64_t pinned_bytes;
-	uint64_t awaited; /* pinned samples that are not in the cache yet */
+	uint64_t awaited; /* number of pinned samples that are not in the cache yet */
 };
 
 struct draw {
 	struct draw_streams streams; /* the oldest first */
 	/* streams that do not draw, but whose samples count as needed */
 	struct draw_streams counted;
-	uint32_t n_streams; /* in `streams` */
-	uint64_t seed;	    /* for choosing the datasets of mixtures */
+	uint32_t n_streams; /* number of streams in `streams` */
+	uint64_t seed;	    /* seed of the random choice of datasets in mixtures */
 	stream_id next_id;
 	/* effects of the last event; always has room for the effects of one event */
 	struct draw_effect *effects;
@@ -150,10 +152,12 @@ void draw_end(struct draw *draw, struct stream *stream);
 /* Event: the stream will never draw, so its samples are no longer needed.
  * draw_take_leaving will return the stream. */
 void draw_give_up(struct stream *stream);
-/* Returns, once, each stream that will not draw, but whose samples still count as
- * needed; then NULL. The caller tells the cache that the stream needs no samples. */
+/* Returns the next stream that will not draw, but whose samples still count as needed;
+ * NULL: there are no more. Each stream is returned once. The caller tells the cache
+ * that the stream needs no samples. */
 struct stream *draw_take_leaving(struct draw *draw);
-/* Event: the caller has begun to tell the cache so. The engine forgets the stream. */
+/* Event: the caller has begun to tell the cache that the stream needs no samples. The
+ * engine forgets the stream. */
 void draw_left(struct draw *draw, struct stream *stream);
 
 /* --- events: drawing ---------------------------------------------------------------------- */
@@ -163,37 +167,41 @@ void draw_left(struct draw *draw, struct stream *stream);
  * sample with the label. Effects: DRAWN. */
 void draw_asked(struct draw *draw, struct stream *stream, uint32_t label, sample_id fixed,
 	const struct ahead_cache *cache);
-/* Event: there may be room to draw ahead. Draws one round. False: no further round. */
+/* Event: there may be room to draw ahead. Draws one round, if there is reason to. The
+ * caller calls again until the result is false: nothing was drawn. */
 must_check bool draw_go_on(
 	struct draw *draw, struct stream *stream, const struct ahead_cache *cache);
 struct feed;
-/* Event: there may be room for a sample of the feed, which moves to the look-ahead.
- * Effect: DRAWN. False: the feed is empty, or the cache has no room. */
+/* Event: there may be room for a sample of the feed, which then moves to the
+ * look-ahead. Effect: DRAWN. Returns false if the feed is empty, or the cache has no
+ * room. */
 must_check bool draw_fed(struct draw *draw, struct stream *stream, struct feed *feed,
 	const struct ahead_cache *cache);
 /* Event: positions were bound. ahead, unbound: the stream's new counts. Effect: LOW. */
 void draw_bound(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
-/* Event: another daemon asks for the sample. The oldest epoch of a training that needs
- * the sample needs it no more. Effect: DROP. False: no training needs it. */
+/* Event: another daemon asks for the sample. Of the epochs of trainings that need the
+ * sample, the oldest needs it no more. Effect: DROP. Returns false if no such epoch
+ * needs it. */
 bool draw_fetched(struct draw *draw, const struct space *space, sample_id id);
 
 /* --- questions ---------------------------------------------------------------------------- */
 
-/* NULL: no stream draws for the job's epoch. */
+/* Returns the stream that draws for the job's epoch, or NULL. */
 struct stream *draw_find(const struct draw *draw, job_id job, uint32_t epoch);
 bool draw_draws_for(const struct draw *draw, job_id job);
 bool draw_any_leaves(const struct draw *draw);
 /* Tells whether any stream of this rank's training and epoch keeps the samples that the
  * training still needs. */
 bool draw_is_borne(const struct draw *draw, const struct stream *stream);
-/* Counts anew what stream->unbound holds. For tests. */
+/* Counts the samples that the stream has yet to draw. Must equal stream->unbound. For
+ * tests. */
 uint32_t stream_remaining(const struct stream *stream);
 /* Returns the strand of the sample. sample: its id in the stream. */
 struct strand *strand_of(const struct stream *stream, sample_id sample);
-/* NULL: the stream has no tensors in the space. */
+/* Returns the stream's strand for the space, or NULL. */
 const struct strand *strand_in(const struct stream *stream, const struct space *space);
-/* id: in the strand's sampler. */
+/* Tells whether the stream still needs a sample. id: its id in the strand's sampler. */
 bool strand_needs(const struct stream *stream, const struct strand *strand, sample_id id);
 
 /* Checks invariants; takes long. For tests. */
@@ -201,17 +209,21 @@ void draw_validate(const struct draw *draw);
 
 /* --- feed.c: samples of a rank ------------------------------------------------------------ */
 
-/* The samples that a rank has received for an epoch, without those that are drawn or bound. */
+/* The samples that a rank has received for an epoch, except those that are already
+ * bound or in the look-ahead. */
 struct feed {
 	uint32_t epoch;
-	uint32_t next; /* number of samples received, including drawn and bound ones */
-	/* index in `ids` of the first sample, number of samples, capacity of `ids` */
+	/* number of all samples received, including bound ones and the look-ahead */
+	uint32_t next;
+	/* head: index of the first sample in `ids`; n: number of samples; room:
+	 * capacity of `ids` */
 	uint32_t head, n, room;
 	sample_id *ids;
-	/* The first `consumed` bindings of the epoch are consumed, and the next is
-	 * not. */
+	/* The first `consumed` bindings of the epoch are consumed, and the binding
+	 * after them is not. */
 	uint32_t consumed;
-	/* samples at the beginning of the epoch that were consumed on another daemon */
+	/* number of samples at the epoch's beginning that were consumed on another
+	 * daemon */
 	uint32_t had;
 	bool used;
 };
@@ -221,22 +233,24 @@ struct feeds {
 	uint32_t consumed_since; /* positions consumed since the last report */
 };
 
-/* NULL: the epoch has no feed. */
+/* Returns the feed of the epoch, or NULL. */
 struct feed *feed_find(struct feeds *feeds, uint32_t epoch);
-/* Begins a feed, in place of an older one. next: samples already drawn or bound. */
+/* Begins a feed for the epoch, and drops an older feed in its place. next: number of
+ * the epoch's samples that are already drawn or bound. */
 struct feed *feed_begin(struct feeds *feeds, uint32_t epoch, uint32_t next);
-/* Appends n samples; the first is number `base` of the epoch. Skips those that the feed
- * has already received. -ENOMEM */
+/* Appends n samples; the first is sample number `base` of the epoch. Skips samples that
+ * the feed has already received. -ENOMEM */
 must_check int feed_append(
 	struct feed *feed, uint32_t base, const sample_id *ids, uint32_t n);
-/* Makes room at the front for n samples that were drawn and not bound; the caller writes
- * them to the returned array. NULL: the epoch has no feed, or there is no memory; then
- * the feed is dropped, and its samples must be sent again. */
+/* Makes room at the front for n samples that were drawn and not bound, and returns
+ * where the caller writes them. Returns NULL if n is 0, the epoch has no feed, or
+ * memory is short. If memory is short, the feed is dropped, and its samples must be
+ * sent again. */
 sample_id *feed_return(struct feeds *feeds, uint32_t epoch, uint32_t n);
-/* The feed must not be empty. */
+/* Removes and returns the first sample. The feed must not be empty. */
 sample_id feed_take(struct feed *feed);
 /* Returns sample number k of the epoch; SAMPLE_NONE: not received, or already drawn. */
 sample_id feed_at(const struct feed *feed, uint32_t k);
-/* Counts a consumed position. True: it is time for a report to the coordinator. */
+/* Counts a consumed position. Returns true when the coordinator should get a report. */
 bool feed_has_news(struct feeds *feeds);
 void feeds_free(struct feeds *feeds);

@@ -11,7 +11,7 @@ void strand_drop_ids(struct strand *strand);
 
 /* --- mixture_strand.c --- */
 
-/* NULL: no strand draws from the sampler. */
+/* Returns the strand that draws from the sampler, or NULL. */
 const struct strand *strand_from(
 	const struct stream *stream, const struct sampler *sampler);
 /* Chooses the next sample's strand at random, weighted by the samples that are left. */
@@ -19,13 +19,14 @@ void stream_choose_next(struct stream *stream);
 
 /* --- needed.c --- */
 
-/* A stream of a training begins to draw: keeps its samples that are still needed, unless
- * another stream of this training's epoch keeps them. */
+/* Called when a stream of a training begins to draw. The stream keeps the samples that
+ * are still needed, unless another stream of this training's epoch keeps them. */
 void demand_enter(const struct draw *draw, struct stream *stream);
-/* Marks a drawn sample as no longer needed, by the rank's training or by the stream
- * itself. False: it was not needed. For streams without a sampler. */
+/* Marks a drawn sample as no longer needed: by the training, if the stream belongs to
+ * one, otherwise by the stream. Returns false if it was not needed. For streams without
+ * a sampler. */
 bool demand_drawn(const struct draw *draw, const struct stream *stream, sample_id sample);
-/* A stream of a training ends: leaves its needed samples to another stream of the
- * training's epoch. True: there is none, and the samples must no longer count as
- * needed. */
+/* Called when a stream of a training ends. Leaves the samples that it keeps to another
+ * stream of the training's epoch. Returns true if there is no other stream: then the
+ * samples must no longer count as needed. */
 must_check bool demand_keep(const struct draw *draw, struct stream *stream);

@@ -13,7 +13,8 @@
  *
  *     feed_append -> feed -> look-ahead (draw_fed), pinned and requested -> bound by an open
  *
- * Opens bind samples in this order, so the journal tells how many of the feed are bound.
+ * Opens bind samples in the order of the feed. So the number of bindings in the journal
+ * tells which samples are bound.
  */
 
 static void feed_free(struct feed *feed)
@@ -100,7 +101,8 @@ sample_id feed_at(const struct feed *feed, uint32_t k)
 	return feed->ids[feed->head + feed->n - (feed->next - k)];
 }
 
-/* The coordinator gets a report after so many consumed positions, and every second. */
+/* The coordinator gets a report after this many consumed positions, and every
+ * second. */
 #define NEWS_EVERY 16
 
 bool feed_has_news(struct feeds *feeds)

@@ -40,11 +40,11 @@ static bool has_room(const struct draw *draw, const struct stream *stream,
 		       stream->ahead < own_share(draw, stream, cache));
 }
 
-/* Decides about a round that another stream or an open has begun. A stream without room
- * joins, too, if its next open takes more samples than it has ahead: an open of a batch
- * takes them in any case. Jobs of equal speed open their batches shortly after each
- * other; if the first job's rounds left out the others, these would later draw different
- * samples. */
+/* Tells whether the stream takes part in a round that another stream or an open has
+ * begun. A stream without room takes part, too, if its next open binds more samples
+ * than it has ahead: that open has to draw them in any case. Jobs of equal speed open
+ * their batches shortly after each other; if the first job's rounds left out the other
+ * jobs, these jobs would later draw different samples. */
 static bool may_join(const struct draw *draw, const struct stream *stream,
 	const struct ahead_cache *cache)
 {
@@ -52,7 +52,8 @@ static bool may_join(const struct draw *draw, const struct stream *stream,
 	       (may_draw_more(stream) && stream->ahead < stream->next->at_once);
 }
 
-/* The room in the cache does not matter. */
+/* Tells whether a stream of the sampler has its full look-ahead, even if the cache has
+ * room. */
 static bool another_is_full(const struct draw *draw, const struct sampler *sampler)
 {
 	const struct stream *other;
@@ -92,7 +93,7 @@ static void hold(struct draw *draw, struct stream *stream, const struct strand *
 		stream->filled = stream->ahead;
 }
 
-/* False: no stream can take part. */
+/* Draws one round for all streams that may join. Returns false if there are none. */
 static bool draw_round(
 	struct draw *draw, struct sampler *sampler, const struct ahead_cache *cache)
 {
@@ -115,10 +116,10 @@ static bool draw_round(
 	return true;
 }
 
-/* Usually returns the sampler S of the stream's next sample. If another stream has
- * samples in S, but its next sample comes from a sampler T, and it wants a round,
- * returns T: so it can take part in a later round of S. Rounds with more streams share
- * more. */
+/* Usually returns the sampler S of the stream's next sample. But if another stream
+ * wants a round, and has samples in S, but takes its next sample from a sampler T, the
+ * result is T: after the round of T the other stream may take part in a round of S.
+ * Rounds with more streams share more. */
 static struct sampler *choose_sampler(const struct draw *draw,
 	const struct stream *stream, const struct ahead_cache *cache)
 {
@@ -147,7 +148,8 @@ bool draw_go_on(struct draw *draw, struct stream *stream, const struct ahead_cac
 	return false;
 }
 
-/* A sample is left, also with the label, because the position is not bound yet. */
+/* The stream has a sample left, also with this label, because the opened position is
+ * not bound yet. */
 void draw_asked(struct draw *draw, struct stream *stream, uint32_t label, sample_id fixed,
 	const struct ahead_cache *cache)
 {

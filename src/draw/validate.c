@@ -4,7 +4,7 @@
 #include "base/ensure.h"
 #include "draw/draw_internal.h"
 
-/* draws: the samplers have the samples of the stream's strands. */
+/* draws: true if the samplers have the samples of the stream's strands */
 static void validate_strands(const struct stream *stream, bool draws)
 {
 	for (size_t i = 0; i < stream->n_strands; i++) {

@@ -164,7 +164,8 @@ struct order_set *edition_order_sets(struct job *job, size_t *ret_n)
 	return sets;
 }
 
-/* Removes one edition that no epoch has and to which nobody has a reference. */
+/* Takes from the job one edition that no epoch has and to which nobody has a reference.
+ * Returns NULL if there is none. */
 static struct edition *take_dropped(struct job *job)
 {
 	struct epoch_set *set;
@@ -196,7 +197,8 @@ bool editions_sweep(struct job *job)
 
 /* --- after a restart ------------------------------------------------------------------ */
 
-/* Sets of samples by epoch, from the journal and the saved orders, sorted by epoch. */
+/* The sets of samples that epochs have, from the journal and the saved orders, sorted
+ * by epoch. */
 struct facts {
 	struct order_found *list;
 	size_t n, room;
@@ -222,8 +224,9 @@ static int facts_put(struct facts *facts, const struct order_found *found)
 	return 0;
 }
 
-/* Adds the sets of the journal's segments. Ignores the segments from before the job was
- * last restored to an earlier epoch: the saved orders name the sets of their epochs. */
+/* Adds the sets of the journal's segments. If the job was restored to an earlier epoch,
+ * ignores the segments from before the last restore: the saved orders name the sets of
+ * these epochs. */
 static int take_segments(
 	struct facts *facts, const struct order_found *segments, size_t n)
 {

@@ -27,8 +27,8 @@
  *
  *   Flow: edition_new -> join -> epochs begin with the edition -> editions_sweep, or
  *         edition_free.
- *   Owns: its selection, and the tables made from it. A job owns its editions; the supply owns
- *         sources and spaces.
+ *   Owns: an edition owns its selection, and the tables made from it. A job owns its
+ *         editions; the supply owns sources and spaces.
  *   Threads: any thread that has a reference to the edition, or holds the lock.
  *   Locks: job->lock; the caller of a function whose name ends in _locked holds it.
  *   Errors: -errno. Errors in the job's ini are also reported.
@@ -50,44 +50,46 @@ struct part {
 	roaring_bitmap_t *own;
 	/* ids of the selected samples in the source */
 	const roaring_bitmap_t *selection;
-	uint64_t all_bytes; /* of all tensors of the part */
-	/* samples in each epoch */
+	uint64_t all_bytes; /* bytes of all tensors of the part */
+	/* number of the part's samples in each epoch */
 	uint32_t in_epoch;
 	/* decides which samples of a mixture's part each epoch has (epoch/passes.h) */
 	uint64_t seed;
 };
 
-/* All members are constant, except those marked (lock). After a new scan of a dataset,
+/* All fields are constant, except those marked (lock). After a new scan of a dataset,
  * epochs that begin later have a new edition. The clerk frees an edition when none of
- * its epochs is kept and nobody has a reference. The others are freed with their job. */
+ * its epochs is kept and nobody has a reference. All editions that are left are freed
+ * with their job. */
 struct edition {
-	struct sched_edition is;   /* for the scheduler's callers */
+	struct sched_edition is;   /* what the scheduler's callers know of the edition */
 	TAILQ_ENTRY(edition) link; /* (lock) the oldest first */
 	struct job *job;
 	atomic_uint holds;
 	bool dropped; /* (lock) no epoch has this edition any more */
 	struct part *parts;
 	size_t n_parts;
-	/* owned; the same as is.dataset; NULL: the job is no mixture */
+	/* the mixture's dataset, which the edition owns and to which is.dataset points;
+	 * NULL: the job is no mixture */
 	struct dataset *mixed;
-	struct epoch_set set; /* for the job's engine */
+	struct epoch_set set; /* what the job's engine knows of the edition */
 	/* hash of `content` and the settings that decide which samples positions have */
 	uint64_t fingerprint;
 	uint64_t content; /* dataset_fingerprint of the selection */
-	/* loaded from a file of the job's directory (measured_load) */
+	/* measured_load has loaded the edition from a file of the job's directory */
 	bool noted;
 	roaring_bitmap_t *selection; /* ids of the selected samples */
 	roaring_bitmap_t *readable;  /* selection without refused or unreadable samples */
-	uint64_t largest_bytes;	     /* of the largest tensor */
-	uint64_t all_bytes;	     /* of all tensors together */
-	uint64_t sample_bytes;	     /* mean of the tensors */
+	uint64_t largest_bytes;	     /* bytes of the largest tensor */
+	uint64_t all_bytes;	     /* bytes of all tensors together */
+	uint64_t sample_bytes;	     /* mean bytes of a tensor */
 	/* three quarters of the tensors have at most this size */
 	uint64_t typical_bytes;
 	/* first position of each label, for layout = classes; otherwise NULL */
 	uint32_t *label_begin;
 	/* label of each position, for `labels = fixed`; otherwise NULL */
 	uint32_t *labels;
-	/* is.targets, if `labels` names columns of numbers; otherwise NULL */
+	/* owned; is.targets points to it; NULL: `labels` names no columns of numbers */
 	float *targets;
 	/* sample of each position, for EPOCHS_FIXED; otherwise NULL */
 	const sample_id *by_position;
@@ -100,29 +102,31 @@ struct edition {
 /* Tells whether each position has the same label in all epochs. */
 bool edition_fixes_labels(const struct edition *edition);
 uint32_t edition_label_of(const struct edition *edition, uint32_t position);
-/* Returns false if the label depends on the epoch, or if there is no such position. */
+/* Sets *ret to the position's label. Returns false if the label depends on the epoch,
+ * or if there is no such position. */
 bool edition_label(const struct edition *edition, uint32_t position, uint32_t *ret);
 
 /* --- mixture.c: editions of several datasets --- */
 
 /* Sets *ret to the part's samples in the epoch, for all ranks, by their ids in the
- * source. -ENOMEM */
+ * source. The caller frees *ret. -ENOMEM */
 must_check int part_samples(
 	const struct part *part, uint32_t epoch, roaring_bitmap_t **ret);
 
 /* --- measured.c --- */
 
-#define MEASURED_FILE "selection" /* in the job's directory */
+#define MEASURED_FILE "selection" /* a file in the job's directory */
 /* Saves what measured_load loads. Logs errors. */
 void measured_save(const struct edition *edition);
 
 /* --- sampler_join.c: adds a job to its sampler --- */
 
-/* Gives the part its space, and begins to add the job to the part's sampler:
- * join_finish_locked needs *ret. Leaves *ret unchanged if the part needs no sampler. The
- * caller must not hold the lock. */
+/* Gives the part its space, and begins to add the job to the part's sampler. *ret is
+ * for join_finish_locked; it is left unchanged if the part needs no sampler. The caller
+ * must not hold the lock. */
 must_check int join_begin(struct part *part, struct sampler_joining **ret);
-/* -EAGAIN: the sampler's jobs have changed: the caller calls join_begin again. */
+/* Ends what join_begin has begun. -EAGAIN: the sampler's jobs have changed since, and
+ * the caller calls join_begin again. */
 must_check int join_finish_locked(struct part *part, struct sampler_joining *joining);
 /* Adds the job to the samplers of the edition's parts, from index `from` on. Other
  * threads may use the job meanwhile, but not the edition. The caller must not hold the
@@ -131,12 +135,13 @@ must_check int join(struct edition *edition, size_t from);
 
 /* --- parts.c --- */
 
-/* Returns the part that has the sample. Its source has it as sample - part->first. */
+/* Returns the part that has the sample. In the part's source the sample has the id
+ * sample - part->first. */
 struct part *part_of(const struct edition *edition, sample_id sample);
-/* NULL: no part comes from the dataset. */
+/* Returns the part that comes from the dataset, or NULL. */
 const struct part *edition_part_of(
 	const struct edition *edition, const struct dataset *dataset);
-/* NULL: no part comes from the source. */
+/* Returns the part that comes from the source, or NULL. */
 const struct part *edition_part_of_source(
 	const struct edition *edition, const struct source *source);
 /* Returns the part whose tensors are in the space, or NULL. */
@@ -145,26 +150,30 @@ const struct part *edition_part_in(
 
 /* --- edition.c --- */
 
-/* Counts the job as one of the jobs of each source. Reports errors of the ini. */
+/* Makes an edition from n sources, and counts it in `jobs` of each. Errors in the ini
+ * are reported. */
 must_check int edition_new(struct job *job, struct source *const *sources, size_t n,
 	config_report *report, void *context, struct edition **ret);
 /* Frees an edition that no epoch has and to which nobody has a reference, but not its
  * tensors: spaces_leave frees them later. The caller must not hold the lock. */
 void edition_free(struct edition *edition);
 void edition_leave_samplers_locked(struct edition *edition);
-/* EPOCH_CURRENT stands for the epoch that a new script would read. */
+/* Returns the epoch's edition. EPOCH_CURRENT stands for the epoch that a new script
+ * would read. */
 struct edition *edition_of_locked(const struct job *job, uint32_t epoch);
-/* Adds a reference, for edition_let_go. The caller must not hold the lock. */
+/* Returns the epoch's edition with a new reference, which edition_let_go drops. The
+ * caller must not hold the lock. */
 struct edition *edition_hold(struct job *job, uint32_t epoch);
 void edition_let_go(struct edition *edition);
 struct order_set edition_order_set(const struct edition *edition);
 /* Returns the sets of the job's editions. The caller frees the list. NULL: no memory. */
 struct order_set *edition_order_sets(struct job *job, size_t *ret_n);
-/* Frees the editions that no epoch has; true: there were some. The clerk calls this. */
+/* Frees the editions that no epoch has and to which nobody has a reference. Returns
+ * true if there were any. The clerk calls this. */
 bool editions_sweep(struct job *job);
 
 struct editions_found {
-	/* sets in the segments of the journal, and in saved orders */
+	/* the sets that the journal's segments name; the sets that saved orders name */
 	struct order_found *segments, *orders;
 	size_t n_segments, n_orders;
 };
@@ -172,9 +181,10 @@ struct editions_found {
  * editions_found_free, also after a failure. */
 must_check int editions_find(const struct job *job, struct editions_found *ret);
 void editions_found_free(struct editions_found *found);
-/* Tells whether the job has an edition for each of the sets. */
+/* Tells whether the job has an edition for each set in `found`. */
 bool editions_are_there(const struct job *job, const struct editions_found *found);
-/* Makes the job's engine with the editions of epochs in `found`. Frees all others. */
+/* Makes the job's engine, which gets the editions of the epochs in `found`. Frees the
+ * editions that no epoch has. */
 must_check int editions_restore(struct job *job, const struct editions_found *found);
 
 /* --- mapping.c: which sample a file of layout = classes holds --- */

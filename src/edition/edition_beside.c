@@ -15,7 +15,8 @@
 struct looking {
 	struct edition *edition;
 	const struct job_config *config;
-	/* key: in the ini, such as `beside`; what: the word in messages, such as ".txt" */
+	/* key: the key of the ini, such as `beside`; what: how messages call the file
+	 * or text, such as ".txt" */
 	const char *key, *what;
 	config_report *report;
 	void *context;

@@ -16,19 +16,20 @@ must_check int edition_select(
 
 /* --- measure.c --- */
 
-/* Sets edition->readable, and the members *_bytes of the edition and its parts. */
+/* Sets edition->readable, and the fields *_bytes of the edition and its parts. */
 must_check int edition_measure(struct edition *edition);
 
 /* --- job_epochs.c --- */
 
 /* Reduces the positions to those of the job's rank. -EINVAL, reported: none is left. */
 must_check int feed_divide(struct edition *edition, config_report *report, void *context);
-/* Makes the job's engine. first: the samples of epochs until epochs_use_set. */
+/* Makes the job's engine. first: the set of all epochs until epochs_use_set is
+ * called. */
 must_check int job_make_epochs(struct job *job, const struct epoch_set *first);
 
 /* --- mixture.c --- */
 
-/* Errors are those of edition_select. */
+/* Selects the samples of a mixture. Errors are those of edition_select. */
 must_check int mixture_select(
 	struct edition *edition, config_report *report, void *context);
 /* Hashes the labels of a mixture, and each part's number of samples in an epoch. */
@@ -49,8 +50,8 @@ must_check int join_label(const struct edition *edition);
 /* --- edition_beside.c --- */
 
 /* Finds the texts and files beside the samples, and the labels in columns of numbers.
- * -EINVAL, reported: a column is missing, a label is no number, no sample has such a
- * text or file, or one has too many bytes. */
+ * -EINVAL, reported: a column is missing, a label is no number, no sample has a text or
+ * file that the job demands, or a text or file has too many bytes. */
 must_check int edition_beside(
 	struct edition *edition, config_report *report, void *context);
 

@@ -13,8 +13,8 @@
 /*
  * A job: its configuration, its directory, its editions and the engine of its epochs.
  *
- *   Owns: its fields. The scheduler makes it and frees it.
- *   Threads: one, before the scheduler installs the job; then any.
+ *   Owns: its fields. The scheduler makes and frees the job.
+ *   Threads: one, until the scheduler installs the job; then any.
  *   Locks: `lock`, which is the scheduler's; the caller of a function whose name ends in
  *          _locked holds it.
  */
@@ -22,7 +22,7 @@
 struct edition;
 struct supply;
 
-/* The members without (lock) are constant after the job is installed. */
+/* The fields without (lock) are constant after the job is installed. */
 struct job {
 	struct lock *lock;
 	struct supply *supply;

@@ -20,7 +20,7 @@
 #define MOST_MEASURED 4096
 #define SHAPES 1024
 
-/* file_bytes: of the image's file; bytes: of the tensor */
+/* A sample that was measured. file_bytes: of the image's file; bytes: of the tensor */
 struct measured {
 	struct tensor_shape image;
 	uint8_t orientation;
@@ -32,12 +32,14 @@ struct measuring {
 	struct measured shapes[SHAPES];
 	uint32_t seen, step;
 	uint32_t n;
-	/* tensor sizes of every step-th sample */
+	/* bytes of the tensor of every step-th sample */
 	uint64_t bytes[MOST_MEASURED];
 };
 
-/* Remembers the bytes by the image's shape, because datasets have far fewer shapes than
- * images. If a sample can be prepared, so can one of its shape with a smaller file. */
+/* Returns the bytes of the sample's tensor; 0: the supply refuses the sample. Remembers
+ * the bytes by shape, because datasets have far fewer shapes than images. They hold for
+ * samples of the same shape whose file is not larger: if a sample can be prepared, so
+ * can those. */
 static uint64_t bytes_of(struct measuring *measuring, uint32_t id)
 {
 	const struct edition *edition = measuring->edition;
@@ -97,7 +99,7 @@ static int measure_each(struct edition *edition)
 
 /* Samples whose tensors have the same size. */
 struct equal {
-	uint64_t bytes; /* of each tensor */
+	uint64_t bytes; /* bytes of each tensor */
 	uint64_t samples;
 };
 
@@ -186,8 +188,9 @@ static int typical_file(struct edition *edition)
 	return 0;
 }
 
-/* Measures encoded tensors, which are as large as their files, by the largest file of
- * each shape. -EAGAIN: one is refused or has no image header; measure each sample. */
+/* Measures encoded tensors, which are as large as their files. Looks at the largest
+ * file of each shape. -EAGAIN: one of these is refused or has no image header, so each
+ * sample has to be measured. */
 static int measure_encoded(
 	struct edition *edition, const struct dataset_shape *shapes, size_t n)
 {
@@ -232,7 +235,7 @@ static int measure_decoded(
 	return 0;
 }
 
-/* -EAGAIN: each sample has to be measured. */
+/* Measures by shapes. -EAGAIN: each sample has to be measured. */
 static int measure_shapes(struct edition *edition)
 {
 	const struct preparation *preparation = &edition->job->config.preparation;

@@ -29,7 +29,7 @@
 
 struct measured_head {
 	uint64_t magic;
-	uint64_t sum; /* hash of all bytes after this member */
+	uint64_t sum; /* hash of all bytes after this field */
 	uint64_t key; /* key_of */
 	uint64_t content;
 	uint64_t all_bytes, largest_bytes, sample_bytes, typical_bytes;
@@ -38,7 +38,7 @@ struct measured_head {
 	/* size of the bitmap; 0: no sample is refused */
 	uint64_t refused_bytes;
 	uint32_t positions;
-	uint32_t n_begins; /* length of label_begin; 0: none */
+	uint32_t n_begins; /* length of label_begin; 0: there is no label_begin */
 };
 
 static uint64_t sum_of(const void *bytes, size_t n)
@@ -60,9 +60,10 @@ static uint64_t sum_of_file(const void *file, size_t n)
 	return sum_of((const char *)file + before, n - before);
 }
 
-/* Returns a hash of everything on which the note depends; 0: the edition gets no note. A
- * program that makes arrays may change, and with it their sizes. The files of pairs and
- * groups have to be found after each restart anyway. */
+/* Returns a hash of everything on which the note depends; 0: the edition gets no note.
+ * There is none for arrays that a program makes, because the program may change, and
+ * with it their sizes. There is none for pairs and groups, because their files have to
+ * be found after each restart anyway. */
 static uint64_t key_of(const struct edition *edition)
 {
 	const struct job *job = edition->job;
@@ -98,7 +99,7 @@ static int read_file(const char *path, uint8_t **ret, size_t *ret_n)
 	return err || done == *ret_n ? err : -EILSEQ;
 }
 
-/* -ENOENT: the note is about other samples; -EILSEQ: it is damaged. */
+/* Checks a note. -ENOENT: it is about other samples; -EILSEQ: it is damaged. */
 static int check(const struct edition *edition, const uint8_t *file, size_t n)
 {
 	struct measured_head head;
@@ -116,7 +117,8 @@ static int check(const struct edition *edition, const uint8_t *file, size_t n)
 	return head.n_begins == begins && left == begins * sizeof(uint32_t) ? 0 : -EILSEQ;
 }
 
-/* -EILSEQ: the bitmap is damaged, or has an id that the dataset lacks. */
+/* Reads a bitmap of sample ids. -EILSEQ: it is damaged, or has an id that the dataset
+ * lacks. */
 static int take_bitmap(const struct edition *edition, const uint8_t *bytes, size_t n,
 	roaring_bitmap_t **ret)
 {
@@ -238,7 +240,7 @@ int measured_load(struct edition *edition)
 
 /* --- writing the note --------------------------------------------------------------------- */
 
-/* The job of a rank has fewer positions than samples. */
+/* Returns the number of selected samples. The job of a rank has fewer positions. */
 static uint32_t n_selected(const struct edition *edition)
 {
 	return (uint32_t)roaring_bitmap_get_cardinality(edition->selection);
@@ -249,7 +251,7 @@ static bool selects_all(const struct edition *edition)
 	return n_selected(edition) == dataset_samples(edition->is.dataset);
 }
 
-/* The caller frees the result. NULL: no memory. */
+/* Makes the content of the file, which the caller frees. NULL: no memory. */
 static uint8_t *make_file(
 	const struct edition *edition, const roaring_bitmap_t *refused, size_t *ret_n)
 {

@@ -104,7 +104,8 @@ static uint32_t samples_of(const struct part *part)
 	return (uint32_t)roaring_bitmap_get_cardinality(part->selection);
 }
 
-/* Returns the most samples per unit of weight that each dataset can give. */
+/* Returns how many samples per unit of weight an epoch has: the most that all datasets
+ * can give. */
 static double samples_per_weight(
 	const struct edition *edition, const struct config_mixed *mixed)
 {

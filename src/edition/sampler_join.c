@@ -90,7 +90,8 @@ static int finish(struct part *part, struct sampler_joining *joining)
 	return join_finish_locked(part, joining);
 }
 
-/* Repeats all steps if the sampler's jobs have changed meanwhile. */
+/* Adds the job to the part's sampler. Repeats all steps if the sampler's jobs have
+ * changed meanwhile. */
 static int join_part(struct part *part)
 {
 	int err;

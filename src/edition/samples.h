@@ -12,19 +12,22 @@ struct sched_edition {
 	struct dataset *dataset;
 	uint32_t samples;		   /* positions in an epoch */
 	const roaring_bitmap_t *selection; /* ids of the job's samples */
-	/* selection without unreadable samples, and ones that need too much memory */
+	/* the selection without samples that are unreadable or need too much memory */
 	const roaring_bitmap_t *readable;
 	/* The positions of label l are [label_begin[l], label_begin[l + 1]), and have
 	 * only samples of this label. NULL: the layout is not classes. */
 	const uint32_t *label_begin;
-	/* Tells names of positions apart, for layout = classes: each new scan of the
-	 * dataset sets the next of 1, 2, 3, 1... 0: no new scan, or another layout. */
+	/* Version of the files' names in layout = classes. A new scan may give a name
+	 * to another position, so requests for files of an older version are refused.
+	 * The first version is 0, the next ones are 1, 2, 3, 1, 2 and so on. Other
+	 * layouts always have 0. */
 	uint32_t names;
-	/* the largest file beside a sample, of each kind (files/beside.h) */
+	/* bytes of the largest file beside a sample, for each kind of file
+	 * (files/beside.h) */
 	uint64_t beside_bytes[CONFIG_MOST_ENDINGS + 1];
-	/* readers may have to wait for files beside samples, which are on a server */
+	/* files beside samples are on a server, so readers may have to wait for them */
 	bool beside_waits;
-	/* Numbers in the columns that `labels` names: those of sample i begin at [i *
-	 * n_targets]. NULL: `labels` names no columns. */
+	/* Numbers in the columns that `labels` names: the numbers of sample i begin at
+	 * targets[i * n_targets]. NULL: `labels` names no columns. */
 	const float *targets;
 };

@@ -37,7 +37,8 @@ static int pair_samples(struct edition *edition)
 
 struct unpaired {
 	const struct edition *edition;
-	uint32_t n, first; /* first: id of the first sample that lacks a file */
+	/* n: samples that lack a file; first: id of the first of them */
+	uint32_t n, first;
 };
 
 static bool count_unpaired(uint32_t id, void *context)
@@ -51,7 +52,7 @@ static bool count_unpaired(uint32_t id, void *context)
 	return true;
 }
 
-/* Warns about samples that lack a file. -EINVAL, reported: all samples do. */
+/* Warns about samples that lack a file. -EINVAL, reported: all samples lack one. */
 static int check_pairs(
 	const struct edition *edition, config_report *report, void *context)
 {
@@ -161,7 +162,8 @@ static int find_labels(struct edition *edition)
 	return 0;
 }
 
-/* Jobs that select all samples of a dataset share one array, which the dataset owns. */
+/* Sets by_position. Jobs that select all samples of a dataset share one array, which
+ * the dataset owns. */
 static int sort_by_label(struct edition *edition)
 {
 	struct dataset *dataset = edition->is.dataset;
@@ -257,8 +259,9 @@ int edition_select(struct edition *edition, config_report *report, void *context
 		err = mapping_choose(edition->job, edition->all_bytes);
 	if (err)
 		return err;
-	/* A saved order can be used only if the edition still has its fingerprint. So
-	 * all that decides which sample a position has is part of the fingerprint. */
+	/* A saved order has the fingerprint of its edition, and can be used only if the
+	 * edition still has this fingerprint. So all that decides which sample a
+	 * position has is part of the fingerprint. */
 	edition->fingerprint = rng_mix(edition->content, job_kind(edition->job));
 	if (mixed)
 		edition->fingerprint =

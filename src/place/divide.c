@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-/* Returns the index of the node in `nodes`. n_nodes: not among them; the callers treat
- * n_nodes as a node without samples. */
+/* Returns the index of the node in `nodes`, or n_nodes if it is not there: the callers
+ * treat n_nodes as a node without samples. */
 static uint32_t find(const uint64_t *nodes, uint32_t n_nodes, uint64_t incarnation)
 {
 	uint32_t i = 0;
@@ -18,7 +18,8 @@ static uint32_t find(const uint64_t *nodes, uint32_t n_nodes, uint64_t incarnati
 	return i;
 }
 
-/* Returns false if all ranks are on one node. */
+/* Sets ret_node[r] to the node of rank r, and ret_count[r] to the number of samples
+ * that it takes. Returns false if all ranks are on one node. */
 static bool find_ranks(const struct coord_batch *batch, const uint64_t *nodes,
 	uint32_t n_nodes, uint32_t *ret_node, uint32_t *ret_count)
 {
@@ -40,8 +41,8 @@ static bool is_lacked(const struct coord_batch *batch, uint32_t i)
  * Sets ret[i] to the node where sample i should be read; LOCALITY_NOWHERE: any node. A
  * sample that its home has in the cache is read at its home. A sample that its home
  * lacks is read there, too, as long as the ranks of the home have room. Any node may
- * read the others, because some node has to prepare them in any case. Returns false if
- * there is no memory.
+ * read the samples that are left, because some node has to prepare them in any case.
+ * Returns false if there is no memory.
  */
 static bool find_holders(const struct coord_batch *batch, const uint32_t *home,
 	uint32_t n_nodes, const uint32_t *rank_node, const uint32_t *rank_count,

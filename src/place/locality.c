@@ -23,11 +23,12 @@ struct heap {
 struct node {
 	uint32_t quota; /* samples that the ranks of the node take */
 	uint32_t has;	/* samples of the batch in the node's cache */
-	uint32_t kept;	/* samples of its own cache that it has taken so far */
+	/* samples in the node's cache that its ranks have taken so far */
+	uint32_t kept;
 	/* The rank that took a sample last: its successor in the ring (rank_next) takes
-	 * the next one. NONE: all ranks of the node have taken theirs. */
+	 * the next one. NONE: all ranks of the node have taken all their samples. */
 	uint32_t rank;
-	uint32_t first_move; /* NONE: none is left */
+	uint32_t first_move; /* the next move from this node; NONE: there are no more */
 };
 
 struct locality {
@@ -38,10 +39,12 @@ struct locality {
 	/* move_next[move]: the next move from the same node; move_left[move]: samples of
 	 * the move that are not assigned yet */
 	uint32_t *move_next, *move_left;
-	/* nodes that take samples that no node has, and how many */
+	/* nodes that take samples that no node has, and how many such samples each
+	 * takes */
 	struct imbalance *fill;
 	uint32_t n_moves, fill_at;
-	/* [rank]: the next rank of the node that still takes samples (a ring) */
+	/* rank_next[rank]: the next rank of the same node that still takes samples, in
+	 * a ring; rank_left[rank]: samples that the rank has yet to take */
 	uint32_t *rank_next;
 	uint32_t *rank_left;
 };
@@ -79,8 +82,8 @@ int locality_new(
 	l->nodes = calloc(n, sizeof(*l->nodes));
 	l->surplus.items = calloc(n, sizeof(*l->surplus.items));
 	l->lack.items = calloc(n, sizeof(*l->lack.items));
-	/* n moves are enough: each move gives at least one more node the number of
-	 * samples that its ranks take. */
+	/* n moves are enough: after each move, at least one more node has as many
+	 * samples as its ranks take. */
 	l->moves = calloc(n, sizeof(*l->moves));
 	l->move_next = calloc(n, sizeof(*l->move_next));
 	l->move_left = calloc(n, sizeof(*l->move_left));
@@ -235,7 +238,8 @@ static void balance(struct locality *locality, const struct locality_batch *batc
 		if (node->has > node->quota)
 			heap_push(surplus, node->has - node->quota, v);
 	}
-	/* the sum of all lacks equals the sum of all surpluses */
+	/* `lack` is not empty, because the sum of all lacks equals the sum of all
+	 * surpluses */
 	while (surplus->n > 0) {
 		const struct imbalance *from = &surplus->items[0], *to = &lack->items[0];
 		uint32_t count = from->count < to->count ? from->count : to->count;
@@ -275,7 +279,8 @@ static uint32_t taken_by(struct locality *locality, uint32_t home)
 	return next_move(locality, node);
 }
 
-/* A rank leaves the ring when it takes its last sample. */
+/* Returns the rank that takes the node's next sample. A rank leaves the ring when it
+ * takes its last sample. */
 static uint32_t next_rank(struct locality *locality, struct node *node)
 {
 	uint32_t before = node->rank, rank = locality->rank_next[before];

@@ -43,13 +43,14 @@ must_check int locality_new(
 void locality_free(struct locality **locality);
 
 struct locality_batch {
-	const uint32_t *sample_node; /* [n_samples], or LOCALITY_NOWHERE */
+	/* sample_node[i]: the node that has sample i, or LOCALITY_NOWHERE */
+	const uint32_t *sample_node;
 	uint32_t n_samples;
-	const uint32_t *rank_node; /* [n_ranks] */
-	/* [n_ranks]: samples that each rank takes; their sum is n_samples */
+	const uint32_t *rank_node; /* rank_node[r]: the node of rank r */
+	/* rank_count[r]: how many samples rank r takes; the sum is n_samples */
 	const uint32_t *rank_count;
 	uint32_t n_ranks;
-	uint32_t n_nodes; /* node numbers are below this */
+	uint32_t n_nodes; /* all node numbers are less than n_nodes */
 };
 
 struct locality_move {
@@ -60,15 +61,15 @@ struct locality_outcome {
 	uint32_t own;	  /* samples that stay on their node */
 	uint32_t moved;	  /* samples that go to another node */
 	uint32_t nowhere; /* samples that no node had */
-	/* in the order found; valid until the next call */
+	/* valid until the next call of locality_assign */
 	const struct locality_move *moves;
 	uint32_t n_moves;
 };
 
 /*
- * Sets ret_rank[i] to the rank that takes sample i. The samples of a rank keep their
- * order. ret_outcome may be NULL. -EINVAL: the counts don't add up, or a node number or
- * a size is too large; then nothing is set.
+ * Sets ret_rank[i] to the rank that takes sample i. ret_outcome may be NULL. -EINVAL:
+ * the counts don't add up, or a node number or a size is too large; then nothing is
+ * set.
  */
 must_check int locality_assign(struct locality *locality,
 	const struct locality_batch *batch, uint32_t *ret_rank,

@@ -10,11 +10,12 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Sorted by capacity, then by hash: the order of the caller's nodes does not matter. */
+/* The entries are sorted by capacity, then by hash, so that the order of the caller's
+ * nodes does not matter. */
 struct entry {
 	uint64_t hash;
 	double capacity;
-	uint32_t index; /* in the caller's array */
+	uint32_t index; /* the node's index in the caller's array */
 };
 
 struct place {
@@ -22,7 +23,8 @@ struct place {
 	struct entry entries[];
 };
 
-/* A node's place in a sample's order of homes. The smallest score is the home. */
+/* A node's rank in a sample's order of homes. The node with the smallest score is the
+ * home. */
 struct rank {
 	double score;
 	uint64_t draw;
@@ -118,9 +120,9 @@ static uint64_t key_of(uint64_t space, sample_id sample)
 }
 
 /*
- * Among the nodes with the capacity of entry *i, finds the first in the order of homes:
- * the node with the largest draw. So the score, a logarithm, is computed only once. Sets
- * *i to the first entry with another capacity.
+ * Finds the first node, in the order of homes, of those with the capacity of entry *i.
+ * This is the node with the largest draw, so that the score, a logarithm, is computed
+ * only once. Sets *i to the first entry with another capacity.
  */
 static struct rank first_of_capacity(const struct place *place, uint64_t key, uint32_t *i)
 {

@@ -34,7 +34,8 @@ struct checkpoint {
 
 void checkpoint_print(FILE *out, const struct checkpoint *checkpoint);
 
-/* *ret_end: the text after the checkpoint. -EINVAL, with a message. */
+/* Parses the checkpoint with which the text begins. *ret_end is the text after it.
+ * -EINVAL, with a message. */
 must_check int checkpoint_parse(const char *text, struct checkpoint *ret,
 	const char **ret_end, char message[static 200]);
 

@@ -10,9 +10,10 @@
 #include <string.h>
 
 /*
- * Writes the orders of a job to a file, and reads such files on other machines. There
- * the same images have other ids and mtimes. So the file names a sample by its place:
- * its index among the selected samples, sorted by the bytes of their paths. The file is
+ * Writes the orders of a job to a file, and reads such files on other machines. The same
+ * images have other ids and mtimes there. So the file names a sample by its place: the
+ * index of the sample if the selected samples are sorted by the bytes of their paths.
+ * The file has these parts:
  *
  *   | checkpoint | orders N kind KIND paths FINGERPRINT | order | order ... |
  *
@@ -62,7 +63,8 @@ static int write_one(const struct edition *edition, int fd, uint32_t epoch,
 	return err;
 }
 
-/* Removes the orders of epochs with other editions. Returns the list's new length. */
+/* Removes from the list the orders of epochs that have other editions. Returns the
+ * list's new length. */
 static size_t leave_out_others(
 	const struct edition *edition, struct epochs_order_file *orders, size_t n)
 {
@@ -145,8 +147,8 @@ static int check(struct importing *importing)
 		job->now->set.positions, importing->places.fingerprint);
 }
 
-/* Replaces each place in an order by the id of the sample. Returns false if the job has
- * no such place, or if the sample lacks the label that the job gives to the position. */
+/* Replaces each place in an order by the id of its sample. Returns false if the job has
+ * no such place, or if a sample lacks the label that the job gives to its position. */
 static bool translate(const struct importing *importing, struct order_data *data)
 {
 	const struct job *job = importing->job;
@@ -166,7 +168,8 @@ static bool translate(const struct importing *importing, struct order_data *data
 	return true;
 }
 
-/* Saves an order, and checks that the job could read an epoch in it. Takes over `data`. */
+/* Saves an order, and checks that the job can read an epoch in this order. Takes over
+ * `data`. */
 static int save_order(
 	struct importing *importing, uint32_t epoch, struct order_data *data)
 {
@@ -242,7 +245,8 @@ static int check_replay(const struct importing *importing)
 	return 0;
 }
 
-/* Sets *ret to adding->at, or to the place that the exported job had reached. */
+/* Sets *ret to the point where the job continues: adding->at, or the point that the
+ * exported job had reached. */
 static int find_place(struct importing *importing, struct restoring *ret)
 {
 	const char *at = importing->adding->at;
@@ -287,8 +291,9 @@ void import_undo(struct job *job)
 		order_prune(job->directory, UINT32_MAX);
 }
 
-/* Imports all orders of the file; after an error, removes those that it has saved. *ret:
- * the restore that the caller then has to make; NULL: the job replays the orders. */
+/* Imports all orders of the file. After an error, removes the orders that it has saved.
+ * *ret is the restore that the caller then has to make. If ret is NULL, the job replays
+ * the orders, and nothing has to be restored. */
 static int import(struct job *job, const struct adding *adding, struct restoring *ret)
 {
 	struct importing importing = {.job = job, .adding = adding};
@@ -300,7 +305,8 @@ static int import(struct job *job, const struct adding *adding, struct restoring
 
 /* --- jobs that are added ---------------------------------------------------------------- */
 
-/* Returns true, too, if the saved orders can't be listed. */
+/* Tells whether the job already has epochs. True also if the saved orders can't be
+ * listed. */
 static bool has_epochs(struct job *job)
 {
 	auto_free struct epochs_order_file *orders = NULL;

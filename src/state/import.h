@@ -14,11 +14,12 @@
  *   Errors: -EBADMSG: refused, and reported; other -errno.
  */
 
-/* A sample's place: its index among the selected samples, by the bytes of their paths */
+/* A sample's place is its index if the selected samples are sorted by the bytes of
+ * their paths. */
 struct places {
 	uint32_t n;
-	sample_id *ids;	  /* by place */
-	uint32_t *places; /* by id */
+	sample_id *ids;	  /* ids[place]: the sample with this place */
+	uint32_t *places; /* places[id]: the place of this sample */
 	uint64_t fingerprint;
 };
 
@@ -30,15 +31,16 @@ void places_free(struct places *places);
 struct import_head {
 	struct checkpoint from;
 	unsigned n_orders, kind;
-	uint64_t fingerprint;	     /* hash of the samples */
+	/* hash of the selected samples; equal if the machines have the same files */
+	uint64_t fingerprint;
 	uint32_t rank, ranks, batch; /* ranks = 0: the job is no rank */
 };
 
-/* Reads the head at *offset. Sets *offset to its end. */
+/* Reads the head at *offset. Sets *offset to the end of the head. */
 must_check int import_read_head(
 	const struct adding *adding, uint64_t *offset, struct import_head *ret);
 
-/* Imports the exports of all ranks of a training for one rank of the continued training.
- * Saves the samples that the ranks had read in the unfinished epoch in
- * jobs/JOB/training.order: the log of the continued training begins with them. */
+/* Imports the exports of all ranks of a training for `job`, one rank of the continued
+ * training. Writes to jobs/JOB/training.order which samples the ranks had read in the
+ * unfinished epoch: the log of the continued training begins with these samples. */
 must_check int import_ranks(struct job *job, const struct adding *adding);

@@ -46,7 +46,8 @@ int import_refuse(const struct adding *adding, const char *format, ...)
 
 #define TEXT_BYTES (CHECKPOINT_BYTES + 128)
 
-/* Parses the line about the orders. Returns the text after it; NULL: there is none. */
+/* Parses the line about the orders. Returns the text after the line, or NULL if the
+ * text has no such line. */
 static const char *take_orders(const char *text, struct import_head *ret)
 {
 	int used = 0, of_rank = 0;

@@ -14,10 +14,10 @@
 
 /*
  * Reads the exports of all ranks of a training that continues with another number of
- * ranks, or at an earlier point. Makes a row (a list) of the samples that the ranks had
- * read in the epoch, one mini-batch after the other. The log of the continued training
- * begins with this row. So no rank is given these samples again, and the rest of the
- * epoch is drawn and divided anew.
+ * ranks, or at an earlier point. Lists the samples that the ranks had read in the epoch,
+ * one mini-batch after the other. The log of the continued training begins with this
+ * list (struct row). So no rank is given these samples again, and the rest of the epoch
+ * is drawn and divided anew.
  */
 
 struct one_rank {
@@ -34,11 +34,12 @@ struct reading {
 	struct job *job;
 	const struct adding *adding;
 	struct places places;
-	uint32_t n; /* samples of all ranks together */
+	uint32_t n; /* number of samples of all ranks together */
 	uint32_t ranks, batch;
 	struct one_rank *of;
-	/* The training continues in `epoch`. at: the ranks count as having read the
-	 * first `position` positions of the epoch, together. */
+	/* The training continues in `epoch`. If `at` is true, the first `position`
+	 * positions of all ranks together count as read; otherwise those that the ranks
+	 * had read. */
 	uint32_t epoch, position;
 	bool at;
 };
@@ -105,7 +106,8 @@ static int skip_orders(struct reading *reading, struct one_rank *rank, uint64_t 
 	return 0;
 }
 
-/* Reads one rank from the file, with its order of the epoch that it had reached. */
+/* Reads the export of one rank from the file. Keeps only the order of the epoch that
+ * the rank had reached. */
 static int read_rank(struct reading *reading, uint64_t *offset)
 {
 	struct import_head head;
@@ -198,8 +200,9 @@ static int load_order(struct reading *reading, uint32_t r)
 	return err;
 }
 
-/* Sets ret[position] to 1 for each position that the rank had read; if reading->at,
- * instead for each of the rank's positions before reading->position. */
+/* Sets ret[p] to 1 for each position p that the rank had read. If reading->at is true,
+ * does so instead for each position of the rank that lies before reading->position of
+ * all ranks. */
 static int find_read(const struct reading *reading, uint32_t r, uint8_t *ret)
 {
 	const struct one_rank *rank = &reading->of[r];
@@ -233,16 +236,18 @@ static int find_read(const struct reading *reading, uint32_t r, uint8_t *ret)
 
 /* --- the log ---------------------------------------------------------------------------- */
 
-/* The samples with which the continued training's log begins. seen: the same, as a set */
+/* The samples with which the log of the continued training begins. seen: the same
+ * samples, as a set */
 struct row {
 	sample_id *ids;
 	uint32_t n;
 	roaring_bitmap_t *seen;
 };
 
-/* Adds the sample of a rank's position, unless the row already has it. Two positions may
- * hold the same sample: if a node was away while its group repaired the log (coord.h),
- * the log lacks samples that only this node has read, so the group draws them again. */
+/* Adds the sample of a rank's position, unless the list already has this sample. Two
+ * positions can hold one sample if a node was away while its group repaired the log
+ * (coord.h): then the log lacked samples that only this node had read, so the group
+ * drew them again. */
 static int add_position(const struct reading *reading, const struct one_rank *rank,
 	uint32_t position, struct row *row)
 {
@@ -305,8 +310,9 @@ static char *name_log(const struct job *job)
 	return aprintf("%s/training.order", job->directory);
 }
 
-/* Saves the row as an order of all ranks: position i is bound to sample i of the row. If
- * the epoch is complete, saves an order of the next one, without bindings. */
+/* Saves the list as an order of all ranks: position i is bound to sample i of the list.
+ * If the list is the whole epoch, saves an order of the next epoch, without
+ * bindings. */
 static int save(const struct reading *reading, const struct row *row)
 {
 	const struct job *job = reading->job;
@@ -376,7 +382,7 @@ int import_log(
 		return path && errno == ENOENT ? 0 : -errno;
 	int err = order_read_from(
 		fd, path, n, job->now->fingerprint, &offset, ret_epoch, &data);
-	/* -EINVAL: the file is the log of another training. */
+	/* -EINVAL: the file belongs to another training, and is ignored. */
 	if (err)
 		return err == -EINVAL ? 0 : err;
 	*ret_n = data.bound;

@@ -22,7 +22,8 @@
  *     selection          a note about the samples that the job selects: measured.c
  *     journal-NNNN       the decisions of epochs: epoch/journal.h
  *     epoch-NNNN.order   the order of an epoch that has ended: epoch/order.h
- *     training.order     what the ranks of an imported training had read: import_ranks.c
+ *     training.order     samples that the ranks of an imported training had read:
+ *                        import_ranks.c
  *
  * joaderfs-state(5) describes these files.
  */
@@ -73,7 +74,7 @@ int keep_bad(const struct job *job, const char *text)
 	return replace_file(job->directory, "bad", text);
 }
 
-/* 0: the job's name has no id yet. */
+/* Sets *ret to the id of the job's name, or to 0 if it has none yet. */
 static int read_id(const char *directory, uint32_t *ret)
 {
 	*ret = 0;
@@ -107,7 +108,8 @@ int keep_begin(const struct job *job, uint32_t *ret_id)
 #define SKIPPED_AT_ONCE 64
 
 /* Tells the engine which positions the epoch leaves out because of bad samples. A saved
- * order begins with these bindings, so reads only the first ones. */
+ * order begins with the bindings of these positions, so only its first bindings are
+ * read. */
 static void has_skipped(struct job *job, uint32_t epoch)
 {
 	struct binding bindings[SKIPPED_AT_ONCE];
@@ -170,8 +172,9 @@ static int open_journal(struct job *job, enum journal_found *ret_found)
 		job->directory, &identity, replay, job, ret_found, &job->journal);
 }
 
-/* Appends the records that the last daemon did not write before it ended. Other effects
- * need not be executed, because no reader is connected and no file is open yet. */
+/* Appends to the journal the records that the last daemon did not write before it
+ * ended. Other effects need not be executed, because no reader is connected and no file
+ * is open yet. */
 static void make_up(struct job *job)
 {
 	struct effects effects;

@@ -12,7 +12,8 @@
 
 /* --- reads ----------------------------------------------------------------------------- */
 
-/* The bound positions before `end` and those that the epoch leaves out count as read. */
+/* Counts as read the bound positions before `end`, and all positions that the epoch
+ * leaves out. */
 static void take_before(struct order_data *data, uint32_t end)
 {
 	uint32_t k = 0;
@@ -42,8 +43,9 @@ static bool take_runs(struct order_data *data, const struct checkpoint *from)
 	return true;
 }
 
-/* Keeps only the reads that the job had made at the checkpoint, the first ones of the
- * order. Returns false if the order has too few reads, or others, with another hash. */
+/* Keeps only the first reads of the order, as many as the job had made at the
+ * checkpoint. Returns false if the order has fewer, or if their hash differs: then they
+ * are other reads. */
 static bool take_first(struct order_data *data, const struct epochs_point *point)
 {
 	uint64_t hash = 0;
@@ -114,7 +116,7 @@ static int load_order(struct job *job, struct restoring *restoring, uint32_t epo
 			" is no longer kept, allowed: later epochs (keep_epochs = "
 			"%" PRIu32 ")",
 			epoch, job->config.keep_epochs);
-	/* none of the epoch's positions was ever bound */
+	/* there is no order, because none of the epoch's positions was ever bound */
 	if (err == -ENOENT)
 		err = empty_order(edition, ret);
 	if (err == -EINVAL)
@@ -227,8 +229,9 @@ static int make_running(struct job *job, struct restoring *restoring, struct epo
 	return make_epoch(job, restoring, epoch, false, &data, ret);
 }
 
-/* Makes the epoch that was draining at the checkpoint. Leaves *ret unchanged if the
- * epoch's order is gone or has other reads: only the running epoch continues. */
+/* Makes the epoch that was draining at the checkpoint. Leaves *ret unchanged if there
+ * was none, if the job goes to restoring->at_epoch, or if the order of the draining
+ * epoch is gone or has other reads: then only the running epoch continues. */
 static int make_draining(struct job *job, struct restoring *restoring, struct epoch **ret)
 {
 	const struct epochs_point *point = &restoring->from->place.draining;

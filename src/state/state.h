@@ -14,7 +14,7 @@
  *   checkpoint.c       prints and parses checkpoints (checkpoint.h)
  *   restore.c          takes checkpoints, and checks whether a job can go back to one
  *   restore_orders.c   makes the epochs of a restored job from orders
- *   import*.c          writes a job and its orders for other machines, and reads them
+ *   import*.c          writes a job's orders to files for other machines, and reads them
  *
  *   Flow: the scheduler adds a job: keep_begin -> keep_restore -> import_for_job.
  *         It restores a job: restore_check -> restore_make -> epochs_restored.
@@ -28,8 +28,9 @@ struct checkpoint;
 
 struct restoring {
 	struct checkpoint *from;
-	/* The job goes to at_epoch and at_position instead of the checkpoint's point.
-	 * All bound positions before at_position then count as read. */
+	/* If `at` is true, the job goes to at_epoch and at_position, not to the point
+	 * of the checkpoint, and all bound positions before at_position count as
+	 * read. */
 	bool at;
 	uint32_t at_epoch, at_position;
 	char message[600]; /* reason of a failure, or "" */
@@ -39,9 +40,11 @@ struct restoring {
 
 /* Returns a hash of the job's configuration; 0: no memory. */
 uint64_t restore_hash_ini(const struct job_config *config);
-/* Any thread may call this function. */
+/* Sets *ret to a checkpoint of the job's present state. Any thread may call this
+ * function. */
 void restore_take_checkpoint(struct job *job, struct checkpoint *ret);
-/* The target: the checkpoint, or restoring->at_epoch. -EINVAL, with a message. */
+/* Checks whether the job can go to the point of the checkpoint or, if restoring->at is
+ * true, to at_epoch and at_position. -EINVAL, with a message: it can't. */
 must_check int restore_check(struct job *job, struct restoring *restoring);
 /* Sets restoring->message to "WHAT: reason of err". Returns err. */
 int restore_failed(struct restoring *restoring, const char *what, int err);
@@ -55,16 +58,18 @@ struct restored {
 	size_t n_orders;
 };
 
-/* Saves the orders in memory. The caller has called epochs_hold, so opens wait. */
+/* Writes the orders of epochs that are still in memory to the job's directory. The
+ * caller has called epochs_hold, so opens wait. */
 must_check int restore_save_live(struct job *job, struct restoring *restoring);
 /* Makes the epochs with which the job continues, and saves their orders for the
- * journal's next segment. The caller has called epochs_hold. It passes the members of
- * *ret to the engine, or calls restored_free. */
+ * journal's next segment. The caller has called epochs_hold. Afterwards it passes the
+ * fields of *ret to the engine, or calls restored_free. */
 must_check int restore_make(
 	struct job *job, struct restoring *restoring, struct restored *ret);
 void restored_free(struct restored *restored);
-/* Makes an epoch from the order in the file `path`; NULL: from that of the epoch's end.
- * -EINVAL: the order is missing or can't be used, for the reason *ret_reason. */
+/* Makes an epoch from the order in the file `path`. If path is NULL, uses the order
+ * that was saved when the epoch ended. -EINVAL: the order is missing or can't be used,
+ * for the reason *ret_reason. */
 must_check int restore_load(struct job *job, const char *path, uint32_t epoch,
 	uint32_t bound, uint32_t consumed, const char **ret_reason, struct epoch **ret);
 
@@ -75,7 +80,7 @@ must_check int restore_load(struct job *job, const char *path, uint32_t epoch,
 /* The source of an import, and the receiver of error messages. */
 struct adding {
 	int fd;
-	const char *file; /* name in messages; NULL: nothing is imported */
+	const char *file; /* the file's name in messages; NULL: nothing is imported */
 	/* where the job continues, as EPOCH:POSITION; NULL: where the exported job was */
 	const char *at;
 	config_report *report;
@@ -84,11 +89,12 @@ struct adding {
 
 /* Imports orders for a job that is being added, from adding->file, or from the FILE of
  * order = replay:FILE. If the job already has epochs, refuses adding->file, but ignores
- * FILE. ret->from points to a checkpoint. If ret->from->has_journal is true afterwards,
- * the caller has to restore the job to *ret. -EBADMSG: refused, and reported. */
+ * FILE. The caller sets ret->from to memory for a checkpoint. If ret->from->has_journal
+ * is true afterwards, the caller has to restore the job to *ret. -EBADMSG: refused, and
+ * reported. */
 must_check int import_for_job(
 	struct job *job, const struct adding *adding, struct restoring *ret);
-/* Removes all orders of the job if no epoch has begun: all of them are imported. */
+/* If no epoch of the job has begun, removes all its orders: they were imported. */
 void import_undo(struct job *job);
 /* Reports the message, and returns -EBADMSG. */
 must_check int import_refuse(const struct adding *adding, const char *format, ...)
@@ -96,7 +102,8 @@ must_check int import_refuse(const struct adding *adding, const char *format, ..
 /* Replaces *mapping = auto by the mapping of the orders that the job imports. -EBADMSG:
  * refused, and reported. */
 must_check int mapping_of_import(const struct adding *adding, enum view_mapping *mapping);
-/* Writes the checkpoint and the saved orders of its edition to fd. */
+/* Writes to fd the checkpoint, and the saved orders of all epochs with the same edition
+ * as the checkpoint's running epoch. */
 must_check int export_orders(struct job *job, int fd, const struct checkpoint *from);
 
 /* --- import_ranks.c --- */
@@ -108,7 +115,8 @@ must_check int import_log(
 
 /* --- job_files.c: files in <state>/jobs/<name> --- */
 
-/* Makes the job's directory, and reads the id of the job's name; 0: it has none yet. */
+/* Makes the job's directory. Sets *ret_id to the id of the job's name, or to 0 if it
+ * has none yet. */
 must_check int keep_begin(const struct job *job, uint32_t *ret_id);
 /* Opens the journal, and rebuilds the engine from the journal and the orders. */
 must_check int keep_restore(struct job *job);
@@ -116,14 +124,15 @@ must_check int keep_id(const struct job *job);
 must_check int keep_ini(const struct job *job);
 /* Removes job.ini. */
 void keep_no_ini(const struct job *job);
-/* Opens the list of bad samples; the caller closes it. NULL: none, or a logged error. */
+/* Opens the list of bad samples; the caller closes it. Returns NULL if there is no
+ * list, or after an error, which is logged. */
 FILE *keep_bad_open(const struct job *job);
 /* Replaces the list of bad samples. */
 must_check int keep_bad(const struct job *job, const char *text);
-/* Returns the first epoch whose order stays when that of `epoch` is saved. */
+/* Returns the first epoch whose order is kept when the order of `epoch` is saved. */
 uint32_t keep_from(const struct job *job, uint32_t epoch);
 /* Saves the order of an epoch that has ended, and removes the orders of epochs before
  * keep_from. The caller must not hold the lock. */
 must_check int keep_order(struct job *job, uint32_t epoch, const struct order *order);
-/* Removes the job's files, and the directory, unless it has other files. */
+/* Removes the job's files, and then the directory, unless other files are in it. */
 void keep_nothing(const struct job *job);

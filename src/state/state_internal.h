@@ -9,10 +9,11 @@
 
 /* Functions that several files of state need, with the threads and locks of state.h. */
 
-/* Returns -EINVAL. */
+/* Sets restoring->message. Returns -EINVAL. */
 int restore_refuse(struct restoring *restoring, const char *format, ...)
 	printf_like(2, 3);
-/* The target: as for restore_check. -EINVAL, with a message. */
+/* Checks only the epoch and the position to which the job goes. -EINVAL, with a
+ * message. */
 must_check int restore_check_target(struct job *job, struct restoring *restoring);
 /* Returns the edition without a reference. The caller is the clerk, which alone frees
  * editions, or the thread that adds the job. */

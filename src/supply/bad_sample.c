@@ -20,7 +20,8 @@ static bool is_plain(const char *path)
 	return n <= MOST_PLAIN && escape_length(path) == n && !strpbrk(path, ";#\\");
 }
 
-/* Makes the predicate that selects all other samples; NULL: no memory. */
+/* Makes the predicate that selects all samples but this one. Returns NULL if memory is
+ * short. */
 static char *all_but(const char *path)
 {
 	char *text = NULL;

@@ -10,13 +10,13 @@
 #include <stdio.h>
 
 /*
- * The memory that the daemon uses for images, and its limits:
+ * The daemon uses memory for images in four ways. Each has a limit of its own:
  *
- *   tensors, and contents made from tensors for one open (augmentation, float, png):
- *     the cache, plus a limit for bytes that readers have open. Only these can exceed
- *     the cache.
+ *   tensors, and contents made from a tensor for one open (augmentation, float, png):
+ *     the limit is the size of the cache, plus a part that is only for tensors and
+ *     contents that readers have open.
  *   files that are being read, or wait for a decoder.
- *   memory to prepare images, besides the tensors: an estimate that is never too low
+ *   memory to prepare images, besides the tensors. It is estimated, never too low
  *     (image_working_bytes).
  *   buffers that each decoder keeps from one image to the next.
  *
@@ -25,11 +25,11 @@
  */
 
 #define MIB (UINT64_C(1) << 20)
-/* least limit for open bytes, for files and for decoding */
+/* the limits for open bytes and for one decode are at least this */
 #define LEAST_BYTES (256 * MIB)
 #define OPEN_PER_PIXEL 6 /* bytes that readers may have open, per pixel of max_pixels */
 #define WORKING_PER_PIXEL 16
-/* eight buffers of KEEP_BYTES */
+/* a decoder keeps at most eight buffers of KEEP_BYTES */
 #define KEPT_BY_WORKER (128 * MIB)
 
 static uint64_t max_pixels(const struct supply *supply)
@@ -99,8 +99,9 @@ static void add_second(const struct supply *supply, const struct dataset *datase
 	size->working = larger(size->working, second.working + second.tensor);
 }
 
-/* The sample may exceed the limits. Zeros: the image's header can't be read. A tensor
- * that is copied to a file needs its bytes twice. */
+/* Returns the memory that the sample needs, even if it exceeds the limits; zeros if the
+ * image's header can't be read. A tensor that is copied to a file needs its bytes
+ * twice. */
 static struct memory_size full_size(const struct supply *supply,
 	const struct dataset *dataset, const struct preparation *preparation,
 	sample_id sample)
@@ -122,9 +123,9 @@ static struct memory_size full_size(const struct supply *supply,
 	return size;
 }
 
-/* Returns why the sample is refused: the middle of a message, between the numbers
- * *ret_found and *ret_limit. "": dataset_pair_fails makes the message. NULL: not
- * refused. */
+/* Returns why the sample is refused, as the words between *ret_found and *ret_limit in
+ * the message of memory_refuses. Returns "" if dataset_pair_fails makes the message,
+ * and NULL if the sample is not refused. */
 static const char *find_reason(const struct supply *supply, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, uint64_t *ret_found,
 	uint64_t *ret_limit)
@@ -199,7 +200,7 @@ static uint64_t file_bytes(const struct space *space, sample_id sample)
 	return bytes;
 }
 
-/* Tells whether one decode can also make tensors of other preparations. */
+/* Tells whether a decode for this preparation can also make tensors of others. */
 static bool can_share_decode(const struct preparation *preparation)
 {
 	return !preparation->encoded && !preparation->approximate && !preparation->exif &&
@@ -212,7 +213,8 @@ struct wanted_needs wanted_needs_of(const struct space *space, sample_id sample)
 {
 	const struct supply *supply = space->source->supply;
 	uint64_t found, limit;
-	/* Otherwise a shared decode would fail for all its tensors. */
+	/* If a refused sample shared a decode, the decode would fail for all its
+	 * tensors. */
 	if (reason_of(supply, space, sample, &found, &limit))
 		return (struct wanted_needs){.alone = true};
 	return (struct wanted_needs){.memory = full_size(supply, space->source->dataset,
@@ -240,10 +242,11 @@ bool memory_has_room(const struct supply *supply, uint64_t tensor_bytes)
 	return cache_least_bytes(supply->cache) + beside <= memory_most_open(supply);
 }
 
-/* The limit of all running decodes together, and of all running reads: a quarter of the
- * memory that the cache leaves, so that half is left for readers. If the user has chosen
- * a cache larger than the available memory: LEAST_BYTES. Never more than a single decode
- * may use. */
+/* Returns the most bytes for all running decodes together. The same limit holds for all
+ * files that are being read or wait for a decoder. It is a quarter of the memory that
+ * the cache leaves, so that half of this memory is left for readers. If the user has
+ * chosen a cache larger than the available memory, the limit is LEAST_BYTES. It never
+ * exceeds the limit of a single decode. */
 static uint64_t most_at_once(const struct supply *supply)
 {
 	uint64_t left = supply->config->memory.left, cache = supply->config->cache_bytes;
@@ -251,8 +254,8 @@ static uint64_t most_at_once(const struct supply *supply)
 	return part < most_working(supply) ? part : most_working(supply);
 }
 
-/* If no other file is being read, any file may: a sample that needs too much memory was
- * refused earlier. */
+/* If no other file is in memory, a file of any size may be read: a sample that needs
+ * too much memory was refused earlier. */
 bool memory_may_read(const struct supply *supply, uint64_t file_bytes)
 {
 	return supply->reading == 0 ||

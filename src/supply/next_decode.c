@@ -5,13 +5,13 @@
 
 #include <errno.h>
 
-/* Chooses the sample that is decoded next, and ends loading: publishes the tensor,
- * delays the sample, or fails it. */
+/* Chooses the sample that is decoded next. When a sample's loading ends, publishes the
+ * tensor, delays the sample, or lets the sample fail. */
 
 /* --- the next decode ---------------------------------------------------------------- */
 
-/* A sample with a waiting reader comes before a sample that the reader's job also wants;
- * with share = fifo, before all samples. */
+/* A sample for which a reader waits comes before the other samples that the reader's
+ * job wants. With share = fifo it comes before all samples. */
 static bool goes_before(const struct wanted *wanted, const struct wanted *first)
 {
 	const struct waiter *waiter;
@@ -22,8 +22,8 @@ static bool goes_before(const struct wanted *wanted, const struct wanted *first)
 	return false;
 }
 
-/* Usually the sample that was read first, because reads follow the order of src/share. A
- * sample whose image another dataset is decoding has to wait. */
+/* Usually returns the sample that was read first, because reads follow the order of
+ * src/share. A sample has to wait while another dataset decodes the same image. */
 static struct wanted *first_read(const struct supply *supply, bool of_program)
 {
 	struct wanted *wanted, *first = NULL;
@@ -41,8 +41,8 @@ static struct wanted *first_read(const struct supply *supply, bool of_program)
 	return first;
 }
 
-/* Begins the decode of a chain. False: there is not enough memory; then no other decode
- * begins, so that smaller ones do not overtake this one. */
+/* Begins the decode of a chain. Returns false if memory is short. Then no other decode
+ * begins either, so that smaller decodes do not overtake this one. */
 static bool begin_decode(struct supply *supply, struct wanted *first)
 {
 	uint64_t working = 0;

@@ -8,7 +8,7 @@
 /*
  * Chooses the sample that is read next, in the order of share.h. Samples that readers
  * wait for may exceed the cache, up to the limit in memory.c. Samples drawn ahead must
- * fit; if one does not fit, the next ones are tried.
+ * fit into the cache; if one does not fit, the next ones are tried.
  *
  *              supply_want           supply_next_read        supply_done
  *   open only ---------------> queued ---------------> loading -----------> open only
@@ -46,8 +46,8 @@ static bool is_queued(const struct wanted *wanted)
 	return wanted->state == WANTED_QUEUED || wanted->state == WANTED_URGENT;
 }
 
-/* Queued samples that are the same with other preparations join the chain, so that one
- * decode makes all tensors. */
+/* Adds to the chain the same sample of the source's other spaces, where it is queued,
+ * so that one decode makes all tensors. */
 static void share_decode(struct wanted *wanted)
 {
 	struct space *space;
@@ -82,7 +82,7 @@ static void put_off(struct wanted *wanted, int err, uint64_t now_ns)
 /* most samples drawn ahead that a search tries per storage, to find one that fits */
 #define MOST_PASSED_OVER 256
 
-/* A search: share_next offers requests one after the other. */
+/* A search for the next sample to read: share_next offers one request after another. */
 struct offers {
 	struct supply *supply;
 	supply_is_elsewhere *is_elsewhere;
@@ -97,8 +97,8 @@ static struct wanted *wanted_of(struct share_request *request)
 	return (struct wanted *)((char *)request - offsetof(struct wanted, request));
 }
 
-/* The sample is about to be read. The higher its worth, the longer its tier keeps the
- * sample (src/tier/policy.h). 0: there is no tier. */
+/* Returns the worth of a sample that is about to be read: the higher it is, the longer
+ * the tier keeps the sample (src/tier/policy.h). 0: the source has no tier. */
 static uint32_t worth_of(const struct source *source, sample_id sample)
 {
 	return source->tier ? 1 + tier_need(source, sample, false) : 0;
@@ -164,7 +164,8 @@ static void begin_offers(struct supply *supply)
 	}
 }
 
-/* The search found no sample to read. */
+/* Called after a search that found no sample to read. Notes for each storage how much
+ * room its samples drawn ahead need. */
 static void note_needs(struct supply *supply)
 {
 	for (size_t i = 0; i < supply->n_storages; i++) {
@@ -174,7 +175,7 @@ static void note_needs(struct supply *supply)
 	}
 }
 
-/* False: there is certainly no sample to read. */
+/* Returns false if there is certainly no sample to read. */
 static bool has_reads(const struct supply *supply)
 {
 	for (size_t i = 0; i < supply->n_storages; i++)

@@ -14,8 +14,8 @@
 
 #define DEATHS 2
 
-/* An image that has ended the engine. `bytes`, `mtime_ns`: its file when it was
- * blamed. */
+/* An image whose preparation has ended the engine. `bytes` and `mtime_ns` are those of
+ * its file when the image was blamed. */
 struct blamed {
 	size_t dataset;
 	sample_id sample;
@@ -27,7 +27,8 @@ struct blamed {
 struct quarantine {
 	struct dataset **datasets;
 	size_t n;
-	/* of each dataset; NULL: none */
+	/* the quarantined samples of each dataset; an element is NULL if there are
+	 * none */
 	roaring_bitmap_t **samples;
 	struct blamed *blamed;
 	size_t n_blamed;
@@ -108,8 +109,7 @@ static int write_file(const struct quarantine *quarantine, const char *state)
 	return err ? err : disk_replace(state, "quarantine", text, 0644);
 }
 
-/* --- notes of the previous engine
- * --------------------------------------------------- */
+/* --- notes of the previous engine --------------------------------------------------- */
 
 static struct blamed *find(struct quarantine *quarantine, size_t dataset, sample_id id)
 {

@@ -10,14 +10,15 @@
  * Images whose preparation has ended the engine twice. Readers get EIO for them, and
  * they are not prepared until their files change.
  *
- *   A worker notes the image that it prepares in memory that the next engine can read
- *   (base/kept.h). The image is blamed if a signal ends the engine in this worker, but
- *   not if the engine is killed from outside, for instance because memory ran out.
+ *   Before a worker prepares an image, it writes a note of the image to memory that the
+ *   next engine can read (base/kept.h). The image is blamed if a signal ends the engine
+ *   in this worker, but not if the engine is killed from outside, for instance because
+ *   memory ran out.
  *
  *   Flow: quarantine_open, once, before anything is prepared.
  *   Owns: <state>/quarantine: one line for each image that was blamed once or twice,
  *         "DATASET ID BYTES MTIME-NS TIMES".
- *   Threads: any, after quarantine_open, because nothing changes then.
+ *   Threads: any, because nothing changes after quarantine_open.
  *   Errors: -errno, logged.
  */
 
@@ -27,5 +28,5 @@ must_check int quarantine_open(
 	const char *state, struct dataset **datasets, size_t n, struct quarantine **ret);
 void quarantine_free(struct quarantine **quarantine);
 
-/* The quarantined samples of the i-th dataset; NULL: none. */
+/* Returns the quarantined samples of the i-th dataset, or NULL if there are none. */
 const roaring_bitmap_t *quarantine_of(const struct quarantine *quarantine, size_t i);

@@ -26,8 +26,8 @@ bool retry_is_left(const struct wanted *wanted)
 	       !wanted->key.space->source->supply->stopping && wanted_is_pinned(wanted);
 }
 
-/* Adds a random part, so that requests which a server refused together do not return
- * together. */
+/* Returns the delay before the next try. A part of it is random, so that requests which
+ * a server refused together do not return together. */
 static uint64_t delay_ns(
 	const struct wanted *wanted, uint64_t now_ns, uint64_t at_least_ns)
 {

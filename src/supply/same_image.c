@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * Images that several datasets have. The thread that has read a file computes the
- * identity of its image (load_identity). So no identities have to be stored, and the
- * image of a replaced file has another identity.
+ * Finds images that several datasets have. The thread that has read a file computes
+ * the identity of the file's image (load_identity). So no identities have to be
+ * stored, and a file that was replaced has another identity.
  *
  *     same (an image, prepared in one way) --- places: samples of spaces whose tensor is in
  *                                              the cache, or is being loaded
@@ -22,7 +22,7 @@
 
 struct same_key {
 	struct load_identity identity;
-	uint64_t preparation; /* hash of its text */
+	uint64_t preparation; /* hash of the preparation's text */
 };
 
 struct same_place_key {
@@ -43,12 +43,12 @@ struct same_place {
 	LIST_ENTRY(same_place) link;
 };
 
-/* whether a place has the tensor, from the worst to the best */
+/* tells whether a place has the tensor; the largest value is the best */
 enum there { NOT_THERE, ON_ITS_WAY, THERE };
 
-/* Tells whether the sample may take its tensor from another dataset. The tensor must not
- * depend on the sample's name, which differs between datasets: arrays of programs,
- * sections chosen by the path, and groups of frames do. */
+/* Tells whether the sample may take its tensor from another dataset. It may not if the
+ * tensor depends on the sample's name, which differs between datasets: an array of a
+ * program, sections chosen by the path, a group of frames. */
 static bool is_identified(const struct wanted *first)
 {
 	static const struct load_identity unknown;
@@ -59,7 +59,8 @@ static bool is_identified(const struct wanted *first)
 	       memcmp(&first->task.identity, &unknown, sizeof(unknown)) != 0;
 }
 
-/* The image's identity is in the task of the first sample of a chain. */
+/* Returns the key of `wanted`, a sample of the chain that begins with `first`. Only the
+ * task of `first` has the image's identity. */
 static struct same_key key_of(const struct wanted *first, const struct wanted *wanted)
 {
 	return (struct same_key){first->task.identity, wanted->key.space->text_hash};
@@ -74,9 +75,10 @@ static struct same *find(const struct supply *supply, const struct same_key *key
 
 /* --- looking up ------------------------------------------------------------------------- */
 
-/* THERE: *ret is a reference, which the caller frees. The tensor must have the size that
- * the catalogue states; the catalogue states none if the scan could not read the
- * header. */
+/* Tells whether the place has the tensor. If the result is THERE, *ret is a reference
+ * to the tensor, which the caller frees. The tensor must have the size that follows
+ * from the catalogue. If the scan could not read the image's header, this size is not
+ * known, and the result is NOT_THERE. */
 static enum there look_at(
 	const struct same_place *place, const struct wanted *wanted, struct tensor **ret)
 {
@@ -94,8 +96,8 @@ static enum there look_at(
 	return NOT_THERE;
 }
 
-/* Returns the best result of all places. THERE: *ret is a reference, which the caller
- * frees. */
+/* Returns the best result of all places. If it is THERE, *ret is a reference to the
+ * tensor, which the caller frees. */
 static enum there look(
 	const struct wanted *first, const struct wanted *wanted, struct tensor **ret)
 {
@@ -171,8 +173,8 @@ static struct same *get(struct supply *supply, const struct same_key *key)
 	return NULL;
 }
 
-/* Adds the sample to the places of its image. Without memory, other datasets decode the
- * image again. */
+/* Adds the sample to the places of its image. If memory is short, the sample is left
+ * out, and other datasets decode the image again. */
 static void note(const struct wanted *first, const struct wanted *wanted)
 {
 	struct supply *supply = wanted->key.space->source->supply;

@@ -145,7 +145,7 @@ uint32_t tier_need(const struct source *source, sample_id sample, bool loading)
 
 /* --- the decode time of a sample ---------------------------------------------------- */
 
-#define FIRST_COST_NS UINT64_C(2000000) /* before a decode was measured */
+#define FIRST_COST_NS UINT64_C(2000000) /* expected until a decode was measured */
 /* weight of the old mean in the new one; the new value weighs 1 */
 #define OLD_PARTS 7
 

@@ -33,15 +33,16 @@ struct source {
 	struct storage *storage;
 	struct tier_dataset *tier; /* NULL: no tier */
 	struct dataset *dataset;
-	/* editions of the source, plus jobs that are being added or moved to it */
+	/* number of the source's editions, plus jobs that are being added or moved to
+	 * it */
 	atomic_uint jobs;
 	struct sampler *shuffled; /* sampler of jobs that draw ahead */
 	/* sampler of jobs that draw by label at opens; NULL: there was no such job */
 	struct sampler *labelled;
 	uint64_t seed;
-	roaring_bitmap_t *bad; /* samples with a logged failure */
+	roaring_bitmap_t *bad; /* samples whose failure was logged */
 	LIST_HEAD(, space) spaces;
-	struct histogram reads; /* durations, ns per sample */
+	struct histogram reads; /* durations of reads, in ns per sample */
 };
 
 struct space {
@@ -50,10 +51,11 @@ struct space {
 	struct preparation preparation;
 	/* (lock) samples for which the preparation's program failed; NULL: none */
 	roaring_bitmap_t *bad;
-	char text[PREPARATION_TEXT]; /* the preparation, as other daemons get it */
+	/* the preparation, as it is sent to other daemons */
+	char text[PREPARATION_TEXT];
 	uint64_t text_hash;
 	struct cache_space *cache;
-	uint64_t cost_ns; /* mean of recent decodes; 0: not known */
+	uint64_t cost_ns; /* mean duration of recent decodes; 0: not known */
 	/* tensors are copied to files that begin with `head` (sched/file_heads.c) */
 	bool in_files;
 	struct file_head head; /* The label in the head is set for each sample. */
@@ -61,26 +63,29 @@ struct space {
 	uint32_t references;   /* held by parts of editions, wanted samples, opens */
 };
 
-/* Slow if there are millions of ids. -ENOMEM */
+/* Makes a space that its source does not list yet. Takes long if the dataset has
+ * millions of ids. -ENOMEM */
 must_check int space_make(
 	struct source *source, const struct preparation *preparation, struct space **ret);
-/* Returns the source's space for the preparation of *spare. If there is none, takes
- * *spare as this space, and sets *spare to NULL. */
+/* Returns the space with the source and the preparation of *spare, and adds a
+ * reference. If there is no such space, returns *spare itself, and sets *spare to
+ * NULL. */
 struct space *space_get(struct space **spare);
 /* Drops a reference. After the last one, spaces_leave evicts the space's tensors, and
  * returns the empty space, unless a job uses the space again before. */
 void space_put(struct space *space);
-/* Evicts some tensors of spaces without references. True: more are left, call this
- * again. *ret: an empty space, which the caller frees, or NULL. */
+/* Evicts some tensors of a space without references. Returns true if such spaces are
+ * left: then the caller calls again. *ret is a space that is empty now, which the
+ * caller frees, or NULL. */
 bool spaces_leave(struct supply *supply, struct space **ret);
-/* Slow if there are millions of ids. */
+/* Takes long if the dataset has millions of ids. */
 void space_free(struct space *space);
 /* Tells whether the sample is in the cache, or queued, delayed or loading. */
 bool space_has(const struct space *space, sample_id sample);
 /* Tells how an open would be served now. */
 enum served how_served(struct space *space, sample_id sample);
-/* Adds up how much the sample is needed in its tier: by running epochs that have yet to
- * draw it, and by preparations for which it waits to be read (or is loading, if
- * `loading`). */
+/* Returns how much the sample is needed in its tier: the number of running epochs that
+ * have yet to draw it, plus the number of preparations for which it is requested and
+ * not loading yet. With `loading`, preparations for which it is loading count, too. */
 uint32_t tier_need(const struct source *source, sample_id sample, bool loading);
 uint64_t space_cost(const struct space *space); /* expected ns of a decode */

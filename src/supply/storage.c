@@ -29,7 +29,7 @@ static void storage_init(
 	TAILQ_INIT(&storage->reading);
 }
 
-/* A dataset on an unknown device (0) gets a storage of its own. */
+/* Datasets on an unknown device (0) get a storage each. */
 int storage_get(
 	struct supply *supply, uint64_t device, const char *root, struct storage **ret)
 {
@@ -50,10 +50,10 @@ int storage_get(
 
 /* --- room ------------------------------------------------------------------------------- */
 
-/* The most samples in flight or waiting for a decoder. A new request waits behind them,
- * even if its job has had less than its share, so the number must be low: a few per
- * decoder, plus twice what the decoders decode during one read, because some reads take
- * longer. */
+/* Returns the most samples of the storage that may be in flight or wait for a decoder.
+ * A new request waits behind these samples, even if its job has had less than its
+ * share. So the limit is low: a few samples per decoder, plus twice what the decoders
+ * decode during one read, because some reads take longer. */
 static unsigned most_read(const struct supply *supply, const struct storage *storage)
 {
 	unsigned workers = supply->config->workers;
@@ -87,9 +87,9 @@ static bool one_reader_is_enough(
 	       storage->latency_ns * supply->config->workers < supply->cost_ns;
 }
 
-/* If one reader is enough, it reads until the storage's limits are reached, and no other
- * is woken until the decoders have used half of the samples. Otherwise a reader is woken
- * whenever a sample may be read. */
+/* Usually a reader is woken whenever a sample may be read. But if one reader is enough,
+ * and no sample is urgent, none is woken until the decoders have used half of the
+ * samples: the one reader reads on by itself until the storage's limits are reached. */
 bool storage_wakes_reader(const struct supply *supply, const struct storage *storage)
 {
 	unsigned read = storage->flight.in_flight + storage->waiting;
@@ -106,7 +106,7 @@ static struct storage *storage_of(const struct wanted *wanted)
 	return wanted->key.space->source->storage;
 }
 
-/* The whole chain is or is not being read. */
+/* Notes, for all samples of the chain, that the read begins or ends. */
 static void set_is_read(struct wanted *wanted, bool is_read, uint64_t now_ns)
 {
 	struct supply_effects *effects = &wanted->key.space->source->supply->effects;

@@ -40,12 +40,15 @@
  *   Flow: an event is one call. Its effects are in supply->effects, which the caller executes
  *         before the next event (supply_take_effects):
  *
- *         supply_want -----> reads, and a reader calls supply_next_read
- *              --> the caller reads the file, or fetches the tensor from another daemon
- *         supply_was_read --> decodes, moved, and a decoder calls supply_next_decode
- *         supply_done,    --> ready: the waiters are answered; or the sample is tried again:
- *         supply_fetched      delayed, and supply_time or supply_has_room queues it
- *         supply_drop, supply_detach --> gone: the sample will not be loaded
+ *         event             effect     what follows
+ *         supply_want       reads      a reader calls supply_next_read, then reads the
+ *                                      file, or fetches the tensor from another daemon
+ *         supply_was_read   decodes    a decoder calls supply_next_decode
+ *                           moved      the caller notes why readers wait
+ *         supply_done,      ready      the waiters are answered
+ *         supply_fetched    delayed    supply_time or supply_has_room queues it again
+ *         supply_drop,      gone       the sample will not be loaded
+ *         supply_detach
  *
  *   Owns: wanted samples, requests, and what is known of images that several datasets have.
  *         The caller owns sources and spaces.
@@ -71,30 +74,33 @@ struct wanted_key {
 };
 
 enum wanted_state {
-	WANTED_OPEN_ONLY, /* not requested; readers that waited for it have it open */
-	WANTED_QUEUED,	  /* requested, drawn ahead */
-	WANTED_URGENT,	  /* requested, and a reader is waiting */
-	WANTED_DELAYED,	  /* could not be prepared; tried again later */
-	WANTED_LOADING	  /* is being read, fetched or decoded, or waits for a decoder */
+	/* not requested; readers that have waited for the sample have it open */
+	WANTED_OPEN_ONLY,
+	WANTED_QUEUED,	/* requested, drawn ahead */
+	WANTED_URGENT,	/* requested, and a reader is waiting */
+	WANTED_DELAYED, /* could not be prepared; tried again later */
+	WANTED_LOADING	/* is being read, fetched or decoded, or waits for a decoder */
 };
 
 struct memory_size {
-	uint64_t tensor;  /* bytes of the tensor */
-	uint64_t working; /* the most bytes at a time, besides the tensor */
+	uint64_t tensor; /* bytes of the tensor */
+	/* the most bytes that the preparation uses at a time, besides the tensor */
+	uint64_t working;
 };
 
-/* Facts that never change. A refused sample has zeros, and `alone` is true. */
+/* Needs of a sample, which never change. A refused sample has zeros, and `alone` is
+ * true. */
 struct wanted_needs {
 	struct memory_size memory;
 	uint64_t file; /* bytes of the sample's files */
 	bool alone;    /* shares no decode with other preparations */
 };
 
-/* An open that waits for a tensor; status and bad are its answer. */
+/* An open that waits for a tensor. status and bad are the answer that the open gets. */
 struct waiter {
 	TAILQ_ENTRY(waiter) link;
 	struct share_job *job;
-	bool waits; /* is in the list of a wanted sample */
+	bool waits; /* the waiter is in the list of a wanted sample */
 	int status;
 	bool bad; /* status is an error that is not transient */
 };
@@ -106,29 +112,35 @@ struct wanted {
 	UT_hash_handle hash;
 	struct wanted_key key;
 	enum wanted_state state;
-	/* the request of all jobs that want the sample */
+	/* one request for all jobs that want the sample */
 	struct share_request request;
-	uint32_t opens;	 /* readers that wait, or that have waited and have it open */
+	/* readers that wait for the sample, or have it open after a wait */
+	uint32_t opens;
 	job_id asked_by; /* first job that requested the sample; 0: another daemon */
 	TAILQ_ENTRY(wanted) link;
 	struct waiters waiters;
 	struct wanted_needs needs; /* valid from the first request on */
 	uint64_t due_ns;	   /* delayed: time of the next try */
-	bool lacks_room;	   /* delayed: readers have too much open */
+	/* the sample is delayed because readers have too much open */
+	bool lacks_room;
 	unsigned retries;
-	uint64_t first_try_ns; /* when the sample was first delayed */
+	uint64_t first_try_ns; /* time when the sample was first delayed */
 	bool here;	       /* prepare here; don't fetch from the sample's home */
-	bool spare;    /* evict as soon as no stream needs the tensor (cache_spare) */
-	bool fetching; /* while loading: from another daemon */
-	bool is_read;  /* while loading: its file is being read */
-	/* The members up to `also` are used while the sample is loading. */
-	uint64_t read_ns;    /* when the read began */
-	uint32_t tier_worth; /* the sample's worth for its tier then */
+	/* the tensor is evicted as soon as no stream needs it (cache_spare) */
+	bool spare;
+	/* the tensor comes from another daemon; only while the sample is loading */
+	bool fetching;
+	/* the sample's file is being read; only while the sample is loading */
+	bool is_read;
+	/* The fields up to `also` are used while the sample is loading. */
+	uint64_t read_ns;    /* time when the read began */
+	uint32_t tier_worth; /* the sample's worth for its tier when the read began */
 	uint64_t working;    /* bytes of the decode under way, besides the tensor */
-	/* The caller's; the engine reads `identity` and sets `same`. */
+	/* belongs to the caller, but the engine reads `identity` and sets `same` */
 	struct load_task task;
-	struct dataset_sample sample; /* the caller's */
-	/* the caller's: the second file of a pair, or the later frames of a group */
+	struct dataset_sample sample; /* belongs to the caller */
+	/* belongs to the caller: the second file of a pair, or the later frames of a
+	 * group */
 	struct wanted_second *second;
 	bool in_file; /* the space's in_files when loading began */
 	struct file_head head;
@@ -137,7 +149,8 @@ struct wanted {
 
 TAILQ_HEAD(wanted_queue, wanted);
 
-/* taken: the program's samples that are loading; running: those that it prepares now. */
+/* taken: samples that are loading for the program; running: the samples among them that
+ * the program prepares now */
 struct program_load {
 	unsigned processes, taken, running;
 };
@@ -145,42 +158,45 @@ struct program_load {
 /* A device or a server with files of datasets. */
 struct storage {
 	uint64_t device;
-	char *root; /* root of its first dataset: its name */
+	char *root; /* the storage's name: the root of its first dataset */
 	struct flight flight;
 	/* samples in the states WANTED_URGENT and WANTED_QUEUED */
 	unsigned urgent, queued;
 	struct wanted_queue reading; /* ordered by read_ns */
 	unsigned waiting;	     /* samples that were read and wait for a decoder */
-	uint64_t latency_ns;	     /* mean of recent reads; 0: not measured yet */
+	/* mean duration of recent reads; 0: not measured yet */
+	uint64_t latency_ns;
 	/* bytes of the smallest tensor drawn ahead that did not fit; no sample drawn
 	 * ahead is tried until the cache has this much room; 0: not known */
 	uint64_t ahead_needs;
-	/* the next ahead_needs, if the search finds no sample to read (next_read.c) */
+	/* bytes of the smallest tensor drawn ahead that did not fit in this search;
+	 * becomes ahead_needs if the search finds no sample to read (next_read.c) */
 	uint64_t lacked;
 	unsigned offered; /* samples drawn ahead that the search has tried */
 	uint64_t bytes;	  /* bytes of files being read, or waiting for a decoder */
 	/* completed reads, and their bytes */
 	uint64_t reads, read_bytes;
-	bool silent; /* the log says that the storage does not answer */
+	bool silent; /* the log already says that the storage does not answer */
 };
 
 /* Effects of an event: tasks for the caller. */
 struct supply_effects {
 	bool reads;   /* READ: wake a reader, if supply_wakes_reader is true */
 	bool decodes; /* DECODE: wake a decoder */
-	/* samples that were delayed; if any, the housekeeper calls supply_first_due */
+	/* number of samples that were delayed; if it is not 0, the housekeeper calls
+	 * supply_first_due */
 	unsigned delayed;
 	/* READY: answer these waiters; their tensor is there or will not come */
 	struct waiters ready;
-	/* MOVED: the read of this sample and its chain began or ended at moved_ns, so
-	 * readers wait for another reason (is_read). NULL: none. */
+	/* MOVED: at moved_ns the read of this sample and its chain began or ended
+	 * (is_read), so their readers now wait for another reason. NULL: none. */
 	struct wanted *moved;
 	uint64_t moved_ns;
 	/* GONE: the sample is neither in the cache nor loading. NULL: none. */
 	struct space *gone;
 	sample_id gone_sample;
-	/* BAD: the sample failed by its own fault. damaged: it will, until its file
-	 * changes. */
+	/* BAD: the sample failed by its own fault; NULL: none. damaged: it will fail
+	 * until its file changes. */
 	struct space *bad;
 	sample_id bad_sample;
 	bool damaged;
@@ -192,7 +208,7 @@ struct supply {
 	bool copies; /* tensors are copied to files that the kernel can read */
 	/* CONFIG_MOST_DATASETS entries; an unused one has no dataset */
 	struct source **sources;
-	size_t n_sources;      /* entries that were ever used */
+	size_t n_sources;      /* number of entries of `sources` that were ever used */
 	struct wanted *wanted; /* hash table */
 	struct shares shares;
 	/* one per device; CONFIG_MOST_DATASETS entries */
@@ -206,23 +222,24 @@ struct supply {
 	/* hash tables of images that several datasets have, and of their samples */
 	struct same *same;
 	struct same_place *same_places;
-	uint64_t cost_ns;    /* mean of recent decodes */
+	uint64_t cost_ns;    /* mean duration of recent decodes */
 	uint64_t decoded_ns; /* decode time since the caller last set this to 0 */
-	/* bytes for files, decodes and contents (memory.c), and the most bytes so far */
+	/* bytes in use for files, decodes and contents (memory.c); the most bytes that
+	 * were ever held, tensors included */
 	uint64_t reading, working, contents, held_peak;
 	bool stopping;
 	struct supply_effects effects;
 };
 
-/* *supply is zeroed. The caller then allocates `sources`, `storages`, `program_loads`;
- * supply_end frees them. */
+/* The caller has zeroed *supply. After the call it allocates `sources`, `storages` and
+ * `program_loads`, which supply_end frees. */
 void supply_init(
 	struct supply *supply, const struct daemon_config *config, struct cache *cache);
 /* All jobs must have left. */
 void supply_end(struct supply *supply);
 /* Moves the effects since the last call to *ret. */
 void supply_take_effects(struct supply *supply, struct supply_effects *ret);
-/* Tells whether there are effects besides READ. Closing a file mostly has no other. */
+/* Tells whether there are effects besides READ. Most closes of files have only READ. */
 static inline bool supply_has_effects(const struct supply *supply)
 {
 	const struct supply_effects *effects = &supply->effects;
@@ -248,7 +265,8 @@ must_check int supply_want(
 void supply_wait(struct wanted *wanted, struct waiter *waiter);
 /* Removes a waiter that has given up, if it still waits. */
 void supply_stop_waiting(struct wanted *wanted, struct waiter *waiter);
-/* Opens a tensor without a wanted sample. False: the tensor is not ready. */
+/* Opens a tensor that is in the cache. Needs no wanted sample. Returns false if the
+ * tensor is not ready. */
 must_check bool supply_open(struct space *space, sample_id sample);
 void supply_close(struct space *space, sample_id sample);
 /* Ends an open of the wanted sample, and removes the open's pin. */
@@ -258,14 +276,15 @@ void supply_drop(struct space *space, sample_id sample);
 
 /* Tells whether to fetch the sample from another daemon. */
 typedef bool supply_is_elsewhere(void *context, const struct wanted *wanted);
-/* Event: a reader is free. Returns the next sample, to be fetched if `fetching` is true,
- * otherwise to be read; NULL: none. is_elsewhere: NULL: nothing is fetched. */
+/* Event: a reader is free. Returns the next sample, which the reader fetches if
+ * `fetching` is true, and otherwise reads; NULL: there is none. If is_elsewhere is
+ * NULL, nothing is fetched. */
 struct wanted *supply_next_read(struct supply *supply, uint64_t now_ns,
 	supply_is_elsewhere *is_elsewhere, void *context);
 /* Event: the sample's file was read. The caller has set task.identity. */
 void supply_was_read(struct supply *supply, struct wanted *wanted, uint64_t now_ns);
-/* Event: a decoder is free, or a process of a program (of_program). Returns the sample
- * to prepare; NULL: there is none, or not enough memory. */
+/* Event: a decoder is free or, with of_program, a process of a program. Returns the
+ * sample to prepare; NULL: there is none, or memory is short. */
 struct wanted *supply_next_decode(struct supply *supply, bool of_program);
 
 struct supply_result {
@@ -273,7 +292,7 @@ struct supply_result {
 	bool passing;	       /* the error is transient */
 	bool damaged;	       /* the sample will fail until its file changes */
 	uint64_t retry_ns;     /* least delay before the next try; 0: any */
-	struct tensor *tensor; /* NULL unless status is 0; becomes the engine's */
+	struct tensor *tensor; /* NULL unless status is 0; the engine takes it over */
 	/* the tensor was taken from another dataset (same_image.c) */
 	bool same;
 };
@@ -284,7 +303,7 @@ void supply_done(struct supply *supply, struct wanted *wanted,
 void supply_note_cost(struct space *space, uint64_t decode_ns);
 /* Event: a program has finished with the sample. Called before supply_done. */
 void program_end(struct supply *supply, const struct wanted *wanted);
-/* Event: the tensor, now the engine's, came from another daemon. */
+/* Event: the tensor came from another daemon. The engine takes it over. */
 void supply_fetched(struct supply *supply, struct wanted *wanted, struct tensor *tensor,
 	uint64_t now_ns);
 /* Event: the sample could not be fetched. If it is still needed, it is queued to be
@@ -301,7 +320,7 @@ void supply_has_room(struct supply *supply);
 /* --- wanted.c ---------------------------------------------------------------------- */
 
 struct wanted *wanted_find(const struct space *space, sample_id sample);
-/* Creates the wanted sample if necessary. NULL: no memory. */
+/* Returns the wanted sample, which is made if there is none. NULL: no memory. */
 struct wanted *wanted_get(struct space *space, sample_id sample);
 void wanted_drop_if_unused(struct wanted *wanted);
 /* Tells whether the sample is tried again after a transient error. */
@@ -317,13 +336,14 @@ bool supply_wakes_reader(const struct supply *supply);
 /* most reads of one storage in flight, and the largest value of the key `reads` */
 #define STORAGE_MOST_READS 1024
 
-/* Creates the device's storage, called `root`, if necessary. -ENOMEM, -ENFILE */
+/* Finds the device's storage, or makes one with the name `root`. -ENOMEM; -ENFILE:
+ * there are too many storages */
 must_check int storage_get(
 	struct supply *supply, uint64_t device, const char *root, struct storage **ret);
-/* The limit of all storages together. */
+/* Returns the most reads in flight of all storages together. */
 unsigned storage_most_reads(const struct supply *supply);
 bool storage_has_room(const struct supply *supply, const struct storage *storage);
-/* 0: the storage answers. */
+/* Returns for how many ns the storage has not answered; 0: it answers. */
 uint64_t storage_silent_ns(const struct storage *storage, uint64_t now_ns);
 
 /* --- same_image.c ------------------------------------------------------------------ */
@@ -334,17 +354,19 @@ void same_gone(struct space *space, sample_id sample);
 /* --- memory.c: how much the daemon may hold ---------------------------------------- */
 
 struct wanted_needs wanted_needs_of(const struct space *space, sample_id sample);
-/* Zeros: the sample is refused, or its header can't be read. */
+/* Returns zeros if the sample is refused, or its header can't be read. */
 struct memory_size memory_size_of(
 	const struct supply *supply, const struct space *space, sample_id sample);
 uint64_t memory_tensor_bytes(const struct supply *supply, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample);
-/* Tells whether the sample can never be prepared within the limits; message: why. */
+/* Tells whether the sample can never be prepared within the limits. If so, message says
+ * why. */
 bool memory_refuses(const struct supply *supply, const struct space *space,
 	sample_id sample, char message[static IMAGE_MESSAGE]);
-/* The cache's limit, plus that of bytes that readers have open beyond the cache. */
+/* Returns the cache's limit, plus the limit for bytes that readers have open beyond the
+ * cache. */
 uint64_t memory_most_open(const struct supply *supply);
-uint64_t memory_most(const struct supply *supply); /* all limits in memory.c */
+uint64_t memory_most(const struct supply *supply); /* sum of all limits in memory.c */
 uint64_t memory_held(const struct supply *supply);
 /* Counts bytes made from a tensor for one open. -ENOMEM: readers have too much open. */
 must_check int supply_hold_content(struct supply *supply, uint64_t bytes);
@@ -352,9 +374,10 @@ void supply_drop_content(struct supply *supply, uint64_t bytes);
 
 /* --- bad_sample.c ------------------------------------------------------------------ */
 
-/* True: the sample has not failed before, in any job; with its program, if it has
- * one. */
+/* Returns true if this is the sample's first failure in any job. If a program prepares
+ * the sample, only failures with the same preparation count. */
 bool bad_sample_is_new(struct space *space, sample_id sample);
-/* Says also how to leave the sample out, because few scripts can handle EIO. */
+/* Logs the failure, and how to leave the sample out, because few scripts can handle
+ * EIO. */
 void log_bad_sample(const char *dataset, const struct dataset_sample *sample,
 	const struct load_task *task);

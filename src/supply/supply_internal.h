@@ -18,26 +18,27 @@ void wanted_queue(struct wanted *wanted);
 void wanted_unqueue(struct wanted *wanted);
 /* Sets the state to WANTED_LOADING. Called when share_next takes the sample. */
 void wanted_taken(struct wanted *wanted);
-/* True: a draw or an open has pinned the sample. */
+/* Tells whether a draw or an open has pinned the sample. */
 bool wanted_is_pinned(const struct wanted *wanted);
-/* Evicts the tensor if the cache exceeds its capacity and no reader has the tensor open.
- * A tensor that a draw has pinned is prepared again later. */
+/* Evicts the tensor if the cache exceeds its capacity and no reader has the tensor
+ * open. If a draw has pinned the tensor, it is prepared again later. */
 void wanted_keep_capacity(struct space *space, sample_id sample);
 /* Answers all waiters. bad: the error is not transient. */
 void wanted_answer(struct wanted *wanted, int status, bool bad);
 
 /* --- retry.c --- */
 
-/* Delays a sample that is in no queue. lacks_room: readers have too much open. False:
- * the sample was tried often enough, or is wanted no more. */
+/* Delays a sample that is in no queue. lacks_room: readers have too much open. Returns
+ * false if the sample was tried often enough, or is wanted no more. */
 bool retry_later(
 	struct wanted *wanted, bool lacks_room, uint64_t at_least_ns, uint64_t now_ns);
 
 /* --- program.c --- */
 
-/* taken: 1: the sample begins to load for its program; -1: it ends. */
+/* Counts a sample that begins to load for its program (taken = 1), or stops (-1). */
 void program_change_taken(const struct wanted *wanted, int taken);
-/* Tells whether one more sample may load for the program; true: no program. */
+/* Tells whether one more sample may load for the sample's program. True if it has
+ * none. */
 must_check bool program_has_room(const struct wanted *wanted);
 /* Tells whether a program prepares the sample and has a free process. */
 must_check bool program_may_run(const struct wanted *wanted);
@@ -56,24 +57,26 @@ void storage_decodes(struct wanted *wanted);
 
 /* --- same_image.c --- */
 
-/* True: the sample has to wait, because another dataset is decoding its image. */
+/* Tells whether the sample has to wait because another dataset is decoding its
+ * image. */
 bool same_is_under_way(const struct wanted *wanted);
 /* Notes that the decode begins. If other datasets have all tensors of the chain, puts
- * these into the tasks (load_task.same), and nothing is decoded. */
+ * these tensors into the tasks (load_task.same), and nothing is decoded. */
 void same_begin(struct wanted *wanted);
 void same_validate(const struct supply *supply);
 void same_free(struct supply *supply);
 
 /* --- memory.c --- */
 
-/* Tells whether a tensor that a reader waits for has room. If not, a close makes
- * room. */
+/* Tells whether there is room for a tensor that a reader waits for. If not, there will
+ * be room when a reader closes a file. */
 bool memory_has_room(const struct supply *supply, uint64_t tensor_bytes);
-/* False: try again when a read has ended. */
+/* Tells whether the file may be read now. If not, it may be when a decode has begun. */
 bool memory_may_read(const struct supply *supply, uint64_t file_bytes);
-/* False: try again when a decode has ended. */
+/* Tells whether the decode may begin now. If not, it may when another decode has
+ * ended. */
 bool memory_may_decode(const struct supply *supply, uint64_t working);
 void memory_change_working(struct supply *supply, int64_t by);
 
-/* Adds a value to a mean of recent values. *mean is 0 before the first. */
+/* Adds a value to a mean of recent values. *mean is 0 as long as it has no value. */
 void mean_add(uint64_t *mean, uint64_t value);

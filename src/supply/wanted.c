@@ -218,8 +218,8 @@ static bool waits(const struct wanted *wanted, const struct share_job *job)
 	return false;
 }
 
-/* A job without a waiting reader counts again as one that has drawn ahead: its request
- * moves to the head of its queue. */
+/* If no reader of the job waits any more, the job wants the sample only ahead: the
+ * request moves to the head of the job's look-ahead queue. */
 static void make_less_urgent(struct wanted *wanted, struct share_job *job)
 {
 	if (wanted->state == WANTED_OPEN_ONLY)
@@ -241,8 +241,8 @@ bool supply_open(struct space *space, sample_id sample)
 	return true;
 }
 
-/* Queues samples that lacked room, if a close gave room. held: what readers had open
- * before. */
+/* Queues delayed samples that lacked room, if a close has made room. held: the bytes of
+ * cache_least_bytes before the close. */
 static void note_closed(struct supply *supply, uint64_t held)
 {
 	if (cache_least_bytes(supply->cache) < held)

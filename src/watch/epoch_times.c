@@ -18,9 +18,9 @@
  * consumed by then.
  */
 
-/* An epoch counts as a lap if this many tenths of its samples were consumed. Not all:
- * readers that fetch ahead open files of the next epoch before they release the last
- * ones. */
+/* An epoch counts as a lap if this many tenths of its samples were consumed. Not all
+ * need be: readers that fetch ahead open files of the next epoch before they release
+ * the last files of this one. */
 #define ENOUGH_OF_TEN 9
 
 /* Estimates how many samples all readers together consumed while this reader read. The
@@ -160,7 +160,8 @@ void lap_consumed_locked(struct watch *watch, uint32_t epoch)
 
 /* --- processor time of readers --------------------------------------------------------- */
 
-/* Returns the thread's processor time in ns. 0: the thread has ended, or its time can't be read. */
+/* Returns the thread's processor time in ns; 0: the thread has ended, or its time can't
+ * be read. */
 static uint64_t cpu_of(long thread)
 {
 	char path[64];
@@ -171,7 +172,8 @@ static uint64_t cpu_of(long thread)
 }
 
 /* Adds the processor time that the reader threads have used since the last measurement.
- * Adds nothing if one of these threads was not measured now or the last time. */
+ * Adds nothing if the time of one of these threads was not known now or the last
+ * time. */
 static void add_locked(struct watch *watch, const struct lap_reader *readers)
 {
 	struct lap *lap = &watch->lap;

@@ -17,28 +17,29 @@ enum wait_cause {
 
 #define SCHED_LAPS 12
 
-/* Facts about a job for joaderctl explain. A lap is an epoch read to its end. */
+/* Figures of a job for joaderctl explain. A lap is an epoch read to its end. */
 struct sched_laps {
-	/* first open and last consumed sample, by clock_now_ns; 0: none */
+	/* times of the job's first open and last consumed sample, by clock_now_ns; 0:
+	 * none */
 	uint64_t first_ns, last_ns;
 	uint64_t n;	   /* number of laps since the job was added */
 	uint64_t ended_ns; /* end of the latest lap, by clock_now_ns */
 	/* Duration of each of the latest laps, and how long opens waited during the lap, summed
 	 * over readers. The latest lap is at index (n - 1) % SCHED_LAPS. */
 	uint64_t ns[SCHED_LAPS], waited_ns[SCHED_LAPS];
-	/* The members from here on are about the latest lap. */
+	/* The fields from here to `hit` are about the latest lap. */
 	uint32_t epoch, samples;
 	unsigned readers;  /* mean number of threads that opened files at the same time */
-	uint64_t pause_ns; /* since the previous lap */
+	uint64_t pause_ns; /* time between the previous lap and the latest one */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t decoded, shared, hit;
-	/* measured processor time of the job's readers since the job was added, and the
-	 * samples that the readers got in the measured time */
+	/* processor time of the job's readers since the job was added, as far as it was
+	 * measured; number of samples that the readers got in the measured time */
 	uint64_t cpu_ns, cpu_samples;
-	/* The members from here on are about the job's samples and tensors. */
+	/* The fields from here on are about the job's samples and tensors. */
 	bool drawn; /* a sampler chooses the samples of positions */
-	/* number of labels, if a script that opens a file knows which label its sample will have,
-	 * but not which sample it will be; otherwise 0 */
+	/* number of labels, if each file's label is known before the file is opened,
+	 * but its sample is not; otherwise 0 */
 	uint32_t labels;
 	uint64_t sample_bytes;
 	enum sampler_kind sampler;
@@ -55,8 +56,9 @@ enum sched_trace_kind {
 struct sched_trace_event {
 	uint64_t ns; /* time of the event, by clock_now_ns */
 	enum sched_trace_kind kind;
-	int status;	/* 0 or -errno */
-	uint64_t open;	/* number of the open; 0: the open was before the trace */
+	int status; /* 0 or -errno */
+	/* number of the open; 0: the file was opened before the trace began */
+	uint64_t open;
 	uint32_t epoch; /* SCHED_CURRENT: not known yet */
 	uint32_t position;
 	sample_id sample;   /* SAMPLE_NONE: not known yet */

@@ -52,7 +52,7 @@ void past_free(struct past **past)
 
 /* --- places ----------------------------------------------------------------------------- */
 
-/* Returns HISTORY_JOBS if the job has no place. */
+/* Returns the job's place, or HISTORY_JOBS if it has none. */
 static size_t place_of(const struct past *past, job_id id)
 {
 	/* If no job was removed, job 1 has place 0, job 2 has place 1, and so on. */
@@ -77,7 +77,8 @@ static void vacate(struct past *past, size_t place)
 	past->places[place] = (struct place){0};
 }
 
-/* A free place is the best one, then that of the job that was removed first. */
+/* Tells whether a new job should get `place` rather than `other`. Free places come
+ * first, then the place of the job that was removed first. */
 static bool is_better(const struct past *past, size_t place, size_t other)
 {
 	const struct last_hour_job *job = &past->places[place].is;

@@ -23,23 +23,24 @@ struct watch;
 
 #define LAST_HOUR_NAME 65 /* bytes of a job's or dataset's name, with the final zero */
 
-/* A place in the history, and its job. Times come from clock_now_ns. */
+/* A place in the history, and the job that has it. Times come from clock_now_ns. */
 struct last_hour_job {
 	char name[LAST_HOUR_NAME]; /* "": the place is free */
 	char dataset[LAST_HOUR_NAME];
 	uint64_t added_ns;
-	uint64_t gone_ns; /* when the job was removed; 0: the job exists */
-	/* Samples that the job was given, by the place of the job for which they were
-	 * prepared. The last element: by jobs without a place, or other nodes. */
+	uint64_t gone_ns; /* time when the job was removed; 0: the job exists */
+	/* Numbers of samples that the job got, by the place of the job for which they
+	 * were prepared. The last element counts samples that other nodes prepared, or
+	 * that were prepared for other nodes or for jobs without a place. */
 	uint64_t prepared_for[HISTORY_JOBS + 1];
 };
 
 struct last_hour {
 	struct last_hour_job jobs[HISTORY_JOBS];
 	uint32_t untold; /* number of jobs without a place */
-	/* The readings of the last hour, the oldest first, and then one of the present
-	 * time. In readings before a job's added_ns, its place has the figures of an
-	 * earlier job. */
+	/* n readings: those of the last hour, the oldest first, and then one of the
+	 * present time. In readings before a job's added_ns, the job's place has the
+	 * figures of an earlier job. */
 	size_t n;
 	struct history_reading readings[HISTORY_READINGS + 1];
 };

@@ -70,8 +70,8 @@ void waits_exposed_locked(const struct watch *watch, uint64_t ret[static WAIT_CA
 		atomic_load_explicit(&watch->own_ns, memory_order_relaxed);
 }
 
-/* The sum of the waits may be longer than the epoch: several opens are answered in
- * parallel, and WAIT_FILE_SYSTEM counts the time of each. */
+/* The sum of the waits can exceed the duration of the epoch, because several opens are
+ * answered in parallel, and WAIT_FILE_SYSTEM counts the time of each. */
 void waits_of_epoch_locked(
 	const struct watch *watch, uint64_t now_ns, struct epoch_waits *ret)
 {

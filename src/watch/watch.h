@@ -53,11 +53,12 @@ struct lap_served {
 /* Measures the latest epoch of which the job's readers have opened a file. */
 struct lap {
 	uint32_t epoch;
-	/* begun_ns: the epoch's first open; 0: no epoch has begun. last_ns: its last
-	 * sample */
+	/* begun_ns: time of the epoch's first open; 0: no epoch has begun. last_ns:
+	 * time of the last consumed sample */
 	uint64_t begun_ns, last_ns;
-	/* exposed_ns, waited_ns: totals when the epoch began. pause_ns: from the last
-	 * sample of the previous epoch to the first open of this one. */
+	/* exposed_ns, waited_ns: the job's totals at the time when the epoch began.
+	 * pause_ns: time from the last sample of the previous epoch to the first open
+	 * of this one. */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t waited_ns, pause_ns;
 	uint32_t positions, consumed, opens;
@@ -67,7 +68,7 @@ struct lap {
 	struct lap_reader reader[LAP_READERS];
 };
 
-/* Totals since the job was added. struct sched_job_status explains the members. */
+/* Totals since the job was added. struct sched_job_status explains the fields. */
 struct job_totals {
 	uint64_t served, decoded, shared, hit, errors, waits, wait_ns;
 	/* waits by cause; WAIT_FILE_SYSTEM is in own_ns of struct watch */
@@ -75,7 +76,7 @@ struct job_totals {
 	unsigned notices;
 };
 
-/* All members are under the lock, except constant and atomic ones. */
+/* All fields are under job->lock, except constant and atomic ones. */
 struct watch {
 	const struct job *job; /* constant */
 	struct job_totals totals;
@@ -86,7 +87,7 @@ struct watch {
 	struct lap lap;
 	struct sched_laps laps;
 	uint64_t lap_served; /* totals.served at the last measurement of processor time */
-	struct trace *trace; /* NULL: no client reads it */
+	struct trace *trace; /* NULL: no client reads a trace */
 	uint32_t rate[RATE_SECONDS];
 	uint64_t rate_second;
 };
@@ -107,9 +108,9 @@ void waits_took(struct watch *watch, uint64_t ns);
 void waits_exposed_locked(const struct watch *watch, uint64_t ret[static WAIT_CAUSES]);
 
 struct epoch_waits {
-	uint64_t exposed_ns[WAIT_CAUSES]; /* since the job was added */
-	/* from the latest epoch's first open until now if a reader waits, else to the
-	 * last consumed sample */
+	uint64_t exposed_ns[WAIT_CAUSES]; /* waits by cause since the job was added */
+	/* time from the latest epoch's first open until now; if no reader waits, until
+	 * the last consumed sample */
 	uint64_t epoch_ns;
 	double waited_part; /* part of the epoch in which readers waited */
 };
@@ -143,7 +144,8 @@ void trace_forget(struct watch *watch);
 
 /* --- notice.c: warnings about scripts --- */
 
-/* The text says what the notice means for a training, and what to do about it. */
+/* Returns a text that says what the notice means for a training, and what to do about
+ * it. */
 const char *notice_text(enum notice notice);
 /* Marks the notice as given. Returns true the first time: the caller then logs it. */
 must_check bool notice_count_locked(struct watch *watch, enum notice notice);

@@ -13,7 +13,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The arguments of the request. texts: those of them that have to be freed. */
+/* The arguments of the request that adds jobs. texts: all texts to free after the
+ * request */
 struct inis {
 	const char **arguments;
 	size_t n;

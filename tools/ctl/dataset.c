@@ -43,7 +43,8 @@ static int add_file(const char *socket_path, const char *file)
 
 /* --- dataset add NAME -S KEY=VALUE -------------------------------------------------------- */
 
-/* text: settings, whose relative paths start from the current directory. */
+/* Adds the dataset that *text describes; its relative paths start from the current
+ * directory. Closes `out`, which writes *text. */
 static int add_name(const char *socket_path, const char *name, FILE *out, char **text)
 {
 	auto_free char *here = getcwd(NULL, 0);

@@ -9,7 +9,7 @@
 
 /*
  * joaderctl doctor: prints settings of this machine that cost time or break something,
- * each with a remedy. Asks only the system, so it works without a daemon. A fact that
+ * each with a remedy. Asks only the system, so it works without a daemon. A setting that
  * can't be determined is not printed.
  */
 

@@ -33,7 +33,8 @@ static const struct file_system {
 	{FUSE_MAGIC, "FUSE"},
 };
 
-/* Returns the type of a file system that is on another machine; NULL: another type. */
+/* Returns the type of the path's file system if files of this type are on other
+ * machines, otherwise NULL. */
 static const char *remote_name(const char *path)
 {
 	struct statfs info;
@@ -92,7 +93,8 @@ static void check_catalogue(
 			dataset->name);
 }
 
-/* Users easily overlook how unusual images are prepared. */
+/* Prints which unusual images the dataset has, because users easily overlook how these
+ * are prepared. */
 static void check_pixels(struct findings *findings, const struct dataset_config *dataset)
 {
 	struct dataset_pixels pixels;

@@ -3,7 +3,8 @@
 
 #include "doctor.h"
 
-/* Checks whether samples of jobs suit a script that has its own transforms. */
+/* Checks whether the jobs' samples suit scripts that have their own transforms, and
+ * whether the samples' files are too small. */
 
 static bool has_images(const struct job_config *job)
 {

@@ -22,7 +22,7 @@
 
 /* --- files of the kernel ----------------------------------------------------------------- */
 
-/* false: the file does not begin with a number. */
+/* Reads the number with which the file begins. Returns false if there is none. */
 static bool number_of(const char *path, uint64_t *ret)
 {
 	auto_fclose FILE *in = fopen(path, "re");

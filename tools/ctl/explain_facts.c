@@ -15,7 +15,7 @@
 /* The lines "KIND key=value ..." come from src/files/text_explain.c. */
 
 #define NS 1e9
-/* A job is left out if it has read nothing for two epochs and these seconds. */
+/* A job is left out if it has read nothing for the time of two epochs plus this. */
 #define IDLE_SECONDS 60
 
 static void take_daemon(const char *line, struct explain_facts *ret)
@@ -46,8 +46,8 @@ static void take_laps(const char *line, struct explain_job *ret)
 	ret->ended = facts_number(line, "ended_ns") / NS;
 }
 
-/* Computes a job's means over its latest epochs that began after `since`, when all
- * present jobs were reading. Always uses the latest epoch. */
+/* Computes a job's means over its latest epochs. Uses the latest epoch, and earlier
+ * ones that began after `since`, when all present jobs were reading. */
 static void take_mean(struct explain_job *job, double since)
 {
 	size_t n = (size_t)fmin(job->laps, EXPLAIN_LAPS), i;
@@ -143,7 +143,8 @@ static bool take_line(const char *line, const char *text, struct explain_facts *
 	return !facts_begin(line, "part ") || take_part(line, ret);
 }
 
-/* Leaves out jobs that have stopped reading, because they slow no other job. */
+/* Leaves out jobs without a complete epoch or without a sampler, and jobs that have
+ * stopped reading, because they slow no other job. */
 static void leave_out(struct explain_facts *facts)
 {
 	double last = 0, since = 0;

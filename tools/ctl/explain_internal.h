@@ -18,14 +18,15 @@
 struct explain_job {
 	char name[EXPLAIN_NAME], dataset[EXPLAIN_NAME];
 	double laps, epoch, samples, readers, lookahead;
-	double first, last;	  /* times of the first and the last open */
+	/* times of the first open and the last consumed sample */
+	double first, last;
 	double ended;		  /* end of the latest epoch */
 	double lap[EXPLAIN_LAPS]; /* durations of epochs, the latest first */
 	double lap_waited[EXPLAIN_LAPS];
-	/* mean duration of an epoch in which all present jobs were reading */
+	/* mean duration of those epochs in which all present jobs were reading */
 	double seconds;
-	double waited[EXPLAIN_CAUSES]; /* in the last epoch, by cause */
-	/* waits of all readers in an epoch, summed: mean over the same epochs */
+	double waited[EXPLAIN_CAUSES]; /* waits in the last epoch, by cause */
+	/* mean of the same epochs: sum of the waits of all readers in an epoch */
 	double waited_all;
 	double decoded, shared, hit;
 	double read, decode; /* per sample: time to read; processor time to decode */
@@ -45,7 +46,7 @@ struct explain_facts {
 	double cpus;
 };
 
-/* false: this failed, and the reason was printed. */
+/* Asks the daemon. Returns false after a failure; the reason was printed. */
 must_check bool explain_ask(const char *socket_path, struct explain_facts *ret);
 void explain_facts_free(struct explain_facts *facts);
 
@@ -57,14 +58,17 @@ void explain_facts_free(struct explain_facts *facts);
 struct explain_change {
 	char key[EXPLAIN_TEXT];	 /* such as cache or sampler */
 	char text[EXPLAIN_TEXT]; /* such as "cache = 8G" */
-	/* predicted times of an epoch for each job: mean, shortest and longest run */
+	/* predicted time of an epoch of each job: the mean, the least and the most of
+	 * the simulated runs */
 	double seconds[TIMED_JOBS], least[TIMED_JOBS], most[TIMED_JOBS];
 };
 
 struct explain_answer {
-	struct timed_job jobs[TIMED_JOBS];	    /* as the simulation needs them */
-	struct timed_outcome simulated[TIMED_JOBS]; /* without a change */
-	double factor[TIMED_JOBS];		    /* predicted time / simulated time */
+	/* the jobs as the simulation needs them */
+	struct timed_job jobs[TIMED_JOBS];
+	/* result of the simulation without changes */
+	struct timed_outcome simulated[TIMED_JOBS];
+	double factor[TIMED_JOBS]; /* predicted time / simulated time */
 	double loads, scale;
 	struct explain_change changes[EXPLAIN_CHANGES];
 	size_t n_changes;
@@ -73,11 +77,13 @@ struct explain_answer {
 
 must_check int explain_simulate(
 	const struct explain_facts *facts, struct explain_answer *ret);
-/* Returns the factor from a simulated time to the predicted one. If the measured time is
- * within the range of the simulated runs, it is 1: chance explains the difference. */
+/* Returns the factor by which a job's simulated times are multiplied to predict its
+ * real times. It is 1 if the measured time is within the range of the simulated runs,
+ * because then chance explains the difference. */
 double explain_factor(
 	const struct explain_job *job, const struct timed_outcome *simulated);
-/* Returns the error of the simulated time relative to the measured time. */
+/* Returns the relative error of the simulated time: 0 if it equals the measured
+ * time. */
 double explain_off(const struct explain_job *job, const struct timed_outcome *simulated);
 
 /* --- --plan --- */

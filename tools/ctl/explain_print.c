@@ -7,15 +7,15 @@
 #include <math.h>
 
 #define SAME .02 /* relative difference of times that is too small to be noticed */
-#define WIDE .2	 /* larger relative widths make a range worth printing */
+#define WIDE .2	 /* a range is printed if its width, relative to the mean, is larger */
 
 static const char *const causes[EXPLAIN_CAUSES] = {
 	"storage", "decoding", "queue", "file system"};
 static const char *const keys[EXPLAIN_CAUSES] = {
 	"storage", "decoding", "queue", "filesystem"};
 
-/* Computes for each cause the part of the epoch in which some reader waited. Readers
- * that wait at the same time count once. Returns the sum. */
+/* Computes for each cause the part of the epoch in which at least one reader waited for
+ * it. Readers that wait at the same time count once. Returns the sum. */
 static double exposed(const struct explain_job *job, double ret[static EXPLAIN_CAUSES])
 {
 	double sum = 0;
@@ -26,7 +26,8 @@ static double exposed(const struct explain_job *job, double ret[static EXPLAIN_C
 	return fmin(sum, 1);
 }
 
-/* The measured time is near the mean of the simulated runs, or in their range. */
+/* Tells whether the measured time is near the mean of the simulated runs, or in their
+ * range. */
 static bool is_trusted(
 	const struct explain_job *job, const struct timed_outcome *simulated)
 {

@@ -11,16 +11,16 @@
 #include <string.h>
 
 /*
- * Makes a simulated world (tools/sim/timed.h) from the daemon's facts. Runs it
- * unchanged, and with one change at a time. A prediction is the simulated time
- * multiplied by a factor, which corrects the error of the unchanged simulation
- * (explain_factor).
+ * Makes a simulated world (tools/sim/timed.h) from the daemon's measurements. Simulates
+ * the world without changes, and then with one change at a time. A prediction is the
+ * simulated time multiplied by a factor, which corrects the error of the simulation
+ * without changes (explain_factor).
  */
 
 #define ENOUGH_SAMPLES                                                                   \
 	20000. /* most samples of a simulated world; larger ones are scaled down */
 #define DISK_READ .0002 /* seconds to read a sample from a tier on a local disk */
-#define SLOW_READ .001	/* seconds per read from which a tier could help */
+#define SLOW_READ .001	/* a tier may help if a read takes at least this many seconds */
 #define LEAST_CPU 1e-6
 
 double explain_off(const struct explain_job *job, const struct timed_outcome *simulated)
@@ -75,7 +75,8 @@ static struct timed_job job_of(
 		.absent = job->left_out};
 }
 
-/* Jobs start when they did, in seconds after the first job, less whole epochs. */
+/* Each job starts as many seconds after the first job as it did in the daemon, less
+ * whole epochs. */
 static void set_starts(const struct explain_facts *facts, struct timed_world *world)
 {
 	double first = HUGE_VAL;
@@ -206,7 +207,7 @@ static void change_cache(struct changing *changing)
 	for (size_t i = 0; i < 3; i++) {
 		struct timed_world world = *changing->base;
 		if (i < 2 && sizes[i] > all && now >= all)
-			continue; /* the present and the changed cache hold all samples */
+			continue; /* both caches hold all samples, so nothing changes */
 		if (i == 2 && now >= all)
 			continue;
 		world.cache = sizes[i] / changing->answer->scale;
@@ -372,8 +373,8 @@ static int run_plan(const struct timed_world *world, struct explain_plan *ret,
 	return 0;
 }
 
-/* The plan recommends the smallest cache whose time is below this multiple of the
- * best. */
+/* The plan recommends the smallest cache whose time is at most this multiple of the
+ * shortest time. */
 #define AS_GOOD 1.05
 
 static void recommend(struct explain_plan *plan)

@@ -11,14 +11,15 @@
  * older daemon does not print is 0 or empty.
  */
 
-/* Sends a command of n words. The caller frees *ret. false: this failed, and was
- * printed. */
+/* Sends a command of n words to the daemon. *ret is the answer, which the caller frees.
+ * Returns false after a failure, which was printed. */
 bool facts_ask(const char *socket_path, const char *const *command, size_t n, char **ret);
 
 bool facts_begin(const char *line, const char *word);
 
 double facts_number(const char *line, const char *key);
-/* whole: the value extends to the end of the line. */
+/* Copies the key's value to `ret`, which has `room` bytes. The value ends before the
+ * next space or, if `whole` is true, at the end of the line. */
 void facts_text(const char *line, const char *key, bool whole, char *ret, size_t room);
 /* Returns the text after "key=", or NULL. */
 const char *facts_value(const char *line, const char *key);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* text: for the list of all commands and the command's own help; more: for its own
- * help */
+/* text: in the list of all commands, and in the help of this command; more: only in the
+ * help of this command */
 static const struct command_help {
 	const char *name, *arguments, *text, *more;
 } commands[] = {

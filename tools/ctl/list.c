@@ -19,8 +19,8 @@
 #define NORMAL "\033[0m"
 #define MUCH_WAITED 20 /* percentage of waiting from which a job is coloured, as in top */
 
-/* Offsets in a line. Cells are ASCII, begin under their head, and fit into their
- * column. */
+/* Offsets of two columns in each line of the list. Cells are ASCII, begin under their
+ * head, and fit into their column. */
 struct columns {
 	size_t state, waited;
 };
@@ -31,7 +31,8 @@ static size_t column(const char *heads, const char *head)
 	return at ? (size_t)(at - heads) : strlen(heads);
 }
 
-/* Prints n bytes, and returns the place after them. colour "": the line's own colour. */
+/* Prints n bytes in the colour, or in the line's own colour if `colour` is "". Returns
+ * the address after these bytes. */
 static const char *print_part(
 	const char *at, size_t n, const char *colour, const char *line_colour)
 {

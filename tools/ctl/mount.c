@@ -61,7 +61,8 @@ static int configure(int context, const struct place *place)
 	return err;
 }
 
-/* -EPERM: this user is not allowed to mount; -ENOSYS: the kernel is older than 5.2. */
+/* Makes a detached mount. -EPERM: this user is not allowed to mount; -ENOSYS: the
+ * kernel is older than 5.2. */
 static int mount_detached(struct place *place)
 {
 	auto_close int context = fsopen("fuse", FSOPEN_CLOEXEC);
@@ -96,8 +97,9 @@ static void wait_for(pid_t child)
 		;
 }
 
-/* Waits until joaderctl has sent a byte (success) or ended. Unmounts an unserved
- * mount. */
+/* Runs in the guard process. Waits until joaderctl sends a byte, because the daemon
+ * serves the mount, or until joaderctl ends. If joaderctl has sent nothing, unmounts
+ * the mount, unless it is served. */
 static _Noreturn void guard(const char *directory, int fd)
 {
 	struct statx st;

@@ -9,7 +9,8 @@
  * joaderctl mount: mounts /dev/fuse in the name space of the caller, and has the daemon
  * serve it.
  *
- *   detached mount -> descriptor to the daemon -> it serves -> attached to the directory
+ *   a detached mount is made -> the daemon gets its descriptor, and serves the mount ->
+ *   the mount is attached to the directory
  *
  * A detached mount vanishes when its descriptors are closed. So if joaderctl ends before
  * the last step, nothing is left, and nobody ever sees a directory that is not served.

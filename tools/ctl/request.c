@@ -107,7 +107,7 @@ static int open_daemon(const char *path)
 #define HEAD_MAX 40 /* bytes of a frame's first line */
 
 struct answer {
-	const char *path; /* of the socket, for messages */
+	const char *path; /* path of the socket, for messages */
 	int fd;
 	char data[65536]; /* bytes in [begin, end) are not used yet */
 	size_t begin, end;
@@ -150,7 +150,7 @@ static void wait_and_show(struct answer *answer)
 	clear(answer);
 }
 
-/* false: the connection has ended. */
+/* Reads more of the answer. Returns false if the connection has ended. */
 static bool receive(struct answer *answer)
 {
 	ssize_t n;
@@ -166,7 +166,8 @@ static bool receive(struct answer *answer)
 	return n > 0;
 }
 
-/* Reads "more BYTES\n", "ok BYTES\n" or "error BYTES\n". */
+/* Reads "more BYTES\n", "ok BYTES\n" or "error BYTES\n". Returns false if the answer
+ * has no such line. */
 static bool read_head(struct answer *answer, char word[static 8], size_t *ret_bytes)
 {
 	char head[HEAD_MAX];
@@ -195,7 +196,7 @@ static bool print_text(struct answer *answer, size_t bytes, FILE *out)
 		size_t n = answer->end - answer->begin;
 		n = n < bytes ? n : bytes;
 		if (fwrite(answer->data + answer->begin, 1, n, out) != n) {
-			/* the program that reads our output has read enough */
+			/* EPIPE: the program that reads our output has read enough */
 			if (errno != EPIPE)
 				complain("cannot write: %s", strerror(errno));
 			return false;
@@ -206,7 +207,7 @@ static bool print_text(struct answer *answer, size_t bytes, FILE *out)
 	return true;
 }
 
-/* Returns the exit status. */
+/* Prints the whole answer, errors as complain() does. Returns the exit status. */
 static int print_answer(struct answer *answer, FILE *out)
 {
 	char word[8];

@@ -17,11 +17,12 @@ void complain(const char *format, ...) printf_like(1, 2);
 /* Sends messages of joaderctl and of the daemon to `out`; NULL: to standard error. */
 void complain_to(FILE *out);
 
-/* Reads until the end. Returns 0 or -errno. The caller frees *ret, which ends with
+/* Reads fd to its end. Returns 0 or -errno. The caller frees *ret, which ends with
  * \0. */
 must_check int read_all(int fd, char **ret, size_t *ret_bytes);
 
-/* Sends the arguments to the socket `path`, and prints the answer to `out`, or the error.
- * Returns the exit status. descriptor: sent, then closed and set to -1; NULL: none. */
+/* Sends the arguments to the socket `path`, and prints the answer to `out`, or the
+ * error. Returns the exit status. *descriptor is sent, too, and then closed and set to
+ * -1. If `descriptor` is NULL, none is sent. */
 int request(const char *path, const char *const *arguments, size_t n, int *descriptor,
 	FILE *out);

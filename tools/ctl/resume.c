@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The caller frees *ret. */
+/* Reads the file, or standard input if it is "-". Prints errors. The caller frees
+ * *ret. */
 static int read_checkpoint(const char *file, char **ret)
 {
 	size_t bytes = 0;
@@ -76,7 +77,9 @@ static int copy_to_output(int fd)
 	return 0;
 }
 
-/* The daemon writes to a file, so that it never waits for a slow reader of a pipe. */
+/* Standard output may be a pipe whose reader is slow. So that the daemon never waits
+ * for it, the daemon writes to a regular file: to standard output, if it is an empty
+ * one, or else to a temporary file, which is copied afterwards. */
 int export_job(const char *socket_path, int argc, char **argv)
 {
 	if (argc != 2) {

@@ -21,9 +21,9 @@
 struct run {
 	const char *socket_path;
 	bool keeps;
-	int n_options; /* words in argv that are options for `add`, or its file */
+	int n_options; /* number of words in argv that are passed to `add` */
 	char **command;
-	char *name, *directory; /* directory: path of the job's directory current */
+	char *name, *directory; /* directory: path of the job's current/ */
 	/* signals: those to wait for; mask: the signal mask before they were blocked */
 	sigset_t signals, mask;
 };
@@ -33,7 +33,8 @@ static const int forwarded[] = {
 
 /* --- the job ------------------------------------------------------------------------- */
 
-/* The daemon's answer: the job's name, a tab, its directory, a newline. */
+/* Takes the daemon's answer apart: the job's name, a tab, the job's directory, a
+ * newline. Prints errors. */
 static bool take_answer(struct run *run, char *answer)
 {
 	char *tab = strchr(answer, '\t');
@@ -85,7 +86,8 @@ static void remove_job(const struct run *run)
 
 /* --- the command --------------------------------------------------------------------- */
 
-/* Replaces {} by the directory. The caller frees the text; NULL: no memory. */
+/* Returns the argument with {} replaced by the directory; NULL: no memory. The caller
+ * frees the text. */
 static char *filled_in(const char *argument, const char *directory)
 {
 	char *text = NULL;
@@ -120,7 +122,8 @@ static _Noreturn void become(const struct run *run)
 	_exit(err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
 }
 
-/* Stops this process, as the command was stopped. Continues the command afterwards. */
+/* Stops this process, because the command was stopped. When this process goes on, lets
+ * the command go on, too. */
 static void stop_with(pid_t child)
 {
 	raise(SIGSTOP);
@@ -200,7 +203,8 @@ int run_command(const char *socket_path, int argc, char **argv)
 	if (status >= 0)
 		return status;
 	status = EXIT_FAILURE;
-	/* Signals no longer end this process, which has to remove the job. */
+	/* Signals do not end this process any more, because it has to remove the
+	 * job. */
 	take_signals(&run);
 	if (add_job(&run, argv)) {
 		complain("job %s: %s", run.name, run.directory);

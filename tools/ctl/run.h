@@ -6,10 +6,9 @@
 /*
  * joaderctl run: adds a job for as long as a command runs.
  *
- *     add --own-name -> command, with the view's path in place of {} -> rm
+ *     add --own-name -> command, with the path of current/ in place of {} -> rm
  *
- * Signals that ask a program to end, or that have a meaning for it, are passed to the
- * command.
+ * Signals such as SIGINT, SIGTERM, SIGUSR1 and SIGWINCH are passed to the command.
  */
 
 /* argv[0] is the name of the joaderctl command. Returns the exit status of the command

@@ -86,7 +86,8 @@ static bool parse(int argc, char **argv, struct options *ret)
 
 static volatile sig_atomic_t ends, stops;
 
-/* The signal interrupts the wait for the next screen; then top handles it. */
+/* Notes the signal, which interrupts the wait for the next screen. The main loop then
+ * does what the signal demands. */
 static void take_signal(int signal_number)
 {
 	if (signal_number == SIGTSTP)
@@ -95,7 +96,8 @@ static void take_signal(int signal_number)
 		ends = 1;
 }
 
-/* Blocks signals, except during waits, so that none is lost just before a wait. */
+/* Blocks signals, so that none is lost just before a wait. Returns the mask for waits,
+ * which lets them through. */
 static sigset_t take_signals(void)
 {
 	static const int taken[] = {
@@ -132,7 +134,8 @@ static void leave(const struct termios *before)
 	tcsetattr(STDIN_FILENO, TCSADRAIN, before);
 }
 
-/* Stops as a shell expects after ^Z. Sets the terminal again afterwards. */
+/* Stops this process, as a shell expects after ^Z. When the process goes on, sets the
+ * terminal again. */
 static void stop_for_shell(const struct termios *before)
 {
 	stops = 0;
@@ -176,7 +179,7 @@ struct live {
 	const char *socket_path;
 	struct options options;
 	struct top_sample before, now;
-	char *message; /* the daemon's error; NULL: it answers */
+	char *message; /* error of the last request; NULL: the daemon has answered */
 };
 
 static void look(struct live *live)
@@ -202,7 +205,7 @@ static void look(struct live *live)
 	top_sample_compare(&live->now, live->before.now_ns > 0 ? &live->before : NULL);
 }
 
-/* false: quit. */
+/* Handles a key that was pressed. Returns false if top has to quit. */
 static bool take_key(struct live *live, uint64_t *due_ns)
 {
 	char key;
@@ -219,7 +222,7 @@ static bool take_key(struct live *live, uint64_t *due_ns)
 	return key != 'q' && key != 'Q';
 }
 
-/* false: quit. */
+/* Waits until *due_ns, a key or a signal. Returns false if top has to quit. */
 static bool wait_for_event(struct live *live, const sigset_t *signals, uint64_t *due_ns)
 {
 	struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -290,7 +293,8 @@ static bool next_sample(struct live *live)
 	return true;
 }
 
-/* Prints the rates of one interval; with --json but not --once, of one after another. */
+/* Prints the rates of one interval. With --json and without --once, prints one interval
+ * after another. */
 static int run_lines(struct live *live)
 {
 	bool ok = top_sample_get(live->socket_path, &live->now);

@@ -78,10 +78,11 @@ enum top_cause { TOP_STORAGE_WAIT, TOP_DECODING, TOP_QUEUE, TOP_FILE_SYSTEM, TOP
 struct top_job {
 	char name[TOP_NAME], dataset[TOP_NAME], state[TOP_NAME];
 	TOP_JOB(TOP_MEMBER)
-	/* since the previous sample; without one: the recent rate, and the running
-	 * epoch's waits */
+	/* Rates from the previous reading (struct top_sample) to this one. In the first
+	 * reading, the recent rate and the waits of the running epoch. */
 	double per_second;
-	double exposed; /* part of the time in which some reader of the job waited */
+	/* part of the time in which at least one reader of the job waited */
+	double exposed;
 	double cause[TOP_CAUSES];
 };
 
@@ -97,15 +98,17 @@ struct top_sample {
 	struct top_storage *storages;
 	struct top_job *jobs;
 	size_t n_storages, n_jobs;
-	double seconds; /* since the previous sample; 0: this is the first one */
+	double seconds; /* time since the previous reading; 0: this is the first one */
 	double served_per_second, decodes_per_second,
 		busy; /* mean number of decoders that were working */
 	double source_per_second, tier_per_second, evicted_needed;
 };
 
-/* false: this failed, and the reason was printed. */
+/* Asks the daemon for its counters. Returns false after a failure; the reason was
+ * printed. */
 must_check bool top_sample_get(const char *socket_path, struct top_sample *ret);
-/* Computes the rates since `before`; NULL: there is no previous sample. */
+/* Computes the rates since the previous reading, `before`. It is NULL for the first
+ * reading. */
 void top_sample_compare(struct top_sample *sample, const struct top_sample *before);
 void top_sample_free(struct top_sample *sample);
 
@@ -120,7 +123,7 @@ enum top_order {
 void top_sort(struct top_sample *sample, enum top_order order);
 
 struct top_view {
-	int width, height; /* height 0: unlimited */
+	int width, height; /* height is 0 if it is unlimited */
 	bool attributes;
 };
 /* A full screen's last line has no newline, all others have one. message may be NULL. */

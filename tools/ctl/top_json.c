@@ -3,7 +3,7 @@
 
 #include "top_internal.h"
 
-/* The daemon has already escaped names by its own rules. */
+/* The text has no control characters, because the daemon has escaped them. */
 static void print_text(FILE *out, const char *key, const char *text)
 {
 	fprintf(out, "\"%s\": \"", key);

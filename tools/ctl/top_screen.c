@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Prints some lines about the machine, then a table of jobs. A narrow screen lacks the
- * least important columns, a low screen the last jobs.
+ * Prints lines about the machine, then a table of jobs. If the screen is narrow, the
+ * least important columns are left out; if it is low, the last jobs.
  */
 
 #define CELL 96
@@ -20,8 +20,8 @@ struct figure {
 	char text[24];
 };
 
-/* Divides n by `step` until it is below `step`. units: a letter for each number of
- * divisions; a space stands for no unit. */
+/* Divides n by `step` until the result is below `step`. The letter for k divisions is
+ * units[k]; a space stands for no unit. */
 static struct figure scaled(double n, double step, const char *units)
 {
 	struct figure figure;
@@ -145,7 +145,8 @@ static void cell_file_system(const struct top_job *job, char ret[static CELL])
 	snprintf(ret, CELL, "%s", percent(job->cause[TOP_FILE_SYSTEM]).text);
 }
 
-/* Prints in percent how the job got its samples. */
+/* Prints how many percent of the samples were prepared for the job, shared with another
+ * job, or found in the cache. */
 static void cell_how(const struct top_job *job, char ret[static CELL])
 {
 	double all = job->decoded + job->shared + job->hit;
@@ -247,7 +248,7 @@ static void end_line(struct screen *screen)
 		fputc('\n', screen->out);
 }
 
-/* Prints as many UTF-8 characters as fit. */
+/* Prints as many UTF-8 characters of the text as fit into `width` columns. */
 static void print_cut(FILE *out, const char *text, int width)
 {
 	for (int n = 0; *text; text++) {

@@ -26,7 +26,8 @@ static void end(int signal_number)
 	ends = 1;
 }
 
-/* *next: the number of the next event, from the first line of the daemon's answer. */
+/* Prints the events of the daemon's answer. Sets *next to the number of the next event,
+ * which is in the answer's first line. */
 static bool print_lines(char *text, char next[static NUMBER], bool *ret_more)
 {
 	uint64_t number, lost;
