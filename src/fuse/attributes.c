@@ -33,7 +33,7 @@ static void set_size(struct stat *st, uint64_t size)
 /*
  * Chooses st_blksize, which is the size of readers' buffers. PIL reads an image through
  * a buffer: if the file fits into it, one read is enough. The kernel accepts only powers
- * of two. NumPy reads only the header through a buffer, so arrays get a small one.
+ * of two. NumPy reads only the header through a buffer, so arrays get LEAST_BLOCK.
  * Composites keep BLOCK_SIZE, because a reader that buffers a part of a shard binds all
  * samples in that part.
  */
@@ -76,7 +76,7 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 	set_common(session, inode, ret);
 	owner_show(session, job, ret);
 	bool lasts = sizes_last(job, inode);
-	/* The size may differ between epochs. An open file's size is reported first,
+	/* If the size differs between epochs, the size of an open file is reported,
 	 * because the kernel never reads an open file beyond st_size. */
 	bool known =
 		!lasts && inode_is_sample(inode) && open_file_size(session, inode, &size);

@@ -29,8 +29,8 @@ static void count(enum stat_id kind)
 	stats_add(STAT_REQUESTS, 1);
 }
 
-/* -ENODEV: the mount's job was removed. Reads and releases do not use this function,
- * because open files stay readable. */
+/* Returns -ENODEV if the mount's job was removed. Reads and releases do not use this
+ * function, because open files stay readable. */
 static int find(fuse_req_t req, fuse_ino_t ino, struct request *ret)
 {
 	struct session *session = session_of(req);
@@ -308,7 +308,8 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	fuse_reply_err(req, 0);
 }
 
-/* Python's open() sends an ioctl to each file, to ask whether it is a terminal. */
+/* Answers the ioctl by which Python's open() asks of each file whether it is a
+ * terminal. */
 static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned command, void *argument,
 	struct fuse_file_info *fi, unsigned flags, const void *in, size_t in_bytes,
 	size_t out_bytes)

@@ -13,8 +13,8 @@
 /*
  * The connections of the web server. Each must send its request and receive the answer within
  * a time limit. At most VISITORS_MOST are open, VISITORS_OF_ONE of them from one
- * address. If a new connection exceeds one of these limits, one of the connections that the
- * limit counts is ended: the one whose request has taken longest.
+ * address. If a new connection exceeds one of these limits, one of the connections that
+ * the limit counts is ended: the one whose request has taken longest.
  *
  *   Flow: web.c reports each connection and each answer, and ends overdue connections.
  *   Owns: one entry per connection. libmicrohttpd owns the sockets, and closes them.
