@@ -20,7 +20,8 @@
 
 struct store;
 
-/* Opens the directory. Errors are logged. -EWOULDBLOCK: another daemon uses it. */
+/* Opens the directory. Errors are logged. Returns -EWOULDBLOCK if another daemon uses
+ * the directory. */
 must_check int store_open(const char *directory, struct store **ret);
 void store_close(struct store **store);
 
@@ -39,8 +40,8 @@ struct stored {
 	uint64_t identity;
 };
 
-/* Reads a sample of exactly `bytes` bytes. -ENOENT: there is no file; -EBADMSG: the file is
- * damaged, or its sample has another size. */
+/* Reads a sample of exactly `bytes` bytes. Returns -ENOENT if there is no file, -EBADMSG
+ * if the file is damaged, or its sample has another size. */
 must_check int store_read(
 	struct store *store, const struct stored *sample, void *ret, uint64_t bytes);
 /* Writes the file of a sample, completely or not at all. *ret_directories: number of directories
