@@ -114,8 +114,8 @@ static void add_ns(struct timespec *time, uint64_t ns)
 	time->tv_nsec = (long)(ns % 1000000000);
 }
 
-/* The kernel keeps a listing as long as the modification time stays the same, so the
- * time changes when an epoch's directory or order file appears or disappears. */
+/* Sets a modification time that changes when an epoch's directory or order file appears
+ * or disappears: the kernel keeps a listing as long as this time stays the same. */
 static void set_in_job(struct session *session, struct sched_job *job, struct stat *ret)
 {
 	struct timespec time = jobs_changed(session);
@@ -125,8 +125,8 @@ static void set_in_job(struct session *session, struct sched_job *job, struct st
 	set_times(ret, time);
 }
 
-/* The times change when the epoch's files change: after a rescan of the dataset, or when
- * bad samples are left out. */
+/* Sets times that change when the epoch's files change: after a rescan of the dataset,
+ * or when bad samples are left out. */
 static void set_directory(struct session *session, struct sched_job *job,
 	struct inode inode, struct stat *ret, double *ret_timeout)
 {

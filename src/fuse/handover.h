@@ -5,7 +5,9 @@
 
 #include "fuse/fuse_internal.h"
 
-#define UNIQUE_RESEND (UINT64_C(1) << 63) /* FUSE_UNIQUE_RESEND, from Linux 6.9 on */
+/* bit in the number of a request that the kernel sends again: FUSE_UNIQUE_RESEND, from
+ * Linux 6.9 on */
+#define UNIQUE_RESEND (UINT64_C(1) << 63)
 
 /*
  * The list of open files that an engine leaves to the next engine.

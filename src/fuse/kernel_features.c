@@ -95,9 +95,9 @@ int kernel_features_prepare(struct session *session)
 }
 
 /* Loads the pages of an answer before the kernel copies it. If the process is killed at
- * a page fault during the copy, the reader gets EIO; if it is killed here, the kernel
- * asks the next engine. Reading a byte of each page is faster than MADV_POPULATE_READ if
- * the pages are in memory already. */
+ * a page fault during the copy, the reader gets EIO; if the process is killed in this
+ * function, the kernel asks the next engine. Reading a byte of each page is faster than
+ * MADV_POPULATE_READ if the pages are in memory already. */
 static void bring_in(const struct iovec *iov, int count)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);

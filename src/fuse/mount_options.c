@@ -174,7 +174,8 @@ const char *mount_device_advice(int err)
 	}
 }
 
-/* EACCES is no error for an ordinary user: fusermount3 may open the device. */
+/* EACCES is no error for an ordinary user, because fusermount3 opens the device as
+ * root. */
 static int check_device(void)
 {
 	auto_close int fd = open(MOUNT_DEVICE, O_RDWR | O_CLOEXEC);

@@ -10,7 +10,8 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-/* uthash: a failed insertion leaves hash.tbl NULL, instead of ending the process. */
+/* Makes uthash leave hash.tbl NULL after a failed insertion, instead of ending the
+ * process. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 

@@ -44,8 +44,9 @@ struct opening {
 	uint64_t ticket;
 	struct sched_handle *handle; /* set when the position is opened */
 	struct by_worker by_worker;  /* in use while a worker makes the content */
-	struct close_waiter waiter;  /* in use during a wait for other readers */
-	uint32_t epoch;		     /* epoch to open after this wait */
+	/* in use while the open waits for other readers to close */
+	struct close_waiter waiter;
+	uint32_t epoch; /* epoch to open after this wait */
 	/* The second file of a pair in current/ is opened in two steps. The first step
 	 * opens the position's label, to find the epoch; the second opens the sample in
 	 * this epoch. `finds` is true during the first step. */
@@ -104,7 +105,8 @@ static void answer_label(struct opening *opening, struct sched_handle *handle)
 	sched_undo(handle);
 }
 
-/* If this succeeds, the kernel may release the file before the function returns. */
+/* If the answer succeeds, the kernel may release the file before this function
+ * returns. */
 static int reply(struct opening *opening, const struct open_file *file, int backing)
 {
 	struct request *request = &opening->request;
@@ -196,8 +198,8 @@ static void answer_sample(struct opening *opening, struct sched_handle *handle)
 		share(opening, epoch);
 		return;
 	}
-	/* -EAGAIN: a removed job's file is still open, and this job has got that job's
-	 * number, so the file has the same inode. */
+	/* EAGAIN here means that a file of a removed job is still open. This job has got
+	 * the number of that job, so both files have the same inode. */
 	if (err)
 		reply_error(opening->request.req, err == -EAGAIN ? -EBUSY : err);
 	else

@@ -92,9 +92,10 @@ static void start(const struct request *request, bool by_worker,
 		answer(request);
 }
 
-/* Returns the seconds for which the kernel may cache a name or attributes: at most
- * UNTOLD_S if the session sends no notifications. But files of an epoch keep `timeout`:
- * they never change, and the kernel looks them up again when their directory changes. */
+/* Returns the seconds for which the kernel may cache a name or attributes: `timeout`,
+ * but at most UNTOLD_S if the session sends no notifications. Files of an epoch always
+ * keep `timeout`: they never change, and the kernel looks them up again when their
+ * directory changes. */
 static double lasting(const struct session *session, struct inode inode, double timeout)
 {
 	bool file = inode_is_sample(inode) || inode.kind == INODE_LABEL ||
@@ -194,7 +195,7 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 }
 
 /* The kernel may keep a listing until the directory's time changes (set_in_job in
- * attributes.c). After the answer ENOSYS, it sends no further opendir. */
+ * attributes.c). After an answer ENOSYS, the kernel sends no further opendir. */
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	const struct session *session = session_of(req);

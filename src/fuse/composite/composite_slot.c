@@ -191,7 +191,7 @@ int slot_need(struct wait *wait, uint32_t index)
 	if (!slot)
 		return -ENOMEM;
 	if (errand != ERRAND_NONE)
-		/* until slot_becomes, which calls session_unhold */
+		/* slot_becomes ends this hold by session_unhold */
 		session_hold(file->open.session);
 	if (errand == ERRAND_OPEN)
 		return slot_open(slot);
