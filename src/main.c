@@ -44,16 +44,20 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* Everything that main starts, in the order of the start. main stops it in reverse order. */
+/* The command line, and everything that main starts, in the order of the start. stop()
+ * stops it in reverse order. */
 struct daemon {
 	const char *config_path;   /* NULL with --try */
 	const char *try_directory; /* argument of --try, or NULL */
 	const char *mount_options;
-	const char *metrics; /* where Prometheus gets the metrics; NULL: as in the ini */
+	/* address at which Prometheus gets the metrics; NULL: the one in the ini */
+	const char *metrics;
 	const char *mount_argument;
-	const char *engine; /* text from the supervisor; NULL: there is no supervisor */
+	/* argument of --engine; NULL: no supervisor started this process */
+	const char *engine;
 	bool foreground, debug, unsupervised;
-	int device; /* /dev/fuse, mounted by another process; 0: not mounted yet */
+	/* descriptor of /dev/fuse, mounted by another process; 0: joaderfs mounts it */
+	int device;
 	struct daemon_config config;
 	bool configured;
 	char *mountpoint;
@@ -103,8 +107,9 @@ static const char usage[] =
 
 enum { EXIT_USAGE = 2 };
 
-/* EXIT_SUCCESS: an engine of this program can take over from the running engine.
- * question: the running engine's values, as "VERSION,BYTES,STATE". */
+/* Returns EXIT_SUCCESS if an engine of this program can take over from the running
+ * engine. question: "VERSION,BYTES,STATE", the version and size of the running engine's
+ * struct kept, and its state directory. */
 static int can_follow(const char *question)
 {
 	unsigned version;
@@ -121,7 +126,7 @@ static int can_follow(const char *question)
 	return state_version_take(question + at) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* The standard descriptors are not allowed. */
+/* Parses the number of a descriptor. Refuses standard input, output and error. */
 static bool take_number(const char *text, int *ret)
 {
 	char *end;
@@ -205,7 +210,8 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 	return 0;
 }
 
-/* A mount point that is already mounted must not be accessed: no process answers yet. */
+/* Makes the path of the mount point absolute. realpath would access the mount point. If
+ * it is mounted already, this must not happen, because no process answers yet. */
 static int find_mountpoint(struct daemon *daemon)
 {
 	const char *path = daemon->mount_argument;
@@ -224,7 +230,8 @@ static int find_mountpoint(struct daemon *daemon)
 	return err;
 }
 
-/* Each worker and each client opens files, so the limit becomes the system's maximum. */
+/* Raises the limit of open files to the highest allowed value, because each worker and
+ * each client opens files. */
 static void raise_descriptors(void)
 {
 	struct rlimit limit;
@@ -386,7 +393,8 @@ static void go_on_with_log(const struct daemon *daemon)
 		log_error("%s: %s", path, strerror(-err));
 }
 
-/* A later engine serves readers even if no web server can be started. */
+/* A failure is an error only for the first engine. A later engine serves readers without
+ * a web server. */
 static int start_web(struct daemon *daemon)
 {
 	const char *place = daemon->metrics ? daemon->metrics : daemon->config.metrics;
@@ -474,9 +482,9 @@ static int stop(struct daemon *daemon)
 
 /* --- the process of an engine ------------------------------------------------------- */
 
-/* Makes malloc map each block of at least this size by itself. Mapped memory is zero,
- * and takes no room until it is written. In its heap, glibc would clear an epoch's large
- * arrays while readers wait. */
+/* malloc maps each block of at least this size by itself, instead of taking it from the
+ * heap. Mapped memory is zero, and takes no room until it is written. In the heap, glibc
+ * would clear an epoch's large arrays while readers wait. */
 #define MAPPED_ALONE (4 << 20)
 
 static void begin_process(const struct daemon *daemon)
@@ -497,8 +505,8 @@ static bool died_as_asked(void)
 	       (died == 0 || (WIFSIGNALED(died) && WTERMSIG(died) == SIGTERM));
 }
 
-/* Runs in the place of an engine: unmounts if the daemon is to end, or answers EIO if
- * engines have died too often. */
+/* Runs instead of an engine. Unmounts if the daemon is to end; otherwise engines have
+ * died too often, and readers get EIO. */
 static int serve_nothing(struct daemon *daemon)
 {
 	bool ends = atomic_load(&kept()->ending);

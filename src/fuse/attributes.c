@@ -33,7 +33,7 @@ static void set_size(struct stat *st, uint64_t size)
 /*
  * Chooses st_blksize, which is the size of readers' buffers. PIL reads an image through
  * a buffer: if the file fits into it, one read is enough. The kernel accepts only powers
- * of two. NumPy reads only the header through a buffer, so arrays get a small one.
+ * of two. NumPy reads only the header through a buffer, so arrays get LEAST_BLOCK.
  * Composites keep BLOCK_SIZE, because a reader that buffers a part of a shard binds all
  * samples in that part.
  */
@@ -76,7 +76,7 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 	set_common(session, inode, ret);
 	owner_show(session, job, ret);
 	bool lasts = sizes_last(job, inode);
-	/* The size may differ between epochs. An open file's size is reported first,
+	/* If the size differs between epochs, the size of an open file is reported,
 	 * because the kernel never reads an open file beyond st_size. */
 	bool known =
 		!lasts && inode_is_sample(inode) && open_file_size(session, inode, &size);
@@ -114,8 +114,8 @@ static void add_ns(struct timespec *time, uint64_t ns)
 	time->tv_nsec = (long)(ns % 1000000000);
 }
 
-/* The kernel keeps a listing as long as the modification time stays the same, so the
- * time changes when an epoch's directory or order file appears or disappears. */
+/* Sets a modification time that changes when an epoch's directory or order file appears
+ * or disappears: the kernel keeps a listing as long as this time stays the same. */
 static void set_in_job(struct session *session, struct sched_job *job, struct stat *ret)
 {
 	struct timespec time = jobs_changed(session);
@@ -125,8 +125,8 @@ static void set_in_job(struct session *session, struct sched_job *job, struct st
 	set_times(ret, time);
 }
 
-/* The times change when the epoch's files change: after a rescan of the dataset, or when
- * bad samples are left out. */
+/* Sets times that change when the epoch's files change: after a rescan of the dataset,
+ * or when bad samples are left out. */
 static void set_directory(struct session *session, struct sched_job *job,
 	struct inode inode, struct stat *ret, double *ret_timeout)
 {

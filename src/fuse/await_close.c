@@ -5,7 +5,7 @@
 #include "fuse/await_close.h"
 #include "sched/sched.h"
 
-/* longest wait, counted from the open of the file in use */
+/* longest wait, counted from the open of the file whose close is awaited */
 #define KEPT_NS UINT64_C(2000000000)
 
 bool await_close_locked(struct session *session, struct close_waiter *waiter,
@@ -40,7 +40,8 @@ void await_close_end(struct session *session, struct close_waiter *waiter)
 		take_off_locked(session, waiter);
 }
 
-/* Takes a waiter of the inode off the list, but none whose work already runs. */
+/* Takes a waiter of the inode off the list, and returns it, or NULL if there is none. A
+ * waiter whose work already runs stays on the list. */
 static struct close_waiter *take_one(struct session *session, uint64_t number)
 {
 	struct close_waiter *waiter;

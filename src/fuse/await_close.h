@@ -10,8 +10,8 @@
  * Opens that wait until other readers close the inode. The kernel keeps one content for an
  * inode whose files are mapped, cached or passed through, but in current/ two readers may
  * want different epochs of a position. Then the later open waits until the earlier reader
- * closes the file. If this file is still open two seconds after its open, both readers share
- * its epoch.
+ * closes its file. If the earlier reader does not close its file within two seconds of
+ * its open, both readers get the epoch of this file.
  *
  *   await_close_locked -> the file is closed, or was open for too long
  *                      -> the waiter's work runs: the opener calls await_close_end and tries again
@@ -21,7 +21,7 @@
  */
 struct close_waiter {
 	struct load_work work; /* the caller sets work.run; everything else is zero */
-	/* The members from here on are private to await_close.c. */
+	/* The fields from here on are private to await_close.c. */
 	LIST_ENTRY(close_waiter) link; /* (session's lock) */
 	uint64_t number;
 	uint64_t until_ns; /* latest end of the wait; 0: the wait has not begun */
@@ -29,7 +29,8 @@ struct close_waiter {
 };
 
 /* Makes the waiter's work run as soon as `file` is closed, or was open for too long.
- * false: `file` is NULL, or was already open for too long. */
+ * Returns false, and does nothing, if `file` is NULL, or was already open for too long.
+ * number: number of the inode. */
 must_check bool await_close_locked(struct session *session, struct close_waiter *waiter,
 	const struct open_file *file, uint64_t number);
 /* The opener has to call this when the work runs, or when it has taken the work back

@@ -16,8 +16,8 @@ static void run(struct load_work *work)
 	by_worker->answer(by_worker);
 }
 
-/* libfuse calls this within fuse_req_interrupt_func if the interrupt came earlier. Then
- * no worker has the work yet, and by_worker_start gives up. */
+/* If the interrupt comes before this function is registered, fuse_req_interrupt_func
+ * itself calls it. Then no worker has the work yet, and by_worker_start gives up. */
 static void interrupted(fuse_req_t req, void *context)
 {
 	struct by_worker *by_worker = context;
@@ -42,7 +42,7 @@ void by_worker_start(struct by_worker *by_worker)
 }
 
 struct copy {
-	struct by_worker by_worker; /* is the first member, for casts */
+	struct by_worker by_worker; /* comes first, so that pointers can be cast */
 	struct request request;
 	void (*answer)(const struct request *request);
 };

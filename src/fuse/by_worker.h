@@ -10,17 +10,18 @@
  * Requests whose answers take long: a worker computes and sends them. If the reader is killed
  * before a worker has begun, its request ends at once.
  *
- *   Owns: nothing. Either `answer` or `give_up` is called, and takes over the request.
+ *   Owns: nothing. Either `answer` or `give_up` is called, and must answer the request.
  *   Threads: any; answer is called by a worker, give_up by any thread.   Locks: none.
  */
 struct by_worker {
 	fuse_req_t req;
 	struct session *session;
 	void (*answer)(struct by_worker *by_worker);
-	/* Has to answer the request with -EINTR. Called if the reader is killed. */
+	/* Has to answer the request with -EINTR. Called if the reader is killed before a
+	 * worker has begun. */
 	void (*give_up)(struct by_worker *by_worker);
 	bool waits; /* the answer may have to wait for a server */
-	/* The members from here on are private to by_worker.c. */
+	/* The fields from here on are private to by_worker.c. */
 	struct load_work work;
 	atomic_bool interrupted;
 };

@@ -20,7 +20,7 @@
 #define NOTIFY_RESEND 7
 #define CLIENT_MS 1000 /* longest wait for the next bytes of a client's request */
 
-/* Has room for the largest request. The kernel passes no request to a smaller buffer. */
+/* The kernel gives a request only to a buffer that has room for the largest request. */
 static char buffer[(1 << 20) + (1 << 16)];
 static bool leaves;
 
@@ -42,8 +42,8 @@ static bool succeeds(uint32_t opcode)
 	       opcode == FUSE_DESTROY;
 }
 
-/* Removes the entry of an open that an earlier engine has not answered. Now the kernel
- * sends the open again, and the answer is an error. */
+/* Removes the entry of an open that an earlier engine has not answered. The kernel has
+ * sent this open again, and now gets an error. */
 static void forget_open(uint32_t mount, uint64_t unique)
 {
 	struct kept_open *open = NULL;
@@ -52,7 +52,7 @@ static void forget_open(uint32_t mount, uint64_t unique)
 			kept_open_remove(open);
 }
 
-/* Notes a release for the next engine. Forgets an open that is sent again. */
+/* Notes a release for the next engine. Forgets an open that the kernel sends again. */
 static void note(const struct kept_descriptor *place, size_t bytes)
 {
 	const struct fuse_in_header *request = (const void *)buffer;
@@ -65,7 +65,8 @@ static void note(const struct kept_descriptor *place, size_t bytes)
 		kept_close_add(mount, request->nodeid, release->fh);
 }
 
-/* false: the mount is unmounted. */
+/* Answers one request of a mount: releases succeed, other requests fail with EIO, if
+ * they need an answer. Returns false if the mount was unmounted. */
 static bool refuse_one(const struct kept_descriptor *place)
 {
 	int device = atomic_load(&place->fd);
@@ -117,8 +118,8 @@ static bool is_master(int client)
 	       config_is_master(sender.uid);
 }
 
-/* Ends this engine. The next one is another program, or the same one after the cause of
- * the deaths was corrected. */
+/* Makes this engine end. The supervisor then starts the program that the request names,
+ * or the same program again if it names none. */
 static void take_upgrade(int client, size_t n)
 {
 	const char *program = buffer + strlen(buffer) + 1;
@@ -171,8 +172,8 @@ int engine_failed_unmount(const char *mountpoint)
 	return EXIT_FAILURE;
 }
 
-/* Serves one request of a mount, or one client of a control socket. false: the whole
- * tree was unmounted. */
+/* Serves one request of a mount, or one client of a control socket. Returns false if the
+ * whole tree was unmounted. */
 static bool serve_place(struct kept_descriptor *place)
 {
 	struct inode root = {.kind = INODE_ROOT};

@@ -5,8 +5,8 @@
 
 /*
  * An engine that only answers EIO. The supervisor starts it after too many engines have died.
- * It keeps the mounts, and reports the cause on the control sockets. It needs no ini and no
- * state.
+ * This engine keeps the mounts, and reports the cause on the control sockets. It needs
+ * no ini and no state.
  *
  *   Flow: main calls one of the two functions, and nothing else.
  *   Threads: one.   Errors: an exit status.

@@ -17,8 +17,8 @@
 #include <signal.h>
 #include <string.h>
 
-/* Number of backing files, after the last noted one, that the kernel is told to forget.
- * A killed engine may have registered them without noting their numbers. */
+/* The kernel is told to forget also this many backing files after the last one that was
+ * noted: a killed engine may have registered files without noting their numbers. */
 #define UNNOTED 64
 
 static const struct open_file_ops *ops_of(struct inode inode)
@@ -41,9 +41,9 @@ static const struct open_file_ops *ops_of(struct inode inode)
 	}
 }
 
-/* Tells whether the daemon itself has sent the request, because a dataset lies on its
- * own mount, which the scan did not notice. The thread would wait for itself, and
- * consume samples. */
+/* Tells whether the daemon itself has sent the request. This happens if a dataset lies
+ * on the daemon's own mount, and the scan did not notice it. The thread would wait for
+ * itself, and consume samples. */
 static bool is_own_thread(const struct request *request)
 {
 	return !request->session->other_pids &&

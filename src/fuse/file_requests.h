@@ -11,7 +11,7 @@
  *   Flow: ops.c calls.   Threads: any.   Locks: none.
  */
 
-/* Answer a request, possibly after the function has returned. Set request->ops. */
+/* Each sets request->ops, and answers the request, possibly after it has returned. */
 void file_open(struct request *request);
 void file_read(struct request *request);
 /* Closes a file, also one that an earlier engine opened, and consumes its positions. */

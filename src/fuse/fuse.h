@@ -29,16 +29,16 @@ must_check int session_mount(const struct files_context *context, const char *op
 /* Serves until the file system is unmounted or SIGINT, SIGTERM or SIGHUP arrives. */
 must_check int session_run(struct session *session);
 
-/* Unmounts the tree, but leaves open files open until session_unmount. Called early,
- * because the steps that end the daemon may take long. */
+/* Unmounts the tree, but leaves open files open until session_unmount. Called first when
+ * the daemon ends, because the other steps can take long. */
 void session_detach(struct session *session);
 
 /* Stops the mounts of jobs. Afterwards no mount accepts requests, so the scheduler may stop. */
 void session_stop(struct session *session);
 
 /* Ends the mounts of jobs, and unmounts the tree if it is still mounted. Requires
- * session_stop and sched_stop, so that no request is parked. -EBUSY: the tree stays
- * mounted, and nobody answers its requests. */
+ * session_stop and sched_stop, so that no request is parked. Returns -EBUSY if the tree
+ * stays mounted; then nobody answers its requests. */
 must_check int session_unmount(struct session **session);
 
 /* Tells whether the kernel repeats unanswered requests to the next engine. */
@@ -52,11 +52,12 @@ bool session_is_resent(const struct session *session);
  * Serves a further mount, whose root is the job's directory, until it is unmounted, or
  * until session_unmount. Takes over `device`, also on failure: a descriptor of /dev/fuse
  * that the process `mounter` has mounted somewhere. When the job is removed, open files
- * can still be read; all other requests fail with ENODEV. granted: the request came by
- * the socket of a grant, so the process may keep a duplicate of the device. If so, or if
- * the process is in another user name space, every process that the kernel lets in may
- * read: the daemon checks no rights. -ENOENT: there is no such job; -ENOTTY: not a FUSE
- * device; -ENODEV: not mounted; -EUSERS: the job has SESSION_JOB_MOUNTS mounts.
+ * can still be read; all other requests fail with ENODEV. granted: the device came
+ * through the socket of a grant, so `mounter` may have kept a duplicate of the device.
+ * If `granted` is set, or `mounter` is in another user name space, the daemon checks no
+ * rights: every process that the kernel lets in may read. Returns -ENOENT if there is no
+ * such job, -ENOTTY if the device is not /dev/fuse, -ENODEV if it is not mounted, and
+ * -EUSERS if the job has SESSION_JOB_MOUNTS mounts.
  */
 must_check int session_mount_job(struct session *session, const char *job, pid_t mounter,
 	bool granted, int device);

@@ -28,7 +28,7 @@ struct sched_job;
  * A file calls only files below it. Only open_file_ops.c calls the kinds of open file, by struct
  * open_file_ops.
  *
- *   whole_mount.c      the session of the whole tree: mount, loop, unmount, news of jobs
+ *   whole_mount.c      the session of the whole tree: mount, loop, unmount, job changes
  *   job_mount.c        further sessions, whose root is a job's directory
  *   listings_forget.c  makes the kernel forget listings after a scan
  *   session.c          begin and end of a session
@@ -82,10 +82,10 @@ struct session {
 	bool omits_opendir; /* the kernel accepts ENOSYS as a successful opendir */
 	bool foreign;	    /* mounted by another process, which will unmount it */
 	bool detached;
-	/* The daemon sends the kernel no notifications; names and attributes expire
+	/* The daemon sends the kernel no notifications, so names and attributes expire
 	 * after UNTOLD_S. A notification needs locks that the kernel holds during some
 	 * requests. A process that has kept the descriptor of /dev/fuse could take such
-	 * a request, never answer, and so block the daemon for ever. */
+	 * a request and never answer it, and so block the daemon for ever. */
 	bool untold;
 	bool other_pids;     /* the pids of readers belong to another name space */
 	bool everybody;	     /* no rights are checked: the mounter decides who may read */
@@ -94,7 +94,8 @@ struct session {
 	bool passes_through; /* the kernel can read files itself (passthrough.h) */
 	atomic_int offered;  /* features that the kernel's first message offers */
 	bool again;	     /* an earlier engine created the mount */
-	/* tells later engines of the mount; NULL: the mount ends with this engine */
+	/* entry by which later engines find the mount; NULL: the mount ends with this
+	 * engine */
 	struct kept_descriptor *place;
 	uid_t uid;
 	gid_t gid;
@@ -102,14 +103,15 @@ struct session {
 	struct order_texts *orders;
 	struct sizes *sizes;
 
-	/* The mounts of single jobs, if this is the session of the whole tree. Control's
-	 * thread uses the list; main's does so after control's has ended. */
+	/* The mounts of single jobs, if this is the session of the whole tree. The list
+	 * is used by control's thread, and after the end of this thread by main's. */
 	LIST_HEAD(, job_mount) job_mounts;
 
 	struct lock lock;
-	unsigned holds; /* (lock) calls of session_hold without session_unhold so far */
-	bool ending;	/* (lock) session_try_hold fails from now on */
-	bool stopping;	/* (lock) */
+	/* (lock) number of holds that session_unhold has not ended yet */
+	unsigned holds;
+	bool ending;   /* (lock) session_try_hold fails from now on */
+	bool stopping; /* (lock) */
 	pthread_cond_t unheld;
 	struct timespec jobs_changed;		 /* (lock) */
 	struct open_files open_files;		 /* (lock) */
@@ -123,8 +125,8 @@ extern const struct fuse_lowlevel_ops session_ops;
 
 /* --- session_use.c ----------------------------------------------------------------- */
 
-/* Tells whether the page cache may hold bytes of open files. If so, all readers that have an inode
- * open get the same bytes. */
+/* Tells whether the kernel may map, cache or pass through the files of a job. If so, all
+ * readers that have an inode open get the same bytes. */
 bool session_is_mappable(const struct session *session, const struct sched_job *job);
 /* Sets direct_io and keep_cache for the answer of an open. */
 void session_set_io(const struct session *session, const struct sched_job *job,
@@ -135,19 +137,20 @@ uint64_t session_number(const struct session *session, struct inode inode);
 /* Makes the kernel forget a name in a directory, if the kernel knows it. */
 void session_forget_name(const struct session *session, struct inode directory,
 	const char *name, size_t bytes);
-/* Finds the inode of a number of the kernel. -ENOENT: the inode is not in this mount. */
+/* Finds the inode to which a number of the kernel belongs. Returns -ENOENT if the inode
+ * is not in this mount. */
 must_check int session_inode(
 	const struct session *session, uint64_t number, struct inode *ret);
 
-/* Keep the session from ending while a thread answers a request later, or sends the
- * kernel a notification. session_hold may be called while a request is unanswered,
- * because the session ends only after all answers. Otherwise session_try_hold has to be
- * called; false: the session is ending. */
+/* A hold keeps the session from ending while a thread answers a request later, or sends
+ * the kernel a notification. A thread with an unanswered request may call session_hold,
+ * because the session ends only after all answers. Other threads have to call
+ * session_try_hold, which returns false if the session is ending. */
 void session_hold(struct session *session);
 must_check bool session_try_hold(struct session *session);
 void session_unhold(struct session *session);
-/* Makes session_try_hold fail from now on, and waits until no thread holds the session. false:
- * session_stop_waiting was called. */
+/* Makes session_try_hold fail from now on, and waits until no thread holds the session.
+ * Returns false if session_stop_waiting was called. */
 must_check bool session_wait_unheld(struct session *session);
 /* Makes a running or later session_wait_unheld return false. */
 void session_stop_waiting(struct session *session);
@@ -158,15 +161,16 @@ must_check int session_new(
 	const struct files_context *context, struct inode root, struct session **ret);
 void session_free(struct session **session);
 
-/* where: a directory, or "/dev/fd/N"; the session takes over descriptor N. */
+/* where: the directory to mount on; or "/dev/fd/N", N being the descriptor of a mounted
+ * device, which the session takes over. */
 must_check int session_start(
 	struct session *session, struct fuse_args *args, const char *where);
 /* Takes over a mount from the previous engine. Called before session_start, which receives the
  * mount's descriptor. */
 void session_take_over(struct session *session, struct kept_descriptor *place);
 /* Begins the session with the features that the kernel granted to the previous engine,
- * and makes it send unanswered requests again. Called after session_start, before any
- * thread serves the session. */
+ * and makes the kernel send unanswered requests again. Called after session_start,
+ * before any thread serves the session. */
 void session_go_on(struct session *session);
 /* Unmounts and ends the session. No thread may serve or hold it any more. */
 void session_end(struct session *session);
@@ -193,20 +197,22 @@ void job_mounts_end(struct session *everything);
 
 /* --- job_device.c ----------------------------------------------------------------- */
 
-/* Prevents reads of the client's mounted device from blocking. If the kernel allows it, replaces
- * the device by one that no other process has. -errno: *device is unchanged. */
+/* Makes reads of the client's mounted device return at once if there is no request. If
+ * the kernel allows it, replaces *device by a device of the same mount that no other
+ * process has. Returns 0, or -errno with *device unchanged. */
 must_check int job_device_own(int *device);
 
 /* --- attributes.c ------------------------------------------------------------------ */
 
 /* render: text files are rendered to determine their size; otherwise their st_size may
- * be wrong. *ret_timeout: seconds for which the kernel may keep the attributes. -ENOENT:
- * the inode does not exist any more. */
+ * be wrong. *ret_timeout: seconds for which the kernel may keep the attributes. Returns
+ * -ENOENT if the inode does not exist any more. */
 must_check int attributes_get(struct session *session, struct inode inode, bool render,
 	struct stat *ret, double *ret_timeout);
 
-/* Tells whether a worker has to find the attributes of the inode, or of the files in a directory,
- * because a text is rendered, lines are measured, or saved orders are read. */
+/* Tells whether finding the attributes of the inode, or of the files in this directory,
+ * takes long, so that a worker has to do it: if a text is rendered, lines are measured,
+ * or saved orders are read. */
 bool attributes_take_long(struct session *session, struct inode inode, bool render);
 
 void attributes_in_layout(struct session *session, struct sched_job *job,

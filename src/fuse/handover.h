@@ -5,14 +5,16 @@
 
 #include "fuse/fuse_internal.h"
 
-#define UNIQUE_RESEND (UINT64_C(1) << 63) /* FUSE_UNIQUE_RESEND, from Linux 6.9 on */
+/* bit in the number of a request that the kernel sends again: FUSE_UNIQUE_RESEND, from
+ * Linux 6.9 on */
+#define UNIQUE_RESEND (UINT64_C(1) << 63)
 
 /*
  * The list of open files that an engine leaves to the next engine.
  *
- * An open file's inode and handle usually tell enough: the next engine prepares the file again
- * when it is read, and consumes its position when it is released. Two more facts are kept in
- * the memory that the engines share (base/kept.h):
+ * An open file's inode and handle usually tell enough: the next engine prepares the file
+ * again when it is read, and consumes its position when it is released. Two more things
+ * are kept in the memory that the engines share (base/kept.h):
  *
  * - The backing file of an inode. While the inode is open, the answer to each further open
  *   must name the same backing file, whichever engine registered it.
@@ -23,26 +25,29 @@
  *          needs a lock.
  */
 
-/* Adds an open file to the list, before the open is answered. backing: the file from
- * which the kernel reads; 0: the open file is a shard. NULL: the list is full, or the
- * mount ends with this engine. */
+/* Adds an open file to the list, before the open is answered. backing: number of the
+ * file from which the kernel reads; 0: the open file is a shard. Returns NULL if the
+ * list is full, or if the mount ends with this engine. */
 struct kept_open *handover_add(
 	struct session *session, uint64_t handle, uint64_t number, int backing);
 
 /* Returns the session's entry after `before`, or its first one if `before` is NULL. */
 struct kept_open *handover_next(struct session *session, const struct kept_open *before);
-/* Returns the entry of an open shard; it has the shard's epoch. NULL: there is none. */
+/* Returns the entry of an open shard, which has the shard's epoch, or NULL if there is
+ * none. */
 struct kept_open *handover_find(struct session *session, uint64_t handle);
 /* Returns an earlier engine's entry for an open that the kernel sends again, or NULL. */
 struct kept_open *handover_find_resent(struct session *session);
-/* Takes a close that arrived while no engine could run. false: there is none. */
+/* Takes one release off the list of those that arrived while no engine could run.
+ * Returns false if the list is empty. */
 bool handover_take_close(
 	struct session *session, uint64_t *ret_number, uint64_t *ret_handle);
 
 /* Tells whether an earlier engine registered `backing`, and open files still use it. */
 bool handover_has_locked(const struct session *session, int backing);
-/* Count the open files that use `backing`, which an earlier engine registered.
- * handover_put makes the kernel forget `backing` after the last one. -ENOMEM */
+/* handover_hold_locked counts an open file that uses `backing`, which an earlier engine
+ * registered; handover_put ends the count of one file. After the last file, handover_put
+ * makes the kernel forget `backing`. Returns 0 or -ENOMEM. */
 must_check int handover_hold_locked(struct session *session, int backing);
 void handover_put(struct session *session, int backing);
 /* Frees the counts of handover_hold_locked. Called when the session has ended. */

@@ -10,9 +10,10 @@
 #include <linux/fuse.h>
 #include <sys/ioctl.h>
 
-/* Joins a device of the daemon's own to the client's mount. The client may keep a
- * duplicate of its descriptor. Duplicates share their flags, so the client could clear
- * O_NONBLOCK while the daemon reads. */
+/* Opens a device of the daemon's own, and joins it to the client's mount. Duplicates of
+ * a descriptor share their flags. So a client that has kept a duplicate of its
+ * descriptor could clear O_NONBLOCK while the daemon reads. Returns the new descriptor,
+ * or -errno. */
 static int join_mount(int device)
 {
 	uint32_t theirs = (uint32_t)device;

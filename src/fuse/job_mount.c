@@ -40,7 +40,7 @@ struct job_mount {
 	uint32_t epochs;
 	int stop; /* eventfd that stays readable once the mount has to end */
 	pthread_t keeper;
-	/* ids of the serving threads; 0: free */
+	/* ids of the threads that serve the mount; 0: the element is free */
 	_Atomic pid_t threads[SESSION_MAX_THREADS];
 	atomic_bool ended; /* the keeper thread is about to end */
 };
@@ -106,7 +106,7 @@ static void serve_in_threads(struct job_mount *mount)
 static void *keep(void *argument)
 {
 	struct job_mount *mount = argument;
-	/* also for the helper threads, which inherit the signal mask */
+	/* applies to the helper threads, too, because they inherit the signal mask */
 	signals_wakeable();
 	serve_in_threads(mount);
 	if (!session_wait_unheld(mount->session))
@@ -116,7 +116,8 @@ static void *keep(void *argument)
 	return NULL;
 }
 
-/* The kernel reports the pids and users of readers in the mounter's name space. */
+/* Tells whether the mounter is in the daemon's name space of a kind, such as "pid". The
+ * kernel reports the pids and users of readers in the mounter's name space. */
 static bool same_names(pid_t mounter, const char *kind)
 {
 	char here[64], there[64];
@@ -198,7 +199,7 @@ static unsigned count_mounts(const struct session *everything, job_id job)
 }
 
 /* Starts the session and its thread. Takes over the mount, also on failure. *device
- * becomes -1 if libfuse has taken over the device, which it closes. */
+ * becomes -1 if libfuse has taken over the device: then libfuse closes it. */
 static int serve_mount(struct session *everything, struct job_mount *mount, int *device)
 {
 	int err = start_session(mount->session, everything->debug, *device);
@@ -248,8 +249,8 @@ int session_mount_job(struct session *session, const char *name, pid_t mounter,
 	return err;
 }
 
-/* Wakes the serving threads every WAKE_NS, because a thread may be in a blocking read,
- * or about to begin one. */
+/* Waits until the keeper thread has ended. Wakes the serving threads every WAKE_NS,
+ * because a thread may be in a blocking read, or about to begin one. */
 static void join_keeper(struct job_mount *mount)
 {
 	for (;;) {

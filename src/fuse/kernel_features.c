@@ -16,13 +16,15 @@
  * thread's stack, which is in memory anyway. */
 #define LEAST_BROUGHT_IN 256
 
-/* session->offered before the kernel's first message, which one thread alone answers */
+/* value of session->offered before the kernel's first message; only one thread handles
+ * this message */
 #define MESSAGE_AWAITED (-1)
 
 #define NOTIFY_RESEND 7 /* available from protocol 7.40 on */
 #define FLAG2_HAS_RESEND (UINT32_C(1) << 7)
 
-/* true also if the kernel has sent no message yet: then no request is unanswered. */
+/* Returns true also if the kernel has sent no message yet: then no request is
+ * unanswered. */
 bool session_is_resent(const struct session *session)
 {
 	const struct kept_mount *mount = session->place ? &session->place->mount : NULL;
@@ -62,7 +64,8 @@ static void note_message(struct session *session, const void *message, size_t by
 	session->place->mount.message_bytes = (uint32_t)bytes;
 }
 
-/* Restores the features that an earlier engine was granted. false: the mount is new. */
+/* Restores the features that an earlier engine was granted. Returns false if the mount
+ * is new. */
 static bool was_granted(struct session *session)
 {
 	const struct kept_mount *mount = &session->place->mount;
@@ -92,9 +95,9 @@ int kernel_features_prepare(struct session *session)
 }
 
 /* Loads the pages of an answer before the kernel copies it. If the process is killed at
- * a page fault during the copy, the reader gets EIO; if it is killed here, the kernel
- * asks the next engine. Reading a byte of each page is faster than MADV_POPULATE_READ if
- * the pages are in memory already. */
+ * a page fault during the copy, the reader gets EIO; if the process is killed in this
+ * function, the kernel asks the next engine. Reading a byte of each page is faster than
+ * MADV_POPULATE_READ if the pages are in memory already. */
 static void bring_in(const struct iovec *iov, int count)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -140,7 +143,7 @@ void kernel_features_ask(struct session *session, struct fuse_conn_info *conn)
 
 #else
 
-/* Bits of the member flags2: FUSE_DIRECT_IO_ALLOW_MMAP and FUSE_PASSTHROUGH. */
+/* Bits of flags2 in fuse_init_in and fuse_init_out. */
 #define FLAG2_DIRECT_IO_ALLOW_MMAP (UINT32_C(1) << 4)
 #define FLAG2_PASSTHROUGH (UINT32_C(1) << 5)
 

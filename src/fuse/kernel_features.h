@@ -6,8 +6,8 @@
 #include "fuse/fuse_internal.h"
 
 /*
- * Features that Linux offers when a session begins. libfuse before 3.17 lacks them; there, this
- * module reads and changes the two messages that begin a session.
+ * Features that Linux offers when a session begins. libfuse before 3.17 lacks them; with
+ * such a libfuse, this module reads and changes the two messages that begin a session.
  *
  *   maps_direct     from 6.6 on, files that bypass the page cache can be mapped
  *   passes_through  from 6.9 on, the kernel can read a file of the mount from another file
@@ -17,9 +17,10 @@
  * unanswered until their readers are killed. */
 void kernel_features_resend(struct session *session);
 
-/* Routes the session's messages through this module. Called after fuse_session_mount. -errno */
+/* Routes the session's messages through this module. Called after fuse_session_mount.
+ * Returns 0 or -errno. */
 must_check int kernel_features_prepare(struct session *session);
 
-/* Asks for both features, and sets session->maps_direct and passes_through as the kernel
- * grants them. Called by the session's init operation. */
+/* Asks the kernel for both features, and sets session->maps_direct and passes_through as
+ * the kernel grants them. Called by the session's init operation. */
 void kernel_features_ask(struct session *session, struct fuse_conn_info *conn);

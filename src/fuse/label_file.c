@@ -14,15 +14,15 @@
  * without requests:
  *
  * - The kernel reads a label from a backing file, which all labels with the same text share.
- *   All opens of an inode must have the same backing file; they have, because the label of a
- *   position in an epoch never changes.
- * - In current/, and where the kernel does not support this, the daemon writes the bytes into
- *   the page cache before it answers the open. The page cache has one content per inode, but
- *   another reader may have the inode open in another epoch. Then reads of the new file bypass
- *   the page cache and come to the daemon.
+ *   All opens of an inode must have the same backing file. They do, because the label of
+ *   a position in an epoch never changes.
+ * - In current/, and if the kernel does not support backing files, the daemon writes the
+ *   bytes into the page cache before it answers the open. The page cache has one content
+ *   per inode. So if another reader has the inode open, perhaps in another epoch, the
+ *   later open bypasses the page cache, and its reads come to the daemon.
  */
 struct label_file {
-	struct open_file open; /* is the first member, for casts */
+	struct open_file open; /* comes first, so that pointers can be cast */
 	bool automatic;	       /* the job has `io = auto` */
 	uint32_t bytes, label;
 };
@@ -69,7 +69,7 @@ static int add_text_locked(struct session *session, uint64_t key, int backing)
 }
 
 /* Makes `backing` the backing file of a label's text, unless the text already has one.
- * Returns the text's backing file; 0: it can't be noted. */
+ * Returns the text's backing file, or 0 if `backing` can't be noted. */
 static int keep_text(struct session *session, uint64_t key, int backing)
 {
 	LOCK_SCOPE(&session->lock);
@@ -92,7 +92,8 @@ static int make_text(struct session *session, const struct label_file *file)
 	return kept;
 }
 
-/* Returns the backing file of the label's text, or makes one. 0: it can't be made. */
+/* Returns the backing file of the label's text, and makes it first if there is none.
+ * Returns 0 if it can't be made. */
 static int text_backing(struct session *session, const struct label_file *file)
 {
 	lock_take(&session->lock);
@@ -115,8 +116,9 @@ static bool store(const struct label_file *file)
 					   file->open.number, 0, &buffers, 0) == 0;
 }
 
-/* If another reader has the inode open, the file gets the backing file of that reader's
- * file, as the kernel requires; otherwise *ret_cache is may_cache. -ENOMEM */
+/* Adds the file to the session's list. *ret_cache becomes may_cache, but false if
+ * another reader has the inode open. With passthrough, the file then gets the backing
+ * file of that reader's file, as the kernel requires. Returns 0 or -errno. */
 static int list_file(struct label_file *file, bool may_cache, bool *ret_cache)
 {
 	struct session *session = file->open.session;

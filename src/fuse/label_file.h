@@ -18,8 +18,8 @@ struct sched_job;
  *   Threads: any.   Locks: none while replying.
  */
 
-/* Answers the open of a label. epoch: the epoch for the file's handle. INODE_CURRENT: the file is
- * in current/, and its label is the same in all epochs. */
+/* Answers the open of a label. epoch: the epoch for the file's handle, or INODE_CURRENT
+ * if the file is in current/ and has the same label in all epochs. */
 void label_file_opened(const struct request *request, struct sched_job *job,
 	uint32_t epoch, uint32_t label);
 /* Answers a read of a label that an earlier engine opened. */

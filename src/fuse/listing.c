@@ -26,8 +26,8 @@
 #define FIRST 2 /* number of the first entry after "." and ".." */
 
 /* The kernel keeps an inode and a name, together 1.2 KB, for each entry listed with
- * attributes. So only WINDOW positions, from the reader's on, have attributes. Others
- * are looked up when they are opened. */
+ * attributes. So only the entries of WINDOW positions, from the reader's position on,
+ * have attributes. The kernel looks up other entries when they are opened. */
 #define WINDOW 4096
 /* Readers may begin anywhere in the layouts classes and mirror. There, all entries have
  * attributes if the epoch has at most MOST_UNORDERED samples, otherwise none. */
@@ -77,7 +77,7 @@ static size_t put_plain(
 		listing->size - listing->used, name, &st, (off_t)next);
 }
 
-/* Adds an entry. false: the buffer is full. */
+/* Adds an entry. Returns false if the buffer is full. */
 static bool put(
 	struct listing *listing, const char *name, struct inode inode, uint64_t number)
 {
@@ -98,8 +98,8 @@ static bool list_dots(struct listing *listing)
 	return listing->offset > 1 || put(listing, "..", tree_parent(directory), 1);
 }
 
-/* *number: in: number of the first fixed entry; out: number after the last one. false:
- * the buffer is full. */
+/* Lists the fixed entries of the directory. *number is the number of the first one, and
+ * becomes the number after the last one. Returns false if the buffer is full. */
 static bool list_entries(struct listing *listing, uint64_t *number)
 {
 	for (size_t i = 0; i < tree_n_entries; i++) {
@@ -153,7 +153,7 @@ static int list_jobs(struct listing *listing)
 	return 0;
 }
 
-/* number: that of epoch 0's entry. false: the buffer is full. */
+/* number: number of the entry of epoch 0. Returns false if the buffer is full. */
 static bool list_epochs(struct listing *listing, struct sched_job *job,
 	const struct tree_range *range, enum inode_kind kind, uint64_t number)
 {

@@ -14,8 +14,9 @@ static void forget_listing(struct session *session, struct inode directory)
 		session->fuse, session_number(session, directory), 0, 0);
 }
 
-/* The names of classes lead to other inodes now. Each is forgotten by itself: the kernel
- * would keep a process's working directory if only its parent were forgotten. */
+/* Makes the kernel forget the names of classes, which now lead to other inodes. Each
+ * name is forgotten by itself: if only the parent directory were forgotten, the kernel
+ * would keep a class that is the working directory of a process. */
 static void forget_classes(
 	struct session *session, struct sched_job *job, struct inode directory)
 {
@@ -32,7 +33,7 @@ static void forget_classes(
 				session, directory, entry.name, strlen(entry.name));
 }
 
-/* Makes the kernel forget the listings of current/ and of the epoch that may begin next. */
+/* Makes the kernel forget the listings of current/ and of the next epoch. */
 static void forget_listings(struct session *session, struct sched_job *job)
 {
 	struct sched_job_status status;

@@ -72,7 +72,8 @@ static int add_option(struct fuse_args *args, const char *option)
 	if (*option == '\0' || strncmp(option, "x-", 2) == 0 ||
 		is_one_of(option, left_out, N_LEFT_OUT))
 		return 0;
-	/* auto_unmount would act when an engine dies. The supervisor unmounts. */
+	/* auto_unmount would unmount when an engine dies, but then the supervisor starts
+	 * another engine for the mount. */
 	if (strcmp(option, "auto_unmount") == 0 && kept_is_supervised())
 		return 0;
 	if (!is_one_of(option, passed_on, N_PASSED_ON))
@@ -173,7 +174,8 @@ const char *mount_device_advice(int err)
 	}
 }
 
-/* EACCES is no error for an ordinary user: fusermount3 may open the device. */
+/* EACCES is no error for an ordinary user, because fusermount3 opens the device as
+ * root. */
 static int check_device(void)
 {
 	auto_close int fd = open(MOUNT_DEVICE, O_RDWR | O_CLOEXEC);
@@ -210,7 +212,8 @@ int mount_helper_check(char **ret_why)
 	return err;
 }
 
-/* The mount would hide a state directory below it, and the daemon would hang. */
+/* Refuses a state directory below the mount point: the mount would hide it, and the
+ * daemon would hang. */
 static int check_state(const struct files_context *context)
 {
 	auto_free char *mountpoint = realpath(context->mountpoint, NULL);
@@ -274,8 +277,8 @@ static void unmount_by_helper(const char *mountpoint)
 
 /* --- mounts of killed daemons ------------------------------------------------------- */
 
-/* Returns the absolute path of a directory, which is not accessed. NULL: its parent does
- * not exist, or no memory. The caller frees the path. */
+/* Returns the absolute path of a directory, without accessing the directory. The caller
+ * frees the path, which is NULL if the parent does not exist or there is no memory. */
 static char *absolute_name(const char *path)
 {
 	auto_free char *copy = strdup(path);
@@ -307,7 +310,8 @@ static bool is_of_our_kind(const char *path)
 	return ours;
 }
 
-/* AT_STATX_FORCE_SYNC asks the daemon; a dead daemon's answers may be cached. */
+/* Tells whether the daemon of a mount is dead. AT_STATX_FORCE_SYNC makes the kernel ask
+ * the daemon, because answers of a dead daemon may be cached. */
 static bool is_dead(const char *path)
 {
 	struct statx st;

@@ -24,33 +24,38 @@ struct open_file_ops {
 	/* Answers a read of a file that an earlier engine opened and that is not in this engine's
 	 * list. The answer may come after the function has returned. */
 	void (*again)(const struct request *request);
-	/* Consumes the positions of a file that an earlier engine opened. Called when the kernel
-	 * releases the file. NULL: files of this kind have no positions. */
+	/* Consumes the positions of a file that an earlier engine opened. Called when
+	 * the kernel releases the file. The pointer is NULL if files of this kind have
+	 * no positions. */
 	void (*consume)(const struct request *request);
-	/* Makes the struct of a file that an earlier engine opened, and that the kernel reads by
-	 * itself (passthrough.h). NULL: the kernel never reads files of this kind by itself. */
+	/* Makes the struct of a file that an earlier engine opened, and that the kernel
+	 * reads by itself (passthrough.h). The pointer is NULL if the kernel never reads
+	 * files of this kind by itself. */
 	int (*outlives)(const struct request *request, struct open_file **ret);
-	/* Cancels opens that a closed file still has parked. NULL: there are none. */
+	/* Cancels opens that a closed file still has parked. The pointer is NULL if
+	 * files of this kind have none. */
 	void (*cancel)(struct open_file *file);
 	/* Frees a file. Consumes its positions unless file->undo is set. */
 	void (*end)(struct open_file *file);
 };
 
-/* The caller has the new file's only reference. */
+/* Fills in a new file, whose only reference the caller gets. */
 void open_file_init(
 	struct open_file *file, const struct request *request, uint64_t handle);
-/* Adds a file to the session's list. -EEXIST: the list has a file with this handle; -ENOMEM. */
+/* Adds a file to the session's list. Returns -EEXIST if the list has a file with this
+ * handle, or -ENOMEM. */
 must_check int open_file_list(struct open_file *file);
 must_check int open_file_list_locked(struct open_file *file);
 /* Adds a file that the kernel reads by itself to the list for later engines, before the
- * open is answered. -ENFILE: the list for later engines is full. */
+ * open is answered. Returns -ENFILE if the list for later engines is full. */
 must_check int open_file_keep(struct open_file *file);
 /* Frees a file that is in no list. Consumes nothing. */
 void open_file_drop(struct open_file *file);
 
 void open_file_hold(struct open_file *file);
 void open_file_put(struct open_file *file);
-/* Finds the st_size of an inode that a reader has open. false: it is not known. */
+/* Finds the st_size of an inode that a reader has open. Returns false if it is not
+ * known. */
 bool open_file_size(struct session *session, struct inode inode, uint64_t *ret);
 
 /* Answers a read, possibly after the function has returned. */
@@ -60,14 +65,16 @@ void open_file_read(const struct request *request);
 void open_file_read_again(const struct request *request, int err);
 
 /* Removes a file from the list, and drops the reader's reference. undo: nothing is
- * consumed, because nobody has read the file. false: the list has no such file. */
+ * consumed, because nobody has read the file. Returns false if the list has no file with
+ * this handle. */
 bool open_file_close(struct session *session, uint64_t handle, bool undo);
 void open_file_undo(struct open_file *file);
 /* Closes all files when the session has ended; nothing is consumed. */
 void open_files_undo_all(struct session *session);
 
-/* If the kernel sends an open again, removes the earlier engine's entry for it. true:
- * *ret_epoch is the entry's epoch. false: no entry, or no epoch. */
+/* Called at each open of a position. If the kernel sends this open again, removes the
+ * earlier engine's entry for it. Returns true if the entry has an epoch, *ret_epoch;
+ * false if there is no entry, or if it has no epoch. */
 bool open_file_take_back(struct session *session, uint32_t *ret_epoch);
 /* Adds an outlived file to the session's list. kept: the earlier engine's entry. */
 must_check int open_file_outlives(const struct request *request, struct kept_open *kept);

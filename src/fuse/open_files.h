@@ -10,7 +10,8 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-/* uthash: a failed insertion leaves hash.tbl NULL, instead of ending the process. */
+/* Makes uthash leave hash.tbl NULL after a failed insertion, instead of ending the
+ * process. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
@@ -27,9 +28,10 @@ struct open_file_ops;
 struct open_inode;
 struct session;
 
-/* The first member of each kind of open file. open_file_ops.h describes its life. */
+/* The struct of each kind of open file begins with this struct. open_file_ops.h
+ * describes the life of an open file. */
 struct open_file {
-	/* (session's lock) private to open_files.c, up to `serial` */
+	/* (session's lock) The fields up to `serial` are private to open_files.c. */
 	LIST_ENTRY(open_file) link; /* links the open files of one inode */
 	struct open_inode *inode;
 	UT_hash_handle hash;
@@ -44,14 +46,14 @@ struct open_file {
 	/* The reader has one reference, and so has each running read, because the kernel
 	 * may release the file before the call that sends it the bytes returns. */
 	atomic_uint references;
-	int backing;  /* the file from which the kernel reads; 0: none */
+	int backing;  /* number of the file from which the kernel reads; 0: none */
 	bool borrows; /* an earlier engine registered `backing` */
 	bool outlived;
 	bool undo; /* (session's lock) nobody has read the file, so nothing is consumed */
 	struct kept_open *kept; /* entry in the list for later engines, or NULL */
 };
 
-/* All zero: no file is open. */
+/* If all fields are zero, no file is open. */
 struct open_files {
 	struct open_inode *inodes;
 	struct open_file *handles;

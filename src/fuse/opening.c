@@ -20,21 +20,23 @@
 #include <errno.h>
 
 /*
- * An open without an answer. Three threads may work on a parked open: the one that received
- * the request, the worker that finished the sample, and the one that handles an interrupt.
+ * An open, or a read of a file that an earlier engine opened, until it is answered.
+ * Three threads may work on it: the one that received the request, the worker that
+ * finished the sample, and the one that handles an interrupt.
  *
  * - `opened` is called exactly once. Only this function answers the request and frees the
  *   opening.
  * - While libfuse runs `interrupted`, it holds the request's own lock. libfuse may be about to
- *   call the function when the request is answered. So `opened` first unregisters the
- *   function; this call of libfuse waits until `interrupted` has returned.
+ *   call `interrupted` when the request is answered. So `opened` first unregisters it by
+ *   fuse_req_interrupt_func, which waits until `interrupted` has returned.
  * - sched_cancel may call `opened` from within `interrupted`. Then `opened` must not wait,
  *   since it would wait for its own caller.
  * - No FUSE thread computes a content: `opened` passes this work to a worker.
  */
 struct opening {
 	struct request request;
-	bool again; /* read of a file that an earlier engine opened; false: open */
+	/* true: a read of a file that an earlier engine opened; false: an open */
+	bool again;
 	struct sched_job *job;
 	uint64_t begun_ns;
 	uint64_t unique; /* number of the request, from handover_request() */
@@ -42,10 +44,12 @@ struct opening {
 	uint64_t ticket;
 	struct sched_handle *handle; /* set when the position is opened */
 	struct by_worker by_worker;  /* in use while a worker makes the content */
-	struct close_waiter waiter;  /* in use during a wait for other readers */
-	uint32_t epoch;		     /* epoch to open after this wait */
-	/* The second file of a pair in current/ is opened in two steps: its label, to
-	 * find the epoch; then its sample in this epoch. true: the first step runs. */
+	/* in use while the open waits for other readers to close */
+	struct close_waiter waiter;
+	uint32_t epoch; /* epoch to open after this wait */
+	/* The second file of a pair in current/ is opened in two steps. The first step
+	 * opens the position's label, to find the epoch; the second opens the sample in
+	 * this epoch. `finds` is true during the first step. */
 	bool finds;
 };
 
@@ -101,7 +105,8 @@ static void answer_label(struct opening *opening, struct sched_handle *handle)
 	sched_undo(handle);
 }
 
-/* If this succeeds, the kernel may release the file before the function returns. */
+/* If the answer succeeds, the kernel may release the file before this function
+ * returns. */
 static int reply(struct opening *opening, const struct open_file *file, int backing)
 {
 	struct request *request = &opening->request;
@@ -131,7 +136,8 @@ static void hand_over(struct opening *opening, struct open_file *file)
 
 static void opened(void *context, const struct sched_opened *result);
 
-/* If the sample is already there, answers and frees the opening before returning. */
+/* Opens the position. If the sample is already there, answers the request and frees the
+ * opening before returning. */
 static void ask(struct opening *opening, uint32_t epoch)
 {
 	fuse_req_t req = opening->request.req;
@@ -149,7 +155,8 @@ static void ask(struct opening *opening, uint32_t epoch)
 		const struct sched_open_callbacks *) =
 		sample ? sched_open : sched_open_label;
 	int err = open(opening->job, epoch, inode.position, &callbacks);
-	/* Another script reads current/; sched_look finds out whether it has ended. */
+	/* EAGAIN: another script reads current/. sched_look finds out whether this
+	 * script has ended. */
 	if (err == -EAGAIN) {
 		sched_look(opening->job);
 		err = open(opening->job, epoch, inode.position, &callbacks);
@@ -191,8 +198,8 @@ static void answer_sample(struct opening *opening, struct sched_handle *handle)
 		share(opening, epoch);
 		return;
 	}
-	/* -EAGAIN: a removed job's file is still open, and this job has got that job's
-	 * number, so the file has the same inode. */
+	/* EAGAIN here means that a file of a removed job is still open. This job has got
+	 * the number of that job, so both files have the same inode. */
 	if (err)
 		reply_error(opening->request.req, err == -EAGAIN ? -EBUSY : err);
 	else
@@ -234,7 +241,7 @@ static void give_up(struct by_worker *by_worker)
 	opening_free(opening);
 }
 
-/* true: the answer needs the catalogue, or a content that has to be computed. */
+/* Tells whether the answer needs the catalogue, or a content that has to be computed. */
 static bool takes_long(const struct opening *opening)
 {
 	struct inode inode = opening->request.inode;
@@ -282,7 +289,7 @@ static void opened(void *context, const struct sched_opened *result)
 		answer(opening);
 }
 
-/* NULL: the request was answered with an error. */
+/* Returns NULL if the request was answered with an error. */
 static struct opening *opening_new(const struct request *request, bool again)
 {
 	struct sched_job *job =
@@ -303,8 +310,10 @@ static struct opening *opening_new(const struct request *request, bool again)
 	return opening;
 }
 
-/* Returns the epoch that an earlier engine chose without answering this open; or, for a
- * label, the epoch of other readers that its reader shared for the sample. */
+/* Returns the epoch in which to open the file. In current/, this is the epoch that an
+ * earlier engine chose without answering the open. For a label, text or second file, it
+ * is the epoch in which the reader had to open the sample, because other readers had it
+ * open. Otherwise it is SCHED_CURRENT. */
 static uint32_t epoch_of(const struct request *request)
 {
 	struct inode inode = request->inode;

@@ -29,8 +29,8 @@ static void count(enum stat_id kind)
 	stats_add(STAT_REQUESTS, 1);
 }
 
-/* -ENODEV: the mount's job was removed. Reads and releases do not use this function,
- * because open files stay readable. */
+/* Returns -ENODEV if the mount's job was removed. Reads and releases do not use this
+ * function, because open files stay readable. */
 static int find(fuse_req_t req, fuse_ino_t ino, struct request *ret)
 {
 	struct session *session = session_of(req);
@@ -92,9 +92,10 @@ static void start(const struct request *request, bool by_worker,
 		answer(request);
 }
 
-/* Returns the seconds for which the kernel may cache a name or attributes: at most
- * UNTOLD_S if the session sends no notifications. But files of an epoch keep `timeout`:
- * they never change, and the kernel looks them up again when their directory changes. */
+/* Returns the seconds for which the kernel may cache a name or attributes: `timeout`,
+ * but at most UNTOLD_S if the session sends no notifications. Files of an epoch always
+ * keep `timeout`: they never change, and the kernel looks them up again when their
+ * directory changes. */
 static double lasting(const struct session *session, struct inode inode, double timeout)
 {
 	bool file = inode_is_sample(inode) || inode.kind == INODE_LABEL ||
@@ -194,7 +195,7 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 }
 
 /* The kernel may keep a listing until the directory's time changes (set_in_job in
- * attributes.c). After the answer ENOSYS, it sends no further opendir. */
+ * attributes.c). After an answer ENOSYS, the kernel sends no further opendir. */
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	const struct session *session = session_of(req);
@@ -308,7 +309,8 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	fuse_reply_err(req, 0);
 }
 
-/* Python's open() sends an ioctl to each file, to ask whether it is a terminal. */
+/* Answers the ioctl by which Python's open() asks of each file whether it is a
+ * terminal. */
 static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned command, void *argument,
 	struct fuse_file_info *fi, unsigned flags, const void *in, size_t in_bytes,
 	size_t out_bytes)

@@ -33,7 +33,7 @@ static int open_other(const struct mirror_other *other)
 	return fd < 0 ? -errno : fd;
 }
 
-/* -ESTALE: the file has changed since the scan. */
+/* Returns -ESTALE if the file has changed since the scan. */
 static int check(const struct mirror_other *other, int fd)
 {
 	struct stat st;

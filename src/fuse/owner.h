@@ -19,11 +19,13 @@ struct sched_job;
 #define OWNER_SEARCH 1u /* the right to find a name in the directory */
 #define OWNER_READ 4u	/* the right to read the inode */
 
-/* false: the daemon checks no rights; each process that the kernel lets in may read. */
+/* Tells whether the daemon checks rights. Otherwise each process that the kernel lets in
+ * may read. */
 bool owner_is_checked(const struct session *session);
 
-/* Checks the requesting process's rights to an inode. 0: they suffice, or the inode
- * belongs to no job. OWNER_SEARCH is needed besides `wanted` below a job's directory. */
+/* Checks the requesting process's rights to an inode. Returns 0 if they suffice, or if
+ * the inode belongs to no job. Below a job's directory, OWNER_SEARCH is needed besides
+ * `wanted`. */
 must_check int owner_check(fuse_req_t req, struct inode inode, unsigned wanted);
 
 /* Sets the owner, group and mode of an inode in the job. */

@@ -46,7 +46,8 @@ static int add(void *context, int fd)
 	return id;
 }
 
-/* The kernel has forgotten all files of a session that has ended. */
+/* Makes the kernel forget a file. If the session has ended, the kernel has already
+ * forgotten all its files. */
 static int close_backing(const struct session *session, int id)
 {
 	uint32_t number = (uint32_t)id;

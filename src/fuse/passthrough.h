@@ -23,15 +23,16 @@ struct sched_job;
 /* max_stack_depth in FUSE_INIT: backing files are plain files, not passed through. */
 #define PASSTHROUGH_STACK_DEPTH 1
 
-/* true: the session is that of the whole tree, and the process may register files with
- * the kernel (CAP_SYS_ADMIN). */
+/* Tells whether the session is that of the whole tree, and the process may register
+ * files with the kernel (CAP_SYS_ADMIN). */
 bool passthrough_possible(const struct session *session);
 
 /* Enables the registration of files. Called when the session has begun. */
 void passthrough_begin(struct session *session);
 void passthrough_end(struct session *session);
 
-/* Returns the kernel's number of the registered file with the content; 0: none. */
+/* Returns the kernel's number of the registered file that has the bytes of the content,
+ * or 0 if there is none. */
 int passthrough_of(const struct session *session, const struct sched_job *job,
 	const struct content *content);
 

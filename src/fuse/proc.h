@@ -18,11 +18,12 @@ struct process {
 	size_t n_command;
 };
 
-/* Reads as much of a file in /proc/ID as fits, and appends a \0. false: nothing was read. */
+/* Reads as much of a file in /proc/ID as fits, and appends a \0. Returns false if
+ * nothing was read. */
 bool process_read_file(long id, const char *name, char *ret, size_t room, size_t *ret_n);
-/* Reads all members of *ret from /proc. false: there is no such process. */
+/* Reads all fields of *ret from /proc. Returns false if there is no such process. */
 bool process_read(long id, struct process *ret);
-/* Reads all members of *ret but the command. id: a process or a thread. */
+/* Reads all fields of *ret except the command. id: a process or a thread. */
 bool process_read_stat(long id, struct process *ret);
 /* Returns the process of a thread. If /proc does not show the thread, returns `thread`. */
 long process_of_thread(long thread);

@@ -12,7 +12,7 @@ struct arguments {
 	const char *at, *end;
 };
 
-/* NULL: there is no next argument, or its end is missing. */
+/* Returns NULL if there is no next argument, or if its final \0 is missing. */
 static const char *next_of(struct arguments *arguments)
 {
 	const char *found = arguments->at;
@@ -30,7 +30,8 @@ static const char *after(const char *text, const char *prefix)
 }
 
 /* Skips the name of a Python package that starts processes: multiprocessing, its fork
- * multiprocess, or loky, which has two names. NULL: the text has no such name. */
+ * multiprocess, or loky, which has two names. Returns the rest of the text, or NULL if
+ * the text does not begin with such a name. */
 static const char *after_package(const char *text)
 {
 	static const char *const names[] = {"multiprocessing.", "multiprocess.",
@@ -119,7 +120,7 @@ static bool is_same(struct word a, struct word b)
 	return a.n == b.n && memcmp(a.text, b.text, a.n) == 0;
 }
 
-/* Copies a word in lower case, with '_' for '-'. false: there is no room. */
+/* Copies a word in lower case, with '_' for '-'. Returns false if there is no room. */
 static bool copy_name(struct word word, char *ret, size_t room)
 {
 	if (word.n >= room)
@@ -160,12 +161,13 @@ static bool is_one_of(struct word word, const char *const *names)
 	return found;
 }
 
-/* Exact names: "rank" may be part of others, such as the rank of a LoRA matrix. */
+/* Names of ranks. They are compared exactly, because other names can contain "rank",
+ * such as that of the rank of a LoRA matrix. */
 static const char *const ranks[] = {"rank", "local_rank", "node_rank", "global_rank",
 	"world_rank", "machine_rank", "host_rank", "process_rank", "proc_rank",
 	"worker_rank", "dist_rank", "ddp_rank", "mpi_rank", "process_id", "process_index",
 	NULL};
-/* Names of devices. They may differ between ranks. */
+/* Names of devices, whose numbers may also differ between ranks. */
 static const char *const devices[] = {"gpu", "gpus", "gpu_id", "gpu_ids", "device",
 	"devices", "device_id", "device_ids", "cuda", "cuda_device", "local_gpu", NULL};
 
@@ -284,9 +286,9 @@ bool process_launched(const char *environ, size_t n, struct process_launch *ret)
 	return ret->rank != 0;
 }
 
-/* Variables that launchers set. ranks: number of all ranks; here: number of those on
- * this machine. A launcher that others usually start comes before them. Slurm's `here`
- * has numbers for several machines, such as "2(x3),1"; only the first is read. */
+/* Variables that launchers set. ranks: number of all ranks; here: number of the ranks on
+ * this machine. A launcher comes before those that usually start it. Slurm's `here` has
+ * numbers for several machines, such as "2(x3),1"; only the first is read. */
 static const struct {
 	const char *ranks, *here;
 } launchers[] = {
@@ -296,7 +298,7 @@ static const struct {
 	{"SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE"},
 };
 
-/* 0: the environment has no such variable. */
+/* Returns the number in a variable, or 0 if the environment has no such variable. */
 static long number_in(const char *environ, size_t n, const char *name)
 {
 	struct arguments rest = {environ, environ + n};

@@ -23,15 +23,17 @@ enum process_helper {
 };
 enum process_helper process_helper(const char *arguments, size_t n);
 
-/* The ranks in two command lines of one training, which differ only in numbers: at least
- * one is named as a rank, the others as devices. */
+/* The ranks in two command lines of one training. The command lines differ only in
+ * numbers: at least one number has the name of a rank, the others have names of
+ * devices. */
 struct process_ranks {
 	long a, b;
 };
 /* Tells whether the command lines differ in their ranks. *ret: the ranks. */
 bool process_differ_in_rank(
 	const char *a, size_t n_a, const char *b, size_t n_b, struct process_ranks *ret);
-/* false: the arguments contain no rank, so process_differ_in_rank is false for them. */
+/* Returns false if the arguments contain no name of a rank. Then process_differ_in_rank
+ * returns false, too. */
 bool process_names_rank(const char *arguments, size_t n);
 
 /* Hashes of what a launcher sets in the environment. All ranks of a training have the
@@ -39,7 +41,8 @@ bool process_names_rank(const char *arguments, size_t n);
 struct process_launch {
 	uint64_t training, rank;
 };
-/* Finds the facts in an environment of n bytes. false: no launcher has set a rank. */
+/* Fills in *ret from an environment of n bytes. Returns false if no launcher has set a
+ * rank. */
 bool process_launched(const char *environ, size_t n, struct process_launch *ret);
 
 /* Tells whether a launcher has started several ranks, some of them on other machines. */

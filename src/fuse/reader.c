@@ -68,7 +68,7 @@ bool reader_lives(const struct sched_program *program)
 
 static struct lock lock = {
 	.mutex = PTHREAD_MUTEX_INITIALIZER, .rank = LOCK_RANK_FUSE, .name = "readers"};
-/* (lock) a hash table; each row has room for WAYS threads */
+/* (lock) a hash table; each bucket has room for WAYS threads */
 static struct known_thread threads[THREADS / WAYS][WAYS];
 
 static struct known_thread *find_locked(long id)
@@ -81,7 +81,8 @@ static struct known_thread *find_locked(long id)
 	return NULL;
 }
 
-/* A new entry replaces the least recently used one of its row. */
+/* Returns the thread's entry. A new entry replaces the least recently used one of its
+ * bucket. */
 static struct known_thread *get_locked(long id)
 {
 	struct known_thread *set = threads[(unsigned long)id % (THREADS / WAYS)];
@@ -97,8 +98,8 @@ static struct known_thread *get_locked(long id)
 	return found;
 }
 
-/* Returns the script of a rank that has read, itself or by a worker; 0: not known. A
- * script keeps the number of its oldest rank even after this rank has ended. */
+/* Returns the script of a rank that has read, itself or by a worker, or 0 if it is not
+ * known. A script keeps the number of its oldest rank even after this rank has ended. */
 static uint64_t known_script(uint64_t rank)
 {
 	LOCK_SCOPE(&lock);
@@ -115,7 +116,8 @@ static bool is_known_rank(uint64_t process)
 	return known_script(process) != 0;
 }
 
-/* The process has got workers, so it is a rank, and no worker any more. */
+/* Removes the entries of a process that was taken for a worker. It has got workers, so
+ * it is a rank. */
 static void forget_worker(long process)
 {
 	LOCK_SCOPE(&lock);

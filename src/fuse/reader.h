@@ -14,9 +14,9 @@ struct sched_program;
  * Tells whether the reader that sent an interrupted request is about to die. The kernel
  * interrupts a request for any signal, also if a child exited, and many readers can't
  * handle an open that fails with EINTR. So only a signal that ends the process may make
- * the request fail: it has become SIGKILL before this function is called. Also returns
- * true if this can't be determined, for instance if the reader is in another name space
- * of pids.
+ * the request fail: the kernel has turned it into SIGKILL before this function is
+ * called. Also returns true if this can't be determined, for instance if the reader is
+ * in another name space of pids.
  */
 bool reader_dies(fuse_req_t req);
 
@@ -35,8 +35,9 @@ struct sched_reader reader_peek(fuse_req_t req);
 /* Notes that the requesting thread has read its last opened file to the end. */
 void reader_has_read(fuse_req_t req);
 
-/* Notes that, in current/, the thread was given another epoch, which another reader
- * keeps open. Holds for this file and its label until the thread opens another. */
+/* Notes that, in current/, the requesting thread got `epoch`, because another reader has
+ * the inode open in it. The note holds for this file and its label until the thread
+ * opens another file. */
 void reader_shares(fuse_req_t req, uint64_t number, uint32_t epoch);
-/* Returns the epoch noted by reader_shares; SCHED_CURRENT: none. */
+/* Returns the epoch that reader_shares noted, or SCHED_CURRENT if there is none. */
 uint32_t reader_shared(fuse_req_t req, uint64_t number);

@@ -41,8 +41,8 @@ static bool is_server(const struct process *process)
 	       birth_of(process, &parent) == BIRTH_SPAWNED;
 }
 
-/* Finds the process that started `process`, directly or through a forkserver. false:
- * /proc does not show it. */
+/* Finds the process that started `process`, directly or through a forkserver. Returns
+ * false if /proc does not show that process. */
 static bool has_founder(
 	const struct process *process, struct process *ret, enum birth *ret_birth)
 {
@@ -104,8 +104,8 @@ struct group {
 	struct process_launch launch;
 	struct process other; /* the sibling that is being examined */
 	struct eldest eldest;
-	/* The command line of `first` may name a rank (has_command). If so, the next
-	 * members describe the siblings whose command lines differ only in the rank.
+	/* has_command: the command line of `first` may name a rank. If so, the next
+	 * fields describe the siblings whose command lines differ only in the rank.
 	 * by_command: the oldest sibling; least, most: lowest and highest rank; n:
 	 * number of siblings. */
 	bool has_command;
@@ -157,8 +157,8 @@ static void visit_sibling(void *context, long child)
 }
 
 /* Returns the number of the oldest among the process and its siblings that are ranks of
- * the same training. 0: there are no such siblings. as_rank: siblings that were forked
- * or spawned like the process are ranks, too. */
+ * the same training, or 0 if there are no such siblings. as_rank: siblings that were
+ * forked or spawned like the process are ranks, too. */
 static uint64_t eldest_of(
 	const struct process *process, const struct process *parent, bool as_rank)
 {
@@ -178,9 +178,9 @@ static uint64_t eldest_of(
 	return group.eldest.number;
 }
 
-/* Examines the rank and its ancestors. If siblings of one of them are ranks, too, all
- * these ranks make up the script; the uppermost such process counts. Forked and spawned
- * siblings count only for `rank` itself. */
+/* Examines the rank and its ancestors. If one of these processes has siblings that are
+ * ranks, too, all these ranks make up the script. If several have, the uppermost one
+ * counts. Forked and spawned siblings count only for `rank` itself. */
 uint64_t relatives_script(const struct process *rank)
 {
 	uint64_t script = process_number(rank), eldest;

@@ -30,5 +30,5 @@ struct process relatives_rank(const struct process *process);
  */
 uint64_t relatives_script(const struct process *rank);
 
-/* true: a launcher has started other ranks of the training on other machines. */
+/* Tells whether a launcher has started other ranks of the training on other machines. */
 bool relatives_are_elsewhere(const struct process *rank);

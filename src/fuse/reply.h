@@ -24,10 +24,12 @@ struct request {
 	fuse_req_t req;
 	struct session *session;
 	struct inode inode;
-	const struct open_file_ops *ops; /* operations of a file's kind */
-	struct fuse_file_info fi;	 /* fi.fh: handle of an open file */
-	/* The number of bytes that a read wants, and their offset; of a listing, the
-	 * size of its buffer, and the number of its first entry. */
+	/* functions for the file's kind; set by file_requests.c */
+	const struct open_file_ops *ops;
+	struct fuse_file_info fi; /* fi.fh: handle of an open file */
+	/* size and offset: of a read, the number of bytes that it wants, and their
+	 * offset; of a listing, the size of its buffer, and the number of its first
+	 * entry. */
 	size_t size;
 	uint64_t offset;
 };
@@ -40,6 +42,6 @@ void reply_bytes(fuse_req_t req, const void *bytes, ssize_t n);
 void reply_text(const struct request *request, const char *text, uint64_t bytes);
 /* Answers a read of samples, and counts the read. Returns 0 or -errno, as fuse_reply_iov does. */
 int reply_samples(fuse_req_t req, const struct iovec *iov, int n, size_t bytes);
-/* backing: the file from which the kernel reads; 0: reads come to this process. Returns
- * 0, or an error if the reader was killed; then the file is not open. */
+/* backing: number of the file from which the kernel reads; 0: reads come to this
+ * process. Returns an error if the reader was killed: then the file is not open. */
 int reply_open(fuse_req_t req, const struct fuse_file_info *fi, int backing);

@@ -15,9 +15,9 @@
 #include <errno.h>
 
 struct sample_file {
-	struct open_file open; /* is the first member, for casts */
+	struct open_file open; /* comes first, so that pointers can be cast */
 	struct sched_job *job;
-	struct sched_handle *handle; /* NULL: the kernel reads the file (open.outlived) */
+	struct sched_handle *handle; /* NULL: an outlived file, which the kernel reads */
 	uint32_t epoch, position;
 	bool second; /* the second file of a pair; its release consumes nothing */
 	struct content content;
@@ -47,9 +47,9 @@ static const struct sample_file *find_other_locked(const struct sample_file *fil
 	return open ? file_of(open) : NULL;
 }
 
-/* The file may be open together with `other` if both have the same epoch, and so the
- * same bytes. The file then gets the backing file of `other`, or none if `other` has
- * none. An earlier engine must have registered this backing file. */
+/* Tells whether the file may be open together with `other`, whose backing file it then
+ * gets. Both need the same epoch, and so the same bytes. If `other` has a backing file,
+ * an earlier engine must have registered it. */
 static bool may_join_locked(
 	const struct sample_file *file, const struct sample_file *other)
 {
@@ -61,8 +61,9 @@ static bool may_join_locked(
 	       !fault_hit("passthrough.new");
 }
 
-/* -EAGAIN: another reader has another epoch of the position open; *ret_epoch is set as
- * sample_file_new describes. -ENOMEM */
+/* Adds the file to the session's list. Returns -ENOMEM, or -EAGAIN if another reader has
+ * another epoch of the position open; then *ret_epoch is set as sample_file_new
+ * describes. */
 static int list_file(
 	struct sample_file *file, struct close_waiter *waiter, uint32_t *ret_epoch)
 {

@@ -128,8 +128,8 @@ unsigned session_threads(void)
 }
 
 /* Keeps libfuse from unmounting a later mount at the mount point. libfuse does not
- * unmount if its descriptor polls as POLLERR. So the descriptor is replaced by a pipe
- * without a reader, which does. */
+ * unmount if poll reports POLLERR for its descriptor. So the descriptor is replaced by a
+ * pipe without a reader, for which poll reports POLLERR. */
 static void end_detached(struct session *session)
 {
 	int ends[2];
@@ -178,7 +178,7 @@ static bool is_later(struct timespec a, struct timespec b)
 }
 
 /* The time of directories that list jobs has to change in each call (set_in_job in
- * attributes.c). If the clock has not advanced, it grows by a nanosecond. */
+ * attributes.c). If the clock has not advanced, the time grows by a nanosecond. */
 static void touch_jobs_locked(struct session *session)
 {
 	struct timespec now;

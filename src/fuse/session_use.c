@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-/* Directories above a job's directory have FUSE_ROOT_ID, too, in the mount of the job.
+/* A mount of a job uses FUSE_ROOT_ID also for the directories above the job's directory.
  * So the root is its own "..", and nothing outside the job is visible. */
 uint64_t session_number(const struct session *session, struct inode inode)
 {
@@ -37,8 +37,8 @@ void session_forget_name(const struct session *session, struct inode directory,
 }
 
 /* Tells whether reads of open files go through the page cache. With `io = auto`, only
- * those of batches do, because readers map batches; and not even those if the kernel can
- * map files that bypass the page cache. */
+ * reads of batches do, because readers map batches; but none do if the kernel can map
+ * files that bypass the page cache. */
 static bool is_cached(const struct session *session, const struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -52,8 +52,9 @@ bool session_is_mappable(const struct session *session, const struct sched_job *
 	return session->maps_direct || session->passes_through || is_cached(session, job);
 }
 
-/* keep_cache makes the bytes in the page cache valid for the next open. In a numbered
- * epoch they never change. A file of current/ may then hold other samples. */
+/* keep_cache makes the bytes in the page cache valid for the next open of the inode. In
+ * a numbered epoch they never change. At its next open, a file of current/ may have
+ * other samples. */
 void session_set_io(const struct session *session, const struct sched_job *job,
 	struct inode inode, struct fuse_file_info *fi)
 {

@@ -16,7 +16,7 @@
 #define MAX_STAT_CHUNKS 2048
 
 struct snapshot {
-	struct open_file open; /* is the first member, for casts */
+	struct open_file open; /* comes first, so that pointers can be cast */
 	struct made_text *text;
 };
 
@@ -99,8 +99,9 @@ uint64_t text_file_known_size(struct session *session, struct inode inode)
 		       : 0;
 }
 
-/* Renders a text, and lists it under the handle request->fi.fh. job: NULL unless it is
- * the text of a sample. -EEXIST: another read has already listed the file. */
+/* Renders a text, and lists it under the handle request->fi.fh. job: the job of a
+ * sample's text; NULL for other texts. Returns -EEXIST if another read has already
+ * listed the file. */
 static int open_snapshot(
 	const struct request *request, struct sched_job *job, sample_id sample)
 {
@@ -167,8 +168,8 @@ static void start_open(const struct request *request)
 {
 	struct request opened = *request;
 	opened.fi.fh = handle_new(0);
-	/* Other texts are opened even if all workers wait for a storage, so that a user
-	 * can find the cause. */
+	/* Other texts need no worker. So they can be opened even if all workers wait for
+	 * a storage, and a user can find the cause. */
 	if (request->inode.kind == INODE_JOB_STATE ||
 		request->inode.kind == INODE_DASHBOARD)
 		by_worker_answer(&opened, answer_open);

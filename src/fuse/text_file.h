@@ -21,7 +21,8 @@ struct sched_job;
  */
 extern const struct open_file_ops text_file_ops, order_file_ops;
 
-/* Finds the size of a text file by rendering or measuring the text. -errno */
+/* Finds the size of a text file by rendering or measuring the text. Returns 0 or
+ * -errno. */
 must_check int text_file_size(struct session *session, struct inode inode, uint64_t *ret);
 /* Returns the size of a text file if it is known without rendering or measuring; otherwise 0. */
 uint64_t text_file_known_size(struct session *session, struct inode inode);

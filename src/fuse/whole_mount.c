@@ -32,7 +32,8 @@ static void log_libfuse(enum fuse_log_level level, const char *format, va_list a
 		log_info("%s", text);
 }
 
-/* Finds the previous engine's mount of the whole tree. NULL: there is none. */
+/* Returns the entry of the previous engine's mount of the whole tree, or NULL if there
+ * is none. */
 static struct kept_descriptor *find_whole(void)
 {
 	const struct inode root = {.kind = INODE_ROOT};

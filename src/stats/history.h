@@ -21,11 +21,12 @@
 #define HISTORY_STEP_NS UINT64_C(10000000000)
 /* Number of readings: one at the start of the hour, and one after each step. */
 #define HISTORY_READINGS 361
-/* most jobs in a reading; the scheduler gives each job an index */
+/* most jobs in a reading; the scheduler decides which element of `jobs` a job gets */
 #define HISTORY_JOBS 32
 /* number of causes for which readers wait, such as storage and decode */
 #define HISTORY_CAUSES 4
-/* equals CACHE_NEEDS: samples that 0, 1, 2, 3, and 4 or more streams need */
+/* elements of cache_needed: samples that 0, 1, 2, 3, and 4 or more streams need; equals
+ * CACHE_NEEDS */
 #define HISTORY_NEEDS 5
 
 /* The counters of one job since it was added. */
@@ -37,8 +38,8 @@ struct history_job {
 struct history_reading {
 	uint64_t ns;		  /* time of the reading, by clock_now_ns() */
 	uint64_t served, decodes; /* counters of the daemon since its start */
-	/* Bytes in the cache: all; those of pinned tensors; for each i, those of samples
-	 * that i streams need. */
+	/* Bytes of all tensors in the cache; of the pinned ones; and of those whose
+	 * sample 0, 1, 2 ... streams need (HISTORY_NEEDS). */
 	uint64_t cache_held, cache_pinned, cache_needed[HISTORY_NEEDS];
 	struct history_job jobs[HISTORY_JOBS];
 };

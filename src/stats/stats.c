@@ -36,7 +36,8 @@ _Thread_local _Atomic uint64_t *stats_own; /* own->counts */
 static pthread_key_t end_key;
 static pthread_once_t end_once = PTHREAD_ONCE_INIT;
 
-/* Both steps happen under the lock, so stats_get counts the thread exactly once. */
+/* Adds the thread's counts to `ended`, and takes its block off the list. Both happen
+ * under the lock, so stats_get counts the thread exactly once. */
 static void thread_ends(void *context)
 {
 	struct block *block = context;

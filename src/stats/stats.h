@@ -143,8 +143,9 @@
 	STAT(CLUSTER_LAG, "cluster_lag", GAUGE, "samples",                               \
 		"samples drawn for the ranks of this node and not consumed yet")
 
-/* Each line is HISTOGRAM(identifier, name, help), a histogram of durations. Other
- * modules record those of each dataset and each lock, which this folder only prints. */
+/* Each line is HISTOGRAM(identifier, name, help), a histogram of durations. The
+ * histograms of single datasets and locks are kept by other modules; this folder only
+ * prints them. */
 #define STATS_HISTOGRAMS(HISTOGRAM)                                                      \
 	HISTOGRAM(OPEN_LATENCY, "open_latency",                                          \
 		"from the request to open a sample until it is answered")                \
@@ -195,7 +196,7 @@ static inline void stats_add(enum stat_id stat, uint64_t n)
 }
 
 void stats_set(enum stat_id stat, uint64_t value); /* Sets a gauge. */
-void stats_change(enum stat_id stat, int64_t by);  /* Changes a gauge by an amount. */
+void stats_change(enum stat_id stat, int64_t by);  /* Adds `by` to a gauge. */
 uint64_t stats_get(enum stat_id stat);
 
 /* Adds a duration to a histogram of the whole daemon. */
@@ -210,9 +211,9 @@ void stats_print_json(FILE *out);
 void stats_print_man(FILE *out);
 void stats_print_histograms_man(FILE *out);
 
-/* The two text formats of Prometheus. Lines HELP, TYPE and UNIT precede a value, and the
- * last line is EOF. In these lines a counter's name ends in "_total" (STATS_PROMETHEUS)
- * or not (STATS_OPENMETRICS). */
+/* The two text formats of Prometheus. In both, lines HELP, TYPE and UNIT precede a
+ * value, and the last line is EOF. They differ in the counters' names in HELP, TYPE and
+ * UNIT: these end in "_total" in STATS_PROMETHEUS, but not in STATS_OPENMETRICS. */
 enum stats_form { STATS_PROMETHEUS, STATS_OPENMETRICS };
 
 enum stats_kind { STATS_GAUGE, STATS_COUNTER, STATS_TIMES };
@@ -225,7 +226,8 @@ void stats_print_metrics_end(FILE *out);
 
 /* A histogram, and the labels that Prometheus shows with it, such as dataset="photos". */
 struct stats_times {
-	char name[80];	  /* name of the dataset or lock; "": there are no labels */
+	/* name of the dataset or lock; "": the histogram is the whole daemon's */
+	char name[80];
 	char labels[200]; /* all labels, as text to print between { and }; "": none */
 	struct histogram_copy copy;
 };

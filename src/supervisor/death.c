@@ -13,7 +13,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* An operator may send SIGKILL, too, so the kernel's own kills are compared. */
+/* Tells whether the kernel killed the engine because memory ran out. An operator, too,
+ * can send SIGKILL, so the kernel's count of such kills must have grown. */
 static bool was_of_memory(int status, uint64_t kills_before, uint64_t kills)
 {
 	bool any = kills > kills_before || fault_hit("death.memory");

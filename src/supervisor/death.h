@@ -5,6 +5,6 @@
 
 #include <stdbool.h>
 
-/* Must be called by each engine when it starts. If the previous engine died, writes the cause to
- * the log and to kept()->reason. */
+/* Called by each engine when it starts. If the previous engine died (has_died), writes
+ * the cause to the log and to kept()->reason. */
 void death_tell(bool has_died);

@@ -32,7 +32,8 @@ static bool set_address(struct notifier *notifier, const char *path)
 	return true;
 }
 
-/* Half of the longest pause that systemd's watchdog allows; 0: there is no watchdog. */
+/* Returns half of the longest pause that systemd's watchdog allows, in nanoseconds; 0:
+ * systemd does not watch this process. */
 static uint64_t watchdog_pause(void)
 {
 	const char *usec = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");

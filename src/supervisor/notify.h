@@ -13,13 +13,14 @@
  * describes: datagrams that consist of lines. Does nothing if systemd did not start the
  * service.
  *
- *   Owns: a socket.   Threads: one.   Errors: none, since they could not be reported.
+ *   Owns: a socket.   Threads: one.   Errors: ignored.
  */
 struct notifier {
 	int fd; /* socket; -1: systemd expects no messages */
 	struct sockaddr_un address;
 	socklen_t bytes;
-	/* pause between watchdog messages (0: no watchdog); time of the next one */
+	/* pause between watchdog messages, or 0 if there is no watchdog; time of the
+	 * next message, or 0 if there is none */
 	uint64_t pause_ns, next_ns;
 };
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* ret[1] is left free, for the supervisor's argument. */
+/* Copies the arguments. Leaves ret[1] free for the argument that the supervisor adds. */
 static char **engine_arguments(int argc, char **argv)
 {
 	char **ret = calloc((size_t)argc + 2, sizeof(*ret));
@@ -20,8 +20,9 @@ static char **engine_arguments(int argc, char **argv)
 	return ret;
 }
 
-/* is_mounted: no process serves the mount point yet, so it must not be accessed. The
- * caller frees the result. NULL: the path does not exist, or there is no memory. */
+/* is_mounted: the path is a mount that no process serves yet, so it must not be
+ * accessed. The caller frees the result, which is NULL if the path does not exist or
+ * there is no memory. */
 static char *absolute(const char *path, bool is_mounted)
 {
 	if (!is_mounted)
@@ -44,7 +45,7 @@ int supervise(bool foreground, bool debug, int device, int argc, char **argv)
 	int err = foreground ? 0 : background_begin();
 	if (err)
 		log_error("can't go to the background: %s", strerror(-err));
-	/* The first engine will report a path that does not exist. */
+	/* A path that does not exist is passed on: the first engine reports it. */
 	if (!err && config.first && config.again) {
 		config.again[argc - 1] = ini ? ini : argv[argc - 2];
 		config.again[argc] = mountpoint ? mountpoint : argv[argc - 1];

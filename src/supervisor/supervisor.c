@@ -27,8 +27,9 @@
 #define FIRST_PAUSE_NS UINT64_C(100000000)
 #define SICK_PAUSE_NS UINT64_C(1000000000)
 /* An engine increases kept->beats every second, even on a busy machine. It is killed
- * after SILENT_CHECKS checks without a change. Checks are counted, not seconds, because
- * on a suspended machine the supervisor checks nothing. */
+ * after SILENT_CHECKS checks without a change. Checks are counted rather than seconds:
+ * while the machine is suspended, the engine does not beat, but nothing is checked,
+ * either. */
 #define CHECK_NS UINT64_C(5000000000)
 #define SILENT_CHECKS 12
 
@@ -38,17 +39,18 @@ struct supervisor {
 	const struct supervisor_config *config;
 	struct kept *kept;
 	int page, socket, engines_socket, signals;
-	sigset_t mask;	   /* the signal mask at the start, which engines get */
+	/* the supervisor's signal mask when it started; engines get it */
+	sigset_t mask;
 	pid_t engine;	   /* pid of the engine; 0: none is running */
 	bool ready;	   /* the present engine has reported that it serves the mount */
 	bool served;	   /* an engine has reported that it serves the mount */
 	bool ending;	   /* a signal has asked the daemon to end */
 	uint64_t start_ns; /* time at which to start the next engine; 0: none */
 	uint64_t deaths[DEATHS];
-	unsigned n_deaths; /* deaths that count as the engines' fault */
+	unsigned n_deaths; /* number of deaths by the engines' own fault */
 	uint64_t check_ns; /* time of the next check of kept->beats; 0: never */
 	uint64_t beats;	   /* kept->beats at the last check */
-	unsigned n_silent; /* successive checks that found the same value */
+	unsigned n_silent; /* number of successive checks that found `beats` unchanged */
 	struct notifier notifier;
 };
 
@@ -95,7 +97,7 @@ static void start_engine(struct supervisor *supervisor)
 	if (supervisor->engine > 0) {
 		atomic_fetch_add(&supervisor->kept->lives, 1);
 		supervisor->start_ns = 0;
-	} else { /* fork has failed, perhaps for lack of memory */
+	} else { /* fork has failed, perhaps for lack of memory: try later */
 		supervisor->engine = 0;
 		supervisor->start_ns = clock_now_ns() + SICK_PAUSE_NS;
 	}
@@ -160,8 +162,8 @@ static void obey(
 	begin_checks(supervisor);
 	if (!supervisor->served) {
 		background_ready();
-		/* The engine has sent the device to be kept, so the supervisor has it
-		 * under two numbers. */
+		/* The supervisor now has this device twice, because the engine has sent
+		 * it a copy to keep. */
 		if (supervisor->config->device)
 			close(supervisor->config->device);
 	}
@@ -169,7 +171,7 @@ static void obey(
 	supervisor->served = true;
 }
 
-/* false: there is no message. */
+/* Takes one message from the engine, and obeys it. Returns false if there is none. */
 static bool take_message(struct supervisor *supervisor)
 {
 	struct supervised_message message = {0};
@@ -200,7 +202,8 @@ static bool take_message(struct supervisor *supervisor)
 
 /* --- the engine's end --------------------------------------------------------------- */
 
-/* Tells whether the engine died by its own fault, as the next one probably would. */
+/* Tells whether the engine died by its own fault, so that the next engine would probably
+ * die, too. */
 static bool counts(const struct supervisor *supervisor, int status)
 {
 	bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
@@ -234,7 +237,8 @@ static void plan_next(struct supervisor *supervisor, int status)
 		supervisor->start_ns += FIRST_PAUSE_NS << (n - 2);
 }
 
-/* true: the supervisor must end, too, with exit status *ret. */
+/* Notes that the engine has ended. Returns true if the supervisor must end, too, with
+ * exit status *ret. */
 static bool note_end(struct supervisor *supervisor, int status, int *ret)
 {
 	struct kept *kept = supervisor->kept;
@@ -324,7 +328,8 @@ static int share(struct supervisor *supervisor)
 	return 0;
 }
 
-/* Returns the time of the next work without a message or signal; UINT64_MAX: never. */
+/* Returns the time at which the supervisor has work even if no message or signal comes;
+ * UINT64_MAX: never. */
 static uint64_t next_event(const struct supervisor *supervisor)
 {
 	uint64_t next = notifier_next(&supervisor->notifier);

@@ -14,9 +14,12 @@
  *     joaderfs CONFIG MOUNTPOINT          the supervisor
  *       joaderfs --engine=S,P CONFIG ...  the engine: the same program, or a newer version of it
  *
+ * S and P are the descriptors of the socket for the engine's messages, and of the shared
+ * memory.
+ *
  *   Flow: supervisor_run starts the engine and waits. When the engine dies, it starts another
- *         one, with the same descriptors under the same numbers. When the engine ends by
- *         itself, the supervisor ends with its exit status.
+ *         one, with the same descriptors under the same numbers. When the engine ends in
+ *         order, the supervisor ends with the engine's exit status.
  *   Owns: copies of the descriptors of mounts, sockets and the lock; memory that it shares with
  *         the engine (base/kept.h).
  *   Threads: one. It allocates no memory after its start. Its only input is the messages of the
@@ -39,9 +42,12 @@ struct supervisor_config {
 	 * the caller leaves free, to --engine=... */
 	char **first;
 	bool watches; /* kill an engine that hangs */
-	int device;   /* /dev/fuse for the first engine, closed when it serves; 0: none */
-	/* arguments of later engines: the paths are absolute, because the working
-	 * directory may have changed */
+	/* descriptor of /dev/fuse for the first engine; the supervisor closes it when
+	 * the engine serves the mount; 0: none */
+	int device;
+	/* Arguments of later engines, then NULL. The paths are absolute, because the
+	 * working directory may have changed. The supervisor sets again[1] as it sets
+	 * first[1]. */
 	char **again;
 };
 
@@ -50,9 +56,9 @@ int supervisor_run(const struct supervisor_config *config);
 
 /*
  * Goes to the background unless `foreground` is set, and runs the supervisor. Returns
- * the exit status. argv: engines get it, too; the last two are the ini and the mount
- * point. debug: never kill an engine that hangs, since a debugger may stop it. device:
- * descriptor of a /dev/fuse that is mounted at the mount point, but not served yet; 0:
- * the engine mounts the tree itself.
+ * the exit status. argv: arguments of this process, which engines get, too; the last two
+ * are the ini and the mount point. debug: never kill an engine that hangs, since a
+ * debugger may have stopped it. device: descriptor of a /dev/fuse that is mounted at the
+ * mount point, but not served yet; 0: the engine mounts the tree itself.
  */
 int supervise(bool foreground, bool debug, int device, int argc, char **argv);

@@ -45,8 +45,8 @@ static size_t home_of(const struct tier_policy *policy, uint32_t dataset, sample
 	return rng_mix(dataset, id) & policy->mask;
 }
 
-/* Returns the place of the sample's entry in the hash table, or the place at which to
- * add it. The hash table must not be empty. */
+/* Returns the index in `slots` of the element with the sample's entry, or of the free
+ * element at which to add the entry. `slots` must not be NULL. */
 static size_t slot_of(const struct tier_policy *policy, uint32_t dataset, sample_id id)
 {
 	size_t slot = home_of(policy, dataset, id);
@@ -73,7 +73,7 @@ static void file_entry(struct tier_policy *policy, uint32_t at)
 	policy->slots[slot_of(policy, entry->dataset, entry->id)] = at;
 }
 
-/* The hash table is twice as large as the array of entries. */
+/* Doubles the array of entries. Makes a new hash table, twice as large as the array. */
 static int grow(struct tier_policy *policy)
 {
 	size_t n = policy->n_max ? 2 * policy->n_max : 64;
@@ -106,8 +106,8 @@ int tier_policy_add(struct tier_policy *policy, const struct tier_entry *entry)
 	return 0;
 }
 
-/* A search stops at a free element. So entries that a search would no longer reach are
- * moved to earlier elements. */
+/* Frees an element of the hash table. A search stops at a free element, so entries that
+ * a search would no longer reach are moved to earlier elements. */
 static void free_slot(struct tier_policy *policy, size_t slot)
 {
 	size_t next = slot;

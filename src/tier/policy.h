@@ -36,13 +36,15 @@
 struct tier_entry {
 	uint32_t dataset; /* number by which the caller identifies the dataset */
 	sample_id id;
-	/* hash of the file, its version and the sample's place in it (tier_identity) */
+	/* hash of the source file's name and version, and of the sample's offset in it
+	 * (tier_identity) */
 	uint64_t identity;
-	uint64_t room; /* bytes that the file takes on the device */
+	uint64_t room; /* bytes that the sample's file takes on the disk */
 };
 
 #define TIER_LOOK 64 /* number of entries that one look examines */
-/* Most looks for one new sample. If they don't free enough room, it is not kept. */
+/* Most looks for one new sample. If they don't free enough room, the sample is not
+ * kept. */
 #define TIER_LOOKS 32
 
 struct tier_policy;
@@ -50,13 +52,15 @@ struct tier_policy;
 must_check int tier_policy_new(uint64_t capacity, struct tier_policy **ret);
 void tier_policy_free(struct tier_policy **policy);
 
-/* NULL: the tier does not have the sample. An entry is valid until the next change. */
+/* Returns NULL if the tier does not have the sample. The entry is valid until the next
+ * call that adds or removes one. */
 const struct tier_entry *tier_policy_find(
 	const struct tier_policy *policy, uint32_t dataset, sample_id id);
-/* Adds an entry, even if this exceeds the capacity. The sample must have no entry yet. -ENOMEM */
+/* Adds an entry, even if this exceeds the capacity. The sample must have no entry yet.
+ * Returns 0 or -ENOMEM. */
 must_check int tier_policy_add(
 	struct tier_policy *policy, const struct tier_entry *entry);
-/* false: the sample has no entry. */
+/* Returns false if the sample has no entry. */
 bool tier_policy_remove(struct tier_policy *policy, uint32_t dataset, sample_id id);
 /* Counts `room` bytes as used by files that are not entries, such as directories. */
 void tier_policy_take(struct tier_policy *policy, uint64_t room);
@@ -66,16 +70,17 @@ uint64_t tier_policy_lacks(const struct tier_policy *policy, uint64_t room);
 uint64_t tier_policy_used(const struct tier_policy *policy);
 size_t tier_policy_entries(const struct tier_policy *policy);
 
-/* Copies the next entries from the hand on, and moves the hand behind them. Returns
- * their number: TIER_LOOK, or the number of all entries if this is less. */
+/* Copies the next entries, beginning with the one at the hand, and moves the hand behind
+ * them. Returns their number: TIER_LOOK, or the number of all entries if this is
+ * less. */
 size_t tier_policy_look(struct tier_policy *policy, struct tier_entry ret[TIER_LOOK]);
-/* Returns the limit for look i (from 0) for a new sample of this worth: entries that are
- * worth less may be evicted. In the first half of the TIER_LOOKS looks, the limit is at
- * most 2, so that entries which a running epoch needs stay. */
+/* Returns a limit for look i (from 0) for a new sample of this worth: entries of less
+ * worth than the limit may be evicted. In the first half of the TIER_LOOKS looks, the
+ * limit is at most 2, so that entries which a running epoch needs stay. */
 uint32_t tier_policy_limit(unsigned i, uint32_t worth);
-/* Moves the entries to evict to the front, with their worths, and returns their number.
- * worth: only entries of less worth are chosen. lacks: bytes to free; fewer are freed if
- * there are not enough such entries. */
+/* Chooses entries to evict, moves them and their worths to the front, and returns their
+ * number. worth: only entries of less worth are chosen. lacks: bytes to free; fewer are
+ * freed if there are not enough such entries. */
 size_t tier_policy_choose(struct tier_entry *entries, uint32_t *worths, size_t n,
 	uint32_t worth, uint64_t lacks);
 

@@ -161,8 +161,8 @@ static int make_directories(
 	return make_directory(store, path.text, count);
 }
 
-/* Creates the file for the sample's bytes, and directories that it needs, whose number
- * it adds to *count. Returns the file's descriptor, or -errno. */
+/* Creates the file `path`, and the directories above it that are missing. Adds the
+ * number of new directories to *count. Returns the file's descriptor, or -errno. */
 static int make_file(const struct store *store, const struct stored *sample,
 	const struct store_path *path, unsigned *count)
 {
@@ -211,7 +211,8 @@ static int write_file(int fd, const struct stored *sample, const void *bytes, ui
 	return err;
 }
 
-/* Writes without a sync: the checksum tells whether a power failure did damage. */
+/* Writes without a sync: when the sample is read, its checksum shows damage by a power
+ * failure. */
 int store_write(struct store *store, const struct stored *sample, const void *bytes,
 	uint64_t n, unsigned *ret_directories)
 {

@@ -20,14 +20,16 @@
 
 struct store;
 
-/* Opens the directory. Errors are logged. -EWOULDBLOCK: another daemon uses it. */
+/* Opens the directory. Errors are logged. Returns -EWOULDBLOCK if another daemon uses
+ * the directory. */
 must_check int store_open(const char *directory, struct store **ret);
 void store_close(struct store **store);
 
-/* Bytes that a directory, and a file's name in a directory, take on the device. */
+/* Bytes that are counted for a directory, and for a file's name in its directory. */
 #define STORE_DIRECTORY 4096
 #define STORE_NAME 256
-/* Returns the bytes that a sample of `bytes` bytes takes, with its file's name. */
+/* Returns the bytes that a sample of `bytes` bytes takes on the disk, with its file's
+ * name. */
 uint64_t store_room(const struct store *store, uint64_t bytes);
 /* Returns the descriptor of the directory, which the store closes. */
 int store_directory(const struct store *store);
@@ -38,8 +40,8 @@ struct stored {
 	uint64_t identity;
 };
 
-/* Reads a sample of exactly `bytes` bytes. -ENOENT: there is no file; -EBADMSG: the file is
- * damaged, or its sample has another size. */
+/* Reads a sample of exactly `bytes` bytes. Returns -ENOENT if there is no file, -EBADMSG
+ * if the file is damaged, or its sample has another size. */
 must_check int store_read(
 	struct store *store, const struct stored *sample, void *ret, uint64_t bytes);
 /* Writes the file of a sample, completely or not at all. *ret_directories: number of directories
@@ -49,13 +51,15 @@ must_check int store_write(struct store *store, const struct stored *sample,
 void store_remove(struct store *store, const struct stored *sample);
 
 struct store_scan {
-	/* Called for each file with a sample's name. room: its bytes on the device. */
+	/* Called for each file with a sample's name. room: bytes that the file takes on
+	 * the disk. */
 	void (*found)(void *context, const struct stored *sample, uint64_t room);
 	void *context;
 	const atomic_bool *stop;
-	/* store_scan sets the members from here on. */
-	uint64_t directories; /* bytes that all directories take on the device */
-	uint64_t strange;     /* files that belong to no tier, and are left unchanged */
+	/* store_scan sets the fields from here on. */
+	uint64_t directories; /* bytes that all directories take on the disk */
+	/* number of files that belong to no tier; they are left unchanged */
+	uint64_t strange;
 };
 
 /* Calls scan->found for each sample, and removes files that were not written completely. */

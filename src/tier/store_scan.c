@@ -12,12 +12,12 @@
 /* Scans the tier's directory for files that earlier daemons have written. Only names and
  * sizes are looked at. A file's content is checked when the sample is read. */
 
+/* The directory that is being scanned: the tier's directory (both names are NULL), the
+ * directory of a dataset (`dataset` is its name), or `directory` in the dataset's. */
 struct place {
 	struct store *store;
 	struct store_scan *scan;
-	/* dataset whose directory, or part of it, is scanned; NULL: the tier's is */
 	const char *dataset;
-	/* directory in the dataset's directory; NULL: one above it is scanned */
 	const char *directory;
 };
 
@@ -81,7 +81,8 @@ static int see(const struct place *place, int directory, const struct dirent *en
 	int err = see_directory(&inner, directory, entry->d_name);
 	if (err == -ENOMEM)
 		return err;
-	/* The name is not a directory of a tier, such as lost+found or a file. */
+	/* An entry that can't be scanned is no directory of a tier, but for instance a
+	 * file, or lost+found. */
 	place->scan->strange += err != 0;
 	return 0;
 }

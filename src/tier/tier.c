@@ -12,7 +12,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Opens a tier, reads and offers samples. The tier's thread is in tier_writer.c. */
+/* Opens tiers, reads samples from them, and offers samples to them. The thread of a tier
+ * is in tier_writer.c. */
 
 #define QUEUE_BYTES ((uint64_t)32 << 20)
 #define END_NS UINT64_C(2000000000)
@@ -89,7 +90,7 @@ int tier_open(const char *directory, uint64_t capacity, tier_worths *worths,
 	tier->context = context;
 	int err = store_open(directory, &tier->store);
 	if (!err) {
-		/* this reference belongs to the thread */
+		/* The tier's thread gets a reference of its own. */
 		atomic_fetch_add(&tier->references, 1);
 		tier->runs = true;
 		err = signals_thread(&tier->thread, tier_main, tier);
@@ -103,7 +104,8 @@ int tier_open(const char *directory, uint64_t capacity, tier_worths *worths,
 	return err;
 }
 
-/* false: the thread does not end within END_NS, because a disk does not answer. */
+/* Tells the thread to stop, and waits until it has ended. Returns false if it does not
+ * end within END_NS, because a disk does not answer. */
 static bool wait_for_thread(struct tier *tier)
 {
 	uint64_t until = clock_now_ns() + END_NS;
@@ -223,9 +225,9 @@ uint64_t tier_identity(const struct tier_source *source)
 	return hash;
 }
 
-/* true: the tier has this version of the sample. If it has an older one, removes its
- * entry, and sets *ret_outdated, whose file the caller must then remove. Otherwise
- * ret_outdated->dataset is NULL. */
+/* Returns true if the tier has this version of the sample. If the tier has another
+ * version, removes its entry, and stores that version in *ret_outdated: the caller must
+ * remove the file of that version. Otherwise ret_outdated->dataset is NULL. */
 static bool find(const struct tier_sample *sample, struct stored *ret_outdated)
 {
 	const struct tier_dataset *dataset = sample->dataset;
@@ -269,7 +271,7 @@ static void drop_damaged(const struct tier_sample *sample, const struct stored *
 {
 	struct tier_dataset *dataset = sample->dataset;
 	if (!tier_forget(sample))
-		return; /* the sample was removed from the tier while it was read */
+		return; /* another thread removed the sample while this one read it */
 	store_remove(dataset->tier->store, stored);
 	count(dataset, TIER_DAMAGED, STAT_TIER_DAMAGED, 1);
 }
@@ -297,8 +299,8 @@ bool tier_read(const struct tier_sample *sample, void *ret, uint64_t bytes)
 
 /* --- offering --------------------------------------------------------------------------- */
 
-/* A sample must fit into the queue. A full tier refuses a sample of worth 0 or 1 for a
- * while after a search for room has failed. */
+/* Tells whether to queue the sample, which must fit into the queue. A full tier refuses
+ * a sample of worth 0 or 1 for BARREN_NS after a search for room has failed. */
 static bool wants_locked(const struct tier *tier, uint64_t n, uint32_t worth)
 {
 	lock_assert_held(&tier->lock);
@@ -311,7 +313,8 @@ static bool wants_locked(const struct tier *tier, uint64_t n, uint32_t worth)
 	       clock_now_ns() >= tier->barren_until_ns;
 }
 
-/* Reserves n bytes in the queue. false: the sample is not wanted. */
+/* Reserves n bytes in the queue. Returns false, and reserves nothing, if the sample is
+ * not wanted. */
 static bool begin_offer(struct tier *tier, uint64_t n, uint32_t worth)
 {
 	LOCK_SCOPE(&tier->lock);

@@ -34,14 +34,16 @@
 struct tier;
 struct tier_dataset;
 
-/* A sample of the tier, and the answer how much it is worth (policy.h). */
+/* The question how much a sample of the tier is worth (policy.h), and the answer. */
 struct tier_asked {
-	/* The `owner` of tier_dataset. It may be freed by now: use only its address. */
+	/* The `owner` that was passed to tier_dataset. The object may have been freed:
+	 * use only its address. */
 	const void *owner;
 	sample_id id;
 	uint32_t worth;
 };
-/* Sets `worth` in each of the n members of `asked`. The tier's thread calls this without a lock. */
+/* Sets `worth` in each of the n elements of `asked`. The tier's thread calls this
+ * function, without a lock. */
 typedef void tier_worths(void *context, struct tier_asked *asked, size_t n);
 
 must_check int tier_open(const char *directory, uint64_t capacity, tier_worths *worths,
@@ -50,16 +52,16 @@ must_check int tier_open(const char *directory, uint64_t capacity, tier_worths *
 void tier_close(struct tier **tier);
 const char *tier_directory(const struct tier *tier);
 
-/* Returns the tier's part for the dataset `name`, usable until tier_close, or longer by
- * tier_hold. owner: identifies the dataset in calls of tier_worths, until tier_leave.
- * NULL: no memory. */
+/* Returns the tier's part for the dataset `name`, or NULL if there is no memory. The
+ * part can be used until tier_close; after a call of tier_hold, until tier_put. owner:
+ * identifies the dataset in calls of tier_worths, until tier_leave. */
 struct tier_dataset *tier_dataset(struct tier *tier, const char *name, const void *owner);
 void tier_leave(struct tier_dataset *dataset);
 const char *tier_dataset_directory(const struct tier_dataset *dataset);
 void tier_hold(struct tier_dataset *dataset);
 void tier_put(struct tier_dataset *dataset);
 
-/* The place from which a sample's bytes were read. */
+/* The origin of a sample's bytes. */
 struct tier_source {
 	const char *file; /* path or URL of the file */
 	int64_t mtime_ns; /* distinguishes versions of the file */
@@ -74,9 +76,10 @@ struct tier_sample {
 };
 uint64_t tier_identity(const struct tier_source *source);
 
-/* false: the caller must fetch the sample. */
+/* Copies the bytes of a sample in the tier to `ret`. Returns false if this fails, or if
+ * the tier does not have the sample: the caller must fetch it. */
 must_check bool tier_read(const struct tier_sample *sample, void *ret, uint64_t bytes);
-/* Offers a fetched sample. The tier copies the bytes if it may keep the sample. */
+/* Offers a fetched sample. The tier copies the bytes unless it refuses the sample. */
 void tier_offer(
 	const struct tier_sample *sample, const void *bytes, uint64_t n, uint32_t worth);
 
@@ -86,7 +89,7 @@ struct tier_status {
 	uint64_t queued; /* bytes of offered samples that are not written yet */
 	bool ready;	 /* the tier's thread has scanned the directory */
 	bool writes;	 /* false: a write has failed, so nothing is written any more */
-	/* The members from here on are counts of one dataset. */
+	/* The numbers from here on are counts of one dataset. */
 	uint64_t hits, misses, hit_bytes, fetched_bytes, written, evicted, damaged;
 };
 void tier_status(struct tier_dataset *dataset, struct tier_status *ret);

@@ -23,18 +23,19 @@
  */
 
 #define RECORD_HEAD 40
-#define RECORD_NAME 96	   /* size in bytes of a name without the dataset, with \0 */
+#define RECORD_NAME 96	   /* size of a buffer for DIRECTORY/ID-IDENTITY with its \0 */
 #define RECORD_FANOUT 4096 /* number of consecutive ids that share a directory */
 #define RECORD_NEW ".new"  /* ending of a file that is being written */
 
 void record_name(sample_id id, uint64_t identity, char ret[RECORD_NAME]);
 void record_directory(sample_id id, char ret[RECORD_NAME]);
-/* Parses the name of a file in `directory`. false: it is not that of a sample's file. */
+/* Parses the name of a file in `directory`. Returns false if it is no sample's file. */
 bool record_parse_name(const char *directory, const char *name, sample_id *ret_id,
 	uint64_t *ret_identity);
 
 void record_make_head(sample_id id, uint64_t identity, const void *bytes, uint64_t n,
 	uint8_t ret[RECORD_HEAD]);
-/* Tells whether head and bytes are undamaged, and of this version of the sample. */
+/* Tells whether `head` and `bytes` are undamaged, and belong to this version of the
+ * sample. */
 bool record_is_whole(const uint8_t head[RECORD_HEAD], sample_id id, uint64_t identity,
 	const void *bytes, uint64_t n);

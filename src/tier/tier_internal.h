@@ -28,8 +28,8 @@ struct tier_dataset {
 	struct tier *tier;
 	char *name;
 	uint32_t number;
-	/* (lock) the `owner` of tier_dataset; NULL: tier_leave was called, or the
-	 * dataset was only found in the tier's directory */
+	/* (lock) the `owner` that was passed to tier_dataset(); NULL: tier_leave was
+	 * called, or only the tier's directory names the dataset */
 	const void *owner;
 	_Atomic uint64_t counts[TIER_COUNTS];
 };
@@ -56,8 +56,10 @@ struct tier {
 	atomic_bool stop;
 	pthread_t thread;
 	struct lock lock;
-	pthread_cond_t offered; /* signalled by an offer, and to stop the thread */
-	pthread_cond_t settled; /* signalled after each offer, and when ready or ended */
+	/* signalled when an offer comes, or the thread has to stop */
+	pthread_cond_t offered;
+	/* signalled when the thread has handled an offer, is ready, or ends */
+	pthread_cond_t settled;
 	struct tier_policy *policy;	    /* (lock) */
 	LIST_HEAD(, tier_dataset) datasets; /* (lock) */
 	uint32_t n_datasets;		    /* (lock) */
@@ -79,8 +81,8 @@ void tier_unref(struct tier *tier);
 struct tier_dataset *tier_get_dataset_locked(struct tier *tier, const char *name);
 /* Updates STAT_TIER_BYTES and STAT_TIER_SAMPLES, which count all tiers. */
 void tier_tell_locked(struct tier *tier);
-/* Removes the entry of this version of the sample. true: there was one, and the caller
- * must then remove its file. */
+/* Removes the entry of this version of the sample. Returns true if there was one: the
+ * caller must then remove the sample's file. */
 bool tier_forget(const struct tier_sample *sample);
 
 static inline struct stored tier_stored(const struct tier_sample *sample)

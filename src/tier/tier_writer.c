@@ -28,7 +28,7 @@ void tier_tell_locked(struct tier *tier)
 
 /* --- the scan of the directory ---------------------------------------------------------- */
 
-/* false: the sample already has an entry, or there is no memory. */
+/* Returns false if the sample already has an entry, or if there is no memory. */
 static bool add_locked(struct tier *tier, const struct tier_dataset *dataset,
 	const struct stored *sample, uint64_t room)
 {
@@ -121,8 +121,8 @@ static uint64_t lacks(struct tier *tier, uint64_t room)
 	return tier_policy_lacks(tier->policy, room);
 }
 
-/* Evicts entries worth less than `worth` among the next TIER_LOOK ones, until `lacking`
- * bytes are free. */
+/* Looks at the next TIER_LOOK entries, and evicts those worth less than `worth` until
+ * `lacking` bytes are free. */
 static void make_some_room(struct tier *tier, uint32_t worth, uint64_t lacking)
 {
 	struct tier_entry entries[TIER_LOOK];
@@ -152,8 +152,8 @@ static bool make_room(struct tier *tier, uint32_t worth, uint64_t room)
 	return lacking == 0;
 }
 
-/* The capacity may be smaller than in the daemon's previous run, so entries are evicted
- * however much they are worth. */
+/* Evicts entries, however much they are worth, until the tier fits into its capacity,
+ * which may be smaller than in the daemon's previous run. */
 static void shrink(struct tier *tier)
 {
 	uint64_t lacking;
@@ -227,7 +227,7 @@ static void keep(struct tier *tier, const struct offer *offer)
 
 /* --- the thread ------------------------------------------------------------------------- */
 
-/* NULL: the tier must stop. */
+/* Waits for the next offer. Returns NULL if the tier must stop. */
 static struct offer *next_offer(struct tier *tier)
 {
 	LOCK_SCOPE(&tier->lock);

@@ -7,7 +7,8 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#define OF_ONE_NETWORK 8 /* first bytes of an IPv6 address, which identify the network */
+/* length of the part of an IPv6 address that identifies the network */
+#define OF_ONE_NETWORK 8
 
 static bool is_same(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
 {
@@ -23,11 +24,12 @@ static bool is_same(const struct sockaddr_storage *a, const struct sockaddr_stor
 static void hang_up(struct visitor *visitor)
 {
 	visitor->leaves = true;
-	/* makes libmicrohttpd notice the end, and close the socket */
+	/* libmicrohttpd notices the shutdown, and closes the socket */
 	(void)shutdown(visitor->fd, SHUT_RDWR);
 }
 
-/* address NULL: counts all. *ret_first: the visitor whose request has taken longest. */
+/* Counts the visitors from `address`, or all visitors if it is NULL. *ret_first is the
+ * counted visitor whose request has taken longest, or NULL. */
 static unsigned count(const struct visitors *visitors,
 	const struct sockaddr_storage *address, struct visitor **ret_first)
 {

@@ -12,9 +12,9 @@
 
 /*
  * The connections of the web server. Each must send its request and receive the answer within
- * a time limit. At most VISITORS_MOST are open, VISITORS_OF_ONE of them from one address. If a
- * new connection exceeds a limit, the one whose request has taken longest is ended, among
- * those from the same address or among all.
+ * a time limit. At most VISITORS_MOST are open, VISITORS_OF_ONE of them from one
+ * address. If a new connection exceeds one of these limits, one of the connections that
+ * the limit counts is ended: the one whose request has taken longest.
  *
  *   Flow: web.c reports each connection and each answer, and ends overdue connections.
  *   Owns: one entry per connection. libmicrohttpd owns the sockets, and closes them.
@@ -22,7 +22,8 @@
  */
 
 #define VISITORS_MOST 64u
-#define VISITORS_OF_ONE 16u /* a browser opens up to 6 connections */
+/* most connections from one address; a browser opens up to 6 */
+#define VISITORS_OF_ONE 16u
 
 struct visitor {
 	TAILQ_ENTRY(visitor) link;
@@ -35,12 +36,14 @@ struct visitor {
 /* The connections, sorted by the time when their present request began. */
 TAILQ_HEAD(visitors, visitor);
 
-/* Adds a connection. If there are now too many, ends one. NULL: no memory. */
+/* Adds a connection, and ends one if there are now too many. Returns NULL if there is no
+ * memory. */
 struct visitor *visitors_add(
 	struct visitors *visitors, const struct sockaddr *address, int fd);
 void visitors_remove(struct visitors *visitors, struct visitor *visitor);
-/* Notes that the visitor has received its answer. It may send another request. */
+/* Notes that the visitor has received its answer. The time limit begins anew, for the
+ * next request of the visitor. */
 void visitors_served(struct visitors *visitors, struct visitor *visitor);
-/* Ends connections whose request has taken longer than `most_ns`. Returns the time of
- * the next call; UINT64_MAX: no call is needed. */
+/* Ends connections whose request has taken longer than `most_ns`. Returns the time at
+ * which to call this function again; UINT64_MAX: it need not be called. */
 uint64_t visitors_hurry(struct visitors *visitors, uint64_t most_ns);

@@ -24,7 +24,8 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
-/* Twice VISITORS_MOST: a connection that is being ended stays open for a moment. */
+/* Limit of libmicrohttpd. Twice VISITORS_MOST, because a connection that is being ended
+ * stays open for a moment. */
 #define MOST_CONNECTIONS (2 * VISITORS_MOST)
 #define MOST_NS UINT64_C(10000000000)
 /* Bytes of memory per connection, enough for the head of a request. */
@@ -158,7 +159,7 @@ static void served(void *context, struct MHD_Connection *connection, void **requ
 		visitors_served(&web->visitors, visitor);
 }
 
-/* A failure leaves its cause in errno, since libmicrohttpd logs nothing. */
+/* Returns errno as the cause of a failure, because libmicrohttpd reports none. */
 static int start_library(struct web *web, const struct sockaddr_storage *address)
 {
 	unsigned flags = MHD_USE_EPOLL;

@@ -6,9 +6,9 @@
 #include "files/files.h"
 
 /*
- * A small HTTP server for monitoring: GET /metrics answers with the mount's file metrics (in
- * Prometheus' text format, or in OpenMetrics if the request accepts it), and GET
- * /dashboard.html with the mount's page of that name.
+ * A small HTTP server for monitoring. GET /metrics returns the same data as the mount's
+ * file metrics, in Prometheus' text format, or in OpenMetrics if the request accepts it.
+ * GET /dashboard.html returns the same page as the mount's file dashboard.html.
  *
  *   Flow: main starts the server when the mount exists, and ends it before the scheduler ends.
  *   Threads: one of its own. Slow clients can't block others (visitors.h).
@@ -18,8 +18,9 @@
 struct web;
 
 /* place: PORT, ADDRESS:PORT or [ADDRESS]:PORT. The default address is 127.0.0.1, which
- * other machines can't reach. Port 0: any free port; its number is logged. -EINVAL:
- * another form; -ENOSYS: built without libmicrohttpd; others: can't listen. */
+ * other machines can't reach. Port 0 means any free port, whose number is logged.
+ * Returns -EINVAL if `place` has another form, -ENOSYS if joaderfs was built without
+ * libmicrohttpd, and another error if the server can't listen. */
 must_check int web_new(
 	const struct files_context *context, const char *place, struct web **ret);
 void web_free(struct web **web);

@@ -6,15 +6,15 @@
 #include "sched/sched.h"
 
 /*
- * A request may read labels, .json files or texts of samples. This file binds their positions,
- * one after another. In current/ it also binds the request's first position, even if the
- * request reads only the sample, because this position decides the file's epoch.
+ * Binds the positions whose labels, .json files or texts a request reads, one after
+ * another. In current/, the first position of the request is bound even if only its
+ * sample is read, because the binding decides the file's epoch.
  *
  *   wait_bind -> sched_open_label -> bound -> ... -> wait_bound
  *
  * If a position waits for the begin of its epoch, the thread that asked for it returns, and a
  * worker continues with the next position (is_later). If other readers have the file open in
- * another epoch, a worker continues after they have closed it.
+ * another epoch, a worker continues after these readers have closed it.
  */
 
 static uint64_t end_of(const struct wait *wait)
@@ -22,8 +22,9 @@ static uint64_t end_of(const struct wait *wait)
 	return wait->offset + wait->size;
 }
 
-/* Finds the next position that the request has to bind, from the offset wait->bound_to
- * of the file on. *ret_index: the position's index in the file. */
+/* Finds the next position that the request has to bind, at the file's offset
+ * wait->bound_to or after it. Returns false if there is none. *ret_index: index of the
+ * position in the file. */
 static bool next_unbound_locked(struct wait *wait, uint32_t *ret_index)
 {
 	const struct composite_file *file = wait->file;
@@ -51,8 +52,9 @@ static bool has_next(struct wait *wait, uint32_t *ret_index)
 	       next_unbound_locked(wait, ret_index);
 }
 
-/* Stores the sample of the bound position, and gives its handle back. false: other
- * readers have the file open in another epoch; a worker continues afterwards. */
+/* Stores the sample of the position that was bound last, and gives the position's handle
+ * back. Returns false if other readers have the file open in another epoch: a worker
+ * continues when they have closed it. */
 static bool take_bound(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
@@ -77,8 +79,9 @@ static void go_on(struct load_work *work)
 	wait_bind(wait_of(work));
 }
 
-/* Called by the thread that asks for the position, and by the one that delivers the
- * answer. The later of them continues with the wait. */
+/* Tells whether the calling thread has to continue with the wait. Two threads call this
+ * once each: the one that asks for the position, and the one that delivers the answer.
+ * The later of them continues. */
 static bool is_later(struct wait *wait)
 {
 	return atomic_fetch_add(&wait->turn, 1) == 1;
@@ -110,7 +113,8 @@ static void parking(void *context, uint64_t ticket)
 		wait_arm(wait);
 }
 
-/* true: the caller continues, even after an error; false: a worker continues. */
+/* Asks the scheduler to bind a position. Returns true if the caller has to continue,
+ * also after an error; false if a worker will continue. */
 static bool bind_one(struct wait *wait, uint32_t index)
 {
 	struct composite_file *file = wait->file;
@@ -149,7 +153,7 @@ void wait_bind(struct wait *wait)
 
 void wait_give_up(struct wait *wait)
 {
-	/* a time in the past: await_close_locked begins no other wait */
+	/* a time in the past, so that await_close_locked begins no further wait */
 	wait->waiter.until_ns = 1;
 	wait_bind(wait);
 }

@@ -62,9 +62,10 @@ static struct composite_file *find_other_locked(const struct composite_file *fil
 	return open ? file_of_open(open) : NULL;
 }
 
-/* Returns the epoch that the file gets: usually `epoch`. Other readers may have the
- * batch or its labels open in another epoch. SCHED_CURRENT: the wait continues when they
- * have closed them. If they close nothing (await_close.h), the file gets their epoch. */
+/* Returns the epoch that the file gets: `epoch`, unless other readers have the batch or
+ * its labels open in another epoch. Then returns SCHED_CURRENT, and the wait continues
+ * when they have closed their file. If they have kept it open for too long
+ * (await_close.h), returns their epoch. */
 static uint32_t share_epoch(struct wait *wait, uint32_t epoch)
 {
 	struct composite_file *file = wait->file;
@@ -102,8 +103,8 @@ uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch)
 	return set_epoch(wait->file, found);
 }
 
-/* The labels of a batch get the epoch that their reader had to share with other readers
- * when it opened the batch in current/ (reader_shares). */
+/* Gives the labels of a batch the epoch of the batch, if their reader has just opened
+ * the batch in current/ and had to take other readers' epoch (reader_shares). */
 static void follow(struct composite_file *file, fuse_req_t req)
 {
 	if (file->inode.kind != INODE_BATCH_LABELS || file->epoch != SCHED_CURRENT)
@@ -162,8 +163,9 @@ static int prepare(struct composite_file *file, uint32_t epoch)
 	return file->slots ? 0 : -ENOMEM;
 }
 
-/* Returns the epoch that an earlier engine chose: it is in the handle, or in the entry
- * *ret_kept, which may be NULL. SCHED_CURRENT: no epoch was chosen. */
+/* Returns the epoch that an earlier engine chose for an open file, or SCHED_CURRENT if
+ * it chose none. The epoch is in the handle, or in the file's entry in the list for
+ * later engines. *ret_kept: this entry, or NULL. */
 static uint32_t epoch_of_handle(
 	struct session *session, uint64_t handle, struct kept_open **ret_kept)
 {
@@ -263,8 +265,8 @@ static void start_open(const struct request *request)
 	struct composite_file *file = NULL;
 	struct wait wait = {.opens = true, .fi = request->fi};
 	uint32_t before;
-	/* The kernel sends an open again only if no reader has got the file yet. So the
-	 * earlier engine's entry is dropped, and the epoch is chosen anew. */
+	/* The kernel sends an open again only if its reader has not got the file yet. So
+	 * the earlier engine's entry is dropped, and the epoch is chosen anew. */
 	(void)open_file_take_back(request->session, &before);
 	int err = open_file(request, &file);
 	if (err) {

@@ -18,11 +18,11 @@
  *   open -> (parked) -> reply -> read -> (parked) -> reply
  *                             -> open_file_close
  *
- *   Threads: any; none waits. The worker that prepares a request's last sample answers it, or
- *            the worker that continues when the epoch has begun.
+ *   Threads: any; none waits. A parked request is answered by the worker that prepares
+ *            its last sample, or by the worker that continues when the epoch has begun.
  *   Locks: none while replying or calling sched.
  */
 
-/* If an earlier engine opened a file, its first read opens it again with the same
- * samples, and its release consumes all its bound positions. */
+/* If an earlier engine opened a file, the first read opens the file again with the same
+ * samples, and the release consumes all positions that were bound. */
 extern const struct open_file_ops composite_file_ops;

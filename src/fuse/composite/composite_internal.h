@@ -33,26 +33,29 @@ struct sched_job;
  * shard   (none) -> OPENING -> READY -> (none)
  * both    OPENING, MAKING -> FAILED -> (none)
  *
- * A batch that an earlier engine opened goes from OPENING to READY, too. HELD: the sample is
- * prepared, and the handle pins it. READY: the content is made from the sample. A batch frees
- * the content when as many bytes were read as it has. A shard frees the content and releases
- * the handle when the last byte was read.
+ * A slot of a batch that an earlier engine opened goes from OPENING to READY, too. HELD:
+ * the sample is prepared, and the handle pins it. READY: the content is made from the
+ * sample. A batch frees the content when as many bytes were read as the content has. A
+ * shard frees the content and releases the handle when the last byte of the content was
+ * read.
  */
 enum slot_state { SLOT_OPENING, SLOT_HELD, SLOT_MAKING, SLOT_READY, SLOT_FAILED };
 
 struct slot {
 	struct composite_file *file;
 	uint32_t index;
-	/* The file's lock protects the members from here to bytes_read. */
+	/* The file's lock protects the fields from here to bytes_read. */
 	TAILQ_ENTRY(slot) link;
 	enum slot_state state;
-	int status;		     /* -errno of a failed slot */
-	bool bad;		     /* the slot failed because its sample is bad */
-	unsigned users;		     /* number of waits that use the slot */
-	uint64_t ticket;	     /* the scheduler's number of a parked open; or 0 */
-	bool read_some, read_end;    /* any byte was read; the last byte was read */
-	uint64_t bytes_read;	     /* bytes of the content read since it was made */
-	struct sched_handle *handle; /* set before HELD and READY; NULL: failed */
+	int status;	/* -errno of a failed slot */
+	bool bad;	/* the slot failed because its sample is bad */
+	unsigned users; /* number of waits that use the slot */
+	/* the scheduler's number of the parked open; 0: not parked */
+	uint64_t ticket;
+	bool read_some, read_end; /* any byte was read; the last byte was read */
+	uint64_t bytes_read;	  /* bytes of the content read since it was made */
+	/* handle of the position; NULL: not opened yet, or failed */
+	struct sched_handle *handle;
 	struct content content;
 	struct load_work work; /* in use while the content is made */
 };
@@ -64,23 +67,28 @@ struct wait {
 	struct composite_file *file;
 	fuse_req_t req;
 	uint64_t unique; /* number of the request, from handover_request() */
-	bool opens;	 /* an open; false: a read of `size` bytes from `offset` on */
+	/* true: an open; false: a read of `size` bytes from `offset` on */
+	bool opens;
 	uint64_t offset;
 	size_t size;
 	struct fuse_file_info fi; /* for the answer of an open */
 	bool armed;		  /* libfuse reports interrupts (wait_arm) */
-	int status;		  /* -errno: a position can't be bound or opened */
-	uint64_t bound_to;	  /* labels before this offset of the file are bound */
-	uint32_t binding;	  /* index of the position that is being bound */
-	uint32_t asked_epoch;	  /* epoch asked of the scheduler for this position */
-	/* handle of this position, until its sample is stored in the file */
+	/* -errno if a position can't be bound or opened, otherwise 0 */
+	int status;
+	uint64_t bound_to; /* labels before this offset of the file are bound */
+	uint32_t binding;  /* index of the position that is being bound */
+	/* epoch in which the scheduler is asked to bind this position */
+	uint32_t asked_epoch;
+	/* handle of the position that was bound last, until its sample is stored in the
+	 * file */
 	struct sched_handle *bound;
 	atomic_int turn;
 	struct close_waiter waiter; /* waiter.work makes a worker continue the wait */
-	/* The file's lock protects the members from here on. */
+	/* The file's lock protects the fields from here on. */
 	TAILQ_ENTRY(wait) link;
-	uint64_t ticket;   /* the scheduler's number of a parked open; 0: not parked */
-	uint32_t first, n; /* index of its first slot; number of its slots */
+	uint64_t ticket; /* the scheduler's number of the parked open; 0: not parked */
+	/* index of the first slot that it uses; number of slots that it uses */
+	uint32_t first, n;
 	/* Number of the request's slots that are not prepared yet. One more while
 	 * `asking` is set, so that no answer is sent before all slots were asked for. */
 	uint32_t missing;
@@ -97,7 +105,8 @@ static inline struct wait *wait_of(struct load_work *work)
 }
 
 struct composite_file {
-	/* the first member, for casts; waits and unfinished slots hold references */
+	/* comes first, so that pointers can be cast; waits and unfinished slots hold
+	 * references */
 	struct open_file open;
 	bool again; /* an earlier engine opened the file */
 	struct sched_job *job;
@@ -113,25 +122,27 @@ struct composite_file {
 	/* (lock) sample of each position; SAMPLE_NONE: not bound yet. NULL in a batch,
 	 * which needs no such list. */
 	sample_id *samples;
-	/* (lock) slot of each position that a request uses; labels have no slots */
+	/* (lock) slots[i] is the slot of position i, or NULL. Files of labels have no
+	 * slots. */
 	struct slot **slots;
 	struct slots used;  /* (lock) the least recently used slot comes first */
 	uint32_t n_used;    /* (lock) */
 	struct waits waits; /* (lock) */
 };
 
-/* Chooses the epoch of a file of current/: usually `epoch`, in which its first position
- * was bound; if other readers keep the batch open in another epoch, that one.
- * SCHED_CURRENT: none yet; the wait continues when they close their file, or have kept
- * it open for too long. */
+/* Chooses the epoch of a file of current/: `epoch`, in which its first position was
+ * bound, unless other readers have the batch open in another epoch. Then returns
+ * SCHED_CURRENT, and the wait continues when they close their file. If they have kept it
+ * open for too long, returns their epoch. */
 uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch);
-/* Returns the kernel's handle. If the file's epoch in current/ is not known yet, adds
- * the file to the list for later engines (handover.h), for the open answered next. */
+/* Makes and returns the file's handle. If the file's epoch in current/ is not known yet,
+ * adds the file to the list for later engines (handover.h). The new entry belongs to the
+ * open that this thread answers next. */
 uint64_t composite_file_handle(struct composite_file *file);
 /* --- composite_bind.c --- */
 
-/* Binds the positions of the labels that the request needs, and calls wait_bound. A
- * worker may do so after the function has returned. */
+/* Binds the positions of the labels that the request needs, and then calls wait_bound.
+ * If a position has to wait, a worker does the rest after this function has returned. */
 void wait_bind(struct wait *wait);
 /* Continues a wait whose reader was killed, without binding more positions. The caller
  * must have taken the wait's work back from the workers. */
@@ -139,15 +150,16 @@ void wait_give_up(struct wait *wait);
 
 /* --- composite_slot.c --- */
 
-/* Makes the wait use a position's slot; opens the position if the slot is new. -errno:
- * it can't be opened, and the caller asks for no further slots. */
+/* Makes the wait use the slot of position `index`. If the slot is new, opens the
+ * position. Returns -errno if the position can't be opened: the caller must then ask for
+ * no further slots. */
 must_check int slot_need(struct wait *wait, uint32_t index);
 /* Ends the wait's use of its slots. delivered: the reader has received the slots' bytes. */
 void slots_leave(struct wait *wait, bool delivered);
 void slots_cancel(struct composite_file *file);
-/* Frees all slots of a file without waits. Consumes the positions of a shard of which
- * bytes were read; all positions of a batch, or none if file->open.undo is set. Undoes
- * all other bindings. */
+/* Frees all slots of a file that has no waits. Consumes the positions of a shard of
+ * which bytes were read, or all positions of a batch unless file->open.undo is set.
+ * Other positions are closed, but not consumed. */
 void slots_give_back(struct composite_file *file);
 
 /* --- composite_wait.c --- */
@@ -168,5 +180,5 @@ void waits_answer(struct waits *ready);
 
 /* --- composite_reply.c --- */
 
-/* Answers a read. true: the reader has received the bytes. */
+/* Answers a read. Returns true if the reader has received the bytes. */
 bool composite_reply(struct wait *wait);

@@ -24,10 +24,11 @@ struct gather {
 	uint8_t *scratch; /* buffer of wait->size bytes for copies */
 	size_t used;
 	size_t bytes;
-	/* The last piece ends where the unused part of `scratch` begins, so more copied
-	 * bytes can be appended to it. */
+	/* If true, the last piece ends where the unused part of `scratch` begins, so the
+	 * next copied bytes extend this piece. */
 	bool open;
-	/* edition that has the labels, with a reference; NULL: not needed yet */
+	/* edition that has the labels; a reference to it is held; NULL: no label was
+	 * needed yet */
 	const struct sched_edition *edition;
 	int n;
 	struct iovec iov[MAX_PIECES];
@@ -57,7 +58,8 @@ static uint8_t *add_copied(struct gather *gather, size_t bytes)
 	return at;
 }
 
-/* stays: the bytes remain valid until they are sent, so they need not be copied. */
+/* Adds `bytes` bytes of the source. stays: they remain valid until they are sent, so
+ * they need not be copied. */
 static void add_content(struct gather *gather, const struct content_parts *source,
 	uint64_t offset, size_t bytes, bool stays)
 {
@@ -80,8 +82,9 @@ static bool zeros_are_no_sample(enum sample_format format)
 	return format != FORMAT_RAW;
 }
 
-/* A bad sample has zeros. In a pair of a tar, the header of its second file stays among
- * them, so that readers find the files after it. buffer: memory for this header. */
+/* Finds the bytes of a sample; a bad sample has zeros. If the tar holds pairs, the zeros
+ * contain the tar header of the pair's second file, so that readers find the files after
+ * it. buffer: memory for this header. */
 static int sample_source(const struct wait *wait, const struct segment *segment,
 	struct content_parts *ret, uint8_t buffer[COMPOSITE_CONSTANT])
 {
@@ -188,7 +191,8 @@ static int beside_source(
 	return err;
 }
 
-/* Adds the bytes of the segment from offset `at` on, as far as the request wants them. */
+/* Adds the bytes of the segment from the file's offset `at` on, as far as the request
+ * wants them. */
 static int add_segment(struct gather *gather, const struct segment *segment, uint64_t at)
 {
 	const struct composite_file *file = gather->wait->file;
@@ -229,7 +233,8 @@ static int add_segment(struct gather *gather, const struct segment *segment, uin
 	return err;
 }
 
-/* Collects bytes up to the first error. Returns it only if there are no bytes. */
+/* Collects bytes up to the first error. Returns the error only if no byte comes before
+ * it. */
 static int gather_all(struct gather *gather)
 {
 	const struct wait *wait = gather->wait;

@@ -32,8 +32,9 @@ static uint32_t position_of(const struct slot *slot)
 
 /* --- none -> OPENING -> HELD, MAKING -> READY, FAILED ----------------------------- */
 
-/* Takes the waits that lacked only this slot off the list in the same critical section.
- * So each wait is taken off here, or sees the new state when it is added. */
+/* Changes the state, and takes the waits that lacked only this slot off the list, in one
+ * critical section. So each wait is taken off here, or sees the new state when it begins
+ * to use the slot. */
 static void slot_becomes(struct slot *slot, enum slot_state state, int status)
 {
 	struct composite_file *file = slot->file;
@@ -115,8 +116,9 @@ static void parking(void *context, uint64_t ticket)
 	lock_release(&slot->file->lock);
 }
 
-/* A shard's sample gets its content at once, a batch's when it is read, because a batch
- * opens all positions together. If `again` is set, a read already waits. */
+/* The content of a shard's sample is made at once. The content of a batch's sample is
+ * made when it is read, because a batch opens all positions together. If an earlier
+ * engine opened the batch (`again`), a read already waits. */
 static void opened(void *context, const struct sched_opened *result)
 {
 	struct slot *slot = context;
@@ -189,7 +191,7 @@ int slot_need(struct wait *wait, uint32_t index)
 	if (!slot)
 		return -ENOMEM;
 	if (errand != ERRAND_NONE)
-		/* until slot_becomes, which calls session_unhold */
+		/* slot_becomes ends this hold by session_unhold */
 		session_hold(file->open.session);
 	if (errand == ERRAND_OPEN)
 		return slot_open(slot);
@@ -239,8 +241,8 @@ static void note_read(struct slot *slot, const struct wait *wait)
 
 /* Decides about a slot that no request uses. A shard's slot is removed if the last byte
  * of its sample was read. A batch's slot stays, but its content is freed if as many
- * bytes were read as it has; the kernel may read its parts in any order. A failed slot
- * is removed unless its sample is bad. */
+ * bytes were read as the content has: the kernel may read the parts in any order. A
+ * failed slot is removed unless its sample is bad. */
 static void keep_or_take_out_locked(struct slot *slot, struct slots *gone)
 {
 	struct composite_file *file = slot->file;

@@ -18,10 +18,12 @@
  * (`answered`).
  *
  * - While libfuse runs `interrupted`, it holds the request's own lock. libfuse may be about to
- *   call the function when the request is answered. So the answering thread first unregisters
- *   the function; this call of libfuse waits until `interrupted` has returned.
- * - If the interrupt came earlier, fuse_req_interrupt_func itself runs `interrupted`. Then
- *   `asking` is set, and the caller of fuse_req_interrupt_func answers the request.
+ *   call `interrupted` when the request is answered. So the answering thread first
+ *   unregisters it by fuse_req_interrupt_func, which waits until `interrupted` has
+ *   returned.
+ * - If the interrupt comes before `interrupted` is registered, fuse_req_interrupt_func
+ *   itself runs it. Then `asking` is set, and the caller of fuse_req_interrupt_func
+ *   answers the request.
  * - After an interrupt, the samples that were asked for are still prepared: their positions
  *   are bound, and other threads may read the file.
  */
@@ -71,7 +73,7 @@ static void reply_opened(struct wait *wait)
 	wait->fi.fh = composite_file_handle(file);
 	session_set_io(file->open.session, file->job, file->inode, &wait->fi);
 	/* The size of the last batch or shard of current/ may have changed since the
-	 * kernel asked for it, so the file bypasses the page cache. */
+	 * kernel asked for the size, so the file bypasses the page cache. */
 	wait->fi.direct_io |= !sizes_last(file->job, file->inode);
 	wait->fi.keep_cache &= !wait->fi.direct_io;
 	if (reply_open(wait->req, &wait->fi, 0) == 0)
@@ -80,7 +82,8 @@ static void reply_opened(struct wait *wait)
 		open_file_undo(&file->open);
 }
 
-/* If a sample of a batch is bad, all are consumed, so that the epoch can end. */
+/* If a sample of a batch is bad, all samples of the batch are consumed, so that the
+ * epoch can end. */
 static void answer_open(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
@@ -218,7 +221,8 @@ static bool has_to_park(struct wait *wait)
 	return wait->missing > 1;
 }
 
-/* All slots were asked for, or all before the first that can't be opened. */
+/* Called when all slots were asked for, or all before the first one that can't be
+ * opened. Answers the request, or leaves it parked. */
 static void asked(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
@@ -251,9 +255,9 @@ static int ask(struct wait *wait)
 	return err;
 }
 
-/* The positions are bound whose labels or texts the request reads. Now asks for its
- * samples; a read does so even if a position can't be bound, because the reader gets the
- * bytes before it. */
+/* Asks for the samples of the request. The positions whose labels or texts it reads are
+ * bound now. A read asks even if a position can't be bound, because the reader gets the
+ * bytes before this position. */
 void wait_bound(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
