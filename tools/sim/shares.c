@@ -7,8 +7,8 @@
 #include <math.h>
 
 struct row {
-	const char *name;  /* name in the CSV */
-	const char *title; /* title in the table */
+	const char *name;  /* in the CSV */
+	const char *title; /* in the table */
 	enum { BY_WORKERS, BY_GRANT, BY_POOL } by;
 	enum worker_policy workers;
 	enum share_policy share;
@@ -135,7 +135,6 @@ static const char explanation[] =
 	"  crowded, so policies that prefer them can have a lower worst slowdown than\n"
 	"  equal slowdown.\n";
 
-/* Prints the last part of the page: the meaning of the figures above it. */
 static void explain(FILE *out, const struct workload_outcome *two,
 	const struct workload_outcome *three)
 {
