@@ -9,16 +9,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* --- figures of a setting -------------------------------------------------------------
- */
+/* --- figures of a setting ----------------------------------------------------------- */
 
 /* The unit of the sizes of sets: one sample for SMALL, so sets have 3 to 5 samples; LARGE_UNIT
  * samples for LARGE. */
 enum unit { SMALL, LARGE };
 enum about {
-	ONE_EPOCH,    /* figures about the order in one epoch */
-	SOME_EPOCHS,  /* figures about several epochs of a job */
-	SEVERAL_JOBS, /* figures about several jobs */
+	ONE_EPOCH,
+	SOME_EPOCHS, /* several epochs of a job */
+	SEVERAL_JOBS,
 };
 
 #define SMALL_EPOCHS 3

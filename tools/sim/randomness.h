@@ -107,7 +107,7 @@ struct setting_run {
 	enum sampler_kind sampler;
 	uint32_t unit; /* samples */
 	uint32_t runs;
-	uint32_t epochs; /* recorded for each job */
+	uint32_t epochs; /* recorded epochs of each job */
 	uint64_t seed;
 };
 
@@ -121,11 +121,11 @@ must_check int setting_places(
 #define RANDOMNESS_MAX_EPOCHS 1000000
 
 struct randomness_options {
-	uint32_t epochs; /* number for each job in each setting; 0: the default */
+	uint32_t epochs; /* epochs of each job in each setting; 0: the default */
 	uint64_t seed;
 	FILE *csv; /* may be NULL */
 };
 
-/* *ret_as_claimed: all promised figures are within their bounds. */
+/* *ret_as_claimed tells whether all promised figures are within their bounds. */
 must_check int randomness_run(
 	const struct randomness_options *options, bool *ret_as_claimed);

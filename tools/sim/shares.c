@@ -7,8 +7,8 @@
 #include <math.h>
 
 struct row {
-	const char *name;  /* in the CSV */
-	const char *title; /* in the table */
+	const char *name;  /* name in the CSV */
+	const char *title; /* title in the table */
 	enum { BY_WORKERS, BY_GRANT, BY_POOL } by;
 	enum worker_policy workers;
 	enum share_policy share;

@@ -89,7 +89,7 @@ must_check int sim_plan_dataset(const char *directory, struct sim_plan *ret);
 
 /* Loads a built-in scenario by its name, or an ini by its path. Reports mistakes. */
 must_check int sim_load(const char *name_or_path, struct sim_scenario *ret);
-/* file: the ini's name in messages. */
+/* `file` is the ini's name in messages. */
 must_check int sim_parse(const char *file, const char *text, struct sim_scenario *ret);
 /* Replaces a value of the ini's [scenario] by one from the command line. */
 must_check int sim_override(

@@ -6,7 +6,7 @@
 #include "draw/draw.h"
 #include "sim_sched.h"
 
-/* A job. It has at most one stream, because it opens its epochs by number, one after another. */
+/* A job has at most one stream, because it opens its epochs by number, one after another. */
 struct sim_sched_job {
 	TAILQ_ENTRY(sim_sched_job) link;
 	struct sim_sched *sched;
