@@ -3,7 +3,7 @@
 
 #include "../prepare/joaderfs_prepare.h"
 
-/* A program in C that answers each sample with the same array, for tools/bench/programs.c. */
+/* Answers each sample with the same array. tools/bench/programs.c measures it. */
 
 int main(void)
 {

@@ -66,7 +66,7 @@ struct times {
 	double mean;
 };
 
-/* Measures one step, in microseconds. Negative: no memory. */
+/* Returns microseconds; negative: no memory. */
 static struct times measure(const struct job_config *job, const struct tensor *tensor)
 {
 	struct times times = {.fastest = 1e9};
@@ -87,8 +87,8 @@ static struct times measure(const struct job_config *job, const struct tensor *t
 	return times;
 }
 
-/* Measures a copy with as many bytes as a sample of float32, from `places` places in turn. With one
- * place the bytes stay in the processor's caches, with PLACES they don't. */
+/* Measures a copy of as many bytes as a sample of float32, from `places` places in turn. One
+ * place stays in the processor's caches, PLACES do not. */
 static struct times measure_copy(size_t places)
 {
 	auto_free uint8_t *memory = malloc((places + 1) * FLOAT_SAMPLE_BYTES);

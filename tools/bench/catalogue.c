@@ -5,9 +5,8 @@
  * catalogue STATE DIRECTORY NAME
  *
  * Makes the catalogue that a first scan of the dataset NAME would write to STATE, but without rows
- * in SQLite. All files of DIRECTORY are hard links to the same tar, so only one of them is scanned.
- * The rows of all files are in an unnamed file in STATE, 150 bytes per sample, because they may not
- * fit into memory.
+ * in SQLite. All files of DIRECTORY are hard links to the same tar, so only one is scanned. The
+ * rows, 150 bytes per sample, may not fit into memory, so they are in an unnamed file in STATE.
  */
 
 #include "dataset/dataset_internal.h"
@@ -29,7 +28,6 @@ static void must(bool right, const char *what)
 	exit(1);
 }
 
-/* Returns memory that is mapped from an unnamed file in `directory`. */
 static void *file_memory(const char *directory, size_t bytes)
 {
 	auto_close int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -100,8 +98,8 @@ struct writer {
 	char *path;
 };
 
-/* Adds a copy of the row `one` for shard number `shard`. The copy refers to this shard, also in its
- * path. */
+/* Adds a copy of the row `one`, for shard number `shard`, whose name is in the path of the
+ * copy. */
 static void add_row(struct writer *writer, const struct row *one, size_t shard)
 {
 	const char *first = strchr(one->path, '/') + 1;

@@ -4,11 +4,11 @@
 /*
  * cluster
  *
- * Measures the costs of several nodes. Prints the CPU time of sending a tensor of 150 KB from one
- * daemon to another over loopback (of both ends and the kernel), for several numbers of concurrent
- * requests: from a sealed file in memory, from memory, and from memory by TLS. Also prints the
- * times, in one thread, of finding the home of a sample and of dividing a global mini-batch. All
- * figures are the best of several rounds.
+ * Measures the costs of several nodes: the CPU time, of both ends and the kernel, of sending a
+ * tensor of 150 KB to another daemon over loopback, for several numbers of concurrent requests
+ * (from a sealed file in memory, from memory, from memory by TLS); the time, in one thread, of
+ * finding the home of a sample, and of dividing a global mini-batch. All figures are the best of
+ * several rounds.
  */
 
 #include "base/clock.h"
@@ -71,7 +71,7 @@ static void asked(void *context, struct peer_request *request,
 	peer_answer(request, &tensor);
 }
 
-/* A batch of concurrent fetches. Each fetch has memory of its own. */
+/* Concurrent fetches, each with memory of its own. */
 struct batch {
 	uint8_t *places[TENSORS];
 	atomic_int missing;
@@ -114,7 +114,7 @@ static void fetch_batch(struct peer_client *client, const struct peer_fetch *lik
 	}
 }
 
-/* Measures the CPU time and the elapsed time per tensor, in microseconds, with n concurrent
+/* Measures the microseconds per tensor, of CPU time and of elapsed time, with n concurrent
  * fetches. */
 static void time_batches(struct peer_client *client, const struct peer_fetch *like, int n,
 	double *ret_cpu, double *ret_time)
@@ -170,8 +170,7 @@ static void bench_transfer(
 	peer_server_free(&server);
 }
 
-/* Makes what the nodes need to trust each other: a secret, and certificates that follow from it.
- * peer_trust_new reads the secret from a file, so it is written to a temporary file. */
+/* peer_trust_new reads the secret from a file, so it is written to a temporary file. */
 static struct peer_trust *make_trust(bool is_plain)
 {
 	static const char secret[] = "the nodes of the benchmark know it";

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * coord URL SOCKET: measures the costs of the log of draws that several nodes share on a Redis
- * server: of appending and of reading 128 samples for each rank. Prints the server's time (INFO
+ * coord URL SOCKET: measures the costs of the log of draws that nodes share on a Redis server: of
+ * appending and of reading 128 samples for each rank. Prints the server's time (INFO
  * commandstats), and its CPU time including the network.
  */
 
@@ -45,7 +45,7 @@ static uint64_t usec_of(redisContext *link, const char *command)
 	return usec;
 }
 
-/* Returns the CPU time of the server's thread that serves all requests, in microseconds. */
+/* Returns the CPU time of the server's main thread, in microseconds. */
 static double cpu_of(redisContext *link)
 {
 	static const char *const names[] = {
@@ -94,7 +94,7 @@ static void append(const struct coord_engine *engine, const struct coord_job *jo
 	ensure(engine->append(engine->context, view->run, token, &to) == 0);
 }
 
-/* Reads all ranks by one call, as a node that has all ranks does. */
+/* A node that has all ranks also reads them by one call. */
 static void read_back(const struct coord_engine *engine, const struct coord_job *job,
 	const struct coord_view *view, uint32_t i)
 {

@@ -5,13 +5,13 @@
  * epoch
  *
  * Measures the cost of an event in the epoch engine (src/epoch). 64 jobs of 100,000 positions take
- * turns, so that a job's data have left the processor's caches when its turn comes. Effects are
- * discarded; all samples are prepared before. The figures are CPU times of one thread, medians of
+ * turns, so that a job's data have left the processor's caches when its turn comes. All samples are
+ * prepared before; effects are discarded. The figures are CPU times of one thread, medians of
  * rounds of a fifth of an epoch.
  *
- * Each job is read as by eight threads in three ways: through epoch-NNNN, in order; through
- * current/, in order; through current/ in random order, as by a script that shuffles by itself. In
- * the last two cases the second epoch is measured, while the last files of the first are open.
+ * Each job is read as by eight threads: through epoch-NNNN, in order; through current/, in order;
+ * through current/ in random order, as by a script that shuffles by itself. With current/ the
+ * second epoch is measured, while the last files of the first are open.
  */
 
 #include "base/clock.h"
@@ -42,13 +42,13 @@ enum mode { BY_NUMBER, CURRENT, SHUFFLED, MODES };
 struct job {
 	struct epochs *epochs;
 	struct open_request requests[STEP];
-	sample_id next; /* next sample that is drawn */
+	sample_id next; /* the next sample that is drawn */
 	uint32_t epoch;
 };
 
 static struct job jobs[JOBS];
 static uint32_t shuffled[POSITIONS];
-static uint64_t records; /* counted, so that the compiler does not remove the records */
+static uint64_t records; /* printed, so that the compiler keeps the records */
 
 static void out_of_memory(void)
 {
@@ -158,7 +158,7 @@ static void do_event(struct job *job, enum event event, enum mode mode, uint32_t
 	}
 }
 
-/* Measures the ns per event of a round. The first open of an epoch begins the epoch. */
+/* Measures ns per event. The first open of an epoch begins the epoch. */
 static void round_of(enum mode mode, uint32_t from, uint32_t to, double ret[EVENTS])
 {
 	double sum[EVENTS] = {0};

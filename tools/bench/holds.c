@@ -24,8 +24,7 @@
 
 /* --- the lock ------------------------------------------------------------------------- */
 
-/* Times for which the lock was held, and their number, since the last report. The scheduler's lock
- * protects these variables. */
+/* These variables count since the last report. The scheduler's lock protects them. */
 static uint64_t held_since, longest, holds;
 static const char *longest_by;
 extern const char __executable_start;
@@ -64,7 +63,7 @@ static enum view_layout layout;
 
 static void say(const char *what)
 {
-	/* takes the lock, so that holds by other threads have ended and are counted */
+	/* takes the lock, so the holds of other threads have ended and are counted */
 	sched_stats(sched);
 	printf("  %-40s %9.3f ms  let go at %#tx, of %lu holds\n", what,
 		(double)longest / 1e6, longest_by - &__executable_start,

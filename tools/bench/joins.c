@@ -4,9 +4,9 @@
 /*
  * joins [IDS]
  *
- * Measures how long the scheduler's lock is held when a job joins or leaves an exchange sampler
- * that has other jobs. There are 1.28 million ids, or IDS. Each line has the longest step that
- * needs the lock, and the time of the work that does not need it.
+ * Measures how long a job that joins or leaves holds the scheduler's lock, with an exchange
+ * sampler that has other jobs. There are 1.28 million ids, or IDS. Each line has the longest step
+ * that needs the lock, and the time of the work that does not need it.
  */
 
 #include "base/clock.h"

@@ -6,9 +6,9 @@
  *
  * Measures the cost of a job's journal: of a record in memory; of records written to the kernel in
  * groups of 1, 4 and 64, as if so many readers opened files at once; and of reading the journal
- * after a restart. Also measures the listing of saved orders, of 64 jobs with 300 epochs each. The
- * figures are the best of several rounds in one thread; nothing waits for the disk. Uses DIRECTORY,
- * or else $TMPDIR or /tmp.
+ * after a restart. Also measures the listing of 300 saved orders of each of 64 jobs. The figures
+ * are the best of several rounds in one thread; nothing waits for the disk. The default DIRECTORY
+ * is $TMPDIR, or else /tmp.
  */
 
 #include "base/clock.h"
@@ -40,7 +40,7 @@ static struct journal *open_journal(const char *directory, size_t *ret_records)
 	return journal;
 }
 
-/* Measures ns per record. Records are flushed to the kernel in groups; group 0: never. */
+/* Returns ns per record. Records are flushed to the kernel in groups; group 0: never. */
 static double round_of(struct journal *journal, enum record_kind kind, uint32_t group)
 {
 	struct record record = {.kind = kind, .reader = {.thread = 12345}};
@@ -101,7 +101,7 @@ static void print_replay(const char *directory)
 	journal_close(&journal);
 }
 
-/* Measures the listing of the jobs' saved orders, which happens when a job is added. */
+/* The daemon lists the saved orders of a job when the job is added. */
 static void print_orders(const char *directory)
 {
 	enum { JOBS = 64, EPOCHS = 300 };

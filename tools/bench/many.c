@@ -55,7 +55,7 @@ static _Thread_local uint64_t since[DEPTH];
 static _Thread_local int depth;
 extern const char __executable_start;
 
-/* Returns the entry for an address in the code. Makes the entry if there is none. */
+/* Returns the entry for an address in the code, which it makes if there is none. */
 static struct place *place_of(const void *by, const char *lock)
 {
 	for (size_t i = (uintptr_t)by % PLACES;; i = (i + 1) % PLACES) {
@@ -162,8 +162,8 @@ static void *read_some(void *context)
 	}
 }
 
-/* Divides the reads and the readers among the jobs. If there are fewer readers than jobs, some jobs
- * do nothing. */
+/* Divides the reads and the readers among the jobs. Some jobs do nothing if there are fewer
+ * readers than jobs. */
 static uint64_t read_all(int readers)
 {
 	static pthread_t threads[MAX_READERS];

@@ -2,11 +2,10 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * nodes URL SOCKET NODES: measures the load of NODES nodes on the Redis server that connects the
- * nodes. Each node has one rank of one training, and runs its coordinator (src/coord) without a
- * daemon. First each rank reads 100 samples a second; then all ranks are idle. The server counts
- * the requests (calls of the library, and reads of sockets, which are round trips) and its CPU
- * time.
+ * nodes URL SOCKET NODES: measures the load of NODES nodes on the Redis server that connects them.
+ * Each node has one rank of one training, and runs its coordinator (src/coord) without a daemon.
+ * First each rank reads 100 samples a second; then all ranks are idle. The server counts its CPU
+ * time, and the requests: calls of the library, and reads of sockets, which are round trips.
  */
 
 #include "base/clock.h"
@@ -108,8 +107,8 @@ static void begin(struct node *node, const char *url, const struct coord_job *jo
 	ensure(coord_take_rank(node->coord, job->name, node->rank, 0, 0) == 0);
 }
 
-/* Acts like the thread of src/group: calls the coordinator of each node when it is due, or when the
- * readers have read further. */
+/* Calls the coordinator of each node when it is due, or when the readers have read further, as
+ * the thread of src/group does. */
 static void run(struct node *nodes, uint32_t n, double seconds, uint32_t rate)
 {
 	uint64_t now_ns = clock_now_ns();

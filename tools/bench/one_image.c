@@ -45,7 +45,6 @@ static void make_directory(const char *path)
 		one_image_check(-errno, path);
 }
 
-/* Makes links with different names to the one image, in directories of classes. */
 static void make_tree(uint32_t samples)
 {
 	char image[PATH_BYTES], path[PATH_BYTES];

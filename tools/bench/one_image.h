@@ -7,7 +7,7 @@
 #include "dataset/dataset.h"
 
 /*
- * A dataset for programs that measure the scheduler: many names of one small image, in a directory
+ * A dataset for programs that measure the scheduler: many links to one small image, in a directory
  * on a tmpfs, which also has the daemon's state.
  *
  *   Life: until the program exits, which removes the directory.
@@ -16,16 +16,16 @@
 
 #define ONE_IMAGE_SIDE 8 /* pixels */
 
-/* Ends the program with a message if err, a negative errno, is not 0. */
+/* Ends the program with a message, unless err is 0. err: a negative errno. */
 void one_image_check(int err, const char *what);
 
 struct dataset *one_image_new(uint32_t samples);
-/* Returns the directory of the image, which exists until the program ends. */
+/* Returns the directory of the image and of the daemon's state. */
 char *one_image_directory(void);
 
 struct sched;
 struct sched_job;
-/* Adds a job. config: its name and further settings. The caller calls sched_job_put. */
+/* config: the job's name and further settings. The caller calls sched_job_put. */
 struct sched_job *one_image_add(struct sched *sched, struct job_config config);
 /* Opens a position, waits for it and releases it. */
 void one_image_read(struct sched_job *job, uint32_t epoch, uint32_t position);

@@ -139,8 +139,7 @@ static void read_rows(struct jpeg_decompress_struct *info, uint8_t *pixels)
 	}
 }
 
-/* Decodes with libjpeg from memory. Reuses the object `info`, which is the fastest way. An error of
- * libjpeg ends the program. */
+/* Reuses `info`, which is the fastest way. An error of libjpeg ends the program. */
 static bool decode_with_libjpeg(struct jpeg_decompress_struct *info, const char *path)
 {
 	struct stat st;
@@ -198,7 +197,7 @@ static bool measure_libpng(char **paths, int n)
 	return true;
 }
 
-/* Parses the filter in WAY:FILTER. Without a filter it is bilinear. */
+/* Parses the filter in WAY:FILTER. The default is bilinear. */
 static enum resample_filter filter_of(const char *way)
 {
 	const char *name = strchr(way, ':');

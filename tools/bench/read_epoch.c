@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * read_epoch DIR: reads all files of a directory except labels, in the order of names. It does not
- * decode, so it measures only the cost of getting a sample. Prints one line of JSON: the total
- * time, and the times of open, read and close, summed over all threads.
+ * read_epoch DIR: reads all files of a directory except labels, in the order of names, without
+ * decoding. Prints one line of JSON: the total time, and the times of open, read and close, summed
+ * over all threads.
  *
  *   -m        maps the files
  *   -b BYTES  reads this many bytes at once, at most 1 MiB; default: the whole file
@@ -42,7 +42,7 @@ struct work {
 	bool map, yields;
 	size_t at_once;		 /* bytes */
 	pthread_barrier_t ready; /* all threads, and the main thread, begin together */
-	atomic_int next; /* number of files taken so far, counted over all `times` */
+	atomic_int next;	 /* number of files taken so far, in all `times` */
 };
 
 struct reading {
@@ -86,7 +86,7 @@ static int read_mapping(int fd, size_t size, struct reading *reading)
 	return 0;
 }
 
-/* Opens, reads and closes a file, and adds the times. Returns 0 or -errno. */
+/* Adds the times of open, read and close. Returns 0 or -errno. */
 static int read_file(const struct work *work, const char *name, struct reading *reading)
 {
 	if (work->yields)
@@ -135,7 +135,7 @@ static void *read_files(void *context)
 	return NULL;
 }
 
-/* Runs the threads, and adds up their times. Returns 0 or -errno. */
+/* Adds up the times of the threads. Returns 0 or -errno. */
 static int read_together(
 	struct work *work, int threads, struct reading *sum, uint64_t *ret_ns)
 {

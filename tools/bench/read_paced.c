@@ -3,8 +3,8 @@
 
 /*
  * read_paced DIR WORKERS MS START SECONDS: waits START seconds. Then reads the samples of a
- * directory repeatedly for SECONDS, like a training that needs MS milliseconds per sample. WORKERS
- * threads read up to PREFETCH samples ahead, and a simulated model takes BATCH of them at a time.
+ * directory again and again for SECONDS, like a training that needs MS milliseconds per sample.
+ * WORKERS threads read up to PREFETCH samples ahead; a simulated model takes BATCH at a time.
  * Prints one line of JSON: the samples that the model took, the seconds, and the seconds in which
  * the model waited.
  */
@@ -55,7 +55,7 @@ static void sleep_until(uint64_t ns)
 		;
 }
 
-/* Reads a file into the buffer. Returns 0 or -errno. */
+/* Returns 0 or -errno. The caller does not use what was read. */
 static int read_file(int directory, const char *name, uint8_t *buffer)
 {
 	ssize_t n = 1;
@@ -69,7 +69,7 @@ static int read_file(int directory, const char *name, uint8_t *buffer)
 	return err;
 }
 
-/* Finds the next file. false: the training ends. */
+/* Returns false when the training ends. */
 static bool next_name(struct training *training, const char **ret)
 {
 	pthread_mutex_lock(&training->mutex);
@@ -101,7 +101,7 @@ static void *worker(void *context)
 	return NULL;
 }
 
-/* Takes a batch. Returns the time in which the model waited for it, in ns. */
+/* Returns the ns in which the model waited for the batch. */
 static uint64_t take_batch(struct training *training, uint64_t end_ns)
 {
 	uint64_t begin = clock_now_ns();

@@ -4,12 +4,12 @@
 /*
  * restore [DIRECTORY]
  *
- * Measures the cost of a checkpoint, and of restoring it, for a job with 1.28 million and with 14
- * million positions. Half of the positions were read: nearly in order, by several workers, or in
- * random order. The steps are those of the daemon: print the text of the checkpoint; save the order
- * of the running epoch to a file; load this file; save the part before the restored position to a
- * file, from which the journal continues; load that part into the engine. The files are in
- * DIRECTORY, by default /tmp, and are removed.
+ * Measures a checkpoint, and its restoring, for a job with 1.28 million and with 14 million
+ * positions. Half of the positions were read: nearly in order, by several workers, or in random
+ * order. The steps are the daemon's: print the text of the checkpoint; save the order of the
+ * running epoch to a file; load this file; save the part before the restored position to a file,
+ * from which the journal continues; load that part into the engine. The files are in DIRECTORY,
+ * by default /tmp, and are removed.
  */
 
 #include "base/clock.h"
@@ -54,7 +54,7 @@ static uint32_t *read_order(uint32_t n, bool shuffled)
 	return order;
 }
 
-/* Makes an engine whose positions are all bound, and half of them read. */
+/* All positions are bound, and half of them are read. */
 static struct epochs *make(uint32_t n, bool shuffled)
 {
 	struct epochs_config config = {.set.selection = selection,

@@ -5,18 +5,17 @@
  * sampler
  *
  * Measures the cost of the sampler dsa, as in JOADER's section 6: datasets of 1 to 2 million ids
- * are inserted, drawn from in rounds, and removed. The figures are CPU times of one thread, for
- * three cases. "early": the first rounds; all jobs draw in each round. "late": the last 64th of
- * the ids; each job draws in seven of eight rounds, so that the order of their sizes changes.
- * "whole": all rounds of an epoch.
+ * are inserted, drawn from in rounds, and removed. The figures are CPU times of one thread.
+ * "early": the first rounds; all jobs draw in each round. "late": the last 64th of the ids; each
+ * job draws in seven of eight rounds, so that the order of the jobs' sizes changes. "whole": all
+ * rounds of an epoch.
  *
- * Each line is followed by the same figures of the paper's dependent sampling tree
+ * Each line is followed by the figures of the paper's dependent sampling tree
  * (tools/sim/dsa_tree.h), which has to maintain intersections. "more" is the ratio of the tree's
  * figure to that of dsa. The program takes a few minutes, mostly for the tree.
  *
- * For comparison it also prints the time in which CRoaring intersects two of the sets, and the time
- * of JOADER's own sampler code in the same case, which was measured once on the machine of
- * tools/bench/README.md.
+ * The program also prints the time in which CRoaring intersects two of the sets, and the time of
+ * JOADER's own sampler code, measured once on the machine of tools/bench/README.md.
  */
 
 #include "../sim/sim_sampler.h"
@@ -38,7 +37,7 @@ enum sets { PREFIXES, SUBSETS, HALVES };
 struct scenario {
 	enum sets sets;
 	size_t jobs;
-	/* streams skip some rounds, so that the order of their sizes changes */
+	/* streams skip some rounds, which changes the order of their sizes */
 	bool late;
 	size_t rounds;	    /* 0: until all epochs end */
 	const char *theirs; /* time of JOADER's insertion in ms, and of a round in us */
@@ -143,7 +142,7 @@ static void fill(struct sampler *sampler, const struct scenario *scenario,
 	result->insert = (cpu_us() - begin) / (double)scenario->jobs;
 }
 
-/* Draws a round. Returns false if no samples were left to draw. */
+/* Returns false if no samples were left to draw. */
 static bool round_of(struct sampler *sampler, const struct scenario *scenario,
 	struct rng *rng, double *ret_us)
 {
@@ -234,7 +233,6 @@ static void compare(const struct scenario *scenario)
 	fflush(stdout);
 }
 
-/* Measures the memory and time of many streams of a large dataset. */
 static void print_memory(void)
 {
 	const uint32_t sizes[] = {2 * M, 14 * M};

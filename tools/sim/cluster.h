@@ -32,30 +32,28 @@ struct cluster_out {
 	size_t n;
 };
 
-/* Prints the page. csv, svg: a path, or NULL. */
+/* Prints all tables. csv, svg: a path, or NULL. */
 must_check int cluster_print(FILE *out, const char *csv, const char *svg);
 
-/* Adds a value of the page to the CSV and the plots. */
 void cluster_figure(struct cluster_out *out, const char *table, const char *curve,
 	double x, double value);
 
-/* Draws the plots (cluster_plot.c). */
 must_check int cluster_plot(const struct cluster_out *out, const char *path);
 
-/* Prints how many samples of a mini-batch move between nodes, in how many messages, and the time
- * to compute this (cluster_locality.c). */
+/* Prints how many samples of a mini-batch move between nodes, in how many messages, and the
+ * time to compute this. */
 must_check int cluster_locality(struct cluster_out *out);
-/* Prints how evenly samples are divided among nodes, how many samples move when a node joins, and
- * the effect of the two hashes in JOADER's appendix E.4 (cluster_homes.c). */
+/* Prints how evenly samples are divided among nodes, how many samples move when a node joins,
+ * and the effect of the two hashes in JOADER's appendix E.4. */
 must_check int cluster_homes(struct cluster_out *out);
-/* Prints the speed of loading from a storage that all nodes share, and the time of a draw by the
- * leader, which draws for all nodes (cluster_speed.c). */
+/* Prints the speed of loading from a storage that all nodes share, and the time in which the
+ * leader draws for all nodes. */
 must_check int cluster_speed(struct cluster_out *out);
 
 /* Returns e^-b b^b / b!: the expected fraction of a mini-batch that moves between nodes, if each
  * learner takes b samples. */
 double cluster_law(double b);
 
-/* Computes the fraction of a mini-batch that moves between nodes, as the mean of several batches.
- * Each learner is on a node of its own, and takes b samples of a batch. -errno. */
+/* Computes the fraction of a mini-batch that moves between nodes: the mean of several batches.
+ * Each learner has its own node, and takes b samples of a batch. -errno. */
 must_check int cluster_share(uint32_t learners, uint32_t b, double *ret_share);

@@ -28,7 +28,7 @@ static int make_place(uint32_t n, struct place **ret)
 struct balance {
 	double most, least; /* most and least samples of a node, relative to the mean */
 	double joins;	    /* fraction of the samples that move when a node joins */
-	double remainder;   /* the same fraction if homes were the remainder of the id */
+	double remainder; /* the same fraction, if the home is the id modulo the number of nodes */
 };
 
 static int run_balance(uint32_t n, struct balance *ret)

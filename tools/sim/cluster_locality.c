@@ -10,11 +10,9 @@
 #include <math.h>
 #include <stdbool.h>
 
-/*
- * Simulates global mini-batches in which each sample has a random home (the node that has it in its
- * cache). Counts the samples that have to move to another node, because that node's learners would
- * have too few (Yang and Cong, HiPC 2019, section on load imbalance).
- */
+/* Simulates global mini-batches in which each cached sample is in the cache of one random
+ * node. Counts the samples that move to another node because its learners have too few (Yang
+ * and Cong, HiPC 2019, section on load imbalance). */
 
 #define SEED 1
 /* Approximate number of samples in all batches of a setting. */
@@ -24,13 +22,13 @@ struct setting {
 	uint32_t nodes, learners;
 	/* samples per learner in a batch, which may consist of several mini-batches */
 	uint32_t b;
-	double cached; /* fraction of the samples that are in some node's cache */
+	double cached; /* fraction of the samples that some node has in its cache */
 };
 
 /* Means over the batches. */
 struct result {
 	double share, messages, sweep;
-	double us; /* shortest time of a batch, in us */
+	double us; /* shortest time of a batch */
 };
 
 struct world {

@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-/* Plots the tables of joader-sim cluster as curves. */
-
 #define MOST_SERIES 8
 
 static const struct {

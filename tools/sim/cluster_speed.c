@@ -11,21 +11,20 @@
 /* --- storage that all nodes share -------------------------------------------------------- */
 
 /*
- * Computes speeds. Without caches the storage limits loading, with caches the nodes do:
+ * The storage limits the speed of loading without caches, and the nodes limit it with caches:
  *
  *     without   min(n r, B / s)
  *     with      min(n r, n N / (s m)); the first epoch, which fills the caches, is as without
  *
- * for n nodes that prepare r samples per second each, samples of s bytes, storage that
+ * for n nodes that prepare r samples per second each, samples of s bytes, a storage that
  * gives B bytes per second to all nodes together, and a network of N bytes per second and
- * node, over which the share m moves. Yang and Cong have measured that loading with caches is
- * more than 30 times as fast at 256 nodes, but do not print r, B and s; the figures here are
- * assumptions, and are printed.
+ * node, over which the share m of the samples moves. Yang and Cong measured a speed-up of
+ * more than 30 with 256 nodes, but do not print r, B and s; the values here are assumptions.
  */
 #define SAMPLE_BYTES 110e3 /* mean of ImageNet's files */
 #define PREPARED 5500.	   /* r: 44 cores at 8 ms */
 #define NETWORK 12.5e9	   /* EDR InfiniBand */
-#define LEARNERS 4	   /* learners of a node */
+#define LEARNERS 4	   /* per node */
 #define EPOCHS 90
 
 static double least(double a, double b)
@@ -93,7 +92,7 @@ static int print_storage(struct cluster_out *out)
 #define ROUNDS 200000
 #define MOST_JOBS 8
 
-/* Adds a stream for each job to the sampler. Job j reads all samples except the first j/20. */
+/* Job j reads all samples except the first j/20 of them. */
 static int fill(struct sampler *sampler, uint32_t jobs)
 {
 	int err = 0;

@@ -209,7 +209,7 @@ static void swap(struct dsa_tree *tree, size_t at)
 	tree->levels[at + 1] = a;
 }
 
-/* Sorts the levels by insertion, because a round changes each size by at most one. */
+/* A round changes each size by at most one, so sorting by insertion is fast. */
 void dsa_tree_reorder(struct dsa_tree *tree)
 {
 	for (size_t i = 1; i < tree->n; i++)

@@ -49,8 +49,7 @@ struct dsa_tree {
 /* The stream must be in the tree. */
 size_t dsa_tree_level(const struct dsa_tree *tree, stream_id stream);
 
-/* Sorts the levels again after a round in which not all streams drew (partial sampling, appendix
- * C). */
+/* Sorts the levels after a round in which not all streams drew (partial sampling, appendix C). */
 void dsa_tree_reorder(struct dsa_tree *tree);
 
 /* --- sets -------------------------------------------------------------------------- */

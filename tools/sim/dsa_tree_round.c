@@ -56,8 +56,8 @@ static roaring_bitmap_t *lift(const struct round_walk *walk, size_t i)
 	return lifted;
 }
 
-/* Finds `lifted` of each stream in the round, from the largest stream to the smallest. It is empty
- * if all larger streams are in the round. */
+/* Begins with the largest stream, because `lifted` of a stream depends on that of the next
+ * larger one. If all larger streams are in the round, `lifted` stays NULL. */
 static void lift_all(const struct round_walk *walk)
 {
 	for (size_t i = walk->m; i-- > 0;) {
@@ -105,8 +105,8 @@ static size_t select_shared(const struct round_walk *walk, uint32_t c)
 
 /* --- sampling: Algorithm 2 --------------------------------------------------------- */
 
-/* Finds the element of number *rank in `vertex` without the elements of `without`. false: there are
- * too few elements; subtracts their number from *rank. */
+/* Finds the element with the number *rank of `vertex` minus `without` (NULL: nothing). If
+ * there are not enough elements, subtracts their number from *rank and returns false. */
 static bool pick(const roaring_bitmap_t *vertex, const roaring_bitmap_t *without,
 	uint32_t *rank, sample_id *ret)
 {
@@ -123,11 +123,9 @@ static bool pick(const roaring_bitmap_t *vertex, const roaring_bitmap_t *without
 	return roaring_bitmap_select(rest, *rank, ret);
 }
 
-/*
- * Samples an element of I, which may consist of "multiple vertices" (appendix C). A uniform rank
- * among all of their elements is in each of them with a probability that is proportional
- * to its size, and there it is the rank of a uniform element.
- */
+/* I may consist of "multiple vertices" (appendix C). A uniform rank among all their elements
+ * chooses each vertex with a probability proportional to its size, and a uniform element of
+ * this vertex. */
 static sample_id sample_shared(const struct round_walk *walk, uint32_t size)
 {
 	uint32_t rank = (uint32_t)rng_below(&walk->tree->rng, size);
@@ -154,7 +152,7 @@ static sample_id sample_own(const struct round_walk *walk, uint32_t size)
 	return sample;
 }
 
-/* Makes one decision: runs the body of the loop in line 4 of Algorithm 1 once. */
+/* Runs the body of the loop in line 4 of Algorithm 1 once. */
 static struct decision decide(struct round_walk *walk)
 {
 	struct decision decision = {.first = walk->first, .top = walk->top};
@@ -217,7 +215,6 @@ static void compensate(struct dsa_tree *tree, const struct decision *decision)
 
 /* --- the round --------------------------------------------------------------------- */
 
-/* Lists the levels of the streams in tree->round, ascending. */
 static void gather(
 	struct dsa_tree *tree, const stream_id *streams, size_t n, sample_id *ret)
 {

@@ -14,7 +14,7 @@
 struct run {
 	const struct workload *workload;
 	double now;
-	double left[TRAININGS_MOST];	   /* images left */
+	double left[TRAININGS_MOST];
 	double busy_until[TRAININGS_MOST]; /* end of the training's start or pause */
 	bool runs[TRAININGS_MOST];
 	unsigned workers[TRAININGS_MOST];
@@ -69,7 +69,7 @@ static void take_news(struct run *run)
 
 /* --- rates by workers ------------------------------------------------------------------- */
 
-/* Workers are idle while the queue to the GPUs is full. each: images/s of a worker. */
+/* Workers are idle while the queue to the GPUs is full. each: images per second of a worker. */
 static double count_busy(const struct run *run, double each)
 {
 	double busy = 0;
@@ -82,8 +82,8 @@ static double count_busy(const struct run *run, double each)
 	return busy;
 }
 
-/* Finds the images per second of a worker: this rate and the number of busy workers
- * determine each other. */
+/* Finds the images per second of a worker by bisection, because this rate and the number of
+ * busy workers determine each other. */
 static double rate_of_a_worker(const struct run *run)
 {
 	double low = 1, high = workers_rate(1);

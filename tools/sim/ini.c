@@ -15,7 +15,7 @@
 
 struct parser {
 	const char *file;
-	const char *rest; /* rest of the text */
+	const char *rest; /* the text after the last line that was read */
 	struct sim_scenario *scenario;
 	unsigned line;
 	int err;
@@ -161,7 +161,7 @@ static void set(struct parser *parser, const char *key, const char *value)
 		parser->err = err;
 }
 
-/* Handles a key for inih. Returns nonzero to continue. */
+/* inih calls this for each key. Returns 0 to stop inih. */
 static int handle(void *context, const char *section, const char *key, const char *value)
 {
 	struct parser *parser = context;
@@ -172,10 +172,8 @@ static int handle(void *context, const char *section, const char *key, const cha
 	return parser->err != -ENOMEM;
 }
 
-/*
- * Reads a line for inih and counts it. inih would treat a line that begins with a space as the
- * continuation of the last value.
- */
+/* inih calls this for each line. Spaces at the beginning are skipped, because inih would treat
+ * the line as a continuation of the last value. */
 static char *next_line(char *line, int size, void *context)
 {
 	struct parser *parser = context;
@@ -197,7 +195,6 @@ static char *next_line(char *line, int size, void *context)
 
 /* --- the whole ini ----------------------------------------------------------------- */
 
-/* Sets the defaults. */
 static int preset(struct sim_scenario *scenario)
 {
 	*scenario = (struct sim_scenario){.runs = 1, .seed = 1};

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Prints a plan as the ini of a scenario. Loads are counted in the second and third epoch, when the
- * cache no longer depends on its initial state. */
+/* Loads are counted in the second and third epoch, when the cache no longer depends on its
+ * initial state. */
 static void print_plan(FILE *out, const struct sim_plan *plan)
 {
 	fprintf(out,
@@ -48,8 +48,8 @@ int sim_load_plan(const struct sim_plan *plan, struct sim_scenario *ret)
 
 /* --- a dataset of a mount ---------------------------------------------------------- */
 
-/* Parses a line of a mounted dataset's file `info`. If jobs prepare samples differently, the size
- * of most jobs is used. */
+/* Parses a line of MOUNT/datasets/NAME/info. If jobs prepare samples differently, the size
+ * that most jobs use is taken. */
 static void take_line(const char *line, uint32_t *most, struct sim_plan *ret)
 {
 	uint32_t samples, jobs;

@@ -9,16 +9,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* --- figures of a setting -------------------------------------------------------------
- */
+/* --- figures of a setting ----------------------------------------------------------- */
 
-/* Unit of the sizes of sets. SMALL: 1 sample, so sets have 3 to 5 samples. LARGE: LARGE_UNIT
- * samples. */
+/* The unit of the sizes of sets: one sample for SMALL, so sets have 3 to 5 samples; LARGE_UNIT
+ * samples for LARGE. */
 enum unit { SMALL, LARGE };
 enum about {
-	ONE_EPOCH,    /* figures about the order in one epoch */
-	SOME_EPOCHS,  /* figures about several epochs of a job */
-	SEVERAL_JOBS, /* figures about several jobs */
+	ONE_EPOCH,
+	SOME_EPOCHS, /* several epochs of a job */
+	SEVERAL_JOBS,
 };
 
 #define SMALL_EPOCHS 3
@@ -29,11 +28,11 @@ static const uint32_t units[] = {[SMALL] = 1, [LARGE] = LARGE_UNIT};
 static const uint32_t epochs[] = {[SMALL] = SMALL_EPOCHS, [LARGE] = LARGE_EPOCHS};
 
 struct kind {
-	const char *name; /* name of the column in the CSV */
+	const char *name; /* column of the CSV */
 	const char *title;
 	enum unit unit;
 	enum about about;
-	/* One of these functions is set, and computes the figure. `number` is its last argument. */
+	/* One of these functions is set, and gets `number` as its last argument. */
 	struct figure (*of_epochs)(const struct places *places, uint32_t number);
 	struct figure (*of_gaps)(const struct places *places, double number);
 	struct figure (*of_jobs)(const struct places *a, const struct places *b);
@@ -74,12 +73,9 @@ static const enum sampler_kind samplers[] = {SAMPLER_ISA, SAMPLER_DSA, SAMPLER_E
 
 #define SAMPLERS (sizeof(samplers) / sizeof(samplers[0]))
 
-/*
- * Tells whether the sampler promises that this figure is as for uniform and independent orders. If
- * a job is alone, all samplers promise this, because nothing is shared. isa promises all figures.
- * dsa promises figures about one job: it draws uniformly whatever was drawn before. exchange
- * promises figures about one epoch.
- */
+/* Tells whether the sampler promises that this figure is as for uniform and independent
+ * orders. All samplers promise it for a job that runs alone. isa promises all figures, dsa
+ * those about one job, exchange those about one epoch. */
 static bool claimed(
 	const struct setting *setting, enum sampler_kind sampler, enum about about)
 {
@@ -143,7 +139,7 @@ static void write_csv(struct laboratory *laboratory, const struct setting *setti
 		verdicts[judge(figure, claim)]);
 }
 
-/* Computes a figure of the jobs a and b. If the figure is about one job, a equals b. */
+/* If the figure is about one job, a equals b. */
 static void take(struct laboratory *laboratory, struct columns *columns, size_t s,
 	size_t k, const struct places *places, size_t a, size_t b)
 {

@@ -15,22 +15,20 @@
  * Measures how random the orders of jobs are, within an epoch, between epochs and between jobs.
  * Compares them with orders that are uniform and independent.
  *
- *   Flow: several jobs read some epochs together. This is repeated many times, each time with
- *         another seed. Figures are computed from the positions of the samples. randomness_run
- *         does this for all settings.
+ *   Flow: randomness_run runs each setting many times, with different seeds: several jobs read
+ *         some epochs together. It computes figures from the positions of the samples.
  *   Bounds: runs with different seeds are independent, epochs of one run may not be. So a claim
  *         about one epoch is tested with one epoch of each run.
  */
 
 /* The probability that a figure exceeds its bounds although orders are uniform and independent.
- * There are fewer than a thousand figures, so with a confidence of more than 99.9% all of them are
- * within their bounds. */
+ * With fewer than a thousand figures, all are within their bounds with more than 99.9%
+ * confidence. */
 #define RANDOMNESS_P 1e-6
 
 /* --- what is measured --------------------------------------------------------------- */
 
-/* The positions at which a job got the samples of its set. The ids of these samples are first ..
- * first + n - 1. */
+/* The positions at which a job got its samples, whose ids are first .. first + n - 1. */
 struct places {
 	uint32_t first;
 	uint32_t n;
@@ -50,18 +48,18 @@ static inline uint32_t *places_of(
 struct figure {
 	double value;
 	double expected;
-	double bound; /* largest distance from the expected value that chance explains */
-	double p; /* probability that chance alone gives a value at least as far away */
+	double bound; /* chance explains no larger distance from the expected value */
+	double p; /* chance gives a value at least as far away with this probability */
 	bool one_sided; /* a chi-square: only values above the expected one count */
 	bool measured;
 };
 
-/* Returns a chi-square divided by its degrees of freedom, so 1 is expected. Samples and positions
- * are divided into groups of equal size. */
+/* Returns a chi-square of equal groups of samples and positions, divided by its degrees of
+ * freedom, so 1 is expected. */
 struct figure figure_positions(const struct places *places, uint32_t epoch);
-/* Tests whole orders. For sets of 3 to 5 samples. */
+/* Tests whole orders of sets of 3 to 5 samples. */
 struct figure figure_orders(const struct places *places, uint32_t epoch);
-/* Tests pairs of whole orders, of this epoch and the next. For sets of 3 or 4 samples. */
+/* Tests pairs of whole orders, of this epoch and the next, of sets of 3 or 4 samples. */
 struct figure figure_two_orders(const struct places *places, uint32_t epoch);
 
 /* Returns the correlation of the ids of neighbours, minus its expected value. */
@@ -71,35 +69,33 @@ struct figure figure_epochs(const struct places *places, uint32_t lag);
 /* Returns the correlation of a sample's positions in the same epoch of two jobs. */
 struct figure figure_jobs(const struct places *a, const struct places *b);
 
-/*
- * Returns the fraction of gaps below `gap`; gaps equal to it count half. A gap is the distance
- * between two reads of a sample, in epochs. It is between 0 and 2, with a triangular density.
- */
+/* Returns the fraction of gaps below `gap`; equal gaps count half. A gap is the distance
+ * between two reads of a sample, in epochs. It is between 0 and 2, with a triangular density. */
 struct figure figure_gaps(const struct places *places, double gap);
 
 #define GAP_DECILES 9
-/* Computes the deciles of all gaps, in epochs; their mean is always 1. false: no memory. */
+/* Computes the deciles of all gaps, in epochs. The mean gap is 1. false: no memory. */
 bool gap_deciles(const struct places *places, double ret[GAP_DECILES]);
-/* Computes the expected deciles, which are those of the triangular density. */
+/* Computes the deciles of the triangular density. */
 void gap_deciles_expected(double ret[GAP_DECILES]);
 
 /* --- jobs that run together --------------------------------------------------------- */
 
 #define RANDOMNESS_JOBS 3
 
-/* A group of jobs that run together. Sizes are in units: one sample if whole orders are counted,
- * many samples for other figures. Jobs run continuously, so faster jobs have more epochs. */
+/* Jobs that run together, continuously, so faster jobs have more epochs. Sizes are in units
+ * (setting_run.unit): one sample if whole orders are counted, otherwise many. */
 struct setting {
 	const char *name;
 	const char *what;
 	struct {
-		uint32_t first; /* beginning of the job's set, in units */
+		uint32_t first; /* the job's set begins here, in units */
 		uint32_t end;
-		double speed; /* speed relative to the other jobs */
-		double start; /* start, in epochs */
+		double speed; /* relative to the other jobs */
+		double start; /* unit: epochs */
 	} job[RANDOMNESS_JOBS];
 	size_t n_jobs;
-	double cache; /* size of the cache, in units */
+	double cache; /* unit: setting_run.unit */
 	uint32_t
 		slots; /* samples in the cache; used instead of `cache` if a unit is one sample */
 };
@@ -109,14 +105,13 @@ extern const struct setting settings[]; /* ends with a name of NULL */
 struct setting_run {
 	const struct setting *setting;
 	enum sampler_kind sampler;
-	uint32_t unit; /* samples in a unit */
+	uint32_t unit; /* samples */
 	uint32_t runs;
-	uint32_t epochs; /* epochs of each job that are recorded */
+	uint32_t epochs; /* recorded epochs of each job */
 	uint64_t seed;
 };
 
-/* Runs the setting. The caller frees ret[].at of each job. After -ENOMEM nothing needs to be
- * freed. */
+/* The caller frees ret[].at of each job, unless the call fails (-ENOMEM). */
 must_check int setting_places(
 	const struct setting_run *run, struct places ret[RANDOMNESS_JOBS]);
 
@@ -131,6 +126,6 @@ struct randomness_options {
 	FILE *csv; /* may be NULL */
 };
 
-/* Prints the tables. *ret_as_claimed: all promised figures are within their bounds. */
+/* *ret_as_claimed tells whether all promised figures are within their bounds. */
 must_check int randomness_run(
 	const struct randomness_options *options, bool *ret_as_claimed);

@@ -12,8 +12,8 @@ static const struct figure unmeasured;
 
 /* --- chi-squares -------------------------------------------------------------------- */
 
-/* Returns the figure of a chi-square. scale: the number by which the statistic of `count` has to be
- * divided to get a chi-square with these degrees of freedom. */
+/* scale: the number by which the statistic of `count` has to be divided to get a chi-square
+ * with these degrees of freedom. */
 static struct figure chi_square_figure(
 	const uint32_t *count, size_t cells, double n, double scale, double degrees)
 {
@@ -32,8 +32,7 @@ static struct figure chi_square_figure(
 	};
 }
 
-/* Returns the largest number of groups of equal size into which n samples can be divided; at most
- * ten. */
+/* Returns the largest number of equal groups into which n samples can be divided; at most ten. */
 static uint32_t groups_of(uint32_t n)
 {
 	uint32_t groups = 10;
@@ -42,11 +41,9 @@ static uint32_t groups_of(uint32_t n)
 	return groups;
 }
 
-/*
- * Returns the figure of positions. Each run adds a permutation matrix, summed up in blocks. The
- * entries have the covariance (I - 1/n) x (I - 1/n) / (n - 1). This is n / (n - 1) times the
- * covariance of a table of independent counts with fixed margins.
- */
+/* Each run adds a permutation matrix, summed up in blocks. Its entries have the covariance
+ * (I - 1/n) x (I - 1/n) / (n - 1), which is n / (n - 1) times that of a table of independent
+ * counts with fixed margins. */
 struct figure figure_positions(const struct places *places, uint32_t epoch)
 {
 	uint32_t n = places->n;
@@ -192,8 +189,8 @@ struct gap_limit {
 	double limit; /* distance in samples */
 };
 
-/* Returns the score of a sample with position i in an epoch and position j in the next epoch: 1 if
- * the gap is below the limit, 1/2 if they are equal, otherwise 0. */
+/* Scores a sample with position i in an epoch and position j in the next one: 1 if the gap is
+ * below the limit, 1/2 if the gap equals the limit, otherwise 0. */
 static double below(const void *context, size_t i, size_t j)
 {
 	const struct gap_limit *limit = context;

@@ -59,7 +59,6 @@ const struct setting settings[] = {
 	{.name = NULL},
 };
 
-/* The scenario of a setting, with the objects to which it points. */
 struct world {
 	struct sim_scenario scenario;
 	struct sim_dataset datasets[RANDOMNESS_JOBS];
@@ -79,7 +78,7 @@ static uint32_t first_id(const struct setting_run *run)
 	return 65536 - run->unit;
 }
 
-/* Returns the time when the slowest job has read its epochs. Unit: epochs of time (sim.h). */
+/* Returns the epochs of time (sim.h) in which the slowest job reads its epochs, and one more. */
 static double length(const struct setting_run *run)
 {
 	const struct setting *setting = run->setting;
@@ -149,7 +148,7 @@ static void note(void *context, const struct sim_read *read)
 	at[read->sample - places->first] = read->position;
 }
 
-/* Checks that each epoch has each sample once. Otherwise the figures would be meaningless. */
+/* Aborts unless each epoch has each sample; otherwise the figures would be meaningless. */
 static void check(const struct places *places)
 {
 	size_t n = (size_t)places->runs * places->epochs * places->n;

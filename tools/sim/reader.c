@@ -3,7 +3,7 @@
 
 #include "run.h"
 
-/* Shuffles the opens of a script. The order of opens determines the order of labels. */
+/* The order of opens determines the order of labels. */
 static void shuffle(struct sim_run *run, struct script *script)
 {
 	for (uint32_t i = 0; i < script->size; i++)
@@ -58,10 +58,8 @@ static int open_all(struct sim_run *run, struct script *const *readers, size_t n
 	return sim_sched_open(run->sched, run->opens, n);
 }
 
-/*
- * Reads the sample of readers[first] for all scripts that got this sample in the round. They share
- * one load, even if the cache has only one slot.
- */
+/* All scripts that got the same sample as readers[first] share one load, even if the cache has
+ * only one slot. */
 static int read_same(
 	struct sim_run *run, struct script *const *readers, size_t n, size_t first)
 {
@@ -73,7 +71,7 @@ static int read_same(
 	return err;
 }
 
-/* Reads the cached samples first, before loads of other samples can evict them. */
+/* Cached samples are read first, before loads of other samples can evict them. */
 int sim_read_together(struct sim_run *run, struct script *const *readers, size_t n)
 {
 	int err = open_all(run, readers, n);

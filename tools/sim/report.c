@@ -58,7 +58,6 @@ static void print_cell(FILE *out, const struct sim_curve *curve, size_t i)
 	fprintf(out, "%*s", COLUMN, text);
 }
 
-/* Prints a size in bytes, if the size of a sample is known. */
 static void print_size(FILE *out, const struct sim_curve *curve, size_t i)
 {
 	const struct sim_size *size = &curve->scenario->caches[i];

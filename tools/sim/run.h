@@ -7,13 +7,10 @@
 #include "sim.h"
 #include "sim_sched.h"
 
-/*
- * Shared by the files that run a scenario once: run.c advances the time, reader.c reads, world.c
- * makes and frees the run.
- */
+/* run.c advances the time, reader.c reads, world.c makes and frees a run. */
 
-/* A script. It opens each position of an epoch once, at its speed, and releases the position when
- * it is read. */
+/* A script opens each position of an epoch once, at its speed, and releases the position
+ * when it is read. */
 struct script {
 	size_t number; /* index in the scenario */
 	roaring_bitmap_t *selection;

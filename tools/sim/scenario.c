@@ -76,7 +76,6 @@ static int contradiction(const struct sim_scenario *scenario, const char *text)
 	return -EINVAL;
 }
 
-/* Checks that the size of samples is known, if a cache has a size in bytes. */
 static int check_bytes(const struct sim_scenario *scenario)
 {
 	for (size_t i = 0; i < scenario->n_caches && scenario->sample_bytes == 0; i++)

@@ -135,7 +135,6 @@ static const char explanation[] =
 	"  crowded, so policies that prefer them can have a lower worst slowdown than\n"
 	"  equal slowdown.\n";
 
-/* Prints the last part of the page: the meaning of the figures above it. */
 static void explain(FILE *out, const struct workload_outcome *two,
 	const struct workload_outcome *three)
 {

@@ -15,17 +15,17 @@
  * Simulates jobs with the daemon's own samplers, cache, epochs and rules of look-ahead
  * (sim_sched.h). Reads are only counted. A sample is one unit of the cache.
  *
- * Time is counted in ticks. The fastest job reads one sample per tick, other jobs read one sample
- * in several ticks. Without look-ahead, jobs that read in the same tick draw in one round. An
- * *epoch of time* has as many ticks as the largest dataset has samples.
+ * Time is counted in ticks. The fastest job reads one sample per tick. Without look-ahead, jobs
+ * that read in the same tick draw in one round. An *epoch of time* has as many ticks as the
+ * largest dataset has samples.
  *
  *   Flow: sim_load makes a scenario from an ini; sim_run runs it once with one sampler, policy,
- *         cache size and seed; sim_sweep runs all combinations in the scenario.
+ *         cache size and seed; sim_sweep runs all combinations.
  *   Threads: runs only read the scenario, so several may run at the same time.
  *   Errors: -EINVAL (reported), -ENOMEM, and errors of files.
  */
 
-/* A dataset: the ids first .. end-1, or a random choice of ids, which differs in each run. */
+/* The ids first .. end-1, or `size` of them that each run chooses at random. */
 struct sim_dataset {
 	char *name;
 	bool sample;
@@ -37,14 +37,14 @@ struct sim_dataset {
 struct sim_job {
 	char *name;
 	char *dataset_name;
-	size_t dataset; /* index of the job's dataset */
-	double speed;	/* speed relative to the other jobs */
-	/* time at which the job starts; 1 is the duration of an epoch of time (see above) */
+	size_t dataset; /* index in the scenario */
+	double speed;	/* relative to the other jobs */
+	/* start in epochs of time (see above) */
 	double start;
 	uint32_t epochs; /* 0: the job runs until the time is over */
 };
 
-/* A size of the cache: in samples, in bytes, or as a fraction of the union of the datasets. */
+/* A size of the cache: in samples, in bytes, or as a fraction of the samples of all datasets. */
 struct sim_size {
 	double value;
 	bool fraction;
@@ -54,7 +54,7 @@ struct sim_size {
 struct sim_scenario {
 	char *name;
 	char *title;
-	char *note; /* explains what the scenario shows; may be NULL */
+	char *note; /* may be NULL */
 	enum sampler_kind *samplers;
 	size_t n_samplers;
 	enum eviction_policy *evictions;
@@ -65,11 +65,11 @@ struct sim_scenario {
 	size_t n_datasets;
 	struct sim_job *jobs;
 	size_t n_jobs;
-	/* number of labels; the label of a sample is id % labels; 0: no labels */
+	/* the label of a sample is id % labels; 0: no labels */
 	uint32_t labels;
 	uint32_t lookahead;  /* samples drawn ahead; 0: samples are drawn when read */
 	double sample_bytes; /* size of a prepared sample; 0: not known */
-	uint32_t runs;	     /* number of runs; each has another seed */
+	uint32_t runs;	     /* each run has another seed */
 	double warmup;	     /* epochs of time at the start that are not counted */
 	/* Epochs of time after the warm-up; 0: until all jobs have finished. */
 	double length;
@@ -78,29 +78,27 @@ struct sim_scenario {
 
 /* --- scenarios --------------------------------------------------------------------- */
 
-/* A plan: equal jobs that read one dataset, and begin one after another within one epoch. */
+/* Equal jobs that read one dataset, and begin one after another within an epoch. */
 struct sim_plan {
 	uint32_t jobs, samples;
 	double sample_bytes; /* 0: not known */
 };
 must_check int sim_load_plan(const struct sim_plan *plan, struct sim_scenario *ret);
-/* Reads the dataset's facts from MOUNT/datasets/NAME, a directory of a mount. Reports
- * mistakes. */
+/* Reads the number and the size of the samples from MOUNT/datasets/NAME. Reports mistakes. */
 must_check int sim_plan_dataset(const char *directory, struct sim_plan *ret);
 
-/* Loads a built-in scenario by its name, or an ini by its path. Reports mistakes on standard
- * error. */
+/* Loads a built-in scenario by its name, or an ini by its path. Reports mistakes. */
 must_check int sim_load(const char *name_or_path, struct sim_scenario *ret);
-/* Parses an ini's text; `file` is its name in messages. */
+/* `file` is the ini's name in messages. */
 must_check int sim_parse(const char *file, const char *text, struct sim_scenario *ret);
-/* Sets an option of [scenario] from the command line, instead of the ini's value. */
+/* Replaces a value of the ini's [scenario] by one from the command line. */
 must_check int sim_override(
 	struct sim_scenario *scenario, const char *key, const char *value);
-/* Checks rules about several options. Called after the last override. */
+/* Checks rules about several options, after the last override. */
 must_check int sim_check(struct sim_scenario *scenario);
 void sim_scenario_free(struct sim_scenario *scenario);
 
-/* The built-in scenarios with their inis. The last one has the name NULL. */
+/* The last built-in scenario has the name NULL. */
 struct sim_builtin {
 	const char *name;
 	const char *text;
@@ -112,7 +110,6 @@ const char *sim_eviction_name(enum eviction_policy policy);
 
 /* --- one run ----------------------------------------------------------------------- */
 
-/* A read of a sample by a job. */
 struct sim_read {
 	uint64_t tick;
 	size_t job; /* index in the scenario */
@@ -122,7 +119,7 @@ struct sim_read {
 	bool miss; /* this is the first read of the sample since it was loaded */
 };
 
-/* Shows the progress on a terminal; progress.c. */
+/* Shows the progress on a terminal. */
 struct sim_progress {
 	FILE *out;	  /* NULL: no progress is shown */
 	double all, done; /* samples read */
@@ -154,8 +151,7 @@ struct sim_result {
 must_check int sim_run(const struct sim_scenario *scenario, const struct sim_setup *setup,
 	struct sim_result *ret);
 
-/* Returns the ids of a dataset; the caller frees them. Equal seeds give equal ids. NULL: no
- * memory. */
+/* The caller frees the ids. Equal seeds give equal ids. NULL: no memory. */
 roaring_bitmap_t *sim_dataset_ids(
 	const struct sim_scenario *scenario, size_t dataset, uint64_t seed);
 
@@ -170,8 +166,7 @@ struct sim_point {
 	double deviation; /* standard deviation of the misses between runs */
 };
 
-/* Misses as a function of the cache size, for one sampler and policy. The points are sorted by
- * size. */
+/* The misses by cache size, for one sampler and policy. The points are sorted by size. */
 struct sim_curve {
 	const struct sim_scenario *scenario;
 	enum sampler_kind sampler;
@@ -180,8 +175,7 @@ struct sim_curve {
 	size_t n_points;
 };
 
-/* Makes scenario->n_samplers * n_evictions curves. sim_curves_free frees them. progress may be
- * NULL. */
+/* Makes a curve for each sampler and each policy of the scenario. progress may be NULL. */
 must_check int sim_sweep(const struct sim_scenario *scenario,
 	struct sim_progress *progress, struct sim_curve **ret, size_t *ret_n);
 void sim_curves_free(struct sim_curve *curves, size_t n);
@@ -190,25 +184,22 @@ void sim_curves_free(struct sim_curve *curves, size_t n);
 
 /* Returns the ticks of an epoch of time. */
 uint32_t sim_ticks(const struct sim_scenario *scenario);
-/* Returns a scale with which the scenario takes only seconds. With the scale n, one in n samples is
- * simulated. 1: all samples. */
+/* Returns a scale with which the scenario takes only seconds. A scale n: one in n samples is
+ * simulated. */
 uint32_t sim_scale_choose(const struct sim_scenario *scenario);
-/*
- * Makes a scenario with one in `scale` samples: datasets, cache, labels and look-ahead shrink in
- * proportion. *ret owns its memory, and is freed like any scenario.
- */
+/* Makes a scenario with one in `scale` samples: datasets, cache, labels and look-ahead shrink
+ * in proportion. The caller frees it by sim_scenario_free. */
 must_check int sim_scaled(
 	const struct sim_scenario *scenario, uint32_t scale, struct sim_scenario *ret);
 
-/* The error of a scaled-down scenario, estimated by comparing it with a scenario of half the
- * size. */
+/* The estimated error of a scaled-down scenario, which is compared with one of half its size. */
 struct sim_trust {
 	uint32_t scale; /* 1: the whole scenario was run */
 	/* samples of the largest dataset in the scaled-down scenario */
 	uint32_t samples;
-	/* largest difference of these two scenarios, in misses per read sample */
+	/* largest difference between the two scenarios, in misses per read sample */
 	double off;
 };
-/* Runs sim_sweep with a smaller scenario, and scales the figures up to the whole scenario. */
+/* Runs sim_sweep with the scaled-down scenario, and scales the figures up. */
 must_check int sim_sweep_scaled(const struct sim_scenario *scenario, uint32_t scale,
 	FILE *progress, struct sim_curve **ret, size_t *ret_n, struct sim_trust *trust);

@@ -15,7 +15,6 @@ static struct sim_sched_job *job_of(struct stream *stream)
 					offsetof(struct sim_sched_job, stream));
 }
 
-/* Pins a drawn sample, requests it, and passes it to the epoch engine. */
 static void hold(struct sim_sched_job *job, sample_id sample)
 {
 	struct sim_sched *sched = job->sched;

@@ -9,11 +9,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The paper's dependent sampling tree, and the memory for its rounds, as the engine of a struct
- * sampler. */
+/* The `own` data of a struct sampler whose kind is SAMPLER_DSA_TREE. */
 struct tree {
 	struct dsa_tree *tree;
-	stream_id *ids; /* ids for a round */
+	stream_id *ids;
 	sample_id *samples;
 };
 

@@ -21,7 +21,7 @@ static struct sim_open *open_of(struct open_request *request)
 	return (struct sim_open *)((char *)request - offsetof(struct sim_open, request));
 }
 
-/* Handles a record of the engine, which the daemon would write to a journal. */
+/* The daemon would write the record to a journal. */
 static void note(struct sim_sched_job *job, const struct record *record)
 {
 	if (record->kind != RECORD_BOUND)
@@ -134,7 +134,7 @@ static void ask(struct sim_open *open)
 	execute(open->job, &effects);
 }
 
-/* Does the slow work on epochs, which a separate thread, the clerk, does in the daemon. */
+/* A separate thread, the clerk, does this work in the daemon. */
 static void do_clerks_work(struct sim_sched_job *job)
 {
 	uint32_t epoch;

@@ -95,23 +95,22 @@ must_check int sim_sched_open(
 /* Loads the sample of the open into the cache. Then loads samples that were drawn ahead, as long as
  * there is room. */
 must_check int sim_sched_load(struct sim_open *open);
-/* Releases an open whose sample was read. An open that was refused has nothing to release. */
+/* Does nothing for an open that was refused. */
 must_check int sim_sched_release(struct sim_open *open);
 
 /* --- with a clock ------------------------------------------------------------------ */
 
-/* Notes that a reader waits for the sample that it has opened. */
+/* A reader waits for the sample that it has opened. */
 must_check int sim_sched_wait(struct sim_open *open);
-/* Returns the sample to read next, according to the shares. SAMPLE_NONE: no wanted sample can be
- * read. */
+/* Returns the sample to read next, according to the shares. SAMPLE_NONE: nothing can be read
+ * now. */
 sample_id sim_sched_take(struct sim_sched *sched);
-/* Notes that the sample is in the cache from now on. */
+/* The caller has read and decoded the sample, which is in the cache from now on. */
 must_check int sim_sched_loaded(struct sim_sched *sched, sample_id sample);
-/* Counts an open that got its sample. */
 void sim_sched_served(struct sim_sched_job *job);
-/* Counts the time that a reader of the job has waited. */
+/* Adds a wait of a reader to the time for which the job's readers have waited. */
 void sim_sched_waited(struct sim_sched_job *job, uint64_t ns);
-/* Calls shares_window, which has the same arguments. -ENOMEM */
+/* Calls shares_window (share/share.h) with these arguments. -ENOMEM */
 must_check int sim_sched_window(
 	struct sim_sched *sched, double seconds, double decoders, double busy);
 

@@ -6,9 +6,7 @@
 #include "draw/draw.h"
 #include "sim_sched.h"
 
-/* Shared by the files of sim_sched. */
-
-/* A job. It has at most one stream, because it opens its epochs by number, one after another. */
+/* A job has at most one stream, because it opens its epochs by number, one after another. */
 struct sim_sched_job {
 	TAILQ_ENTRY(sim_sched_job) link;
 	struct sim_sched *sched;
@@ -42,7 +40,7 @@ struct sim_sched {
 	int error; /* the first error */
 };
 
-/* Stores err as the scheduler's error, unless err is 0 or an earlier error is stored. */
+/* Keeps the first error. Does nothing if err is 0. */
 void sim_fail(struct sim_sched *sched, int err);
 
 /* --- sim_draw.c: events for the draw engine, whose effects are executed at once --- */
@@ -53,16 +51,14 @@ void sim_draw_end(struct sim_sched_job *job);
 /* Notes whether the job is opening a position. Without look-ahead, the job draws only while it is
  * opening one. */
 void sim_draw_asks(struct sim_sched_job *job, bool asks);
-/* Draws a sample for the position. */
 void sim_draw_asked(struct sim_sched_job *job, uint32_t position);
-/* Notes that a position was bound. */
 void sim_draw_bound(struct sim_sched_job *job);
 /* Draws rounds until this job has no room for more samples. Other jobs with room draw, too. */
 void sim_draw_fill(struct sim_sched_job *job);
 
 /* --- sim_supply.c --- */
 
-/* Makes the supply engine. The cache must exist. -ENOMEM */
+/* The cache must exist. -ENOMEM */
 must_check int sim_supply_make(struct sim_sched *sched);
 void sim_supply_free(struct sim_sched *sched);
 /* Returns how a sample that is drawn now will get into the cache. */

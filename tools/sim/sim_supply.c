@@ -7,8 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The supply's engine has one dataset, preparation and storage. Reading takes no
- * time. */
+/* The supply has a single dataset, preparation and storage. Reading takes no time. */
 
 int sim_supply_make(struct sim_sched *sched)
 {
@@ -106,7 +105,7 @@ void sim_supply_detach(struct sim_open *open)
 	execute(sched);
 }
 
-/* NULL: no sample is to be decoded. */
+/* Returns NULL if no sample is to be decoded. */
 static struct wanted *take(struct sim_sched *sched)
 {
 	struct wanted *wanted = supply_next_read(&sched->supply, 0, NULL, NULL);
@@ -120,7 +119,7 @@ static struct wanted *take(struct sim_sched *sched)
 	return wanted;
 }
 
-/* Puts a loaded sample into the cache: the miss that the simulation counts. */
+/* Puts a loaded sample into the cache, and counts the load. */
 static void end(struct sim_sched *sched, struct wanted *wanted)
 {
 	sample_id sample = (sample_id)wanted->key.sample;

@@ -19,31 +19,29 @@ struct expected {
 	double deviation;
 };
 
-/* Returns the probability that |figure - mean| is at least this large. If the deviation is 0,
- * returns 1 or 0. */
+/* Returns the probability that chance gives a value at least as far from the mean as `figure`;
+ * 1 or 0 if the deviation is 0. */
 double normal_p(struct expected expected, double figure);
 /* Returns the distance from the mean that chance exceeds with probability p. */
 double normal_bound(struct expected expected, double p);
 
-/* Returns the probability that a chi-square with these degrees of freedom is at least this large.
- * chi_square_bound is the inverse function. */
+/* Returns the probability that a chi-square is at least this large. chi_square_bound is the
+ * inverse function. */
 double chi_square_p(double chi_square, double degrees);
 double chi_square_bound(double p, double degrees);
 
 /* Returns Pearson's correlation; 0 if one of the two does not vary. */
 double correlation(const uint32_t *a, const uint32_t *b, size_t n);
-/* Returns the distribution of the correlation of n randomly matched pairs, for any values
+/* Returns the distribution of the correlation of n randomly matched pairs of any values
  * (Pitman). */
 struct expected correlation_expected(size_t n);
 
-/*
- * Returns the correlation of the neighbours x[i] and x[(i + 1) % n]. n >= 3.
- */
+/* Returns the correlation of the neighbours x[i] and x[(i + 1) % n]. n >= 3. */
 double serial_correlation(const uint32_t *x, size_t n);
 struct expected serial_correlation_expected(const uint32_t *x, size_t n);
 
-/* Returns the distribution of the sum of n terms score(i, j) over a random matching of all i
- * to all j below n (Hoeffding, 1951). O(n^2). */
+/* Returns the distribution of the sum of n terms score(i, j), if all i are matched with all j
+ * at random (Hoeffding, 1951). O(n^2). */
 typedef double match_score(const void *context, size_t i, size_t j);
 struct expected match_expected(match_score *score, const void *context, size_t n);
 

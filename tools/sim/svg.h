@@ -27,5 +27,4 @@ struct svg_plot {
 	const char *line_label; /* NULL: there is no line */
 };
 
-/* Writes the plots to a file, one below another. */
 must_check int svg_write(const char *path, const struct svg_plot *plots, size_t n);

@@ -6,8 +6,6 @@
 
 #include <errno.h>
 
-/* Plots the curves of scenarios. */
-
 #define NAME 128
 
 struct drawing {
@@ -20,10 +18,8 @@ struct drawing {
 	char (*names)[NAME];
 };
 
-/*
- * Chooses a style. With one scenario, colours distinguish the curves. With several, colours
- * distinguish the scenarios, and dashes the samplers and policies.
- */
+/* Colours distinguish the curves of one scenario. If there are several scenarios, colours
+ * distinguish these, and dashes their samplers and policies. */
 static void choose_style(
 	const struct drawing *drawing, size_t i, size_t *ret_colour, size_t *ret_dash)
 {
@@ -47,7 +43,7 @@ static void name_curve(const struct drawing *drawing, size_t i)
 		drawing->several ? ": " : "", name);
 }
 
-/* Fills in a curve's values. Returns the place for the values of the next curve. */
+/* Returns the place for the values of the next curve. */
 static double *fill_series(const struct drawing *drawing, size_t i, double *values)
 {
 	const struct sim_curve *curve = &drawing->curves[i];

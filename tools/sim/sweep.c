@@ -8,7 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Updates the running mean, and the sum of squared deviations from it (Welford, 1962). */
+/* Updates the means, and the sum of the squared deviations of the misses from their mean
+ * (Welford, 1962). */
 static void add_run(struct sim_point *point, const struct sim_result *result, uint32_t n)
 {
 	double before = (double)result->misses - point->misses;

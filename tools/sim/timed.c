@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-/* Limit for runs in which some jobs are much slower than others: when each job has read two epochs,
- * the run ends as soon as all jobs together have read this many times the number of samples. */
+/* A limit for jobs of very different speeds: once each job has read two epochs, the run ends
+ * when all jobs together have read this many times the number of samples. */
 #define MOST_READ_AGAIN 60
 #define READ_PER_DECODER 6 /* the same value as in src/supply/storage.c */
 /* The times of samples vary between half the mean and one and a half times the mean. */
@@ -25,7 +25,6 @@ static size_t want_processor(const struct timed_run *run)
 	return n;
 }
 
-/* Returns the part of a processor that each reader or decoder gets. */
 static double part_of_processor(const struct timed_run *run)
 {
 	size_t n = want_processor(run);
@@ -165,8 +164,7 @@ static double next_event(const struct timed_run *run)
 	return fmin(next, run->now + fmax(processor - run->processor, 0) / part);
 }
 
-/* Advances the time to the next event. Adds a little more, so that no event stays in the future
- * because of rounding. */
+/* A little is added to the processor time, so that rounding leaves no event in the future. */
 static void advance(struct timed_run *run)
 {
 	double part = part_of_processor(run), next = next_event(run);
@@ -191,7 +189,6 @@ static int step(struct timed_run *run)
 	return err;
 }
 
-/* Tells whether each job has read its epochs, or all jobs together have reached the limit. */
 static bool is_over(const struct timed_run *run)
 {
 	uint64_t least = UINT64_MAX;

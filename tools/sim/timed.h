@@ -31,15 +31,15 @@ struct timed_job {
 	double start; /* seconds after which the job begins */
 	/* seconds between the last sample of an epoch and the first of the next */
 	double pause;
-	double read;   /* seconds to read a sample */
-	double decode; /* seconds of processor time to prepare a sample */
+	double read;   /* seconds per sample */
+	double decode; /* processor seconds per sample */
 	double bytes;  /* size of a prepared sample */
 	/* limit of the reads in flight at the start, if timed_world.reads is 0 */
 	unsigned most_reads;
 	bool absent;
 };
 
-/* Samples that exactly these jobs read. Bit i stands for job i. */
+/* Samples that exactly these jobs read. Bit i is job i. */
 struct timed_part {
 	uint64_t jobs;
 	uint32_t samples;
@@ -54,34 +54,31 @@ struct timed_world {
 	enum eviction_policy eviction;
 	enum share_policy share;
 	uint32_t lookahead;
-	/* Number of labels, if scripts choose the label of each file that they open; 0: scripts
-	 * open any sample. */
+	/* If scripts choose the label of each file that they open: the number of labels.
+	 * Otherwise 0. */
 	uint32_t labels;
-	double cache; /* bytes of the cache */
-	/* reads: limit of the reads in flight; 0: the limit is found by trying, as in the daemon */
+	double cache; /* bytes */
+	/* reads: most reads in flight; 0: found by trying, as in the daemon */
 	unsigned workers, reads;
 	double cpus;
 	uint64_t seed;
-	unsigned
-		laps; /* least number of epochs that each job reads, including the first */
+	unsigned laps; /* each job reads at least so many epochs, including the first */
 };
 
 struct timed_outcome {
 	double epoch;  /* mean seconds of all epochs except the first */
 	double waited; /* fraction of these epochs in which a reader waited */
 	uint64_t laps;
-	double least, most; /* smallest and largest mean of several runs */
+	double least, most; /* the extremes of the means of several runs */
 };
 
-/* Runs the world until each job has read its epochs. ret: one outcome per job. *ret_loads: prepared
- * samples per read sample. */
+/* Runs the world until each job has read its epochs. ret: one outcome per job. *ret_loads:
+ * loads per read sample. */
 must_check int timed_run(
 	const struct timed_world *world, struct timed_outcome *ret, double *ret_loads);
-/*
- * Computes the means of several runs with different seeds, and with different times between the
- * starts of jobs, because the number of shared samples depends on these times. Jobs that begin
- * together do so in all runs. Worlds with many samples have fewer and shorter runs.
- */
+/* Runs the world several times, and computes means. The runs have other seeds, and other times
+ * between the starts of jobs, because the number of shared samples depends on them. Jobs that
+ * begin together do so in all runs. Worlds with many samples have fewer and shorter runs. */
 must_check int timed_runs(
 	const struct timed_world *world, struct timed_outcome *ret, double *ret_loads);
 uint32_t timed_job_samples(const struct timed_world *world, size_t job);

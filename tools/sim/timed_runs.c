@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Worlds with many samples get fewer runs and epochs. */
-
 #define MOST_RUNS 8
 #define LEAST_RUNS 3
 #define MOST_LAPS 12

@@ -9,9 +9,9 @@
 #include <stdio.h>
 
 /*
- * Simulates the model and the policies of A-Dloader (Jia et al., "A Data-Loader Tunable Knob to
- * Shorten GPU Idleness for Distributed Deep Learning"), which give workers to trainings, beside
- * the daemon's shares.
+ * Simulates the policies of A-Dloader, which give workers to trainings, beside the daemon's
+ * shares. Source: Jia et al., "A Data-Loader Tunable Knob to Shorten GPU Idleness for Distributed
+ * Deep Learning".
  *
  *     training.c   the model: what a training takes, what workers deliver; both tables
  *     workers.c    the paper's policies: how many workers each training has
@@ -31,7 +31,7 @@ struct training {
 	double gflops;	   /* per image */
 	double parameters; /* millions */
 	double batch, iterations;
-	unsigned workers; /* number of workers that the training requests */
+	unsigned workers; /* the training requests so many */
 	double arrival;
 	double cost; /* worker time of an image, relative to other trainings */
 };
@@ -40,8 +40,7 @@ struct workload {
 	const char *name, *title;
 	const struct training *trainings;
 	size_t n;
-	/* Number of workers of each training in the paper's Table II. NULL: determined by the
-	 * model's size. */
+	/* Each training's workers in Table II. NULL: computed from the sizes of the models. */
 	const unsigned *proportion, *inverse;
 };
 
@@ -49,11 +48,12 @@ extern const struct workload workload_static;  /* Table II */
 extern const struct workload workload_dynamic; /* Table III */
 
 double training_images(const struct training *training);
-/* Returns B F_mu: the rate that the training's GPUs can consume. */
+/* Returns the images per second that the training's GPUs can consume (B F_mu). */
 double training_demand(const struct training *training);
-/* Returns F_lambda: the rate of this number of busy workers together, for images of cost 1. */
+/* Returns the images per second of so many busy workers together, for images of cost 1
+ * (F_lambda). */
 double workers_rate(double busy);
-/* Returns the rate of a training that has all workers. */
+/* Returns the images per second of a training that has all workers. */
 double training_alone(const struct training *training);
 
 /* Delays: from the start of a training to its first image; of a pause; of buffered events. */
@@ -68,15 +68,15 @@ enum worker_policy {
 	WORKERS_BALANCE,
 	WORKERS_PROPORTION,
 	WORKERS_INVERSE,
-	WORKERS_WAA, /* Algorithm 1 as printed */
-	WORKERS_WAA_MENDED /* Algorithm 1, but its loop does not end with fewer than C workers */
+	WORKERS_WAA,	   /* Algorithm 1 as printed */
+	WORKERS_WAA_MENDED /* Algorithm 1, but its loop may end with C workers */
 };
 
-/* Returns d' with F_lambda(d') = mu: the number of workers that the training needs if the other
- * trainings use the rest of the workers. */
+/* Returns the number of workers that the training needs if other trainings use the rest
+ * (F_lambda(d') = mu). */
 double workers_needed(const struct training *training);
 
-/* Allocates workers to each running training, and 0 to all others. */
+/* A training that does not run gets no workers. */
 void workers_allocate(enum worker_policy policy, const struct workload *workload,
 	const bool *runs, unsigned *ret_workers);
 
@@ -85,27 +85,27 @@ void workers_allocate(enum worker_policy policy, const struct workload *workload
 struct workload_outcome {
 	double finished[TRAININGS_MOST];
 	double makespan;
-	/* sum of images / (finished - arrival) over all trainings, as in the paper's Fig. 3 */
+	/* sum over the trainings of images / (finished - arrival), as in the paper's Fig. 3 */
 	double rates;
 	double latency; /* mean of finished - arrival */
 	double idle;	/* mean time in which the GPUs waited */
-	/* largest ratio of a training's latency to its latency alone */
+	/* largest ratio of a training's latency to its latency if it ran alone */
 	double slowdown;
 };
 
 /* Computes the fields that are derived from `finished`. */
 void outcome_finish(const struct workload *workload, struct workload_outcome *outcome);
 
-/* Runs a policy for workers. pauses: a training whose workers change is paused for 16 s, and events
- * are buffered for 30 s. */
+/* pauses: a training whose workers change is paused for PAUSE_SECONDS, and events are buffered
+ * for BUFFER_SECONDS. */
 void fluid_workers(const struct workload *workload, enum worker_policy policy,
 	bool pauses, struct workload_outcome *ret);
 /* Runs with the rates that share_grant grants if all demands are known. */
 void fluid_granted(const struct workload *workload, enum share_policy policy,
 	struct workload_outcome *ret);
-/* Runs the daemon's allocator, which has to measure the demands while it runs. -ENOMEM */
+/* Runs the daemon's allocator, which has to measure the demands. -ENOMEM */
 must_check int pool_run(const struct workload *workload, enum share_policy policy,
 	struct workload_outcome *ret);
 
-/* Prints the page. csv: a path, or NULL. Returns 0 or -errno. */
+/* csv: a path, or NULL. Returns 0 or -errno. */
 must_check int shares_print(FILE *out, const char *csv);

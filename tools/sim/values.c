@@ -58,7 +58,7 @@ static int parse_double(double *field, const char *text, double min, double max)
 
 /* --- lists of words ---------------------------------------------------------------- */
 
-/* Parses a field from each word, into an array that replaces *ret. */
+/* Parses each word into an element of a new array, which replaces *ret. */
 static int each_word(const char *text, size_t size, void **ret, size_t *ret_n,
 	int (*parse)(void *field, const char *word))
 {

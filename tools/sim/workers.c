@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Computes the paper's policies. Each running training has at least one worker. */
+/* Each running training has at least one worker. */
 
 static size_t count(const bool *runs, size_t n)
 {
@@ -94,8 +94,8 @@ static size_t sort(const struct workload *workload, const bool *runs, size_t *or
 	return n;
 }
 
-/* Runs Algorithm 1. The paper's loop tests `sum < C`, so only C - 1 workers may be left. mended:
- * tests `sum <= C`. */
+/* Runs Algorithm 1. The paper's loop tests `sum < C`, so it may end with C - 1 workers.
+ * mended: the loop tests `sum <= C`. */
 static void waa(
 	const struct workload *workload, const bool *runs, bool mended, unsigned *workers)
 {
