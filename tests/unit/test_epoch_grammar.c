@@ -253,15 +253,16 @@ static struct sum try(
 }
 
 /* Whole passes of one process get other samples each time, except for the J files that a turn keeps
- * because they might belong to the next pass (n_hedged): 7 of 30 files, 4 of 96, 3 of 250. Ranks
- * that were not in step from the beginning keep theirs. */
+ * because they might belong to the next pass (n_hedged: 7 of 30 files, 4 of 96, 3 of 250), and for
+ * the one or two opens that make no turn yet (ends_whole). Ranks that were not in step from the
+ * beginning keep theirs. */
 Test(epoch_grammar, programs, .timeout = 3600)
 {
 	unsigned n = effort(8000, 1000000);
 	struct sum sum = try(n, TRIAL_ANY, 0, false);
 	cr_assert_leq(sum.silent, n / 25000, "%u of %u are not exact", sum.silent, n);
 	cr_assert_lt(kept(&sum, SIZE_30), 0.20);
-	cr_assert_lt(kept(&sum, SIZE_97), 0.045);
+	cr_assert_lt(kept(&sum, SIZE_97), 0.055);
 	cr_assert_lt(kept(&sum, SIZE_250), 1.0 / 250 + 0.02);
 	cr_assert_lt(kept(&sum, RANKS), 0.40);
 }
@@ -270,7 +271,7 @@ Test(epoch_grammar, programs, .timeout = 3600)
 Test(epoch_grammar, workers_that_run_ahead, .timeout = 3600)
 {
 	unsigned n = effort(2000, 100000), silent = try(n, TRIAL_AHEAD, 0, false).silent;
-	cr_assert_leq(silent, n / 150, "%u of %u trials are not exact", silent, n);
+	cr_assert_leq(silent, n / 200, "%u of %u trials are not exact", silent, n);
 }
 
 /* A worker of multiprocessing's Pool begins a pass with any batch, while the system has stopped
@@ -282,12 +283,11 @@ Test(epoch_grammar, pools, .timeout = 3600)
 }
 
 /* A script's two loaders divide the files of each pass. One may have workers, and the other none.
- * A sanity check whose workers read nearly all of the validation set at different speeds may be
- * taken for a validation pass. */
+ */
 Test(epoch_grammar, folds, .timeout = 3600)
 {
 	unsigned n = effort(2000, 100000), silent = try(n, TRIAL_FOLDS, 0, false).silent;
-	cr_assert_leq(silent, n / 150, "%u of %u trials are not exact", silent, n);
+	cr_assert_leq(silent, n / 1000, "%u of %u trials are not exact", silent, n);
 }
 
 /* People bind samples, which the program gets when it comes to their positions. */
