@@ -201,8 +201,8 @@ struct looks {
 	atomic_size_t next;
 	struct lock lock;
 	size_t failed; /* (lock) smallest index of a failed shard; SIZE_MAX: none */
-	int err;       /* (lock) its error */
-	struct far_error error; /* (lock) its reason */
+	int err;       /* (lock) the error of this shard */
+	struct far_error error; /* (lock) the reason of this error */
 };
 
 static void look_failed(

@@ -19,7 +19,8 @@
 
 #define MOST_CONTAINERS 1000000
 
-/* An unreadable container becomes scan->missing, for the message. */
+/* Adds a container. If it can't be read, its path becomes scan->missing, for the
+ * message. */
 static int add_container(struct scan *scan, const char *name)
 {
 	struct container *containers = array_grow(scan->containers, scan->n_containers,
@@ -48,7 +49,8 @@ static int add_container(struct scan *scan, const char *name)
 	return 0;
 }
 
-/* scan->beside becomes the directory of the root, *ret_name its last component. */
+/* Sets scan->beside to the directory of the root, and *ret_name to the root's last
+ * component. */
 static int split_path(struct scan *scan, const char **ret_name)
 {
 	const char *slash = strrchr(scan->root, '/');

@@ -193,8 +193,8 @@ int group_add(struct container_scan *container, const char *path,
 	}
 	if (!scan->source->any_name && has_label(scan, ending))
 		return read_label(container, path, part, bytes);
-	/* If label = none, texts beside images are no samples: a name must have an
-	 * ending of the dataset, or none. */
+	/* If label = none, texts beside images are no samples, so a sample's name has
+	 * one of the dataset's endings, or no ending. */
 	bool any_name =
 		scan->source->any_name && (scan->label != LABEL_WITHOUT || !*ending);
 	*ret_sample = any_name || wanted_name(scan->extensions, base_name(path));
@@ -352,7 +352,8 @@ static int print_shard(
 	return 0;
 }
 
-/* Returns <class>/<shard>/<member>: members of several shards may have equal names. */
+/* Returns <class>/<shard>/<member>, because members of several shards may have equal
+ * names. NULL: the path is too long, or there is no memory. */
 static char *labelled_path(const struct scan *scan, const struct numbers *numbers,
 	const struct listed *listed, struct tree *tree)
 {
@@ -400,7 +401,7 @@ static void remove_equal_names(struct name_list *names)
 	names->n = n;
 }
 
-/* Returns <shard>/<member>. NULL: too long, or no memory. */
+/* Returns <shard>/<member>. NULL: the path is too long, or there is no memory. */
 static const char *unlabelled_path(
 	const struct scan *scan, const struct listed *listed, struct tree *tree)
 {
@@ -465,8 +466,9 @@ static struct listing *last_listing(struct listing *listings, size_t n)
 	return found;
 }
 
-/* Moves the samples of the listing's last container to tree->files, from the last to
- * the first, each at the decreased index *at. Frees their memory in the listing. */
+/* Moves the samples of the listing's last container to tree->files, the last sample
+ * first. Each one goes to --*at, the element before the previous one. Frees their
+ * memory in the listing. */
 static int take_container(struct scan *scan, const struct numbers *numbers,
 	struct listing *listing, struct tree *tree, size_t *at)
 {
@@ -520,11 +522,13 @@ static void end_members(
 		return;
 	}
 	arena_free(&listing->members);
-	/* free() has not returned these blocks, since they lie between others. */
+	/* Gives freed blocks back to the system. free() could not, since they lie
+	 * between other blocks. */
 	malloc_trim(0);
 }
 
-/* Sorts the files. The first of several with one path stays; the others are issues. */
+/* Sorts the files. If several files have the same path, the first one stays, and the
+ * others become issues. */
 static void remove_equal_files(const struct scan *scan, struct tree *tree)
 {
 	size_t n = 0;
@@ -540,8 +544,8 @@ static void remove_equal_files(const struct scan *scan, struct tree *tree)
 
 #define MANY_CLASSES 1000
 
-/* Warns if there are nearly as many labels as samples: they are probably captions,
- * measurements or keys. */
+/* Warns if there are more labels than half the samples: the labels are probably
+ * captions, measurements or keys. */
 static void warn_of_many(const struct scan *scan, const struct tree *tree)
 {
 	struct grouped classes, samples;

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* A manifest is a CSV with the column path, relative to its directory, and optional
- * columns label and bytes. */
+/* A manifest is a CSV with a column `path`, relative to the manifest's directory, and
+ * optional columns `label` and `bytes`. */
 
 #define MOST_MANIFEST_BYTES ((size_t)4 << 30)
 #define MOST_FIELD_BYTES ((size_t)1 << 20)
@@ -176,8 +176,8 @@ static int take_line(void *context)
 	return manifest->err;
 }
 
-/* Removes the labels. Directories are the classes if each label equals the first
- * directory of its path. */
+/* Removes the labels of a manifest in which each label equals the first directory of
+ * its path. Then the directories are the classes. */
 static void drop_labels(struct listing *listing)
 {
 	for (size_t i = 0; i < listing->n; i++)

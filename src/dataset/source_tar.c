@@ -41,8 +41,8 @@ _Static_assert(sizeof(struct header) == BLOCK, "a block");
 struct tar {
 	struct container_scan *container;
 	uint64_t at;	 /* offset of the next header */
-	char *long_name; /* name of the next member; NULL: in its header */
-	char *long_link; /* link target of the next member; NULL: in its header */
+	char *long_name; /* name of the next member; NULL: its header has it */
+	char *long_link; /* link target of the next member; NULL: its header has it */
 	uint64_t size;	 /* size of the next member, if has_size */
 	bool has_size;
 	struct link_targets targets;
