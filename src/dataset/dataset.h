@@ -63,11 +63,12 @@ struct dataset_sample {
 must_check int dataset_open(const struct dataset_config *config, const char *state_dir,
 	const atomic_bool *stop, struct dataset **ret);
 
-/* Opens the datasets of the configuration, then those that joaderctl has added. These
- * are appended to the configuration, so that (*ret)[i] is config->datasets[i]; one that
- * can't be opened is logged and left out. The caller owns *ret, also after a failure.
- * stay: the names of datasets that are scanned before jobs begin, even if they have
- * scan = background; each name stands between newlines, as in "\nA\nB\n". */
+/* Opens the datasets of the configuration, then those that joaderctl has added. The
+ * added datasets are appended to the configuration, so that (*ret)[i] is
+ * config->datasets[i]. An added dataset that can't be opened is logged and left out.
+ * The caller owns *ret, also after a failure. stay: the names of datasets that are
+ * scanned before jobs begin, even if they have scan = background; each name stands
+ * between newlines, as in "\nA\nB\n". */
 must_check int datasets_open(
 	struct daemon_config *config, const char *stay, struct dataset ***ret);
 /* Works like dataset_open, but always scans. Fails if the scan can't see all places

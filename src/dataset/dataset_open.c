@@ -78,8 +78,8 @@ static int begin_far(const struct dataset_config *config, struct scan *scan)
 	return err;
 }
 
-/* A path that does not exist may be a pattern such as shard-{0..9}.tar; then its
- * directory is examined. */
+/* Examines the root, or, for a path that does not exist, the directory in which it
+ * would lie: the path may be a pattern such as shard-{0..9}.tar. */
 static int look_at_root(const char *path, struct looked *ret)
 {
 	const char *slash = strrchr(path, '/');

@@ -58,7 +58,7 @@ const char *group_digits(struct grouped *grouped, uint64_t number);
 void parallel_run(
 	unsigned threads, void (*work)(void *context, unsigned worker), void *context);
 
-/* A progress line on the terminal, rewritten at most five times a second. */
+/* A progress line on the terminal. It is rewritten at most five times a second. */
 struct progress {
 	struct work work;
 	const char *name;

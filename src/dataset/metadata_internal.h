@@ -31,7 +31,7 @@ struct metadata_file {
 	bool jsonl;
 	off_t bytes;		/* size when the file was found */
 	struct timespec mtime;	/* mtime when the file was found */
-	struct column *columns; /* columns, without those with unusable names */
+	struct column *columns; /* the columns whose names can be used */
 	size_t n_columns, columns_capacity;
 	char **keys; /* JSON: the name of each field */
 	size_t n_keys, keys_capacity;

@@ -51,9 +51,9 @@ bool container_has(
 	return offset <= all && bytes <= all - offset;
 }
 
-/* Bytes that are read at once. They usually cover the headers of a member and its
- * image, or several small members. Smaller reads would save little, because the kernel
- * reads ahead. */
+/* So many bytes are read at once: usually enough for the headers of a member and its
+ * image, or for several small members. Smaller reads would save little, because the
+ * kernel reads ahead. */
 #define BUFFER_BYTES 16384
 
 static ssize_t read_file(

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Finds remote tar shards: one, a pattern such as shard-{00..46}.tar, or a list. */
+/* Finds remote tar shards: one shard, the shards of a pattern such as
+ * shard-{00..46}.tar, or the shards of a list. */
 
 #define MOST_SHARDS 1000000
 #define MOST_LIST_BYTES ((size_t)128 << 20)

@@ -14,8 +14,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* Finds containers: a file, the files of a directory, or those of a pattern such as
- * shard-{000000..000146}.tar. */
+/* Finds containers: one file, the files of a directory, or the files of a pattern such
+ * as shard-{000000..000146}.tar. */
 
 #define MOST_CONTAINERS 1000000
 

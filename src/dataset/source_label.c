@@ -36,7 +36,7 @@ const char *listing_label(struct listing *listing, const char *text)
 	return label;
 }
 
-/* The statement reads the field scan->label_field of a JSON text. */
+/* Returns a statement that reads the field scan->label_field of a JSON text. */
 static sqlite3_stmt *json_reader(struct scan *scan, struct listing *listing)
 {
 	sqlite3 *db = NULL;

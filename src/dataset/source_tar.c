@@ -243,7 +243,8 @@ static void print_name(const struct header *header, char ret[300])
 		ustar && n_prefix ? "/" : "", n_name, header->name);
 }
 
-/* The link becomes a member with the data of its target, which must come first. */
+/* Adds a hard link as a member with the data of its target, which must come before the
+ * link. */
 static int take_link(struct tar *tar, const struct header *header, const char *path)
 {
 	struct container_scan *container = tar->container;

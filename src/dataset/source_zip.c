@@ -202,7 +202,8 @@ static int read_entry(struct zip *zip, uint64_t at, struct entry *ret, uint64_t 
 	return 0;
 }
 
-/* The name in the member's header must equal the one in the directory. */
+/* Refuses the zip if the name in the member's header differs from the name in the
+ * directory. */
 static int check_name(struct zip *zip, const struct entry *entry, size_t bytes)
 {
 	struct quoted quoted;
@@ -217,7 +218,7 @@ static int check_name(struct zip *zip, const struct entry *entry, size_t bytes)
 	return err;
 }
 
-/* The member's bytes follow its header. */
+/* Finds the member's bytes, which follow its header. */
 static int find_part(struct zip *zip, const struct entry *entry, struct source_part *ret)
 {
 	uint8_t local[LOCAL_BYTES];
