@@ -51,9 +51,9 @@ bool container_has(
 	return offset <= all && bytes <= all - offset;
 }
 
-/* So many bytes are read at once: usually enough for the headers of a member and its
- * image, or for several small members. Smaller reads would save little, because the
- * kernel reads ahead. */
+/* A read gets so many bytes: usually enough for the headers of a member and its image,
+ * or for several small members. Smaller reads would save little, because the kernel
+ * reads ahead. */
 #define BUFFER_BYTES 16384
 
 static ssize_t read_file(
