@@ -19,11 +19,13 @@ enum file_kind { FILE_IMAGE, FILE_LABEL, FILE_KINDS };
 
 /* A script that has opened nothing for this time counts as one that reads no more. */
 #define PAUSE_NS UINT64_C(60000000000)
-#define ROW_MOST 64 /* the most opens of one file in a row that are recorded */
+/* largest number of a thread's opens of one file in a row that are recorded */
+#define ROW_MOST 64
 #define RECENT_OPENS 256
-/* if an epoch has fewer files than this, some rules of current.c are different */
+/* epochs with fewer files than this are too small for the rules of current.c that need
+ * many files */
 #define FEW_MOST 16
-#define LOOKED_AT 1024 /* the most files whose opens are compared (misuse.c) */
+#define LOOKED_AT 1024 /* largest number of files whose opens misuse.c compares */
 
 /* The ways in which a training's sampler makes the parts of all ranks equally large: it repeats
  * files (PADS), or leaves files out (DROPS). See script_ranks.c. */
@@ -40,15 +42,16 @@ struct beyond {
 	uint32_t mark;
 };
 
-/* A script that reads current/, and facts about its opens.
+/* A script that reads current/, and what its opens have shown.
  *
- * Counted opens: all opens by the script's threads, except those of the file that the same thread
- * opened last, those of a worker that still reads the previous epoch (a late worker), and those of
- * a label by a thread that opens only labels. Many members below are a number of counted opens:
- * the value that `opens` had at a certain time. */
+ * Counted opens: all opens by the script's threads, except those of the file that the
+ * same thread opened last, those of a worker that still reads the previous epoch (a late
+ * worker), and those of a label by a thread that opens only labels. Many fields below
+ * are a number of counted opens: the value that `opens` had at a certain time. */
 struct script {
 	uint64_t id;
-	/* values of current.opened at the script's first open and at its last open */
+	/* since: value of current.opened at the script's first open. used: its value at
+	 * the script's last open. */
 	uint64_t since, used;
 	/* time of the script's last open; 0 if that was before a restart of the daemon */
 	uint64_t used_ns;
@@ -90,8 +93,8 @@ struct script {
 	/* number of counted opens when an earlier run had all files, perhaps in the previous epoch;
 	 * 0: not known */
 	uint32_t last_whole;
-	/* the passes that ended after `last_whole` and after `whole` opens follow one another
-	 * directly */
+	/* A whole pass ended after `last_whole` opens. Then the script turned to this
+	 * epoch (OPENED_NEXT), or made one more whole pass. */
 	bool was_whole;
 	/* A streak is a row of opens of different files. An open of a file that the streak already
 	 * has begins another streak. streak_begun: number of counted opens before the present
@@ -124,9 +127,10 @@ struct script {
 	/* Numbers of opens in this epoch. up: opens by threads whose last file was an earlier one.
 	 * down: opens by threads whose last file was a later one. */
 	uint32_t up, down;
-	/* A step is the distance from the last file of a worker's batch to the first file of the
-	 * worker's next batch. last_step: the newest distance that was not seen before. If a worker
-	 * goes on over the same distance again, it becomes `step`. */
+	/* A step is the distance from the last file of a worker's batch to the first
+	 * file of the worker's next batch. last_step: the newest distance that was not
+	 * seen before. If a worker goes on over the same distance again, this distance
+	 * becomes `step`. */
 	uint32_t step, last_step;
 	/* number of files in a batch, as found at the script's last turn; 0: not known */
 	uint32_t batch;
@@ -148,8 +152,8 @@ struct script {
 	bool labels_of_images;
 	/* a thread has opened a label before another thread opened the image */
 	bool labels_first;
-	/* The script's first turn was made because its epoch was over: it joined the running epoch
-	 * (OPENED_BEHIND). The next turn clears this. */
+	/* The script's epoch was over before the script's first turn, so the script
+	 * joined the running epoch (OPENED_BEHIND). The next turn clears this. */
 	bool behind;
 };
 
@@ -182,8 +186,9 @@ struct worker {
 	/* the worker's last file that did not follow its previous file in the order of names; if
 	 * there is none, the worker's first file */
 	uint32_t start;
-	/* number of files that the worker has opened last, each of them the file next to the
-	 * previous one */
+	/* number of files in the worker's present batch: the last files that the worker
+	 * has opened, each of them the one after the previous one in the order of
+	 * names */
 	uint32_t batch;
 	/* for images and for labels, how often the worker has opened `file` in this pass */
 	uint32_t row[FILE_KINDS];
@@ -211,9 +216,10 @@ struct worker {
 struct current {
 	uint64_t opened; /* number of recorded opens since the job was added */
 	uint64_t begun;	 /* number of recorded opens when the running epoch began */
-	/* went_back: the job went back to an earlier point, which lies in the epoch before_epoch.
-	 * Up to this point n_before files had been read, and `before` has a bit for each file,
-	 * which is set for these files. A new script continues after them. */
+	/* went_back: the job went back to an earlier point, which lies in the epoch
+	 * before_epoch. n_before: number of files that had been read up to this point.
+	 * `before` has a bit for each file, set if the file is one of these. A new
+	 * script goes on with the other files. */
 	bool went_back;
 	uint32_t before_epoch, n_before;
 	uint8_t *before; /* NULL: no file of before_epoch had been read */
@@ -246,19 +252,19 @@ struct choice current_choose(
  * engine does not know the thread. */
 uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
 	const struct record *opened);
-/* Tells whether the present series of ascending files of one of the script's workers began with the
- * file. */
+/* Tells whether one of the script's workers began its present row, a series of ascending
+ * files, with this file. */
 bool begins_row(
 	const struct current *current, const struct script *script, uint32_t file);
 /* Returns the number of counted opens before the script's last pass. Returns a smaller number if
  * the passes of its workers may overlap. */
 uint32_t since_run(const struct script *script);
-/* Tells whether the script makes one whole pass after the other: after a run that had all files,
- * the next run had all files exactly as many opens later as there are files. */
+/* Tells whether the script makes one whole pass after the other: exactly as many opens
+ * as there are files lie between the ends of the last two runs that had all files. */
 bool is_regular(const struct script *script);
-/* Returns the least number J for which it is improbable (less than one in a million) that given J
- * files come last in a random order of all files. If there are few files, returns an eighth of
- * them. */
+/* Returns the least number J such that J given files come last in a random order of all
+ * files with a chance below one in a million. If there are few files, returns an eighth
+ * of them. */
 uint32_t n_hedged(const struct script *script);
 
 /* --- reading.c --- */
@@ -273,11 +279,12 @@ bool current_needs_draining(const struct epochs *epochs, uint64_t now_ns);
 /* Tells whether another script has turned to the same epoch, has not ended, and has opened a file
  * within the job's last N opens, where N is the number of files. */
 bool shares_epoch(const struct epochs *epochs, const struct script *script);
-/* Tells whether another script is in the middle of the draining epoch, which would end if the next
- * epoch began. `script` is the script that wants to turn: only scripts count that are older than
- * this one, have turned before, and have opened a file since the running epoch began. NULL: a new
- * script wants to begin; then every script counts that has opened a file since the running epoch
- * began, or within the last minute. */
+/* Tells whether another script is in the middle of the draining epoch, which would end
+ * if the next epoch began. `script` is the script that wants to turn: only scripts count
+ * that are older than this one, have turned before, and have opened a file since the
+ * running epoch began. script = NULL: a new script wants to begin; then every script
+ * counts that has opened a file since the running epoch began, or within the last
+ * minute. */
 bool strands_another(const struct epochs *epochs, const struct script *script);
 
 /* --- repeats.c --- */
@@ -318,8 +325,8 @@ bool is_worker_of(const struct current *current, const struct worker *worker,
 bool may_keep(const struct record *opened);
 /* Tells whether the script has opened the file in its epoch. */
 bool is_opened(const struct script *script, uint32_t file);
-/* Tells whether the worker has only looked at a file (OPENED_LOOKED) in this epoch, and nobody in
- * the script has read the file in this epoch. */
+/* Tells whether the worker has only looked at a file (OPENED_LOOKED) in this epoch, and
+ * no thread of the script has read the file in this epoch. */
 bool has_looked(const struct script *script, const struct worker *worker);
 /* Tells whether the open is the script's first open of this image in its epoch. */
 bool is_new_image(

@@ -34,7 +34,8 @@ struct pin *epoch_pin(const struct epoch *epoch, uint32_t position)
 	return NULL;
 }
 
-/* The number of hash chains stays if there is no memory for more; they become longer. */
+/* Doubles the number of hash chains. If there is no memory for this, the number stays,
+ * and the chains become longer. */
 static void add_chains(struct epoch *epoch)
 {
 	struct pin *pin;

@@ -90,7 +90,7 @@ struct epochs_config {
 	/* Other processes decide the samples, as for a rank of a group: the caller
 	 * passes samples without an EFFECT_DRAW. `kind` must be EPOCHS_DRAWN. */
 	bool fed;
-	/* -EBUSY for a second script that reads current/ far from the first one */
+	/* a second script that reads current/ far from the first one gets -EBUSY */
 	bool refuses_second;
 	uint64_t idle_ns; /* without reads for this long the job is parked */
 };
@@ -109,9 +109,9 @@ uint32_t epochs_first_new(const struct epochs *epochs);
 struct epoch_set *epochs_drop_set(struct epochs *epochs);
 /* The set of an epoch. EPOCH_CURRENT: of the epoch that a new script would read. */
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t epoch);
-/* Tells whether a script has opened a file of current/ in the last minute. This script
- * may have ended since: another script may still open files whose names this one has
- * listed. */
+/* Tells whether a script has opened a file of current/ in the last minute. A script that
+ * has ended since then counts, too: another script may still open files by the names
+ * that the ended one has listed. */
 bool epochs_current_is_read(const struct epochs *epochs, uint64_t now_ns);
 /* All processes of the script with this number have ended, so it opens no more
  * files. */

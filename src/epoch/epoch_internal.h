@@ -78,8 +78,8 @@ struct adopting {
 	/* index in current.scripts of the script that has begun the epoch */
 	uint32_t script;
 	uint32_t from;
-	/* the files whose samples are kept; owned. next: number of their positions that were
-	 * looked at */
+	/* the files whose samples are kept; owned. next: number of positions of these
+	 * files that adopt_some has already dealt with */
 	uint32_t *files, n_files, next;
 	uint32_t beyond; /* index of the next entry of script.beyond to record */
 	struct record opened;
@@ -185,8 +185,8 @@ static inline struct epoch *find_epoch(const struct epochs *epochs, uint32_t num
 	return NULL;
 }
 
-/* Begins an epoch. drains: the previous epoch drains from now on; otherwise it must be
- * over. -ENOMEM */
+/* Begins an epoch. drains: the previous epoch drains from now on; if not set, the
+ * previous epoch must be over. -ENOMEM */
 must_check int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	struct effects *effects, struct epoch **ret);
 void let_go_of_draining(struct epochs *epochs, struct effects *effects);
@@ -222,7 +222,7 @@ void skip_forget(struct epochs *epochs, uint32_t before);
 /* The sample of a position in a job of kind EPOCHS_FIXED or EPOCHS_MIRRORED. */
 sample_id fixed_sample(const struct epoch_set *set, uint32_t position);
 /* Passes the requests that wait for the epoch's stream to epochs_resume, which handles
- * them again (status 0), or answers them with -errno. */
+ * them again (status 0), or answers them with an error (status -errno). */
 void resume_waiting(struct epochs *epochs, uint32_t number, int status);
 
 /* --- epoch.c --- */
@@ -247,10 +247,11 @@ void epoch_bind(
 void epoch_mark_consumed(struct epoch *epoch, uint32_t position);
 /* Requests the order of an epoch that has begun again (EFFECT_LOAD). */
 void epoch_load(struct epoch *epoch, struct effects *effects);
-/* drains: the previous epoch drains from now on; otherwise it must be over. */
+/* drains: the previous epoch drains from now on; if not set, the previous epoch must be
+ * over. */
 void epoch_run(struct epochs *epochs, struct epoch *epoch, bool drains);
 
-/* NULL: there is no unused pin. */
+/* Returns NULL if there is no unused pin. */
 struct pin *epoch_take_spare(struct epochs *epochs);
 struct pin *epoch_pin(const struct epoch *epoch, uint32_t position);
 /* Adds the pin of the position that was bound last. Unpins the sample if there is no

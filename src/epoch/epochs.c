@@ -288,11 +288,11 @@ static bool is_waited_for(const struct epochs *epochs, const struct epoch *epoch
 	return false;
 }
 
-/* Tells whether a fed job's draining epoch must end before all its samples are
- * consumed. Two conditions: its reads have stopped (no script reads it, or none of its
- * samples was consumed for a minute); and its end is awaited, by an open of the running
- * epoch, which gets few samples until then, or by other ranks, while scripts read
- * current/. */
+/* Tells whether a fed job's draining epoch must end before all its samples are consumed.
+ * Two conditions must hold. First, its reads have stopped: no script reads it, or none
+ * of its samples was consumed for a minute. Second, its end is awaited: an open of the
+ * running epoch waits for a sample, or other ranks wait (epochs_hurry), and either a
+ * script reads current/ or that minute is over. */
 static bool is_stranded(struct epochs *epochs, uint64_t now_ns)
 {
 	const struct epoch *draining = epochs->draining;

@@ -117,10 +117,11 @@ void journal_flush(struct journal *journal);
  * similar: records can't be written now; -ENOMEM: they can't be appended. */
 must_check int journal_sync(struct journal *journal);
 
-/* Compacts the last segment if it has far more records than positions, because scripts
- * keep opening files of current/ in one epoch: only their last opens stay. A replay then
- * gives the same epochs, and these opens. One thread at a time may call this. It takes
- * long; others can call journal_flush meanwhile. A failure is logged, and harmless. */
+/* Compacts the last segment if it has far more records than positions. This happens when
+ * scripts keep opening files of current/ in one epoch. Only each script's last opens
+ * stay; a replay then gives the same epochs, and these opens. One thread at a time may
+ * call this. It takes long; other threads can call journal_flush meanwhile. A failure is
+ * logged, and harmless. */
 void journal_compact(struct journal *journal);
 
 /* Removes segments that only have records of epochs before `epoch`, but never the

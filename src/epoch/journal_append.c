@@ -81,7 +81,8 @@ static bool push(struct journal *journal, const void *bytes, size_t n)
 }
 
 /* There was no memory for a record. From now on records of positions of the epochs that
- * have begun are omitted: a replay fails if one in the middle of an epoch is missing. */
+ * have begun are omitted: a replay fails if a record in the middle of an epoch is
+ * missing. */
 static void lose(struct journal *journal, uint32_t epoch)
 {
 	struct loss *loss = &journal->loss;
@@ -106,8 +107,9 @@ static bool is_end(const struct loss *loss, const struct record *record)
 	return record->kind == RECORD_ENDED;
 }
 
-/* Tells whether the record can be appended now. While records are lost, one that ends an
- * epoch is `owed`: appended before the next BEGUN. */
+/* Tells whether the record can be appended now. While records are being lost, a record
+ * that ends an epoch is put on the list `owed`, which is appended before the next
+ * BEGUN. */
 static bool survives(struct loss *loss, const struct record *record)
 {
 	if (record->epoch >= loss->whole_from)

@@ -82,8 +82,8 @@ enum { READER_SKIPPED = 64, READER_SEAM };
 #define DETAIL_LABEL 0x80
 
 uint32_t record_checksum(const struct disk_record *record, uint32_t before);
-/* segment: the first epoch of the segment. number: that of the record's reader in the
- * segment; 0: the record has no reader. */
+/* segment: the first epoch of the segment. number: the number that the segment has given
+ * to the record's reader; 0: the record has no reader. */
 struct disk_record record_encode(
 	const struct record *record, uint32_t segment, uint32_t number);
 struct disk_record record_encode_reader(uint64_t id, uint8_t part);
@@ -172,9 +172,9 @@ struct record_buffer {
 #define READER_SETS 64
 #define READER_WAYS 4
 
-/* The readers that have lately got numbers in the segment. A new reader may replace an
- * older one in the same set of READER_WAYS readers. The replaced reader gets a new
- * number at its next open. */
+/* The readers that have lately got numbers in the segment. If a set of READER_WAYS
+ * readers is full, a new reader replaces the oldest one of the set. The replaced reader
+ * gets a new number at its next open. */
 struct reader_numbers {
 	struct {
 		struct reader id;
@@ -233,8 +233,8 @@ struct journal {
 	pthread_cond_t changed;
 	uint64_t written; /* (lock) appended bytes that are in the file */
 	uint64_t synced;  /* (lock) appended bytes on the disk */
-	/* (lock) number of files created so far, and of those whose names are on the
-	 * disk */
+	/* (lock) created: number of files created so far. entered: number of these files
+	 * whose names are on the disk. */
 	uint32_t created, entered;
 	uint32_t first; /* (lock) number of the oldest segment */
 	/* (lock) lag of the segment `file`: the segment of an epoch has the number

@@ -59,17 +59,20 @@ struct run {
 /* The i-th drawn and unbound sample of a live epoch; SAMPLE_NONE: there are fewer. */
 sample_id epochs_drawn_at(const struct epochs *epochs, uint32_t epoch, uint32_t i);
 
-/* The largest K, at least `from`: a live epoch's first K bindings are all consumed. */
+/* Returns the largest number K such that a live epoch's first K bindings are all
+ * consumed. from: a number for which the caller knows this already; 0 is always
+ * allowed. */
 uint32_t epochs_consumed_first(
 	const struct epochs *epochs, uint32_t epoch, uint32_t from);
 
 /* Finds up to n runs of positions that were read in a live epoch, and returns their
- * number. *ret_all: false if there may be more. */
+ * number. *ret_all: these are all runs; false: the search ended earlier. */
 uint32_t epochs_read_runs(const struct epochs *epochs, uint32_t epoch, struct run *ret,
 	uint32_t n, bool *ret_all);
 
-/* The order of a live epoch. It is valid until the next event; if the epoch has no
- * stream or has ended, until epochs_saved, even without the caller's lock. */
+/* The order of a live epoch, valid until the next event. If the epoch has ended or has
+ * no stream, the order stays valid until epochs_saved, even without the caller's
+ * lock. */
 struct order epochs_order(const struct epochs *epochs, uint32_t epoch);
 
 /* Finds an epoch for whose EFFECT_BEGIN epochs_begun has not been called yet. Returns
