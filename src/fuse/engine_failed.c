@@ -109,7 +109,8 @@ static void answer(int client, const char *kind, const char *text)
 	(void)!write(client, text, strlen(text));
 }
 
-/* Members of the group `socket_group` can reach the socket, but may not upgrade. */
+/* Tells whether the client may request an upgrade. Other users of the group
+ * `socket_group` can reach the socket, but may not request one. */
 static bool is_master(int client)
 {
 	struct ucred sender;

@@ -38,8 +38,8 @@ struct kept_open *handover_next(struct session *session, const struct kept_open 
 struct kept_open *handover_find(struct session *session, uint64_t handle);
 /* Returns an earlier engine's entry for an open that the kernel sends again, or NULL. */
 struct kept_open *handover_find_resent(struct session *session);
-/* Takes one release off the list of those that arrived while no engine could run.
- * Returns false if the list is empty. */
+/* Takes one release off the list of releases that arrived while only engine_failed.c
+ * answered requests. Returns false if the list is empty. */
 bool handover_take_close(
 	struct session *session, uint64_t *ret_number, uint64_t *ret_handle);
 

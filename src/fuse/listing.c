@@ -26,11 +26,13 @@
 #define FIRST 2 /* number of the first entry after "." and ".." */
 
 /* The kernel keeps an inode and a name, together 1.2 KB, for each entry listed with
- * attributes. So only the entries of WINDOW positions, from the reader's position on,
- * have attributes. The kernel looks up other entries when they are opened. */
+ * attributes. So only the entries of WINDOW positions have attributes, beginning with
+ * the position where the reader probably is. The kernel looks up other entries when they
+ * are opened. */
 #define WINDOW 4096
-/* Readers may begin anywhere in the layouts classes and mirror. There, all entries have
- * attributes if the epoch has at most MOST_UNORDERED samples, otherwise none. */
+/* The layouts classes and mirror have no such window, because nobody knows at which
+ * position a reader begins there. All entries have attributes if the epoch has at most
+ * MOST_UNORDERED samples; otherwise no entry has. */
 #define MOST_UNORDERED 16384
 
 struct listing {

@@ -29,7 +29,7 @@ static const char *const left_out[] = {"rw", "defaults", "auto", "noauto", "user
 	"dirsync", "atime", "diratime", "nodiratime", "relatime", "norelatime",
 	"strictatime", "lazytime", "nolazytime"};
 
-/* most mounts of dead daemons that are detached from a mount point */
+/* largest number of dead daemons' mounts that are detached from one mount point */
 #define DEAD_MOST 16
 #define N_PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
 #define N_LEFT_OUT (sizeof(left_out) / sizeof(left_out[0]))

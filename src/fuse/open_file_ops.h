@@ -73,8 +73,8 @@ void open_file_undo(struct open_file *file);
 void open_files_undo_all(struct session *session);
 
 /* Called at each open of a position. If the kernel sends this open again, removes the
- * earlier engine's entry for it. Returns true if the entry has an epoch, *ret_epoch;
- * false if there is no entry, or if it has no epoch. */
+ * earlier engine's entry for it. Returns true and sets *ret_epoch if the entry has an
+ * epoch. Returns false if there is no entry, or if the entry has no epoch. */
 bool open_file_take_back(struct session *session, uint32_t *ret_epoch);
 /* Adds an outlived file to the session's list. kept: the earlier engine's entry. */
 must_check int open_file_outlives(const struct request *request, struct kept_open *kept);
