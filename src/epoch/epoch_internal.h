@@ -47,15 +47,16 @@ struct epoch {
 	/* all positions before this one are bound; counted only by epochs_had */
 	uint32_t first_unbound;
 	uint32_t read_end; /* no position from this one on is consumed */
-	/* while the epoch drains: value of running->bound when a file of this epoch was
-	 * last opened */
+	/* while the epoch drains: value of epochs->running->bound when a file of this
+	 * epoch was last opened */
 	uint32_t read_at;
 	bool over;
 	bool saving; /* EFFECT_SAVE was demanded */
 	bool saved;  /* the order is in a file */
 	enum load_state load;
 	enum stream_state stream;
-	/* drawn and unbound samples; the ring is NULL while the epoch has no stream */
+	/* samples that are drawn, but not bound yet; queue.ring is NULL while the epoch
+	 * has no stream */
 	struct drawn_queue queue;
 	/* pins of samples that are bound and not consumed, in the order of binding */
 	struct pins pins;
@@ -63,7 +64,8 @@ struct epoch {
 	/* hash table of the pins by position: 2^chain_bits lists */
 	LIST_HEAD(pin_chain, pin) * chains;
 	unsigned chain_bits;
-	/* the bound samples, by which a replay finds duplicates; NULL: no replay */
+	/* the bound samples in a replay, which finds samples that are bound twice; NULL:
+	 * no replay */
 	roaring_bitmap_t *replayed;
 	/* made by epochs_prepare: a bit for each file, set if the file was consumed */
 	uint8_t *files_read;
@@ -193,7 +195,8 @@ void let_go_of_draining(struct epochs *epochs, struct effects *effects);
 
 /* --- go_back.c --- */
 
-/* Number of bindings in the order of a known epoch; 0: the epoch is not in `known`. */
+/* Returns the number of bindings in the order of a known epoch; 0 if the epoch is not in
+ * `known`. */
 uint32_t known_bound(const struct epochs *epochs, uint32_t number);
 void known_remove(struct epochs *epochs, uint32_t number);
 /* Moves all live epochs to `dead`, and forgets all scripts. Then makes `running` run,
@@ -281,7 +284,7 @@ void epoch_begun(struct epochs *epochs, struct epoch *epoch, int status);
 void epoch_end_stream(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects);
 void epoch_end(struct epochs *epochs, struct epoch *epoch, struct effects *effects);
-/* Requests EFFECT_SAVE if the epoch is over, and neither runs nor drains. */
+/* Adds EFFECT_SAVE to the effects if the epoch is over, and neither runs nor drains. */
 void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effects);
 
 /* --- adopt.c--- */
