@@ -42,8 +42,8 @@ static bool succeeds(uint32_t opcode)
 	       opcode == FUSE_DESTROY;
 }
 
-/* Removes the entry of an open that an earlier engine has not answered. The kernel has
- * sent this open again, and now gets an error. */
+/* Removes the entry that an earlier engine made for an open which it did not answer. The
+ * kernel has sent this open again, and gets an error from the present engine. */
 static void forget_open(uint32_t mount, uint64_t unique)
 {
 	struct kept_open *open = NULL;

@@ -53,8 +53,8 @@ static bool in_window(const struct listing *listing, struct inode inode)
 	       inode.position >= listing->window && inode.position < listing->window_end;
 }
 
-/* An entry outside the window keeps the inode number 0. Then the kernel uses only the
- * name and the type, and ignores the attributes. */
+/* Adds an entry with attributes. An entry outside the window has the inode number 0:
+ * then the kernel uses only the name and the type, and ignores the attributes. */
 static size_t put_plus(
 	struct listing *listing, const char *name, struct inode inode, uint64_t next)
 {
@@ -100,8 +100,8 @@ static bool list_dots(struct listing *listing)
 	return listing->offset > 1 || put(listing, "..", tree_parent(directory), 1);
 }
 
-/* Lists the fixed entries of the directory. *number is the number of the first one, and
- * becomes the number after the last one. Returns false if the buffer is full. */
+/* Lists the fixed entries of the directory. *number: the number of the first entry; on
+ * return, the number after the last one. Returns false if the buffer is full. */
 static bool list_entries(struct listing *listing, uint64_t *number)
 {
 	for (size_t i = 0; i < tree_n_entries; i++) {

@@ -39,7 +39,7 @@ struct open_file_ops {
 	void (*end)(struct open_file *file);
 };
 
-/* Fills in a new file, whose only reference the caller gets. */
+/* Fills in a new file. The file has one reference, which belongs to the caller. */
 void open_file_init(
 	struct open_file *file, const struct request *request, uint64_t handle);
 /* Adds a file to the session's list. Returns -EEXIST if the list has a file with this
@@ -61,7 +61,8 @@ bool open_file_size(struct session *session, struct inode inode, uint64_t *ret);
 /* Answers a read, possibly after the function has returned. */
 void open_file_read(const struct request *request);
 /* Answers a read of a file that an earlier engine opened. err: the result of adding the
- * file to the session's list; -EEXIST: another read has already added it. */
+ * file to the session's list, 0 or -errno; -EEXIST: another read has already added the
+ * file. */
 void open_file_read_again(const struct request *request, int err);
 
 /* Removes a file from the list, and drops the reader's reference. undo: nothing is

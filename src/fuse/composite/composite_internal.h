@@ -77,11 +77,11 @@ struct wait {
 	/* -errno if a position can't be bound or opened, otherwise 0 */
 	int status;
 	uint64_t bound_to; /* labels before this offset of the file are bound */
-	uint32_t binding;  /* index of the position that is being bound */
+	uint32_t binding;  /* index, in the file, of the position that is being bound */
 	/* epoch in which the scheduler is asked to bind this position */
 	uint32_t asked_epoch;
-	/* handle of the position that was bound last, until its sample is stored in the
-	 * file */
+	/* handle of the position that was bound last; NULL once the position's sample is
+	 * stored in file->samples */
 	struct sched_handle *bound;
 	atomic_int turn;
 	struct close_waiter waiter; /* waiter.work makes a worker continue the wait */
@@ -108,8 +108,8 @@ static inline struct wait *wait_of(struct load_work *work)
 }
 
 struct composite_file {
-	/* comes first, so that pointers can be cast; waits and unfinished slots hold
-	 * references */
+	/* comes first, so that pointers can be cast; each wait and each unfinished slot
+	 * holds a reference to the file */
 	struct open_file open;
 	bool again; /* an earlier engine opened the file */
 	struct sched_job *job;
@@ -167,7 +167,8 @@ void slots_give_back(struct composite_file *file);
 
 /* --- composite_wait.c --- */
 
-/* Makes a wait from `wanted`, binds the labels, asks for slots, answers or parks. */
+/* Makes a wait from `wanted`, binds the labels, and asks for slots. Then answers the
+ * request, or leaves it parked. */
 void wait_start(fuse_req_t req, struct composite_file *file, const struct wait *wanted);
 /* Asks for the slots, then answers or parks the request. Called when the labels are
  * known, or when wait->status has the error. */
@@ -175,7 +176,7 @@ void wait_bound(struct wait *wait);
 /* Makes libfuse report interrupts, possibly before the function has returned. */
 void wait_arm(struct wait *wait);
 /* Called when slot `index` has become HELD, READY or FAILED. Moves the waits that lacked
- * no other slot to the list `ready`. */
+ * only this slot to the list `ready`. */
 void waits_collect_locked(
 	struct composite_file *file, uint32_t index, struct waits *ready);
 /* Answers the waits and frees them. The caller holds no lock. */
