@@ -38,15 +38,16 @@
  *     the run had all files are kept. A shuffled pass of N files begins with J given
  *     files with a chance of 1 / (N over J); J is such that this is less than 1 in a
  *     million.
- *   - Files are opened in order, half of the epoch has been opened, and a worker goes back to a
- *     file that this epoch has given. A worker's row is a series of opens that go on in steps from
- *     batch to batch, and belongs to one pass. Rows that begin after the end of other rows may
- *     belong to the next pass, and their files are kept. Files opened after the last file that was
- *     new to the epoch are kept, too: workers of a Pool begin a pass anywhere.
- *     If the file begins no row, or if a worker has made a step of another length since the file
- *     was opened last, files may be shuffled, and the files of the run are kept.
- *     Workers that go on with their rows are late: they are given the previous epoch. A row that
- *     has ended a batch goes on with a step, not with the next file.
+ *   - Files are opened in order, half of the epoch has been opened, and a worker goes
+ *     back to a file that this epoch has given. A worker's row is a series of opens that
+ *     go on in steps from batch to batch, and belongs to one pass. Rows that begin after
+ *     the end of other rows may belong to the next pass, and their files are kept. Files
+ *     opened after the last file that was new to the epoch are kept, too: workers of a
+ *     Pool begin a pass anywhere.
+ *     If the file begins no row, or if a worker has made a step of another length since
+ *     the file was opened last, files may be shuffled, and the files of the run are kept.
+ *     Workers that go on with their rows are late: they are given the previous epoch. If
+ *     a row has just ended a batch, it goes on with a step, not with the next file.
  *   - Each rank has opened its part of the files, and no file was opened twice, except
  *     as padding. Files that a rank has opened beyond its part belong to its next pass,
  *     and are kept. script_ranks.c has the theorem.
@@ -327,9 +328,10 @@ static struct choice catch_up(const struct opener *opener)
 	return noticed(epoch, OPENED_BEHIND, is_told ? NOTICE_SCRIPTS : NOTICES);
 }
 
-/* Tells whether the script's pass goes on in the next epoch. Another script has already begun that
- * epoch, which has therefore not kept the files that the pass has opened. If several ranks read,
- * and nobody knows where their pass ends, the pass counts as going on. */
+/* Tells whether the script's pass goes on in the next epoch, although this epoch has not
+ * kept the files that the pass has opened, because another script began the epoch. If
+ * several ranks read, and nobody knows where their pass ends, the pass counts as going
+ * on. */
 static bool loses_files(const struct opener *opener)
 {
 	const struct current *current = &opener->epochs->current;
@@ -435,9 +437,10 @@ static struct choice choose_label(const struct opener *opener)
 	return noticed(epoch, OPENED_GIVEN, NOTICE_SCRIPTS);
 }
 
-/* Tells whether a process whose workers read files only looks at this file. The process reads the
- * file itself if a pass may begin, if no worker has opened a file since the process did, or if the
- * process has looked at another file that no worker has opened. */
+/* Tells whether the process that opens this file only looks at it, while its workers
+ * read files. It does not only look at the file if a pass may begin, if no worker has
+ * opened a file since the process did, or if the process has looked at another file
+ * before, and no worker has opened either file. */
 static bool is_look(const struct opener *opener)
 {
 	const struct script *script = opener->script;

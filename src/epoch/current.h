@@ -36,7 +36,7 @@ enum division { PADS, DROPS, DIVISIONS };
 struct beyond {
 	uint64_t rank, thread;
 	uint32_t file;
-	/* number of opens that the rank had made in the pass before this open */
+	/* number of opens that the rank had made in the pass when it made this open */
 	uint32_t count;
 	/* number of this open among the script's counted opens, from 1 on */
 	uint32_t mark;
@@ -69,10 +69,11 @@ struct script {
 	 * all files of an epoch, and are compared with `marks` in the next epoch (misuse.c). */
 	uint32_t *seen;
 	uint32_t opens; /* number of the script's counted opens so far */
-	/* begun: number of counted opens before this epoch. begun_before: number of counted opens
-	 * before the previous epoch. An open of a file that the epoch has kept counts as an open in
-	 * the epoch. A file that a late worker opens gets the mark `begun`, so it counts as opened
-	 * in the previous epoch. */
+	/* begun: number of counted opens before this epoch. begun_before: number of
+	 * counted opens before the previous epoch. If this epoch has kept a file's
+	 * sample, the last open of the file before the turn counts as an open in this
+	 * epoch. A file that a late worker opens gets the mark `begun`, so it counts as
+	 * opened in the previous epoch. */
 	uint32_t begun, begun_before;
 	/* number of counted opens before the run: the longest row of opens of different files that
 	 * ends with the last open */
@@ -81,17 +82,18 @@ struct script {
 	 * (note_again). doubted: the last mark that was given in this way; 0: none. */
 	uint32_t doubted;
 	uint32_t turned; /* value of `opens` when the script turned last */
-	/* number of files that the script has opened in this epoch, or that the epoch has kept */
+	/* number of files that the script has opened in this epoch, or whose samples the
+	 * epoch has kept */
 	uint32_t opened;
-	/* number of files that this epoch has kept from the previous epoch */
+	/* number of files whose samples this epoch has kept from the previous epoch */
 	uint32_t adopted;
 	/* number of files that the script did not open in the previous epoch */
 	uint32_t left;
 	/* first: number of counted opens before the run that had all files in this epoch. whole:
 	 * number of counted opens when this run had all files; 0: no run has had all files yet. */
 	uint32_t first, whole;
-	/* number of counted opens when an earlier run had all files, perhaps in the previous epoch;
-	 * 0: not known */
+	/* value of `whole` for the previous run that had all files, in this epoch or the
+	 * epoch before; 0: not known */
 	uint32_t last_whole;
 	/* A whole pass ended after `last_whole` opens. Then the script turned to this
 	 * epoch (OPENED_NEXT), or made one more whole pass. */
@@ -103,10 +105,10 @@ struct script {
 	/* Numbers of files in the present streak. streak: files that the script had already opened
 	 * in this epoch. fresh: files that it opened for the first time in this epoch. */
 	uint32_t streak, fresh;
-	/* number of counted opens up to the last one that was the first open of its file in this
-	 * epoch */
+	/* number of counted opens up to the last open of a file that the script had not
+	 * opened before in this epoch */
 	uint32_t newest;
-	/* number of streaks (rows of opens of different files) that have ended in the epoch */
+	/* number of streaks that have ended in the epoch */
 	uint32_t streaks;
 	/* A streak is long if it has more than a quarter of the files. rows_begun: number of
 	 * counted opens up to the end of the epoch's last long streak; if there was none,
@@ -120,8 +122,8 @@ struct script {
 	/* for each division, the number of files whose bit is set in `parts` */
 	uint32_t parted[DIVISIONS];
 	bool refuted[DIVISIONS];
-	/* A list of opens, the oldest first. Each was made by a rank that had already opened as
-	 * many files as a part has in the division DROPS. */
+	/* A list of opens, the oldest first. Each open was made by a rank that had
+	 * already opened as many files as a part has in the division DROPS. */
 	struct beyond *beyond;
 	uint32_t n_beyond, room_beyond;
 	/* Numbers of opens in this epoch. up: opens by threads whose last file was an earlier one.
@@ -171,7 +173,8 @@ struct rank {
 	bool padded;
 };
 
-/* A thread of a rank. It opens files in the order in which the rank has passed them to it. */
+/* A thread of a rank. The thread opens files in the order in which the rank has passed
+ * them to the thread. */
 struct worker {
 	uint64_t id, used;
 	/* index of the worker's rank in current.ranks; NOBODY: this entry is not used */
@@ -199,8 +202,8 @@ struct worker {
 	bool images; /* the worker has opened images, not only labels */
 	/* `file` has a new mark, because the worker has opened it again (note_again) */
 	bool doubted;
-	/* the worker's last open was one of a label, and was not counted, so that an open of the
-	 * image will be counted */
+	/* the worker's last open was that of a label, and was not counted; so the next
+	 * open of the label's image will be counted */
 	bool is_owed;
 	/* looked: the file at which the worker has only looked (OPENED_LOOKED); NO_FILE: none.
 	 * looked_turns: number of the script's turns at that time. */
@@ -241,7 +244,8 @@ struct choice {
  * *ret to this epoch. */
 bool current_was_chosen(
 	const struct epochs *epochs, const struct open_request *request, uint32_t *ret);
-/* Decides what an open means for its script, and which epoch's sample the file gives. */
+/* Decides what the open means for the script that makes it, and to which epoch the file
+ * belongs. */
 struct choice current_choose(
 	const struct epochs *epochs, const struct open_request *request);
 
@@ -342,16 +346,16 @@ bool is_in_order(const struct script *script);
  * such thread. */
 uint32_t other_half(
 	const struct current *current, uint32_t rank, uint32_t file, bool label);
-/* Tells whether an open is one of a label (label = true) by a thread that opens no images. worker:
- * the thread; NULL: the engine does not know the thread. */
+/* Tells whether a thread opens a label, and is one that opens no images. label: the open
+ * is that of a label. worker: the thread; NULL: the engine does not know the thread. */
 bool is_only_label(const struct script *script, const struct worker *worker, bool label);
 
 /* --- script_ranks.c --- */
 
 /* Returns the number of the script's ranks that are still reading, at least 1. */
 uint32_t n_ranks(const struct current *current, const struct script *script);
-/* Tells whether a file with this mark was opened as one of the first files of the epoch, so that
- * this open may have been only a look at the file. */
+/* Tells whether a file with this mark was among the first files that were opened in the
+ * epoch, so that its open may have been only a look at the file. */
 bool is_first(const struct current *current, const struct script *script, uint32_t mark);
 /* Returns the number of files of each part, if the files are divided among so many ranks. */
 uint32_t files_of_part(

@@ -251,7 +251,8 @@ struct drawn epoch_pop(struct epoch *epoch)
 	return drawn;
 }
 
-/* The pins of the queue's samples belong to the caller from now on. */
+/* Moves the queue to *ret. The pins of the queue's samples belong to the caller from now
+ * on. */
 static void hand_over_queue(
 	struct epochs *epochs, struct epoch *epoch, struct drawn_queue *ret)
 {
@@ -292,7 +293,8 @@ void epoch_begun(struct epochs *epochs, struct epoch *epoch, int status)
 	epochs->needed += epoch->set->positions - epoch->bound;
 }
 
-/* Requests that wait for the stream choose their epochs again, in epochs_resume. */
+/* Ends the epoch's stream. Requests that wait for the stream choose their epochs again,
+ * in epochs_resume. */
 void epoch_end_stream(struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {
 	if (epoch->stream == STREAM_ABSENT)

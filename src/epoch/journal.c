@@ -57,7 +57,7 @@ static void note_not_synced(struct journal *journal, uint32_t epoch, int err)
 	journal->sync_error = err;
 }
 
-/* Brings the names of all files to the disk. */
+/* Brings the names of all segments' files to the disk. */
 static int sync_names(struct journal *journal)
 {
 	uint32_t created;
@@ -152,7 +152,8 @@ static int begin_segment(struct journal *journal, const uint8_t *bytes)
 	return 0;
 }
 
-/* *ret_done: number of written bytes, also after a failure. */
+/* Writes the rest of journal->writing. *ret_done: number of bytes written now, also
+ * after a failure. */
 static int write_buffer(struct journal *journal, size_t *ret_done)
 {
 	struct record_buffer *buffer = journal->writing;

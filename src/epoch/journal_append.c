@@ -42,7 +42,8 @@ uint32_t reader_give_number(struct reader_numbers *readers, const struct reader 
 
 /* --- memory --- */
 
-/* The thread that writes the file can't take the buffer until put_filling. */
+/* Takes the buffer for new records. The thread that writes the file can't take it until
+ * put_filling. */
 static struct record_buffer *take_filling(struct journal *journal)
 {
 	struct record_buffer *filling = atomic_exchange(&journal->filling, NULL);
@@ -141,8 +142,8 @@ static size_t encode_owed(const struct journal *journal, struct disk_record *ret
 	return n * sizeof(*ret);
 }
 
-/* The least number that the next segment may have. Numbers ascend even if the job goes
- * back. */
+/* Returns the least number that the next segment may have. Numbers of segments ascend
+ * even if the job goes back. */
 static uint32_t number_after(const struct journal *journal)
 {
 	return journal->begun ? journal->epoch + journal->lag + 1 : 0;
