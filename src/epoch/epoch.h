@@ -79,7 +79,7 @@ struct epochs_config {
 	/* the set of all epochs, until epochs_use_set gives later epochs another one */
 	struct epoch_set set;
 	uint32_t limit; /* number of epochs that the job may have */
-	/* number of samples to draw ahead of the bindings; at least 1 */
+	/* number of samples that are drawn before they are bound; at least 1 */
 	uint32_t lookahead;
 	/* the largest number of samples in the queue of an epoch; 0: `lookahead` */
 	uint32_t most_ahead;
@@ -99,8 +99,8 @@ must_check int epochs_new(const struct epochs_config *config, struct epochs **re
 /* The caller has called epochs_leave before, so that the engine has no pins. */
 void epochs_free(struct epochs **epochs);
 
-/* Gives the epochs from `first` on, none of which has begun, another set of samples. The
- * set stays valid until epochs_drop_set returns it. */
+/* Gives another set of samples to the epochs from `first` on, none of which has begun.
+ * The set stays valid until epochs_drop_set returns it. */
 void epochs_use_set(struct epochs *epochs, uint32_t first, struct epoch_set *set);
 /* Returns the number of the first epoch after all epochs that have begun or have an
  * order in a file. */
@@ -148,7 +148,7 @@ struct pin {
 	uint32_t position;
 	/* number of bindings of the epoch before the pin's binding */
 	uint32_t sequence;
-	uint32_t opens; /* readers that have the position's file open */
+	uint32_t opens; /* number of readers that have the position's file open */
 	bool given;
 };
 TAILQ_HEAD(pins, pin);

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 
 /*
- * Finds scripts that probably do not get the samples which they intend from current/, although
- * each open follows the rules. When a script has opened all files, misuse.c compares the order of
- * these opens in this epoch and in the previous epoch, which tells whether the script splits the
- * files into parts. If there are more than LOOKED_AT files, only some of them are compared.
+ * Finds scripts that probably do not get the samples which they intend from current/,
+ * although each open follows the rules. When a script has opened all files, misuse.c
+ * compares the order of these opens in this epoch and in the previous epoch, which tells
+ * whether the script splits the files into parts. If there are more than LOOKED_AT
+ * files, only every k-th file is compared (k is step_of).
  */
 
 #define LEAST_FILES 64

@@ -174,8 +174,8 @@ const char *mount_device_advice(int err)
 	}
 }
 
-/* EACCES is no error for an ordinary user, because fusermount3 opens the device as
- * root. */
+/* Checks that the device can be opened. EACCES is no error for an ordinary user, because
+ * fusermount3 opens the device as root. */
 static int check_device(void)
 {
 	auto_close int fd = open(MOUNT_DEVICE, O_RDWR | O_CLOEXEC);

@@ -290,7 +290,8 @@ static void opened(void *context, const struct sched_opened *result)
 		answer(opening);
 }
 
-/* Returns NULL if the request was answered with an error. */
+/* Makes an opening for the request. If this fails, answers the request with an error,
+ * and returns NULL. */
 static struct opening *opening_new(const struct request *request, bool again)
 {
 	struct sched_job *job =

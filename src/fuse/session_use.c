@@ -52,9 +52,9 @@ bool session_is_mappable(const struct session *session, const struct sched_job *
 	return session->maps_direct || session->passes_through || is_cached(session, job);
 }
 
-/* keep_cache makes the bytes in the page cache valid for the next open of the inode. In
- * a numbered epoch they never change. At its next open, a file of current/ may have
- * other samples. */
+/* keep_cache lets the next open of the inode use the bytes in the page cache. The bytes
+ * of a file in epoch-NNNN/ never change, but a file of current/ may have other samples
+ * at its next open. */
 void session_set_io(const struct session *session, const struct sched_job *job,
 	struct inode inode, struct fuse_file_info *fi)
 {
