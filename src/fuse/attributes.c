@@ -76,8 +76,9 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 	set_common(session, inode, ret);
 	owner_show(session, job, ret);
 	bool lasts = sizes_last(job, inode);
-	/* If the size differs between epochs, the size of an open file is reported,
-	 * because the kernel never reads an open file beyond st_size. */
+	/* If an inode has another size in each epoch, st_size is the size of the file
+	 * that a reader has open, because the kernel never reads an open file beyond
+	 * st_size. */
 	bool known =
 		!lasts && inode_is_sample(inode) && open_file_size(session, inode, &size);
 	if (!known)
@@ -91,8 +92,8 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 	*ret_timeout = known && lasts ? FOREVER : 0;
 }
 
-/* *ret_sum: a number that changes when the directory or the order file of an epoch
- * appears or disappears. */
+/* Returns the number of epochs that have a directory. *ret_sum: a number that changes
+ * when the directory or the order file of an epoch appears or disappears. */
 static uint32_t count_epochs(struct sched_job *job, long *ret_sum)
 {
 	struct tree_range range = tree_range(job);

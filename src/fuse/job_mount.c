@@ -97,7 +97,8 @@ static void serve_in_threads(struct job_mount *mount)
 		n++;
 	}
 	serve(mount);
-	/* Stops the helpers, which still serve if this thread has met an error. */
+	/* Stops the helpers. They may still serve, because `serve` also returns after an
+	 * error. */
 	ensure(eventfd_write(mount->stop, 1) == 0);
 	while (n > 0)
 		ensure(pthread_join(helpers[--n], NULL) == 0);
@@ -106,7 +107,8 @@ static void serve_in_threads(struct job_mount *mount)
 static void *keep(void *argument)
 {
 	struct job_mount *mount = argument;
-	/* applies to the helper threads, too, because they inherit the signal mask */
+	/* lets job_mounts_stop wake this thread, and the helper threads, which inherit
+	 * the signal mask */
 	signals_wakeable();
 	serve_in_threads(mount);
 	if (!session_wait_unheld(mount->session))
@@ -116,8 +118,9 @@ static void *keep(void *argument)
 	return NULL;
 }
 
-/* Tells whether the mounter is in the daemon's name space of a kind, such as "pid". The
- * kernel reports the pids and users of readers in the mounter's name space. */
+/* Tells whether the mounter is in the same name space as the daemon. kind: the kind of
+ * name space, "pid" or "user". The kernel reports the pids and users of readers in the
+ * mounter's name space. */
 static bool same_names(pid_t mounter, const char *kind)
 {
 	char here[64], there[64];
@@ -198,8 +201,8 @@ static unsigned count_mounts(const struct session *everything, job_id job)
 	return n;
 }
 
-/* Starts the session and its thread. Takes over the mount, also on failure. *device
- * becomes -1 if libfuse has taken over the device: then libfuse closes it. */
+/* Starts the session and its thread. Takes over the mount, also on failure. If libfuse
+ * has taken over the device, and so will close it, *device becomes -1. */
 static int serve_mount(struct session *everything, struct job_mount *mount, int *device)
 {
 	int err = start_session(mount->session, everything->debug, *device);

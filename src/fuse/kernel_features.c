@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes of the shortest piece of an answer that bring_in reads. Shorter pieces are on a
- * thread's stack, which is in memory anyway. */
+/* Size in bytes from which on bring_in loads a piece of an answer. Smaller pieces are on
+ * a thread's stack, which is in memory anyway. */
 #define LEAST_BROUGHT_IN 256
 
 /* value of session->offered before the kernel's first message; only one thread handles
