@@ -18,8 +18,7 @@
 #include <stdatomic.h>
 #include <sys/queue.h>
 
-/* Without this macro, uthash would end the process if an insertion lacks memory. With
- * it, the insertion fails and leaves hash.tbl NULL. */
+/* Makes an insertion without memory leave hash.tbl NULL, and not end the process. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
