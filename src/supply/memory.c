@@ -29,7 +29,7 @@
 #define LEAST_BYTES (256 * MIB)
 #define OPEN_PER_PIXEL 6 /* bytes that readers may have open, per pixel of max_pixels */
 #define WORKING_PER_PIXEL 16
-/* a decoder keeps at most eight buffers of KEEP_BYTES */
+/* a decoder keeps at most eight buffers of KEEP_BYTES (image/buffer.h) */
 #define KEPT_BY_WORKER (128 * MIB)
 
 static uint64_t max_pixels(const struct supply *supply)

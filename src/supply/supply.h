@@ -18,7 +18,8 @@
 #include <stdatomic.h>
 #include <sys/queue.h>
 
-/* Makes an insertion without memory leave hash.tbl NULL, and not end the process. */
+/* If memory is short, an insertion leaves hash.tbl NULL, and does not end the
+ * process. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
@@ -89,8 +90,8 @@ struct memory_size {
 	uint64_t working;
 };
 
-/* What the preparation of a sample takes; these values never change. If the sample is
- * refused, the numbers are 0, and `alone` is true. */
+/* Bytes that the preparation of a sample takes; they never change. If the sample is
+ * refused, all numbers are 0, and `alone` is true. */
 struct wanted_needs {
 	struct memory_size memory;
 	uint64_t file; /* bytes of the sample's files */
@@ -270,8 +271,8 @@ must_check int supply_want(
 void supply_wait(struct wanted *wanted, struct waiter *waiter);
 /* Removes a waiter whose open has given up. Does nothing if the waiter was answered. */
 void supply_stop_waiting(struct wanted *wanted, struct waiter *waiter);
-/* Opens a tensor that is in the cache. Needs no wanted sample. Returns false if the
- * tensor is not ready. */
+/* Opens a tensor that is in the cache, even if no struct wanted exists for the sample.
+ * Returns false if the tensor is not ready. */
 must_check bool supply_open(struct space *space, sample_id sample);
 void supply_close(struct space *space, sample_id sample);
 /* Ends an open of the wanted sample, and removes the open's pin. */
