@@ -47,8 +47,8 @@ struct part {
 	/* difference of ids: a sample's id in the edition is `first` plus its id in the
 	 * source */
 	sample_id first;
-	/* the same set as `selection`, if the part has to free the set; NULL: the set
-	 * belongs to the edition, which is no mixture */
+	/* `selection`, if the part has to free it; NULL: `selection` belongs to the
+	 * edition, which is no mixture */
 	roaring_bitmap_t *own;
 	/* ids of the selected samples in the source */
 	const roaring_bitmap_t *selection;

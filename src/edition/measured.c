@@ -30,7 +30,7 @@
 struct measured_head {
 	uint64_t magic;
 	uint64_t sum; /* hash of all bytes after this field */
-	uint64_t key; /* key_of */
+	uint64_t key; /* result of key_of */
 	uint64_t content;
 	uint64_t all_bytes, largest_bytes, sample_bytes, typical_bytes;
 	/* bytes of the bitmap of selected samples; 0: all samples are selected */

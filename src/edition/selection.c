@@ -52,7 +52,7 @@ static bool count_unpaired(uint32_t id, void *context)
 	return true;
 }
 
-/* Warns about samples that lack a file. -EINVAL, reported: all samples lack one. */
+/* Warns about samples that lack a file. -EINVAL, reported: all samples lack a file. */
 static int check_pairs(
 	const struct edition *edition, config_report *report, void *context)
 {
