@@ -63,7 +63,8 @@ int credentials_line(const char *path, bool private, char **ret, struct far_erro
 	return err;
 }
 
-/* If the environment variable is not set, the path is ~/.aws/NAME. */
+/* Sets *ret to the path in the environment variable; if it is not set, to
+ * ~/.aws/NAME. */
 static int find_file(const char *name, const char *from_variable, char **ret)
 {
 	const char *home = variable("HOME");

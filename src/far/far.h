@@ -15,8 +15,8 @@
  *   Flow: far_configure for each dataset; far_look finds an object's size and version
  *         when the dataset is scanned; far_read reads a range when a sample is read.
  *   Owns: connections, which stay open between reads, and settings (struct far_place).
- *   Threads: any that may wait. A call fails if the server sends nothing for
- *         far_place.timeout_s. far_stop ends all calls within half a second.
+ *   Threads: any thread that may wait for a server. A call fails if the server sends
+ *         nothing for far_place.timeout_s. far_stop ends all calls within half a second.
  *   Locks: for unused connections, credentials, and sources that refuse their
  *         credentials; none is held while a call waits for a server.
  *   Errors: 0 or -errno, with a message that names the cause, but neither the URL nor

@@ -35,8 +35,8 @@ struct place {
 	char *url;
 	unsigned timeout_s;
 	char *endpoint;		 /* no slash at its end; NULL: the cloud's own */
-	char *region;		 /* NULL: neither s3 nor Google */
-	struct learned *learned; /* NULL: not s3 */
+	char *region;		 /* NULL: the place is neither s3 nor Google */
+	struct learned *learned; /* NULL: the place is not s3 */
 	enum far_bucket_names bucket_names;
 	bool requester_pays;
 	struct keyring *keyring; /* NULL: requests need no keyring */
@@ -61,7 +61,7 @@ must_check int place_fill_cloud(
 must_check int place_add_keys(struct place *place, const struct key_settings *settings,
 	struct far_error *ret_error);
 
-/* What the server of a place has reported. */
+/* Values that the server of a place has reported. */
 struct learned {
 	_Atomic(char *) region; /* region of the bucket; NULL: not reported */
 };
