@@ -164,8 +164,8 @@ struct order_set *edition_order_sets(struct job *job, size_t *ret_n)
 	return sets;
 }
 
-/* Takes from the job one edition that no epoch has and to which nobody has a reference.
- * Returns NULL if there is none. */
+/* Removes from the job's list, and returns, one edition that no epoch has and to which
+ * nobody has a reference. Returns NULL if there is none. */
 static struct edition *take_dropped(struct job *job)
 {
 	struct epoch_set *set;
@@ -225,8 +225,8 @@ static int facts_put(struct facts *facts, const struct order_found *found)
 }
 
 /* Adds the sets of the journal's segments. If the job was restored to an earlier epoch,
- * ignores the segments from before the last restore: the saved orders name the sets of
- * these epochs. */
+ * ignores the segments that were written before the last restore: the saved orders name
+ * the sets of the epochs in those segments. */
 static int take_segments(
 	struct facts *facts, const struct order_found *segments, size_t n)
 {

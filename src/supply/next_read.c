@@ -46,8 +46,8 @@ static bool is_queued(const struct wanted *wanted)
 	return wanted->state == WANTED_QUEUED || wanted->state == WANTED_URGENT;
 }
 
-/* Adds to the chain the same sample of the source's other spaces, where it is queued,
- * so that one decode makes all tensors. */
+/* Adds to the chain of `wanted` the same sample of the source's other spaces, if it is
+ * queued there. One decode then makes the tensors of all these spaces. */
 static void share_decode(struct wanted *wanted)
 {
 	struct space *space;

@@ -225,7 +225,7 @@ static void make_less_urgent(struct wanted *wanted, struct share_job *job)
 	if (wanted->state == WANTED_OPEN_ONLY)
 		return;
 	if (share_wants(job, &wanted->request) && !waits(wanted, job))
-		/* never fails: the job already wants the request */
+		/* never fails, because the job has already asked for the sample */
 		(void)!share_ask(job, &wanted->request, false);
 	if (wanted->state == WANTED_URGENT && wanted->opens == 0)
 		change_state(wanted, WANTED_QUEUED);
@@ -241,8 +241,8 @@ bool supply_open(struct space *space, sample_id sample)
 	return true;
 }
 
-/* Queues delayed samples that lacked room, if a close has made room. held: the bytes of
- * cache_least_bytes before the close. */
+/* Queues delayed samples that lacked room, if a close has made room. held: the result
+ * of cache_least_bytes before the close. */
 static void note_closed(struct supply *supply, uint64_t held)
 {
 	if (cache_least_bytes(supply->cache) < held)

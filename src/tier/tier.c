@@ -226,8 +226,9 @@ uint64_t tier_identity(const struct tier_source *source)
 }
 
 /* Returns true if the tier has this version of the sample. If the tier has another
- * version, removes its entry, and stores that version in *ret_outdated: the caller must
- * remove the file of that version. Otherwise ret_outdated->dataset is NULL. */
+ * version, removes that version's entry, and stores the other version in *ret_outdated:
+ * the caller must then remove the file of the other version. Otherwise
+ * ret_outdated->dataset is NULL. */
 static bool find(const struct tier_sample *sample, struct stored *ret_outdated)
 {
 	const struct tier_dataset *dataset = sample->dataset;

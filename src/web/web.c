@@ -24,8 +24,8 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
-/* Limit of libmicrohttpd. Twice VISITORS_MOST, because a connection that is being ended
- * stays open for a moment. */
+/* Limit of libmicrohttpd. A connection that is being ended stays open for a moment, so
+ * the limit is twice VISITORS_MOST. */
 #define MOST_CONNECTIONS (2 * VISITORS_MOST)
 #define MOST_NS UINT64_C(10000000000)
 /* Bytes of memory per connection, enough for the head of a request. */
