@@ -6,6 +6,8 @@
 #include "base/ensure.h"
 #include "epoch/current.h"
 
+#include <errno.h>
+
 /*
  *  opens.c       handles an open, from the request to its answer
  *  epochs.c      handles all other events of a job
@@ -183,7 +185,13 @@ must_check int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	struct effects *effects, struct epoch **ret);
 void let_go_of_draining(struct epochs *epochs, struct effects *effects);
 
-/* --- go_back.c --- */
+/* --- go_back.c, replay.c --- */
+
+static inline int refuse(const char *reason, const char **ret_reason)
+{
+	*ret_reason = reason;
+	return -EINVAL;
+}
 
 /* The bindings in the order of a known epoch; 0: the epoch is not in `known`. */
 uint32_t known_bound(const struct epochs *epochs, uint32_t number);

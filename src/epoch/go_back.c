@@ -4,7 +4,6 @@
 #include "base/ensure.h"
 #include "epoch/epoch_internal.h"
 
-#include <errno.h>
 #include <string.h>
 
 /*
@@ -120,12 +119,6 @@ void epochs_loaded(
 }
 
 /* --- an epoch from its order ---------------------------------------------------------- */
-
-static int refuse(const char *reason, const char **ret_reason)
-{
-	*ret_reason = reason;
-	return -EINVAL;
-}
 
 /* One bit for each sample id: with millions of samples in random order it is far faster
  * to test these bits than a compressed bitmap. */

@@ -3,16 +3,8 @@
 
 #include "epoch/epoch_internal.h"
 
-#include <errno.h>
-
 /* Rebuilds the engine from its journal. The disk may have damaged records, so each one
  * is checked before it changes anything. */
-
-static int refuse(const char *reason, const char **ret_reason)
-{
-	*ret_reason = reason;
-	return -EINVAL;
-}
 
 /* loaded: taken over; epochs_prepare made it from the epoch's order. NULL: no order. */
 static int replay_begun(struct epochs *epochs, const struct record *record,
