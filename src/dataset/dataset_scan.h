@@ -86,6 +86,7 @@ struct name_list {
 	size_t capacity;
 };
 
+must_check int name_list_add(struct name_list *names, const char *name);
 void name_list_sort(struct name_list *names);
 /* The list must be sorted by name_list_sort. NULL: it does not have `name`. */
 const char *name_list_find(const struct name_list *names, const char *name);
