@@ -59,6 +59,7 @@ struct key_settings {
 	bool google;	    /* HMAC keys, or the machine's service account */
 };
 
+int no_memory(struct far_error *error); /* -ENOMEM */
 /* Reads the first line. The caller frees *ret, which is NULL if the file does not exist.
  * private: -EINVAL if the file is missing, or if group or others may access it. */
 must_check int credentials_line(
