@@ -19,7 +19,6 @@
 /* session->offered before the kernel's first message, which one thread alone answers */
 #define MESSAGE_AWAITED (-1)
 
-#define NOTIFY_RESEND 7 /* available from protocol 7.40 on */
 #define FLAG2_HAS_RESEND (UINT32_C(1) << 7)
 
 /* true also if the kernel has sent no message yet: then no request is unanswered. */
