@@ -207,12 +207,12 @@ void lock_wait(struct lock *lock, pthread_cond_t *cond)
 	begin_hold(lock);
 }
 
-int lock_wait_until(
-	struct lock *lock, pthread_cond_t *cond, const struct timespec *deadline)
+int lock_wait_until(struct lock *lock, pthread_cond_t *cond, uint64_t deadline_ns)
 {
+	const struct timespec deadline = timespec_of_ns(deadline_ns);
 	lock_assert_held(lock);
 	count_hold(lock->holds, end_hold(lock));
-	int err = pthread_cond_timedwait(cond, &lock->mutex, deadline);
+	int err = pthread_cond_timedwait(cond, &lock->mutex, &deadline);
 	begin_hold(lock);
 	ensure(err == 0 || err == ETIMEDOUT);
 	return err;

@@ -22,7 +22,6 @@
  *               quiet, and calls the engine less often
  */
 
-#define NS_PER_MS UINT64_C(1000000)
 /* pause of an idle node before its next draw or read; `news` of a heartbeat end it */
 #define QUIET_NS (3600 * SECOND_NS)
 #define COMMIT_EVERY 32 /* consumed positions after which a heartbeat is sent soon */

@@ -14,7 +14,6 @@
 
 #define OBJECT_BYTES 96		/* memory counted for each value, beside its bytes */
 #define LEAST_BYTES_PER_MS 1024 /* a slower reply times out */
-#define NS_PER_MS UINT64_C(1000000)
 
 #if HIREDIS_MAJOR < 1
 typedef int count_t;

@@ -66,14 +66,13 @@ static int add_file(struct metadata *metadata, const char *name)
 		free(path);
 		return -ENOMEM;
 	}
-	const char *slash = strrchr(path, '/');
 	files[metadata->n_files++] = (struct metadata_file){.scan = scan,
 		.path = path,
-		.directory = slash ? (size_t)(slash + 1 - path) : 0,
+		.directory = (size_t)(base_name(path) - path),
 		.label_column = scan->label == LABEL_CSV ? scan->label_field : NULL,
 		.label = SIZE_MAX,
 		.file_name = SIZE_MAX,
-		.jsonl = strcmp(slash ? slash + 1 : path, "metadata.jsonl") == 0,
+		.jsonl = strcmp(base_name(path), "metadata.jsonl") == 0,
 		.bytes = st.st_size,
 		.mtime = st.st_mtim};
 	return 0;

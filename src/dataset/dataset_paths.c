@@ -129,7 +129,7 @@ static int alloc_files(const struct dataset *dataset, struct dataset_paths *path
 	return paths->files ? 0 : -ENOMEM;
 }
 
-static int read_path(const struct dataset *dataset, sample_id id, struct path_text *text)
+int dataset_read_path(const struct dataset *dataset, sample_id id, struct path_text *text)
 {
 	if (map_path(dataset->map, id, text))
 		return 0;
@@ -146,7 +146,7 @@ static int list_files(struct dataset *dataset, struct dataset_paths *paths)
 	for (; !err && id.has_value; roaring_advance_uint32_iterator(&id)) {
 		struct path_file *file = &paths->files[paths->n_files++];
 		file->id = id.current_value;
-		err = read_path(dataset, file->id, &text);
+		err = dataset_read_path(dataset, file->id, &text);
 		if (!err && !(file->name = arena_text(&paths->texts, text.text)))
 			err = -ENOMEM;
 	}
@@ -288,7 +288,7 @@ static int make_in_order(struct dataset *dataset, struct dataset_paths *paths)
 		err = add_directory(paths, 0, "", 0, 0, &last.directory);
 	roaring_init_iterator(dataset->present, &id);
 	for (; !err && id.has_value; roaring_advance_uint32_iterator(&id)) {
-		err = read_path(dataset, id.current_value, &text);
+		err = dataset_read_path(dataset, id.current_value, &text);
 		if (!err)
 			err = add_in_order(paths, &last, id.current_value, &text);
 	}

@@ -92,6 +92,7 @@ struct name_list {
 	size_t capacity;
 };
 
+must_check int name_list_add(struct name_list *names, const char *name);
 /* Sorts the list in byte order. */
 void name_list_sort(struct name_list *names);
 /* Returns the text of a sorted list that equals `name`, or NULL. */

@@ -41,6 +41,7 @@ const char *quote_name(struct quoted *quoted, const char *name);
 
 /* Removes slashes at the end. The caller frees the result; NULL: no memory. */
 char *root_of_path(const char *path);
+const char *base_name(const char *path); /* what follows the last slash */
 /* Returns the number of bytes before the last slash; 0: there is none. */
 size_t directory_bytes(const char *path);
 /* Compares texts of these lengths. The result is like that of strcmp. */

@@ -96,7 +96,6 @@ int containers_find_file(struct scan *scan);
 void containers_sort(struct scan *scan); /* sorts scan->containers by their names */
 int containers_find_beside(struct scan *scan, const char *name);
 int containers_find_directory(struct scan *scan, bool (*wanted)(const char *name));
-bool containers_is_pattern(const struct scan *scan);
 int containers_find_pattern(struct scan *scan);
 int containers_list(
 	struct scan *scan, const struct catalogue *catalogue, struct tree *ret);

@@ -19,8 +19,7 @@
 
 static size_t name_at(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	return slash ? (size_t)(slash - path) + 1 : 0;
+	return (size_t)(base_name(path) - path);
 }
 
 static size_t stem_of(const char *path)

@@ -259,8 +259,7 @@ int container_member(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes)
 {
 	bool sample;
-	const char *slash = strrchr(path, '/');
-	if (metadata_name(slash ? slash + 1 : path))
+	if (metadata_name(base_name(path)))
 		container_issue(container, ISSUE_METADATA, path);
 	int err = strchr(path, '/') ? listing_add_class(container->listing, path) : 0;
 	if (!err)

@@ -109,16 +109,8 @@ static int add_file(struct walk *walk, struct tree *part, const struct entry *en
 
 static int add_name(struct tree *part, struct name_list *names, const char *name)
 {
-	const char **grown =
-		array_grow(names->name, names->n, &names->capacity, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	names->name = grown;
 	const char *copy = arena_text(&part->names, name);
-	if (!copy)
-		return -ENOMEM;
-	grown[names->n++] = copy;
-	return 0;
+	return copy ? name_list_add(names, copy) : -ENOMEM;
 }
 
 static int add_unseen(struct tree *part, const char *path)

@@ -148,11 +148,6 @@ int name_range_print(const char *name, const struct name_range *range, uint64_t 
 	return (size_t)n < size ? 0 : -ENAMETOOLONG;
 }
 
-bool containers_is_pattern(const struct scan *scan)
-{
-	return strchr(scan->root, '{') != NULL;
-}
-
 int containers_find_pattern(struct scan *scan)
 {
 	const char *name;

@@ -126,12 +126,6 @@ static int read_label(struct container_scan *container, const char *path,
 
 /* --- members that belong together -------------------------------------------------------- */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 /* Returns what follows the first dot of the name, such as seg.jpg for 7.seg.jpg. */
 static const char *whole_ending(const char *path)
 {
@@ -368,17 +362,6 @@ static char *labelled_path(const struct scan *scan, const struct numbers *number
 	return (size_t)n < sizeof(path) ? arena_text(&tree->names, path) : NULL;
 }
 
-static int add_name(struct name_list *names, const char *name)
-{
-	const char **grown =
-		array_grow(names->name, names->n, &names->capacity, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	names->name = grown;
-	grown[names->n++] = name;
-	return 0;
-}
-
 static int add_numbers(const struct numbers *numbers, struct tree *tree)
 {
 	int err = 0;
@@ -386,7 +369,7 @@ static int add_numbers(const struct numbers *numbers, struct tree *tree)
 		char name[LABEL_NUMBER];
 		print_number(numbers, i, name);
 		const char *copy = arena_text(&tree->names, name);
-		err = copy ? add_name(&tree->classes, copy) : -ENOMEM;
+		err = copy ? name_list_add(&tree->classes, copy) : -ENOMEM;
 	}
 	return err;
 }
@@ -440,7 +423,7 @@ static int make_path(const struct scan *scan, const struct numbers *numbers,
 	*ret = labelled_path(scan, numbers, listed, tree);
 	int err = *ret ? 0 : -ENOMEM;
 	if (!err && !numbers->all)
-		err = add_name(&tree->classes, listed->label);
+		err = name_list_add(&tree->classes, listed->label);
 	return err;
 }
 
@@ -573,7 +556,7 @@ int listings_join(struct scan *scan, struct listing *listings, size_t n, struct 
 		end_members(scan, listing, ret);
 		for (size_t k = 0; !err && !scan->labelled && k < listing->directories.n;
 			k++)
-			err = add_name(&ret->classes, listing->directories.name[k]);
+			err = name_list_add(&ret->classes, listing->directories.name[k]);
 		issues_join(&ret->issues, &listing->issues);
 	}
 	if (!err && any && scan->labelled && numbers.all)

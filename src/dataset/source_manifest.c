@@ -145,8 +145,7 @@ static void take_file(struct manifest *manifest)
 	}
 	uint64_t bytes = bytes_of(manifest, manifest->value[FIELD_BYTES]);
 	if (manifest->err || far_name_of(path) == NAME_ODD ||
-		!wanted_name(scan->extensions,
-			strrchr(path, '/') ? strrchr(path, '/') + 1 : path))
+		!wanted_name(scan->extensions, base_name(path)))
 		return;
 	if (scan->label == LABEL_DIRECTORY || scan->label == LABEL_WITHOUT)
 		label = NULL;

@@ -425,8 +425,8 @@ static int find(struct scan *scan)
 		return S_ISDIR(st.st_mode)
 			       ? containers_find_directory(scan, source_is_tar_name)
 			       : containers_find_file(scan);
-	return containers_is_pattern(scan) ? containers_find_pattern(scan)
-					   : containers_find_file(scan);
+	return strchr(scan->root, '{') ? containers_find_pattern(scan)
+				       : containers_find_file(scan);
 }
 
 const struct source source_tar = {

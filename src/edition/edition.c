@@ -263,18 +263,6 @@ static bool knows_all(const struct job *job, const struct order_found *found, si
 	return true;
 }
 
-static void free_but_now(struct job *job)
-{
-	struct edition *edition, *next;
-	for (edition = TAILQ_FIRST(&job->editions); edition; edition = next) {
-		next = TAILQ_NEXT(edition, link);
-		if (edition == job->now)
-			continue;
-		TAILQ_REMOVE(&job->editions, edition, link);
-		edition_free(edition);
-	}
-}
-
 static void free_unused(struct job *job, const struct facts *facts)
 {
 	struct edition *edition, *next;
@@ -334,16 +322,14 @@ int editions_restore(struct job *job, const struct editions_found *found)
 	int err = 0;
 	/* If the job has no edition for the set of a segment, keep_restore will set the
 	 * journal aside. So only the present edition is needed. */
-	if (!knows_all(job, found->segments, found->n_segments)) {
-		free_but_now(job);
-	} else {
+	if (knows_all(job, found->segments, found->n_segments)) {
 		for (size_t i = 0; i < found->n_orders && !err; i++)
 			if (find(job, &found->orders[i].set))
 				err = facts_put(&facts, &found->orders[i]);
 		if (!err)
 			err = take_segments(&facts, found->segments, found->n_segments);
-		free_unused(job, &facts);
 	}
+	free_unused(job, &facts);
 	if (!err)
 		err = make_epochs(job, &facts);
 	free(facts.list);

@@ -100,7 +100,7 @@ static int measure_each(struct edition *edition)
 
 /* Samples whose tensors have the same size. */
 struct equal {
-	uint64_t bytes; /* bytes of each tensor */
+	uint64_t bytes; /* bytes of each tensor; the first member, for compare_u64 */
 	uint64_t samples;
 };
 
@@ -155,18 +155,11 @@ static void measure_refused(struct by_shape *by, const struct dataset_shape *sha
 	add_equal(by, 0, refused);
 }
 
-static int compare_equal(const void *a, const void *b)
-{
-	uint64_t x = ((const struct equal *)a)->bytes;
-	uint64_t y = ((const struct equal *)b)->bytes;
-	return (x > y) - (x < y);
-}
-
 static uint64_t typical_of(struct by_shape *by, uint64_t samples)
 {
 	uint64_t before = 0;
 	size_t i = 0;
-	qsort(by->equal, by->n, sizeof(*by->equal), compare_equal);
+	qsort(by->equal, by->n, sizeof(*by->equal), compare_u64);
 	while (i + 1 < by->n && (before += by->equal[i].samples) <= samples / 4 * 3)
 		i++;
 	return by->equal[i].bytes;

@@ -6,6 +6,8 @@
 #include "base/ensure.h"
 #include "epoch/current.h"
 
+#include <errno.h>
+
 /*
  *  opens.c       handles an open, from the request to its answer
  *  epochs.c      handles all other events of a job
@@ -193,7 +195,13 @@ must_check int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	struct effects *effects, struct epoch **ret);
 void let_go_of_draining(struct epochs *epochs, struct effects *effects);
 
-/* --- go_back.c --- */
+/* --- go_back.c, replay.c --- */
+
+static inline int refuse(const char *reason, const char **ret_reason)
+{
+	*ret_reason = reason;
+	return -EINVAL;
+}
 
 /* Returns the number of bindings in the order of a known epoch; 0 if the epoch is not in
  * `known`. */

@@ -4,7 +4,6 @@
 #include "base/ensure.h"
 #include "epoch/epoch_internal.h"
 
-#include <errno.h>
 #include <string.h>
 
 /*
@@ -121,12 +120,6 @@ void epochs_loaded(
 }
 
 /* --- an epoch from its order ---------------------------------------------------------- */
-
-static int refuse(const char *reason, const char **ret_reason)
-{
-	*ret_reason = reason;
-	return -EINVAL;
-}
 
 /* Returns an array with one bit for each sample id, set if the sample is selected; NULL
  * if there is no memory. Tests of millions of samples in random order take far less time

@@ -3,16 +3,8 @@
 
 #include "epoch/epoch_internal.h"
 
-#include <errno.h>
-
 /* Rebuilds the engine from its journal. The disk may have damaged records, so each one
  * is checked before it changes anything. */
-
-static int refuse(const char *reason, const char **ret_reason)
-{
-	*ret_reason = reason;
-	return -EINVAL;
-}
 
 /* loaded: the epoch, which epochs_prepare has made from its order file; NULL: there is
  * no such file. Takes over `loaded`, except on failure. */

@@ -170,14 +170,9 @@ static void wait_for_fetch_locked(struct keyring *keyring)
 {
 	lock_assert_held(&keyring->lock);
 	while (keyring->fetching && !is_usable_locked(keyring, clock_now_ns()) &&
-		!transfer_is_stopped()) {
-		struct timespec until;
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_nsec += SLICE_NS;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
-		(void)lock_wait_until(&keyring->lock, &keyring->cond, &until);
-	}
+		!transfer_is_stopped())
+		(void)lock_wait_until(&keyring->lock, &keyring->cond,
+			clock_ns(CLOCK_REALTIME) + SLICE_NS);
 }
 
 /* A request can't be sent without credentials. The error is transient: the object may be

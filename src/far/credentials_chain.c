@@ -23,7 +23,7 @@ char *variable(const char *name)
 	return value && value[0] ? value : NULL;
 }
 
-static int no_memory(struct far_error *error)
+int no_memory(struct far_error *error)
 {
 	return far_fail(error, -ENOMEM, "no memory");
 }

@@ -19,11 +19,6 @@
 #define MACHINE_PATH "/latest/meta-data/iam/security-credentials/"
 #define CONTAINER "http://169.254.170.2"
 
-static int no_memory(struct far_error *error)
-{
-	return far_fail(error, -ENOMEM, "no memory");
-}
-
 /* --- answers -------------------------------------------------------------------------------- */
 
 #define MEMBER                                                                           \

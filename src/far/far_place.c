@@ -5,6 +5,7 @@
 #include "far/far_internal.h"
 
 #include "base/log.h"
+#include "base/rng.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -278,8 +279,5 @@ uint64_t far_server(const char *url)
 	const char *begin = strstr(base, "://");
 	size_t n = begin ? (size_t)(begin - base) + 3 : 0;
 	n += strcspn(base + n, "/");
-	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ (unsigned char)base[i]) * UINT64_C(0x100000001b3);
-	return hash;
+	return fnv_add(FNV_BASIS, base, n);
 }

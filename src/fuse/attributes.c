@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/clock.h"
 #include "files/data.h"
 #include "files/layout.h"
 #include "files/text.h"
@@ -110,9 +111,7 @@ static uint32_t count_epochs(struct sched_job *job, long *ret_sum)
 
 static void add_ns(struct timespec *time, uint64_t ns)
 {
-	ns += (uint64_t)time->tv_nsec;
-	time->tv_sec += (time_t)(ns / 1000000000);
-	time->tv_nsec = (long)(ns % 1000000000);
+	*time = timespec_of_ns((uint64_t)timespec_ns(*time) + ns);
 }
 
 /* Sets a modification time that changes when an epoch's directory or order file appears

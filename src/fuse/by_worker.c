@@ -9,8 +9,7 @@
 
 static void run(struct load_work *work)
 {
-	size_t offset = offsetof(struct by_worker, work);
-	struct by_worker *by_worker = (struct by_worker *)((char *)work - offset);
+	struct by_worker *by_worker = struct_of(work, struct by_worker, work);
 	/* Unregisters `interrupted`. If that function is running, waits until it has
 	 * returned. */
 	fuse_req_interrupt_func(by_worker->req, NULL, NULL);

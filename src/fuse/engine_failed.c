@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "config/config_owner.h"
 #include "files/inode.h"
+#include "fuse/kernel_features.h"
 #include "fuse/mount_options.h"
 #include "fuse/handover.h"
 
@@ -17,7 +18,6 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 
-#define NOTIFY_RESEND 7
 #define CLIENT_MS 1000 /* longest wait for the next bytes of a client's request */
 
 /* The kernel gives a request only to a buffer that has room for the largest request. */

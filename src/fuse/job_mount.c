@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/clock.h"
 #include "base/ensure.h"
 #include "base/log.h"
 #include "base/signals.h"
@@ -14,8 +15,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define WAKE_NS 50000000L
-#define SECOND_NS 1000000000L
+#define WAKE_NS 50000000
 
 /*
  * Mounts of one job. The client opens /dev/fuse, mounts it anywhere, and sends the descriptor.
@@ -257,11 +257,7 @@ int session_mount_job(struct session *session, const char *name, pid_t mounter,
 static void join_keeper(struct job_mount *mount)
 {
 	for (;;) {
-		struct timespec until;
-		ensure(clock_gettime(CLOCK_MONOTONIC, &until) == 0);
-		until.tv_nsec += WAKE_NS;
-		until.tv_sec += until.tv_nsec / SECOND_NS;
-		until.tv_nsec %= SECOND_NS;
+		struct timespec until = timespec_of_ns(clock_now_ns() + WAKE_NS);
 		int err = pthread_clockjoin_np(
 			mount->keeper, NULL, CLOCK_MONOTONIC, &until);
 		if (!err)

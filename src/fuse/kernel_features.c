@@ -20,7 +20,6 @@
  * this message */
 #define MESSAGE_AWAITED (-1)
 
-#define NOTIFY_RESEND 7 /* available from protocol 7.40 on */
 #define FLAG2_HAS_RESEND (UINT32_C(1) << 7)
 
 /* Returns true also if the kernel has sent no message yet: then no request is

@@ -132,12 +132,6 @@ static int list_file(struct label_file *file, bool may_cache, bool *ret_cache)
 	return open_file_list_locked(&file->open);
 }
 
-static bool has_fixed_label(struct sched_job *job, struct inode inode)
-{
-	uint32_t label;
-	return sched_label(job, inode_sched_epoch(inode), inode.position, &label);
-}
-
 /* rolls: the file is in current/, and the next epoch may give it another label. */
 static void open_file(const struct request *request, struct label_file *file, bool rolls)
 {
@@ -183,8 +177,11 @@ void label_file_opened(const struct request *request, struct sched_job *job,
 	file->automatic = sched_job_config(job)->io == IO_AUTO;
 	file->bytes = label_bytes_of(job, epoch);
 	file->label = label;
+	uint32_t fixed;
 	open_file(request, file,
-		inode.epoch == INODE_CURRENT && !has_fixed_label(job, inode));
+		inode.epoch == INODE_CURRENT &&
+			!sched_label(
+				job, inode_sched_epoch(inode), inode.position, &fixed));
 }
 
 int label_file_outlives(const struct request *request, struct open_file **ret)

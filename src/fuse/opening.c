@@ -169,9 +169,7 @@ static void ask(struct opening *opening, uint32_t epoch)
 
 static void ask_again(struct load_work *work)
 {
-	size_t offset =
-		offsetof(struct opening, waiter) + offsetof(struct close_waiter, work);
-	struct opening *opening = (struct opening *)((char *)work - offset);
+	struct opening *opening = struct_of(work, struct opening, waiter.work);
 	await_close_end(opening->request.session, &opening->waiter);
 	ask(opening, opening->epoch);
 }
@@ -225,8 +223,7 @@ static void answer(struct opening *opening)
 
 static struct opening *opening_of(struct by_worker *by_worker)
 {
-	size_t offset = offsetof(struct opening, by_worker);
-	return (struct opening *)((char *)by_worker - offset);
+	return struct_of(by_worker, struct opening, by_worker);
 }
 
 static void answer_by_worker(struct by_worker *by_worker)

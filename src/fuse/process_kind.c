@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "fuse/process_kind.h"
+#include "base/rng.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -252,14 +253,6 @@ static const char *const rank_variables[] = {"RANK", "LOCAL_RANK", "NODE_RANK",
 static const char *const training_variables[] = {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE",
 	"PMI_SIZE", "SLURM_STEP_NUM_TASKS", "MASTER_ADDR", "MASTER_PORT", NULL};
 
-/* Adds a text, with its final zero, to an FNV-1a hash. */
-static void add_text(uint64_t *hash, const char *text)
-{
-	do {
-		*hash = (*hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	} while (*text++);
-}
-
 static bool has_name(const char *text, const char *const *names)
 {
 	bool found = false;
@@ -277,8 +270,7 @@ bool process_launched(const char *environ, size_t n, struct process_launch *ret)
 	const char *text;
 	*ret = (struct process_launch){0};
 	while (rest.at < rest.end && (text = next_of(&rest))) {
-		uint64_t hash = UINT64_C(0xcbf29ce484222325);
-		add_text(&hash, text);
+		uint64_t hash = fnv_add(FNV_BASIS, text, strlen(text) + 1);
 		if (has_name(text, rank_variables))
 			ret->rank += hash;
 		else if (has_name(text, training_variables))

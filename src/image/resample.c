@@ -14,7 +14,6 @@
 #define N_KERNELS 64
 /* Larger tables of weights are freed after use. Only huge images need them. */
 #define KEEP_KERNEL_BYTES ((size_t)256 << 10)
-#define ROW_ALIGNMENT 64
 
 struct resampler {
 	horizontal_pass *horizontal;

@@ -8,8 +8,6 @@
 #define JPEG_SIDE 65535
 /* Largest side, in pixels, of the blocks (MCUs) of a JPEG. */
 #define JPEG_BLOCK 32
-/* Alignment of the rows between the horizontal and the vertical pass. */
-#define ROW_ALIGNMENT 64
 
 /* Returns the most bytes that any codec holds: JPEG the coefficients of a progressive
  * file, PNG the rows of an interlaced file with four channels of 16 bits. */

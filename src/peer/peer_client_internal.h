@@ -61,7 +61,6 @@ struct peer_node {
 	char address_text[PEER_ADDRESS_TEXT];
 	struct peer_link stream;
 	enum peer_node_state state;
-	bool waits_to_send;
 	uint64_t join_until_ns, pause_ns;
 	struct peer_handshake handshake;
 	struct peer_wants queue;

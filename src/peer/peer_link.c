@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -14,6 +15,16 @@
 void peer_link_begin(struct peer_link *link, int fd, bool serves)
 {
 	*link = (struct peer_link){.fd = fd, .serves = serves};
+}
+
+void peer_link_await(struct peer_link *link, int epoll, void *data, bool waits_to_send)
+{
+	struct epoll_event event = {
+		.events = EPOLLIN | (waits_to_send ? EPOLLOUT : 0), .data.ptr = data};
+	if (link->waits_to_send == waits_to_send)
+		return;
+	link->waits_to_send = waits_to_send;
+	ensure(epoll_ctl(epoll, EPOLL_CTL_MOD, link->fd, &event) == 0);
 }
 
 void peer_link_close(struct peer_link *link)

@@ -28,6 +28,7 @@ struct peer_link {
 	int fd;		    /* -1: none */
 	struct ssl_st *tls; /* NULL: none */
 	bool serves;
+	bool waits_to_send;	    /* epoll reports when the socket accepts bytes */
 	bool wants_to_send;	    /* TLS waits until the socket accepts more bytes */
 	bool by_kernel;		    /* the kernel encrypts sent bytes */
 	uint64_t n_sent, key_lasts; /* bytes sent with the current key; most allowed */
@@ -44,6 +45,9 @@ must_check int peer_link_secure(struct peer_link *link, struct peer_trust *trust
 must_check int peer_link_shake(struct peer_link *link, const struct peer_trust *trust);
 /* Both ends must end TLS at the same byte of the stream. Plain bytes follow. */
 void peer_link_end_tls(struct peer_link *link);
+/* Lets epoll report `data` when there are bytes and, if waits_to_send, when the socket
+ * accepts some. */
+void peer_link_await(struct peer_link *link, int epoll, void *data, bool waits_to_send);
 /* Closes the descriptor without a close_notify. */
 void peer_link_close(struct peer_link *link);
 

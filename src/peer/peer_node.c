@@ -40,7 +40,6 @@ static void hang_up(struct peer_node *node, int err)
 {
 	peer_link_close(&node->stream);
 	node->state = PEER_DOWN;
-	node->waits_to_send = false;
 	node->n_in = node->n_out = node->out_sent = 0;
 	node->in_body = false;
 	node->to = NULL;
@@ -90,17 +89,6 @@ static void down_for(struct peer_node *node, int err, const char *why)
 }
 
 /* --- sending ----------------------------------------------------------------------------- */
-
-static void set_events(struct peer_node *node, bool waits_to_send)
-{
-	struct epoll_event event = {
-		.events = EPOLLIN | (waits_to_send ? EPOLLOUT : 0), .data.ptr = node};
-	if (node->waits_to_send == waits_to_send)
-		return;
-	node->waits_to_send = waits_to_send;
-	ensure(epoll_ctl(node->client->epoll, EPOLL_CTL_MOD, node->stream.fd, &event) ==
-		0);
-}
 
 static struct peer_slot *new_slot(struct peer_node *node, struct peer_want *want)
 {
@@ -177,7 +165,8 @@ static int flush(struct peer_node *node)
 			break;
 		node->out_sent += (size_t)n;
 	}
-	set_events(node, node->out_sent < node->n_out || node->stream.wants_to_send);
+	peer_link_await(&node->stream, node->client->epoll, node,
+		node->out_sent < node->n_out || node->stream.wants_to_send);
 	return 0;
 }
 
@@ -199,7 +188,7 @@ static int connect_node(struct peer_node *node)
 		return -errno;
 	if (epoll_ctl(client->epoll, EPOLL_CTL_ADD, node->stream.fd, &event) < 0)
 		return -errno;
-	node->waits_to_send = true;
+	node->stream.waits_to_send = true;
 	node->state = PEER_CONNECTS;
 	node->join_until_ns = clock_now_ns() + PEER_JOIN_NS;
 	if (node->join_until_ns < client->next_look_ns)
@@ -251,7 +240,7 @@ void peer_node_go(struct peer_node *node)
 		return;
 	if (node->state == PEER_DOWN)
 		err = connect_node(node);
-	else if (node->state == PEER_UP && !node->waits_to_send)
+	else if (node->state == PEER_UP && !node->stream.waits_to_send)
 		err = flush(node);
 	if (err)
 		down_for(node, err, NULL);

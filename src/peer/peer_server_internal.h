@@ -54,7 +54,7 @@ struct peer_served {
 	TAILQ_ENTRY(peer_served) link;
 	struct peer_server *server;
 	struct peer_link stream; /* fd -1: the connection has ended */
-	bool is_welcome, waits_to_send;
+	bool is_welcome;
 	uint64_t begun_ns, progress_ns;
 	struct peer_handshake handshake;
 	struct peer_counted *counted; /* NULL: the handshake is not complete */

@@ -59,11 +59,7 @@ static bool is_before(const struct rank *a, const struct rank *b)
 
 uint64_t place_hash(const void *bytes, size_t n)
 {
-	const uint8_t *byte = bytes;
-	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a, with a final mix */
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
-	return mix(hash);
+	return mix(fnv_add(FNV_BASIS, bytes, n));
 }
 
 static int compare_entries(const void *a_, const void *b_)

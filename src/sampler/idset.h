@@ -36,7 +36,6 @@ uint32_t idset_bound(const struct idset *set);
 uint32_t idset_size(const struct idset *set);
 /* Returns false for an id beyond the bound. */
 bool idset_contains(const struct idset *set, uint32_t id);
-void idset_add(struct idset *set, uint32_t id);	   /* the id must be absent */
 void idset_remove(struct idset *set, uint32_t id); /* the id must be present */
 
 /* Removes places[id] from `set` for each id in `before` that is not in `now`. `now` is a

@@ -154,8 +154,5 @@ void sampler_evicted(struct sampler *sampler, uint32_t space, sample_id sample);
 uint32_t sampler_remaining(const struct sampler *sampler, stream_id stream);
 bool sampler_contains(const struct sampler *sampler, stream_id stream, sample_id sample);
 
-/* Returns a copy, which the caller frees. NULL: no memory. */
-roaring_bitmap_t *sampler_copy_remaining(const struct sampler *sampler, stream_id stream);
-
 /* Aborts, and prints the state, if an invariant does not hold. For tests. */
 void sampler_validate(const struct sampler *sampler);

@@ -13,8 +13,7 @@
 
 static struct sched_handle *handle_of(struct open_request *request)
 {
-	size_t offset = offsetof(struct sched_handle, request);
-	return (struct sched_handle *)((char *)request - offset);
+	return struct_of(request, struct sched_handle, request);
 }
 
 static void count_served(struct sched_job *job, sample_id sample, enum served served)

@@ -254,8 +254,7 @@ static bool ask_again_locked(struct sched_handle *handle, struct aftermath *afte
 /* Runs on a worker. */
 static void look_up(struct load_work *work)
 {
-	size_t offset = offsetof(struct sched_handle, look_up);
-	struct sched_handle *handle = (struct sched_handle *)((char *)work - offset);
+	struct sched_handle *handle = struct_of(work, struct sched_handle, look_up);
 	struct sched_job *job = handle->job;
 	struct open_request *request = &handle->request;
 	struct aftermath aftermath;

@@ -58,8 +58,7 @@ void storages_report(struct sched *sched);
 
 static inline struct sched_handle *handle_of_waiter(struct waiter *waiter)
 {
-	return (struct sched_handle *)((char *)waiter -
-				       offsetof(struct sched_handle, waiter));
+	return struct_of(waiter, struct sched_handle, waiter);
 }
 
 void supply_execute_locked(struct sched *sched, struct aftermath *aftermath);

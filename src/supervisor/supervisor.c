@@ -340,17 +340,6 @@ static uint64_t next_event(const struct supervisor *supervisor)
 	return next;
 }
 
-static int milliseconds_until(uint64_t when_ns)
-{
-	uint64_t now_ns = clock_now_ns();
-	if (when_ns == UINT64_MAX)
-		return -1;
-	if (when_ns <= now_ns)
-		return 0;
-	uint64_t ms = (when_ns - now_ns + 999999) / 1000000;
-	return ms > 60000 ? 60000 : (int)ms;
-}
-
 static int run(struct supervisor *supervisor)
 {
 	int status = EXIT_FAILURE;
@@ -358,7 +347,7 @@ static int run(struct supervisor *supervisor)
 		struct pollfd fds[] = {{.fd = supervisor->signals, .events = POLLIN},
 			{.fd = supervisor->socket, .events = POLLIN}};
 		uint64_t next = next_event(supervisor);
-		if (poll(fds, 2, milliseconds_until(next)) < 0)
+		if (poll(fds, 2, clock_ms_until(next)) < 0)
 			ensure(errno == EINTR);
 		while (take_message(supervisor))
 			;

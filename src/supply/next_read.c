@@ -33,7 +33,7 @@ static int reserve(struct wanted *wanted, bool urgent)
 	int err = cache_reserve(space->cache, wanted_sample(wanted), tensor, urgent);
 	if (err)
 		return err;
-	wanted_taken(wanted);
+	wanted_set_state(wanted, WANTED_LOADING);
 	wanted->in_file = space->in_files;
 	wanted->head = space->head;
 	wanted->working = 0;
@@ -94,7 +94,7 @@ struct offers {
 
 static struct wanted *wanted_of(struct share_request *request)
 {
-	return (struct wanted *)((char *)request - offsetof(struct wanted, request));
+	return struct_of(request, struct wanted, request);
 }
 
 /* Returns the worth of a sample that is about to be read: the higher it is, the longer

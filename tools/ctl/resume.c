@@ -6,7 +6,6 @@
 #include "request.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdbool.h>
 #include <string.h>
@@ -18,11 +17,7 @@
 static int read_checkpoint(const char *file, char **ret)
 {
 	size_t bytes = 0;
-	bool is_input = strcmp(file, "-") == 0;
-	auto_close int fd = is_input ? -1 : open(file, O_RDONLY | O_CLOEXEC);
-	int err = !is_input && fd < 0
-			  ? -errno
-			  : read_all(is_input ? STDIN_FILENO : fd, ret, &bytes);
+	int err = read_file(file, ret, &bytes);
 	if (err)
 		complain("%s: %s", file, strerror(-err));
 	return err;

@@ -102,9 +102,7 @@ TAILQ_HEAD(waits, wait);
 
 static inline struct wait *wait_of(struct load_work *work)
 {
-	size_t offset =
-		offsetof(struct wait, waiter) + offsetof(struct close_waiter, work);
-	return (struct wait *)((char *)work - offset);
+	return struct_of(work, struct wait, waiter.work);
 }
 
 struct composite_file {

@@ -75,8 +75,7 @@ static void give_back_failed(struct slot *slot, int err)
 
 static void make_content_now(struct load_work *work)
 {
-	size_t offset = offsetof(struct slot, work);
-	struct slot *slot = (struct slot *)((char *)work - offset);
+	struct slot *slot = struct_of(work, struct slot, work);
 	struct composite_file *file = slot->file;
 	struct content_place place = {.epoch = file->epoch,
 		.position = position_of(slot),

@@ -8,10 +8,6 @@
 /* Makes look-ups from Huffman tables (T.81, annexes C and F.2.2). The index into a
  * look-up is the next bits of the scan. */
 
-#define MAX_DC_SIZE 11 /* most bits of a difference, with 8 bits per sample */
-#define MAX_AC_SIZE 10
-#define ZERO_RUN 15 /* means 16 coefficients of 0 */
-
 /* The code at the beginning of an index. length: number of its bits; 0: there is no
  * valid code, or it is longer than the index. */
 struct code {

@@ -11,10 +11,7 @@
  * block is eight vectors of 16-bit numbers. Element i of all eight is column i; a pass
  * transforms all columns. */
 
-#define FRACTION 13
-#define BETWEEN 2
 #define LAST_BITS (FRACTION + BETWEEN + 3)
-#define CENTRE 128
 
 /* vpmaddwd of these factors and a vector that alternates x and y gives a * x + b * y. */
 #define FACTORS(a, b)                                                                    \
