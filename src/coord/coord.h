@@ -76,28 +76,30 @@ struct coord_node {
 	uint64_t heard_ns;
 };
 
-/* Facts about a job. They must be equal on all nodes that run it. */
+/* A job that nodes run. Its fields must be equal on all these nodes, unless a comment
+ * says otherwise. */
 struct coord_job {
 	const char *name;
 	const char *dataset; /* jobs of one dataset are drawn together */
 	/* fingerprint of the job's samples (dataset_group_fingerprint) */
 	uint64_t fingerprint;
-	/* the same, as earlier versions of joaderfs computed it; 0: not known */
+	/* fingerprint of the same samples, as earlier versions of joaderfs computed it;
+	 * 0: not known */
 	uint64_t older;
-	const roaring_bitmap_t *ids; /* samples (D_j above), not empty */
+	const roaring_bitmap_t *ids; /* samples of the job (D_j above), at least one */
 	uint32_t ranks;
 	uint32_t batch;		/* samples in a global mini-batch, at least `ranks` */
 	enum sampler_kind kind; /* sampler of the job's dataset */
 	/*
-	 * The place at which the job begins if it is new to the group (an import): the
-	 * first n_log samples of `epoch` were consumed elsewhere, and `log` has them in
-	 * order. A group that has the job with a shorter log refuses it. These fields
-	 * are not facts: nodes may set them differently, or not at all (NULL, 0).
+	 * `epoch`, `log` and `n_log` tell where the job begins if it is new to the group
+	 * (an import): the first n_log samples of `epoch` were consumed elsewhere, and
+	 * `log` has them in order. A group that has the job with a shorter log refuses
+	 * it. Nodes may set these three fields differently, or not at all (NULL, 0).
 	 */
 	uint32_t epoch;
 	const sample_id *log;
 	uint32_t n_log;
-	/* processes that read each rank; 0 means one; not a fact: nodes may differ */
+	/* processes that read each rank; 0 means one; nodes may set it differently */
 	uint32_t local_ranks;
 };
 
@@ -113,9 +115,10 @@ struct coord_batch {
 	const char *job, *dataset;
 	const sample_id *ids;
 	uint32_t n, ranks;
-	/* [ranks]: the node that serves the rank; 0: none */
+	/* rank_node[r]: incarnation of the node that serves rank r; 0: no node */
 	const uint64_t *rank_node;
-	/* samples that their homes lack; NULL: none are known */
+	/* samples that the caches of their homes lack; NULL: no such samples are
+	 * known */
 	const roaring_bitmap_t *lacked;
 };
 
@@ -132,7 +135,8 @@ struct coord_calls {
 		uint32_t base, const sample_id *ids, uint32_t n);
 	/* This node no longer serves the rank: fed() is no longer called for it. */
 	void (*lost)(void *context, const char *job, uint32_t rank);
-	/* Returns 1 + the job's last epoch in the local journal; 0: none. */
+	/* Returns 1 + the job's last epoch in the local journal; 0: the journal has
+	 * none. */
 	uint32_t (*known)(void *context, const char *job);
 	/*
 	 * Finds the first consecutive positions at or after tail->base that the local
@@ -150,20 +154,22 @@ struct coord_calls {
 	/*
 	 * Called when the group has no samples for the rank from this position on. The
 	 * rank continues with epoch `to`, and its readers of earlier epochs get no more
-	 * samples. The next fed() has the first sample of `to`. An error: a later step
-	 * repeats the call.
+	 * samples. The next fed() has the first sample of `to`. If it returns an error,
+	 * a later step repeats the call.
 	 */
 	int (*skipped)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t position, uint32_t to);
 	/* Assigns ids[i] to rank rank_of[i]. Each rank must get as many samples as
-	 * ranks_share says. NULL or false: the samples are dealt to the ranks in
-	 * turn. */
+	 * ranks_share says. If `place` is NULL or returns false, the samples are dealt
+	 * to the ranks in turn. */
 	bool (*place)(void *context, const struct coord_batch *batch, uint32_t *rank_of);
 	/* Adds the dataset's samples in this node's cache to `ids`, for the sampler
-	 * `exchange`. NULL: every drawn sample counts as cached for ever. */
+	 * `exchange`. If `resident` is NULL, every drawn sample counts as cached for
+	 * ever. */
 	void (*resident)(void *context, const char *dataset, roaring_bitmap_t *ids);
-	/* Adds to `ids` the dataset's samples whose home is this node, that trainings
-	 * still need, and that this node's cache lacks. NULL: none are known. */
+	/* Adds to `ids` the dataset's samples whose home is this node, but that its
+	 * cache lacks, although trainings still need them. If `lacked` is NULL, no such
+	 * samples are known. */
 	void (*lacked)(void *context, const char *dataset, roaring_bitmap_t *ids);
 };
 
@@ -173,7 +179,8 @@ struct coord_options {
 	uint64_t ttl_ns;
 	uint64_t seed;	       /* differs on each node and at each start */
 	uint32_t mini_batches; /* least number of mini-batches drawn ahead; 0 means 4 */
-	/* limit of the samplers' memory: sum of all jobs' largest ids; 0 means 2^33 */
+	/* limit of the sum of all jobs' largest ids, which determines the samplers'
+	 * memory; 0 means 2^33 */
 	uint64_t most_ids;
 	struct coord_calls calls;
 };
@@ -193,10 +200,10 @@ void coord_leave(struct coord *coord);
 
 /*
  * Adds a job that this node runs. A later step compares it with the group's job
- * (coord_job_status). -EEXIST: a job of this name was added before; -EALREADY: the same,
- * but the new job begins at a later position than the added one did, and than the end of
- * the group's log; -EINVAL: no samples, fewer samples in a batch than ranks, a log
- * longer than the job, or a name that is not allowed; -ENOMEM.
+ * (coord_job_status). -EEXIST: a job of this name was added before; -EALREADY: a job of
+ * this name was added before, but the new one begins at a later position than that job,
+ * and than the end of the group's log; -EINVAL: no samples, fewer samples in a batch
+ * than ranks, a log longer than the job, or a name that is not allowed; -ENOMEM.
  */
 must_check int coord_add_job(struct coord *coord, const struct coord_job *job);
 /* Removes a job that this node runs no more. The group forgets the job when no node
@@ -206,8 +213,9 @@ must_check int coord_remove_job(struct coord *coord, const char *job);
 
 /*
  * Makes this node serve the rank from this position on, as soon as no other node does.
- * COORD_AT_CURSOR: from its cursor in the engine; `epoch` is ignored. -ENOENT: no such
- * job; -EINVAL: no such rank or position; -EALREADY: this node has taken the rank.
+ * If `position` is COORD_AT_CURSOR, the node begins at the rank's cursor in the engine,
+ * and `epoch` is ignored. -ENOENT: no such job; -EINVAL: no such rank or position;
+ * -EALREADY: this node has taken the rank.
  */
 must_check int coord_take_rank(struct coord *coord, const char *job, uint32_t rank,
 	uint32_t epoch, uint32_t position);
@@ -231,7 +239,8 @@ int coord_commit(struct coord *coord, const char *job, uint32_t rank, uint32_t e
 
 enum coord_state {
 	COORD_JOINING, /* the engine has not answered yet */
-	/* another daemon has the name, or another COORD_VERSION; see `message` */
+	/* another daemon has this node's name, or the group has another COORD_VERSION;
+	 * see `message` */
 	COORD_REFUSED,
 	COORD_FOLLOWS,
 	COORD_LEADS,
@@ -246,7 +255,8 @@ struct coord_status {
 	char leader[COORD_NAME]; /* "": none, or not known */
 	uint64_t term;
 	uint64_t leader_changes; /* times that this node saw a new leader */
-	uint64_t lives;	  /* lives of the engine (coord_engine.h) that it has seen */
+	/* lives of the engine (coord_engine.h) that this node has seen */
+	uint64_t lives;
 	uint64_t repairs; /* repairs that this node made as leader */
 	/* times that this node led, and then found that another node leads, or none */
 	uint64_t fenced;

@@ -31,8 +31,8 @@ static uint32_t room_of(const struct drawn_job *job)
 	return room < left ? room : left;
 }
 
-/* The leader assigns samples by the nodes of the ranks. So a training's first draw
- * waits, for one ttl at most, until each rank has a node. */
+/* To assign samples, the leader must know on which nodes the ranks are. So a training's
+ * first draw waits, for one ttl at most, until each rank has a node. */
 static bool waits_for_ranks(const struct coord *coord, const struct drawn_job *job)
 {
 	if (job->epoch > 0 || job->next > 0 || coord->n_live < 2 ||
@@ -267,7 +267,8 @@ int coord_draw(struct coord *coord)
 		coord_drop_streams(coord);
 		return err;
 	}
-	/* An idle leader pauses long: the engine's `news` end it (coord_beat). */
+	/* An idle leader pauses long: a change of the engine's `news` ends the pause
+	 * (coord_beat). */
 	uint64_t in = coord_is_quiet(coord) ? QUIET_NS : pause_ns(coord, coord->pace_ns);
 	coord->draw_ns = coord->now_ns + (more ? 0 : in);
 	due_at(coord, coord->draw_ns);

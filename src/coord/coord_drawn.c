@@ -265,7 +265,7 @@ static void set_window(struct coord *coord, struct drawn_job *job)
 static int survey_job(struct coord *coord, struct coord_engine_job *log)
 {
 	struct drawn_job *job = find_drawn(coord, log->name);
-	/* The group may have forgotten the job, and have another of this name. */
+	/* The group may have forgotten the job, and have another job of this name. */
 	if (job && !coord_is_same_job(&job->facts, log)) {
 		free_drawn(job);
 		job = NULL;
@@ -275,7 +275,7 @@ static int survey_job(struct coord *coord, struct coord_engine_job *log)
 	if (err)
 		return err;
 	if (is_new)
-		/* The job may wait for nodes of its ranks, so look again soon. */
+		/* The job may wait until its ranks have nodes, so look again soon. */
 		coord_moved(coord);
 	job->seen = true;
 	if (job->epoch != log->epoch || job->next != log->next) {

@@ -142,8 +142,8 @@ static int fill(
 	return err ? err : send(coord, filling, log);
 }
 
-/* Extends an epoch's log, until it has all offered positions. whole: until it has the
- * whole epoch, because all its samples had been drawn. */
+/* Extends an epoch's log, until it has all offered positions. whole: the epoch had been
+ * drawn completely, so its log gets all samples of the epoch. */
 static int fill_epoch(struct coord *coord, const struct coord_job *facts,
 	struct coord_engine_job *log, const struct coord_offers *offers, uint32_t epoch,
 	bool whole)

@@ -23,7 +23,8 @@
  */
 
 #define NS_PER_MS UINT64_C(1000000)
-/* pause of an idle node before its next draw or read; `news` of a heartbeat end it */
+/* pause of an idle node before its next draw or read; it ends when a heartbeat brings
+ * other `news` */
 #define QUIET_NS (3600 * SECOND_NS)
 #define COMMIT_EVERY 32 /* consumed positions after which a heartbeat is sent soon */
 
@@ -61,7 +62,8 @@ struct held_job {
 	uint64_t open_ns;     /* when engine->open may be called again */
 	struct held_rank *ranks;
 	struct came *came; /* [ranks] */
-	/* [ranks]: as the engine last told; NULL: not known */
+	/* [ranks]: serving nodes and cursors, as the engine last told; NULL: not
+	 * known */
 	uint64_t *owners;
 	struct coord_position *cursors;
 };
@@ -100,8 +102,8 @@ struct pool {
 	struct sampler *sampler;
 	/* samples in any node's cache, as `exchange` was last told; NULL: not known */
 	roaring_bitmap_t *resident;
-	/* samples drawn since fresh_ns, and in the interval before; NULL: not made
-	 * yet */
+	/* fresh: samples drawn since fresh_ns; older: samples drawn in the interval
+	 * before; NULL: the set is not made yet */
 	roaring_bitmap_t *fresh, *older;
 	uint64_t fresh_ns, told_ns; /* told_ns: when `resident` is next asked for */
 	roaring_bitmap_t *lacked;   /* samples that their homes lack; NULL: not known */
@@ -111,8 +113,8 @@ struct pool {
 struct coord {
 	struct coord_node self;
 	uint64_t ttl_ns;
-	/* unit of the pauses between calls of the engine: ttl_ns, or MOST_PACE_NS if
-	 * less */
+	/* unit of the pauses between calls of the engine: ttl_ns, at most
+	 * MOST_PACE_NS */
 	uint64_t pace_ns;
 	uint32_t mini_batches;
 	uint64_t most_ids;
@@ -137,7 +139,8 @@ struct coord {
 	char message[COORD_TEXT];
 	uint64_t away_since_ns;
 	int away_errno;
-	/* coord_status copies its counters; its other fields are unused */
+	/* coord_status copies the counters in `counts`; the other fields of `counts` are
+	 * unused */
 	struct coord_status counts;
 	LIST_HEAD(, held_job) jobs;
 	struct coord_node *members; /* first the live nodes, then the others */
@@ -177,8 +180,9 @@ static inline uint64_t quiet_ns(const struct coord *coord)
 	return coord->now_ns - coord->moved_ns;
 }
 
-/* Returns the pause before the next question for changes by other nodes. It grows with
- * the time without progress, up to most_ns; progress ends it (coord_moved). */
+/* Returns the pause before the engine is next asked for changes by other nodes. The
+ * pause grows with the time without progress, up to most_ns. Progress ends the pause
+ * (coord_moved). */
 static inline uint64_t pause_ns(const struct coord *coord, uint64_t most_ns)
 {
 	uint64_t in = quiet_ns(coord) / 4, least_ns = coord->pace_ns / 32;
@@ -227,8 +231,8 @@ must_check int coord_beat(struct coord *coord);
 
 /* --- coord_follow.c --------------------------------------------------------------------- */
 
-/* Enters this node's jobs that are not entered yet into the group. Stores the reasons
- * of refusals. */
+/* Enters this node's jobs into the group, except those that are entered already. Stores
+ * the reasons of refusals. */
 must_check int coord_enter_jobs(struct coord *coord);
 /* Asks for the lengths of logs and the owners of ranks. */
 must_check int coord_ask_lengths(struct coord *coord);
@@ -272,14 +276,15 @@ void coord_resign(struct coord *coord);
 
 /* --- coord_drawn.c ---------------------------------------------------------------------- */
 
-/* Updates the leader's jobs. Rebuilds each remaining_j = D_j - log_j that is unknown. */
+/* Updates the leader's list of jobs. Rebuilds each remaining_j (D_j - log_j) that no
+ * sampler has. */
 must_check int coord_survey(struct coord *coord);
 /* Forgets each remaining_j, the samples that a job has yet to draw, until the next
  * coord_survey. */
 void coord_drop_streams(struct coord *coord);
 void coord_drop_drawn(struct coord *coord);
-/* Removes the first `next` samples of an epoch's log from `ids`. -ESTALE: the log is
- * shorter. */
+/* Removes the first `next` samples of an epoch's log from `ids`. -ESTALE: the log has
+ * fewer samples. */
 must_check int coord_subtract_log(struct coord *coord, const struct coord_job *facts,
 	uint32_t epoch, uint32_t next, roaring_bitmap_t *ids);
 
@@ -290,11 +295,9 @@ must_check int coord_draw(struct coord *coord);
 
 /* --- coord_resident.c ------------------------------------------------------------------- */
 
-/*
- * Reports this node's samples from time to time: for the sampler `exchange`, those in
- * the cache; for the assignment to ranks, those that have their home here, but are not
- * in the cache.
- */
+/* Reports samples of this node, unless the last report is recent. The sampler `exchange`
+ * needs the samples in the cache. The assignment to ranks needs the samples whose home
+ * is this node, but that the cache lacks. */
 must_check int coord_tell_resident(struct coord *coord);
 /* Tells the pool's sampler which samples are in any node's cache. */
 must_check int coord_update_resident(struct coord *coord, struct pool *pool);

@@ -14,7 +14,7 @@ struct local_node {
 	uint64_t until_ns;
 };
 
-/* An epoch of a job. */
+/* The feeds of all ranks of a job for one epoch. */
 struct local_feed {
 	LIST_ENTRY(local_feed) link;
 	uint32_t epoch;

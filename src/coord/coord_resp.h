@@ -44,11 +44,9 @@ void coord_resp_free(struct coord_resp **resp);
 /* The functions are valid until coord_resp_free. */
 const struct coord_engine *coord_resp_engine(struct coord_resp *resp);
 
-/*
- * Checks that the server accepts the user, and changes nothing. said: the
- * maxmemory-policy; after an error, the server's refusal, such as "refuses AUTH"; "":
- * not known.
- */
+/* Checks that the server accepts the user, and changes nothing. `said` is then the
+ * server's maxmemory-policy; after an error it is the server's refusal, such as "refuses
+ * AUTH"; "": not known. */
 must_check int coord_resp_look(struct coord_resp *resp, char said[COORD_TEXT]);
 /*
  * Makes the group forget a dead node, or a training that no live node runs. For

@@ -8,11 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * The heartbeat comes first: it renews all leases, and shows which node leads. Then
- * comes the work in the engine's present life: that of the leader, and that for the
- * node's ranks.
- */
+/* The heartbeat comes first: it renews all leases, and shows which node leads. Then
+ * come, in the engine's present life, the leader's work and the work for the node's
+ * ranks. */
 
 void coord_doubt(struct coord *coord)
 {
