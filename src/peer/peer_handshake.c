@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define TLS_RECORD 0x16 /* first byte of a TLS handshake */
-#define TLS_MAJOR 3	/* second byte */
+#define TLS_MAJOR 3	/* second byte of a TLS handshake */
 
 /* [0]: for the server's log; [1]: for the client's log */
 static const char *const reasons[PEER_N_VERDICTS][2] = {
@@ -57,7 +57,8 @@ static int hung_up(struct peer_handshake *handshake, bool has_begun)
 					       : NULL);
 }
 
-/* The hello fits into the empty buffer of the socket, so sending it does not wait. */
+/* The socket's buffer is empty, and the hello fits into it, so send_hello does not
+ * wait. */
 static int send_hello(struct peer_handshake *handshake, struct peer_link *link,
 	enum peer_verdict verdict)
 {

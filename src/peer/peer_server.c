@@ -15,7 +15,8 @@
 
 #define EVENTS 64
 #define LOOK_NS 1000000000u /* interval of the search for connections that hang */
-#define LINES 20 /* most log lines in LINES_NS about clients before the handshake */
+/* most log lines in LINES_NS about clients whose handshake is not complete */
+#define LINES 20
 #define LINES_NS 10000000000u
 
 /* The server whose loop this thread runs, or NULL. */
