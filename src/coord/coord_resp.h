@@ -6,7 +6,7 @@
 #include "coord/coord_engine.h"
 
 /*
- * An engine in a server that speaks the Redis protocol, version 7 or later: Redis, Valkey. Atomic
+ * An engine in a server that speaks the Redis protocol: Redis 7 or later, or Valkey. Atomic
  * changes are functions of a library that runs in the server (coord.lua). A new connection loads
  * the library if the server has none, or an older one.
  *

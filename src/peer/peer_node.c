@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* if more answers are overdue, the connection hangs, and is ended */
+/* limit of overdue answers; a connection with more hangs, and is ended */
 #define MOST_LEFT (PEER_WINDOW / 2)
 
 /* --- the end of a connection ------------------------------------------------------------- */

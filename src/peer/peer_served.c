@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* in a turn of the loop, at most so many answers are sent on one connection */
+/* at most so many answers are sent on one connection in a turn of the loop */
 #define TURN 32
 
 int peer_served_new(

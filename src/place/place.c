@@ -119,9 +119,9 @@ static uint64_t key_of(uint64_t space, sample_id sample)
 	return rng_mix(space, sample);
 }
 
-/* Of the nodes with the capacity of entry *i, finds the first in the order of homes.
- * This is the node with the largest draw, so the score, a logarithm, is computed only
- * once. Sets *i to the first entry with another capacity. */
+/* Finds the node that comes first in the order of homes, among the nodes with the
+ * capacity of entry *i. This is the node with the largest draw, so the score, a
+ * logarithm, is computed only once. Sets *i to the first entry with another capacity. */
 static struct rank first_of_capacity(const struct place *place, uint64_t key, uint32_t *i)
 {
 	double capacity = place->entries[*i].capacity;

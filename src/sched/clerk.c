@@ -117,7 +117,7 @@ void clerk_second_locked(struct sched_job *job)
 		clerk_request_locked(job);
 }
 
-/* Frees editions that no epoch needs, and the tensors that only these used. */
+/* Frees editions that no epoch needs, and the tensors that only these editions used. */
 static void free_editions(struct sched_job *job)
 {
 	if (editions_sweep(&job->is))
@@ -180,7 +180,8 @@ static void work_for(struct sched_job *job)
 		load(job, epoch, bound);
 	while (wants_stream(job, &epoch)) {
 		skip_epoch(job, epoch);
-		/* The records are written before, because stream_make may take long. */
+		/* The journal's records are written before stream_make, because that may
+		 * take long. */
 		journal_flush(job->is.journal);
 		tell_begun(job, epoch, stream_make(job, epoch));
 	}

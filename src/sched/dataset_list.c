@@ -299,8 +299,8 @@ struct sched_source *source_taken_locked(const struct sched *sched, const char *
 	return source;
 }
 
-/* Replaces the dataset's source. A sample id must mean the same file in both
- * sources. */
+/* Replaces the dataset's source. A sample id must mean the same file in the old and the
+ * new source. */
 static int replace_locked(struct sched *sched, struct sched_source *made, uint64_t device)
 {
 	lock_assert_held(&sched->lock);

@@ -96,9 +96,9 @@ static bool is_borne(const struct stream *stream)
 	return draw_is_borne(&sched->draw, stream);
 }
 
-/* Finds samples with their home here, for which ranks of the training will still ask in
- * the epoch. None if another rank of the training has a stream here, which counts
- * them. */
+/* Finds the samples whose home is this node, and for which ranks of the training will
+ * still ask in the epoch. Finds none if another rank of the training has a stream on
+ * this node, because that stream counts them. */
 static int find_demand(const struct stream *stream)
 {
 	const struct edition *edition = stream->edition;
@@ -181,8 +181,8 @@ static int coarsening_finish(struct sched *sched, struct sampler *sampler,
 }
 
 /* A sampler keeps a set for each combination of jobs. Merges sets that differ only in
- * jobs that have left; begins again if a job came or went. Without memory the sampler
- * stays as it is. */
+ * jobs that have left. Begins again if a job came or went meanwhile. If there is no
+ * memory, the sampler stays as it is. */
 static void coarsen(struct sched *sched, struct sampler *sampler)
 {
 	int err;
@@ -271,8 +271,8 @@ static void change_need_locked(struct stream *stream, enum cache_change change)
 	}
 }
 
-/* Samplers have work left when a stream was inserted or removed. Does a step of it.
- * True: no work is left. */
+/* After a stream was inserted or removed, its samplers have work left. Does a step of
+ * this work. Returns true if no work is left. */
 static bool settle_locked(const struct stream *stream)
 {
 	lock_assert_held(stream->edition->job->lock);
@@ -344,7 +344,7 @@ int stream_make(struct sched_job *job, uint32_t epoch)
 
 #define STEP_ROUNDS 8
 
-/* Draws up to STEP_ROUNDS rounds. False: the stream wants no further round. */
+/* Draws up to STEP_ROUNDS rounds. Returns false if the stream wants no further round. */
 static bool fill_some_locked(struct stream *stream, struct aftermath *aftermath)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -356,8 +356,8 @@ static bool fill_some_locked(struct stream *stream, struct aftermath *aftermath)
 	return true;
 }
 
-/* Draws for the streams of the running and the draining epoch. True: one of them wants
- * more samples. */
+/* Draws for the streams of the running and the draining epoch. Returns true if one of
+ * these streams wants more samples. */
 static bool fill_all_locked(struct sched_job *job, struct aftermath *aftermath)
 {
 	struct stream *stream;

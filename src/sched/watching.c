@@ -157,7 +157,8 @@ static bool is_single(const struct sched_job *job)
 
 #define KEPT_LEAST 64
 
-/* NOTICE_HANDLES is only for files that hold one sample, another one in each epoch. */
+/* NOTICE_HANDLES is only for files that hold a single sample, which differs from epoch
+ * to epoch. */
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;
