@@ -51,7 +51,7 @@
  *   Life: coord_free gives no leases back. They expire, unless coord_leave was called.
  */
 
-#define COORD_VERSION 2 /* version of the data in the engine and of its functions */
+#define COORD_VERSION 2 /* version of the engine's data and functions */
 #define COORD_NAME 65 /* bytes of the name of a node, job or dataset, including the \0 */
 #define COORD_ADDRESS 128 /* bytes of an address, including the \0 */
 #define COORD_TEXT 256	  /* bytes of a message, including the \0 */
@@ -258,7 +258,7 @@ struct coord_status {
 	/* lives of the engine (coord_engine.h) that this node has seen */
 	uint64_t lives;
 	uint64_t repairs; /* repairs that this node made as leader */
-	/* times that this node led, and then found that another node leads, or none */
+	/* times that this node lost the lead: another node leads now, or no node */
 	uint64_t fenced;
 	uint64_t drawn; /* samples appended by this node as the leader */
 	uint64_t skips; /* calls of coord_calls.skipped */

@@ -229,7 +229,8 @@ static void measure(
 	job->measured_ns = coord->now_ns;
 }
 
-/* Returns by how many samples of all ranks the log is ahead of the fastest reader. */
+/* Returns the number of samples, of all ranks together, by which the log is ahead of the
+ * fastest reader. */
 static uint32_t find_ahead(
 	const struct drawn_job *job, const struct coord_engine_job *log)
 {

@@ -33,7 +33,8 @@ static bool is_of(const struct filling *filling, const struct coord_offer *offer
 	       strcmp(offer->job, filling->facts->name) == 0;
 }
 
-/* Returns the least length in whole mini-batches that has all offered positions. */
+/* Returns the shortest length, in whole mini-batches, of a log with all offered
+ * positions. */
 static uint32_t find_end(const struct filling *filling)
 {
 	uint32_t end = filling->base;

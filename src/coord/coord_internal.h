@@ -35,8 +35,8 @@ struct held_rank {
 	bool at_cursor;
 	struct coord_position head; /* the next position that fed() gets */
 	struct coord_position consumed;
-	/* sent: the `consumed` that was sent last; acked: the cursor that the engine
-	 * has confirmed */
+	/* sent: the value of `consumed` that was sent last; acked: the cursor that the
+	 * engine has confirmed */
 	struct coord_position sent, acked;
 };
 
@@ -124,12 +124,12 @@ struct coord {
 	uint64_t seed;
 
 	uint64_t now_ns, due_ns;
-	/* Times at which a heartbeat, a look, a read of feeds and a draw are due. tell_ns:
-	 * last report of cached samples. */
+	/* Times at which a heartbeat, a look, a read of feeds and a draw are due.
+	 * tell_ns: time of the last report of cached samples. */
 	uint64_t beat_ns, look_ns, read_ns, draw_ns, tell_ns;
 	uint64_t mend_ns;     /* when engine->mend may be called again */
-	uint64_t beaten_ns;   /* last answered heartbeat */
-	uint64_t moved_ns;    /* last progress of readers or the log */
+	uint64_t beaten_ns;   /* time of the last answered heartbeat */
+	uint64_t moved_ns;    /* time of the last progress of readers or the log */
 	uint64_t hunger_ns;   /* pause between reads of feeds while readers wait */
 	uint64_t patience_ns; /* pause between attempts to reach the engine */
 
@@ -152,10 +152,11 @@ struct coord {
 	/* the state of the leader: */
 	bool leads;
 	struct coord_token token;
-	/* last heartbeat or election that renewed the leader's lease */
+	/* time of the last heartbeat or election that renewed the leader's lease */
 	uint64_t renewed_ns;
-	uint64_t waits_since_ns; /* last step that waited for journals; 0: no wait */
-	uint64_t waited_ns;	 /* time waited for journals, in all steps together */
+	/* time of the last step that waited for journals; 0: no wait */
+	uint64_t waits_since_ns;
+	uint64_t waited_ns; /* time waited for journals, in all steps together */
 	LIST_HEAD(, drawn_job) drawn;
 	LIST_HEAD(, pool) pools;
 	job_id next_id;

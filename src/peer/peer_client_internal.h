@@ -80,7 +80,7 @@ struct peer_node {
 	struct peer_answer answer; /* being received */
 	uint64_t got;
 	uint8_t *to; /* NULL: the bytes are discarded */
-	int to_err;  /* error for done() if the answer has none; 0: none */
+	int to_err;  /* error for done() if the answer itself has no error; 0: none */
 
 	_Atomic uint64_t incarnation, bytes, samples, failed, n_waiting;
 	atomic_bool connected;

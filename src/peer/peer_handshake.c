@@ -150,7 +150,8 @@ static enum peer_verdict judge(
 	return strcmp(other->name, self->name) == 0 ? PEER_HAS_THE_NAME : PEER_WELCOME;
 }
 
-/* Returns 1: the handshake is complete. TLS ends if only the handshake is encrypted. */
+/* Completes the handshake, and returns 1. Ends TLS if only the handshake is
+ * encrypted. */
 static int welcome(const struct peer_handshake *handshake, struct peer_link *link)
 {
 	if (!peer_trust_encrypts(handshake->self->trust))

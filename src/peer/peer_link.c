@@ -281,7 +281,8 @@ static ssize_t send_tls(struct peer_link *link, const void *bytes, size_t n)
 		link, SSL_write(link->tls, bytes, n < RECORD ? (int)n : (int)RECORD));
 }
 
-/* TLS sends the start of both parts, copied into one record. */
+/* Copies the first bytes of the two parts into one record, if there is TLS, so that they
+ * are sent together. */
 ssize_t peer_link_send(
 	struct peer_link *link, const struct iovec parts[static 2], bool more)
 {

@@ -106,8 +106,8 @@ static int job_new(struct sched *sched, const struct job_config *config,
 }
 
 /* Returns an id for a new job. known: the id of an earlier job of this name; 0: none. If
- * no job has this id now, it is used again. Otherwise returns the next free id after the
- * last one that was given. */
+ * no job has the earlier id now, returns it again. Otherwise returns the next free id
+ * after the last one that was given to a job. */
 static job_id choose_id(struct sched *sched, job_id known)
 {
 	LOCK_SCOPE(&sched->lock);

@@ -235,9 +235,9 @@ void handle_answered_locked(struct sched_handle *handle, struct aftermath *after
 		go_on_locked(handle, aftermath);
 }
 
-/* Lets the engine choose another epoch for a file of current/, because the first choice
- * is over. Returns false if the open is not of current/, was already asked again, or
- * was given up. */
+/* Lets the engine choose another epoch for a file of current/, because the epoch that it
+ * chose first is over. Returns false if the open is not of current/, was already asked
+ * again, or was given up. */
 static bool ask_again_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;

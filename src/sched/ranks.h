@@ -86,9 +86,12 @@ must_check int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t 
  * -ETIMEDOUT. */
 void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up);
 
-/* lent: another daemon may serve the rank. Readers here then get only samples that they
- * have already opened, and wait for all other samples. Before the caller sets lent to
- * false, it must report the other daemon's progress by sched_feed_go_on. */
+/*
+ * Notes whether the rank is lent: another daemon may serve it. Readers here then get
+ * only samples that they have already opened, and wait for all other samples. Before the
+ * caller sets lent to false, it must report the other daemon's progress by
+ * sched_feed_go_on.
+ */
 void sched_feed_lend(struct sched_job *job, bool lent);
 
 /* Notes why the training's next epoch does not begin, for sched_job_status; "": nothing

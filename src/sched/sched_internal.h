@@ -89,7 +89,7 @@ struct sched_handle {
 	/* the engine sets its results, the sample and the epoch */
 	struct open_request request;
 	bool answered;
-	/* A worker looks the sample up in a saved order; only it may finish the
+	/* A worker looks the sample up in a saved order; only this worker may finish the
 	 * handle. */
 	bool looks_up;
 	struct load_work look_up;

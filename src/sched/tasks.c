@@ -161,7 +161,7 @@ static bool is_elsewhere(void *context, const struct wanted *wanted)
 }
 
 /* Returns the next task. The thread that takes it wakes another reader thread if there
- * are more. */
+ * are more tasks. */
 struct load_task *sched_next_read(void *context)
 {
 	struct sched *sched = context;
