@@ -69,8 +69,8 @@ struct coord_node {
 	/* address of the server from which other nodes fetch tensors; "": none */
 	char address[COORD_ADDRESS];
 	double capacity;
-	/* incarnation of the previous daemon with this state directory, whose leases
-	 * this node may take over; 0: none */
+	/* incarnation of the previous daemon with this state directory; this node may
+	 * take over the leases of that daemon; 0: there was none */
 	uint64_t before;
 	/* when the node was last seen alive (coord_members, coord_silent); 0: never */
 	uint64_t heard_ns;
@@ -146,8 +146,8 @@ struct coord_calls {
 	 */
 	uint32_t (*tail)(
 		void *context, struct coord_tail *tail, sample_id *ids, uint32_t most);
-	/* Tells that the log now has other samples at these positions than the local
-	 * journal, because the node was away while the log was repaired. tail() must
+	/* Tells that the log now has other samples at n positions from `base` on than
+	 * the local journal: the node was away while the log was repaired. tail() must
 	 * never return these positions again. */
 	void (*forget)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t base, uint32_t n);
@@ -191,11 +191,12 @@ must_check int coord_new(const struct coord_options *options,
 	const struct coord_engine *engine, struct coord **ret);
 void coord_free(struct coord **coord);
 
-/* Does all work that is due. Returns the time at which it must be called again. */
+/* Does all work that is due. Returns the time at which coord_step must be called
+ * again. */
 uint64_t coord_step(struct coord *coord, uint64_t now_ns);
 
 /* Sends the consumed positions a last time, and gives all leases back, so that other
- * nodes need not wait until they expire. The caller then calls coord_free. */
+ * nodes need not wait until the leases expire. The caller then calls coord_free. */
 void coord_leave(struct coord *coord);
 
 /*
@@ -303,9 +304,7 @@ const struct coord_node *coord_silent(const struct coord *coord, size_t *ret_n);
 /* Prints the ranks that no node served when the engine was last asked, such as "2, 5 to
  * 7"; "": none. */
 void coord_unserved(const struct coord *coord, const char *job, char text[COORD_TEXT]);
-/*
- * Prints the ranks that hold back the next epoch e while another rank waits for it: they
- * have not read epoch e - 2 to its end. The answer is as old as the last look at the
- * group. "": none.
- */
+/* Prints the ranks that have not read epoch e - 2 to its end, and so hold back the next
+ * epoch e, for which another rank waits. The answer is as old as the last look at the
+ * group. "": none. */
 void coord_behind(const struct coord *coord, const char *job, char text[COORD_TEXT]);

@@ -12,7 +12,7 @@
  * state can be dropped at any time, because it is rebuilt from the engine. */
 
 #define SUBTRACT_MOST 8192	     /* most samples of a rank in one read of the log */
-#define MOST_IDS (UINT32_C(1) << 28) /* ids of a dataset are below this */
+#define MOST_IDS (UINT32_C(1) << 28) /* all ids of a dataset are less than this number */
 
 /* --- streams ---------------------------------------------------------------------------- */
 

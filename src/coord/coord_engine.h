@@ -40,7 +40,8 @@
 
 struct coord_token {
 	uint64_t term;
-	/* Distinguishes terms: an engine that lost a term may use its number again. */
+	/* Distinguishes terms with equal numbers: an engine that lost its data may use a
+	 * number again. */
 	uint64_t random;
 };
 
@@ -199,8 +200,8 @@ struct coord_engine {
 	/* Deletes the feeds of an epoch, which must not be the running one. */
 	int (*forget)(void *context, const struct coord_token *token, const char *job,
 		uint32_t epoch);
-	/* Checks a log that seems to lack a part. -ESTALE: the part was lost; the
-	 * engine drops the log from there on, and it has to be repaired. */
+	/* Checks a log that seems to lack a part. -ESTALE: the part was lost; the engine
+	 * drops the log from this part on, and the log has to be repaired. */
 	int (*mend)(void *context, const char *run, const char *job);
 	/* Repair: offers the samples at consecutive positions of this node's
 	 * journal. */

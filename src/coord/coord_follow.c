@@ -48,7 +48,7 @@ int coord_enter_jobs(struct coord *coord)
 		if (err && err != -EINVAL)
 			return err;
 		/* A refused job is accepted as soon as no node runs the group's job of
-		 * its name. */
+		 * this name. */
 		job->enter_ns = err ? coord->now_ns + pause_ns : 0;
 		memcpy(job->refused, differs, sizeof(job->refused));
 		job->entered = err == 0;
@@ -260,8 +260,8 @@ static int check_came(struct held_job *job, const struct coord_read *read, uint3
 	return -EBADE;
 }
 
-/* Passes the samples of a read to fed(). -EAGAIN: the journal does not accept them
- * now. */
+/* Passes the samples of a read to fed(). -EAGAIN: the journal does not accept the
+ * samples now. */
 static int feed(struct coord *coord, const struct coord_read *read)
 {
 	struct held_job *job = coord_find_job(coord, read->job);

@@ -56,7 +56,7 @@ struct held_job {
 	bool entered;
 	uint64_t enter_ns; /* when a refused job is tried again */
 	char refused[COORD_TEXT];
-	uint32_t epoch, next; /* end of the engine's log when it was last asked */
+	uint32_t epoch, next; /* end of the group's log when the engine was last asked */
 	uint32_t wanted;      /* latest epoch that a reader wants */
 	uint32_t opened;      /* latest epoch that is known to have begun */
 	uint64_t open_ns;     /* when engine->open may be called again */
@@ -200,8 +200,8 @@ static inline uint32_t ttl_ms(const struct coord *coord)
 /* --- coord.c ---------------------------------------------------------------------------- */
 
 struct held_job *coord_find_job(const struct coord *coord, const char *name);
-/* Notes progress of readers or of the log. If there was none for pace_ns, all calls of
- * the engine become due. */
+/* Notes progress of readers or of the log. If there was no progress for pace_ns before,
+ * all calls of the engine become due. */
 void coord_moved(struct coord *coord);
 /*
  * Tells whether the node is idle: no progress for a ttl, all its jobs accepted by the
@@ -211,8 +211,8 @@ bool coord_is_quiet(const struct coord *coord);
 /* Notes that this node no longer serves the rank, and calls lost(). */
 void coord_lose_rank(struct coord *coord, struct held_job *job, uint32_t rank);
 
-/* If readers have got samples of the epoch, it has begun, although a repaired engine may
- * have forgotten this. */
+/* Notes that the epoch of `at` is wanted if readers have got samples of it: a repaired
+ * engine may have forgotten that the epoch has begun. */
 static inline void coord_note_begun(struct held_job *job, struct coord_position at)
 {
 	if (at.position > 0 && at.epoch > job->wanted)
@@ -252,7 +252,8 @@ void coord_forget_came(struct held_job *job, uint32_t number);
 must_check int coord_report(struct coord *coord);
 /* As leader: waits for reports, fills the log, and lets the group continue. */
 must_check int coord_repair(struct coord *coord);
-/* Lets the engine check a log that may lack a part. -ESTALE: it is to be repaired. */
+/* Lets the engine check a log that may lack a part. -ESTALE: the log has to be
+ * repaired. */
 must_check int coord_mend(struct coord *coord, const char *job);
 /* Compares readers' samples with the repaired log. Calls forget() where they differ. */
 must_check int coord_compare(struct coord *coord);

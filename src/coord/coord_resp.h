@@ -30,8 +30,8 @@ struct coord_server {
 	 * file nor URL has one. */
 	const char *password_file;
 	/* PEM files for URLs with TLS, read at each connection. ca: trusted authorities;
-	 * NULL: the system's. cert, key: this node's, or NULL. The key's file has mode
-	 * 0600 or 0640. */
+	 * NULL: the system's. cert, key: certificate and key of this node, or NULL. The
+	 * key's file has mode 0600 or 0640. */
 	const char *ca, *cert, *key;
 };
 

@@ -111,8 +111,8 @@ static int log_in(struct coord_resp *resp)
 
 /* --- the server ------------------------------------------------------------------------- */
 
-/* Checks that the server is a master. -EROFS: it is a replica, which refuses changes,
- * or would lose them. */
+/* Checks that the server is a master. -EROFS: the server is a replica, which refuses
+ * changes, or would lose them. */
 static int check_role(struct coord_resp *resp)
 {
 	redisReply *reply;
@@ -190,7 +190,7 @@ static uint64_t own_revision(void)
 }
 
 /* Loads the library if the server has none, or an older one. If an administrator has
- * loaded it, the node's user needs no right to do so. */
+ * loaded the library, the node's user needs no right to load it. */
 static int load_library(struct coord_resp *resp)
 {
 	uint64_t revision;

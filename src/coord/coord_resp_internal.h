@@ -37,7 +37,7 @@ struct coord_resp {
 	char told[COORD_TEXT]; /* the refusal last logged */
 	bool looks;	 /* set by coord_resp_look, which must not load the library */
 	char policy[32]; /* maxmemory-policy; "": not known */
-	char refused[COORD_TEXT]; /* the server's refusal; "": it answered */
+	char refused[COORD_TEXT]; /* the server's refusal; "": the server answered */
 	const char *asked;	  /* name of the last command or function */
 	/* Functions by which hiredis makes a reply. makes: the functions of hiredis;
 	 * counts: functions that count the memory, and then call those of `makes`. */
@@ -87,8 +87,8 @@ must_check int resp_do(struct coord_resp *resp, struct resp_words *words);
 /* Connects if needed. -ESTALE: the name of the server's life is not `run`. */
 must_check int resp_same_life(struct coord_resp *resp, const char *run);
 void resp_close(struct coord_resp *resp);
-/* Returns -errno for the link's error; never one to which coord_engine.h gives a
- * meaning. */
+/* Returns -errno for the link's error, but never an errno to which coord_engine.h gives
+ * a meaning. */
 int resp_network_error(const redisContext *link);
 
 /* Frees the reply, and returns err. After -EBADE the following bytes can't be trusted

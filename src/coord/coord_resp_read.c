@@ -239,7 +239,7 @@ static size_t find_chunk(const struct resp_chunks *log, const struct coord_read 
 #define PARTS_MOST 256 /* most chunks from which one call gets samples for a read */
 
 /* Adds a command for each chunk that has samples of the read's rank. Returns the number
- * of commands. `parts` NULL: only counts them. */
+ * of commands. If `parts` is NULL, only counts the commands. */
 static size_t list_parts(
 	struct coord_resp *resp, struct coord_read *read, struct parts *parts)
 {

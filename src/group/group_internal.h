@@ -104,7 +104,7 @@ void group_tell_away(struct group *group);
  * yet. */
 uint64_t group_lag(const struct group *group);
 /* Updates the status of trainings and ranks, and logs refusals. If another daemon has
- * read a rank further, the rank continues there. */
+ * read a rank further, the rank continues where that daemon stopped. */
 void group_look_at_jobs(struct group *group);
 /* Frees all ranks without telling the coordinator. */
 void group_forget_ranks(struct group *group);

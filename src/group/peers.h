@@ -84,8 +84,8 @@ struct peers {
  * configuration has no `listen`. */
 must_check int peers_new(const struct daemon_config *config, struct dataset **datasets,
 	struct sched *sched, struct coord_node *self, struct peers **ret);
-/* Frees the peers. Running fetches fail. Afterwards no thread of this module calls the
- * scheduler or holds its samples. */
+/* Frees the peers. Unfinished fetches fail. Afterwards no thread of this module calls
+ * the scheduler or holds its samples. */
 void peers_free(struct peers **peers);
 /* Sets the bytes of tensors received from the node (in) and sent to it (out). Returns
  * false if there was no connection, or there is no memory. */
@@ -98,7 +98,7 @@ bool peers_bytes(
  * Takes a reference. Returns 0 or -errno. */
 must_check int peers_share(struct peers *peers, struct dataset *dataset);
 void peers_unshare(struct peers *peers, const char *name);
-/* Returns the dataset's entry; NULL: it is not shared. */
+/* Returns the dataset's entry; NULL: the dataset is not shared. */
 const struct shared_dataset *shared_find_locked(
 	const struct peers *peers, const struct dataset *dataset);
 /* Finds the newest edition with this name and this fingerprint; `fingerprint` NULL: any

@@ -113,7 +113,7 @@ static uint32_t tail(
 }
 
 /* Serves coord_calls.forget: notes positions that `tail` skips. Readers on this node
- * keep the samples that they got there. */
+ * keep the samples that they got at these positions. */
 static void forget(void *context, const char *training, uint32_t number, uint32_t epoch,
 	uint32_t base, uint32_t n)
 {
@@ -182,7 +182,7 @@ struct coord_calls group_calls(struct group *group)
 
 static int enter_training(struct group *group, const struct group_rank *rank)
 {
-	/* `edition` is not NULL, because a job with a rank always has one. */
+	/* `edition` is not NULL, because a job with a rank always has an edition. */
 	auto_edition *edition = sched_edition(rank->job, 0);
 	const struct job_config *config = rank->config;
 	struct coord_job job = {.name = config->training,
@@ -276,7 +276,7 @@ static struct group_rank *find_job(const struct group *group, const struct sched
 	return NULL;
 }
 
-/* Returns a reference to the job. NULL: it was removed, or has no rank. */
+/* Returns a reference to the job. NULL: the job was removed, or has no rank. */
 static struct sched_job *find_job_of_rank(const struct group *group, job_id id)
 {
 	struct sched_job *job = sched_job_find_id(group->sched, id);

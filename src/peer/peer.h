@@ -76,7 +76,8 @@ struct peer_trust_files {
 	const char *secret;	     /* NULL: none */
 	const char *ca, *cert, *key; /* PEM files, instead of a secret; NULL: none */
 	bool is_plain;		     /* only the handshake is encrypted */
-	uint64_t key_lasts; /* most bytes sent with one key; 0: the largest safe number */
+	/* limit of the bytes sent with one key; 0: the largest safe number */
+	uint64_t key_lasts;
 };
 
 /*

@@ -124,8 +124,8 @@ static void say(struct peer_link *link, const char *what, const char *detail)
 	link->why = link->text;
 }
 
-/* Returns OpenSSL's result as that of a socket call: 0 at the end of the stream; -1 with
- * errno, such as EAGAIN or EPROTO. */
+/* Converts OpenSSL's result to the result of a socket call: 0 at the end of the stream;
+ * -1 with errno, such as EAGAIN or EPROTO. */
 static ssize_t result_of(struct peer_link *link, int result)
 {
 	int error = SSL_get_error(link->tls, result), system = errno;

@@ -76,7 +76,7 @@ static void log_down(struct peer_node *node, const char *why)
 }
 
 /* Ends the connection after a failure, and sets the pause before the next attempt. Sent
- * requests fail with asked_err, queued ones with -EHOSTDOWN. */
+ * requests fail with asked_err, queued requests with -EHOSTDOWN. */
 static void end_connection(struct peer_node *node, int asked_err, const char *why)
 {
 	uint64_t pause = node->pause_ns ? 2 * node->pause_ns : PEER_FIRST_PAUSE_NS;

@@ -29,8 +29,8 @@ void peer_request_free(struct peer_request *request)
 	struct peer_tensor tensor = request->tensor;
 	struct peer_server *server = request->server;
 	free(request);
-	/* The server must not be used after this: if no request is left, its owner may
-	 * free it. */
+	/* The server must not be used after this: if no request is left, the owner of
+	 * the server may free it. */
 	atomic_fetch_sub(&server->n_requests, 1);
 	if (tensor.release)
 		tensor.release(tensor.context);

@@ -36,7 +36,7 @@ struct peer_request {
 	struct peer_served *served;
 	uint32_t number; /* the number that the client gave the request */
 	int status;
-	struct peer_tensor tensor; /* its head is copied to `front` */
+	struct peer_tensor tensor; /* the tensor's head is copied to `front` */
 	uint64_t sent;		   /* bytes of front and tensor that were sent */
 	size_t n_front;
 	uint8_t front[PEER_ANSWER_BYTES + PEER_HEAD];

@@ -75,7 +75,7 @@ struct peer_frame {
 	const uint8_t *wants;
 };
 
-/* Returns the length of the first frame in the n bytes; 0: it is not complete. */
+/* Returns the length of the first frame in the n bytes; 0: the frame is not complete. */
 must_check int peer_frame_take(
 	const uint8_t *bytes, size_t n, struct peer_frame *ret, const char **ret_why);
 /* Reads entry i of a PEER_FRAME_FETCH; i is below frame->count. */

@@ -150,8 +150,8 @@ int admit_batch(const struct edition *edition, config_report *report, void *cont
 
 /* --- channels = keep --------------------------------------------------------------------- */
 
-/* The state of the check of a job with channels = keep. `sample` is the last one
- * checked. */
+/* The state of the check of a job with channels = keep. `sample` is the sample that was
+ * checked last. */
 struct kept {
 	const struct edition *edition;
 	sample_id sample;

@@ -201,7 +201,8 @@ static struct sched_job *next_job_locked(struct sched *sched)
 	return job;
 }
 
-/* Ends the clerk's work for the job. Returns false if there is new work for it. */
+/* Ends the clerk's work for the job. Returns false if the job has new work for the
+ * clerk. */
 static bool leave(struct sched_job *job)
 {
 	uint32_t epoch, bound;

@@ -248,7 +248,7 @@ static bool is_of_edition(
 	       dataset_edition(source->is.dataset) == dataset_edition(dataset);
 }
 
-/* Finds a removed source of this edition, and counts the caller as one of its jobs.
+/* Finds a removed source of this edition, and counts the caller as a job of the source.
  * NULL: there is none. */
 static struct sched_source *find_beside(
 	struct sched *sched, const struct dataset *dataset)

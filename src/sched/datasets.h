@@ -16,10 +16,12 @@ struct sched_edition;
  * wait. */
 must_check int sched_dataset_add(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config);
-/* Takes a dataset: no job can begin to use it until it is given back, removed or
- * replaced. *ret_config: a copy, which the caller frees. -ENOENT; -EBUSY: ret_jobs names
- * the jobs that use the dataset, or is "" if another caller has taken it; -EINVAL: the
- * configuration is not known. */
+/*
+ * Takes a dataset: no job can begin to use it until it is given back, removed or
+ * replaced. *ret_config: a copy, which the caller frees. -ENOENT: no such dataset;
+ * -EBUSY: ret_jobs names the jobs that use the dataset, or is "" if another caller has
+ * taken the dataset; -EINVAL: the configuration is not known.
+ */
 must_check int sched_dataset_take(struct sched *sched, const char *name,
 	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES]);
 /* Takes a dataset even if jobs use it, and names them in ret_jobs. The caller then calls
@@ -28,8 +30,8 @@ must_check int sched_dataset_take_used(struct sched *sched, const char *name,
 	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES]);
 void sched_dataset_give_back(struct sched *sched, const char *name);
 void sched_dataset_remove(struct sched *sched, const char *name);
-/* Replaces a taken dataset by another catalogue of its name. After an error it is still
- * taken. */
+/* Replaces a taken dataset by another catalogue of its name. After an error the old
+ * dataset is still taken. */
 must_check int sched_dataset_replace(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config);
 

@@ -53,6 +53,6 @@ void streams_let_go(struct sched *sched);
 
 /* --- feeds.c --- */
 
-/* Moves samples from a rank's feed to its look-ahead, and resumes opens that wait for
- * them. */
+/* Moves samples from a rank's feed to its stream's look-ahead, and resumes opens that
+ * wait for such samples. */
 void feed_fill_locked(struct stream *stream, struct aftermath *aftermath);

@@ -26,7 +26,8 @@ static void count_served(struct sched_job *job, sample_id sample, enum served se
 		stats_add(STAT_SAVED_NS, part_of(job->is.now, sample)->space->cost_ns);
 }
 
-/* A binding has made the stream's queue shorter, so it may have to be refilled. */
+/* Notes that a binding has made the stream's queue shorter, so the queue may have to be
+ * refilled. */
 static void note_bound_locked(
 	struct sched_job *job, const struct record *record, struct aftermath *aftermath)
 {
@@ -122,7 +123,8 @@ static void end_locked(
 	draw_end_locked(job, effect->epoch, aftermath);
 }
 
-/* The round may also draw samples for other jobs, but binds none for them. */
+/* The round may also draw samples for other jobs, but binds samples only for this
+ * job. */
 static void draw_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {

@@ -15,8 +15,8 @@
 /* Passes a rank's samples, which are drawn elsewhere, to the rank's feed, and to the
  * engine of the rank's job. An open that finds no sample waits in the engine. */
 
-/* Returns the feed of an epoch that is not over; makes it if there is none. Never
- * NULL. */
+/* Returns the feed of an epoch that is not over, which is made if there is none. The
+ * result is never NULL. */
 static struct feed *feed_of_locked(struct sched_job *job, uint32_t epoch)
 {
 	struct feed *feed = feed_find(&job->feeds, epoch);

@@ -126,7 +126,7 @@ static struct tensor *to_file(struct wanted *wanted, struct tensor *tensor)
 /* Ends a fetch. If the fetch has failed, `tensor` is NULL. */
 static void end_fetch(struct wanted *wanted, struct tensor *tensor, int err)
 {
-	/* The other daemon leaves the sample to this one, which is no failure. */
+	/* The other daemon leaves the sample to this daemon, which is no failure. */
 	bool left = err == -ENOSPC;
 	struct sched *sched = sched_of_source(wanted->key.space->source);
 	struct aftermath aftermath;

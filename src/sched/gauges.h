@@ -39,7 +39,7 @@ must_check int sched_dataset_prepared(struct sched *sched, const struct dataset 
 
 /* A device or a server with files of datasets. */
 struct sched_storage {
-	/* root directory or URL of one of its datasets */
+	/* root directory or URL of a dataset on this storage */
 	const char *root;
 	unsigned reads; /* reads in flight */
 	/* limit of reads in flight; more reads at once seem to be no faster */
@@ -53,8 +53,7 @@ struct sched_storage {
 };
 /* Describes storage i. Returns false if there are fewer storages. */
 bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret);
-/* Describes one of the storages of the job's datasets: one that does not answer, if
- * any. */
+/* Describes a storage of the job's datasets, if possible one that does not answer. */
 void sched_job_storage(struct sched_job *job, struct sched_storage *ret);
 
 struct sched_job_share {
@@ -73,7 +72,7 @@ const char *sched_wait_cause(enum wait_cause cause);
 /* A process that has read files of a job. */
 #define SCHED_PROGRAMS 8
 struct sched_program {
-	/* process id, as in /proc; 0: this entry and all later ones are empty */
+	/* process id, as in /proc; 0: this entry and all later entries are empty */
 	long id;
 	/* the process in the job's engine: `rank` of struct reader */
 	uint64_t number;
@@ -140,8 +139,8 @@ double sched_seconds_left(const struct sched_job_status *status);
 const char *sched_job_state(
 	const struct job_config *config, const struct sched_job_status *status);
 
-/* Describes the dataset's tier. *ret_directory: the dataset's directory in it. Returns
- * false if the dataset has no tier. */
+/* Describes the dataset's tier. *ret_directory: the dataset's directory in the tier.
+ * Returns false if the dataset has no tier. */
 bool sched_tier(struct sched *sched, const struct dataset *dataset,
 	struct tier_status *ret, const char **ret_directory);
 

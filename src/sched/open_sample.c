@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Opens samples for other daemons, without a position, an epoch or the job's engine.
- * open.c does the rest. */
+ * open.c has the other functions for such opens. */
 
 /* Finds a job's part with this dataset and preparation; NULL: no job has one. */
 static const struct part *find_prepared_locked(

@@ -75,8 +75,9 @@ struct sched_open_callbacks {
 must_check int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks);
 
-/* Binds a position as sched_open does, but prepares and counts nothing. May wait for the
- * epoch's begin. The handle has no tensor; sched_undo gives it back. */
+/* Binds a position as sched_open does, but prepares and counts nothing. The open may
+ * have to wait until the epoch begins. The handle has no tensor; sched_undo gives it
+ * back. */
 must_check int sched_open_label(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks);
 
@@ -95,9 +96,9 @@ must_check int sched_open_sample(struct sched *sched, const struct dataset *data
  * Ignores unknown and finished tickets. */
 void sched_cancel(struct sched *sched, uint64_t ticket);
 
-/* Returns the sample of a position that is bound, or where only one is possible (layout
- * = mirror, order = sequential, classes with a fixed mapping); otherwise SAMPLE_NONE.
- * Changes nothing. */
+/* Returns the sample of a position that is bound, or that can have only one sample
+ * (layout = mirror, order = sequential, classes with a fixed mapping); otherwise
+ * SAMPLE_NONE. Changes nothing. */
 sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position);
 /* Tells whether the epoch's order is saved, so that sched_bound would read a file. */
 bool sched_bound_is_saved(struct sched_job *job, uint32_t epoch, uint32_t position);

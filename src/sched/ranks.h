@@ -56,8 +56,8 @@ void sched_fetch_done(struct sched_fetch *fetch, int err);
 struct sched_feed_state {
 	bool started;	 /* An epoch has begun. */
 	uint32_t newest; /* the last epoch that has begun */
-	/* The epoch of `next` and `consumed`: the draining one until all its samples
-	 * are consumed, then the newest. */
+	/* The epoch of `next` and `consumed`: the draining epoch until all its samples
+	 * are consumed, then the newest epoch. */
 	uint32_t epoch;
 	/* samples received so far */
 	uint32_t next;
@@ -81,7 +81,7 @@ must_check int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base,
  */
 must_check int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t consumed);
 
-/* Notes that the job's feed failed at since_ns (clock_now_ns); 0: it works again.
+/* Notes that the job's feed failed at since_ns (clock_now_ns); 0: the feed works again.
  * gives_up: opens that find no sample in the feed, or wait for one, fail with
  * -ETIMEDOUT. */
 void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up);

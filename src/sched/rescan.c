@@ -261,8 +261,8 @@ int sched_dataset_move(struct sched *sched, struct dataset *dataset,
 		move_all(&moving);
 		prune(&moving);
 	} else {
-		/* The housekeeper would discard too late: the next scan writes the same
-		 * files. */
+		/* The housekeeper would discard the new catalogue too late: the next
+		 * scan writes the same files. */
 		dataset_discard(dataset);
 	}
 	end(&moving);

@@ -312,8 +312,8 @@ void handle_asked(struct sched_handle *handle, int err, struct aftermath *afterm
 void handle_answered_locked(struct sched_handle *handle, struct aftermath *aftermath);
 /* Has a worker look the request's sample up in a saved order (EFFECT_LOOK_UP). */
 void handle_look_up_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Ends an open: removes its ticket, and gives the handle its tensor, or gives up its
- * sample after an error. `opened` is called after the critical section. */
+/* Ends an open: removes its ticket, and gives the handle its tensor, or, after an error,
+ * gives up the sample. `opened` is called after the critical section. */
 void handle_finish_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath);
 /* Ends a waiting open with an error, at once or when the thread that works on it is
@@ -346,7 +346,7 @@ void shares_pass_window(struct sched *sched);
 
 /* --- programs.c --- */
 
-/* Notes the reader's process as the latest one that read the job. */
+/* Notes the reader's process as the latest process that read the job. */
 void program_note_locked(struct sched_job *job, const struct sched_reader *reader);
 /* If the job has `script = one`, and the reader may begin a new script, finds out
  * whether the processes of the last script have ended. Takes the lock. */
@@ -385,8 +385,8 @@ void edition_choose_heads_locked(const struct edition *edition);
 
 /* --- clerk.c: long work at an epoch, in a thread of its own --- */
 
-/* Tries again to save an order that could not be saved, if it is time. The caller calls
- * this once a second. */
+/* Tries again to save an order that could not be saved, if the pause (save_in) is over.
+ * The caller calls this once a second. */
 void clerk_second_locked(struct sched_job *job);
 void *sched_clerk(void *sched);
 void *sched_keep_house(void *sched);

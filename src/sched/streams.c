@@ -14,9 +14,9 @@
 #include <errno.h>
 #include <string.h>
 
-/* Beginning and ending a stream takes long: the cache counts needed samples, and
- * `exchange` updates its candidates. This is done in steps; the lock is released between
- * them. */
+/* Beginning or ending a stream takes long: the cache counts needed samples, and
+ * `exchange` updates its candidates. This is done in steps, and the lock is released
+ * between two steps. */
 
 /* --- the remaining samples of a stream that is made --------------------------------------- */
 
@@ -26,8 +26,8 @@ static void remove_sample(const struct stream *stream, sample_id sample)
 	roaring_bitmap_remove(strand->ids, sample - strand->first);
 }
 
-/* Returns a reference to the k-th rank (from 0) of the training that this daemon
- * serves; NULL: there are fewer. */
+/* Returns a reference to the k-th rank (from 0) of the training that this daemon serves;
+ * NULL: this daemon serves at most k ranks of it. */
 static struct sched_job *hold_rank(struct sched *sched, const char *training, size_t k)
 {
 	struct sched_job *job;
@@ -54,7 +54,8 @@ static void remove_bound(
 }
 
 /* Removes from the stream the samples that ranks of this node have already got in the
- * epoch: before a restart, or before all these ranks were parked. */
+ * epoch, before a restart, or before all ranks of the training on this node were
+ * parked. */
 static int remove_given(const struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -115,8 +116,8 @@ static int find_demand(const struct stream *stream)
 	return err || borne ? err : remove_given(stream);
 }
 
-/* Finds the samples that are not bound in the epoch. The epoch binds none meanwhile,
- * because it has no stream yet. */
+/* Finds the samples that are not bound in the epoch. No sample is bound meanwhile,
+ * because the epoch has no stream yet. */
 static int find_remaining(const struct stream *stream)
 {
 	const struct edition *edition = stream->edition;
@@ -271,8 +272,8 @@ static void change_need_locked(struct stream *stream, enum cache_change change)
 	}
 }
 
-/* After a stream was inserted or removed, its samplers have work left. Does a step of
- * this work. Returns true if no work is left. */
+/* Does a step of the work that the stream's samplers have left after a stream was
+ * inserted or removed. Returns true if no work is left. */
 static bool settle_locked(const struct stream *stream)
 {
 	lock_assert_held(stream->edition->job->lock);

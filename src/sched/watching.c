@@ -130,7 +130,8 @@ const char *sched_notice_text(enum notice notice)
 	return notice_text(notice);
 }
 
-/* A second notice in a critical section is dropped, until its cause occurs again. */
+/* A second notice in one critical section is dropped. It is given when its cause occurs
+ * again. */
 void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
 	struct aftermath *aftermath)
 {
