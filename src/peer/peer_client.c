@@ -252,7 +252,7 @@ size_t peer_client_counters(
 
 /* --- the loop ---------------------------------------------------------------------------- */
 
-/* a copy of the node's state, made under the lock */
+/* a copy of fields of the node that need the lock */
 struct news {
 	struct peer_node *node;
 	bool is_gone, has_moved, is_down;

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#define MOST_LEFT (PEER_WINDOW / 2) /* most overdue answers; with more, the peer hangs */
+/* limit of overdue answers; a connection with more hangs, and is ended */
+#define MOST_LEFT (PEER_WINDOW / 2)
 
 /* --- the end of a connection ------------------------------------------------------------- */
 
@@ -62,7 +63,8 @@ void peer_node_move(struct peer_node *node)
 	node->pause_ns = 0;
 }
 
-/* Logs a reason once, until there is another reason or a successful handshake. */
+/* Logs the reason, unless it is the one logged last and no handshake has succeeded
+ * since. */
 static void log_down(struct peer_node *node, const char *why)
 {
 	if (strcmp(node->why, why) == 0)
@@ -73,7 +75,7 @@ static void log_down(struct peer_node *node, const char *why)
 }
 
 /* Ends the connection after a failure, and sets the pause before the next attempt. Sent
- * requests fail with asked_err, queued ones with -EHOSTDOWN. */
+ * requests fail with asked_err, queued requests with -EHOSTDOWN. */
 static void end_connection(struct peer_node *node, int asked_err, const char *why)
 {
 	uint64_t pause = node->pause_ns ? 2 * node->pause_ns : PEER_FIRST_PAUSE_NS;
@@ -99,8 +101,8 @@ static struct peer_slot *new_slot(struct peer_node *node, struct peer_want *want
 	return slot;
 }
 
-/* Appends a fetch frame: the first requests of the queue, up to one for another
- * space. */
+/* Appends a fetch frame with the first requests of the queue; a request for another
+ * space than `space` ends the frame. */
 static void put_fetch(struct peer_node *node, uint32_t space)
 {
 	uint8_t *frame = node->out + node->n_out;

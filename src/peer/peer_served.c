@@ -10,7 +10,8 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#define TURN 32 /* most answers on one connection in a turn of the loop */
+/* at most so many answers are sent on one connection in a turn of the loop */
+#define TURN 32
 
 int peer_served_new(
 	struct peer_server *server, int fd, const struct peer_address *address)
@@ -94,7 +95,8 @@ void peer_served_free(struct peer_served *served)
 
 /* --- sending ----------------------------------------------------------------------------- */
 
-/* The front is the answer's fixed part and head. The tensor's bytes follow it. */
+/* Sends the rest of the front (the answer's fixed part and head), then the tensor's
+ * bytes. */
 static ssize_t send_some(struct peer_served *served, struct peer_request *request)
 {
 	const struct peer_tensor *tensor = &request->tensor;

@@ -23,8 +23,8 @@ struct place {
 	struct entry entries[];
 };
 
-/* A node's rank in a sample's order of homes. The node with the smallest score is the
- * home. */
+/* A node's score in a sample's order of homes. The node with the smallest score is the
+ * home. `draw` is the random number that gives the score. */
 struct rank {
 	double score;
 	uint64_t draw;
@@ -115,11 +115,9 @@ static uint64_t key_of(uint64_t space, sample_id sample)
 	return rng_mix(space, sample);
 }
 
-/*
- * Finds the first node, in the order of homes, of those with the capacity of entry *i.
- * This is the node with the largest draw, so that the score, a logarithm, is computed
- * only once. Sets *i to the first entry with another capacity.
- */
+/* Finds the node that comes first in the order of homes, among the nodes with the
+ * capacity of entry *i. This is the node with the largest draw, so the score, a
+ * logarithm, is computed only once. Sets *i to the first entry with another capacity. */
 static struct rank first_of_capacity(const struct place *place, uint64_t key, uint32_t *i)
 {
 	double capacity = place->entries[*i].capacity;

@@ -9,8 +9,8 @@
  * Functions for the supply: datasets, tiers, storages, events, effects, tasks.
  *
  *   Locks: the caller of a function whose name ends in _locked holds the scheduler's
- *          lock; the caller of another holds no lock, unless its comment says
- *          otherwise.
+ *          lock; the caller of another function holds no lock, unless its comment
+ *          says otherwise.
  */
 
 /* --- dataset_list.c --- */

@@ -7,8 +7,8 @@
 #include "sched/sched_internal.h"
 #include "supply/supply.h"
 
-/* True: a job that is being read needs the sample again in the running or the next
- * epoch. A job with layout = mirror has no epochs, and is assumed to need all its
+/* Tells whether a job that is being read needs the sample again in the running or the
+ * next epoch. A job with layout = mirror has no epochs, and is assumed to need all its
  * samples. */
 static bool has_reader_locked(const struct source *source, sample_id sample)
 {
