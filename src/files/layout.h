@@ -46,7 +46,8 @@ extern const struct layout layout_flat, layout_classes, layout_mirror, layout_ta
 
 const struct layout *layout_of(const struct sched_job *job);
 
-/* Returns the samples in each batch or shard. The last one may have fewer. */
+/* Returns the number of samples in each batch or shard but the last, which may have
+ * fewer. */
 uint32_t layout_file_samples(const struct job_config *config);
 
 /* Tells whether the epoch skips the n positions from `position` on, because all their
