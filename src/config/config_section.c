@@ -148,8 +148,9 @@ static void refuse(struct ini *ini, const struct ini_section *section, const cha
 		key ? key : section->label, allowed);
 }
 
-/* Returns the message's allowed values if the section of second files must not give the
- * key; NULL: it may. Both files of a pair are resized and cropped alike. */
+/* Returns NULL if the section of second files may give the key, otherwise the allowed
+ * values for the message. Keys that resize or crop are refused, because both files of a
+ * pair are resized and cropped alike. */
 static const char *allowed_key(const struct job_config *job, const char *key)
 {
 	static const char *const own[] = {
@@ -257,7 +258,7 @@ static size_t count(const struct ini *ini)
 	return n;
 }
 
-/* job->preparation is for code that does not know the job. */
+/* Copies the sections to job->preparation, for code that knows only the preparation. */
 static int give_to_preparation(struct job_config *job, const char *from)
 {
 	struct tensor_sections sections = {.n = job->n_sections};
