@@ -26,8 +26,8 @@
  *   Flow: a job joins; a position is opened, loaded and released; the job leaves.
  *   Owns: its jobs.
  *   Threads: one.
- *   Errors: -ENOMEM, after which it can only be freed. Refusals of the engine are in the
- *         request's status.
+ *   Errors: -ENOMEM, after which the sim_sched can only be freed. Refusals of the engine
+ *         are in the request's status.
  */
 
 struct sim_sched;
@@ -45,14 +45,16 @@ struct sim_sched_config {
 	/* Look-ahead of each job. 0: samples are drawn and loaded only when they are opened, and
 	 * jobs that open together draw in one round. */
 	uint32_t lookahead;
-	uint32_t at_once; /* positions that one open of a script binds; 0: 1 */
+	/* number of positions that one open of a script binds; 0 means 1 */
+	uint32_t at_once;
 	/* The members from here on are for a caller with a clock. */
 	bool timed;
 	enum share_policy share;
 	/* expected time of a decode, which the shares use until they have measured it */
 	uint64_t cost_ns;
-	/* Size of each id's tensor, in some unit; NULL: 1. Tensors of these sizes are really
-	 * allocated, so the numbers are small. */
+	/* Size of each id's tensor, in a unit that the caller chooses; NULL: each has
+	 * size 1. Tensors of these sizes are really allocated, so the numbers are
+	 * small. */
 	const uint64_t *bytes;
 };
 

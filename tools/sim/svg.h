@@ -14,7 +14,7 @@
 struct svg_series {
 	const char *name;
 	size_t colour, dash;
-	const double *x, *y; /* [n], in order of x */
+	const double *x, *y; /* n values each, in ascending order of x */
 	size_t n;
 };
 
