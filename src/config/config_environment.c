@@ -80,7 +80,8 @@ static int fill_value(
 	return 0;
 }
 
-/* Copies lines unchanged unless they are KEY = VALUE of [job]. */
+/* Copies a line of [job], or a setting for [job]. If it is KEY = VALUE with one of
+ * `keys`, the variables in the value are replaced. */
 static int fill_pair(
 	const char *pair, const char *end, FILE *out, struct config_unset *unset)
 {

@@ -353,7 +353,8 @@ void ini_read(struct ini *ini, const char *text)
 
 /* --- settings ---------------------------------------------------------------------- */
 
-/* Adds the section if the ini does not have it. NULL: a mistake was reported. */
+/* Returns the section that a setting names, and adds it if the ini does not have it.
+ * NULL: a mistake was reported. */
 static struct ini_section *section_of_setting(struct reader *reader, const char *word)
 {
 	struct ini_section *section = find_label(reader->ini, word);

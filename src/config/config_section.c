@@ -45,7 +45,8 @@ static const char *value_of(const struct ini_section *section, const char *key)
 	return NULL;
 }
 
-/* A section with format = source does not use inherited keys. */
+/* Drops the inherited keys of a section with format = source, which does not use
+ * them. */
 static void drop_inherited(const struct ini_section *own, struct ini_section *merged)
 {
 	for (size_t i = 0; i < config_n_options(); i++)

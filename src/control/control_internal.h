@@ -57,8 +57,8 @@ struct control_answer {
 	FILE *out;	 /* receives the text of the answer */
 	bool hands_over; /* upgrade: the engine ends after the answer */
 	bool ok;	 /* false: the text says why the request failed */
-	/* After the text the answer has the lines of an epoch's order, from number
-	 * `next` on. lines.job NULL: no such lines. */
+	/* The answer goes on, after the text, with the lines of an epoch's order from
+	 * number `next` on. lines.job NULL: no such lines. */
 	struct order_lines lines;
 	uint32_t next;
 };
@@ -100,7 +100,7 @@ struct client {
 	size_t n_in, in_room;
 	char *out; /* the frame that is sent now */
 	size_t n_out, sent;
-	/* After `out` the client gets the lines of an epoch's order, from number `next`
+	/* The client gets, after `out`, the lines of an epoch's order from number `next`
 	 * on. lines.job NULL: no such lines. */
 	struct order_lines lines;
 	uint32_t next;

@@ -26,8 +26,8 @@ struct layout_entry {
 };
 
 struct layout {
-	/* Returns an upper bound of the entries' numbers. An entry's number never
-	 * changes. */
+	/* Returns a bound for the numbers of the entries: all numbers are smaller. An
+	 * entry's number never changes. */
 	uint64_t (*entries)(struct sched_job *job, struct inode directory);
 	/* Returns false if no entry has this number. */
 	bool (*entry)(struct sched_job *job, struct inode directory, uint64_t number,

@@ -157,7 +157,8 @@ uint32_t mirror_find(const struct dataset_paths *paths,
 	return find_short(paths, directory, extension, name);
 }
 
-/* Returns NULL if the file keeps its name. */
+/* Returns the extension that the file gets in the mount; NULL: the file keeps its
+ * name. */
 static const char *extension_of(
 	struct sched_job *job, const struct dataset_paths *paths, uint32_t file)
 {

@@ -72,8 +72,8 @@ static bool find_padded(
 	return false;
 }
 
-/* Keeps the size until a job comes or goes. Without memory the next call computes it
- * again. */
+/* Keeps the size until a job comes or goes. If there is no memory, the size is not kept,
+ * and the next call computes it again. */
 static void keep_padded(
 	struct sizes *sizes, uint64_t generation, const struct padded_size *found)
 {

@@ -7,8 +7,8 @@
  * Measures the cost of a job's journal: of a record in memory; of records that are
  * written to the kernel 1, 4 or 64 at a time, as if so many readers opened files at
  * once; and of reading the journal after a restart. Also measures the listing of 300
- * saved orders of each of 64 jobs. The figures are the best of several repetitions
- * in one thread; nothing waits for the disk. The default DIRECTORY is $TMPDIR, or else /tmp.
+ * saved orders of each of 64 jobs. The figures are the best of several repetitions in one
+ * thread; nothing waits for the disk. The default DIRECTORY is $TMPDIR, or else /tmp.
  */
 
 #include "base/clock.h"

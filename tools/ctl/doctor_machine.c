@@ -52,8 +52,8 @@ static bool is_administrator(void)
 		!(data[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective &
 			CAP_TO_MASK(CAP_SYS_ADMIN)))
 		return false;
-	/* In a user name space, users who do not administer the machine have
-	 * CAP_SYS_ADMIN, too. Only the first name space maps all ids to themselves. */
+	/* Users who do not administer the machine have CAP_SYS_ADMIN, too, in a user
+	 * name space. Only the first name space maps all ids to themselves. */
 	auto_fclose FILE *in = fopen("/proc/self/uid_map", "re");
 	return in && fscanf(in, "%" SCNu64 " %" SCNu64, &first, &mapped) == 2 &&
 	       first == 0 && mapped == 0;

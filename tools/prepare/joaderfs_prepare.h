@@ -19,7 +19,7 @@
  *         }
  *     }
  *
- * A sample stays until the next one. The functions end the program if there is no
+ * A sample stays in memory until the next one is read. The functions end the program if there is no
  * memory, or if the daemon has ended.
  */
 

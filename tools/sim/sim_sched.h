@@ -102,12 +102,13 @@ must_check int sim_sched_release(struct sim_open *open);
 
 /* --- with a clock ------------------------------------------------------------------ */
 
-/* A reader waits for the sample that it has opened. */
+/* Tells that a reader waits for the sample that it has opened. */
 must_check int sim_sched_wait(struct sim_open *open);
 /* Returns the sample to read next, according to the shares. SAMPLE_NONE: nothing can be read
  * now. */
 sample_id sim_sched_take(struct sim_sched *sched);
-/* The caller has read and decoded the sample, which is in the cache from now on. */
+/* Tells that the caller has read and decoded the sample, which is in the cache from now
+ * on. */
 must_check int sim_sched_loaded(struct sim_sched *sched, sample_id sample);
 void sim_sched_served(struct sim_sched_job *job);
 /* Adds a wait of a reader to the time for which the job's readers have waited. */

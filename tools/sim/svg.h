@@ -10,7 +10,8 @@
 
 /* Draws plots as SVG, for a browser. Errors: -errno. */
 
-/* A curve. colour and dash are numbers of styles; after the last style they start again. */
+/* A curve. colour and dash: numbers of styles; after the last style the first one
+ * follows again. */
 struct svg_series {
 	const char *name;
 	size_t colour, dash;
