@@ -17,8 +17,8 @@
  *
  *   Flow: randomness_run runs each setting many times, with different seeds: several jobs read
  *         some epochs together. It computes figures from the positions of the samples.
- *   Bounds: runs with different seeds are independent, but epochs of one run can depend on
- *         each other. So a claim about one epoch is tested with one epoch of each run.
+ *   Bounds: runs with different seeds are independent, but epochs of one run can depend
+ *         on each other. So a claim about one epoch is tested with one epoch of each run.
  */
 
 /* The probability that a figure exceeds its bounds although orders are uniform and independent.
