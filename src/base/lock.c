@@ -21,8 +21,8 @@ static _Thread_local bool prepared; /* the thread has called prepare_thread */
 
 #define MAX_MEASURED 8
 
-/* Histograms per name. Each thread adds to one, so that threads seldom write to the same
- * memory. */
+/* The locks of one name have several histograms. Each thread adds to one of them, so
+ * that threads seldom write to the same memory. */
 #define PARTS 16
 
 /* The hold times of all locks with one name. Entries are never freed. */
@@ -138,7 +138,8 @@ void lock_release(struct lock *lock)
 	pop_held(lock);
 	uint64_t ns = end_hold(lock);
 	ensure(pthread_mutex_unlock(&lock->mutex) == 0);
-	/* Another thread may have freed the lock by now. */
+	/* Uses `holds` instead of the lock, because another thread may have freed the
+	 * lock by now. */
 	count_hold(holds, ns);
 }
 

@@ -133,7 +133,8 @@ static void clear(struct answer *answer)
 	answer->is_shown = false;
 }
 
-/* Shows the first line of the daemon's status, unless this line is about a job. */
+/* Shows the daemon's long work, which can be the reason of the wait: the first line of
+ * the daemon's status, unless this line is about a job. */
 static void show(struct answer *answer)
 {
 	const char *const arguments[] = {"status"};

@@ -72,9 +72,9 @@ static int copy_to_output(int fd)
 	return 0;
 }
 
-/* Standard output may be a pipe whose reader is slow. So that the daemon never waits
- * for it, the daemon writes to a regular file: to standard output, if it is an empty
- * one, or else to a temporary file, which is copied afterwards. */
+/* The daemon must not wait for a slow reader of standard output, so it gets a regular
+ * file to write to. This is standard output itself, if that is an empty regular file, or
+ * else a temporary file, which joaderctl copies to standard output afterwards. */
 int export_job(const char *socket_path, int argc, char **argv)
 {
 	if (argc != 2) {
