@@ -79,10 +79,10 @@ void share_grant(enum share_policy policy, const struct share_claim *claims, siz
 
 struct share_demand {
 	double rate; /* samples per second */
-	/* In the last window the readers waited nearly all the time, so the rate is a
+	/* The readers waited nearly all the time in the last window, so the rate is a
 	 * lower bound of their need. */
 	bool at_least;
-	/* When the rate was measured, the readers were idle nearly all the time, so the
+	/* The readers were idle nearly all the time when the rate was measured, so the
 	 * rate is their whole need. */
 	bool shown;
 };
