@@ -36,8 +36,7 @@ struct encoded_image {
 
 struct image_output {
 	const struct preparation *preparation; /* preparation->encoded must be false */
-	/* set by image_decode; NULL only if a failure prevented that this tensor was
-	 * made */
+	/* set by image_decode; NULL if a failure came before this tensor was made */
 	struct tensor *tensor;
 	/* bytes to allocate behind the pixels, for the second image of a pair */
 	uint64_t room;

@@ -20,8 +20,8 @@
  *
  * libjpeg is called as PIL calls it, so both accept the same damaged files: it suspends
  * when it needs data, and gets the file in pieces of CODEC_READ_SIZE until all rows are
- * decoded. It only warns of damage inside the entropy-coded data. A baseline file may
- * lack its end marker, but not the data of its last row.
+ * decoded. Damage inside the entropy-coded data only causes warnings. A baseline file
+ * may lack its end marker, but not the data of its last row.
  *
  * Columns and rows outside the wanted part are not computed. But libjpeg still reads
  * the whole file, since whether a file is accepted must not depend on the part. libjpeg

@@ -23,8 +23,8 @@ struct normalize_config {
 	double deviation[MOST_CHANNELS];
 };
 
-/* Length of a scale's tables: a multiple of 1 to 4 channels, and of the 8 numbers of a
- * vector, so that a table has whole pixels and whole vectors. */
+/* Length of a scale's tables: a multiple of each possible number of channels (1 to 4),
+ * and of the 8 numbers in a vector. */
 #define PIXELS_PERIOD 24
 
 /* A number x at index i of a row becomes (x / 255 - mean[k]) / deviation[k], where k is
