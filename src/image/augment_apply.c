@@ -29,8 +29,8 @@ struct target {
 	const struct pixels *pixels;
 	struct pixel_type type;
 	struct tensor_shape size;
-	/* with AXES_CHW: one scale for each channel; with AXES_HWC: only scale[0], for
-	 * all channels */
+	/* AXES_CHW: one scale for each channel; AXES_HWC: only scale[0], for all
+	 * channels */
 	struct pixels_scale scale[MOST_CHANNELS];
 	/* memory for one row each; `planes` has the channels of a row, one after
 	 * another */

@@ -67,8 +67,8 @@ struct jpeg {
 	bool failed;
 	/* an error has occurred after which the file is refused even if `fill` is set */
 	bool refused;
-	/* used if `fill` is set: a copy of the rest of the file, with an end marker
-	 * added */
+	/* a copy of the rest of the file, with an end marker added; only if `fill` is
+	 * set */
 	uint8_t *ended;
 	char *message;
 	int error;

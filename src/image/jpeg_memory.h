@@ -20,7 +20,7 @@
  */
 
 struct jpeg_memory {
-	/* must be the first field: libjpeg's pointer to the manager is cast to struct
+	/* the first field, because libjpeg's pointer to the manager is cast to struct
 	 * jpeg_memory */
 	struct jpeg_memory_mgr manager;
 	struct jpeg_memory_mgr *own; /* libjpeg's own manager */

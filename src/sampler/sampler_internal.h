@@ -70,7 +70,7 @@ struct sampler_ops {
 	sample_id (*foresee)(
 		struct sampler *sampler, const struct sampler_stream *stream);
 	void (*validate)(const struct sampler *sampler);
-	/* Only `exchange` has the functions from here on, except `free`. */
+	/* The functions from here on, except `free`, are needed only by `exchange`. */
 	void (*leave)(struct sampler *sampler, job_id job);
 	sample_id (*draw_within)(
 		struct sampler *sampler, struct sampler_stream *stream, uint32_t label);
