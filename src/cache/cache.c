@@ -187,8 +187,8 @@ void cache_abandon(struct cache_space *space, sample_id id)
 	tell_gone(cache, space, id);
 }
 
-/* A second entry, `last`, takes the tensor to cache->dying, because the pinned entry
- * stays. */
+/* The pinned entry stays in its space, as an absent one. So another entry, `last`, takes
+ * the tensor to cache->dying. */
 void cache_force_out(struct cache_space *space, sample_id id)
 {
 	struct cache *cache = space->cache;
@@ -265,7 +265,7 @@ static void pin(struct cache *cache, struct entry *entry)
 	ensure(entry->pins < UINT32_MAX);
 	entry->pins++;
 	cache->pins++;
-	/* the caller will soon read the tensor (cache_get) */
+	/* the caller will soon read the tensor: brings it into the processor's caches */
 	__builtin_prefetch(entry->tensor);
 }
 
@@ -378,10 +378,10 @@ void cache_need_drop(struct cache_space *space, sample_id id)
 	need_changed(space, id);
 }
 
-/* Makes a change of most ids cheaper: a change of `common` changes the need of all ids
- * at once, and the steps undo this for the ids that are not in the caller's set. Does
- * nothing if there is no memory for these ids, or if `common` is 0 and would fall: then
- * the steps change the ids of the caller's set. */
+/* Makes a change cheaper whose set has most ids: changes `common`, and thus the need of
+ * all ids at once. The steps then undo this for the ids outside the set
+ * (change->others). If there is no memory for `others`, or if `common` would fall below
+ * 0, does nothing: the steps then change the ids of the set. */
 static void change_common(struct cache_space *space, struct change *change)
 {
 	if (!change->up && space->common == 0)
@@ -436,7 +436,7 @@ static void count_some(struct cache *cache, uint32_t n)
 	}
 }
 
-/* A step changes the needs of this many ids in the time in which it moves one entry. */
+/* Changing the needs of this many ids takes as long as moving one entry. */
 #define IDS_PER_ENTRY 16
 
 bool cache_need_step(struct cache *cache, uint32_t n)

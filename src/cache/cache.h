@@ -11,9 +11,9 @@
 #include <roaring/roaring.h>
 
 /*
- * The shared cache of prepared tensors. The policy of eviction is refcnt (JOADER,
- * section 3 and appendix E.3: first the tensor that the fewest streams need), lru, fifo
- * or random.
+ * The shared cache of prepared tensors. The policy of eviction is lru, fifo, random, or
+ * refcnt, which first evicts the tensor that the fewest streams need (JOADER, section 3
+ * and appendix E.3).
  *
  * A *space* holds the tensors of one dataset in one preparation. The states of a sample
  * in a space:
@@ -38,8 +38,9 @@
  *   Errors: -ENOMEM; -ENOSPC from cache_reserve if there is not enough room even after all
  *         unpinned tensors are evicted.
  *   Capacity: limits the bytes of loading and ready entries. Only a reservation with `force`
- *         exceeds it. Dying entries do not count, so the caller reaps them before it
- *         releases the lock: otherwise a worker could fill memory that is not free yet.
+ *         exceeds it. Dying entries do not count, although they still take memory. So
+ *         the caller reaps them before it releases the lock: otherwise the memory of
+ *         new tensors would come on top.
  *   Recency: an entry is used when it is published, and when its last pin is removed. For
  *         the policy refcnt, cache_need_add and cache_need_drop are uses, too.
  */
@@ -53,24 +54,24 @@ must_check int cache_new(uint64_t capacity, enum eviction_policy policy, uint64_
 	struct cache **ret);
 void cache_free(struct cache **cache); /* also frees all tensors and spaces */
 
-/* Called when a sample was evicted, abandoned or forced out, or its space was emptied.
- * The cache calls this function while one of the cache's functions runs, so it must not
- * call the cache. */
+/* The caller's function, which is called after a sample has become absent: evicted,
+ * abandoned, forced out, or removed by cache_space_empty. Other functions of the cache
+ * call it, so it must not call the cache. */
 typedef void cache_gone(void *context, struct cache_space *space, sample_id id);
 void cache_on_gone(struct cache *cache, cache_gone *gone, void *context);
 
-/* Makes a space for ids below n_ids, which is in no cache yet. Takes long; needs no
- * lock. */
+/* Makes a space for ids below n_ids. Takes long, and needs no lock, because the space is
+ * in no cache before cache_space_put_in. */
 must_check int cache_space_make(uint32_t n_ids, struct cache_space **ret);
 void cache_space_put_in(struct cache *cache, struct cache_space *space);
 must_check int cache_space_new(
 	struct cache *cache, uint32_t n_ids, struct cache_space **ret);
 
-/* Evicts up to n tensors of the space, none of which may be pinned, needed or loading.
- * Returns true if no tensor is left. */
+/* Evicts up to n tensors of the space. No sample of the space may be pinned, needed or
+ * loading. Returns true if no tensor is left. */
 bool cache_space_empty(struct cache_space *space, uint32_t n);
-/* Empties the space as cache_space_empty does, and takes it out of the cache. The caller
- * then frees it, which needs no lock. */
+/* Empties the space as cache_space_empty does, and takes the space out of the cache. The
+ * caller then frees the space, which needs no lock. */
 void cache_space_take_out(struct cache_space *space);
 void cache_space_free(struct cache_space **space);
 
@@ -78,23 +79,23 @@ void cache_need_add(struct cache_space *space, sample_id id);
 void cache_need_drop(struct cache_space *space, sample_id id);
 uint32_t cache_need(const struct cache_space *space, sample_id id);
 /* Change the need of many ids by one, when a stream is added or removed. Unlike
- * cache_need_add, this does not count as a use: entries of equal need keep their order
- * of eviction. The sampler `exchange` relies on this: its orders are uniformly random
- * only if ids have no influence on which samples stay in the cache. */
+ * cache_need_add, these functions do not count as a use: entries of equal need keep
+ * their order of eviction. The sampler `exchange` relies on this: its orders are
+ * uniformly random only if ids have no influence on which samples stay in the cache. */
 void cache_need_add_all(struct cache_space *space, const roaring_bitmap_t *ids);
 void cache_need_drop_all(struct cache_space *space, const roaring_bitmap_t *ids);
 
 /* Begins to change the need of many ids in steps, so that the caller can release its
  * lock between two steps. cache_need returns the new needs at once. Until the last step
- * the caller must not change `ids`, and an entry may be evicted before another one
- * whose need is lower by one. Only one change at a time may be under way in the cache.
- * The ADD of a stream's ids must end before their DROP begins. */
+ * the caller must not change `ids`, and evictions may still follow the old needs. Only
+ * one change at a time may be under way in the cache. The ADD of a stream's ids must end
+ * before their DROP begins. */
 enum cache_change { CACHE_NEED_ADD, CACHE_NEED_DROP };
 void cache_need_begin(
 	struct cache_space *space, const roaring_bitmap_t *ids, enum cache_change change);
-/* Does one step: changes the needs of at most n ids, or moves fewer entries to their
- * new places in the order of eviction. Returns true if no change is under way any
- * more. */
+/* Does one step: changes the needs of at most n ids or, once all needs are changed,
+ * moves about n / 16 entries to their new places in the order of eviction. Returns true
+ * if no change is under way any more. */
 bool cache_need_step(struct cache *cache, uint32_t n);
 bool cache_need_changes(const struct cache *cache);
 
@@ -110,16 +111,17 @@ void cache_close(struct cache_space *space, sample_id id);
 uint32_t cache_opens(const struct cache_space *space, sample_id id);
 
 enum cache_state cache_state(const struct cache_space *space, sample_id id);
-/* Prefetches the pointer to the sample's entry into the processor's caches. After some
- * time cache_prefetch_entry can prefetch the entry without waiting for this pointer. */
+/* Prefetches the pointer to the sample's entry into the processor's caches. When the
+ * pointer has arrived there, cache_prefetch_entry can prefetch the entry without
+ * waiting. */
 void cache_prefetch_place(const struct cache_space *space, sample_id id);
 void cache_prefetch_entry(const struct cache_space *space, sample_id id);
 
 /*
  * Reserves `bytes` for a tensor of a pinned entry (absent -> loading), and evicts
- * unpinned entries to make room. The policy refcnt evicts those with the least need
- * first, and among these the least recently used. force: the reservation may exceed the
- * capacity, because a reader waits for the sample.
+ * unpinned entries to make room. The policy refcnt evicts the entries with the least
+ * need first, and among entries of equal need the least recently used. force: the
+ * reservation may exceed the capacity, because a reader waits for the sample.
  */
 must_check int cache_reserve(
 	struct cache_space *space, sample_id id, uint64_t bytes, bool force);
@@ -130,8 +132,8 @@ uint64_t cache_least_bytes(const struct cache *cache);
 /* Gives the tensor, which has the reserved size, to the cache. */
 void cache_publish(struct cache_space *space, sample_id id, struct tensor *tensor);
 
-/* Marks a loading entry as a copy of a tensor in another daemon's cache. When no stream
- * needs the copy, the policy refcnt evicts it before all other entries. */
+/* Marks a loading entry as a copy of a tensor in another daemon's cache. The policy
+ * refcnt evicts a copy that no stream needs before all other entries. */
 void cache_spare(struct cache_space *space, sample_id id);
 
 /* Gives up the reservation of a tensor that could not be prepared. */
@@ -145,17 +147,17 @@ const struct tensor *cache_get(const struct cache_space *space, sample_id id);
  * 0: not known, or the entry is not ready. */
 uint32_t cache_made_for(const struct cache_space *space, sample_id id);
 
-/* Returns a reference to the tensor, which the caller frees. Nobody may change the
- * tensor. The entry need not be pinned. NULL: it is not ready. */
+/* Returns a reference to the tensor, which the caller frees, or NULL if the entry is not
+ * ready. Nobody may change the tensor. The entry need not be pinned. */
 struct tensor *cache_share(const struct cache_space *space, sample_id id);
 
-/* Evicts the tensor of a pinned entry that no reader has open, while the capacity is
- * exceeded. The sample becomes absent, and keeps its pins. Nothing happens if memory is
- * short. */
+/* Evicts the tensor of a pinned entry that no reader has open; called while the capacity
+ * is exceeded. The sample becomes absent, and keeps its pins. Does nothing if there is
+ * no memory for another entry. */
 void cache_force_out(struct cache_space *space, sample_id id);
 
-/* Evicts unpinned entries while the capacity is exceeded. Returns false if it still
- * is. */
+/* Evicts unpinned entries while the capacity is exceeded. Returns false if it is
+ * exceeded even without unpinned entries. */
 bool cache_trim(struct cache *cache);
 
 /* Returns a dying tensor, which the caller frees. NULL: there is none. */
@@ -173,9 +175,9 @@ struct cache_usage {
 	uint64_t pins, need;	  /* sums over all samples */
 	uint64_t evictions;
 	uint64_t evictions_needed; /* evictions of samples whose need was not 0 */
-	/* policy refcnt: bytes of unpinned ready entries with need 0, 1, 2 ...; the
-	 * last element has all higher needs. While needs change in steps, some entries
-	 * count under their old need. */
+	/* policy refcnt: bytes of unpinned ready entries with need 0, 1, 2 ...; the last
+	 * element also counts all higher needs. While needs change in steps, entries
+	 * that are not moved yet count under their old need. */
 	uint64_t needed_bytes[CACHE_NEEDS];
 };
 struct cache_usage cache_usage(const struct cache *cache);

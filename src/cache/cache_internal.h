@@ -30,7 +30,7 @@ struct entry {
 	enum cache_state state;
 	uint32_t pins;
 	uint32_t opens;	   /* pins made by cache_open */
-	uint32_t filed;	   /* policy refcnt: the bucket that has the entry */
+	uint32_t filed;	   /* policy refcnt: number of the bucket that has the entry */
 	uint32_t made_for; /* copy of tensor->made_for */
 	bool spare;	   /* the tensor is a copy of one in another daemon's cache */
 	TAILQ_ENTRY(entry) link;     /* in the order of eviction, or in cache->dying */
@@ -45,9 +45,11 @@ struct cache_space {
 	LIST_ENTRY(cache_space) link;
 	LIST_HEAD(, entry) entries;
 	uint32_t n_ids;
-	struct entry **by_id; /* indexed by id; NULL: absent, and not pinned */
+	/* indexed by id; an element is NULL if the sample is absent and not pinned */
+	struct entry **by_id;
 	/* The need of an id is `common` + `differs[id]`. A stream that needs most ids
-	 * adds one to `common`, and subtracts one from `differs` for each other id. */
+	 * adds one to `common`, and subtracts one from `differs` for each id that it
+	 * does not need. */
 	uint32_t common;
 	int16_t *differs;
 	uint64_t need_sum;
@@ -74,13 +76,14 @@ struct evict {
 	struct rng rng;
 };
 
-/* A change of the need of many ids that is under way. Its steps first add `step` to
- * differs[id] for each id in `ids`. Then the sweep updates the order of eviction. */
+/* A change of many needs that is under way. The calls of cache_need_step first add
+ * `step` to differs[id] for each id in `ids`. Then they sweep: they update the order of
+ * eviction. */
 struct change {
 	const struct cache_space *space; /* NULL: no change is under way */
 	const roaring_bitmap_t *ids;
-	/* if `common` was changed: the ids that are not in the caller's set; then `ids`
-	 * points to them */
+	/* the ids that are not in the caller's set; `ids` then points to this set. NULL
+	 * if `common` was not changed */
 	roaring_bitmap_t *others;
 	roaring_uint32_iterator_t next;
 	int step;
@@ -98,8 +101,8 @@ struct cache {
 	cache_gone *gone;
 	void *gone_context;
 
-	/* bytes of loading and ready entries; only forced reservations exceed the
-	 * capacity */
+	/* bytes of loading and ready entries; more than the capacity only after a forced
+	 * reservation */
 	uint64_t live_bytes;
 	uint64_t dying_bytes;
 	uint64_t pinned_bytes;
@@ -125,20 +128,21 @@ struct evict_ops {
 	void (*forget)(struct cache *cache, struct entry *entry);
 	/* The need of an evictable entry has changed by one. */
 	void (*need_changed)(struct cache *cache, struct entry *entry);
-	/* Begins a sweep: many needs rose by one, or many fell by one. This is no use
-	 * of the entries. */
+	/* Begins a sweep, after many needs rose by one, or many fell by one. A sweep
+	 * does not count as a use of the entries. */
 	void (*sweep_begin)(struct cache *cache);
-	/* Updates the order of eviction for about n entries. Returns true if all are up
-	 * to date. */
+	/* Updates the order of eviction for about n entries. Returns true if all entries
+	 * are up to date. */
 	bool (*sweep)(struct cache *cache, uint32_t n);
-	/* Called only if an entry is evictable. */
+	/* Returns the entry to evict next. Called only if at least one entry is
+	 * evictable. */
 	struct entry *(*victim)(struct cache *cache);
 	void (*validate)(const struct cache *cache);
 };
 
 const struct evict_ops *evict_ops_of(enum eviction_policy policy);
 
-/* Tells whether a step has yet to change differs[id]. */
+/* Tells whether the change that is under way has yet to change differs[id]. */
 static inline bool change_pending(const struct cache_space *space, sample_id id)
 {
 	const struct change *change = &space->cache->change;
@@ -167,5 +171,6 @@ static inline bool entry_evictable(const struct entry *entry)
 /* Moves an unpinned ready entry to cache->dying. */
 void entry_die(struct cache *cache, struct entry *entry);
 
-/* Allocates zeroed memory, not for tensors. NULL: no memory, or --fault cache.memory. */
+/* Allocates zeroed memory for the cache's own structures. Returns NULL if there is no
+ * memory, or by --fault cache.memory. */
 void *cache_alloc(size_t bytes);

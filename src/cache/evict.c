@@ -90,7 +90,8 @@ static void refcnt_sweep_begin(struct cache *cache)
 		sweep_bucket(evict, cache->change.up ? evict->n_buckets - 1 : 0);
 }
 
-/* Returns false if the last bucket is done. */
+/* Goes on to the next bucket of the sweep. Returns false if the sweep has done all
+ * buckets. */
 static bool next_bucket(struct cache *cache)
 {
 	struct evict *evict = &cache->evict;
@@ -136,9 +137,10 @@ static struct entry *first_filed(const struct evict *evict, uint32_t need)
 	return entry;
 }
 
-/* The search for an entry to evict finds entries that a change in steps has not yet
- * moved to the bucket of their new need. It moves such an entry and goes on, but after
- * TRIES of them it returns the next entry, even if this is in a wrong bucket. */
+/* Limit of a search for the entry to evict. During a change in steps the search finds
+ * entries that are not yet in the bucket of their new need. The search moves up to TRIES
+ * such entries to their buckets. Then it returns the next entry, even from a wrong
+ * bucket. */
 #define TRIES 32
 
 static struct entry *refcnt_victim(struct cache *cache)
@@ -209,7 +211,8 @@ static void lru_validate(const struct cache *cache)
 /* --- fifo -----------------------------------------------------------------------------
  *
  * Pinned entries keep their place in the list. The search for an entry to evict skips them.
- * This takes little time, because few entries are pinned, most of them near the end of the list.
+ * This takes little time, because few entries are pinned, and most of these are near
+ * the end of the list.
  */
 
 static struct entry *fifo_victim(struct cache *cache)

@@ -14,7 +14,8 @@ const char *const array_dtypes[] = {"uint8", "int8", "bool", "uint16", "int16", 
 	"int32", "uint64", "int64", "float16", "float32", "float64", "complex64",
 	"complex128", NULL};
 
-/* NumPy's type and the bytes of a number, in the order of array_dtypes. */
+/* NumPy's type and the bytes of a number, for each name in array_dtypes in the same
+ * order. */
 static const struct {
 	const char *npy;
 	uint32_t item;
@@ -137,7 +138,7 @@ static bool take(struct dictionary *dictionary, char c)
 	return true;
 }
 
-/* Takes a text between quotes, without escapes. */
+/* Parses a Python string without escapes, and copies it to `ret`. */
 static bool take_text(struct dictionary *dictionary, char *ret, size_t size)
 {
 	char quote = '\'';

@@ -10,8 +10,8 @@
 /* Types and shapes of arrays, as in NumPy's files. Threads: any; no state. */
 
 #define ARRAY_MOST_AXES 6
-/* Most bytes of a shape as text, such as "16, 224, 224": the header of a record has
- * room for so many. */
+/* Longest shape as text, such as "16, 224, 224". The header of a record has room for so
+ * many bytes. */
 #define ARRAY_MOST_SHAPE 25
 #define ARRAY_MOST_BYTES (UINT64_C(1) << 30)
 
@@ -33,8 +33,8 @@ struct array_type {
 extern const char *const array_dtypes[];
 void array_set_dtype(struct array_type *type, unsigned n);
 
-/* Parses a text such as "16 224 224". Returns false if it is no shape, or a shape of
- * more than ARRAY_MOST_BYTES numbers. */
+/* Parses a text such as "16 224 224". Returns false if the text is no shape, or the
+ * array would have more than ARRAY_MOST_BYTES numbers. */
 bool array_parse_shape(struct array_type *type, const char *text);
 
 uint64_t array_bytes(const struct array_type *type);
@@ -48,8 +48,8 @@ void array_print(const struct array_type *type, char ret[static ARRAY_TEXT]);
 struct tensor_shape array_pixels(const struct array_type *type);
 
 #define ARRAY_MOST_HEAD 4096
-/* Returns the length of the NumPy header with which the n bytes at `data` begin, or 0
- * if more bytes are needed. Returns -EBADMSG if it is not the header of such an array;
- * `message` tells why. */
+/* Checks the NumPy header at the beginning of `data`, of which n bytes are there.
+ * Returns the length of the header, or 0 if more bytes are needed. Returns -EBADMSG if
+ * it is not the header of an array of this type; `message` tells why. */
 must_check int array_check_head(const struct array_type *type, const uint8_t *data,
 	size_t n, char *message, size_t message_size);

@@ -13,7 +13,8 @@
  * axes say. augment_plan draws the random decisions; augment_apply carries them out.
  * Threads: any; no state. Errors: -ENOMEM. */
 
-/* The steps of [augment], in their order. At most one of the two crops is not 0x0. */
+/* The steps of [augment], in the order in which they are done. Of random_crop and
+ * random_resized_crop at most one is used; the other one is 0x0. */
 struct augment_config {
 	struct tensor_shape random_crop;
 	struct tensor_shape random_resized_crop;
@@ -32,8 +33,8 @@ struct tensor_shape augment_output(
 bool augment_fixed_size(const struct augment_config *config);
 
 /* The random decisions for a sample. As in torchvision, the sample is first cropped to
- * `rows` and `columns`, then resized to `size`, then mirrored. rows.pad black rows and
- * columns.pad black columns precede the cropped pixels. */
+ * `rows` and `columns`, then resized to `size`, then mirrored. The crop begins with
+ * rows.pad black rows and columns.pad black columns. */
 struct augment_plan {
 	struct crop_axis rows;
 	struct crop_axis columns;
@@ -43,14 +44,14 @@ struct augment_plan {
 	bool mirror;
 };
 
-/* Equal arguments give equal plans. random_crop: all offsets of the crop have the same
- * probability. random_resized_crop: as torchvision's RandomResizedCrop.get_params with
- * scale (0.08, 1) and ratio (3/4, 4/3). */
+/* Draws the decisions for a sample. Equal arguments give equal plans. random_crop: all
+ * offsets of the crop have the same probability. random_resized_crop: as torchvision's
+ * RandomResizedCrop.get_params with scale (0.08, 1) and ratio (3/4, 4/3). */
 struct augment_plan augment_plan(const struct augment_config *config, uint64_t seed,
 	uint32_t epoch, uint32_t position, struct tensor_shape image);
 
 /* Makes a tensor of plan->size with numbers of `type`, as (height, width, channels) or
- * (channels, height, width). All frames of a group get the same decisions. The caller
+ * (channels, height, width). All frames of a video get the same decisions. The caller
  * frees *ret. *ret is NULL if the new tensor would equal `tensor`. */
 must_check int augment_apply(const struct normalize_config *normalize,
 	struct pixel_type type, const struct augment_plan *plan,

@@ -29,9 +29,11 @@ struct target {
 	const struct pixels *pixels;
 	struct pixel_type type;
 	struct tensor_shape size;
-	/* CHW: one scale for each channel; HWC: scale[0] is for all channels */
+	/* AXES_CHW: one scale for each channel; AXES_HWC: only scale[0], for all
+	 * channels */
 	struct pixels_scale scale[MOST_CHANNELS];
-	/* scratch rows; `planes` has the channels of a row, one after another */
+	/* memory for one row each; `planes` has the channels of a row, one after
+	 * another */
 	uint8_t *row;
 	uint8_t *mirrored;
 	uint8_t *planes;
@@ -51,7 +53,8 @@ static const uint8_t *window_start(const struct window *window)
 	       window->columns.first * window->pixel;
 }
 
-/* Ignores the pixels around the window, because torchvision crops before it resizes. */
+/* Resizes the window into `out`, which then becomes the window. Pixels around the old
+ * window have no influence, because torchvision crops before it resizes. */
 static int resize(struct window *window, const struct augment_plan *plan, uint8_t *out)
 {
 	struct resampler *resampler;
@@ -85,8 +88,8 @@ static int resize(struct window *window, const struct augment_plan *plan, uint8_
 
 /* --- a row ------------------------------------------------------------------------- */
 
-/* Returns row y of the output. Its pixels are in the window; but a row with black
- * pixels is made in target->row. */
+/* Returns row y of the output: a row in the window or, if the row has black pixels, a
+ * row made in target->row. */
 static const uint8_t *find_row(
 	const struct target *target, const struct window *window, uint32_t y)
 {
@@ -203,7 +206,8 @@ static void set_scales(struct target *target, const struct normalize_config *nor
 		target->scale[c] = pixels_scale_plane(normalize, c);
 }
 
-/* Computes one image, or one frame of a group. pixels: the image or frame in the tensor. */
+/* Computes one image, or one frame of a video. pixels: the image or the frame in the
+ * tensor. */
 static int compute(const struct normalize_config *normalize, struct pixel_type type,
 	const struct augment_plan *plan, const struct tensor *tensor,
 	const uint8_t *pixels, uint8_t *out)

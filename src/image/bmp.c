@@ -25,7 +25,8 @@ struct bmp {
 	bool from_top, alpha, keep;
 	enum raw_kind kind;
 	uint8_t palette[256][3];
-	struct buffer *scratch; /* the indices after run-length decoding */
+	/* memory for the palette indices that run lengths are decoded to */
+	struct buffer *scratch;
 };
 
 static int refuse(struct bmp *bmp, const char *text)
@@ -98,8 +99,8 @@ static int read_masks(struct bmp *bmp, uint64_t *at)
 	return refuse(bmp, "unsupported bit fields");
 }
 
-/* Reads the palette. If the palette is a gray ramp (of two colours: black and white),
- * the pixels become gray. */
+/* Reads the palette. If it is a gray ramp, the pixels become gray. A palette of two
+ * colours is a gray ramp if they are black and white. */
 static int read_palette(struct bmp *bmp, uint64_t *at)
 {
 	size_t each = bmp->header_bytes == 12 ? 3 : 4;
@@ -206,7 +207,8 @@ static int open_image(
 /* Decodes run lengths to palette indices of one byte, as Pillow's BmpRleDecoder does. */
 struct runs {
 	const struct bmp *bmp;
-	/* at: next byte of the file; n: indices decoded; all: indices of the image */
+	/* at: offset of the next byte in the file; n: number of indices decoded so far;
+	 * all: number of indices of the image */
 	uint64_t at, n, all;
 	uint64_t x;
 	uint8_t *out;
@@ -262,7 +264,8 @@ static bool append_pixels(struct runs *runs, unsigned n)
 static bool skip_pixels(struct runs *runs)
 {
 	const struct bmp *bmp = runs->bmp;
-	/* Four bytes: two that Pillow ignores, then the columns and rows to skip. */
+	/* the code has four bytes: two that Pillow ignores, then the number of columns
+	 * and the number of rows to skip */
 	if (bmp->size - runs->at < 4)
 		return false;
 	uint64_t right = bmp->data[runs->at + 2], up = bmp->data[runs->at + 3];

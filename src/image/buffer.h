@@ -11,8 +11,8 @@
 /* Memory that is reused for the next image, and loses its content when it grows.
  * Threads: one at a time. Errors: -ENOMEM. */
 
-/* Size above which buffer_trim frees a buffer, because only exceptional images need
- * more. */
+/* buffer_trim frees a buffer with more bytes, because only exceptionally large images
+ * need so many. */
 #define KEEP_BYTES ((size_t)16 << 20)
 
 struct buffer {

@@ -30,8 +30,8 @@ static const struct codec *const codecs[] = {
 };
 #define N_CODECS (sizeof(codecs) / sizeof(codecs[0]))
 
-/* Checks of the preamble, in the order of `codecs`; NULL for a codec whose files need
- * no check. */
+/* Functions that check the preamble, in the order of `codecs`. NULL: files of this codec
+ * need no check. */
 static int (*const check_preamble[N_CODECS])(char *message, const uint8_t *data,
 	size_t size) = {preamble_check_jpeg, preamble_check_png};
 
@@ -154,8 +154,8 @@ static bool same_shape(struct tensor_shape a, struct tensor_shape b)
 	return a.height == b.height && a.width == b.width;
 }
 
-/* original: size of the full image. image: size to which the codec decodes the image,
- * which may be smaller. */
+/* Plans how the decoded image becomes the tensor. original: size of the full image.
+ * image: size to which the codec decodes it; smaller if the codec scales it down. */
 static struct transform plan(const struct decoding *decoding,
 	const struct preparation *preparation, struct tensor_shape original,
 	struct tensor_shape image)
@@ -183,7 +183,7 @@ static struct image_part whole(struct tensor_shape image)
 		.rows.length = image.height, .columns.length = image.width};
 }
 
-/* Begins to decode transform->part, which the codec may enlarge. */
+/* Begins to decode transform->part. The codec may enlarge the part. */
 static int begin(const struct decoding *decoding, struct transform *transform)
 {
 	if (decoding->codec->begin)
@@ -223,7 +223,7 @@ static bool nothing_to_do(const struct transform *transform)
 	       same_shape(decoded, transform->shape);
 }
 
-/* Makes gray of RGB, like Pillow's convert("L"): ITU-R 601-2, in fixed point. */
+/* Converts RGB to gray like Pillow's convert("L"), by ITU-R 601-2 in fixed point. */
 static void make_gray(const uint8_t *rgb, size_t n, uint8_t *out)
 {
 	for (size_t i = 0; i < n; i++, rgb += 3)
@@ -265,8 +265,8 @@ static void fill(struct tensor *tensor, const uint8_t colour[static 3])
 		memcpy(tensor->data + i, pixel, bytes);
 }
 
-/* Returns the pixels of the decoded part, in gray if the tensor is gray; NULL if there
- * is no memory. */
+/* Returns the pixels of the decoded part, converted to gray if the tensor is gray, or
+ * NULL if there is no memory. */
 static const uint8_t *in_mode(
 	struct image_decoder *decoder, const struct transform *transform)
 {
@@ -332,7 +332,8 @@ static int make_tensor(const struct decoding *decoding, struct image_output *out
 	return err ? fail_memory(decoding->message) : 0;
 }
 
-/* Turns the image in decoder->pixels by its EXIF orientation, then makes the tensor from it. */
+/* Turns the image in decoder->pixels by its EXIF orientation, then makes the tensor from
+ * the turned image. */
 static int turn(const struct decoding *decoding, const struct transform *transform,
 	struct tensor *tensor)
 {
@@ -395,8 +396,8 @@ static int resize_one(const struct decoding *decoding, const struct image_part *
 	return err ? err : resize_and_crop(decoding->decoder, &transform, output->tensor);
 }
 
-/* Makes several tensors from one decode: of the smallest part that contains the parts
- * for all of them. */
+/* Makes several tensors from one decode. Decodes the smallest part that contains the
+ * parts for all tensors. */
 static int make_tensors(
 	const struct decoding *decoding, struct image_output *outputs, size_t n)
 {
@@ -439,8 +440,8 @@ static int check_shape(
 	return 0;
 }
 
-/* Sets decoding->mode. Returns -ESTALE if the file's channels are kept, and the
- * catalogue has another mode for the file. */
+/* Sets decoding->mode. mode: the mode of the file. Returns -ESTALE if the file's
+ * channels are kept, but the catalogue has another mode for the file. */
 static int keep_mode(struct decoding *decoding, const struct preparation *preparation,
 	enum pixel_mode mode)
 {

@@ -30,7 +30,7 @@ struct gif {
 	uint32_t x, y, frame_width, frame_height;
 	int transparent; /* index of the transparent colour, or -1 */
 	bool interlaced;
-	unsigned bits; /* The first LZW codes have this many bits plus 1. */
+	unsigned bits; /* the first LZW codes have bits + 1 bits */
 	struct palette screen, frame;
 	bool keep;
 	struct buffer *scratch;
@@ -43,8 +43,8 @@ static int refuse(struct gif *gif, const char *text)
 
 /* --- what stands before the frame --------------------------------------------------------- */
 
-/* Reads a palette, and adds grays to a short one. If the palette is a gray ramp,
- * ret->there stays false, so that the pixels become gray. */
+/* Reads a palette; if it has fewer than 256 colours, the rest become grays. If the
+ * palette is a gray ramp, ret->there stays false, so that the pixels become gray. */
 static int read_palette(struct gif *gif, unsigned flags, struct palette *ret)
 {
 	size_t bytes = (size_t)3 << ((flags & 7) + 1), left = gif->size - gif->at;
@@ -62,8 +62,8 @@ static int read_palette(struct gif *gif, unsigned flags, struct palette *ret)
 	return 0;
 }
 
-/* Reads a block, or what is left of a truncated one. Returns false at the empty block
- * that ends the data, and at the end of the file. */
+/* Reads a block; of a truncated block, the bytes that exist. Returns false at the empty
+ * block that ends the data, and at the end of the file. */
 static bool read_block(struct gif *gif, const uint8_t **ret, size_t *ret_bytes)
 {
 	if (gif->at >= gif->size)
@@ -189,7 +189,7 @@ struct lzw {
 	uint16_t link[TABLE];
 };
 
-/* Goes to the next row. Returns false if this was the last one. */
+/* Goes to the next row. Returns false if the present row is the last one. */
 static bool next_row(struct lzw *lzw)
 {
 	const struct gif *gif = lzw->gif;
@@ -241,8 +241,8 @@ static void add_code(struct lzw *lzw)
 	lzw->next++;
 }
 
-/* Writes the indices of the code to the end of `text`. Returns the number of indices,
- * or 0 if the data are damaged. */
+/* Writes the palette indices for which the code stands to the end of `text`. Returns the
+ * number of indices, or 0 if the data are damaged. */
 static size_t expand(struct lzw *lzw, int code, uint8_t text[MOST_TEXT])
 {
 	size_t at = MOST_TEXT;

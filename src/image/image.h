@@ -26,8 +26,8 @@
 struct encoded_image {
 	const uint8_t *data;
 	size_t size;
-	/* size in the catalogue, with channels = keep also mode; an image that differs
-	 * is refused */
+	/* size in the catalogue and, with channels = keep, the mode; an image with
+	 * another one is refused */
 	struct tensor_shape shape;
 	/* EXIF orientation, used only with preparation->exif; 0 or 1: upright */
 	unsigned orientation;
@@ -36,7 +36,7 @@ struct encoded_image {
 
 struct image_output {
 	const struct preparation *preparation; /* preparation->encoded must be false */
-	/* set by image_decode; NULL after a failure, if this tensor was not made */
+	/* set by image_decode; NULL if a failure came before this tensor was made */
 	struct tensor *tensor;
 	/* bytes to allocate behind the pixels, for the second image of a pair */
 	uint64_t room;
@@ -56,12 +56,14 @@ struct exif_data {
 
 #define IMAGE_BEGIN 16 /* number of bytes that identify a file's format */
 
-/* Returns how many bytes from the start of a file image_probe needs at most, or 0 if
- * the file is no image. begin: the first n bytes of the file, usually IMAGE_BEGIN. */
+/* Returns the largest number of bytes that image_probe needs from the beginning of a
+ * file, or 0 if the file is no image. begin: the first n bytes of the file, usually
+ * IMAGE_BEGIN. */
 size_t image_head_bytes(const uint8_t *begin, size_t n);
 
-/* Reads the size and the mode of an image, and finds its EXIF data, unless it is a JPEG
- * or PNG. Returns false if the format is not known, or the file is damaged. */
+/* Reads the size and the mode of an image. Finds the EXIF data of the image, but not if
+ * it is a JPEG or PNG. Returns false if no codec recognises the file, or if the file is
+ * damaged. */
 bool image_probe(const uint8_t *data, size_t size, struct tensor_shape *ret,
 	struct exif_data *ret_exif);
 
@@ -74,10 +76,10 @@ must_check int image_decoder_new(struct image_decoder **ret);
 void image_decoder_free(struct image_decoder **decoder);
 
 /* Makes the decoder use only portable code from now on, for tests. After -ENOMEM the
- * decoder can only be freed. */
+ * caller may only free the decoder. */
 must_check int image_decoder_use_plain(struct image_decoder *decoder);
 
-/* Frees memory that is only needed for exceptionally large images. */
+/* Frees each buffer that is so large that only exceptionally large images need it. */
 void image_decoder_trim(struct image_decoder *decoder);
 
 struct image_usage {
@@ -88,19 +90,19 @@ struct image_usage {
 };
 struct image_usage image_decoder_usage(const struct image_decoder *decoder);
 
-/* Returns the most bytes that preparing an image of this size takes, without the tensor
- * and without the memory that a decoder always holds. The image and the resized image
- * have at most 2^32 pixels. */
+/* Returns a limit of the memory, in bytes, that preparing an image of this size takes,
+ * without the tensor and without the memory that a decoder always holds. The image may
+ * have at most 2^32 pixels, and the resized image, too. */
 uint64_t image_working_bytes(const struct preparation *preparation,
 	struct tensor_shape image, uint64_t file_bytes);
 
-/* Decodes the image once, and makes the tensors of all outputs. Pixels are RGB8 as
- * in PIL's convert('RGB'), unless the preparation asks for other channels. The image
- * is turned if the preparation says so, resized as by Pillow, then centre-cropped.
- * If there are several outputs, no preparation may set `approximate`, `exif` or
- * `fills_truncated`, or keep channels. After a failure some tensors may exist; the
- * caller frees them. -EIO: the image is truncated, corrupt, unsupported or no image;
- * -ESTALE: the image's shape differs from the catalogue's; -ENOMEM. Fault:
+/* Decodes the image once, and makes the tensors of all outputs. Pixels are RGB8 as in
+ * PIL's convert('RGB'), unless the preparation asks for other channels. The image is
+ * turned if the preparation says so, resized as by Pillow, then centre-cropped. If
+ * there are several outputs, no preparation may set `approximate`, `exif` or
+ * `fills_truncated`, or keep channels. After a failure the caller frees the tensors
+ * that were made already. -EIO: the image is truncated, corrupt, unsupported or no
+ * image; -ESTALE: the image's shape differs from the catalogue's; -ENOMEM. Fault:
  * load.decode. */
 must_check int image_decode(struct image_decoder *decoder,
 	const struct encoded_image *image, struct image_output *outputs, size_t n,

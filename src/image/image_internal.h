@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Shared by the files of src/image: errors, and the codecs, one for each format. */
+/* The files of src/image share this header: errors, and the codecs, one for each
+ * format. */
 
 /* Writes the message, of at most IMAGE_MESSAGE bytes, and returns `error`, a negative errno. */
 int image_fail(char *message, int error, const char *format, ...) printf_like(3, 4);
@@ -25,11 +26,11 @@ static inline uint8_t times_of_255(unsigned a, unsigned b)
 	return (uint8_t)(((product >> 8) + product) >> 8);
 }
 
-/* The number of bytes that PIL gives its decoders at once. Codecs use the same number, because
- * whether PIL accepts a damaged file can depend on it. */
+/* The number of bytes that PIL gives its decoders at once. Whether PIL accepts a damaged
+ * file can depend on this number, so our codecs use the same one. */
 #define CODEC_READ_SIZE 65536
 
-/* A part of an image: the given rows and columns. In both, `pad` is 0. */
+/* A part of an image: these rows and columns. rows.pad and columns.pad are 0. */
 struct image_part {
 	struct crop_axis rows;
 	struct crop_axis columns;
@@ -40,9 +41,11 @@ struct codec_input {
 	const uint8_t *data;
 	size_t size;
 	bool keep; /* true: `read` makes pixels of the file's mode; false: of RGB */
-	/* if the file is truncated, `read` fills in the missing pixels; only for JPEG and PNG */
+	/* if the file is truncated, `read` fills in the missing pixels; only JPEG and
+	 * PNG can do this */
 	bool fill;
-	/* IMAGE_MESSAGE bytes; a function that fails writes its message here */
+	/* room for IMAGE_MESSAGE bytes, into which a function that fails writes its
+	 * message */
 	char *message;
 	struct buffer *scratch; /* memory for the codec until `close` */
 };
@@ -56,11 +59,13 @@ struct codec_input {
  */
 struct codec {
 	const char *name;
-	/* first bytes of all files of the format; NULL: `knows` recognises the files */
+	/* the bytes with which every file of the format begins; NULL: `knows` recognises
+	 * the files */
 	const char *magic;
 	size_t magic_bytes;
 	bool (*knows)(const uint8_t *data, size_t size);
-	/* most bytes from the start of a file that `open` needs; 0: all bytes */
+	/* number of bytes from the beginning of a file that suffice for `open`; 0: the
+	 * whole file */
 	size_t head_bytes;
 	bool keeps; /* `read` can keep the mode of the file (codec_input.keep) */
 	/* bytes of the state, which begins as zeros; 0: `create` makes the state */
@@ -71,9 +76,9 @@ struct codec {
 	/* Reads the header and returns the shape and mode of the file. */
 	int (*open)(
 		void *state, const struct codec_input *input, struct tensor_shape *ret);
-	/* Chooses a faster, approximate decode at a fraction of the image's size, but
-	 * not below `least`, and returns the new size. `scale` is NULL if the codec
-	 * decodes only at full size. */
+	/* Chooses a faster, approximate decode to a smaller size, which is not below
+	 * `least`. Returns this size. `scale` is NULL if the codec decodes only at full
+	 * size. */
 	struct tensor_shape (*scale)(void *state, struct tensor_shape least);
 	/* Sets the part of the image that `read` makes; the codec may enlarge *part.
 	 * `begin` is NULL if the codec always makes the whole image. */
@@ -82,8 +87,8 @@ struct codec {
 	int (*read)(void *state, uint8_t *pixels);
 	void (*close)(void *state); /* NULL: there is nothing to close */
 	size_t (*bytes)(const void *state);
-	/* Finds the EXIF data. `exif` is NULL if the format has none, or if the scan of
-	 * a dataset finds them (JPEG, PNG). */
+	/* Finds the EXIF data. `exif` is NULL if the format has no EXIF data, or if the
+	 * scan of a dataset itself finds them (JPEG, PNG). */
 	struct exif_data (*exif)(const uint8_t *data, size_t size);
 };
 

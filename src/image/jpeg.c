@@ -15,18 +15,18 @@
 #include <jerror.h>
 
 /*
- * Decodes JPEG by image/baseline if that accepts the file, otherwise by libjpeg. libjpeg
- * also reads the header of each file.
+ * Decodes JPEG by image/baseline if that decoder accepts the file, otherwise by
+ * libjpeg. libjpeg reads the header of each file in any case.
  *
  * libjpeg is called as PIL calls it, so both accept the same damaged files: it suspends
  * when it needs data, and gets the file in pieces of CODEC_READ_SIZE until all rows are
- * decoded. It only warns of damage inside the entropy-coded data. A baseline file may
- * lack its end marker, but not the data of its last row.
+ * decoded. Damage inside the entropy-coded data only causes warnings. A baseline file
+ * may lack its end marker, but not the data of its last row.
  *
- * Columns and rows outside the wanted part are not computed. But libjpeg still reads the
- * whole file, since whether a file is accepted must not depend on the part. It can't
- * suspend while it skips rows, so then it gets the whole file at once, and the end of
- * the data is an error.
+ * Columns and rows outside the wanted part are not computed. But libjpeg still reads
+ * the whole file, since whether a file is accepted must not depend on the part. libjpeg
+ * can't suspend while it skips rows. So if rows are skipped, libjpeg gets the whole
+ * file at once, and the end of the data is an error.
  */
 
 /* libjpeg-turbo can skip rows and crop columns since version 2.1.2; earlier versions had
@@ -37,12 +37,12 @@
 #define CAN_SKIP 0
 #endif
 
-/* Upsampling uses neighbouring pixels, and computes other values at an edge. So this
- * many rows and columns more are decoded around a part. */
+/* Number of rows and columns that are decoded around a part: upsampling uses
+ * neighbouring pixels, and would compute other values at an edge. */
 #define MARGIN 17
 
-/* A file with more scans is refused: a progressive file with a few bytes per scan could keep a
- * worker busy for hours. Encoders write about ten scans. */
+/* Files with more scans are refused: a progressive file with many scans of a few bytes
+ * each could keep a decoder busy for hours. Encoders write about ten scans. */
 #define MAX_SCANS 500
 
 struct jpeg {
@@ -67,7 +67,8 @@ struct jpeg {
 	bool failed;
 	/* an error has occurred after which the file is refused even if `fill` is set */
 	bool refused;
-	/* if `fill` is set: a copy of the rest of the file, with an end marker added */
+	/* a copy of the rest of the file, with an end marker added; only if `fill` is
+	 * set */
 	uint8_t *ended;
 	char *message;
 	int error;
@@ -182,7 +183,7 @@ static void read_header(struct jpeg *jpeg)
 	info->out_color_space = info->num_components == 4 ? JCS_CMYK : JCS_RGB;
 }
 
-/* Returns PIXELS_RGB also for CMYK, which is converted to RGB. */
+/* Returns PIXELS_RGB for all but gray: CMYK is converted to RGB. */
 enum pixel_mode image_jpeg_mode(int components)
 {
 	return components == 1 ? PIXELS_L : PIXELS_RGB;
@@ -231,7 +232,8 @@ static void cmyk_to_rgb(const uint8_t *in, uint32_t width, uint8_t *out)
 	}
 }
 
-/* Chooses 1/2, 1/4 or 1/8: libjpeg has no vector code for other scales. */
+/* Chooses a scale of 1/2, 1/4 or 1/8, because libjpeg has no vector code for other
+ * scales. */
 static struct tensor_shape scale_image(void *state, struct tensor_shape least)
 {
 	struct jpeg *jpeg = state;
@@ -260,8 +262,9 @@ static struct crop_axis widen(struct crop_axis axis, uint32_t length)
 	return (struct crop_axis){.first = first, .length = end - first};
 }
 
-/* libjpeg can't skip with several scans or arithmetic coding: it then keeps all
- * coefficients in memory, and may smooth them across blocks. */
+/* Tells whether rows and columns can be skipped: not with several scans or arithmetic
+ * coding. libjpeg then keeps all coefficients in memory, and may smooth them across
+ * blocks. */
 static bool can_skip(struct jpeg *jpeg)
 {
 	return !jpeg->info.arith_code && !jpeg_has_multiple_scans(&jpeg->info);
@@ -335,8 +338,8 @@ static bool is_filled(const struct jpeg *jpeg)
 	return jpeg->fill && jpeg->error == -EIO && !jpeg->refused;
 }
 
-/* *part becomes the whole image: libjpeg finds out which rows are missing only if it
- * decodes all rows before them. */
+/* Begins to decode a file that may be truncated. *part becomes the whole image: libjpeg
+ * finds out which rows are missing only if it decodes all rows before these. */
 static int begin_filled(struct jpeg *jpeg, struct image_part *part)
 {
 	struct jpeg_decompress_struct *info = &jpeg->info;
@@ -412,7 +415,8 @@ static void read_libjpeg(struct jpeg *jpeg, uint8_t *pixels)
 	skip_rows(jpeg, jpeg->part.rows.first);
 	read_part(jpeg, pixels);
 	pass_rest(jpeg);
-	/* All rows are decoded, so a missing end of the file is no error any more. */
+	/* All rows are decoded, so it is no error any more if the end of the file is
+	 * missing. */
 	jpeg->all_visible = false;
 	(void)jpeg_finish_decompress(&jpeg->info);
 }

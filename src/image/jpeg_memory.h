@@ -11,15 +11,16 @@
 
 /*
  * Gives libjpeg scratch memory for an image, by replacing its table of memory functions.
- * libjpeg allocates about two dozen pieces per image, which are freed together. What the
- * decompressor allocated when it was created stays in libjpeg's own manager.
+ * libjpeg allocates about two dozen pieces per image, which are freed together. The
+ * memory that the decompressor allocated when it was created stays in libjpeg's own
+ * manager.
  *
  *   Flow: jpeg_create_decompress -> jpeg_memory_attach -> (an image ->
  *         jpeg_memory_reset)* -> jpeg_destroy_decompress -> scratch_free.
  */
 
 struct jpeg_memory {
-	/* the first field, because libjpeg's pointer to it is cast to struct
+	/* the first field, because libjpeg's pointer to the manager is cast to struct
 	 * jpeg_memory */
 	struct jpeg_memory_mgr manager;
 	struct jpeg_memory_mgr *own; /* libjpeg's own manager */
@@ -28,8 +29,8 @@ struct jpeg_memory {
 
 void jpeg_memory_attach(struct jpeg_memory *memory, struct jpeg_decompress_struct *info);
 
-/* Ends an image, finished or not. Removes the image's quantisation and Huffman tables,
- * because libjpeg would use them for a later image that has none. keep: see
- * scratch_reset. */
+/* Frees the memory of an image, whether it was decoded completely or not. Removes the
+ * image's quantisation and Huffman tables: libjpeg would use them for a later image
+ * without tables. keep: see scratch_reset. */
 void jpeg_memory_reset(
 	struct jpeg_memory *memory, struct jpeg_decompress_struct *info, size_t keep);

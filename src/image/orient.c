@@ -7,12 +7,13 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Images are turned in squares of this many pixels on a side, which fit in the cache. */
+/* Images are turned in squares with this many pixels on each side, so that a square fits
+ * into the processor's cache. */
 #define SQUARE 64
 
-/* Tells how to read the input in the order of the output. first: offset of the output's
- * first pixel in the input. right, down: steps in the input that lead to the next pixel
- * to the right and to the next pixel below in the output. All are in bytes. */
+/* Tells where the pixels of the output are in the input. first: offset in the input of
+ * the output's first pixel. right, down: steps in the input that lead to the pixel to
+ * the right, or below, in the output. All are in bytes. */
 struct steps {
 	ptrdiff_t first;
 	ptrdiff_t right;

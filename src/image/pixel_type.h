@@ -12,12 +12,13 @@
 enum sample_dtype { DTYPE_UINT8, DTYPE_FLOAT32, DTYPE_FLOAT16 };
 enum sample_axes { AXES_HWC, AXES_CHW };
 
-/* The type of the numbers that a reader gets. If all fields are 0, this is the type of
- * the cached tensor. */
+/* The type of the numbers that a reader gets. All fields 0: the numbers are those of the
+ * cached tensor. */
 struct pixel_type {
 	enum sample_dtype dtype;
 	enum sample_axes axes;
-	/* array type of a sample that is an array without pixels; otherwise NULL */
+	/* the type of the array if the sample is an array without pixels; otherwise
+	 * NULL */
 	const struct array_type *array;
 	/* number of float32 numbers in a record's label; 0: the label is the number of
 	 * a class */

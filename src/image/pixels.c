@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* Computes a scale in float, as torchvision does. */
+/* Makes a scale; its numbers are floats, as in torchvision. The channels in it are
+ * `first`, `first` + `step` and so on. */
 static struct pixels_scale make_scale(const struct normalize_config *normalize,
 	unsigned first, unsigned step, unsigned channels)
 {
@@ -53,7 +54,8 @@ static void split(const uint8_t *in, size_t width, uint8_t *const out[3])
 	}
 }
 
-/* A mean of 0 and a deviation of 1 (nothing is normalized) leave a number unchanged. */
+/* Works for an identity scale, too: a mean of 0 and a deviation of 1 leave x / 255
+ * unchanged. */
 static void to_float32(
 	const uint8_t *in, size_t n, const struct pixels_scale *scale, float *out)
 {
@@ -72,15 +74,15 @@ uint16_t pixels_half(float number)
 	memcpy(&bits, &number, sizeof(bits));
 	uint32_t sign = bits >> 16 & 0x8000;
 	uint32_t magnitude = bits & 0x7fffffff;
-	/* NaN: the result is a quiet NaN with the same leading bits */
+	/* a NaN becomes a quiet NaN with the same leading bits */
 	if (magnitude > 0x7f800000)
 		return (uint16_t)(sign | 0x7e00 | (magnitude >> 13 & 0x1ff));
-	if (magnitude >= 0x477ff000) /* 65520 and more: infinity */
+	if (magnitude >= 0x477ff000) /* 65520 and more become infinity */
 		return (uint16_t)(sign | 0x7c00);
 	if (magnitude < 0x38800000) {
-		/* 16-bit floats below 2^-14 are multiples of 2^-24, as are 32-bit floats
-		 * from 1/2 to 1. So adding 1/2 rounds to a 16-bit float, in the low bits
-		 * of the sum. */
+		/* 16-bit floats below 2^-14 are multiples of 2^-24, and so are 32-bit
+		 * floats from 1/2 to 1. So the addition of 1/2 rounds the number to a
+		 * 16-bit float, which is then in the low bits of the sum. */
 		float shifted, half = 0.5f;
 		uint32_t base;
 		memcpy(&shifted, &magnitude, sizeof(shifted));

@@ -9,12 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Mirrors rows of pixels, splits them into planes, and converts them to floats, in plain
- * C or with AVX2. Both give the same bytes. Threads: any; no state. */
+/* Mirrors rows of pixels, splits them into planes, and converts them to floats. There is
+ * plain C and AVX2 code for this, with the same results. Threads: any; no state. */
 
 #define MOST_CHANNELS 4
 
-/* Means and deviations of torchvision's Normalize: one for each channel, or one for all. */
+/* Means and deviations of torchvision's Normalize: one of each per channel, or one of
+ * each for all channels. */
 struct normalize_config {
 	bool given;
 	unsigned channels; /* 1 to MOST_CHANNELS, if means are given */
@@ -22,12 +23,12 @@ struct normalize_config {
 	double deviation[MOST_CHANNELS];
 };
 
-/* Length of a scale's tables: a multiple of 2, 3, 4 and 8, so that a table has whole
- * pixels and whole vectors. */
+/* Length of a scale's tables: a multiple of each possible number of channels (1 to 4),
+ * and of the 8 numbers in a vector. */
 #define PIXELS_PERIOD 24
 
-/* Number x at index i of a row becomes (x / 255 - mean[k]) / deviation[k], where k is i %
- * PIXELS_PERIOD. */
+/* A number x at index i of a row becomes (x / 255 - mean[k]) / deviation[k], where k is
+ * i % PIXELS_PERIOD. */
 struct pixels_scale {
 	float mean[PIXELS_PERIOD];
 	float deviation[PIXELS_PERIOD];
@@ -54,8 +55,8 @@ struct pixels {
 };
 
 /* The functions up to pixels_to_float16 take pixels of any mode. Before they normalize,
- * they divide 8-bit numbers by 255 and 16-bit numbers by 65535, but not floats and
- * palette indices. */
+ * they divide 8-bit numbers by 255 and 16-bit numbers by 65535. They do not divide
+ * floats and palette indices. */
 void pixels_mirror(
 	struct tensor_shape shape, const uint8_t *in, size_t width, uint8_t *out);
 void pixels_take_channel(struct tensor_shape shape, const uint8_t *in, size_t width,

@@ -11,7 +11,7 @@
 
 #define AVX2 __attribute__((target("avx2,fma,f16c")))
 
-/* bytes of a vector (block), and number of whole RGB pixels in them */
+/* a block is a vector: bytes of a block, and number of whole RGB pixels in it */
 #define BLOCK 16
 #define BLOCK_PIXELS 5
 #define EIGHT 8 /* numbers computed at once */
@@ -19,8 +19,8 @@
 /* --- mirror ------------------------------------------------------------------------ */
 
 /*
- * Mirrors five pixels at a time. x is the 16th byte, which belongs to another pixel. The
- * next store overwrites it.
+ * Mirrors five pixels at a time. x is a 16th byte, which belongs to another pixel. In
+ * the output the next store overwrites x.
  *
  *   in   | p0 p1 p2 p3 p4 x |        out  | x p4 p3 p2 p1 p0 |
  */
@@ -41,7 +41,9 @@ AVX2 static void mirror(const uint8_t *in, size_t width, uint8_t *out)
 
 #define NO -1
 
-/* Gathers a channel of 16 RGB pixels. order[i]: where the bytes of block[i] go. */
+/* Gathers a channel of 16 RGB pixels, which are in three blocks. order[i]: a byte
+ * shuffle that takes the bytes of this channel from block[i], and puts them at the
+ * indexes of their pixels. */
 AVX2 static inline __m128i gather(const __m128i block[3], const __m128i order[3])
 {
 	return _mm_or_si128(_mm_or_si128(_mm_shuffle_epi8(block[0], order[0]),
@@ -94,7 +96,8 @@ AVX2 static inline __m256 divide_by_255(__m256 x)
 	return _mm256_fmadd_ps(remainder, reciprocal, quotient);
 }
 
-/* Scales eight numbers. k: their index in the table of means and deviations. */
+/* Scales eight numbers. k: index of the first number's mean and deviation in the tables
+ * of `scale`. */
 AVX2 static inline __m256 scale_eight(
 	__m128i bytes, const struct pixels_scale *scale, size_t k)
 {
@@ -166,7 +169,8 @@ static bool has_f16c(void)
 
 const struct pixels *pixels_avx2(void)
 {
-	static int known; /* no lock: each thread would compute the same value */
+	/* no lock is needed, because each thread would compute the same value */
+	static int known;
 	int has = __atomic_load_n(&known, __ATOMIC_RELAXED);
 	if (!has) {
 		bool all = __builtin_cpu_supports("avx2") &&

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* Tells whether JOADERFS_PLAIN=1 asks for plain (portable) code instead of vector code,
- * which gives the same results. Threads: any. */
+/* Tells whether the environment variable JOADERFS_PLAIN=1 asks for plain (portable) code
+ * instead of vector code. Both give the same results. Threads: any. */
 
 bool plain_is_asked_for(void);

@@ -17,14 +17,15 @@
 
 /*
  * Decodes PNG: by libdeflate if the file is regular (png_whole.h), otherwise by libpng.
- * A file is accepted if PIL accepts it. The chunks up to the first IDAT need correct
- * checksums. After them checksums are ignored, and the file may end anywhere after
- * the last row. The compressed data may also end properly after an earlier row; the
- * missing rows are black.
+ * A file is accepted if PIL accepts it. The chunks before the first IDAT need correct
+ * checksums. From the first IDAT on checksums are ignored, and the file may end
+ * anywhere after the last row. The compressed data may also end properly after an
+ * earlier row; the missing rows are then black.
  *
  * So this file parses the chunks before the image data. libpng sees only IHDR and the
- * chunks from the first IDAT on. libpng takes palette indices for gray, and this file
- * looks the indices up, because PIL extends the image's palette by a gray ramp.
+ * chunks from the first IDAT on. libpng is told that palette indices are gray levels.
+ * This file then looks up the colours, because PIL extends the image's palette by a
+ * gray ramp.
  */
 
 #define SIGNATURE_BYTES 8
@@ -56,7 +57,7 @@ struct png {
 	uint8_t lookup[256][3];	  /* RGB for each palette index or gray level */
 	uint8_t head[HEAD_BYTES]; /* signature and IHDR for libpng */
 	size_t head_read;
-	/* bytes of the current chunk that libpng has not yet read */
+	/* number of bytes of the current chunk that libpng has not yet read */
 	uint64_t chunk_left;
 	const uint8_t *first; /* the first chunk of image data */
 	const uint8_t *next;
@@ -110,7 +111,7 @@ static int parse_ihdr(struct png *png, const uint8_t *data, uint32_t length)
 static int parse_plte(struct png *png, const uint8_t *data, uint32_t length)
 {
 	if (png->header.color != PALETTE || !png->header.valid)
-		return 0; /* images without a palette may have PLTE, but it is only a suggestion */
+		return 0; /* PLTE of an image without a palette is only a suggestion */
 	if (length > sizeof(png->lookup))
 		return image_fail(png->message, -EIO, "PNG: palette too large");
 	memcpy(png->lookup, data, length - length % 3);
@@ -223,7 +224,7 @@ static void on_warning(png_structp reader, png_const_charp text)
 	(void)text;
 }
 
-/* libpng allocates the same pieces for each image. close_image frees them all. */
+/* Allocates memory for libpng; close_image frees it all. */
 static void *on_malloc(png_structp reader, png_alloc_size_t size)
 {
 	return scratch_take(png_get_mem_ptr(reader), size);
@@ -243,9 +244,9 @@ static void copy_file(struct png *png, uint8_t *out, size_t bytes)
 	png->next += bytes;
 }
 
-/* Reads the length and the name of a chunk. libpng reads a chunk completely, or fails.
- * If the file ends within the chunk, the length is reduced to the bytes that exist,
- * because these may be enough for all rows. */
+/* Reads the length and the name of a chunk. If the file ends within the chunk, reduces
+ * the length to the bytes that exist: these may be enough for all rows, but libpng fails
+ * if it can't read a whole chunk. */
 static void read_chunk_header(struct png *png, uint8_t *out)
 {
 	copy_file(png, out, CHUNK_HEADER);
@@ -256,8 +257,8 @@ static void read_chunk_header(struct png *png, uint8_t *out)
 	png->chunk_left = (uint64_t)length + CHUNK_CHECKSUM;
 }
 
-/* Serves a call of libpng for more bytes. libpng asks for the length and the name of a
- * chunk in one call. */
+/* Serves a call of libpng for more bytes. A call for the length of a chunk also asks for
+ * the chunk's name. */
 static void on_read(png_structp reader, png_bytep out, size_t bytes)
 {
 	struct png *png = png_get_io_ptr(reader);
@@ -297,14 +298,15 @@ static void prepare_reader(struct png *png)
 		memset(png->rows.data, 0, rows * png->row_bytes);
 }
 
-/* PIL treats 16-bit gray as numbers, and convert('RGB') clips them to 255. */
+/* Converts 16-bit gray to RGB. Like PIL's convert('RGB'), limits the numbers to 255,
+ * instead of taking the high bytes. */
 static void convert_gray16(const uint8_t *in, uint32_t width, uint8_t *out)
 {
 	for (uint32_t x = 0; x < width; x++, in += 2, out += 3)
 		memset(out, in[0] ? 255 : in[1], 3);
 }
 
-/* Keeps the high byte of 16-bit channels, and drops alpha. */
+/* Converts a pixel to RGB: takes the high byte of 16-bit channels, and drops alpha. */
 static void convert_channels(const struct header *header, const uint8_t *in, uint8_t *out)
 {
 	size_t channel = header->depth / 8;
@@ -318,7 +320,8 @@ static void convert_channels(const struct header *header, const uint8_t *in, uin
 	}
 }
 
-/* Keeps the mode of the file. Numbers of 16 bits get the byte order of this machine. */
+/* Converts a row to the result, in the mode of the file. Numbers of 16 bits get the byte
+ * order of this machine. */
 static void keep_row(const struct png *png, const uint8_t *in, uint8_t *out)
 {
 	const struct header *header = &png->header;
@@ -350,8 +353,8 @@ static void convert_row(const struct png *png, const uint8_t *in, uint8_t *out)
 			memcpy(out + (size_t)x * 3, png->lookup[in[x]], 3);
 }
 
-/* Leaves the last row in png->rows for convert_rest, because libpng may fail after it
- * has read this row. */
+/* Reads all rows, and converts all but the last one. The last row stays in png->rows for
+ * convert_rest, because libpng may fail after it has read this row. */
 static void read_rows(struct png *png, uint8_t *pixels)
 {
 	for (uint32_t y = 0; y < png->header.height; y++) {
@@ -459,7 +462,8 @@ static int read_image(void *state, uint8_t *pixels)
 		convert_early_end(png, pixels);
 		return 0;
 	}
-	/* libpng failed after the last row, which is no error. */
+	/* libpng has failed after the last row, so all rows are there: this is no
+	 * error. */
 	png->message[0] = '\0';
 	convert_rest(png, pixels);
 	return 0;

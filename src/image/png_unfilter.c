@@ -109,7 +109,8 @@ static inline void sub_pixels(unsigned pixel, uint8_t *row, size_t n)
 	}
 }
 
-/* _mm_avg_epu8 rounds up, but PNG down, so 1 is subtracted if left + above is odd. */
+/* _mm_avg_epu8 rounds up, and PNG rounds down. So 1 is subtracted if left + above is
+ * odd. */
 static inline void average_pixels(
 	unsigned pixel, uint8_t *row, const uint8_t *above, size_t n)
 {
@@ -124,8 +125,9 @@ static inline void average_pixels(
 	}
 }
 
-/* The Paeth predictor is that of a (left), b (above) and c (above left) which is nearest
- * to p = a + b - c. p - a = b - c, p - b = a - c, and p - c is the sum of both. */
+/* The Paeth predictor is one of the pixels a (left), b (above) and c (above left): the
+ * one nearest to p = a + b - c. The distances are p - a = b - c, p - b = a - c, and p -
+ * c, the sum of these two. */
 static inline void paeth_pixels(
 	unsigned pixel, uint8_t *row, const uint8_t *above, size_t n)
 {
@@ -145,7 +147,8 @@ static inline void paeth_pixels(
 	}
 }
 
-/* Always inlined, so that the compiler makes a loop for each constant `pixel`. */
+/* Undoes a filter. Always inlined, so that the compiler makes a loop for each constant
+ * `pixel`. */
 static bool undo(unsigned filter, unsigned pixel, uint8_t *row, const uint8_t *above,
 	size_t n) __attribute__((always_inline));
 static inline bool undo(
@@ -161,7 +164,7 @@ static inline bool undo(
 	case PAETH:
 		paeth_pixels(pixel, row, above, n);
 		return true;
-	default: /* the compiler vectorises the other filters itself */
+	default: /* the compiler itself vectorises the plain code of the other filters */
 		return png_unfilter_plain(filter, pixel, row, above, n);
 	}
 }

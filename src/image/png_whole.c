@@ -17,7 +17,7 @@ struct png_whole {
 	struct libdeflate_decompressor *decompressor;
 	png_unfilter *unfilter;
 	struct buffer stream; /* the data of all chunks, joined */
-	/* the rows, each with its filter byte, after a row of zeros */
+	/* a row of zeros, then the rows, each with its filter byte */
 	struct buffer rows;
 };
 
@@ -50,7 +50,7 @@ void png_whole_free(struct png_whole *whole)
 	free(whole);
 }
 
-/* Takes the next chunk. Returns false if it is not IDAT, or is truncated. */
+/* Takes the next chunk. Returns false if this chunk is not IDAT, or is truncated. */
 static bool next_chunk(const uint8_t **chunk, const uint8_t *end, struct bytes *ret)
 {
 	const uint8_t *at = *chunk;
@@ -65,7 +65,7 @@ static bool next_chunk(const uint8_t **chunk, const uint8_t *end, struct bytes *
 	return true;
 }
 
-/* Finds the compressed stream. If it is in one chunk, *ret points into the file,
+/* Finds the compressed stream. If the stream is in one chunk, *ret points into the file,
  * otherwise to a copy that joins the chunks. Returns false if there is no chunk, or no
  * memory. */
 static bool find_stream(struct png_whole *whole, const uint8_t *first, const uint8_t *end,
@@ -90,8 +90,8 @@ static bool find_stream(struct png_whole *whole, const uint8_t *first, const uin
 	return true;
 }
 
-/* Tells whether the memory that the daemon has reserved, 8 bytes per pixel
- * (image_working_bytes), is enough. */
+/* Tells whether the image fits into the memory that the daemon has reserved: 8 bytes per
+ * pixel (image_working_bytes). */
 static bool is_bounded(
 	const struct png_whole_image *image, size_t row_bytes, const struct bytes *stream)
 {
@@ -108,7 +108,8 @@ bool png_whole_read(struct png_whole *whole, const struct png_whole_image *image
 		buffer_reserve(&whole->rows, stride + n + PNG_UNFILTER_SLACK) != 0)
 		return false;
 	uint8_t *row = whole->rows.data + stride;
-	/* NULL demands exactly n bytes: more or fewer bytes are an error. */
+	/* NULL makes libdeflate demand exactly n bytes: more or fewer bytes are an
+	 * error */
 	if (libdeflate_zlib_decompress(whole->decompressor, stream.data, stream.n, row, n,
 		    NULL) != LIBDEFLATE_SUCCESS)
 		return false;

@@ -12,9 +12,9 @@
  * Decodes the image data of a regular PNG in one call of libdeflate, to the same rows as
  * libpng. A PNG is regular if its chunks have the right lengths, its zlib stream has the
  * right checksum and as many bytes as the rows need, and all its filters are known.
- * Other files are refused; libpng then decodes them. libdeflate 1.14 accepts one damage
- * that zlib refuses: code lengths that are repeated beyond the last code. The checksum
- * then still proves that the rows are right.
+ * Other files are refused; libpng then decodes them. libdeflate 1.14 accepts one kind
+ * of damage that zlib refuses: code lengths that are repeated beyond the last code.
+ * Even then the checksum proves that the rows are right.
  *
  *   Flow: png_whole_new -> png_whole_read* -> png_whole_free.
  *   Owns: the rows, until the next read or png_whole_trim.
@@ -51,6 +51,6 @@ bool png_whole_read(struct png_whole *whole, const struct png_whole_image *image
 	const uint8_t *first, const uint8_t *end, const uint8_t **ret);
 size_t png_whole_stride(const struct png_whole_image *image);
 
-/* Frees memory that only a large image needs. */
+/* Frees each buffer that is so large that only a large image needs it. */
 void png_whole_trim(struct png_whole *whole);
 size_t png_whole_bytes(const struct png_whole *whole);

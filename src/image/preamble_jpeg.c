@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Reads the segments up to the first scan as PIL does, but not the entries of an EXIF
- * directory, which PIL searches for the resolution. */
+/* Reads the segments up to the first scan as PIL does. Exception: the entries of an EXIF
+ * directory, which PIL searches for the resolution, are not read. */
 
 enum { TABLES = 0xdb, APP0 = 0xe0, APP1, APP2, APP13 = 0xed, APP14, SCAN = 0xda };
 
@@ -21,9 +21,9 @@ struct segments {
 	bool has_resolution;
 	bool has_exif;
 	bool exif_bad;
-	/* The part of an ICC profile that PIL sorts first: twice the part's number,
-	 * plus 1 if bytes follow the number; for a part without a number -1. If there
-	 * is no profile: NO_PROFILE. */
+	/* describes the part of an ICC profile that PIL sorts first: twice the part's
+	 * number, plus 1 if bytes follow the number; -1: the part has no number;
+	 * NO_PROFILE: there is no profile */
 	int first_profile;
 };
 
@@ -51,7 +51,8 @@ static int check_jfif(struct segments *segments, const uint8_t *data, size_t siz
 	return 0;
 }
 
-/* Tells whether PIL refuses the TIFF header. PIL ignores EXIF data without a header. */
+/* Tells whether PIL refuses the TIFF header of EXIF data. PIL does not refuse, but
+ * ignores, EXIF data without a header. */
 static bool tiff_header_bad(const uint8_t *data, size_t size)
 {
 	static const char headers[][4] = {"MM\0*", "II*\0", "MM*\0", "II\0*", "MM\0+"};
@@ -185,8 +186,8 @@ static int check_segment(struct segments *segments, unsigned marker)
 	return marker == TABLES ? check_tables(segments, data, size) : 0;
 }
 
-/* Returns the next marker: the byte, not 0, that follows bytes 0xff; or -1 at the end
- * of the file. */
+/* Returns the next marker: a byte after one or more bytes 0xff that is neither 0xff nor
+ * 0. Returns -1 at the end of the file. */
 static int next_marker(struct segments *segments)
 {
 	while (segments->next < segments->end) {

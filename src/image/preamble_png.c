@@ -11,10 +11,10 @@
 
 #include <zlib.h>
 
-/* Reads the chunks up to the image data as PIL does, except in a file without IDAT:
- * there PIL reads the frames of the animation instead. */
+/* Reads the chunks up to the image data as PIL does. Exception: in a file without IDAT
+ * PIL reads the frames of the animation. */
 
-/* Most bytes to which PIL inflates a profile or a text; it refuses longer ones. */
+/* PIL refuses a profile or a text that inflates to more bytes. */
 #define MAX_INFLATED ((size_t)1 << 20)
 
 /* Tells whether the data inflate to more than MAX_INFLATED bytes. Returns false for
@@ -40,7 +40,7 @@ static bool inflates_to_too_much(const uint8_t *data, size_t size)
 	return more;
 }
 
-/* Returns what follows the n-th zero byte, or NULL. */
+/* Returns the byte after the n-th zero byte, or NULL if there are fewer zero bytes. */
 static const uint8_t *behind_zeros(const uint8_t *data, const uint8_t *end, int n)
 {
 	for (; n > 0 && data; n--) {
@@ -81,8 +81,8 @@ struct chunks {
 	int64_t animation_number; /* sequence number of the last fcTL; -1: none */
 };
 
-/* Checks tRNS, the transparent colour: one number of two bytes for gray, three such
- * numbers for RGB. */
+/* Tells whether PIL refuses tRNS, the transparent colour. It has one number of two bytes
+ * for gray, three such numbers for RGB. */
 static bool transparency_bad(const struct chunks *chunks, size_t size)
 {
 	if (!chunks->header)
@@ -125,7 +125,8 @@ static bool chunk_bad(struct chunks *chunks, const uint8_t *chunk, size_t size)
 	       (is_chunk(chunk, "fdAT") && size < 4);
 }
 
-/* Accepts a truncated chunk: the codec decides whether PIL accepts the file. */
+/* Accepts a truncated chunk: whether PIL accepts the file is then decided by the
+ * codec. */
 int preamble_check_png(char *message, const uint8_t *data, size_t size)
 {
 	struct chunks chunks = {.animation_number = -1};

@@ -78,7 +78,7 @@ bool preparation_equal(const struct preparation *a, const struct preparation *b)
 	       filter_of(a) == filter_of(b) && sections_equal(a->sections, b->sections);
 }
 
-/* most bytes of a preparation's text, without its sections */
+/* bytes that suffice for the text of a preparation without its sections */
 #define MOST_TEXT 240
 _Static_assert(
 	PREPARATION_TEXT >=
@@ -142,9 +142,9 @@ struct tensor_shape preparation_image(const struct preparation *preparation,
 		.height = image.width, .width = image.height, .mode = image.mode};
 }
 
-/* Follows torchvision.transforms.functional._compute_resized_output_size for an int.
- * A side that does not fit into 32 bits becomes UINT32_MAX; callers refuse such a
- * size. */
+/* Follows torchvision.transforms.functional._compute_resized_output_size with an int as
+ * its size. A side that does not fit into 32 bits becomes UINT32_MAX; callers refuse
+ * such a size. */
 static struct tensor_shape resize_short_side(uint32_t size, struct tensor_shape image)
 {
 	bool tall = image.width <= image.height;

@@ -34,8 +34,8 @@ enum preparation_channels {
  *                        rounded, as in ultralytics' LetterBox
  *   resize_width/height  the size after the resize
  *   crop                 torchvision's CenterCrop (fill where the image is smaller)
- *   pad_width/height     size of an area in the colour `fill`, around the image
- *   pad_square           such an area: a square with the longer side of the image
+ *   pad_width/height     size to which the image is extended, by pixels in the colour `fill`
+ *   pad_square           the same, to a square with the longer side of the image
  *
  * A zero means "not configured". At most one of the three kinds of resize is configured.
  */
@@ -58,7 +58,8 @@ struct preparation {
 	bool approximate;
 	enum preparation_channels channels;
 	bool exif; /* turn the image first by its EXIF orientation */
-	/* number of files in a directory that form a sample; 0: a file is a sample */
+	/* number of files in a directory that together are a sample (a video); 0: each
+	 * file is a sample */
 	uint32_t frames;
 	bool fills_truncated; /* the missing rows of a truncated image become black */
 	/* the array that a program makes; no other field may be set */
@@ -77,8 +78,8 @@ bool preparation_equal(const struct preparation *a, const struct preparation *b)
 void preparation_print(
 	const struct preparation *preparation, char ret[static PREPARATION_TEXT]);
 
-/* Returns the image's size after it is turned by this EXIF orientation (1 to 8); if
- * `exif` is not set, the unchanged size. */
+/* Returns the image's size after the image is turned by this EXIF orientation (1 to 8).
+ * If `exif` is not set, returns the unchanged size. */
 struct tensor_shape preparation_image(const struct preparation *preparation,
 	struct tensor_shape image, unsigned orientation);
 
@@ -94,18 +95,20 @@ enum pixel_mode preparation_mode(
 struct tensor_shape preparation_output(
 	const struct preparation *preparation, struct tensor_shape image);
 
-/* Tells which rows and columns of the resized image are in the output. ret_rows->pad,
- * ret_columns->pad: where they begin in the output. The pixels around them get the fill
- * colour. */
+/* Tells which rows and columns of the resized image are in the output. These begin at
+ * row ret_rows->pad and column ret_columns->pad of the output. The pixels around them
+ * get the fill colour. */
 void preparation_window(const struct preparation *preparation,
 	struct tensor_shape resized, struct crop_axis *ret_rows,
 	struct crop_axis *ret_columns);
 
-/* file_bytes: size of the source file, used only with `encoded`. */
+/* Returns the bytes of the tensor. file_bytes: size of the source file, used only with
+ * `encoded`. */
 uint64_t preparation_bytes(const struct preparation *preparation,
 	struct tensor_shape image, uint64_t file_bytes);
 
-/* Returns the pixels of the decoded or of the resized image, whichever has more. */
+/* Returns the number of pixels of the decoded or of the resized image, whichever has
+ * more. */
 uint64_t preparation_most_pixels(
 	const struct preparation *preparation, struct tensor_shape image);
 

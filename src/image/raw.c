@@ -56,7 +56,7 @@ static void unpack_16(const uint8_t *in, enum raw_kind kind, uint8_t *out)
 
 static void unpack_row(const struct raw_image *image, const uint8_t *in, uint8_t *out)
 {
-	/* Offsets of red, green and blue in a pixel. */
+	/* offsets of red, green and blue in a pixel of each kind */
 	static const uint8_t order[][3] = {[RAW_RGB] = {0, 1, 2},
 		[RAW_RGBX] = {0, 1, 2},
 		[RAW_BGR] = {2, 1, 0},

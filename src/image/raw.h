@@ -13,8 +13,8 @@
  * convert('RGB'), or keeps palette indices, 16 bits or alpha. Threads: any; no state. */
 
 enum raw_kind {
-	RAW_BIT,      /* 1 bit; 1 is white */
-	RAW_BIT_INK,  /* 1 bit; 1 is black */
+	RAW_BIT,      /* 1 bit; a 1 is white */
+	RAW_BIT_INK,  /* 1 bit; a 1 is black */
 	RAW_GRAY,     /* 8 bits */
 	RAW_GRAY_INK, /* 8 bits; 0 is white */
 	RAW_GRAY16,   /* 16 bits, big-endian; values of 255 and more are white */
@@ -36,7 +36,8 @@ struct raw_image {
 	uint64_t stride; /* bytes from one row to the next; 0: rows without gaps */
 	bool from_bottom;
 	const uint8_t (*palette)[3]; /* 256 colours, if the pixels are palette indices */
-	/* mode of the result: RGB, gray, indices, 16-bit gray (RAW_GRAY16), RGBA */
+	/* mode of the result: RGB, gray, palette indices, 16-bit gray (only RAW_GRAY16)
+	 * or RGBA */
 	enum pixel_mode mode;
 };
 

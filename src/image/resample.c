@@ -12,7 +12,8 @@
  * picks pixels instead. */
 
 #define N_KERNELS 64
-/* Larger tables of weights are freed after use. Only huge images need them. */
+/* Tables of weights with more bytes are freed after use, because only huge images need
+ * them. */
 #define KEEP_KERNEL_BYTES ((size_t)256 << 10)
 
 struct resampler {
@@ -22,7 +23,8 @@ struct resampler {
 	vertical_pass *vertical;
 	struct kernel kernels[N_KERNELS];
 	uint64_t uses;
-	struct buffer middle;  /* the rows between the horizontal and the vertical pass */
+	/* result of the horizontal pass, input of the vertical pass */
+	struct buffer middle;
 	struct buffer colours; /* pixels multiplied by alpha */
 };
 
@@ -110,8 +112,8 @@ size_t resampler_bytes(const struct resampler *resampler)
 }
 
 /* Returns the table of weights for these sizes, or NULL if there is no memory. A new
- * table replaces the one that was used longest ago, so a table stays valid during
- * N_KERNELS - 1 further calls. */
+ * table replaces the least recently used one, so a table stays valid during N_KERNELS -
+ * 1 further calls. */
 static const struct kernel *get_kernel(struct resampler *resampler,
 	const struct resample_window *window, uint32_t in, uint32_t out)
 {

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /*
- * Resizes and crops, bit for bit as Pillow and torchvision do it. Colours with 8-bit
+ * Resizes and crops, with the same bits as Pillow and torchvision. Colours with 8-bit
  * alpha are multiplied by alpha during a resize. Palette indices need FILTER_NEAREST.
  * 16-bit numbers are resized as in Pillow's mode I, limited to 0 to 65535, each channel
  * separately.
@@ -43,8 +43,8 @@ struct crop_axis {
  * whole axis. */
 struct crop_axis crop_axis(uint32_t image, uint32_t crop);
 
-/* A part of the image after its resize to `size`. rows.pad and columns.pad are
- * ignored. */
+/* A window: these rows and columns of the image after its resize to `size`. rows.pad and
+ * columns.pad are ignored. */
 struct resample_window {
 	enum resample_filter filter;
 	struct tensor_shape image;
@@ -54,13 +54,13 @@ struct resample_window {
 	struct crop_axis columns;
 };
 
-/* Returns the part of the image's axis on which `window`, of the resized axis,
- * depends. */
+/* Works on one axis of `image` pixels, which is resized to `size` pixels. Returns the
+ * part of the axis on which the part `window` of the resized axis depends. */
 struct crop_axis resample_source(enum resample_filter filter, uint32_t image,
 	uint32_t size, struct crop_axis window);
 
-/* Returns the most rows (columns) of the image on which one row (column) of the result
- * depends. */
+/* Returns the largest number of rows (columns) of the image on which one row (column) of
+ * the result depends. */
 uint64_t resample_most_taps(enum resample_filter filter, uint32_t image, uint32_t size);
 
 /* Returns the bytes of a pixel in the memory between the horizontal and the vertical pass. */

@@ -20,7 +20,7 @@
 #define avx2 __attribute__((target("avx2")))
 #define inline_avx2 static inline __attribute__((always_inline)) avx2
 
-/* bytes of one load; only the first TAPS_GROUP pixels in them are used */
+/* bytes of one load, of which only the first TAPS_GROUP pixels are used */
 #define LOAD_BYTES 16
 #define STEP 4 /* output pixels that are computed at once */
 
@@ -37,11 +37,13 @@ inline_avx2 __m256i load_rows(const uint8_t *row, const uint8_t *next)
 	return _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
 }
 
-/* Indexes for a byte shuffle: expand two RGB pixels from `at` on to 16 bits per channel,
- * and put both reds side by side, then both greens, then both blues. */
+/* Indexes for a byte shuffle of two RGB pixels, which begin at byte `at`. The shuffle
+ * expands channels to 16 bits, and puts both reds side by side, then both greens, then
+ * both blues. */
 #define PAIR(at) at, -1, at + 3, -1, at + 1, -1, at + 4, -1, at + 2, -1, at + 5, -1
 
-/* Returns a pixel of two rows. Each lane has R, G, B and an unused number of 32 bits. */
+/* Computes one pixel in each of two rows. Each lane of the result has red, green, blue
+ * and an unused number, of 32 bits each. */
 inline_avx2 __m256i pixel(const struct weight_pair *pairs, uint32_t groups,
 	const uint8_t *row, const uint8_t *next)
 {
@@ -68,7 +70,7 @@ inline_avx2 __m256i pixel(const struct weight_pair *pairs, uint32_t groups,
 	return sum_up(low, high);
 }
 
-/* Packs four pixels of two rows, twelve bytes in each half. */
+/* Packs four pixels of two rows: each lane gets the twelve bytes of one row. */
 inline_avx2 __m256i pack_pixels(const __m256i *pixels)
 {
 	const __m256i order = _mm256_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1,
@@ -99,8 +101,8 @@ inline_avx2 __m256i pixel_at(const struct kernel *kernel, size_t x, uint32_t gro
 		rows->in[1] + from);
 }
 
-/* Computes the last pixels one by one, because STEP pixels would pass the end of the
- * row. */
+/* Computes the last pixels of two rows one by one, because STEP pixels would go beyond
+ * the end of the row. */
 avx2 static void finish_rows(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t done, const struct two_rows *rows)
 {
@@ -116,9 +118,10 @@ avx2 static void finish_rows(const struct kernel *kernel, struct crop_axis colum
 	}
 }
 
-/* groups: number of groups of taps. If a pixel has one group, the caller passes the
- * constant 1, so that the compiler makes a faster copy of this function. Each store
- * writes 16 bytes instead of 12; the next store overwrites the last 4. */
+/* Computes two rows. groups: number of groups of taps per pixel. If this is 1, the
+ * caller passes the constant 1, so that the compiler makes a faster copy of this
+ * function. Each store writes 16 bytes, of which 12 are pixels; the next store
+ * overwrites the last 4. */
 inline_avx2 void compute_rows(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t groups, const struct two_rows *rows)
 {
@@ -146,8 +149,9 @@ avx2 static void compute_two_rows(const struct kernel *kernel, struct crop_axis 
 			kernel, columns, (uint32_t)(kernel->width / TAPS_GROUP), rows);
 }
 
-/* Returns how many rows can be loaded within the memory of the image. Loads also read
- * the pixels for the zero weights of a group, and up to LOAD_BYTES bytes. */
+/* Returns the number of rows whose loads stay within the memory of the image. Loads also
+ * read the pixels for the zero weights of a group, and up to LOAD_BYTES bytes after
+ * these. */
 static uint32_t roomy_rows(const struct kernel *kernel, const struct rows *in)
 {
 	size_t end = (in->length - 1) * in->stride;
@@ -172,8 +176,8 @@ void resample_horizontal_avx2(const struct kernel *kernel, struct crop_axis colu
 			out + y * stride);
 }
 
-/* Computes a gray pixel. Low and high parts of weights alternate in `pairs`, so `order`
- * repeats pixel pairs. */
+/* Computes a gray pixel. `pairs` has the low parts of two weights, then the high parts
+ * of the same weights, so `order` takes each pair of pixels twice. */
 inline_avx2 int32_t gray_pixel(
 	const struct weight_pair *pairs, uint32_t groups, const uint8_t *in)
 {
@@ -221,8 +225,8 @@ inline_avx2 void column(const struct weight_pair *pairs, uint32_t count,
 	__m256i low_a = _mm256_set1_epi32(HALF), low_b = low_a;
 	__m256i high_a = _mm256_setzero_si256(), high_b = high_a;
 	for (uint32_t i = 0; i < count; i += 2, pairs++, in += 2 * stride) {
-		/* If there is no next row, `in` is loaded twice; the weight of the
-		 * second row is then 0. */
+		/* If there is no next row, `in` is loaded twice. The second weight is
+		 * then 0. */
 		const uint8_t *next = i + 1 < count ? in + stride : in;
 		__m128i row = _mm_loadu_si128((const __m128i *)in);
 		__m128i below = _mm_loadu_si128((const __m128i *)next);

@@ -12,9 +12,10 @@
  * once: two in each half of a vector. Weights have two parts, as in resample_avx2.c. */
 
 #define avx2 __attribute__((target("avx2")))
-#define LOAD_BYTES 16 /* the bytes of TAPS_GROUP pixels */
+#define LOAD_BYTES 16 /* bytes of one load: TAPS_GROUP pixels */
 
-/* Expands two pixels from `at` on to 16 bits per channel, and pairs equal channels. */
+/* Indexes for a byte shuffle of two pixels, which begin at byte `at`. The shuffle
+ * expands channels to 16 bits, and puts equal channels of both pixels side by side. */
 #define PAIR(at)                                                                         \
 	at, -1, at + 4, -1, at + 1, -1, at + 5, -1, at + 2, -1, at + 6, -1, at + 3, -1,  \
 		at + 7, -1
@@ -62,8 +63,9 @@ avx2 static void output_row(const struct kernel *kernel, struct crop_axis column
 	}
 }
 
-/* Computes the last rows in plain C if the vector code would read beyond the memory of the image:
- * it also loads the pixels for the zero weights at the end of a group. */
+/* Computes the last rows in plain C if the vector code would read beyond the memory of
+ * the image. (Vector code also loads the pixels for the zero weights at the end of a
+ * group.) */
 void resample_horizontal_four_avx2(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride)
 {

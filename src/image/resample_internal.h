@@ -6,20 +6,22 @@
 #include "image/resample.h"
 
 /*
- * Shared by the files of the resampler. The taps of a pixel are the input pixels from
- * which the pixel is computed.
+ * The files of the resampler share this header. The taps of a pixel are the input
+ * pixels from which the pixel is computed.
  *
- * Pillow computes weights in double and rounds them to 22 bits; each pass sums up in 32
- * bits and rounds to 8. The order of an integer sum does not matter, so every
- * implementation of a pass gives the same bits.
+ * Pillow computes weights in double, and rounds them to 22 fractional bits. Each pass
+ * sums up in 32 bits, and rounds the sum to 8 bits. The order of an integer sum does
+ * not matter, so every implementation of a pass gives the same bits.
  */
 
 #define CHANNELS 3
 #define PRECISION_BITS 22
 #define HALF (1 << (PRECISION_BITS - 1))
-/* The number of weights of a pixel is rounded up to a multiple of TAPS_GROUP, by weights of 0. */
+/* Weights of 0 are added to the weights of a pixel, so that their number is a multiple
+ * of TAPS_GROUP. */
 #define TAPS_GROUP 4
-/* A weight is high << LOW_BITS | low, because 16-bit multiplications are cheap. */
+/* A weight is split into high << LOW_BITS | low, because multiplications of 16-bit
+ * numbers are cheap. */
 #define LOW_BITS 15
 
 /* The input pixels of an output pixel: `count` pixels from `first` on. */
@@ -47,7 +49,7 @@ struct kernel {
 	int32_t *weights;	   /* out * width weights */
 	struct weight_pair *pairs; /* the weights in pairs; out * width / 2 pairs */
 	double *exact_weights;	   /* out * width weights, as Pillow computes them */
-	void *memory;		   /* the block of memory that has the tables */
+	void *memory;		   /* the block of memory in which the tables are */
 	size_t bytes;
 };
 
@@ -60,7 +62,8 @@ void kernel_free(struct kernel *kernel);
 struct taps kernel_taps(
 	enum resample_filter filter, uint32_t in, uint32_t out, uint32_t index);
 
-/* Rows of pixels: `length` of them, `bytes` in each, `stride` bytes apart. */
+/* Rows of pixels: `length` rows of `bytes` bytes. A row begins `stride` bytes after the
+ * row before it. */
 struct rows {
 	const uint8_t *data;
 	size_t stride;
@@ -68,10 +71,11 @@ struct rows {
 	uint32_t length;
 };
 
-/* columns: columns of the output. source: the first image column that `in` has. */
+/* Makes the given columns of the output. source: the image column with which the rows of
+ * `in` begin. */
 typedef void horizontal_pass(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride);
-/* rows: rows of the output. source: the first image row that `in` has. */
+/* Makes the given rows of the output. source: the image row with which `in` begins. */
 typedef void vertical_pass(const struct kernel *kernel, struct crop_axis rows,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride);
 
@@ -83,14 +87,15 @@ struct passes {
 	struct crop_axis columns;
 };
 
-/* Resamples numbers of more than 8 bits. middle: memory for the result of the
- * horizontal pass: in->length rows of window->columns.length pixels, of
- * resample_middle_bytes each. */
+/* Resamples numbers of more than 8 bits. middle: memory for the result of the horizontal
+ * pass: in->length rows of window->columns.length pixels, with resample_middle_bytes
+ * bytes per pixel. */
 void resample_wide(const struct resample_window *window, const struct passes *passes,
 	const struct rows *in, double *middle, uint8_t *out, size_t stride);
 
 /* alpha_multiply follows Pillow's convert("RGBa") and convert("La"); alpha_divide
- * follows the conversions back. channels: 2 or 4, of 8 bits. */
+ * follows the conversions back. channels: 2 or 4 channels of 8 bits, the last of which
+ * is alpha. */
 void alpha_multiply(const uint8_t *in, size_t pixels, size_t channels, uint8_t *out);
 void alpha_divide(uint8_t *pixel, size_t pixels, size_t channels);
 

@@ -57,7 +57,7 @@ static double hamming(double x)
 
 static const struct filter {
 	double (*weight)(double x);
-	double support; /* weights are zero at larger distances */
+	double support; /* weights are zero at distances larger than this */
 } filters[] = {
 	[FILTER_BILINEAR] = {triangle, 1.0},
 	[FILTER_BICUBIC] = {bicubic, 2.0},
@@ -72,8 +72,9 @@ static double kernel_scale(uint32_t in, uint32_t out)
 	return (double)(float)in / out; /* Pillow stores sizes in floats */
 }
 
-/* Returns the place of an output pixel in the input. Adds the scale once per pixel, as
- * Pillow does, because only then the rounding errors are equal. */
+/* Returns the position in the input from which FILTER_NEAREST takes output pixel
+ * `index`. Adds the scale once per pixel, as Pillow does: a multiplication would give
+ * other rounding errors. */
 static double nearest_place(double scale, uint32_t index)
 {
 	double place = scale * 0.5;
@@ -198,7 +199,8 @@ static size_t kernel_width(enum resample_filter filter, uint32_t in, uint32_t ou
 }
 
 /* Lays out the kernel's tables in one block of memory. A kernel has either exact
- * weights or rounded weights and their pairs; both need the same memory. */
+ * weights, or rounded weights and their pairs. Both variants need the same number of
+ * bytes. */
 static int lay_out(struct kernel *kernel, uint32_t out, size_t width)
 {
 	size_t n = out * width;

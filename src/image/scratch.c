@@ -37,7 +37,8 @@ void *scratch_take(struct scratch *scratch, size_t size)
 		return NULL;
 	size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	if (!scratch->block || scratch->block->size - scratch->used < size) {
-		/* The size doubles, so that even a large image needs only a few blocks. */
+		/* A new block is as large as all blocks before it, so even a large image
+		 * needs only a few blocks. */
 		size_t grow = scratch->bytes > MIN_BLOCK ? scratch->bytes : MIN_BLOCK;
 		if (!add_block(scratch, size > grow ? size : grow))
 			return NULL;
@@ -52,7 +53,8 @@ void scratch_reset(struct scratch *scratch, size_t keep)
 	size_t bytes = scratch->bytes;
 	if (scratch->block && (scratch->block->older || bytes > keep)) {
 		scratch_free(scratch);
-		/* If the allocation fails, the next image reports the error. */
+		/* If the allocation fails, the next image tries again, and reports the
+		 * error. */
 		if (bytes <= keep)
 			(void)add_block(scratch, bytes);
 	}

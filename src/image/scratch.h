@@ -7,10 +7,10 @@
 
 #include <stddef.h>
 
-/* Memory for one image: given out in pieces, which are all taken back together. If a
- * block of memory is too small, blocks are added. scratch_reset replaces several blocks
- * by one of their total size, so that the next image of this size needs no allocation.
- * Threads: one at a time. */
+/* Memory for one image, which is given out in pieces. All pieces are taken back
+ * together. If the newest block of memory is too small for a piece, another block is
+ * added. scratch_reset replaces several blocks by one of their total size, so that the
+ * next image of this size needs no allocation. Threads: one at a time. */
 
 struct scratch_block;
 
@@ -23,6 +23,7 @@ struct scratch {
 /* Returns uncleared memory, aligned for any vector instruction, or NULL if there is no
  * memory. */
 void *scratch_take(struct scratch *scratch, size_t size);
-/* Takes all pieces back. If the blocks have more than `keep` bytes, frees the blocks. */
+/* Takes all pieces back. Frees the blocks if together they have more than `keep`
+ * bytes. */
 void scratch_reset(struct scratch *scratch, size_t keep);
 void scratch_free(struct scratch *scratch);

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The results of sections_keep, in a list that only grows at its head. */
+/* List of all results of sections_keep. New ones are added at its head, and none is
+ * removed. */
 static _Atomic(const struct tensor_sections *) kept;
 
 static const struct tensor_sections *find_kept(

@@ -9,8 +9,8 @@
  * The sections [tensor NAME] of a job. They prepare some of the job's files in
  * another way than [tensor].
  *
- *   rules (`from` is ""): NAME is a glob. The section prepares the samples whose paths match.
- *   a pair (`from` is the path of a sample's second file): the section prepares the second file,
+ *   rules (if `from` is ""): NAME is a glob. The section prepares the samples whose paths match.
+ *   a pair (if `from` is the path of the second file): the section prepares the second file,
  *       whose tensor follows that of the first file. NAME is the name of the second file.
  *
  *   Owns: the results of sections_keep, which live until the process ends, so that a preparation
@@ -19,8 +19,8 @@
  */
 
 #define SECTIONS_MOST 4
-#define SECTION_NAME 64	 /* bytes that are enough for a name */
-#define SECTION_FROM 160 /* bytes that are enough for `from` */
+#define SECTION_NAME 64	 /* bytes that suffice for a name */
+#define SECTION_FROM 160 /* bytes that suffice for `from` */
 
 struct tensor_section {
 	char name[SECTION_NAME];
@@ -34,21 +34,22 @@ struct tensor_sections {
 	struct tensor_section section[SECTIONS_MOST];
 };
 
-/* Returns equal sections that live as long as the process, or NULL if there is no
- * memory. */
+/* Returns a copy of the sections that lives as long as the process, the same one for
+ * equal sections. Returns NULL if there is no memory. */
 const struct tensor_sections *sections_keep(const struct tensor_sections *sections);
 
 /* Tells whether both are NULL, or have equal names and preparations in equal order. */
 bool sections_equal(const struct tensor_sections *a, const struct tensor_sections *b);
 
-/* Returns the index of the first section whose glob matches the path, or -1. A star
- * matches slashes, too. */
+/* Returns the index of the first section whose glob matches the path, or -1 if none
+ * does. A star also matches slashes. */
 int sections_find(const struct tensor_sections *sections, const char *path);
 
 /* Returns the section for the second files of samples, or NULL if samples are not
  * pairs. */
 const struct tensor_section *preparation_pair(const struct preparation *preparation);
 
-/* Returns the preparation of a sample. path: relative to the dataset. */
+/* Returns the preparation of a sample: that of the section for its path, or
+ * `preparation` itself. path: relative to the dataset. */
 const struct preparation *preparation_at(
 	const struct preparation *preparation, const char *path);

@@ -12,16 +12,16 @@
 
 /*
  * A tensor: a prepared sample. Usually it holds pixels as (height, width, channels),
- * without padding: 8-bit RGB, or another mode. The tensor of a group (a directory of
+ * without padding: 8-bit RGB, or another mode. The tensor of a video (a directory of
  * frames) has several images of one size. The tensor of a pair has two images, such as
  * an image and its mask. The tensor of an "encoded" preparation has the bytes of the
- * source file, and height = width = 0.
+ * source file, and its height and width are 0.
  *
  *   Owns: its bytes, and the file that they lie in, until each holder has called tensor_free.
  *   Threads: immutable once published.
  */
 
-/* Pillow's modes, and modes of 16 bits that Pillow lacks. */
+/* Pillow's modes of pixels, and modes of 16 bits that Pillow lacks. */
 enum pixel_mode {
 	PIXELS_RGB,
 	PIXELS_L, /* gray */
@@ -44,14 +44,15 @@ struct pixel_mode_info {
 };
 extern const struct pixel_mode_info pixel_modes[N_PIXEL_MODES];
 
-/* bits: number of bits per channel. Returns PIXELS_RGB if no mode has such channels. */
+/* Returns the mode with these channels, or PIXELS_RGB if there is none. bits: number of
+ * bits per channel. */
 enum pixel_mode pixel_mode_of(unsigned channels, unsigned bits, bool palette);
 
 struct tensor_shape {
 	uint32_t height;
 	uint32_t width;
 	enum pixel_mode mode;
-	/* number of images in a group, one after another; 0: a single image */
+	/* number of images of a video, one after another; 0: a single image */
 	uint32_t frames;
 };
 
@@ -77,17 +78,19 @@ struct tensor {
 	uint8_t *data;
 	/* the file in memory with the tensor's bytes, which the kernel can read */
 	struct backing file;
-	/* bytes that come before the tensor in this file, such as the header of a PPM */
+	/* the bytes that precede the tensor in this file, such as the header of a PPM */
 	const uint8_t *head;
 	size_t head_bytes;
-	/* shape of the second image of a pair, at data + second_at; zeros: no pair */
+	/* shape of the second image of a pair, which begins at data + second_at; zeros:
+	 * the tensor is of no pair */
 	struct tensor_shape second;
 	uint64_t second_at;
 	uint32_t made_for; /* the job that first requested the tensor; 0: not known */
 	atomic_uint holds; /* number of holders; the last one frees the tensor */
 };
 
-/* Returns UINT64_MAX if the number of bytes does not fit. */
+/* Returns the bytes of all images, or UINT64_MAX if the number does not fit into 64
+ * bits. */
 uint64_t tensor_shape_bytes(struct tensor_shape shape);
 
 #define TENSOR_SECOND_ALIGN 16
@@ -96,14 +99,15 @@ static inline uint64_t tensor_second_at(uint64_t first_bytes)
 	return (first_bytes + TENSOR_SECOND_ALIGN - 1) / TENSOR_SECOND_ALIGN *
 	       TENSOR_SECOND_ALIGN;
 }
-/* Makes *ret the first or second image of a pair. *ret must not outlive `tensor`. */
+/* Makes *ret a view of the first or second image of a pair, without a copy. *ret must
+ * not outlive `tensor`. */
 void tensor_view(const struct tensor *tensor, bool second, struct tensor *ret);
 
 /* Returns NULL if there is no memory. */
 struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes);
-/* Takes over the tensor, and returns a copy in a file in memory, which begins with
- * `head`, so that the kernel can serve reads. If no file can be made, returns the
- * tensor itself, unchanged. */
+/* Takes over the tensor, and returns a copy whose bytes are in a file in memory, after
+ * `head`: the kernel can then serve reads. If no file can be made, returns the tensor
+ * itself, unchanged. */
 struct tensor *tensor_to_file(struct tensor *tensor, struct backings *backings,
 	const uint8_t *head, size_t head_bytes);
 struct tensor *tensor_hold(struct tensor *tensor);

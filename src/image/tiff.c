@@ -26,7 +26,7 @@ struct tiff {
 	uint16_t bits, channels, photometric, planar, orientation;
 	/* the file's colours have already been multiplied by the file's alpha */
 	bool associated;
-	/* keep: the file's channels are kept; real: the file's numbers are floats */
+	/* keep: the file's channels are kept. real: the file's numbers are floats. */
 	bool keep, real;
 	enum pixel_mode mode; /* mode of the file */
 	size_t pixel;	      /* bytes of a pixel in the result */
@@ -137,8 +137,8 @@ static enum pixel_mode mode_of(const struct tiff *tiff, bool alpha)
 		channels + (alpha && !palette), tiff->bits == 16 ? 16 : 8, palette);
 }
 
-/* Checks the compression. YCbCr is accepted only in JPEG, because libtiff itself
- * converts it to RGB there. */
+/* Checks the compression. YCbCr is accepted only with JPEG compression, because libtiff
+ * then converts it to RGB itself. */
 static int check_compression(struct tiff *tiff)
 {
 	uint16_t compression;
@@ -211,7 +211,7 @@ static int open_image(
 
 /* --- pixels ------------------------------------------------------------------------------- */
 
-/* Returns number i of a row; if it has 16 bits, its upper 8 bits. */
+/* Returns number i of a row. Of a number of 16 bits, returns the upper 8 bits. */
 static unsigned sample(const struct tiff *tiff, const uint8_t *row, size_t i)
 {
 	unsigned shift;
@@ -226,7 +226,8 @@ static unsigned sample(const struct tiff *tiff, const uint8_t *row, size_t i)
 	}
 }
 
-/* Returns a gray pixel. 16-bit gray counts as a number: 255 and more are white. */
+/* Returns pixel i of a gray row in 8 bits. 16-bit gray is not scaled: values of 255 and
+ * more are white. */
 static uint8_t gray(const struct tiff *tiff, const uint8_t *row, size_t i)
 {
 	if (tiff->bits == 16) {

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Formats that some builds of joaderfs, or all of them, can't decode. */
+/* Formats that this build or other builds of joaderfs can't decode. */
 static const struct {
 	const char *name;
 	size_t offset;

@@ -9,8 +9,9 @@
 /* Largest side, in pixels, of the blocks (MCUs) of a JPEG. */
 #define JPEG_BLOCK 32
 
-/* Returns the most bytes that any codec holds: JPEG the coefficients of a progressive
- * file, PNG the rows of an interlaced file with four channels of 16 bits. */
+/* Returns the largest number of bytes that any codec holds for such an image: 8 per
+ * pixel. JPEG holds all coefficients of a progressive file, PNG all rows of an
+ * interlaced file with four channels of 16 bits. */
 static uint64_t codec_bytes(struct tensor_shape image)
 {
 	uint64_t height = image.height, width = image.width;

@@ -11,13 +11,13 @@
 #define DICTIONARY_AT 10 /* offset of the dictionary in a NumPy header */
 
 /* Writes the NumPy header, of `bytes` bytes, of a record with a label and an image.
- * label: the label's NumPy type without its first quote, such as "<i8'", or of an
- * array the type and the shape, such as "<f4', (3,)". type, shape, axes: those of
- * the image. */
+ * label: the label's NumPy type without the first quote, such as "<i8'"; if the label
+ * is an array, type and shape, such as "<f4', (3,)". type, shape, axes: those of the
+ * image. */
 static void print_record(const char *label, const char *type, const uint32_t *shape,
 	size_t axes, size_t bytes, uint8_t *head)
 {
-	/* size of the header's dictionary, which a newline follows */
+	/* number of bytes for the header's dictionary; one newline follows */
 	const size_t room = bytes - 1 - DICTIONARY_AT;
 	char *text = (char *)head + DICTIONARY_AT;
 	head_npy(type, shape, axes, bytes, head);

@@ -10,7 +10,8 @@
 #include <stdbool.h>
 
 /*
- * Makes the bytes that precede the tensor in a file: a head, and in a record also the label.
+ * Makes the bytes that precede the tensor in a file of the mount: a head, and in a
+ * record also the label.
  *
  *   0         HEAD_SIZE   FILE_HEAD_SIZE
  *   +---------+-----------+------------------+
@@ -25,8 +26,7 @@
 
 struct file_head {
 	enum head_kind kind;
-	/* whether the file is a record of a label and an image; then `kind` must be
-	 * HEAD_NPY */
+	/* the file is a record of a label and an image; only with HEAD_NPY */
 	bool record;
 	uint32_t label;
 	/* type of the array, if a program made the tensor; NULL: the tensor has
@@ -34,7 +34,8 @@ struct file_head {
 	const struct array_type *array;
 };
 
-/* Makes the head and, if head.record, the label. Returns the number of bytes of both. */
+/* Makes the head and, if head.record is set, the label. Returns the number of bytes
+ * made. */
 size_t file_head_make(struct file_head head, struct tensor_shape shape,
 	uint8_t ret[static FILE_HEAD_SIZE]);
 
@@ -58,13 +59,13 @@ void file_head_pair(const struct file_head_field fields[static 2],
 	const uint32_t *records, size_t bytes, uint8_t *head);
 
 #define FILE_HEAD_MOST (2 * HEAD_SIZE + 4 * CONFIG_MOST_TARGETS)
-/* Makes the head of a record whose label is an array of n float32 numbers, and after
- * the head n zeros in place of the label. type, shape, axes: see file_head_record.
+/* Makes the head of a record whose label is an array of n float32 numbers. Writes n
+ * zeros after the head, in place of the label. type, shape, axes: see file_head_record.
  * Returns the number of bytes of both. */
 size_t file_head_targets(const char *type, const uint32_t *shape, size_t axes, uint32_t n,
 	uint8_t ret[static FILE_HEAD_MOST]);
 
-/* Makes the head of a file with an array that a program made. If `record`, the label
- * follows the head. Returns the number of bytes of both. */
+/* Makes the head of a file with an array that a program made. If `record` is true, the
+ * label follows the head. Returns the number of bytes made. */
 size_t file_head_array(const struct array_type *array, bool record, uint32_t label,
 	uint8_t ret[static FILE_HEAD_SIZE]);

@@ -4,9 +4,10 @@
 #include "load/flight.h"
 #include "base/ensure.h"
 
-/* First limit of a storage. If it is too high, tries soon find a lower one. */
+/* Limit with which a storage begins. If this is too high, tries soon find a lower
+ * limit. */
 #define FIRST_LIMIT 64
-/* Least limit that is tried. While one read hangs, a second one can still run. */
+/* Least limit that is tried: while one read hangs, a second read can still run. */
 #define LEAST_LIMIT 2
 /* Least number of reads in a round: enough to distinguish two rates that differ by a
  * quarter. */
@@ -38,8 +39,8 @@ static void begin_round(struct flight *flight, uint64_t now_ns)
 
 void flight_begin(struct flight *flight, uint64_t now_ns)
 {
-	/* The time without reads says nothing about the storage, so the start of the
-	 * round is moved forward by this time. */
+	/* The time without a read in flight says nothing about the storage. So the
+	 * beginning of the round is moved forward by this time. */
 	if (flight->in_flight++ == 0)
 		flight->begun_ns += now_ns - flight->idle_ns;
 }
@@ -50,10 +51,10 @@ static void settle(struct flight *flight, double rate)
 	flight->rate = rate;
 }
 
-/* Ends a round in which another limit than the settled one was tried. After a
- * successful doubled limit, the next round doubles the limit again; in all other cases
- * REST_ROUNDS pass before the next try. After a failed try the next one goes in the
- * opposite direction. */
+/* Judges a round in which a limit was tried. If a doubled limit was successful, the
+ * next round doubles it again. In all other cases REST_ROUNDS rounds pass before the
+ * next try. After a failed double the next try is a half, and after a failed half a
+ * double. */
 static void judge_try(struct flight *flight, double rate)
 {
 	bool less = flight->tries_less;
@@ -85,9 +86,9 @@ static void try_another(struct flight *flight)
 		flight->tries_less = false;
 }
 
-/* Ends a round in which the limit was rarely reached. The rate then tells nothing about
- * the limit, so the settled limit is used again. But a doubled limit is kept if the
- * rate did not fall, because reads had to wait at the settled limit. */
+/* Judges a round in which the limit was rarely reached. The rate then tells nothing
+ * about the limit, so the settled limit is used again. Exception: a doubled limit is
+ * kept if the rate did not fall, because at the settled limit reads had to wait. */
 static void end_idle_round(struct flight *flight, double rate)
 {
 	if (flight->limit > flight->settled && rate >= flight->rate)

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * Limits how many reads of one storage are in flight. The best limit is the smallest one
- * at which the storage reaches its full speed. It is found by trying.
+ * Limits how many reads of one storage are in flight. The best limit is the smallest
+ * one at which the storage reaches its full speed. Tries find this limit.
  *
  * The rate of reads is measured over groups of successive reads. In this file and in
  * flight.c such a group is called a round. A round has as many reads as the limit (after
@@ -23,23 +23,23 @@
 
 struct flight {
 	unsigned most;	  /* largest limit that is tried */
-	unsigned limit;	  /* most reads that may be in flight now */
-	unsigned settled; /* limit to which a failed try returns */
+	unsigned limit;	  /* largest number of reads that may be in flight now */
+	unsigned settled; /* the last limit that was kept; restored after a failed try */
 	bool fixed;
 	/* a doubled or halved limit was tried and not kept */
 	bool has_failed;
-	/* the current try halves the limit; if no try runs: the next try does */
+	/* the current try or, if there is none, the next one halves the limit */
 	bool tries_less;
 	unsigned in_flight;
 	double rate;   /* reads per second at the limit `settled`; 0: not known */
 	unsigned rest; /* number of rounds until another limit is tried */
 	/* The fields below describe the current round. */
-	/* start of the round; moved forward by each time without a read in flight, so
-	 * that this time does not count */
+	/* beginning of the round; moved forward by the times without a read in flight,
+	 * so that these do not count */
 	uint64_t begun_ns;
 	uint64_t idle_ns; /* time at which the last read ended */
 	unsigned ended;	  /* number of reads that have ended */
-	/* number of these reads that ended while the limit was reached */
+	/* number of reads that ended while the limit was reached */
 	unsigned at_limit;
 };
 

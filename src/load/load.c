@@ -82,7 +82,7 @@ static int fail_memory(struct load_task *task)
 	return fail(task, -ENOMEM, "no memory");
 }
 
-/* Triggers the fault load.image.NAME, where NAME is the last part of the path. */
+/* Hits the fault load.image.NAME, where NAME is the last part of the path. */
 static void hit_image_fault(const struct load_task *task)
 {
 	char place[64];
@@ -91,8 +91,8 @@ static void hit_image_fault(const struct load_task *task)
 	(void)fault_hit(place);
 }
 
-/* Makes an output for each task of the chain, in context->outputs. Returns NULL if
- * there is no memory. */
+/* Makes an array in context->outputs, with an output for each task of the chain. Returns
+ * the array, or NULL if there is no memory. */
 static struct image_output *new_outputs(
 	struct load_context *context, const struct load_task *task, size_t *ret_n)
 {
@@ -131,7 +131,8 @@ static uint64_t second_bytes(const struct load_task *second)
 	return preparation_bytes(second->preparation, image, second->expected_bytes);
 }
 
-/* Decodes the second file of a pair into the tensor, after the pixels of the first. */
+/* Decodes the second file of a pair into the tensor, after the pixels of the first
+ * file. */
 static int decode_second(
 	struct load_context *context, struct load_task *task, struct tensor *tensor)
 {
@@ -153,7 +154,8 @@ static int decode_second(
 	return err;
 }
 
-/* Decodes frame i of a video (a directory of files) into its place in the tensor. */
+/* Decodes frame i of a video (a directory of files) into the i-th image of the
+ * tensor. */
 static int decode_frame(struct load_context *context, const struct load_task *frame,
 	const struct load_read *read, uint32_t i, struct tensor *tensor,
 	char message[static IMAGE_MESSAGE])
@@ -302,8 +304,8 @@ static void finish(struct load_task *one, const struct load_task *first)
 	ensure((one->status == 0) == (one->tensor != NULL));
 }
 
-/* Makes task->same, which next_decode found in the cache, the tensor of each task of
- * the chain. */
+/* Sets the tensor of each task of the chain to its `same`, the finished tensor that
+ * next_decode found in the cache. */
 static void take_same(struct load_task *task)
 {
 	tensor_free(task->read->tensor);

@@ -18,7 +18,7 @@
  * more of them as long as this makes the storages faster. Decoders are threads that
  * decode images (image.h), usually one per CPU. So a slow read holds up no decoder, and
  * a read that never ends holds up only its own thread. Decoders also do other long work
- * for callers: load_pool_run.
+ * for callers (load_pool_run).
  *
  *     next_read --> a reader --> read ... next_decode --> a decoder --> done
  *
@@ -47,8 +47,8 @@ struct load_identity {
 struct load_task {
 	/* The caller sets the fields from here to `second`. */
 	const char *path;
-	/* container whose part `part` is the sample; NULL: the file `path` is the
-	 * sample */
+	/* path of the container; the sample is its part `part`. NULL: the file `path` is
+	 * the sample */
 	const char *container;
 	struct source_part part;
 	/* if `path` is a URL: offset of the text that still has to be %-escaped */
@@ -57,22 +57,22 @@ struct load_task {
 	/* directory that symbolic links must not leave; NULL: no limit */
 	const char *root;
 	uint64_t expected_bytes; /* bytes of the sample, as in the catalogue */
-	/* mtime of the file in the catalogue; the task fails if the file has another
-	 * one */
+	/* mtime that the catalogue has for the file; the task fails if the file has
+	 * another mtime */
 	int64_t expected_mtime_ns;
 	struct tensor_shape expected_image; /* size of the image in the file */
 	/* EXIF orientation, used only with exif = apply; 0 or 1: upright */
 	unsigned orientation;
 	uint64_t max_pixels; /* images with more pixels fail; 0: IMAGE_MAX_PIXELS */
 	const struct preparation *preparation;
-	/* the sample in its tier; if there is no tier, tier.dataset is NULL */
+	/* the sample in the dataset's tier; tier.dataset is NULL if there is no tier */
 	struct tier_sample tier;
 	uint32_t tier_worth;
 	void *owner; /* private to the caller */
 	/* owner of the tensor's file in memory; NULL: the tensor gets no file */
 	struct backings *backings;
 	struct file_head head; /* head of the tensor's file */
-	/* true: the pool sets `identity` to the hash of the file's bytes */
+	/* the pool must set `identity` to the hash of the file's bytes */
 	bool by_content;
 	/* The next task of a chain, or NULL. The tasks of a chain prepare the same file
 	 * in several ways; the file is read and decoded once, as the first task says.
@@ -80,17 +80,17 @@ struct load_task {
 	 * preparation in a chain may be encoded or approximate, or have
 	 * fills_truncated, exif = apply or channels = keep. */
 	struct load_task *also;
-	/* NULL, or the second file of a pair, such as a mask, whose pixels follow those
-	 * of the first; or, with preparation->frames, the next frame of a video. Its
-	 * task uses only the fields about the file, the preparation and the tier. A
-	 * task with a second file is in no chain. */
+	/* NULL, or the task of the second file of a pair, such as a mask: its pixels
+	 * follow those of the first file. With preparation->frames: the task of the next
+	 * frame of a video. `second` uses only the fields about the file, the
+	 * preparation and the tier. A task with `second` is in no chain. */
 	struct load_task *second;
 	struct load_read *read; /* set by the pool: what the reading stage has read */
-	/* The pool sets this when the file was read; the caller may read it. */
+	/* Set by the pool when the file was read; the caller may use it from then on. */
 	struct load_identity identity;
-	/* NULL, or a finished tensor of the same image. The callback next_decode may
-	 * set it, in all tasks of the chain, each with its own reference; then nothing
-	 * is decoded. */
+	/* NULL, or a finished tensor of the same image, set by the callback next_decode.
+	 * Then nothing is decoded. next_decode sets `same` in all tasks of a chain, or
+	 * in none; each task has its own reference. */
 	struct tensor *same;
 	/* The pool sets the fields below. */
 	int status;
@@ -119,8 +119,8 @@ must_check int load_context_use_plain(struct load_context *context);
 /* The programs must live longer than the context. */
 void load_context_use_programs(struct load_context *context, struct programs *programs);
 
-/* Processor times of reading, decoding and resizing. peak_bytes: the most bytes that
- * the context held after an image, without tensors. */
+/* Processor times of reading, decoding and resizing. peak_bytes: the largest number of
+ * bytes, without tensors, that the context has held after an image. */
 struct load_usage {
 	uint64_t read_ns;
 	uint64_t decode_ns;
@@ -149,7 +149,7 @@ must_check int load_bytes(struct load_task *task);
 struct load_work {
 	TAILQ_ENTRY(load_work) link;
 	void (*run)(struct load_work *work);
-	/* the work waits for a server, so a reader does it, not a decoder */
+	/* the work waits for a server, so a reader does the work, not a decoder */
 	bool waits;
 	bool queued; /* set by the pool: the work is in a queue */
 	/* used only by the scheduler: when the work is due; 0: at once */
@@ -181,17 +181,17 @@ must_check int load_pool_new(unsigned most_readers, unsigned n_decoders,
  * task: wakes a sleeping thread, or starts a reader if none is free. One call wakes one
  * thread: a callback that returns a task must call this again if it has more tasks. */
 void load_pool_kick(struct load_pool *pool, enum load_stage stage);
-/* Has the work done by a decoder, before the decoder's next task; if work->waits, by a
- * reader, before the reader's next read. If a decoder or a runner calls this, and the
- * work does not wait, the caller itself does the work at once. */
+/* Queues the work for a decoder, or for a reader if work->waits is set; the thread does
+ * the work before its next task. Work without work->waits that a decoder or a runner
+ * passes is not queued: the calling thread does it at once. */
 void load_pool_run(struct load_pool *pool, struct load_work *work);
 /* Takes work out of its queue. Returns false if a thread has begun the work. */
 must_check bool load_pool_take_back(struct load_pool *pool, struct load_work *work);
 /* Finishes the tasks that were begun and the queued work, and joins the threads. A read
- * that has not ended after two seconds fails with -EINTR; its thread remains, and no
- * longer accesses the caller's data. */
+ * that has not ended after two seconds fails with -EINTR. The thread of this read
+ * remains, and no longer accesses the caller's data. */
 void load_pool_free(struct load_pool **pool);
 
-/* Reads the file of one task and decodes one task, in the calling thread. Returns false
- * if there was no task to decode. */
+/* Reads the file of one task, and decodes one task, perhaps another, in the calling
+ * thread. Returns false if there was no task to decode. */
 bool load_run_one(struct load_context *context, const struct load_callbacks *callbacks);

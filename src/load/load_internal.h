@@ -31,7 +31,7 @@ struct load_read {
 	struct load_read *second;
 	bool has_second;
 	char *second_name; /* name of the second file or the next frame, for messages */
-	/* whether `message` already names the mask or later frame that failed */
+	/* `message` already names the mask or later frame that failed */
 	bool names_second;
 	/* if `encoded`: the tensor into which the file is read, instead of `bytes` */
 	struct tensor *tensor;
@@ -46,11 +46,11 @@ struct load_read {
 /* Returns NULL if there is no memory. */
 struct load_read *load_read_new(void);
 void load_read_free(struct load_read **read);
-/* Frees those buffers of the read that are far larger than most samples need. */
+/* Frees each buffer of the read that is far larger than most samples need. */
 void load_read_trim(struct load_read *read);
 
-/* Makes the message of a sample of several files: its mask or later frame, the file
- * `name`, has failed for the reason `message`. */
+/* Makes the message of a sample of several files, whose mask or later frame has failed.
+ * name: the file that has failed. message: the reason. */
 void load_name_second(
 	const char *name, const char *message, char ret[static IMAGE_MESSAGE]);
 

@@ -44,8 +44,8 @@ static int openat2_beneath(int root, const char *relative, int flags)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* Turns ELOOP and ENOTDIR, with which openat fails for a link because of O_NOFOLLOW,
- * into EXDEV. */
+/* Turns ELOOP and ENOTDIR into EXDEV: openat with O_NOFOLLOW fails with these errors at
+ * a link. */
 static int no_link(int err)
 {
 	return err == -ELOOP || err == -ENOTDIR ? -EXDEV : err;

@@ -6,12 +6,12 @@
 #include "base/cleanup.h"
 
 /*
- * Opens only files within a tree, even if directories change during the call. Follows symbolic
- * links that stay in the tree.
+ * Opens files within the tree below `root`, and no others, even if directories change
+ * during the call. Follows symbolic links that stay in the tree.
  *
  *   Threads: any; no state.
  *   Errors: -errno; -EXDEV: a link leads out of the tree, or appeared during the call.
- *   Fault: load.openat2 acts as if the system call were missing.
+ *   Fault: with load.openat2 the system call openat2 seems to be missing.
  */
 
 /* path: absolute, and begins with the root's path. Returns a descriptor or -errno. */

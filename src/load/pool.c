@@ -12,8 +12,8 @@
 
 /* A thread takes tasks until there are none, and sleeps until the next kick
  * (load_pool_kick), which announces a task. Kicks are counted, and a thread that is
- * about to sleep takes a kick and does not sleep. So no kick is lost between a thread's
- * last look for a task and its sleep. */
+ * about to sleep takes a kick and does not sleep. So a kick that comes between a
+ * thread's last search for a task and its sleep is not lost. */
 
 struct decoder {
 	struct load_pool *pool;
@@ -22,7 +22,7 @@ struct decoder {
 	pthread_t thread;
 };
 
-/* true in the threads of decoders and runners */
+/* this thread is a decoder or a runner */
 static _Thread_local bool is_decoder;
 
 void load_read_give(struct load_read *read, struct load_task *task)
@@ -80,7 +80,8 @@ void load_pool_kick(struct load_pool *pool, enum load_stage stage)
 	bool wake = crew->asleep > 0;
 	bool lacks = stage == LOAD_READ && readers_lack_locked(pool);
 	lock_release(&pool->lock);
-	/* If this thread held the lock, the woken thread would have to wait for it. */
+	/* signals without the lock: otherwise the woken thread would have to wait for
+	 * the lock */
 	if (wake)
 		pthread_cond_signal(&crew->kicked);
 	if (lacks)
@@ -225,8 +226,8 @@ static void *decoder_main(void *argument)
 {
 	struct decoder *decoder = argument;
 	is_decoder = true;
-	/* The processes of training jobs take precedence. It does no harm if the kernel
-	 * refuses this. */
+	/* Decoders and runners give way to the processes of training jobs. If the kernel
+	 * refuses this, no harm is done. */
 	(void)pthread_setschedparam(
 		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
 	bool runs = decoder->stage == LOAD_RUN;
@@ -348,8 +349,8 @@ void load_pool_free(struct load_pool **pool_pointer)
 		i++)
 		load_context_free(&pool->decoders[i].context);
 	free(pool->decoders);
-	/* a reader that has not ended may still use the pool, so the pool is not freed
-	 * then */
+	/* If a reader has not ended, it may still use the pool. So the pool is then not
+	 * freed. */
 	if (all)
 		pool_destroy(pool);
 	*pool_pointer = NULL;

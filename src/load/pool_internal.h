@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-/* Types and functions that pool.c (decoders) and readers.c share. A crew is the threads
+/* Types and functions that pool.c (decoders) and readers.c share. A *crew*: all threads
  * of one stage. */
 
 struct crew {
@@ -24,8 +24,8 @@ struct reader {
 	LIST_ENTRY(reader) link; /* (lock) */
 	struct load_pool *pool;
 	pthread_t thread;
-	/* (lock) the task that is read; NULL: there is none, or the pool has taken it
-	 * away */
+	/* (lock) the task whose file is being read; NULL: there is none, or the pool has
+	 * taken the task away */
 	struct load_task *task;
 	bool left_behind; /* (lock) the pool ends without waiting for this thread */
 };
@@ -53,22 +53,22 @@ struct load_pool {
 
 /* Sleeps until load_pool_kick announces a task. Returns false if the thread must end. */
 must_check bool crew_wait(struct load_pool *pool, struct crew *crew);
-/* Returns a read for a new task, if possible one that was used before; NULL if there is
- * no memory. */
+/* Returns a read for a new task, if possible a used one, or NULL if there is no
+ * memory. */
 struct load_read *pool_take_read(struct load_pool *pool);
 
-/* Does the next work that waits for a server. Returns false if there is none, or if
- * half of the readers are doing such work: the other half is kept for reading. At the
- * end of the pool this limit is lifted. */
+/* Does the next work that waits for a server. Returns false if there is no such work.
+ * Also returns false if half of the readers are doing such work, because the other half
+ * is kept for reading; load_pool_free lifts this limit. */
 bool pool_do_waiting(struct load_pool *pool);
 
 /* --- readers.c -------------------------------------------------------------------------- */
 
-/* Returns true if more tasks are announced than readers sleep, and another reader is
- * allowed. Then this counts the new reader, and the caller must release the lock and
- * call reader_start. */
+/* Tells whether another reader has to start: more tasks are announced than readers
+ * sleep, and there are fewer readers than allowed. If so, counts the new reader; the
+ * caller must release the lock and call reader_start. */
 bool readers_lack_locked(struct load_pool *pool);
 int reader_start(struct load_pool *pool);
-/* Waits at most two seconds for the readers to end. Returns false if one has not ended
- * by then. */
+/* Waits at most two seconds for the readers to end. Returns false if a reader has not
+ * ended by then. */
 must_check bool readers_end(struct load_pool *pool);

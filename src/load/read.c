@@ -20,7 +20,7 @@
 /* Reads files: the first stage of loading. A system call on a file may never return, so
  * struct load_read has its own copy of all data that this stage uses. */
 
-/* limit for files that are decoded; any sensible image is far smaller */
+/* larger files are not decoded; any sensible image is far smaller */
 #define MAX_FILE_BYTES (UINT64_C(2) << 30)
 
 struct load_read *load_read_new(void)
@@ -173,7 +173,7 @@ static int read_bytes(
 		done += (uint64_t)n;
 	}
 	stats_add(STAT_SOURCE_BYTES, done);
-	/* the file may have been written during the read */
+	/* a second check, because the file may have changed during the read */
 	int err = check_unchanged(read, fd);
 	if (!err && done < bytes)
 		err = fail(read, -EIO, "has become shorter since the scan");
@@ -182,7 +182,7 @@ static int read_bytes(
 
 static int try_to_open(const struct load_read *read)
 {
-	/* with O_NONBLOCK the open of a FIFO does not wait for a writer */
+	/* O_NONBLOCK: if the file is a FIFO, the open does not wait for a writer */
 	static const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 	if (read->root)
 		return open_beneath(read->root, read->path, flags);
@@ -333,8 +333,8 @@ static void identify_content(struct load_read *read)
 		read->identity = (struct load_identity){0};
 }
 
-/* Reads the second file of a pair, or the further frames. If this fails, the sample
- * fails. */
+/* Reads the second file of a pair, or the second frame of a video and all later ones. If
+ * this fails, the sample fails. */
 static void run_second(struct load_read *read)
 {
 	struct load_read *second = read->second;

@@ -29,8 +29,8 @@ bool readers_lack_locked(struct load_pool *pool)
 	return lacks;
 }
 
-/* Ends the reader's work on its task. Returns false if the pool has ended and has taken
- * the task away, because the read took too long. */
+/* Ends the reader's work on a task. Returns false if the pool has taken the task away,
+ * because the pool ends and the read took too long. */
 static bool is_still_ours(struct reader *reader)
 {
 	LOCK_SCOPE(&reader->pool->lock);
@@ -39,8 +39,8 @@ static bool is_still_ours(struct reader *reader)
 	return ours;
 }
 
-/* Notes the reader's task. Returns false if the pool waits for no more reads; then the
- * read must not begin. */
+/* Notes the reader's task. Returns false if the pool no longer waits for reads, so that
+ * the caller must not begin to read. */
 static bool begin(struct reader *reader, struct load_task *task)
 {
 	LOCK_SCOPE(&reader->pool->lock);
@@ -101,7 +101,7 @@ static void *reader_main(void *argument)
 	return NULL;
 }
 
-/* Returns -ECANCELED if the pool is ending. */
+/* Starts a thread. Returns -ECANCELED if the pool is ending. */
 static int start(struct load_pool *pool)
 {
 	struct reader *reader = calloc(1, sizeof(*reader));
@@ -146,8 +146,8 @@ static void wait_for_readers(struct load_pool *pool)
 	pool->time_is_up = true;
 }
 
-/* Takes its task away from one reader, and returns the task, which the caller must
- * finish. Returns NULL if no reader has a task. */
+/* Takes the task away from one of the readers that have a task. Returns the task, which
+ * the caller must finish, or NULL if no reader has one. */
 static struct load_task *take_away(struct load_pool *pool)
 {
 	struct reader *reader;

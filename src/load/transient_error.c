@@ -12,7 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* File systems whose files are on another machine, or may be there (FUSE). */
+/* File systems whose files are on another machine, or, with FUSE, may be. */
 static const uint32_t remote[] = {
 	0x6969,	    /* NFS */
 	0x517b,	    /* SMB */

@@ -40,7 +40,8 @@ static int split(const char *text, struct command *command, char *message)
 /* --- the environment ------------------------------------------------------------------- */
 
 /* Makes an environment without the daemon's variables, which may contain credentials.
- * The process gets one computing thread, because there is usually a process per CPU. */
+ * The environment tells the process to compute in one thread, because there is usually a
+ * process per CPU. */
 static int fill_environment(
 	const struct preparation_config *config, struct command *command)
 {
@@ -87,7 +88,7 @@ static int find_user(
 
 /* --- the identity --------------------------------------------------------------------- */
 
-/* Adds the text with the \0 at its end. */
+/* Adds the text and its final \0 to the hash. */
 static void add_text(EVP_MD_CTX *hash, const char *text)
 {
 	EVP_DigestUpdate(hash, text, strlen(text) + 1);
@@ -105,7 +106,8 @@ static int add_bytes(EVP_MD_CTX *hash, int fd)
 	return n < 0 ? -errno : 0;
 }
 
-/* Adds the content of a file, or, if the daemon may not read it, its size and mtime. */
+/* Adds the content of a file to the hash. If the daemon can't open the file, adds its
+ * size and mtime instead. */
 static int add_file(EVP_MD_CTX *hash, const char *path, const struct stat *st)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);

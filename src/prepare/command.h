@@ -22,7 +22,8 @@ struct command {
 	char *text;
 	char *words[COMMAND_MOST_WORDS + 1]; /* pointers into `text`, then NULL */
 	unsigned n;
-	/* each word's file, as stat() told when the file was hashed; zeros: no file */
+	/* stat() of each word that is the path of a file, when the file was hashed;
+	 * zeros for other words */
 	struct stat files[COMMAND_MOST_WORDS];
 	char *environment[10];
 	bool changes_user;
@@ -36,7 +37,7 @@ must_check int command_new(const struct preparation_config *config, struct comma
 	char message[static COMMAND_MESSAGE]);
 void command_free(struct command *command);
 
-/* Tells whether a file of the command has changed since command_new. `message` names
- * the file. */
+/* Tells whether a file of the command has changed since command_new. If so, `message`
+ * names the file. */
 bool command_has_changed(
 	const struct command *command, char message[static COMMAND_MESSAGE]);

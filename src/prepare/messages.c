@@ -37,7 +37,7 @@ struct exchange {
 	struct iovec unsent[3];
 	int n_unsent;
 	uint8_t buffer[LINE_BYTES + ARRAY_MOST_HEAD];
-	/* number of bytes in the buffer, and number of bytes that were parsed */
+	/* have: number of bytes in the buffer; used: how many of these were parsed */
 	size_t have, used;
 	char *message;
 };
@@ -67,7 +67,8 @@ static void note_said(struct process *process, const char *text, size_t n)
 	}
 }
 
-/* Reads a limited number of bytes, so that a long text does not delay the answer. */
+/* Reads a part of the standard error. The part is limited, so that a long text does not
+ * delay the answer. */
 static void listen_to(struct process *process)
 {
 	char text[1024];
@@ -116,8 +117,8 @@ static int is_silent(const struct exchange *exchange)
 
 /* --- sending and receiving -------------------------------------------------------------- */
 
-/* Does not fail if the process has closed its input, because it may have answered
- * before. */
+/* Sends as many bytes as the pipe takes. If the process has closed its input, drops all
+ * unsent bytes without an error, because the process may already have answered. */
 static void send_some(struct exchange *exchange)
 {
 	ssize_t n = writev(exchange->process->in, exchange->unsent, exchange->n_unsent);
@@ -158,7 +159,8 @@ static int await_answer(struct exchange *exchange)
 	}
 }
 
-/* Waits for bytes and reads at least one. *ret: the number of bytes read. */
+/* Waits for bytes of the process, and reads at least one of them. *ret: the number of
+ * bytes read. */
 static int receive(struct exchange *exchange, void *to, size_t most, size_t *ret)
 {
 	for (;;) {
@@ -187,8 +189,8 @@ static int receive_more(struct exchange *exchange, size_t most)
 	return err;
 }
 
-/* *ret: the line, which is in the buffer. exchange->used becomes the offset of the byte
- * after the line. */
+/* Receives a line. *ret points to the line in the buffer. exchange->used becomes the
+ * offset of the byte after the line. */
 static int receive_line(struct exchange *exchange, const char **ret)
 {
 	uint8_t *end;
@@ -242,7 +244,8 @@ static int receive_refusal(struct exchange *exchange, uint64_t bytes)
 	return -EBADMSG;
 }
 
-/* exchange->used becomes the offset after the NumPy header. */
+/* Receives the NumPy header, and checks it. exchange->used becomes the offset of the
+ * byte after the header. */
 static int receive_head(
 	struct exchange *exchange, const struct array_type *type, uint64_t bytes)
 {

@@ -17,9 +17,9 @@
 #define FIRST_PAUSE_NS UINT64_C(100000000)
 #define MOST_PAUSE_NS UINT64_C(5000000000)
 
-/* A slot is a place for one process of a program, and may be empty. Only the thread
- * that has taken the slot uses the process. Only programs_stop, which holds the lock,
- * may kill the process meanwhile. */
+/* A slot can hold one process of a program; there is none if `runs` is false. Only the
+ * thread that has taken the slot uses the process. Exception: programs_stop, which holds
+ * the lock, may kill the process. */
 struct slot {
 	struct process process;
 	bool taken;
@@ -154,7 +154,8 @@ unsigned programs_processes(const struct programs *programs, size_t n)
 
 /* --- slots ------------------------------------------------------------------------------ */
 
-/* Returns a free slot, if possible one with a running process. NULL if all are taken. */
+/* Returns a free slot, if possible one with a running process, or NULL if all slots are
+ * taken. */
 static struct slot *free_slot_locked(
 	const struct programs *programs, const struct program *program)
 {
@@ -206,9 +207,9 @@ static void end_process(struct programs *programs, struct slot *slot)
 	process_end(&slot->process);
 }
 
-/* Waits before a program that has failed is started again. The first failure causes no
- * wait, the second one FIRST_PAUSE_NS, and each further one twice as much as the failure
- * before, up to MOST_PAUSE_NS. */
+/* Waits before a program that has failed is started again: after one failure not at all,
+ * after two failures in a row FIRST_PAUSE_NS. Each further failure doubles the wait, up
+ * to MOST_PAUSE_NS. */
 static void pause_before_start(struct programs *programs, const struct program *program)
 {
 	LOCK_SCOPE(&programs->lock);
@@ -283,8 +284,8 @@ static void count_failure(struct programs *programs, struct program *program, bo
 	program->failures = failed ? program->failures + 1 : 0;
 }
 
-/* Starts a process if the slot has none. Returns -EBADMSG if the program refused the
- * sample. */
+/* Passes the sample to the slot's process, which is started if there is none. Returns
+ * -EBADMSG if the program refused the sample. */
 static int try_once(struct programs *programs, struct program *program, struct slot *slot,
 	const struct program_sample *sample, uint8_t *tensor, char *message)
 {

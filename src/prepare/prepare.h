@@ -14,8 +14,9 @@
  *   Flow: programs_new reads the commands. A thread calls programs_run for each sample;
  *         as many calls run at the same time as there are processes. A process is
  *         started when it is first needed. A process that dies, hangs or sends an
- *         invalid answer is killed, and another one gets the sample; if this fails, too,
- *         the call fails. programs_stop ends the processes; running calls fail.
+ *         invalid answer is killed, and another process gets the sample. If the second
+ *         process fails, too, the call fails. programs_stop ends the processes; running
+ *         calls fail.
  *   Owns: the processes, and the descriptions of arrays to which jobs have pointers.
  *   Threads: any.   Errors: 0 or -errno, with a message that names the cause.
  *   Trust: a process runs as an ordinary user, without network, without a way to gain
@@ -25,8 +26,8 @@
 
 struct programs;
 
-/* Logs a message for each command that can't be run. If `stops`, such a command is an
- * error; otherwise the message is a warning. */
+/* Logs a message for each command that can't be run. stops: such a command makes
+ * programs_new fail; otherwise the message is a warning. */
 must_check int programs_new(
 	const struct daemon_config *config, bool stops, struct programs **ret);
 void programs_stop(struct programs *programs);

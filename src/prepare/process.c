@@ -30,7 +30,8 @@ struct child {
 	int in, out, err;
 	/* filter_sockets has succeeded */
 	bool filtered;
-	const char *step; /* what failed in the start, for the message; NULL: nothing */
+	/* the step of the start that failed, for the message; NULL: none failed */
+	const char *step;
 	int error;
 	sigset_t mask; /* signal mask of the program */
 };
@@ -145,12 +146,12 @@ static void close_pipe(int ends[static 2])
 	}
 }
 
-/* ours: index in `ends` of the end that the daemon keeps; it becomes non-blocking. */
+/* Makes a pipe. The daemon keeps ends[ours], which becomes non-blocking. */
 static int make_pipe(int ends[static 2], int ours)
 {
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return -errno;
-	/* if this fails, the pipe keeps its default size, and is only slower */
+	/* a larger pipe is faster; if this fails, the pipe keeps its default size */
 	(void)fcntl(ends[ours], F_SETPIPE_SZ, PIPE_BYTES);
 	return fcntl(ends[ours], F_SETFL, O_NONBLOCK) == 0 ? 0 : -errno;
 }
@@ -208,8 +209,8 @@ void process_kill(const struct process *process)
 	kill(process->pid, SIGKILL);
 }
 
-/* Kills the process and waits for its end, but at most END_MS, because a process that
- * waits for a device does not end before the device answers. */
+/* Kills the process, and waits at most END_MS for its end: a process that waits for a
+ * device does not end before the device answers. */
 void process_end(struct process *process)
 {
 	struct pollfd ended = {.fd = process->pidfd, .events = POLLIN};

@@ -19,25 +19,27 @@ struct process {
 	int pidfd; /* descriptor of the process; -1: the kernel has no pidfds */
 	int in, out, err;
 	uint64_t asked; /* number of samples sent to the process */
-	bool ready;	/* the first line, joaderfs-prepare 1, has come */
+	bool ready;	/* the process has sent its first line, "joaderfs-prepare 1" */
 	char said[120]; /* last line that the process wrote to standard error */
 	size_t n_said;
 	bool line_ended, closed_err;
 };
 
-/* *ret_isolated: whether the process can't reach the network: it has its own network
- * namespace, or filter_sockets has succeeded. */
+/* *ret_isolated: true if the process can't reach the network, because it has its own
+ * network namespace, or filter_sockets has succeeded. */
 must_check int process_start(const struct command *command, struct process *ret,
 	bool *ret_isolated, char message[static COMMAND_MESSAGE]);
-/* Makes a thread that waits for an answer see that the process has ended. */
+/* Kills the process. A thread that waits for an answer then sees that the process has
+ * ended. */
 void process_kill(const struct process *process);
 void process_end(struct process *process);
 
 /* Tells whether the process runs and has sent nothing since its last answer. */
 bool process_is_good(struct process *process);
 
-/* Waits for the line joaderfs-prepare 1. -ETIMEDOUT: it did not come within timeout_ns;
- * -EPIPE: the process has ended; -EPROTO: it has sent something else. */
+/* Waits for the line "joaderfs-prepare 1". -ETIMEDOUT: the line did not come within
+ * timeout_ns; -EPIPE: the process has ended; -EPROTO: the process has sent something
+ * else. */
 must_check int process_await_ready(
 	struct process *process, uint64_t timeout_ns, char message[static IMAGE_MESSAGE]);
 /* Sends a sample, and receives the array into `tensor`, whose size follows from `type`.

@@ -15,38 +15,38 @@
  *        I := elements that all of K need, without S
  *        first(K), the stream of K with the fewest samples, chooses I with probability
  *        |I| / (|R_first| - |S|)
- *        if it does, each next stream k, in turn, chooses I with probability
+ *        if first(K) does, each later stream k, in turn, chooses I with probability
  *        (|R_before| - |S|) / (|R_k| - |S|), where `before` is the stream before k;
- *        the first stream that does not choose I ends this
- *        the streams that chose I are given one element of it; if there are none,
+ *        the choosing ends at the first stream that does not choose I
+ *        the streams that chose I are given one element of I; if there are none,
  *        first(K) gets one of R_first - S - I
  *        K := K without the streams served ; S := S + I
  *
- * The paper keeps these intersections and their sizes in a dependent sampling tree
- * (section 4), parts of which are rebuilt at many events. This file has no tree: for
- * draws with the right probabilities it is enough to know each R, and to test whether R
- * contains an element. (tools/sim/dsa_tree.h has the tree, for comparison.)
+ * The paper keeps the sets I and their sizes in a dependent sampling tree (section 4),
+ * and rebuilds parts of the tree at many events. This file has no tree: for draws with
+ * the right probabilities it is enough to know each R, and to test whether R contains
+ * an element. (tools/sim/dsa_tree.h has the tree, for comparison.)
  *
  * An element drawn uniformly from R_first - S is in I with the probability |I| /
  * (|R_first| - |S|), with which first(K) has to choose I. If the element is in I, it is
- * a uniform element of I; if not, of R_first - S - I. So the element is drawn first.
- * Then one bit test per stream tells whether every R of K contains it, up to the first
- * stream that lacks it.
+ * uniform in I, otherwise in R_first - S - I. So the element is drawn before it is
+ * known who chooses I. Then one bit test per stream tells whether every R of K contains
+ * it, up to the first stream that lacks it.
  *
  * After each step, S has exactly the elements that all streams of this step's K share.
  * So bit tests also tell whether an element is in S. A uniform element of R - S is found
  * by drawing elements of R until one is not in S. A decision with probability (|R_a| -
  * |S|) / (|R_b| - |S|) is drawn as follows. Imagine |R_b| places, of which the elements
- * of R_a take the first |R_a|. Leave out the places of elements of S. A uniform one of
- * the remaining places belongs to R_a with this probability.
+ * of R_a take the first |R_a|. Leave out the places of elements of S. A place drawn
+ * uniformly from the remaining ones belongs to R_a with this probability.
  *
  * On average few draws are repeated, whatever the sets are: stream k is given each
  * element of R_k with the same probability 1 / |R_k|. So the probability that k is not
  * served yet, after all elements of S were offered, is at most 1 - |S| / |R_k|. If k is
- * first(K) then, finding an element of R_k - S takes |R_k| / (|R_k| - |S|) draws on
- * average, and less for larger sets. The product of this number and the probability is
- * 1: on average, one draw. If many draws in a row fail, which is rare (sets that differ
- * in one element), S is counted.
+ * then first(K), finding an element of R_k - S takes |R_k| / (|R_k| - |S|) draws on
+ * average. The product of this number and the probability is 1: on average, one draw.
+ * If many draws in a row fail, as with sets that differ in one element, S is counted
+ * instead.
  */
 
 struct round {
@@ -55,15 +55,17 @@ struct round {
 	struct sampler_stream **streams; /* by ascending |R| */
 	const struct idset **sets;
 	size_t m;
-	/* K: streams[first .. m) have no sample in this round yet */
+	/* K: the streams from `first` to m - 1, which have no sample in this round
+	 * yet */
 	size_t first;
-	/* S: what all of streams[suffix .. m) need; empty if suffix = first */
+	/* S: the samples that all streams from `suffix` to m - 1 need; empty if suffix =
+	 * first */
 	size_t suffix;
 	uint32_t size; /* |S|, if `counted` */
 	bool counted;
 };
 
-/* Tells whether the sample is in S, and so was offered to all streams of K. */
+/* Tells whether the sample is in S: then it was offered to all streams of K already. */
 static bool offered(const struct round *round, sample_id sample)
 {
 	return round->suffix < round->first &&
@@ -71,9 +73,10 @@ static bool offered(const struct round *round, sample_id sample)
 		       &round->sets[round->suffix], round->m - round->suffix, sample);
 }
 
-/* Drawing and testing a sample takes as long as reading REDRAW_WORDS + TEST_WORDS *
- * (number of sets) words. Counting S reads all words of the sets, up to the end of the
- * smallest set. redraws() allows as many draws as take the time of counting. */
+/* Drawing a sample takes as long as reading REDRAW_WORDS words, and testing the sample
+ * as long as reading TEST_WORDS words per set. Counting S reads all words of the sets,
+ * up to the end of the smallest set. redraws() allows so many draws that they take no
+ * longer than counting. */
 #define REDRAW_WORDS 150
 #define TEST_WORDS 15
 #define LEAST_REDRAWS 16
@@ -102,8 +105,8 @@ static uint32_t count_offered(struct round *round)
 	return round->size;
 }
 
-/* Draws a uniform element of R_first: the sample that `foresee` has drawn, if it was
- * drawn from this set, and nothing was drawn since. */
+/* Draws a uniform element of R_first. If `foresee` has drawn from this set already, and
+ * nothing was drawn since, returns that sample. */
 static sample_id draw_any(struct round *round)
 {
 	const struct idset *set = round->sets[round->first];
@@ -131,7 +134,7 @@ static sample_id draw_one(struct round *round)
 		set, &round->sets[round->suffix], round->m - round->suffix, rank);
 }
 
-/* Returns true with probability (|R_a| - |S|) / (|R_b| - |S|); stream b comes after
+/* Returns true with probability (|R_a| - |S|) / (|R_b| - |S|). Stream b must come after
  * stream a. */
 static bool joins(struct round *round, size_t a, size_t b)
 {
@@ -153,12 +156,13 @@ static bool joins(struct round *round, size_t a, size_t b)
 }
 
 /*
- * Returns the index of the first stream of K that refuses the element of first(K); m:
- * none does. If stream a has chosen the element, the probability that all streams from
- * a+1 to b choose it, too, is (|R_a| - |S|) / (|R_b| - |S|): the product of their single
- * probabilities. So joins(a, b) decides for all of them at once. If one refuses, a
- * bisection finds the first one that does: given that one of a+1 .. b refuses, none of
- * a+1 .. middle refuses with probability
+ * Returns the index of the first stream of K that refuses the element of first(K), or m
+ * if none refuses. If stream a has chosen the element, the probability that all streams
+ * from a+1 to b choose it, too, is (|R_a| - |S|) / (|R_b| - |S|): the product of their
+ * single probabilities. So joins(a, b) decides for all of them at once. If one of them
+ * refuses, a bisection finds the first stream that refuses. Given that one of the
+ * streams from a+1 to b refuses, this is the probability that none from a+1 to `middle`
+ * refuses:
  *
  *    (|R_a| - |S|) / (|R_middle| - |S|) * (|R_b| - |R_middle|) / (|R_b| - |R_a|)
  */
@@ -182,7 +186,8 @@ static size_t first_to_refuse(struct round *round)
 	return b;
 }
 
-/* Gives one sample to the first streams of K. Returns the first index left in K. */
+/* Gives one sample to first(K), and to the streams after it up to the first one that
+ * refuses. Returns the index of this stream, or m. */
 static size_t serve(struct round *round)
 {
 	size_t first = round->first;
@@ -216,8 +221,8 @@ static void sort(struct sampler *sampler)
 	}
 }
 
-/* Samples leave the streams' sets when all are served: probabilities depend on the
- * sizes that the sets had before the round. */
+/* Serves all streams, then removes the samples from their sets: probabilities depend on
+ * the sizes that the sets had before the round. */
 static void draw(struct sampler *sampler, size_t m)
 {
 	struct round round = {&sampler->foreseen, &sampler->rng, sampler->round,
@@ -238,8 +243,8 @@ static void draw(struct sampler *sampler, size_t m)
 	sort(sampler);
 }
 
-/* Draws the sample that draw_one will draw first in the next round, with a copy of the
- * random state. */
+/* Draws, with a copy of the random state, the sample that the next draw_any will draw if
+ * `stream` is first(K). */
 static sample_id foresee(struct sampler *sampler, const struct sampler_stream *stream)
 {
 	struct sampler_foreseen *foreseen = &sampler->foreseen;

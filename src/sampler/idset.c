@@ -30,11 +30,12 @@ struct idset {
 	uint32_t bound;
 	uint32_t size;
 	uint32_t n_blocks;
-	uint32_t n_sums; /* power of two, so idset_select never leaves sums */
+	/* a power of two, so that idset_select finds all its indexes within `sums` */
+	uint32_t n_sums;
 };
 
-/* Returns in byte i the number of bits set in bytes 0 to i of the word. Not every
- * x86-64 has the instruction popcnt. */
+/* Returns a word whose byte i is the number of bits that are set in bytes 0 to i of
+ * `word`. Does without the instruction popcnt, which not every x86-64 has. */
 static uint64_t byte_sums(uint64_t word)
 {
 	word -= word >> 1 & UINT64_C(0x5555555555555555);
@@ -133,8 +134,8 @@ static void set_all_bits(struct idset *set)
 	set->words[set->bound / 64] = (UINT64_C(1) << set->bound % 64) - 1;
 }
 
-/* Sets the bits of the ids. If these are more than half of all ids, it is faster to set
- * all bits, and then to clear those of the other ids. */
+/* Sets the bits of `ids`. If these are more than half of all ids, sets all bits, and
+ * clears the bits of the other ids, which is faster. */
 static int set_bits(struct idset *set, const roaring_bitmap_t *ids)
 {
 	uint64_t n = roaring_bitmap_get_cardinality(ids);
@@ -232,14 +233,14 @@ void idset_remove(struct idset *set, uint32_t id)
 	set->size--;
 }
 
-/* Finds the set bit that has exactly `rank` set bits below it. sums:
- * byte_sums(word). */
+/* Returns the index of the set bit of `word` that has exactly `rank` set bits below it.
+ * sums: the result of byte_sums(word). */
 static uint32_t select_bit(uint64_t word, uint64_t sums, uint32_t rank)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
-	/* Bit 7 of each byte in `below` is set if the sum in this byte of `sums` is at
-	 * most `rank`. No byte borrows in the subtraction: each is at least 128, and
-	 * each sum at most 64. */
+	/* Bit 7 of a byte of `below` is set if the same byte of `sums` is at most
+	 * `rank`. No byte borrows in the subtraction: the bytes are at least 128, and
+	 * the sums at most 64. */
 	uint64_t below = (ones * (rank | 0x80) - sums) & (ones << 7);
 	uint32_t at = (uint32_t)((below >> 7) * ones >> 56) * 8;
 	rank -= sums << 8 >> at & 0xff;
@@ -255,7 +256,8 @@ uint32_t idset_select(const struct idset *set, uint32_t rank)
 	size_t at = 0;
 	for (size_t step = set->n_sums / 2; step; step /= 2) {
 		uint32_t sum = set->sums[at + step];
-		/* compiled to conditional moves, so there is no branch to predict */
+		/* written so that compilers make conditional moves: a branch here could
+		 * not be predicted */
 		bool beyond = sum <= rank;
 		at += beyond ? step : 0;
 		rank -= beyond ? sum : 0;
@@ -292,7 +294,7 @@ bool idset_all_contain(const struct idset *const *sets, size_t n, uint32_t id)
 	return true;
 }
 
-/* The number of blocks of the shortest set. */
+/* Returns the number of blocks of the shortest set. */
 static size_t n_blocks_shared(const struct idset *const *sets, size_t n)
 {
 	size_t least = sets[0]->n_blocks;
@@ -302,9 +304,8 @@ static size_t n_blocks_shared(const struct idset *const *sets, size_t n)
 	return least;
 }
 
-/* Clears the bits in the block `ret` that are not set in `words`. Returns whether
- * any bit is left. The pointers are `restrict`, so that compilers use vector
- * instructions. */
+/* Clears the bits of the block `ret` that are not set in `words`. Tells whether a bit is
+ * left. The pointers are `restrict`, so that compilers use vector instructions. */
 static bool and_block(uint64_t *restrict ret, const uint64_t *restrict words)
 {
 	uint64_t any = 0;
@@ -315,8 +316,8 @@ static bool and_block(uint64_t *restrict ret, const uint64_t *restrict words)
 	return any;
 }
 
-/* Stores in *ret the bits that are set in this block of all sets. Returns false if
- * there are none; then *ret is undefined. */
+/* Stores in *ret the bits that are set in this block of all sets. Returns false if there
+ * is no such bit; *ret is then undefined. */
 static bool shared_block(
 	const struct idset *const *sets, size_t n, size_t block, uint64_t *ret)
 {
@@ -359,7 +360,8 @@ uint32_t idset_select_unshared(
 	}
 }
 
-/* same: 0 adds the ids whose bits are set, UINT64_MAX those whose bits are not. */
+/* Adds ids of the set to `ids`. same: 0: the ids whose bits are set; UINT64_MAX: the ids
+ * whose bits are not set. */
 static void add_differing(const struct idset *set, uint64_t same, roaring_bitmap_t *ids)
 {
 	uint32_t buffer[1024];
@@ -399,7 +401,7 @@ void idset_validate(const struct idset *set)
 	for (size_t i = 0; i < n_lines(set); i++) {
 		ensure(set->lines[i] == count_line(&set->words[i * LINE_WORDS]));
 		size += set->lines[i];
-		/* number of blocks up to that of line i */
+		/* number of blocks up to the block of line i, inclusive */
 		size_t sum = i / BLOCK_LINES + 1;
 		if (i % BLOCK_LINES != BLOCK_LINES - 1)
 			continue;

@@ -11,10 +11,11 @@
 #include <stddef.h>
 
 /*
- * A set of ids below a bound n: a bitset of n/8 bytes, and counts of its parts, which
- * take a few percent more. Finding the element of a rank (idset_select), or the rank of
- * an element (idset_rank), takes O(log n); a test of membership takes one load. If the
- * rank is uniformly random, so is the element of this rank.
+ * A set of ids below a bound n: a bitset of n/8 bytes, and counts of the set bits in
+ * parts of it, which take a few percent more. Finding the element of a rank
+ * (idset_select), or the rank of an element (idset_rank), takes O(log n); a test of
+ * membership takes one load. A uniformly random element is found by a uniformly random
+ * rank.
  *
  *  Threads: the caller serialises.   Errors: -ENOMEM from functions that make a set.
  */
@@ -34,34 +35,34 @@ void idset_free(struct idset **set);
 
 uint32_t idset_bound(const struct idset *set);
 uint32_t idset_size(const struct idset *set);
-/* Returns false for an id beyond the bound. */
+/* Returns false if the id is not below the bound. */
 bool idset_contains(const struct idset *set, uint32_t id);
 void idset_remove(struct idset *set, uint32_t id); /* the id must be present */
 
-/* Removes places[id] from `set` for each id in `before` that is not in `now`. `now` is a
- * subset of `before`, with the same bound. */
+/* Removes places[id] from `set`, for each id that is in `before`, but not in `now`.
+ * `now` must be a subset of `before`, with the same bound. */
 void idset_remove_lost(struct idset *set, const struct idset *before,
 	const struct idset *now, const uint32_t *places);
 
 /* Returns the element that has exactly `rank` smaller elements. rank must be below the
  * size. */
 uint32_t idset_select(const struct idset *set, uint32_t rank);
-/* The number of elements smaller than `id`. The largest allowed id is the bound. */
+/* Returns the number of elements smaller than `id`. `id` may be at most the bound. */
 uint32_t idset_rank(const struct idset *set, uint32_t id);
 
-/* The caller frees the bitmap. NULL: no memory. */
+/* Returns a bitmap, which the caller frees, or NULL if there is no memory. */
 roaring_bitmap_t *idset_to_bitmap(const struct idset *set);
 
-/* Tells whether all n sets have the id. Tests them in this order, up to the first one
- * that lacks the id. */
+/* Tells whether all n sets have the id. Tests the sets in the order of the array, up to
+ * the first one that lacks the id. */
 bool idset_all_contain(const struct idset *const *sets, size_t n, uint32_t id);
-/* Counts the elements that are in all n sets, by reading all their bits. */
+/* Counts the elements that are in all n sets. Reads all bits of the sets. */
 uint32_t idset_count_shared(const struct idset *const *sets, size_t n);
-/* Leaves out the elements that all n sets have, and returns the element of this rank
- * among the remaining elements of `set`. `set` must be one of the n sets. Reads all
+/* Looks at the elements of `set` that are not in all n sets. Returns the one that has
+ * exactly `rank` smaller ones among them. `set` must be one of the n sets. Reads all
  * bits of the sets. */
 uint32_t idset_select_unshared(const struct idset *set, const struct idset *const *sets,
 	size_t n, uint32_t rank);
 
-size_t idset_bytes(const struct idset *set); /* the memory in use */
+size_t idset_bytes(const struct idset *set); /* memory that the set takes */
 void idset_validate(const struct idset *set);

@@ -100,7 +100,8 @@ void sampler_free(struct sampler **sampler)
 	*sampler = NULL;
 }
 
-/* The index of the stream in by_id, or where to insert it. */
+/* Returns the index of the stream in by_id or, if it is not there, the index at which to
+ * insert it. */
 static size_t find(const struct sampler *sampler, stream_id id)
 {
 	size_t low = 0;
@@ -127,7 +128,7 @@ static struct sampler_stream *get(const struct sampler *sampler, stream_id id)
 	return sampler->by_id[at];
 }
 
-/* Gets memory for one more stream in all arrays, so that a draw needs none. */
+/* Makes room for one more stream in all arrays, so that a draw needs no memory. */
 static int reserve(struct sampler *s)
 {
 	if (s->n < s->capacity)
@@ -291,8 +292,8 @@ bool sampler_settle(struct sampler *sampler, uint32_t n)
 	return !sampler->ops->refresh || sampler->ops->refresh(sampler, n);
 }
 
-/* Fills sampler->round with the m streams that still have samples, sorted by id, so that
- * the order of the arguments does not matter. */
+/* Fills sampler->round with those of the n streams that still have samples, and returns
+ * their number m. They are sorted by id, so that the order of `ids` does not matter. */
 static size_t gather(
 	struct sampler *sampler, const stream_id *ids, size_t n, sample_id *ret)
 {

@@ -11,8 +11,9 @@ struct slots;
 
 struct sampler_set {
 	struct idset *ids;
-	/* exchange: the slots of `ids` in the order `numbering`. numbering is NULL
-	 * while a stream has the set: then the order is the sampler's present one. */
+	/* exchange: the slots of `ids` by `numbering`. While a stream has the set,
+	 * `numbering` is NULL, and the slots are those of the sampler's present
+	 * order. */
 	struct idset *slots;
 	struct slots *numbering;
 };
@@ -23,13 +24,13 @@ struct sampler_stream {
 	struct sampler_set *owned; /* R: the ids to draw */
 	struct idset *set;	   /* owned->ids */
 	uint32_t remaining;	   /* |R| */
-	struct member *member;	   /* exchange: the stream's job */
+	struct member *member;	   /* exchange: the member that is the stream's job */
 	/* where to store the drawn sample; NULL: the stream is not in this round */
 	sample_id *ret;
 };
 
-/* The next draw from `set`, which sampler_foresee has made. The sampler forgets it when
- * the set or the random state changes. */
+/* The next draw from `set`, made in advance by sampler_foresee. The sampler drops this
+ * draw when the set or the random state changes. */
 struct sampler_foreseen {
 	const struct idset *set; /* NULL: no draw is foreseen */
 	sample_id sample;
@@ -48,8 +49,7 @@ struct sampler {
 	struct sampler_foreseen foreseen; /* dsa: the next draw */
 	/* NULL: the algorithm is not `exchange` */
 	struct exchange *exchange;
-	/* data of an algorithm that was passed to sampler_new_of; ops->free frees
-	 * them */
+	/* data of an algorithm of sampler_new_of; freed by ops->free */
 	void *own;
 };
 
@@ -57,10 +57,11 @@ struct sampler {
  * A sampling algorithm. All functions except draw may be NULL. R: the ids that a stream
  * has yet to draw.
  *
- *  insert   is called before the stream is in by_id; finds R in stream->set; may fail
+ *  insert   is called before the stream is put into by_id; stream->set has R; may fail
  *  remove   is called before the stream is taken out of by_id
- *  draw     sets *stream->ret for the m streams in sampler->round, whose R are not
- *           empty, and removes these samples from R (stream_take); may reorder the round
+ *  draw     stores a sample in *stream->ret for each of the m streams in
+ *           sampler->round, whose R are not empty, and removes the sample from the
+ *           stream's R (stream_take); may reorder sampler->round
  */
 struct sampler_ops {
 	int (*insert)(struct sampler *sampler, struct sampler_stream *stream);
@@ -69,7 +70,7 @@ struct sampler_ops {
 	sample_id (*foresee)(
 		struct sampler *sampler, const struct sampler_stream *stream);
 	void (*validate)(const struct sampler *sampler);
-	/* The next functions, except `free`, are only for `exchange`. */
+	/* The functions from here on, except `free`, are needed only by `exchange`. */
 	void (*leave)(struct sampler *sampler, job_id job);
 	sample_id (*draw_within)(
 		struct sampler *sampler, struct sampler_stream *stream, uint32_t label);
@@ -79,7 +80,7 @@ struct sampler_ops {
 	void (*free)(struct sampler *sampler);
 };
 
-/* Tests and simulations pass algorithms that the daemon lacks. */
+/* Makes a sampler with an algorithm that the daemon lacks, for tests and simulations. */
 must_check int sampler_new_of(
 	const struct sampler_ops *ops, uint64_t seed, struct sampler **ret);
 
@@ -90,14 +91,14 @@ extern const struct sampler_ops sampler_exchange;
 extern const struct sampler_ops sampler_isa;
 extern const struct sampler_ops sampler_sequential;
 
-/* labels: the label of each id below n_ids; NULL: samples of all labels may be
- * exchanged. */
+/* labels: the label of each id below n_ids, or NULL: a sample may then be exchanged for
+ * any other, whatever their labels. */
 must_check int exchange_new(
 	const uint32_t *labels, uint32_t n_ids, struct exchange **ret);
 void exchange_free(struct exchange **exchange);
-/* Returns a reference, for slots_put, to the current order of ids by class. */
+/* Returns a reference to the current slots, which the caller gives back by slots_put. */
 struct slots *exchange_slots(const struct exchange *exchange);
-/* Makes the set of the slots that `ids` have in the order `slots`. Needs no lock. */
+/* Makes the set of the slots that `ids` have in `slots`. Needs no lock. */
 must_check int slots_translate(
 	const struct slots *slots, const struct idset *ids, struct idset **ret);
 void slots_put(struct slots **slots);

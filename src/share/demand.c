@@ -6,17 +6,17 @@
 #include <math.h>
 
 #define PROBE 1.3
-/* Readers that idle for less than this fraction of a window count as never idle. */
+/* If readers idle for less than this fraction of a window, they count as never idle. */
 #define NEVER_IDLES .15
-/* Readers that idle for more than this fraction of a window have enough samples. */
+/* If readers idle for at least this fraction of a window, they have enough samples. */
 #define OFTEN_IDLES .9
 
 /* A job that gets at least this fraction of its estimated rate counts as satisfied. */
 #define MET .95
 
-/* Returns the estimate moved towards the measured rate `found`. It rises by a limited
- * factor only, because a rate that was measured while readers waited for decoders can
- * be far above their need. */
+/* Returns the estimate `rate`, moved towards the measured rate `found`. The estimate
+ * rises at most by the factor PROBE, because a rate that was measured while readers
+ * waited for decoders can be far above their need. */
 static double toward(double rate, double found)
 {
 	if (rate <= 0)
@@ -24,17 +24,17 @@ static double toward(double rate, double found)
 	return found > rate ? fmin(found, rate * PROBE) : (rate + found) / 2;
 }
 
-/* Returns the new estimate if the readers never idled: a higher one if the job got the
- * estimated rate. */
+/* Returns the new estimate after a window in which the readers never idled: a higher one
+ * than `rate` if the job got about `rate`; otherwise `rate` itself. */
 static double raise(double rate, double got)
 {
 	return got < rate * MET ? rate : fmax(rate, got * PROBE);
 }
 
-/* Tells whether a window contradicts the estimate `rate`: the job got more, or its rate
- * without waits (`found`) is lower. Only then may a window with many waits change an
- * estimate that is `shown`: one of several readers often waits, although the job has
- * enough samples. */
+/* Tells whether a window contradicts the estimate `rate`: the job got more samples than
+ * estimated, or needs fewer (`found`, the measured rate without waits, is lower). A
+ * window with many waits changes a `shown` estimate only if it contradicts the estimate:
+ * one of several readers often waits, although the job has enough samples. */
 static bool contradicts(double rate, double got, double found)
 {
 	return got > rate || found < rate;

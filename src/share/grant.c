@@ -18,7 +18,7 @@
  */
 
 /* SHARE_THROUGHPUT divides this part of the decode time among all jobs, so that each
- * makes progress. The jobs that get most samples for their decode time get the rest. */
+ * makes progress. The rest goes to the jobs with the highest weight / cost. */
 #define CERTAIN_PART .05
 
 #define OPEN (-1) /* in `rates`: the job's rate is not determined yet */
@@ -35,8 +35,8 @@ static double width_of(const struct share_claim *claim, bool by_need)
 	return by_need ? claim->weight * could_use(claim) : claim->weight;
 }
 
-/* Grants the jobs whose vessels are full at this level all that they can use. Returns
- * false if there are no such jobs. */
+/* Grants each job whose vessel is full at this level its whole demand. Returns false if
+ * no vessel is full. */
 static bool fill_lowest(const struct share_claim *claims, size_t n, bool by_need,
 	double level, double *capacity, double *rates)
 {
@@ -70,8 +70,8 @@ static void pour(const struct share_claim *claims, size_t n, bool by_need,
 			rates[i] = width_of(&claims[i], by_need) * level / claims[i].cost;
 }
 
-/* Returns the index of the job that has the most weight per cost of those that can use
- * more; n: no job can. */
+/* Looks at the jobs that can use more than their rate. Returns the index of the one with
+ * the highest weight / cost; n: no job can use more. */
 static size_t best_of(const struct share_claim *claims, size_t n, const double *rates)
 {
 	size_t best = n;

@@ -7,15 +7,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The most rounds of decode time that a job owes for samples that were decoded in
- * other jobs' turns. Without this limit the job's own requests might have to wait
- * too long. */
+/* Limit of the debt that a job makes by samples that are decoded in other jobs' turns,
+ * in quanta of the job. Without this limit the job's own requests might have to wait too
+ * long. */
 #define MOST_ROUNDS_OF_DEBT 100
 
 struct share_want {
-	/* in a queue of the job's lane, or in job->aside while the request is aside */
+	/* link in a queue of the job's lane or, while the request is aside, in
+	 * job->aside */
 	TAILQ_ENTRY(share_want) link;
-	/* in request->wants */
+	/* link in request->wants */
 	LIST_ENTRY(share_want) also;
 	struct share_job *job;
 	struct share_request *request;
@@ -203,7 +204,8 @@ void share_leave(struct share_job *job)
 
 /* --- whose turn it is ------------------------------------------------------------------- */
 
-/* took: the sample is decoded in this job's turn. */
+/* Charges a job for its part, in ns, of a sample's decode time. took: the sample is
+ * decoded in this job's turn. */
 static void charge_one(struct share_job *job, int64_t part, bool took)
 {
 	struct share_lane *lane = &job->own;
@@ -239,10 +241,10 @@ void share_with(struct share_request *first, struct share_request *other)
 	first->with = other;
 }
 
-/* Offers the requests of a queue. Returns the want for whose request the caller answers
- * SHARE_TAKE or SHARE_STOP; NULL: it skips all requests. SHARE_PASS_REST skips the rest
- * of the queue; but with SHARE_FIFO, where the queue belongs to all jobs, it skips one
- * request only. */
+/* Offers the requests of a queue, one after another. Returns the want whose request
+ * `offer` answers with SHARE_TAKE or SHARE_STOP, or NULL if `offer` skips all requests.
+ * SHARE_PASS_REST skips the rest of the queue. With SHARE_FIFO, where the queue belongs
+ * to all jobs, it skips one request only. */
 static struct share_want *offer_queue(const struct share_wants *wants, share_offer *offer,
 	void *context, enum share_answer *ret_answer)
 {
@@ -289,8 +291,8 @@ static struct share_request *take(const struct share_want *want)
 	return first;
 }
 
-/* Returns the number of rounds until a job with requests has its turn, of those that do
- * not have it now; 0: there are no such jobs. */
+/* Returns the number of rounds until the next job with requests has its turn. Jobs that
+ * have their turn now do not count; 0: there is no other job with requests. */
 static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 {
 	const struct share_job *job;
@@ -306,8 +308,8 @@ static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 	return least;
 }
 
-/* Adds rounds to all deficits. A lane with requests saves at most one quantum; a lane
- * without requests only pays its debt. */
+/* Adds rounds to all deficits. The deficit of a lane with requests rises to at most one
+ * quantum, that of a lane without requests to at most 0. */
 static void give_rounds(struct shares *shares, int64_t rounds)
 {
 	struct share_job *job;
@@ -327,7 +329,8 @@ static struct share_job *next_with_turn(struct share_job *job, enum kinds kinds)
 	return job;
 }
 
-/* Returns NULL if the caller has skipped all requests of jobs that have their turn. */
+/* Offers the requests of all jobs that have their turn. Returns NULL if `offer` skips
+ * all these requests. */
 static struct share_want *offer_turns(struct shares *shares, enum kinds kinds,
 	share_offer *offer, void *context, enum share_answer *ret_answer)
 {
@@ -362,7 +365,7 @@ static struct share_want *offer_lanes(struct shares *shares, enum kinds kinds,
 
 /* If decoders are short, each job gets its share, whether or not its requests are
  * urgent. Otherwise all urgent requests come before all look-ahead, so that no job falls
- * behind: it would no longer draw the same samples as the other jobs. */
+ * behind: a job behind the others would no longer draw the same samples as they do. */
 static struct share_want *offer_all(
 	struct shares *shares, share_offer *offer, void *context, enum share_answer *ret)
 {

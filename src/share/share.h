@@ -54,23 +54,23 @@ enum share_policy {
 /* The data of a job that share_grant uses. */
 struct share_claim {
 	double weight;
-	/* seconds of decode time per sample; 0: all its samples are decoded for other
-	 * jobs */
+	/* seconds of decode time per sample; 0: all samples of the job are decoded for
+	 * other jobs */
 	double cost;
 	double demand; /* samples per second that the job could use */
 };
 
 /*
- * Computes the samples per second that each job is granted, of `capacity` seconds of
- * decode time per second:
+ * Divides `capacity` seconds of decode time per second among the jobs. Computes the
+ * samples per second that each job is granted:
  *
  *    maximise  sum w_i U(x_i)   where  0 <= x_i <= demand_i,  sum cost_i x_i <= capacity
  *
  * x_i is the rate of job i, w_i its weight, U the benefit of a rate. SHARE_THROUGHPUT:
- * U(x) = x, but a small part is divided among all jobs, so that none waits for ever.
- * SHARE_FAIR: U(x) = log x. SHARE_SLOWDOWN: the smallest x_i / (w_i demand_i) is made as
- * large as possible, then the second smallest, and so on. SHARE_FIFO grants each job its
- * demand.
+ * U(x) = x, but a small part of the capacity is divided among all jobs, so that none
+ * waits for ever. SHARE_FAIR: U(x) = log x. SHARE_SLOWDOWN: the smallest x_i / (w_i
+ * demand_i) is made as large as possible, then the second smallest, and so on.
+ * SHARE_FIFO grants each job its demand.
  */
 void share_grant(enum share_policy policy, const struct share_claim *claims, size_t n,
 	double capacity, double *ret_rates);
@@ -79,10 +79,11 @@ void share_grant(enum share_policy policy, const struct share_claim *claims, siz
 
 struct share_demand {
 	double rate; /* samples per second */
-	/* The readers waited nearly all the time, so the rate is a lower bound of their
-	 * need. */
+	/* The readers waited nearly all the time in the last window, so the rate is a
+	 * lower bound of their need. */
 	bool at_least;
-	/* The readers were idle nearly all the time, so the rate is their whole need. */
+	/* The readers were idle nearly all the time when the rate was measured, so the
+	 * rate is their whole need. */
 	bool shown;
 };
 
@@ -94,9 +95,9 @@ struct share_window {
 };
 
 /* Updates the estimate from one window. If the readers idled for at least 15 percent of
- * it, their need is the rate without waits: samples / (seconds - waited). If they idled
- * less, although the job got the estimated rate, the estimate rises by 30 percent. If
- * there were no samples and no waits, the estimate stays. */
+ * the window, their need is the rate without waits: samples / (seconds - waited). If
+ * they idled less, and the job got the estimated rate, the estimate rises by 30 percent.
+ * If there were no samples and no waits, the estimate stays. */
 void share_demand_update(struct share_demand *demand, const struct share_window *window);
 
 /* --- queue.c: which request is next --- */
@@ -123,9 +124,9 @@ struct share_job {
 	double granted;	     /* samples per second */
 	double rate;	     /* samples per second in the last window */
 	uint64_t charged_ns; /* decode time charged in the present window */
-	/* the present call of share_next offers no more of the job's requests */
+	/* the job has no more requests to offer in the present call of share_next */
 	bool passed;
-	/* value of shares->windows when the job's last probe began; 0: it was never
+	/* value of shares->windows when the job's last probe began; 0: the job was never
 	 * probed */
 	uint64_t probed_at;
 	/* The caller counts in `samples` and `waited_ns`; shares_window sets both to
@@ -140,17 +141,17 @@ struct share_request {
 	uint64_t cost_ns; /* the caller's estimate of the decode time */
 	/* the next request that is decoded together with this one */
 	struct share_request *with;
-	/* set by share_next and share_put_aside: the request is in no lane */
+	/* the request is in no lane; set by share_next and share_put_aside */
 	bool aside;
 };
 
 struct shares {
 	enum share_policy policy;
 	TAILQ_HEAD(, share_job) jobs;
-	struct share_lane all; /* the one lane of all jobs, used with SHARE_FIFO */
+	struct share_lane all; /* with SHARE_FIFO: the one lane of all jobs */
 	bool is_short;	       /* decoders were short in the last window */
 	uint64_t windows;      /* number of windows so far */
-	/* the job that is being probed (window.c); NULL: none is */
+	/* the job that is probed now (window.c), or NULL */
 	struct share_job *probed;
 };
 
@@ -164,11 +165,11 @@ void share_leave(struct share_job *job);
 void share_request_init(struct share_request *request, uint64_t cost_ns);
 
 /* Puts the request into the job's lane. urgent: a reader waits for the sample. If the
- * job wants the request already, only its urgency changes, and no error occurs. A
- * request that is no longer urgent comes first in the look-ahead queue. */
+ * job wants the request already, only the urgency changes, and no error occurs. A
+ * request that was urgent becomes the first one of the look-ahead. */
 must_check int share_ask(
 	struct share_job *job, struct share_request *request, bool urgent);
-/* Removes the request from all lanes: jobs no longer want it. */
+/* Removes the request from all lanes: no job wants it any more. */
 void share_drop(struct share_request *request);
 bool share_wants(const struct share_job *job, const struct share_request *request);
 bool share_is_wanted(const struct share_request *request);
@@ -192,13 +193,13 @@ enum share_answer {
  * lane. */
 typedef enum share_answer share_offer(void *context, struct share_request *request);
 
-/* Makes `other` be decoded together with `first`. A share_offer calls share_with before
- * it answers SHARE_TAKE for `first`. */
+/* Makes the decoder that takes `first` decode `other` as well. A share_offer calls
+ * share_with before it answers SHARE_TAKE for `first`. */
 void share_with(struct share_request *first, struct share_request *other);
 
 /* Returns the request that a free decoder should take, or NULL. Puts aside this request
- * and those that are decoded together with it. Charges the decode time in equal parts
- * to all jobs that want one of these requests. */
+ * and the requests that are decoded together with it. Charges the decode time in equal
+ * parts to all jobs that want one of these requests. */
 struct share_request *share_next(
 	struct shares *shares, share_offer *offer, void *context);
 

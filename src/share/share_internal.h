@@ -11,6 +11,7 @@
  * are short, so that jobs take turns sample by sample rather than in bursts. */
 #define SHARE_ROUND_NS 1000000
 
-/* Gives a new job as much quantum per unit of weight as the other jobs have on average.
- * Then scales all quanta, so that their sum is one round again. */
+/* Gives a new job a quantum: as much per unit of weight as the other jobs have on
+ * average. Then scales the quanta of all jobs, so that their sum is SHARE_ROUND_NS
+ * again. */
 void share_make_place(struct share_job *newcomer);

@@ -9,13 +9,14 @@
 
 /* If a job's readers never idle, the job's need can't be measured: readers that fetch
  * ahead take all available samples until they have enough. So such jobs are *probed*,
- * one at a time: the probed job gets most of the decoders for some windows. If its
- * readers idle then, its need is known. */
+ * one at a time: the probed job gets most of the decode time for at most PROBE_WINDOWS
+ * windows. If the job's readers idle then, its need is known. */
 
 /* The part of a round that is divided by weight, even among jobs that seem to need
  * nothing. */
 #define LEAST_PART .02
-/* Assumed cost in seconds of a job all of whose samples were decoded for other jobs. */
+/* Least cost of a job, in seconds. The measured cost is 0 if all samples of the job were
+ * decoded for other jobs. */
 #define LEAST_COST 1e-9
 
 /* Decoders are short if more than this part of their time is used. */
@@ -34,8 +35,8 @@ static double sum_of_weights(const struct shares *shares)
 	return sum;
 }
 
-/* part: the fraction of a round that the job gets. The job gets at least its share, by
- * weight, of LEAST_PART of the round. */
+/* part: the fraction of a round that the job gets, but at least the job's share, by
+ * weight, of LEAST_PART. */
 static void set_quantum(struct share_job *job, double part)
 {
 	double least = LEAST_PART * job->weight / sum_of_weights(job->shares);
@@ -63,8 +64,8 @@ static bool was_idle(const struct share_job *job)
 	return job->samples == 0 && job->waited_ns == 0;
 }
 
-/* Measures the job's rate, cost and demand in the last window. The cost moves only
- * halfway to the measured one, because this varies. */
+/* Measures the job's rate, cost and demand in the last window. job->cost moves only
+ * halfway to the measured cost, because measured costs vary. */
 static void measure(struct share_job *job, double seconds, double decoders)
 {
 	double samples = (double)job->samples;
@@ -86,8 +87,8 @@ static bool needs_probe(const struct share_job *job)
 	return !was_idle(job) && job->demand.at_least;
 }
 
-/* Returns the job to probe next: one that was never probed or, if there is none, the
- * one whose last probe was the longest ago. NULL: no job has to be probed. */
+/* Returns the job to probe next: a job that was never probed or, if there is none, the
+ * job whose last probe is the oldest. Returns NULL if no job has to be probed. */
 static struct share_job *choose_probed(const struct shares *shares)
 {
 	struct share_job *job, *first = NULL;
@@ -128,9 +129,9 @@ static void probe(struct shares *shares)
 
 /* --- quanta ----------------------------------------------------------------------------- */
 
-/* The job's part of a round when no job is probed. If decoders are not short,
- * job->granted would equal the estimated demand. This estimate falls when a job gets few
- * samples, so a lagging job would get less and less. */
+/* Returns the job's part of a round when no job is probed. If decoders are not short,
+ * this is the part by weight: job->granted would equal the estimated demand, which falls
+ * when a job gets few samples, so a lagging job would get less and less. */
 static double part_of(const struct share_job *job, double all, double weights)
 {
 	if (!job->shares->is_short)

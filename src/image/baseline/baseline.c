@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes before each row of samples. Upsampling reads one sample to the left of the image. */
+/* Bytes before each row of samples, because upsampling reads one sample to the left of
+ * the image. */
 #define ROW_LEAD 32
 #define ALIGNMENT 64
-/* Most bytes of a segment, divided by the blocks (8 x 8 samples) of the image; files
- * with more are refused. Photographs have fewer. */
+/* Largest accepted size of a segment in bytes, per block (8 x 8 samples) of the image.
+ * The segments of photographs are smaller. */
 #define MAX_BLOCK_BYTES 128
 
 struct baseline {
@@ -85,8 +86,8 @@ bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 	decoder->end = data + size;
 	if (!frame_parse(frame, data, size))
 		return false;
-	/* libjpeg treats images of up to 4 columns in another way, which this decoder
-	 * lacks. */
+	/* libjpeg upsamples images of up to 4 columns differently, which this decoder
+	 * can't do. */
 	if (h_factor(decoder) == 2 && frame->width <= 4)
 		return false;
 	*ret_width = frame->width;
@@ -96,9 +97,9 @@ bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 
 /* --- the parts of a scan ---------------------------------------------------------------- */
 
-/* A dequantised coefficient of 1 changes a sample by at most WEIGHT / 128. DC: the
- * first coefficient of a block; EDGE: the others of its first row and first column;
- * ELSE: all others. */
+/* A dequantised coefficient of 1 changes a sample by at most WEIGHT_... / 128. DC: the
+ * first coefficient of a block; EDGE: the other coefficients in the block's first row
+ * and first column; ELSE: all other coefficients. */
 #define WEIGHT_DC 16
 #define WEIGHT_EDGE 23
 #define WEIGHT_ELSE 31
@@ -115,8 +116,8 @@ static void set_quant(struct quant *quant, const uint8_t table[COEFFICIENTS])
 	}
 }
 
-/* Returns the look-ups of component i: if an earlier component has the same tables, the
- * look-ups of this component. Returns NULL if a table is bad. */
+/* Returns the look-ups for component i, or NULL if a table is bad. If an earlier
+ * component has the same tables, its look-ups are used for both. */
 static const struct huffman *find_huffman(struct baseline *decoder, unsigned i)
 {
 	const struct frame *frame = &decoder->frame;
@@ -149,7 +150,8 @@ static bool set_planes(struct baseline *decoder)
 }
 
 /* Returns, along one axis, the MCUs that contain a span of pixels. If chroma is
- * upsampled, they also contain the samples beside the span, which upsampling reads. */
+ * upsampled (factor 2), the MCUs also contain the samples just beside the span, because
+ * upsampling reads them. */
 static struct baseline_span mcus_of(
 	struct baseline_span span, uint32_t length, unsigned factor)
 {
@@ -176,7 +178,8 @@ static bool reserve(struct baseline *decoder, size_t bytes)
 	return decoder->memory;
 }
 
-/* Returns the most bytes that the decoder accepts for a segment of the scan. */
+/* Returns the largest number of bytes that the decoder accepts for a segment of the
+ * scan. */
 static size_t segment_capacity(const struct baseline *decoder)
 {
 	const struct frame *frame = &decoder->frame;
@@ -189,7 +192,8 @@ static size_t segment_capacity(const struct baseline *decoder)
 	return left < most ? left : most;
 }
 
-/* columns: number of pixel columns whose samples get memory. */
+/* Allocates the memory of the scan. columns: number of pixel columns whose samples are
+ * stored. */
 static bool set_memory(struct baseline *decoder, size_t columns)
 {
 	struct scan *scan = &decoder->scan;
@@ -200,8 +204,8 @@ static bool set_memory(struct baseline *decoder, size_t columns)
 		struct plane *plane = &scan->planes[i];
 		unsigned h = plane->component->h, v = plane->component->v;
 		plane->rows = v * BLOCK;
-		/* an odd number of cache lines, so that rows do not compete for cache
-		 * sets */
+		/* an odd number of cache lines, so that rows do not all use the same
+		 * sets of the cache */
 		plane->stride =
 			align(ROW_LEAD + columns / h_factor(decoder) * h + ROW_SLACK) |
 			ALIGNMENT;
@@ -218,7 +222,8 @@ static bool set_memory(struct baseline *decoder, size_t columns)
 	return true;
 }
 
-/* columns: the MCUs of each row whose samples are stored. */
+/* Begins the scan of the file. columns: the range of MCUs in each row whose samples are
+ * stored. */
 static bool begin_scan(struct baseline *decoder, struct baseline_span columns)
 {
 	const struct frame *frame = &decoder->frame;
@@ -238,8 +243,8 @@ static bool begin_scan(struct baseline *decoder, struct baseline_span columns)
 
 /* --- rows of pixels ------------------------------------------------------------------- */
 
-/* was_kept: whether the samples of the previous MCU row exist. Then their last row is
- * copied above the new MCU row, because upsampling reads it. */
+/* Begins an MCU row. was_kept: the samples of the previous MCU row exist. Their last row
+ * is then copied above the new MCU row, because upsampling reads it. */
 static void begin_mcu_row(struct scan *scan, uint32_t row, bool was_kept)
 {
 	for (unsigned i = 0; i < scan->n_planes; i++) {
@@ -251,14 +256,15 @@ static void begin_mcu_row(struct scan *scan, uint32_t row, bool was_kept)
 	}
 }
 
-/* y: a row of the MCU row that was decoded last, or the row above that MCU row. */
+/* Returns row y of the samples. y: a row of the MCU row that was decoded last, or the
+ * row just above that MCU row. */
 static uint8_t *sample_row(const struct plane *plane, uint32_t y)
 {
 	return plane->samples + plane->stride * (y + 1 - plane->top) - plane->stride;
 }
 
-/* Returns row y of samples. Puts copies of the image's first and last sample beside the
- * row, because upsampling reads beyond it. */
+/* Returns row y of samples. At the edges of the image, copies the first sample of the
+ * row before the row, and the last sample behind it, because upsampling reads there. */
 static const uint8_t *edged_row(const struct baseline *decoder, const struct plane *plane,
 	uint32_t y, uint32_t columns)
 {
@@ -272,9 +278,10 @@ static const uint8_t *edged_row(const struct baseline *decoder, const struct pla
 	return row;
 }
 
-/* Returns the two rows of chroma around pixel row y, from column `first` on. If chroma
- * has as many rows as the image, libjpeg adds 1 or 2 to a sum and divides it by 4. Here
- * the sum is four times as large, so 4 or 8 is added, and the sum is divided by 16. */
+/* Returns the two rows of chroma around pixel row y, from column `first` on. If
+ * chroma has as many rows as the image, libjpeg adds 1 or 2 to a sum and divides by
+ * 4. In this decoder the sum is four times as large, so 4 or 8 is added, and the
+ * division is by 16. */
 static struct chroma chroma_of(const struct baseline *decoder, uint32_t y, uint32_t first)
 {
 	const struct frame *frame = &decoder->frame;
@@ -303,7 +310,8 @@ static void make_wide_row(const struct baseline *decoder, uint32_t y,
 	struct baseline_span columns, const uint8_t *luma, uint8_t *out)
 {
 	uint32_t odd = columns.first % 2;
-	if (odd) { /* the right pixel of two that share a sample of chroma */
+	/* the part begins with the right pixel of two that share a sample of chroma */
+	if (odd) {
 		struct chroma chroma = chroma_of(decoder, y, columns.first - 1);
 		uint8_t two[6];
 		decoder->kernels->rgb_wide(luma - 1, &chroma, 2, two);

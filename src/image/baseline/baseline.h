@@ -12,8 +12,8 @@
  * sampled 4:4:4, 4:2:2 or 4:2:0. The pixels are those of libjpeg-turbo with its defaults
  * (accurate integer transform, fancy upsampling), byte for byte. The decoder refuses a
  * file that is not perfectly regular, or that could make 16-bit arithmetic overflow;
- * libjpeg then decodes it. Any file that this decoder accepts, libjpeg would accept,
- * too, without a warning.
+ * libjpeg then decodes it. libjpeg would accept any file that this decoder accepts,
+ * without a warning.
  *
  *   Flow: baseline_new -> (baseline_open -> baseline_read)* -> baseline_free.
  *   Owns: its tables and memory. The caller owns the data of the file.
@@ -36,7 +36,8 @@ struct baseline_part {
 /* plain: uses only portable code, so that tests can compare it with the vector code.
  * Returns NULL if there is no memory. */
 struct baseline *baseline_new(bool plain);
-/* Tells whether there is vector code for this processor. Otherwise libjpeg is faster. */
+/* Tells whether there is vector code for this processor. Without vector code libjpeg is
+ * faster than this decoder. */
 bool baseline_is_fast(void);
 void baseline_free(struct baseline *decoder); /* `decoder` may be NULL */
 
@@ -45,9 +46,10 @@ void baseline_free(struct baseline *decoder); /* `decoder` may be NULL */
 bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 	uint32_t *ret_width, uint32_t *ret_height);
 
-/* Decodes a non-empty part into rows of RGB without padding. Reads the whole file, so
- * that the same files are refused for each part; but a number that overflows outside
- * the part is not noticed. After false, `rgb` may be partly written. */
+/* Decodes a non-empty part of the image into rows of RGB without padding. Reads the
+ * whole file, so that whether a damaged file is refused does not depend on the part.
+ * Exception: a number that overflows is noticed only within the part. After false, `rgb`
+ * may be partly written. */
 bool baseline_read(struct baseline *decoder, struct baseline_part part, uint8_t *rgb);
 
 size_t baseline_bytes(const struct baseline *decoder);

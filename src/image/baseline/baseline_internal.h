@@ -6,9 +6,10 @@
 #include "image/baseline/baseline.h"
 
 /*
- * Shared by the files of the decoder. Terms of T.81, the JPEG standard: the scan is the compressed
- * image data; a component is a plane of samples, such as Y or Cb; an MCU has the samples of all
- * components for 8 x 8 to 16 x 16 pixels; a restart interval has some MCUs between two markers.
+ * The files of the decoder share this header. Terms of T.81, the JPEG standard: the
+ * scan is the compressed image data; a component is a plane of samples, such as Y or
+ * Cb; an MCU has the samples of all components for 8 x 8 to 16 x 16 pixels; a restart
+ * interval has some MCUs between two markers.
  *
  *   markers.c   the segments up to the scan -> struct frame
  *   huffman.c   tables of the frame -> look-ups, which decode several bits at once
@@ -90,7 +91,8 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
 typedef uint32_t ac_entry;
 
 #define END_OF_BLOCK 128 /* flag in the advance */
-/* most bits of a code and its value together, in a file that the decoder accepts */
+/* largest number of bits of a code and its value together, in a file that the decoder
+ * accepts */
 #define MAX_AC_BITS 18
 
 static inline unsigned ac_advance(ac_entry entry)
@@ -125,7 +127,7 @@ typedef uint32_t dc_entry;
 struct huffman_codes {
 	/* end[n]: the last code of n bits plus 1, shifted to the left so that it has 16 bits */
 	uint32_t end[MAX_CODE_BITS + 1];
-	/* first[n] + code: the index in `symbols` of the symbol for a code of n bits */
+	/* the symbol for a code of n bits is symbols[first[n] + code] */
 	int first[MAX_CODE_BITS + 1];
 	uint8_t symbols[256];
 };
@@ -135,12 +137,12 @@ struct huffman {
 	dc_entry dc[DC_LOOKUPS];
 	struct huffman_codes ac_codes, dc_codes;
 	bool made;
-	/* the tables from which the look-ups were made, if `made` is set */
+	/* if `made` is set: the tables from which the look-ups were made */
 	struct huffman_spec ac_spec, dc_spec;
 };
 
-/* Makes the look-ups, unless they were made from the same tables. Returns false if a
- * table is invalid. */
+/* Makes the look-ups, unless the present ones were made from the same tables. Returns
+ * false if a table is invalid. */
 bool huffman_make(struct huffman *huffman, const struct huffman_spec *dc,
 	const struct huffman_spec *ac);
 
@@ -150,8 +152,8 @@ bool huffman_make(struct huffman *huffman, const struct huffman_spec *dc,
  * once per block for the end of the segment: a block has fewer bytes than this. */
 #define SEGMENT_PADDING 512
 
-/* A restart interval without stuffing. The bits in `buffer` are read, but not used
- * yet. */
+/* The bits of a restart interval, without stuffing: those in `buffer`, then the bytes
+ * from `next` on. */
 struct bits {
 	/* bits are taken from the highest one down; the highest `count` bits are valid */
 	uint64_t buffer;
@@ -164,18 +166,18 @@ struct entropy {
 	const uint8_t *in; /* next byte of the file */
 	const uint8_t *in_end;
 	uint8_t *segment;
-	size_t capacity; /* size of the segment, without padding */
+	size_t capacity; /* size of the memory `segment`, without padding */
 	unsigned restarts;
 	struct bits bits;
 };
 
-/* Loads the bytes up to the next marker. Returns false if there is no marker, or the
- * bytes do not fit. */
+/* Loads the first segment: the bytes up to the next marker. Returns false if there is no
+ * marker, or the bytes do not fit into the memory. */
 bool entropy_begin(struct entropy *entropy);
-/* Begins the next segment. Returns false if bytes of this one are left, or no restart
- * marker follows. */
+/* Loads the next segment. Returns false if bytes of the present segment are not decoded
+ * yet, or if no restart marker follows it. */
 bool entropy_restart(struct entropy *entropy);
-/* Tells whether the segment is decoded, and the image ends after it. */
+/* Tells whether the segment is decoded completely, and the image ends after it. */
 bool entropy_end(const struct entropy *entropy);
 
 /* --- scan.h, idct.c, kernels_*.c ---------------------------------------------------------------- */
@@ -185,8 +187,9 @@ bool entropy_end(const struct entropy *entropy);
 #define CENTRE 128
 
 /* Coefficients of two blocks, which are transformed together: row i of the second block
- * lies beside row i of the first. n: number of blocks decoded so far. The spare room at
- * the end is for coefficients that a damaged block has beyond its last one. */
+ * lies beside row i of the first. n: number of blocks of the pair decoded so far. The
+ * spare room at the end is for coefficients with an index above 63, which a damaged
+ * block can have. */
 #define PAIR_STRIDE (2 * BLOCK)
 #define PAIR_SPARE (BLOCK * PAIR_STRIDE)
 
@@ -199,12 +202,14 @@ struct pair {
 /* The quantisation factors for two blocks side by side: each row of factors appears twice. */
 struct quant {
 	_Alignas(32) int16_t factors[BLOCK * PAIR_STRIDE];
-	/* weights[i] / 128: most that a coefficient of 1 changes a sample, rounded up */
+	/* weights[i] / 128: largest change of a sample by a coefficient of 1, rounded
+	 * up */
 	_Alignas(32) int16_t weights[BLOCK * PAIR_STRIDE];
 };
 
-/* Most that the sum of weights times coefficients may be. Then no sample is outside -512..511
- * before it is clamped, and all 16-bit numbers that libjpeg would compute fit. */
+/* Largest accepted sum of weights times coefficients. Up to this sum no sample is
+ * outside -512..511 before it is clamped, and no 16-bit number that libjpeg would
+ * compute overflows. */
 #define MAX_WEIGHT (505 * 128)
 
 struct plane {
@@ -213,7 +218,8 @@ struct plane {
 	struct quant quant;
 	struct pair pair;
 	int dc;
-	/* samples of an MCU row; the row above them is the last one of the previous MCU row */
+	/* samples of an MCU row; just above them is the last row of the previous MCU
+	 * row */
 	uint8_t *samples;
 	size_t stride;
 	uint32_t rows; /* sample rows of an MCU row */
@@ -227,7 +233,7 @@ struct scan {
 	unsigned restart_interval;
 	unsigned until_restart;
 	uint32_t mcus; /* MCUs of a row */
-	/* the range of MCUs in a row whose samples are wanted */
+	/* samples are made of the MCUs from `first` to end - 1 of a row */
 	uint32_t first, end;
 };
 
@@ -242,30 +248,30 @@ extern const uint8_t zigzag_block[COEFFICIENTS];
  * next nearest. If chroma has as many rows as the image, both are the same row.
  * Upsampling makes two samples from one, along rows and along columns: 3/4 of the sample
  * plus 1/4 of its neighbour. Both steps together give a sum that is divided by 16.
- * Before the division, added_even (for even pixels) or added_odd is added, so that it
- * rounds as in libjpeg.
+ * Before the division, added_even (for even pixels) or added_odd (for odd pixels) is
+ * added, so that the result is rounded as in libjpeg.
  */
 struct chroma {
-	/* [0]: Cb, [1]: Cr; the sample before the row and the sample after it can be
-	 * read, too */
+	/* near[0], far[0]: Cb; near[1], far[1]: Cr. One sample before each row and one
+	 * after it can be read, too */
 	const uint8_t *near[2];
 	const uint8_t *far[2];
 	int added_even, added_odd;
 };
 
 struct kernels {
-	/* Decodes an MCU row. keep: also makes the samples of MCUs scan->first to
-	 * scan->end. */
+	/* Decodes an MCU row. keep: also makes the samples of the MCUs from scan->first
+	 * to scan->end - 1. */
 	bool (*scan_row)(struct scan *scan, const struct kernels *kernels, bool keep);
-	/* Computes the samples, and clears the coefficients. Returns false if a number
-	 * overflows. */
+	/* Computes the samples of a pair, and clears its coefficients. Returns false if
+	 * a number overflows. */
 	bool (*transform)(struct pair *pair, const struct quant *quant, size_t stride);
-	/* Makes n pixels. rgb and rgb_wide read up to ROW_SLACK bytes beyond the n
-	 * samples. */
+	/* Makes n pixels of RGB. `rgb` and `rgb_wide` read up to ROW_SLACK bytes beyond
+	 * the samples of the n pixels. */
 	void (*rgb)(const uint8_t *y, const uint8_t *cb, const uint8_t *cr, uint32_t n,
 		uint8_t *out);
-	/* Makes n pixels, of which two share a sample of chroma. The first pixel must
-	 * be the left one of two. */
+	/* Makes n pixels of RGB if two pixels share a sample of chroma. The first pixel
+	 * must be the left one of its two. */
 	void (*rgb_wide)(
 		const uint8_t *y, const struct chroma *chroma, uint32_t n, uint8_t *out);
 	void (*gray)(const uint8_t *y, uint32_t n, uint8_t *out);

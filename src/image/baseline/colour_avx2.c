@@ -26,7 +26,8 @@ inline_avx2 struct both split(__m256i bytes)
 		_mm256_srli_epi16(bytes, 8)};
 }
 
-/* Packs into bytes; in each lane the even numbers come first. */
+/* Packs the numbers into bytes. In each lane the bytes of the even pixels come before
+ * those of the odd pixels. */
 inline_avx2 __m256i join(struct both numbers)
 {
 	return _mm256_packus_epi16(numbers.even, numbers.odd);
@@ -46,8 +47,8 @@ inline_avx2 __m256i load_lanes(const uint8_t *first, const uint8_t *second)
 
 /* --- chroma: Cb or Cr, less 128 ---------------------------------------------------------- */
 
-/* 3 * near + far for 32 samples. In each lane `first` has the sums of samples 0 to 7,
- * and `second` those of samples 8 to 15. */
+/* The sums 3 * near + far for 32 samples, 16 per lane. In each lane `first` has the sums
+ * of the lane's samples 0 to 7, and `second` those of its samples 8 to 15. */
 struct sums {
 	__m256i first, second;
 };
@@ -60,8 +61,8 @@ inline_avx2 struct sums between(const uint8_t *near, const uint8_t *far)
 		_mm256_maddubs_epi16(_mm256_unpackhi_epi8(a, b), factors)};
 }
 
-/* Makes two samples from each sum in `here`. before, behind: the sums of the samples to
- * the left and to the right. */
+/* Makes two samples from each sum in `here`. before, behind: for each sum the one to the
+ * left, and the one to the right. */
 inline_avx2 struct both upsample(
 	__m256i before, __m256i here, __m256i behind, struct both added)
 {
@@ -101,9 +102,10 @@ struct colours {
 /*
  * Converts with the factors of colour.h. Whole multiples are added separately, so that
  * the other factors fit into 16 bits: red = Y + Cr + 26345 / 65536 Cr, green = Y - Cr +
- * (18734 Cr - 22554 Cb) / 65536, blue = Y + 2 Cb - 14942 / 65536 Cb. vpmulhrsw divides
- * by 32768 and rounds to the nearest; 26344 instead of 26345 makes no difference for
- * -128..127.
+ * (18734 Cr - 22554 Cb) / 65536, blue = Y + 2 Cb - 14942 / 65536 Cb. The factors of Cr
+ * in red and of Cb in blue are halved, because vpmulhrsw divides by 32768 (and rounds
+ * to the nearest). 26345 is odd, so half of 26344 is used: the results are the same for
+ * all Cr from -128 to 127.
  */
 inline_avx2 struct colours convert(__m256i luma, __m256i b, __m256i r)
 {
@@ -124,12 +126,12 @@ inline_avx2 struct colours convert(__m256i luma, __m256i b, __m256i r)
 	};
 }
 
-/* 16 pixels of RGB are 48 bytes: three vectors. Each colour is shuffled once: this puts
- * each of its bytes at the index that the byte has in its vector. Then masks choose a
- * colour for each byte of each vector. */
+/* 16 pixels of RGB are 48 bytes: three vectors in the output. First the bytes of each
+ * colour are shuffled: each byte goes to the index that it has in its output vector.
+ * Then masks choose a colour for each byte of each output vector. */
 
-/* Index of the pixel to which byte i belongs, in that one of the three vectors whose
- * byte i has colour c. */
+/* Index of the pixel to which byte i belongs, in the output vector whose byte i has
+ * colour c: in just one of the three vectors it has. */
 #define PIXEL_AT(i, c) ((((c) + 2 * (i)) % 3 * 16 + (i)) / 3)
 #define PLACE(i, c) (char)(PIXEL_AT(i, c) / 2 + PIXEL_AT(i, c) % 2 * 8)
 /* A byte of ones if byte i of vector v has colour c, otherwise 0. */
@@ -149,7 +151,8 @@ inline_avx2 __m256i merge(struct colours shuffled, __m256i greens, __m256i blues
 	return _mm256_blendv_epi8(two, shuffled.blue, blues);
 }
 
-/* apart: distance in bytes from the first lane's pixels to the second lane's. */
+/* Stores the pixels of both lanes. apart: distance in bytes from the pixels of the first
+ * lane to those of the second lane. */
 inline_avx2 void store(struct colours from, uint8_t *out, size_t apart)
 {
 	struct colours shuffled = {

@@ -48,8 +48,8 @@ bool entropy_begin(struct entropy *entropy)
 	return true;
 }
 
-/* Tells whether the segment is used up. Up to 7 bits may be left, because padding fills
- * the last byte. */
+/* Tells whether all bits of the segment are used. Up to 7 bits of padding can be left,
+ * because a segment is filled up to a whole byte. */
 static bool is_used(const struct entropy *entropy)
 {
 	const struct bits *bits = &entropy->bits;

@@ -8,15 +8,15 @@
 /* Makes look-ups from Huffman tables (T.81, annexes C and F.2.2). The index into a
  * look-up is the next bits of the scan. */
 
-/* The code at the beginning of an index. length: number of its bits; 0: there is no
- * valid code, or it is longer than the index. */
+/* The code at the beginning of an index. length: number of bits of the code, or 0 if
+ * there is no valid code, or only one that is longer than the index. */
 struct code {
 	uint8_t length;
 	uint8_t symbol;
 };
 
-/* Numbers the codes. Returns false if there are none or too many, or if one consists
- * only of ones; libjpeg refuses such tables, too. */
+/* Numbers the codes. Returns false if there is no code, if there are too many codes, or
+ * if a code consists only of ones. libjpeg refuses such tables, too. */
 static bool number_codes(const struct huffman_spec *spec, struct huffman_codes *codes)
 {
 	int code = 0, symbol = 0;
@@ -47,7 +47,8 @@ static void look_up_codes(const struct huffman_codes *codes, struct code table[L
 		table[at] = (struct code){0};
 }
 
-/* The value of a coefficient. The index contains its first bits, or all of them. */
+/* The value of a coefficient, of which the index contains the first bits, or all
+ * bits. */
 struct value {
 	/* the value, if the bits beyond the index are 0 */
 	int known;
@@ -70,8 +71,8 @@ static struct value value_at(unsigned index, unsigned bits, unsigned skip, unsig
 
 /* A step of decoding: a coefficient, a run of zeros, or the end of the block. */
 struct step {
-	/* bits from the beginning of the index to the end of the step; 0: the step is
-	 * not in the index */
+	/* number of bits from the beginning of the index to the end of the step; 0: the
+	 * index does not contain the step, or its code is invalid */
 	unsigned bits;
 	unsigned advance;
 	unsigned size;
@@ -87,9 +88,10 @@ static struct step step_at(
 	if (code.length == 0 || start > LOOKUP_BITS || size > MAX_AC_SIZE ||
 		start + size > MAX_AC_BITS || (size == 0 && run != 0 && run != ZERO_RUN))
 		return (struct step){0};
-	/* The end of the block advances by one, like a coefficient. No code for it
-	 * follows coefficient 63. An entry with coefficient 63 and an end of the block
-	 * leads beyond place 63; so take_ac does not use it. */
+	/* The end of the block advances by one, like a coefficient. After coefficient 63
+	 * there is no code for the end of the block, although the next bits may look
+	 * like one. An entry that takes them for one leads beyond place 63, so take_ac
+	 * does not use it. */
 	bool is_end = size == 0 && run == 0;
 	return (struct step){start + size, is_end ? 1 + END_OF_BLOCK : run + 1, size};
 }
@@ -100,13 +102,15 @@ static ac_entry ac_entry_of(struct step last, unsigned advance, unsigned place, 
 	       last.size << 26;
 }
 
-/* Most bits of the first coefficient's value, in an entry with two coefficients. */
+/* An entry has two coefficients only if the value of the first one has at most so many
+ * bits. */
 #define MAX_FIRST_SIZE 6
 #define NO_PLACE 31
 
-/* Adds a second coefficient, or the end of the block, to all entries that begin with
- * the coefficient `first`, if the index contains both. What follows is looked up once
- * for all values of the first coefficient. */
+/* Looks at all entries that begin with the coefficient `first`. If the index also
+ * contains the next coefficient, or the end of the block, adds it to the entry. What
+ * follows `first` does not depend on its value, so it is looked up once for all
+ * values. */
 static void add_followers(ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS],
 	unsigned at, struct step first)
 {
@@ -158,7 +162,8 @@ static dc_entry make_dc_entry(
 	unsigned used = bits + next.length;
 	if (next.length == 0 || next.symbol != 0 || used > DC_LOOKUP_BITS)
 		return bits | constant << 16;
-	/* The index holds the whole value, and behind the value the code that ends the block. */
+	/* The index has the whole value, and after the value the code for the end of the
+	 * block. */
 	int value = value_at(in, DC_LOOKUP_BITS, code.length, size).known;
 	constant = ((unsigned)value - (in >> (DC_LOOKUP_BITS - used))) & 0xffff;
 	return used | 1 << 8 | constant << 16;

@@ -13,7 +13,7 @@
 
 #define MIN_SAMPLE (-512)
 #define MAX_SAMPLE 511
-/* The sum of two numbers that are at most this large fits into 16 bits. */
+/* Largest absolute value of two numbers whose sum surely fits into 16 bits. */
 #define MAX_16 16383
 
 static uint8_t limit(int sample)
@@ -22,7 +22,8 @@ static uint8_t limit(int sample)
 	return (uint8_t)(sample < 0 ? 0 : sample > 255 ? 255 : sample);
 }
 
-/* Multiplies a row or column, in[0], in[step], in[2 * step] and so on, by the matrix. */
+/* Multiplies a row or a column by the matrix. Its elements are in[0], in[step], in[2 *
+ * step] and so on. */
 static void transform_line(const int *in, int step, int out[BLOCK])
 {
 	int x0 = in[0], x1 = in[step], x2 = in[2 * step], x3 = in[3 * step];

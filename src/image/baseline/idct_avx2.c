@@ -7,9 +7,9 @@
 
 #include <immintrin.h>
 
-/* Transforms two blocks at once, one per 128-bit lane, by the same sums as idct.c. A
- * block is eight vectors of 16-bit numbers. Element i of all eight is column i; a pass
- * transforms all columns. */
+/* Transforms two blocks at once, one per 128-bit lane, by the same sums as idct.c. The
+ * blocks are in eight vectors of 16-bit numbers, one vector per row. A pass transforms
+ * all columns at once. */
 
 #define LAST_BITS (FRACTION + BETWEEN + 3)
 
@@ -36,14 +36,15 @@ inline_avx2 __m256i subtract(__m256i a, __m256i b)
 	return _mm256_sub_epi32(a, b);
 }
 
-/* Returns a * x + b * y + c * z + d * w. xy interleaves x and y, and so on. */
+/* Returns a * x + b * y + c * z + d * w. xy interleaves x and y, ab a and b, zw z and w,
+ * cd c and d. */
 inline_avx2 __m256i sum(__m256i xy, __m256i ab, __m256i zw, __m256i cd)
 {
 	return add(_mm256_madd_epi16(xy, ab), _mm256_madd_epi16(zw, cd));
 }
 
-/* Transforms half of the columns. Adds `added` to each of the eight results, and drops
- * `bits` fractional bits. */
+/* Transforms half of the columns. Adds `added` to each of the eight result vectors, and
+ * drops `bits` fractional bits. */
 inline_avx2 void transform_half(
 	struct halves in, int bits, __m256i added, __m256i out[BLOCK])
 {
@@ -67,8 +68,8 @@ inline_avx2 void transform_half(
 	out[7] = _mm256_srai_epi32(subtract(even0, odd0), bits);
 }
 
-/* Transforms the columns. Rounds away `bits` fractional bits, and adds `more` to each
- * result. */
+/* Transforms all columns. Rounds each result to drop `bits` fractional bits, and adds
+ * `more` to it. */
 inline_avx2 void transform_pass(struct block *block, int bits, int more)
 {
 	const __m256i added = _mm256_set1_epi32((1 << (bits - 1)) + (more << bits));
@@ -98,7 +99,8 @@ inline_avx2 void transform_pass(struct block *block, int bits, int more)
 	x[7] = _mm256_packs_epi32(low[7], high[7]);
 }
 
-/* Transposes four rows of eight columns: out[i] has columns 2i and 2i + 1. */
+/* Transposes the four rows a to d of eight columns: out[i] gets columns 2i and 2i +
+ * 1. */
 inline_avx2 void transpose_half(
 	__m256i a, __m256i b, __m256i c, __m256i d, __m256i out[4])
 {
@@ -172,7 +174,7 @@ inline_avx2 void store_second(const __m256i bytes[4], uint8_t *out, size_t strid
 	store_two(_mm256_extracti128_si256(bytes[3], 1), out + 6 * stride, stride);
 }
 
-/* Dequantises row i. Adds |coefficient| * weight of all coefficients of the row to
+/* Dequantises row i. For each coefficient of the row, adds |coefficient| * its weight to
  * *weight. */
 inline_avx2 __m256i load_row(
 	const struct pair *pair, const struct quant *quant, int i, __m256i *weight)

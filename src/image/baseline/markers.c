@@ -41,9 +41,9 @@ static unsigned two_bytes(const uint8_t *data)
 static bool read_quants(struct frame *frame, struct segment segment)
 {
 	while (segment.size > 0) {
-		/* The low half of this byte is the number of the table. The high half
-		 * is not 0 for factors of 16 bits, which are refused: the byte is then
-		 * at least TABLES. */
+		/* The low half of this byte is the number of the table. The high half is
+		 * 0 unless the factors have 16 bits: then the byte is at least TABLES,
+		 * and the file is refused. */
 		unsigned table = segment.data[0];
 		if (table >= TABLES || segment.size < 1 + COEFFICIENTS)
 			return false;
@@ -78,8 +78,8 @@ static bool read_huffman(struct frame *frame, struct segment segment)
 	return true;
 }
 
-/* The sampling factors must be those of gray, 4:4:4, 4:2:2 or 4:2:0. A gray scan has
- * one block per MCU, whatever its factors are; so they are set to 1. */
+/* Tells whether the sampling factors are those of gray, 4:4:4, 4:2:2 or 4:2:0. A gray
+ * scan has one block per MCU, whatever its factors are, so the factors are set to 1. */
 static bool factors_are_known(struct frame *frame)
 {
 	struct component *c = frame->components;
@@ -155,7 +155,7 @@ static bool read_restart_interval(struct frame *frame, struct segment segment)
 	return true;
 }
 
-/* libjpeg warns of JFIF versions other than 1. */
+/* Accepts only version 1 of JFIF, because libjpeg warns of other versions. */
 static bool read_jfif(struct segment segment)
 {
 	return segment.size < JFIF_BYTES || memcmp(segment.data, "JFIF", 5) != 0 ||

@@ -19,9 +19,9 @@
 /* BLOCK_BAD: the block is damaged. BLOCK_DC: the block has no coefficient but DC. */
 enum block { BLOCK_BAD, BLOCK_DC, BLOCK_ALL };
 
-/* Refills the buffer to at least 56 valid bits. The bits after the valid ones may have
- * been set before; they equal the bytes from `next` on, so setting them again changes
- * nothing. */
+/* Refills the buffer to at least 56 valid bits. An earlier refill may have set bits
+ * after the valid ones. Those equal the bytes from `next` on, so setting them again
+ * changes nothing. */
 scan_inline void refill(struct bits *bits)
 {
 	uint64_t bytes;
@@ -49,9 +49,9 @@ scan_inline void give_back(struct bits *bits, unsigned n)
 	refill(bits);
 }
 
-/* Returns the value of the entry's last coefficient. It is in the last of the bits that
- * the entry uses. The entry uses entry & 63 bits, so -entry & 63 bits of the buffer
- * come after them. */
+/* Returns the value of the entry's last coefficient. The entry uses the first (entry &
+ * 63) bits of the buffer. The value is in the last of these, so a shift by (-entry & 63)
+ * brings it to the lowest bits. */
 scan_inline int last_value(const struct bits *bits, ac_entry entry)
 {
 	unsigned ones = (1u << ac_size(entry)) - 1;
@@ -89,7 +89,8 @@ struct place {
 	size_t k;
 };
 
-/* Decodes one coefficient, or a run of zeros, whose code may have any length. */
+/* Decodes one coefficient, a run of zeros, or the end of the block. The code may have
+ * any length. */
 static __attribute__((noinline)) struct place take_single(
 	struct bits bits, const struct huffman *huffman, size_t k, int16_t *block)
 {
@@ -130,9 +131,9 @@ scan_inline bool take_dc(
 	return true;
 }
 
-/* Stores the coefficients of the next entry, and advances *k to the last of them. Then
- * *k is below 64 if the block goes on, 64 to 127 if the table can't decode the code, and
- * END_OF_BLOCK or more if the block is complete. */
+/* Stores the coefficients of the next entry, and advances *k to the last of these
+ * coefficients. *k becomes a number below 64 if the block goes on, 64 to 127 if the
+ * entry can't decode the code, and END_OF_BLOCK or more if the block is complete. */
 scan_inline ac_entry take_lookup(
 	struct bits *bits, const struct huffman *huffman, size_t *k, int16_t *block)
 {
@@ -193,8 +194,8 @@ scan_inline enum block take_block(struct bits *bits, struct plane *plane, int16_
 	return take_ac(bits, plane->huffman, block) ? BLOCK_ALL : BLOCK_BAD;
 }
 
-/* Decodes and transforms a block. A block with more coefficients than DC waits for a
- * second one, and both are transformed together. */
+/* Decodes and transforms a block. A block with other coefficients than DC waits for a
+ * second such block, and both are transformed together. */
 scan_inline bool keep_block(struct bits *bits, struct plane *plane,
 	const struct kernels *kernels, uint8_t *out)
 {
@@ -275,8 +276,8 @@ static bool transform_rest(struct scan *scan, const struct kernels *kernels)
 	return true;
 }
 
-/* Fetches the look-ups into the L1 cache: writing the previous rows of pixels has
- * evicted them. */
+/* Fetches the look-ups into the L1 cache. The pixels that were written since the last
+ * MCU row have evicted them. */
 scan_inline void fetch_lookups(const struct scan *scan)
 {
 	for (unsigned i = 0; i < scan->n_planes && i < 2; i++)

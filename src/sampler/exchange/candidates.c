@@ -4,15 +4,16 @@
 #include "sampler/exchange/exchange_internal.h"
 
 /*
- * There is a ring of candidates for each member (column), group and need, in the order
- * in which they were last given to any member:
+ * There is a ring of candidates for each member (column), group and need. A ring has
+ * its candidates in the order in which they were last given to any member:
  *
  *  heads[group][column][need - 1] -> oldest <-> ... <-> newest <-> (oldest)
  *
  * Need is the number of streams of this cache space that still need the sample, as in
- * the cache's policy refcnt. A candidate with less need is given first; among equals,
- * the one that was given least recently. The cache would evict this sample next, so it
- * is given while it is still there. Neither rule depends on the id itself.
+ * the cache's policy refcnt. The candidate with the least need is given first; among
+ * candidates of equal need, the one that was given least recently. The cache would
+ * evict this sample next, so it is given while it is still there. Neither rule depends
+ * on the id itself.
  */
 
 bool residency_has(const struct residency *residency, sample_id id)
@@ -99,8 +100,8 @@ static bool grow(struct residency *residency)
 	return true;
 }
 
-/* Computes a resident's need from the streams' sets, finds the members for which it is
- * a candidate, and links it into their rings. */
+/* Computes the need of a resident from the streams' sets. Finds the members for which
+ * the resident is a candidate, and links it into their rings. */
 static void assess(struct residency *residency, uint32_t at)
 {
 	struct resident *resident = &residency->residents[at];
@@ -113,8 +114,9 @@ static void assess(struct residency *residency, uint32_t at)
 		resident->need += remains;
 		if (node->next == NODE_TAKEN)
 			continue;
-		/* `at` stands for any value but NODE_OUT and NODE_TAKEN: the next loop
-		 * links the node into its ring, which depends on the need. */
+		/* `at` only means that the node has to be linked (neither NODE_OUT nor
+		 * NODE_TAKEN). The next loop links the node: its ring depends on the
+		 * need, which is not complete yet. */
 		node->next = remains && resident->group != NONE ? at : NODE_OUT;
 	}
 	for (uint32_t column = 0; column < residency->end; column++)
@@ -169,8 +171,9 @@ void residency_evict(struct residency *residency, sample_id id)
 	residency->n--;
 }
 
-/* The member of column `given_to` was given the resident: it leaves this member's ring,
- * and moves to the ends of the other members' rings for the lower need. */
+/* Lowers the need of a resident that the member of column `given_to` was given. The
+ * resident leaves this member's ring. In the columns of other members it moves to the
+ * end of the ring for the lower need. */
 static void lower_need(struct residency *residency, uint32_t at, uint32_t given_to)
 {
 	struct resident *resident = &residency->residents[at];
@@ -214,8 +217,8 @@ sample_id residency_candidate(
 
 /* The residents' needs and the rings are out of date when a stream was added or removed.
  * residency_refresh updates the residents from the oldest to the newest, and puts each
- * at the ends of its rings. So the rings stay in the order in which samples were last
- * given. Meanwhile samples can be given and evicted as usual. */
+ * resident at the ends of its rings. So the rings stay in the order in which samples
+ * were last given. Until this is done, samples can be given and evicted as usual. */
 void residency_make_stale(struct residency *residency)
 {
 	residency->stale = residency->n > 0;

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Two ids of one class are in the same selections of jobs, and have the same label. */
+/* All ids of a class are in the same selections of jobs, and have the same label. */
 
 void classes_free(struct classes *classes)
 {
@@ -75,8 +75,8 @@ int classes_new(struct classes *classes, const uint32_t *labels, uint32_t n_ids)
 
 struct split {
 	struct classes *classes;
-	/* indexed by class; first the number of the class's ids that are in the set,
-	 * then the class to which these ids move */
+	/* indexed by class; during counting: number of the class's ids that are in the
+	 * set; afterwards: the class to which these ids move */
 	uint32_t *inside;
 };
 
@@ -95,8 +95,8 @@ static bool move_one(uint32_t id, void *context)
 	return true;
 }
 
-/* Tells whether the ids of the class that are in the set move to a new class: the class
- * also has ids that are not in the set, or is CLASS_OUTSIDE. */
+/* Tells whether ids of the class move to a new class: some of its ids are in the set,
+ * and others are not, or the class is CLASS_OUTSIDE. */
 static bool is_cut(const struct split *split, uint32_t class)
 {
 	uint32_t inside = split->inside[class];

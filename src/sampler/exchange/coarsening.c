@@ -6,9 +6,9 @@
 #include <errno.h>
 
 /*
- * Classes that differ only because of removed jobs can be merged when there is no stream
- * and no resident sample. With millions of ids this takes long, so there are three
- * steps:
+ * Classes that differ only in the selections of removed jobs can be merged, if there is
+ * no stream and no resident sample. With millions of ids the merge takes long, so there
+ * are three steps:
  *
  *  sampler_coarsening_new       takes references to the slots and the members
  *  sampler_coarsening_prepare   divides all ids into classes anew, without the lock

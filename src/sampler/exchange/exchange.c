@@ -12,30 +12,30 @@
  *
  *  draw x uniformly from R_j (exchange_round.c)
  *  if x is resident: give x
- *  else if a resident y of x's class remains in R_j, and j was not given y since y
- *       became resident: give the y of least need
+ *  else if R_j has residents y of x's class that j was not given since they became
+ *       resident: give the y with the least need
  *  else: give x
  *
  * Proof that an epoch's order is uniform: let s be a permutation of the ids that maps
  * each class onto itself. Every step treats all ids of a class alike: a round draws
  * classes by the number of ids left in each, then ids uniformly; rings are in the order
  * of events; eviction depends on need and age. So a history, and the same history with s
- * applied to its ids, are equally likely. Hence, given the classes that each stream
- * draws at each time, the ids of a class come in a uniformly random order. The class
- * itself is drawn with probability |R_j n class| / |R_j|, regardless of everything
- * before the round, because x was drawn uniformly. The draws of a round depend on each
- * other, but a single stream's do not. If a job joins and splits classes, fewer
- * permutations remain. All of them were permutations before, so the argument still
- * holds.
+ * applied to its ids, are equally likely. Hence, whatever classes each stream draws at
+ * each time, the ids of a class come in a uniformly random order. The class itself is
+ * drawn with probability |R_j n class| / |R_j|, regardless of everything before the
+ * round, because x was drawn uniformly. The draws of different streams in a round
+ * depend on each other, but the successive draws of one stream do not. If a job joins
+ * and splits classes, fewer permutations s remain. Each of these was among the
+ * permutations before the split, so the argument still holds.
  *
  * When a job leaves, its classes can't be merged at once: samples that the job loaded
  * are still resident, and after a merge streams would get these ids first. So classes
- * stay until no stream and no resident is left. Until then more classes than needed cost
- * a little sharing, but no uniformity.
+ * stay until no stream and no resident is left. Until then there are more classes than
+ * needed: orders stay uniform, but a little less is shared.
  *
  * A round serves its streams in the order in which they draw. Any order that does not
- * depend on samples is correct. The samples that the first stream loads are resident for
- * the others.
+ * depend on samples is correct. A sample that one stream loads is resident for the
+ * streams after it.
  */
 
 void exchange_free(struct exchange **exchange)
@@ -166,8 +166,8 @@ static int renumber(const struct exchange *e, struct sampler_set *set)
 		idset_free(&set->slots);
 		set->slots = slots;
 	}
-	/* put_in_place (joining.c) updates the set from now on, when the slots
-	 * change. */
+	/* A stream has the set from now on: when the slots change, put_in_place
+	 * (joining.c) updates the set. */
 	slots_put(&set->numbering);
 	return 0;
 }
@@ -195,7 +195,8 @@ static void remove_stream(struct sampler *sampler, struct sampler_stream *stream
 	(void)sampler;
 	residency_refresh(residency, UINT32_MAX);
 	stream->member->stream = NULL;
-	/* A stream without remaining samples counts in no need, so nothing is stale. */
+	/* A stream without remaining samples was counted in no need, so nothing has
+	 * changed. */
 	if (stream->remaining)
 		residency_make_stale(residency);
 }
@@ -209,7 +210,8 @@ static bool refresh_some(struct sampler *sampler, uint32_t n)
 	return true;
 }
 
-/* Gives the stream the drawn id or, in exchange, another one. Returns the given id. */
+/* Gives the stream the drawn id or, in exchange, another id of its class. Returns the
+ * given id. */
 static sample_id give(struct exchange *e, struct sampler_stream *stream, sample_id drawn)
 {
 	struct member *member = stream->member;

@@ -40,8 +40,8 @@ struct classes {
 	uint32_t n;
 };
 
-/* The class of the ids that no job has selected. The ids of any other class are all
- * selected by the same jobs. */
+/* The class of the ids that no job has selected. Any other class has ids that the same
+ * jobs have selected. */
 #define CLASS_OUTSIDE 0
 
 /* Makes CLASS_OUTSIDE, and, if `labels` is not NULL, one class for each label. */
@@ -51,8 +51,9 @@ void classes_free(struct classes *classes);
 must_check int classes_copy(const struct classes *classes, struct classes *ret);
 /* Makes room for ids below n_ids. -ENOMEM */
 must_check int classes_cover(struct classes *classes, uint32_t n_ids);
-/* Splits each class of which `ids` contains some ids, but not all: these become a new
- * class. If `ids` contains ids of CLASS_OUTSIDE, they always become a new class. */
+/* Splits each class of which `ids` contains a part: this part becomes a new class. The
+ * ids of CLASS_OUTSIDE that `ids` contains become a new class even if they are all ids
+ * of CLASS_OUTSIDE. */
 must_check int classes_split(struct classes *classes, const roaring_bitmap_t *ids);
 
 /* --- labels --- */
@@ -60,7 +61,8 @@ must_check int classes_split(struct classes *classes, const roaring_bitmap_t *id
 /* The ids of a label form one range of slots, whatever the classes are. */
 struct labels {
 	uint32_t *label; /* label of each id */
-	/* first slot of each label, and the end of the last label's slots */
+	/* first slot of each label; one more element: the end of the last label's
+	 * slots */
 	uint32_t *first;
 	uint32_t n_ids;
 	uint32_t n;
@@ -73,7 +75,7 @@ void labels_free(struct labels **labels);
 
 /*
  * The ids of a class form one range of slots. R_j is the set of the ids that stream j
- * has yet to draw, ordered by their slots. So the ids of a class in R_j form one range
+ * has yet to draw. If R_j is ordered by slots, the ids of a class in R_j form one range
  * of ranks:
  *
  *    slots    | class 0     | class 2 | class 1       |
@@ -81,8 +83,8 @@ void labels_free(struct labels **labels);
  *    ranks      0   1 2   3     4         5 6   7   8
  *
  * A struct slots never changes: when classes change, a new one is made. A set that is
- * filled without the lock (sampler_set_fill) refers to the slots that were current when
- * it was made.
+ * filled without the lock (sampler_set_fill) refers to the struct slots that was
+ * current when the set was made.
  */
 struct slots {
 	struct classes classes;
@@ -90,14 +92,14 @@ struct slots {
 	uint32_t *id;	 /* id in each slot */
 	uint32_t *first; /* first slot of each class */
 	uint32_t n;
-	uint32_t n_classes; /* classes that have ids */
+	uint32_t n_classes; /* number of classes that have ids */
 	atomic_uint references;
 };
 
 /* Takes over the classes, also on failure. labels may be NULL. */
 must_check int slots_new(
 	struct classes *classes, const struct labels *labels, struct slots **ret);
-/* Makes the slots for one more job, whose selection has ids below n_ids. If the
+/* Makes the slots for one more job. The ids of its selection are below n_ids. If the
  * selection divides no class, *ret is `slots` itself, with one more reference. */
 must_check int slots_refine(struct slots *slots, const struct labels *labels,
 	uint32_t n_ids, const roaring_bitmap_t *selection, struct slots **ret);
@@ -113,7 +115,7 @@ struct member {
 	uint32_t column;		     /* index in residency->columns */
 	const struct sampler_stream *stream; /* NULL between epochs */
 	sample_id drawn;		     /* the stream's draw in this round */
-	/* never changes, so that it may be read without the lock */
+	/* never changes, so it may be read without the lock */
 	roaring_bitmap_t *selection;
 	atomic_uint references;
 };
@@ -121,35 +123,39 @@ struct member {
 struct member *member_hold(struct member *member);
 void member_put(struct member **member);
 
-/* The link of a resident sample in a ring of one member, if the sample is a candidate
- * for this member. The numbers are indexes of residents. */
+/* The state of a resident sample for one member. If the sample is a candidate for this
+ * member, it is linked in a ring: the numbers are the indexes of the residents before it
+ * and after it. */
 struct node {
 	uint32_t previous;
 	/* NODE_OUT or NODE_TAKEN: the sample is in no ring of the member */
 	uint32_t next;
 };
 
-/* The member's stream does not need the sample, or the sample's class has no other
- * id. */
+/* The sample is no candidate for the member: the member's stream does not need the
+ * sample, or the sample's class has no other id. */
 #define NODE_OUT NONE
-/* The member was given the sample since the sample came into the cache. */
+/* The sample is no candidate: the member was given it after it came into the cache. */
 #define NODE_TAKEN (NONE - 1)
 
 struct resident {
 	sample_id id;
-	/* index of the sample's group; NONE: the class has no other id, or there was no
-	 * memory */
+	/* index of the sample's group; NONE: the sample's class has no other id, or
+	 * there was no memory for a group */
 	uint32_t group;
 	/* number of the cache space's streams that have yet to draw the sample */
 	uint32_t need;
-	/* links in the order in which residents were last given to a stream */
+	/* indexes of the neighbours in the order in which residents were last given to a
+	 * stream */
 	uint32_t older;
 	uint32_t newer;
 };
 
 struct group {
 	uint32_t class;
-	uint32_t n; /* number of resident samples; 0: this array element is free */
+	/* number of resident samples of the group; 0: this element of the array is free
+	 * */
+	uint32_t n;
 	uint32_t next_free;
 };
 
@@ -171,7 +177,7 @@ struct residency {
 	struct node *nodes; /* a node for each resident and column */
 	uint32_t n;
 	uint32_t capacity;
-	/* first free element of `residents`; `newer` links all free ones */
+	/* first free element of `residents`; all free elements are linked by `newer` */
 	uint32_t free;
 	uint32_t oldest;
 	uint32_t newest;
@@ -193,7 +199,7 @@ struct residency {
 struct exchange {
 	struct labels *labels; /* NULL: ids of different labels may be exchanged */
 	struct slots *slots;
-	bool too_fine; /* a job has left, so there may be more classes than needed */
+	bool too_fine; /* a job has left, so there can be more classes than needed */
 	struct member **members;
 	size_t n_members;
 	uint64_t changes; /* how often jobs have joined or left */
@@ -219,15 +225,17 @@ void exchange_put_residency(struct exchange *exchange, struct residency *residen
  * the order in which they are served. */
 void exchange_draw(const struct exchange *exchange, struct rng *rng,
 	struct sampler_stream **round, size_t m);
-/* Draws from the stream's ids in the slots [first, end); SAMPLE_NONE: there are none. */
+/* Draws one of the stream's ids in the slots from `first` to end - 1. Returns
+ * SAMPLE_NONE if there is no such id. */
 sample_id exchange_draw_between(const struct exchange *exchange, struct rng *rng,
 	const struct sampler_stream *stream, uint32_t first, uint32_t end);
 
 must_check int residency_new(
 	const struct exchange *exchange, uint32_t id, struct residency **ret);
 void residency_free(struct residency **residency);
-/* Exchanges residency->where for the longer array *where, whose n_ids elements are
- * NONE. Does nothing if residency->where has room for ids below n_ids. */
+/* Copies residency->where into the longer array *where, whose n_ids elements are NONE,
+ * and exchanges the two arrays. Does nothing if residency->where has room for ids below
+ * n_ids. */
 void residency_cover(struct residency *residency, uint32_t n_ids, uint32_t **where);
 must_check int residency_join(struct residency *residency, struct member *member);
 void residency_leave(struct residency *residency, struct member *member);
@@ -235,13 +243,16 @@ void residency_leave(struct residency *residency, struct member *member);
 /* Finds all candidates anew, after classes have changed. */
 void residency_rebuild(struct residency *residency);
 void residency_make_stale(struct residency *residency);
-/* Updates a resident sample that may be out of date, before it is given to a stream. */
+/* Updates the need and the rings of one sample, which is about to be given to a stream,
+ * if they are out of date. */
 void residency_refresh_one(struct residency *residency, sample_id id);
-/* Updates up to n resident samples that are out of date. true: all are up to date. */
+/* Updates up to n resident samples that are out of date. Returns true if all are up to
+ * date. */
 bool residency_refresh(struct residency *residency, uint32_t n);
 
-/* Returns the member's candidate of this class with the least need; among equals, the
- * one that was given least recently. SAMPLE_NONE: there is none. */
+/* Returns the member's candidate of this class with the least need; among candidates
+ * of equal need, the one that was given least recently. SAMPLE_NONE: there is no
+ * candidate. */
 sample_id residency_candidate(
 	const struct residency *residency, const struct member *member, uint32_t class);
 bool residency_has(const struct residency *residency, sample_id id);
@@ -249,14 +260,16 @@ bool residency_has(const struct residency *residency, sample_id id);
  * removed from the stream's set. */
 void residency_give(
 	struct residency *residency, const struct member *member, sample_id id);
-/* The sample came into the cache, and was given to no job since then. If memory is
- * short, it does not become a resident, which only reduces sharing. */
+/* Makes a sample a resident that has come into the cache, and was given to no job
+ * since then. If memory is short, it does not become a resident, which only reduces
+ * sharing. */
 void residency_admit(struct residency *residency, sample_id id);
 void residency_evict(struct residency *residency, sample_id id);
 void residency_validate(const struct residency *residency);
 
-/* Counts one more resident in the group of the class, and returns the group. NONE:
- * there is no memory, or the class has only one id, which can't be exchanged. */
+/* Counts one more resident in the group of the class, and returns the group. Returns
+ * NONE if there is no memory, or if the class has only one id, which can't be
+ * exchanged. */
 uint32_t group_get(struct residency *residency, uint32_t class);
 void group_put(struct residency *residency, uint32_t group);
 void groups_clear(struct residency *residency);
@@ -272,7 +285,8 @@ static inline bool node_linked(const struct node *node)
 	return node->next < NODE_TAKEN;
 }
 
-/* Element need - 1 of the returned array is the head of the ring of this need. */
+/* Returns the heads of the rings of a member's candidates in a group: element need - 1
+ * is the head of the ring of this need. */
 static inline uint32_t *residency_heads(
 	const struct residency *residency, uint32_t group, uint32_t column)
 {

@@ -6,9 +6,10 @@
 
 /*
  * The draws of a round. Each stream draws uniformly from its R, the ids that it has
- * still to draw, independent of everything before the round. Within the round the draws
- * depend on each other: the streams draw the same class of ids as often as possible, so
- * that a sample that one stream loads serves the others at once.
+ * still to draw. Its draw does not depend on anything before the round. Within the
+ * round the draws of the streams depend on each other: the streams draw the same class
+ * of ids as often as possible, so that a sample that one stream loads at once serves
+ * the others.
  *
  * Let p_i(c) = |R_i n c| / |R_i|. The streams are sorted by |R|. The first stream draws
  * independently. The draw of each later stream k depends on the id drawn by the stream j
@@ -25,13 +26,14 @@
  *
  * Two streams j and k can't draw the same class with a higher probability than the sum
  * of min(p_j, p_k). If each R contains the R before it, every two streams of the round
- * reach this limit. The round is that of dsa, with classes instead of samples.
+ * reach this limit. The round is then like a round of dsa, with classes instead of
+ * samples.
  *
  * No id is removed from an R before all streams have drawn. Probabilities are compared
  * exactly, as integers: multiplied by |R_j| |R_k| < 2^64.
  */
 
-/* The number of ids of the class that the stream has yet to draw. */
+/* Returns the number of ids of the class that the stream has yet to draw. */
 static uint32_t left(
 	const struct exchange *e, const struct sampler_stream *stream, uint32_t class)
 {
@@ -66,8 +68,8 @@ static sample_id draw_any(struct rng *rng, const struct sampler_stream *stream)
 	return idset_select(stream->set, (uint32_t)rng_below(rng, stream->remaining));
 }
 
-/* The probabilities that stream k (own) and the stream j before it (other) draw a class,
- * multiplied by the integer |R_j| |R_k|. */
+/* The probabilities p_k(c) of stream k (own) and p_j(c) of the stream before it (other)
+ * for a class c, both multiplied by |R_j| |R_k|, so that they are integers. */
 struct weights {
 	uint64_t own;
 	uint64_t other;
@@ -81,7 +83,7 @@ static struct weights weigh(const struct exchange *e, const struct sampler_strea
 }
 
 /* Draws a class in proportion to its surplus max(0, p_k - p_j), and then an id of the
- * class. In a walk through the classes, each replaces the class chosen so far with the
+ * class. Walks through the classes: each class replaces the one chosen so far with the
  * probability surplus / (sum of the surpluses so far). */
 static sample_id draw_surplus_by_class(const struct exchange *e, struct rng *rng,
 	const struct sampler_stream *stream, const struct sampler_stream *other)
@@ -106,9 +108,10 @@ static sample_id draw_surplus_by_class(const struct exchange *e, struct rng *rng
 /*
  * Draws for stream k from its surplus over stream j, max(0, p_k - p_j): draws by p_k,
  * accepts the draw with probability max(0, 1 - p_j(c) / p_k(c)), and otherwise tries
- * again. Let d = sum of max(0, p_k - p_j). A fraction d of the rounds calls the
- * function, which takes 1 / d tries: on average, one try per round. If d is very small,
- * so that n_classes tries fail, a walk through all classes gives the same probabilities.
+ * again. Let d = sum of max(0, p_k - p_j). The function is called with probability d,
+ * and then takes 1 / d tries on average: on average one try per round. If n_classes
+ * tries fail, because d is very small, a walk through all classes draws with the same
+ * probabilities.
  */
 static sample_id draw_surplus(const struct exchange *e, struct rng *rng,
 	const struct sampler_stream *stream, const struct sampler_stream *other)
@@ -132,7 +135,8 @@ static sample_id draw_after(const struct exchange *e, struct rng *rng,
 	return draw_surplus(e, rng, stream, other);
 }
 
-/* Streams of different cache spaces share nothing, so the space is compared first. */
+/* Orders streams by cache space, because streams of different spaces share nothing, and
+ * then by |R|. */
 static bool is_before(const struct sampler_stream *a, const struct sampler_stream *b)
 {
 	uint32_t residency = a->member->residency->id;

@@ -8,8 +8,9 @@
 #include <string.h>
 
 /*
- * If the selection of a new job divides classes, ids get new slots. So the sets of slots
- * of the running streams change, too. With millions of ids this takes long:
+ * If the selection of a new job divides classes, ids get new slots, so the streams'
+ * sets of slots change, too. With millions of ids this takes long, so there are three
+ * steps:
  *
  *  sampler_joining_new       copies the bits of the streams' sets
  *  sampler_joining_prepare   makes the new slots and sets from the copies, which takes
@@ -17,8 +18,8 @@
  *  sampler_join_prepared     puts the new slots and sets in place, and removes the ids
  *                            that the streams were given meanwhile
  *
- * The caller repeats all steps if the slots have changed in between, or a stream was
- * added.
+ * If the slots have changed between two steps, or a stream was added, the caller begins
+ * again with the first step.
  */
 
 /* The remaining ids of a stream, and their new slots. */
@@ -38,14 +39,15 @@ struct sampler_joining {
 	struct member *member;
 	uint32_t n_ids;
 	bool covered; /* residency->where has room for all ids */
-	/* the longer array for residency->where; NULL if `covered`. After
-	 * sampler_join_prepared it is the old array. */
+	/* the longer array that replaces residency->where, or NULL if `covered` is true;
+	 * after sampler_join_prepared, the replaced array */
 	uint32_t *where;
 	struct left *left;
 	size_t n_left;
 };
 
-/* A selection that another job already has divides no class. */
+/* Tells whether the selection may divide a class: not if another job already has the
+ * same selection. */
 static bool may_cut(const struct exchange *e, const roaring_bitmap_t *selection)
 {
 	for (size_t i = 0; i < e->n_members; i++)
@@ -189,8 +191,8 @@ static bool is_up_to_date(
 	return true;
 }
 
-/* Puts the new slots and sets in place. `joining` takes over the old ones, because
- * freeing them takes long. */
+/* Gives the sampler the new slots, and the streams the new sets. `joining` takes over
+ * the old slots and sets, because freeing them takes long. */
 static void put_in_place(struct exchange *e, struct sampler_joining *joining)
 {
 	const struct slots *slots = joining->refined;

@@ -28,7 +28,8 @@ int labels_new(const uint32_t *of, uint32_t n_ids, struct labels **ret)
 		ensure(of[id] < NONE - 1);
 		labels->n = of[id] >= labels->n ? of[id] + 1 : labels->n;
 	}
-	size_t room = (size_t)n_ids + 1; /* one more, so that arrays are never empty */
+	/* one more than needed, because an array must not be empty */
+	size_t room = (size_t)n_ids + 1;
 	labels->label = calloc(room, sizeof(*labels->label));
 	labels->first = calloc((size_t)labels->n + 1, sizeof(*labels->first));
 	if (!labels->label || !labels->first) {

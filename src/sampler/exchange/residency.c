@@ -49,7 +49,7 @@ void residency_cover(struct residency *residency, uint32_t n_ids, uint32_t **whe
 	*where = old;
 }
 
-/* Makes room for twice as many jobs in all arrays that have columns. */
+/* Makes room for twice as many members in all arrays that have a column per member. */
 static int widen(struct residency *residency)
 {
 	uint32_t stride = residency->stride ? 2 * residency->stride : 4;
@@ -99,8 +99,8 @@ int residency_join(struct residency *residency, struct member *member)
 	return 0;
 }
 
-/* Removes the member, so that its column is free. The column's nodes no longer tell
- * which samples the member was given. */
+/* Removes the member, and frees its column. Resets the nodes of the column, so that a
+ * later member does not find which samples this one was given. */
 void residency_leave(struct residency *residency, struct member *member)
 {
 	residency_refresh(residency, UINT32_MAX);

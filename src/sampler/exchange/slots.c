@@ -25,9 +25,9 @@ void slots_put(struct slots **slots)
 	free(s);
 }
 
-/* The classes of one label, or without labels all classes, follow each other in the
- * order of their smallest ids. next: for each label, the slot at which its next class
- * begins. */
+/* Sets the first slot of each class. The classes of one label (without labels: all
+ * classes) follow each other in the order of their smallest ids. next: for each label,
+ * the slot at which the label's next class begins. */
 static void place_classes(struct slots *slots, const struct classes *classes,
 	const struct labels *labels, uint32_t *next)
 {
@@ -51,7 +51,8 @@ static void place_ids(struct slots *slots, const struct classes *classes)
 		slots->of[id] = slot;
 		slots->id[slot] = id;
 	}
-	/* slots->first[class] has grown by each id, and is now the end of the class. */
+	/* The loop has increased slots->first[class] to the end of the class; this
+	 * restores it. */
 	for (uint32_t class = 0; class < classes->n; class ++)
 		slots->first[class] -= classes->size[class];
 }
@@ -59,7 +60,7 @@ static void place_ids(struct slots *slots, const struct classes *classes)
 int slots_new(struct classes *given, const struct labels *labels, struct slots **ret)
 {
 	const struct classes *classes = given;
-	/* one more, so that arrays are never empty */
+	/* one more than needed, because an array must not be empty */
 	size_t room = (size_t)classes->n_ids + 1;
 	size_t n_next = labels ? labels->n : 1;
 	auto_free uint32_t *next = calloc(n_next + 1, sizeof(*next));

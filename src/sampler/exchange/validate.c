@@ -20,7 +20,7 @@ static bool count_one(uint32_t id, void *context)
 	return true;
 }
 
-/* Each job's selection contains all ids of a class, or none. */
+/* Checks that each job's selection contains all ids of a class, or none of them. */
 static void validate_classes(const struct exchange *e)
 {
 	const struct classes *classes = &e->slots->classes;
@@ -52,12 +52,12 @@ static void validate_label(
 	*seen = label + 1;
 }
 
-/* Each class is a range of slots, ordered by id, and has one label. */
+/* Checks that each class is a range of slots in the order of ids, and has one label. */
 static void validate_slots(const struct exchange *e)
 {
 	const struct slots *slots = e->slots;
 	auto_free uint32_t *seen =
-		/* the label of each class, plus 1; 0: no id of the class was checked yet */
+		/* label + 1 of each class; 0: no id of the class was checked yet */
 		calloc(e->slots->classes.n, sizeof(*seen));
 	ensure(seen && slots->n == e->slots->classes.n_ids);
 	for (uint32_t slot = 0; slot < slots->n; slot++) {
@@ -105,7 +105,7 @@ void exchange_validate(const struct sampler *sampler)
 		residency_validate(e->residencies[i]);
 }
 
-/* The list of residents, from the oldest to the newest, has all residents. */
+/* Checks that the list from the oldest to the newest resident has all residents. */
 static void validate_order(const struct residency *residency)
 {
 	uint32_t n = 0;
@@ -167,8 +167,9 @@ static void validate_resident(const struct residency *residency, uint32_t at)
 	ensure(resident->need == need);
 }
 
-/* The rings of a column are in the order of residents: in a walk in this order each
- * candidate is the next one of its ring, and each ring ends at its first sample. */
+/* Checks that the rings of a column are in the order of residents. In a walk from the
+ * oldest resident to the newest, each candidate must be the next one of its ring, and
+ * the last one must lead back to the ring's head. */
 static void validate_rings(const struct residency *residency, uint32_t column)
 {
 	size_t rings = (size_t)residency->n_groups * residency->stride;
