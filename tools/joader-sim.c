@@ -274,16 +274,6 @@ static int write_randomness(const char *path, struct randomness_options *options
 	return as_claimed ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-static bool parse_epochs(const char *text, uint32_t *ret)
-{
-	char *end;
-	errno = 0;
-	unsigned long value = strtoul(text, &end, 10);
-	*ret = (uint32_t)value;
-	return text[0] >= '0' && text[0] <= '9' && !*end && !errno &&
-	       value >= RANDOMNESS_MIN_EPOCHS && value <= RANDOMNESS_MAX_EPOCHS;
-}
-
 static int randomness(const struct request *request, int n_names)
 {
 	struct randomness_options options = {0};
@@ -301,7 +291,9 @@ static int randomness(const struct request *request, int n_names)
 			stderr);
 		return EXIT_USAGE;
 	}
-	if (request->epochs && !parse_epochs(request->epochs, &options.epochs)) {
+	if (request->epochs &&
+		(!parse_u32(request->epochs, RANDOMNESS_MAX_EPOCHS, &options.epochs) ||
+			options.epochs < RANDOMNESS_MIN_EPOCHS)) {
 		fprintf(stderr, "joader-sim: --epochs: found \"%s\", allowed: %d to %d\n",
 			request->epochs, RANDOMNESS_MIN_EPOCHS, RANDOMNESS_MAX_EPOCHS);
 		return EXIT_USAGE;

@@ -39,7 +39,8 @@ static _Noreturn void wait_for_child(pid_t child, int fd)
 	do
 		n = read(fd, &byte, 1);
 	while (n < 0 && errno == EINTR);
-	/* exit would run handlers and write buffers, which belong to the child now. */
+	/* _exit instead of exit, which would run handlers and write buffers that belong
+	 * to the child now. */
 	_exit(n == 1 ? EXIT_SUCCESS : status_of_failed(child));
 }
 
@@ -58,8 +59,8 @@ int background_begin(void)
 	int ends[2];
 	ensure(ready_fd < 0);
 	background_fill_stdio();
-	/* SOCK_CLOEXEC: the parent need not wait for a helper that outlives the
-	 * child. */
+	/* SOCK_CLOEXEC: a helper program that outlives the child has no copy of the
+	 * socket, so the parent does not wait for the helper. */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	fflush(NULL); /* otherwise parent and child would both write the buffered text */
@@ -96,7 +97,8 @@ static void redirect_stdio(void)
 		if (dup2(null, fd) < 0)
 			log_warn(
 				"cannot redirect descriptor %d: %s", fd, strerror(errno));
-	/* `null` is none of the three: background_fill_stdio has opened them. */
+	/* background_fill_stdio has opened the three standard descriptors, so `null` is
+	 * none of them. */
 	close(null);
 }
 

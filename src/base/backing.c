@@ -72,11 +72,6 @@ void backings_free(struct backings **backings)
 	*backings = NULL;
 }
 
-uint32_t backings_count(struct backings *backings)
-{
-	return atomic_load(&backings->count);
-}
-
 /* --- the kernel --------------------------------------------------------------------- */
 
 void backings_begin(struct backings *backings, const struct backing_kernel *kernel)

@@ -60,6 +60,3 @@ must_check int backing_add(
 	struct backings *backings, void *bytes, size_t size, int *ret_id);
 
 void backing_remove(struct backings *backings, int id);
-
-/* Returns the number of mapped files. */
-uint32_t backings_count(struct backings *backings);

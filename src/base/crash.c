@@ -132,7 +132,8 @@ void crash_prepare_thread(void)
 		sigaltstack(&stack, NULL);
 }
 
-/* A sanitizer's handler may be replaced, because go_on calls it. */
+/* Tells whether crash_install may set its handler: the signal has the default action, or
+ * a sanitizer's handler, which go_on calls. */
 static bool is_free(const struct sigaction *action)
 {
 	return action->sa_flags & SA_SIGINFO ? action->sa_sigaction != on_signal

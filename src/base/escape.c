@@ -77,7 +77,8 @@ static struct escaped escape(const char *text)
 	return ret;
 }
 
-/* Spares nearly all bytes the search in `controls`. */
+/* Tells whether the byte is printed unchanged. Only other bytes need the search in
+ * `controls`. */
 static bool is_plain(unsigned char byte)
 {
 	return byte >= 0x20 && byte < 0x7f && byte != '\\';

@@ -18,7 +18,7 @@
 
 #define HISTOGRAM_BOUNDS 28
 
-/* All zeros: empty. */
+/* A histogram that is all zeros is empty. */
 struct histogram {
 	_Atomic uint64_t buckets[HISTOGRAM_BOUNDS + 1];
 	_Atomic uint64_t sum_ns;
@@ -36,7 +36,8 @@ void histogram_add_all(const struct histogram *from, struct histogram *to);
 /* Adds the histogram's durations to `sum`. */
 void histogram_copy_add(const struct histogram *histogram, struct histogram_copy *sum);
 
-/* Returns the upper bound of bucket i in ns, which belongs to the bucket. */
+/* Returns the upper bound of bucket i in ns. A duration that equals the bound is in
+ * bucket i. */
 uint64_t histogram_bound(size_t i);
 uint64_t histogram_count(const struct histogram_copy *copy);
 /* Returns the time in ns within which the fraction `part` (0 to 1) of all durations

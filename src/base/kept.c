@@ -61,8 +61,8 @@ static int attach(const char *engine)
 	return same ? 0 : -EPROTO;
 }
 
-/* Frees places whose descriptor the previous engine could not send before it died. Sets
- * close-on-exec for all other descriptors. */
+/* Frees the entries whose descriptors the previous engine had not sent yet when it died.
+ * Sets close-on-exec for all other descriptors. */
 static void tidy(void)
 {
 	for (uint32_t i = 0; i < KEPT_DESCRIPTORS; i++) {
@@ -263,8 +263,8 @@ static atomic_int *file_place(int backing, uint32_t i)
 	return &page->files[((uint32_t)backing + i) % KEPT_FILES];
 }
 
-/* The next engine makes the kernel forget these files. If the list is full, the kernel
- * keeps the file until the mount ends. */
+/* Notes a file, so that the next engine can make the kernel forget it. If the list has
+ * no room, the file is not noted, and the kernel keeps it until the mount ends. */
 void kept_file_add(int backing)
 {
 	atomic_store(&page->last_backing, backing);

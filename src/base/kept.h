@@ -51,17 +51,19 @@ struct kept_mount {
 };
 
 struct kept_descriptor {
-	atomic_int kind; /* written last, when the others are complete */
-	/* one number in all engines; 0: none; the supervisor writes it */
+	atomic_int kind; /* written last, when the other members are complete */
+	/* number of the descriptor, the same in all engines; 0: none; the supervisor
+	 * writes this member */
 	atomic_int fd;
 	struct kept_mount mount;
 	char path[KEPT_PATH]; /* path of a listener's socket */
 	bool unlimited;	      /* the listener accepts all commands */
 };
 
-/* The facts about an open file that inode and handle do not contain. The engine stores
- * them before it answers the open. If it dies before the answer, the kernel sends the
- * open again. The next engine finds its number in `request`: no reader got the file. */
+/* Data of an open file that inode and handle do not contain. The engine stores the entry
+ * before it answers the open. If the engine dies before the answer, the kernel sends the
+ * open again, with the number in `request`. The next engine then knows that no reader
+ * has got the file. */
 struct kept_open {
 	_Atomic uint64_t handle; /* 0: a free entry */
 	uint64_t request;	 /* the kernel's number of the open request */
@@ -104,13 +106,13 @@ struct kept {
 	atomic_bool ended; /* the mount has ended, by the engine or another process */
 	atomic_bool hands_over; /* the engine ends, so that another one takes over */
 	_Atomic uint64_t beats; /* heartbeat: changes every second; 0: none is sent */
-	atomic_bool blamed; /* a worker ended the last engine; its note is `crashed` */
+	atomic_bool blamed; /* a worker ended the last engine: see kept_note.crashed */
 	_Atomic uint64_t handles;
 	/* the kernel's count of out-of-memory kills when the engine began (machine.h) */
 	_Atomic uint64_t oom_kills;
 	atomic_int last_backing;
 	char log[KEPT_PATH];	 /* log file; empty: standard error */
-	char program[KEPT_PATH]; /* the next engine's; empty: the same program */
+	char program[KEPT_PATH]; /* program of the next engine; empty: the present one */
 	char reason[1024];	 /* cause of the last death, for users */
 	char error[768];	 /* last logged error before the death */
 	struct kept_descriptor descriptors[KEPT_DESCRIPTORS];
@@ -135,8 +137,8 @@ void kept_ready(void);
 /* One thread must call this at least once a second: the supervisor kills an engine whose
  * heartbeats have stopped for a minute. */
 void kept_beat(void);
-/* Ends the supervision until the next kept_beat. Called before work that may take any
- * time: waiting for a disk, and the engine's end. */
+/* Ends the supervision until the next kept_beat. Called before work that can take any
+ * time, such as waiting for a disk, or ending the engine. */
 void kept_beat_none(void);
 
 /* Stores a logged error, which may explain the end of this engine. */
@@ -144,12 +146,13 @@ void kept_note_error(const char *message);
 
 /* --- descriptors ------------------------------------------------------------------- */
 
-/* Reserves a place in kept.descriptors. The caller fills it in, and passes it to
- * kept_add or kept_drop. NULL: all places are taken. */
+/* Reserves an entry of kept.descriptors. The caller fills the entry in, and passes it to
+ * kept_add or kept_drop. Returns NULL if all entries are taken. */
 struct kept_descriptor *kept_new(void);
 /* Gives a copy of the descriptor to the supervisor. */
 void kept_add(struct kept_descriptor *place, enum kept_kind kind, int fd);
-/* Frees the place, so that the supervisor closes its copy. *place may be NULL. */
+/* Frees the entry, so that the supervisor closes its copy of the descriptor. *place may
+ * be NULL. */
 void kept_drop(struct kept_descriptor **place);
 /* Returns the next descriptor of the kind after `before`, or NULL. before NULL: the
  * first one. */
@@ -173,7 +176,7 @@ void kept_open_remove(struct kept_open *open); /* may be NULL */
  * this. If there is no room, the close is lost: its position counts as open until the
  * next start. */
 void kept_close_add(uint32_t mount, uint64_t inode, uint64_t handle);
-/* Returns false if no close in the mount is noted. */
+/* Takes a noted close in the mount from the list. Returns false if none is noted. */
 bool kept_close_take(uint32_t mount, uint64_t *ret_inode, uint64_t *ret_handle);
 
 /* --- files that the kernel reads --------------------------------------------------- */

@@ -21,8 +21,8 @@ static _Thread_local bool prepared; /* the thread has called prepare_thread */
 
 #define MAX_MEASURED 8
 
-/* Histograms per name. Each thread adds to one, so that threads seldom write to the same
- * memory. */
+/* The locks of one name have several histograms. Each thread adds to one of them, so
+ * that threads seldom write to the same memory. */
 #define PARTS 16
 
 /* The hold times of all locks with one name. Entries are never freed. */
@@ -138,7 +138,8 @@ void lock_release(struct lock *lock)
 	pop_held(lock);
 	uint64_t ns = end_hold(lock);
 	ensure(pthread_mutex_unlock(&lock->mutex) == 0);
-	/* Another thread may have freed the lock by now. */
+	/* Uses `holds` instead of the lock, because another thread may have freed the
+	 * lock by now. */
 	count_hold(holds, ns);
 }
 
@@ -207,12 +208,12 @@ void lock_wait(struct lock *lock, pthread_cond_t *cond)
 	begin_hold(lock);
 }
 
-int lock_wait_until(
-	struct lock *lock, pthread_cond_t *cond, const struct timespec *deadline)
+int lock_wait_until(struct lock *lock, pthread_cond_t *cond, uint64_t deadline_ns)
 {
+	const struct timespec deadline = timespec_of_ns(deadline_ns);
 	lock_assert_held(lock);
 	count_hold(lock->holds, end_hold(lock));
-	int err = pthread_cond_timedwait(cond, &lock->mutex, deadline);
+	int err = pthread_cond_timedwait(cond, &lock->mutex, &deadline);
 	begin_hold(lock);
 	ensure(err == 0 || err == ETIMEDOUT);
 	return err;

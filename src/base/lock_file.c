@@ -13,7 +13,7 @@
 #define LOCK_TRIES 100
 #define LOCK_PAUSE_NS 20000000
 
-/* Mode 0600: each process that can open the file can hold its lock. */
+/* Sets mode 0600, because each process that can open the file could hold its lock. */
 int lock_file_open(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -25,8 +25,8 @@ int lock_file_open(const char *path)
 	return err;
 }
 
-/* If the previous daemon's supervisor was killed, its engine holds the lock a little
- * longer. */
+/* Tries for two seconds: after the supervisor of the previous daemon was killed, that
+ * daemon's engine holds the lock a little longer. */
 int lock_file_take(int fd)
 {
 	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};

@@ -34,7 +34,7 @@ static void print_time(char *text, size_t size)
 		*text = '\0';
 }
 
-/* One system call: messages of several threads do not mix. */
+/* Uses one system call, so that messages of several threads do not mix. */
 static void write_line(int fd, const char *prefix, const char *level, const char *message)
 {
 	char line[MAX_MESSAGE + 64];

@@ -18,7 +18,7 @@
 struct group {
 	bool old;		  /* belongs to cgroup v1 */
 	char directory[PATH_MAX]; /* absolute; in tests below another root */
-	size_t mount; /* length of the mount point at the start of `directory` */
+	size_t mount; /* `directory` begins with a mount point of so many bytes */
 };
 
 /* --- files ---------------------------------------------------------------------------- */
@@ -35,7 +35,8 @@ static FILE *open_file(const char *format, ...)
 	return n > 0 && (size_t)n < sizeof(path) ? fopen(path, "re") : NULL;
 }
 
-/* Returns false without the file, or without a number in it (for instance "max"). */
+/* Returns false if there is no such file, or if it contains no number, but for instance
+ * "max". */
 static bool read_number(const struct group *group, const char *name, uint64_t *ret)
 {
 	auto_fclose FILE *in = open_file("%s/%s", group->directory, name);
@@ -67,8 +68,8 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* Finds the path of the process's group: the cgroup v1 group with the controller
- * ("memory", "cpu"), or else the cgroup v2 group. */
+/* Finds the path of this process's control group: that of cgroup v1 for the controller
+ * ("memory" or "cpu"), or else that of cgroup v2. */
 static bool find_path(const char *root, const char *controller, bool *ret_old,
 	char ret[static PATH_MAX])
 {
@@ -95,8 +96,8 @@ static bool find_path(const char *root, const char *controller, bool *ret_old,
 	return found;
 }
 
-/* Tells whether a line of mountinfo is the mount of cgroup v1 with this controller
- * (`old`), or of cgroup v2. *ret_top: the group that is the root of the mount;
+/* Tells whether a line of mountinfo describes the mount of cgroup v2 or, if `old`, that
+ * of cgroup v1 with the controller. *ret_top: the group that is the root of the mount;
  * *ret_point: the mount point. */
 static bool is_mount_of(
 	char *line, bool old, const char *controller, char **ret_top, char **ret_point)
@@ -118,7 +119,8 @@ static bool is_mount_of(
 }
 
 /* Returns the group's path below the mount point. top: the group at the mount's root.
- * "": the mount does not show the group, and the caller uses `top`. */
+ * Returns "" if the mount does not show the group. Then the caller uses the group
+ * `top`. */
 static const char *below(const char *path, const char *top)
 {
 	size_t n = strcmp(top, "/") == 0 ? 0 : strlen(top);

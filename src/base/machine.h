@@ -17,8 +17,8 @@
 
 struct machine_memory {
 	uint64_t most; /* bytes for all processes under the same limit */
-	uint64_t left; /* unused bytes of `most`; file caches count as unused */
-	/* the file that sets the limit; empty: only the machine's memory limits */
+	uint64_t left; /* unused bytes of `most`, including file caches */
+	/* path of the file that sets the limit; empty: `most` is the machine's memory */
 	char limit[512];
 };
 

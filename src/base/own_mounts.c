@@ -65,8 +65,9 @@ static int add(struct own_mounts *mounts, dev_t device)
 }
 
 /* Tells whether a line of mountinfo, such as "36 35 98:0 / /mnt rw,noatime master:1 -
- * TYPE SOURCE OPTIONS", is a mount of joaderfs. The type is fuse.joaderfs and the
- * source joaderfs; mount options may change one of them. */
+ * TYPE SOURCE OPTIONS", is a mount of joaderfs. joaderfs mounts with the type
+ * fuse.joaderfs and the source joaderfs. Mount options may change either of them, so one
+ * of the two is enough. */
 static bool is_joaderfs(const char *line, dev_t *ret_device)
 {
 	static const char separator[] = " - ", type[] = "fuse.joaderfs ";

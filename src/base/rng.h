@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* xoshiro256** 1.0 (Blackman and Vigna, 2018), seeded by splitmix64: the same numbers on
@@ -20,3 +21,14 @@ uint64_t rng_below(struct rng *rng, uint64_t bound);
 
 /* Mixes two seeds into one. */
 uint64_t rng_mix(uint64_t a, uint64_t b);
+
+#define FNV_BASIS UINT64_C(0xcbf29ce484222325)
+
+/* Adds n bytes to a hash of FNV-1a, which begins as FNV_BASIS. */
+static inline uint64_t fnv_add(uint64_t hash, const void *bytes, size_t n)
+{
+	const uint8_t *byte = bytes;
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}

@@ -11,7 +11,7 @@
 static const int ignored[] = {SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF,
 	SIGIO, SIGPWR, SIGSTKFLT, SIGXFSZ};
 
-/* The thread that serves the mount receives SIGTERM. */
+/* Sends SIGTERM to the process. The thread that serves the mount receives it. */
 static void ask_to_end(int number)
 {
 	int saved = errno;
@@ -53,8 +53,8 @@ static void mask_wake(int how)
 
 void signals_begin(void)
 {
-	struct sigaction action = {/* no SA_RESTART: it interrupts system calls */
-		.sa_handler = do_nothing};
+	/* no SA_RESTART, so that the signal interrupts system calls */
+	struct sigaction action = {.sa_handler = do_nothing};
 	signals_begin_supervisor();
 	mask_wake(SIG_BLOCK);
 	ensure(sigaction(SIGRTMIN, &action, NULL) == 0);

@@ -40,14 +40,15 @@ enum sample_format {
 };
 enum view_size { SIZE_PADDED, SIZE_EXACT };
 enum view_layout { LAYOUT_FLAT, LAYOUT_CLASSES, LAYOUT_MIRROR, LAYOUT_TAR, LAYOUT_BATCH };
-/* The sample of a file of layout = classes in later epochs. FRESH: another one; FIXED:
- * the same; AUTO: the same if the cache has room for all samples. */
+/* The sample that a file of layout = classes has in later epochs. FRESH: another sample;
+ * FIXED: the same sample; AUTO: the same sample if the cache has room for all samples,
+ * otherwise another one. */
 enum view_mapping { MAPPING_FRESH, MAPPING_AUTO, MAPPING_FIXED };
 enum view_io { IO_AUTO, IO_DIRECT, IO_CACHED };
 
 struct tier_config {
 	char *directory; /* absolute; NULL: there is no tier */
-	uint64_t bytes;	 /* most bytes that it may take */
+	uint64_t bytes;	 /* the tier takes at most so many bytes */
 };
 
 /* The time when the daemon looks for changes in a dataset that an earlier start has
@@ -67,7 +68,8 @@ struct dataset_config {
 	 * csv:COLUMN; NULL: auto */
 	char *label;
 	enum dataset_look look;
-	uint32_t timeout_s;	 /* a request without data for this time is repeated */
+	/* a request is repeated after so many seconds without data */
+	uint32_t timeout_s;
 	char *endpoint, *region; /* settings of s3; NULL: the environment decides */
 	char *credentials; /* absolute path of a file; "none": requests are not signed */
 	char *profile;
@@ -82,7 +84,8 @@ struct cluster_config {
 	char *engine_ca, *engine_cert, *engine_key; /* absolute paths; NULL: none */
 	char *group;
 	char *node; /* name of this daemon in the group; NULL: the host's name */
-	/* address where other daemons reach this one; NULL: no exchange of samples */
+	/* address on which this daemon listens for other daemons; NULL: no exchange of
+	 * samples */
 	char *listen;
 	/* The address that other daemons use. "auto": the local address of the
 	 * connection to `engine`. NULL: the address in `listen`; auto if `listen` has no
@@ -114,9 +117,12 @@ struct preparation_config {
 	unsigned processes;
 	uint32_t timeout_s;
 	uint64_t memory; /* bytes for each process */
-	/* text that users change when the program makes other arrays; NULL: none */
+	/* text that users change when the program makes other arrays than before; NULL:
+	 * none */
 	char *version;
-	char *user; /* NULL: nobody for root's daemon, else the daemon's user */
+	/* user who runs the program; NULL: nobody if the daemon runs as root, else the
+	 * daemon's user */
+	char *user;
 };
 
 struct daemon_config {
@@ -158,12 +164,14 @@ struct daemon_config {
 struct job_section {
 	char *name; /* a glob for paths, or the name of second files */
 	char *text; /* the section's keys and values, one per line, as in an ini */
-	/* extension without the dot; second files: NAME first, as in mask.png */
+	/* extension without the dot; for second files it begins with NAME, as in
+	 * mask.png */
 	char *extension;
 	struct preparation preparation;
 	enum sample_format format;
 	struct pixel_type pixels;
-	bool is_pair; /* the section is about second files, and is the only one */
+	/* the section is about second files; then the job has no other section */
+	bool is_pair;
 };
 
 #define CONFIG_LONGEST_ENDING 16
@@ -199,9 +207,9 @@ struct job_config {
 	bool refuses_machines; /* refuses a script with ranks on other machines */
 	bool one_script;       /* all readers of current/ are ranks of one training */
 	bool skips_bad;	       /* leaves bad samples out of later epochs */
-	uint32_t keep_epochs;  /* ended epochs whose orders are kept */
-	/* A training on several nodes. ranks 0: the job is no rank. training: its name
-	 * on all nodes, by default the job's name. */
+	uint32_t keep_epochs;  /* number of ended epochs whose orders are kept */
+	/* A training on several nodes. ranks 0: the job is no rank. training: name of
+	 * the training on all nodes, by default the job's name. */
 	char *training;
 	uint32_t ranks, rank;
 	/* The numbers in the ini; `ranks` and `rank` above are computed from them.
@@ -212,7 +220,8 @@ struct job_config {
 	} processes;
 	uint32_t global_batch; /* samples; at least processes.ranks */
 	char *prepare;	       /* name of a section [preparation NAME]; NULL: none */
-	char *from;	       /* path of a pair's second file; only in its section */
+	/* path of a pair's second file; given only in the section about second files */
+	char *from;
 	/* a sample is a directory with preparation.frames files */
 	bool groups_directories;
 	struct preparation preparation;
@@ -227,8 +236,9 @@ struct job_config {
 	uint32_t batch; /* samples per file of layout batch */
 	bool drop_last; /* batch, tar: omits a last file that is not full */
 	char *labels;	/* "drawn", "fixed", or "columns: X Y ..." */
-	bool fixed_labels;  /* flat: a position has one label in all epochs */
-	uint32_t n_targets; /* metadata columns that form the label; 0: the class */
+	bool fixed_labels; /* flat: a position has one label in all epochs */
+	/* number of metadata columns that form the label; 0: the label is the class */
+	uint32_t n_targets;
 	enum view_mapping mapping; /* used only for layout = classes */
 	bool json;
 	/* flat, tar: the endings of files beside samples */
@@ -278,8 +288,8 @@ static inline bool config_is_pair(const struct job_config *config)
  * nothing, and is valid as long as `config`. */
 struct job_config config_second(const struct job_config *config);
 
-/* Receives a line without a newline. CONFIG_WARNING begins messages about a setting that
- * is allowed, but probably not intended. */
+/* config_report gets a message: one line without a newline. A message about a setting
+ * that is allowed, but probably not intended, begins with CONFIG_WARNING. */
 #define CONFIG_WARNING "warning: "
 typedef void config_report(void *context, const char *message);
 void config_report_to_log(void *context, const char *message); /* ignores context */
@@ -293,8 +303,8 @@ must_check int config_parse_daemon(const char *file, const char *text,
 	config_report *report, void *context, struct daemon_config *ret);
 void config_daemon_free(struct daemon_config *config);
 
-/* The ini has only [dataset NAME] sections. file: the ini's absolute name, for messages
- * and relative paths. sampler: the default. */
+/* Parses an ini that has only [dataset NAME] sections. file: the ini's absolute name,
+ * for messages and relative paths. sampler: for datasets that give none. */
 must_check int config_parse_datasets(const char *file, const char *text,
 	enum sampler_kind sampler, config_report *report, void *context,
 	struct dataset_config **ret, size_t *ret_n);
@@ -321,7 +331,8 @@ struct config_unset {
 };
 must_check int config_environment(
 	const char *text, char **ret, struct config_unset *unset);
-/* Replaces variables in one setting "SECTION.KEY=VALUE", like config_environment. */
+/* Replaces variables in the value of one setting "SECTION.KEY=VALUE", for the same keys
+ * as config_environment. The caller frees *ret. */
 must_check int config_environment_setting(
 	const char *setting, char **ret, struct config_unset *unset);
 
@@ -351,8 +362,8 @@ struct config_mixed {
 };
 #define CONFIG_MOST_MIXED 16
 bool config_is_mixed(const struct job_config *config);
-/* Takes the next dataset from *text, which is job_config.dataset at first. A single
- * dataset has weight 1. Returns false at the end. */
+/* Takes the next dataset from *text, which has to be job_config.dataset before the first
+ * call. A single dataset has weight 1. Returns false at the end. */
 bool config_next_mixed(const char **text, struct config_mixed *ret);
 
 /* Returns the file with the orders to replay; NULL: the job replays none. */
@@ -368,8 +379,9 @@ void config_print_man(FILE *out);
 /* Prints the keys of a job's ini for completions, one "SECTION.KEY|CHOICE CHOICE..." per line. */
 void config_print_keys(FILE *out);
 
-/* Makes a path absolute without ".", ".." and "//", and without the file system. dir is
- * absolute. The caller frees the result; NULL: no memory. */
+/* Makes a path absolute, and removes ".", ".." and "//". Does not look at the file
+ * system, so links are not followed. dir: an absolute path. The caller frees the result;
+ * NULL: no memory. */
 char *config_path_absolute(const char *dir, const char *path);
 
 /* Returns the name with the smallest edit distance to `word`, if this distance is at
@@ -381,10 +393,10 @@ const char *config_nearest(const char *word, const char *const *names, size_t n)
 must_check int config_each_ini(const char *directory,
 	int (*visit)(void *context, const char *path), void *context);
 
-/* Root's defaults are /run/joaderfs.sock and /var/lib/joaderfs. Others':
- * $XDG_RUNTIME_DIR/joaderfs.sock (without that variable <state>/joaderfs.sock), and
- * $XDG_STATE_HOME/joaderfs (by default ~/.local/state/joaderfs). The caller frees the
- * path; NULL: no memory. */
+/* The defaults of root are /run/joaderfs.sock and /var/lib/joaderfs. Those of other
+ * users are $XDG_RUNTIME_DIR/joaderfs.sock (without that variable
+ * <state>/joaderfs.sock), and $XDG_STATE_HOME/joaderfs (by default
+ * ~/.local/state/joaderfs). The caller frees the path; NULL: no memory. */
 
 char *config_default_socket(void);
 char *config_default_state(void);

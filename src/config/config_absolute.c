@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* The absolute path in `text` has room for the components of `path`. */
+/* Appends the components of `path` to the absolute path in `text`, which has room for
+ * them. */
 static void append(char *text, const char *path)
 {
 	size_t length = strlen(text);

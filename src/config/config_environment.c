@@ -9,7 +9,8 @@
 #include <string.h>
 
 /* The ranks of a training can use one ini: the launcher gives each its number in the
- * environment. Variables are allowed in keys whose values contain no other $. */
+ * environment. Variables are allowed only in the values of these keys, which never
+ * contain a $ for another reason. */
 
 static const char *const keys[] = {"name", "dataset", "training", "ranks", "rank",
 	"local_ranks", "node_rank", "global_batch"};
@@ -57,7 +58,8 @@ static const char *value_of(const char *name, size_t n, struct config_unset *uns
 	return NULL;
 }
 
-/* The value ends at `end` or at a comment. */
+/* Prints the value with its variables replaced. It ends at `end`, or where a comment
+ * begins. */
 static int fill_value(
 	const char *at, const char *end, FILE *out, struct config_unset *unset)
 {
@@ -78,7 +80,8 @@ static int fill_value(
 	return 0;
 }
 
-/* Copies lines unchanged unless they are KEY = VALUE of [job]. */
+/* Copies a line of [job], or a setting for [job]. If it is KEY = VALUE with one of
+ * `keys`, the variables in the value are replaced. */
 static int fill_pair(
 	const char *pair, const char *end, FILE *out, struct config_unset *unset)
 {

@@ -31,7 +31,8 @@ static const char *nearest_choice(const struct option *option, const char *text)
 	return config_nearest(text, option->choices, n);
 }
 
-/* Hides a URL with a user from messages, because it may contain a password. */
+/* Returns the text for a message. A URL that names a user is hidden, because it may
+ * contain a password. */
 static const char *shown(const char *text)
 {
 	const char *server = strstr(text, "://");

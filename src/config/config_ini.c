@@ -120,8 +120,8 @@ static struct ini_section *add_section(
 	return section;
 }
 
-/* A section that the ini repeats is a mistake. Its keys are added to the first one's, so
- * that contradictions between them are found. */
+/* A section that the ini repeats is a mistake. Its keys are added to those of the first
+ * such section, so that contradictions between the two are found, too. */
 static void begin_section(
 	struct reader *reader, enum section_id id, const char *label, const char *name)
 {
@@ -142,7 +142,7 @@ static void begin_section(
 	reader->section = first ? first : add_section(reader, id, label);
 }
 
-/* `text` was between the brackets, without surrounding spaces. */
+/* `text` is what stands between the brackets, without surrounding spaces. */
 static void take_section(struct reader *reader, const char *text)
 {
 	size_t n = strcspn(text, " \t");
@@ -236,8 +236,8 @@ static void warn_of_comment(
 			hash);
 }
 
-/* A key that the ini gives twice is a mistake. A value from ini_set replaces the
- * ini's. */
+/* Giving a key twice in the ini is a mistake. A value from ini_set replaces that of the
+ * ini. */
 static void set_value(struct reader *reader, const struct ini_section *section,
 	struct ini_value *value, const char *text)
 {
@@ -353,7 +353,8 @@ void ini_read(struct ini *ini, const char *text)
 
 /* --- settings ---------------------------------------------------------------------- */
 
-/* Adds the section if the ini does not have it. NULL: a mistake was reported. */
+/* Returns the section that a setting names, and adds it if the ini does not have it.
+ * NULL: a mistake was reported. */
 static struct ini_section *section_of_setting(struct reader *reader, const char *word)
 {
 	struct ini_section *section = find_label(reader->ini, word);
@@ -412,8 +413,9 @@ static int read_all(FILE *file, char **ret)
 	return err;
 }
 
-/* Replaces variables from the daemon's environment. joaderctl replaces those from its
- * own before it sends an ini. */
+/* Replaces variables from the environment of this process. The daemon reads only inis in
+ * files by this function: in an ini that joaderctl sends, joaderctl has replaced the
+ * variables before, from its own environment. */
 static int read_job(struct ini *ini, const char *text)
 {
 	auto_free char *filled = NULL;

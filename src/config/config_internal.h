@@ -43,7 +43,7 @@ struct option {
 	enum section_id section;
 	const char *key;
 	const struct value_type *type;
-	uint64_t min; /* least number, or bytes of a text */
+	uint64_t min; /* least number, or least length of a text in bytes */
 	uint64_t max;
 	/* names of the choices, then NULL; indexed by the enum's values */
 	const char *const *choices;
@@ -62,8 +62,8 @@ struct value_type {
 	 * text is not allowed. */
 	int (*parse)(const struct option *option, const char *text, const char *dir,
 		void *field);
-	/* Prints the value as in an ini, or nothing if the key has no value. NULL: no
-	 * key of a job has this type. */
+	/* Prints the value as in an ini, or nothing if the key has no value. The pointer
+	 * is NULL if no key of a job has this type. */
 	void (*print)(const struct option *option, const void *field, FILE *out);
 	void (*allowed)(const struct option *option, FILE *out);
 };
@@ -146,21 +146,21 @@ void ini_read(struct ini *ini, const char *text);
 /* Reads ini->file and calls ini_read. Returns 0, or -errno (reported) if it can't be
  * read. */
 must_check int ini_read_file(struct ini *ini);
-/* Sets a key from "SECTION.KEY=VALUE", overriding the ini. line: the setting's, or
- * LINE_OF_SETTING. */
+/* Sets a key from "SECTION.KEY=VALUE", overriding the ini. line: number of the setting's
+ * line, or LINE_OF_SETTING. */
 void ini_set(struct ini *ini, const char *setting, unsigned line);
 void ini_free(struct ini *ini);
 
-/* Returns the first section with the id, or NULL. If its sections may have a name,
- * returns the one without. */
+/* Returns the first section with the id, or NULL if there is none. A section [tensor
+ * NAME] does not count as [tensor]. */
 const struct ini_section *ini_section(const struct ini *ini, enum section_id id);
 
-/* Sets the object's fields. section NULL: only to defaults. dir: where relative paths
- * start. */
+/* Sets the object's fields to the values of the section, or to defaults. section NULL:
+ * all get defaults. dir: where relative paths start. */
 void ini_fill(struct ini *ini, const struct ini_section *section, enum section_id id,
 	const char *dir, void *object);
-/* Copies the texts that the object owns. -ENOMEM: texts that were not copied are
- * NULL. */
+/* Copies the texts that the object owns. After -ENOMEM the texts that were not copied
+ * are NULL. */
 must_check int config_copy_fields(enum section_id id, const void *from, void *object);
 void config_free_fields(enum section_id id, void *object);
 
@@ -176,8 +176,8 @@ void ini_mistake(struct ini *ini, unsigned line, const char *label, const char *
 void ini_warning(struct ini *ini, unsigned line, const char *label, const char *key,
 	const char *format, ...) printf_like(5, 6);
 
-/* Fills in all [dataset NAME] sections; none is a mistake. dir: where relative paths
- * start. */
+/* Fills in all [dataset NAME] sections. If there are none, this is reported as a
+ * mistake. dir: where relative paths start. */
 void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config *daemon);
 
 /* Returns the index of the option "SECTION.KEY" of a job's ini, or -1. */

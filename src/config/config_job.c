@@ -38,7 +38,8 @@ void config_check_source(struct ini *ini, struct job_config *job)
 	}
 }
 
-/* The fill must be gray with channels = keep, since an image may have one channel. */
+/* Checks that the fill is gray if channels = keep, because an image may then have a
+ * single channel. */
 static void check_fill(struct ini *ini, const struct preparation *preparation)
 {
 	const uint8_t *fill = preparation->fill;
@@ -49,7 +50,8 @@ static void check_fill(struct ini *ini, const struct preparation *preparation)
 			fill[0], fill[1], fill[2]);
 }
 
-/* Floats, and channels one after the other, need files that hold arrays. */
+/* Checks that files hold arrays if the pixels are floats, or if the channels follow one
+ * another. */
 static void check_pixels(struct ini *ini, const struct job_config *job)
 {
 	bool array = config_holds_arrays(job->format);
@@ -83,7 +85,7 @@ static void check_pixels(struct ini *ini, const struct job_config *job)
 }
 
 /* Tells whether the crop is larger than every image. If [tensor] fixes only the shorter
- * side of images, this is so if both sides of the crop are longer. */
+ * side of images, the crop is larger if both its sides are longer than this side. */
 static bool never_fits(const struct preparation *preparation, struct tensor_shape crop)
 {
 	if (preparation_fixed_size(preparation)) {
@@ -206,7 +208,8 @@ static bool is_relative_path(const char *path)
 	}
 }
 
-/* The files of a position, of the sample and beside it, must have different endings. */
+/* Checks that all files of a position, which are its sample and the files beside it,
+ * have different endings. */
 static void check_beside(struct ini *ini, const struct job_config *job)
 {
 	bool has_files = job->layout == LAYOUT_FLAT || job->layout == LAYOUT_TAR;
@@ -254,7 +257,8 @@ static void check_names(struct ini *ini, const struct job_config *job)
 		config_refuse(ini, SECTION_VIEW, "path", job->path, "at most 180 bytes");
 }
 
-/* %name becomes the name. The caller frees the text; NULL: no memory. */
+/* Replaces %name in the path by the name. The caller frees the result; NULL: no
+ * memory. */
 static char *with_name(const char *path, const char *name)
 {
 	char *text = NULL;
@@ -313,8 +317,9 @@ static void check_layout(struct ini *ini, const struct job_config *job)
 	check_targets(ini, job);
 }
 
-/* The program alone determines the arrays, so [tensor] may give few keys. `filter` is
- * for [augment]. */
+/* Tells whether a job with a program may give this key of [tensor]. Most keys are
+ * refused, because the program alone determines the arrays. `filter` is for the resizing
+ * of [augment]. */
 static bool fits_program(const struct job_config *job, const char *key)
 {
 	return strcmp(key, "prepare") == 0 || strcmp(key, "dtype") == 0 ||
@@ -340,7 +345,8 @@ static void check_prepare(struct ini *ini, struct job_config *job)
 	}
 }
 
-/* A group of files (group = directory) has one axis more than an image. */
+/* Checks the keys of a job whose samples are directories (group = directory). Their
+ * arrays have one axis more than an image. */
 static void check_group(struct ini *ini, struct job_config *job)
 {
 	if (job->groups_directories != (job->preparation.frames > 0))
@@ -376,7 +382,8 @@ bool config_has_small_files(const struct job_config *job, uint64_t tensor_bytes)
 	       tensor_bytes <= SMALL_TENSOR;
 }
 
-/* Two batches at least: the next one is prepared while one is read. */
+/* The default is at least two batches of samples: one is prepared while the other is
+ * read. */
 uint32_t config_lookahead(const struct job_config *job)
 {
 	const uint32_t least = 128, most = 65536;
@@ -513,7 +520,7 @@ int config_finish_job(struct ini *ini, struct job_config *ret)
 		for (int id = SECTION_JOB; id <= SECTION_VIEW; id++)
 			ini_fill(ini, ini_section(ini, (enum section_id)id),
 				(enum section_id)id, NULL, &job);
-		/* If memory ran out, texts for finish_fields may be missing. */
+		/* Texts that finish_fields needs are missing if memory ran out. */
 		if (!ini->err)
 			finish_fields(ini, mistakes, &job);
 	}

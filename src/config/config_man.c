@@ -28,7 +28,7 @@ static void print_line(FILE *out, const char *line, size_t n)
 	fputc('\n', out);
 }
 
-/* Prints the help of an option. option NULL: `text` is about a section. */
+/* Prints the help `text` of an option; option NULL: the help of a section. */
 static void print_help(FILE *out, const struct option *option, const char *text)
 {
 	while (*text) {

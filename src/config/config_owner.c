@@ -179,7 +179,8 @@ bool config_job_allows(
 	return ((member ? group : others) & wanted) == wanted;
 }
 
-/* Other sources than /etc/passwd, such as a server, may be slow. */
+/* Looks only into /etc/passwd, because other sources of names, such as a server, can be
+ * slow. */
 void config_print_user(FILE *out, uid_t uid)
 {
 	auto_fclose FILE *users = fopen("/etc/passwd", "re");

@@ -7,11 +7,13 @@
 
 #include <stdio.h>
 
-/* Answers who owns a job, and what a user may do with it. Any thread may ask. */
+/* Tells who owns a job, and what a user may do with it. Any thread may call these
+ * functions. */
 
 #define CONFIG_NO_OWNER UINT32_MAX
 
-/* If the ini names no owner, it is the daemon's user, and every user may read. */
+/* Owner, group and mode of a job. If the ini names no owner, the owner is the daemon's
+ * user, and every user may read. */
 struct job_owner {
 	uid_t uid;
 	gid_t gid;

@@ -45,7 +45,8 @@ static const char *value_of(const struct ini_section *section, const char *key)
 	return NULL;
 }
 
-/* A section with format = source does not use inherited keys. */
+/* Drops the inherited keys of a section with format = source, which does not use
+ * them. */
 static void drop_inherited(const struct ini_section *own, struct ini_section *merged)
 {
 	for (size_t i = 0; i < config_n_options(); i++)
@@ -148,8 +149,9 @@ static void refuse(struct ini *ini, const struct ini_section *section, const cha
 		key ? key : section->label, allowed);
 }
 
-/* Returns the message's allowed values if the section of second files must not give the
- * key; NULL: it may. Both files of a pair are resized and cropped alike. */
+/* Returns NULL if the section of second files may give the key, otherwise the allowed
+ * values for the message. Keys that resize or crop are refused, because both files of a
+ * pair are resized and cropped alike. */
 static const char *allowed_key(const struct job_config *job, const char *key)
 {
 	static const char *const own[] = {
@@ -257,7 +259,7 @@ static size_t count(const struct ini *ini)
 	return n;
 }
 
-/* job->preparation is for code that does not know the job. */
+/* Copies the sections to job->preparation, for code that knows only the preparation. */
 static int give_to_preparation(struct job_config *job, const char *from)
 {
 	struct tensor_sections sections = {.n = job->n_sections};

@@ -33,8 +33,8 @@ int template_option(const char *key)
 	return -1;
 }
 
-/* Finds the option of a key without its section, or else the most similar one. Returns
- * false if no option is similar. */
+/* Finds "SECTION.KEY" for a key that was given without its section, or else the most
+ * similar name of this form. Returns false if none is similar. */
 static bool find_nearest(const char *key, char ret[static MAX_KEY])
 {
 	char(*names)[MAX_KEY] = calloc(config_n_options(), sizeof(*names));

@@ -59,7 +59,7 @@ static int parse_u64(
 static void print_u32(const struct option *option, const void *field, FILE *out)
 {
 	uint32_t number = *(const uint32_t *)field;
-	/* An ini has no text that means "unset". */
+	/* Prints nothing for an unset value: no text in an ini means "unset". */
 	if (number > 0 || option->preset)
 		fprintf(out, "%s = %" PRIu32 "\n", option->key, number);
 }
@@ -330,7 +330,8 @@ static void allowed_name(const struct option *option, FILE *out)
 const struct value_type value_name = {
 	"name", true, parse_name, value_print_text, allowed_name};
 
-/* A text that begins with ; would be a comment when the printed ini is parsed. */
+/* Refuses a text that begins with ;, because it would be a comment when the printed ini
+ * is parsed again. */
 static int parse_text(
 	const struct option *option, const char *text, const char *dir, void *field)
 {

@@ -7,11 +7,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Different fractions of at most DIGITS digits are different doubles. */
+/* Numbers have at most DIGITS digits, so that two different numbers are two different
+ * doubles. */
 
 #define DIGITS 15
 
-/* The digits are checked because strtod would also accept "nan" and "0x1". */
+/* Passes only digits and a point to strtod, which would also accept "nan" and "0x1". */
 bool config_decimal(const char **text, double *ret)
 {
 	char number[DIGITS + 3] = "";

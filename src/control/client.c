@@ -59,7 +59,8 @@ union rights {
 	struct cmsghdr align;
 };
 
-/* Takes over a descriptor. If the request brings several, the last one is kept. */
+/* Takes over the descriptor that came with the message. If several messages of the
+ * request bring one, the last one is kept. */
 static void take_descriptor(struct msghdr *message, int *descriptor)
 {
 	const struct cmsghdr *head = CMSG_FIRSTHDR(message);
@@ -86,9 +87,9 @@ static ssize_t receive_part(int fd, char *data, size_t room, int *descriptor)
 	return n < 0 ? -errno : n;
 }
 
-/* The buffer may be one byte larger than the limit, so that client_receive notices a
- * request that is too large. Returns false if there is no memory, or if the requests of
- * all clients together are too large. */
+/* Makes the buffer larger if it is full: up to one byte more than the limit, so that
+ * client_receive notices a request that is too large. Returns false if there is no
+ * memory, or if the requests of all clients together are too large. */
 static bool grow(struct client *client)
 {
 	size_t most = client->listener->rights.max_request + 1;
@@ -196,7 +197,8 @@ void client_execute(struct client *client, struct control *control)
 	client->in_room = 0;
 }
 
-/* If the order was deleted before all its lines were sent, the client gets an error. */
+/* Ends the answer. If the order was deleted before all its lines were sent, the client
+ * gets an error. */
 static void end_lines(struct client *client)
 {
 	struct sched_job *job = client->lines.job;
@@ -209,7 +211,8 @@ static void end_lines(struct client *client)
 	sched_job_put(job);
 }
 
-/* Ends the answer after the last line of the order. */
+/* Makes a frame with the next lines of the order. If no line is left, ends the
+ * answer. */
 static void next_lines(struct client *client)
 {
 	auto_free char *text = NULL;

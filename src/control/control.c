@@ -56,8 +56,8 @@ static int go_on_sending(const struct control *control, struct client *client)
 	return control_watch(control, EPOLL_CTL_MOD, &client->watch, EPOLLOUT);
 }
 
-/* Passes the client's request to a worker, carries it out, sends the answer, or hangs
- * up. */
+/* Takes the next step, which depends on the client's state: passes the request to a
+ * worker or carries it out, sends a part of the answer, or hangs up. */
 static void go_on(struct control *control, struct client *client)
 {
 	int err = 0;
@@ -91,7 +91,7 @@ static void step(struct control *control, struct client *client)
 	go_on(control, client);
 }
 
-/* The worker has carried out these clients' commands. */
+/* Goes on with the clients whose commands the worker has carried out. */
 static void take_up(struct control *control, struct worker *worker)
 {
 	struct client *client;
@@ -110,8 +110,8 @@ static void take_up(struct control *control, struct worker *worker)
 
 /* --- new clients ------------------------------------------------------------------- */
 
-/* Stops or resumes accepting. Clients wait while, for instance, the daemon has no free
- * descriptor. */
+/* Stops or resumes accepting connections. New clients wait in the meantime, for instance
+ * until the daemon has a free descriptor again. */
 static void pause_listeners(struct control *control, bool pause)
 {
 	struct listener *grant;
@@ -142,7 +142,8 @@ static void admit(struct control *control, struct listener *listener, int fd)
 	}
 }
 
-/* epoll_wait reports the socket again while more clients are waiting. */
+/* Accepts one client. If more clients are waiting, epoll_wait reports the socket
+ * again. */
 static void accept_one(struct control *control, struct listener *listener)
 {
 	int fd = accept4(listener->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -159,8 +160,8 @@ static void accept_one(struct control *control, struct listener *listener)
 
 /* --- the thread -------------------------------------------------------------------- */
 
-/* Each epoll_wait returns one event: handling an event may free clients to which further
- * events point. */
+/* Each epoll_wait returns a single event, because handling an event can free clients to
+ * which other events of the same call would point. */
 static void *run(void *argument)
 {
 	struct control *control = argument;

@@ -50,7 +50,8 @@ static bool remove_job(const struct request *request, struct sched_job *job)
 	return true;
 }
 
-/* Names of jobs can't contain the characters of a pattern such as *. */
+/* Removes the jobs whose names match. A pattern is not mistaken for a name, because
+ * names can't contain characters such as *. */
 static bool remove_matching(const struct request *request, const char *pattern)
 {
 	struct request_jobs jobs;
@@ -225,7 +226,8 @@ static bool change_forget(const struct request *request)
 	return true;
 }
 
-/* Returns false if the text is no number of ranks, and the answer says so. */
+/* Parses a number of ranks. Returns false if the text is no such number, which the
+ * answer then says. */
 static bool take_ranks(const struct request *request, const char *key,
 	const char *argument, uint32_t *ret)
 {
@@ -255,10 +257,10 @@ static bool change_resize(const struct request *request)
 
 /* --- requests ---------------------------------------------------------------------- */
 
-/* The processes that may send a command. ANY: all that can reach the control socket; the
- * command itself checks the job's owner. GRANTED: also clients of a grant's socket, but
- * only for the granted job (argument 1). MASTER: those of root and of the daemon's
- * user. */
+/* The processes that may send a command. ANY: all processes that can reach the control
+ * socket; the command itself checks who owns the job. GRANTED: also clients of a grant's
+ * socket, but only for the granted job (argument 1). MASTER: processes of root and of
+ * the daemon's user. */
 enum sender { SENDER_ANY, SENDER_GRANTED, SENDER_MASTER };
 
 #define N_COMMANDS 20

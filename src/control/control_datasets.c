@@ -80,8 +80,8 @@ static bool forget(const struct command *command, const char *name)
 
 /* --- add ---------------------------------------------------------------------------------- */
 
-/* Scans a dataset. next: it is in use, and *ret will replace it; *ret NULL: nothing has
- * changed. */
+/* Scans a dataset. next: the dataset is in use, and *ret will replace it; *ret is NULL
+ * if nothing has changed. */
 static int scan(const struct command *command, const struct dataset_config *config,
 	bool next, struct dataset **ret)
 {
@@ -305,8 +305,8 @@ static bool scan_behind(
 
 /* <state>/datasets/NAME.looking exists during a scan, and contains the number of tries.
  * An engine that takes over a mount and finds the file scans again: the previous engine
- * ended during the scan. After MOST_TRIES tries none scans again, because the scan
- * itself may end the engines. */
+ * ended during the scan. After MOST_TRIES tries no engine scans again, because the scan
+ * itself may be what ends the engines. */
 #define LOOKING "%s/datasets/%s.looking"
 #define MOST_TRIES 3
 

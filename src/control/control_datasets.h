@@ -28,9 +28,9 @@ struct session;
 bool control_dataset(const struct files_context *context, struct session *session,
 	const atomic_bool *stop, const char *const *arguments, size_t n, FILE *out);
 
-/* Scans the datasets of which the daemon's start opened the last catalogues, to serve
- * readers sooner. Jobs continue with what the scan finds. If a scan fails, or jobs can't
- * use its result, this is logged, and the next start scans the dataset before it serves
- * readers. */
+/* Scans the datasets that the daemon's start has not scanned: to serve readers sooner,
+ * the start has opened the catalogues of the last scan. Jobs continue with what the scan
+ * finds. If a scan fails, or jobs can't use its result, this is logged, and the next
+ * start scans the dataset before it serves readers. */
 void control_look_for_changes(const struct files_context *context,
 	struct session *session, const atomic_bool *stop);

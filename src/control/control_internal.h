@@ -57,8 +57,8 @@ struct control_answer {
 	FILE *out;	 /* receives the text of the answer */
 	bool hands_over; /* upgrade: the engine ends after the answer */
 	bool ok;	 /* false: the text says why the request failed */
-	/* Lines of an epoch's order after the text, from line `next` on. lines.job NULL:
-	 * none. */
+	/* The answer goes on, after the text, with the lines of an epoch's order from
+	 * number `next` on. lines.job NULL: no such lines. */
 	struct order_lines lines;
 	uint32_t next;
 };
@@ -90,7 +90,8 @@ struct client {
 	struct listener *listener;
 	enum client_state state;
 	bool hands_over;
-	bool at_worker; /* the worker owns all but `link`, `listener` and `bytes` */
+	/* the worker owns all members except `link`, `listener` and `bytes` */
+	bool at_worker;
 	/* bytes of the request and the answer; the listener limits the sum over its
 	 * clients */
 	size_t bytes;
@@ -99,7 +100,8 @@ struct client {
 	size_t n_in, in_room;
 	char *out; /* the frame that is sent now */
 	size_t n_out, sent;
-	/* Lines of an epoch's order after `out`. lines.job NULL: none. */
+	/* The client gets, after `out`, the lines of an epoch's order from number `next`
+	 * on. lines.job NULL: no such lines. */
 	struct order_lines lines;
 	uint32_t next;
 };
@@ -112,7 +114,8 @@ void client_free(struct client *client); /* hangs up */
  * (the request is complete), CLIENT_SENDS (it was refused) or CLIENT_ENDS. */
 void client_receive(struct client *client);
 
-/* Sends as much as the socket accepts. After a frame makes the next one, if any. */
+/* Sends as much as the socket accepts. At the end of a frame makes the next one, if
+ * there is one. */
 void client_send(struct client *client);
 
 /* Carries out the request. Then the client's state is CLIENT_SENDS or CLIENT_ENDS. */
@@ -141,7 +144,7 @@ struct listener {
 	struct watch watch;
 	LIST_ENTRY(listener) link;
 	struct listener_rights rights;
-	/* entry for the next engine; NULL: the socket ends with this one */
+	/* entry for the next engine; NULL: the socket ends with this engine */
 	struct kept_descriptor *kept;
 	struct sockaddr_un address;
 	dev_t device; /* device and inode of our socket file */
@@ -157,7 +160,7 @@ must_check int listener_new(
 	const char *path, const struct listener_rights *rights, struct listener **ret);
 
 /* Removes the file, closes the socket, and hangs up on its clients. A client whose
- * request a worker carries out stays until then. */
+ * request is at a worker stays until the worker is done. */
 void listener_close(struct listener **listener);
 
 /* Called when a client is freed. A closed listener is freed after its last client. */
@@ -166,12 +169,12 @@ void listener_forget(struct listener *listener);
 /* Moves the client to the end of the listener's list, because it was active. */
 void listener_touch(struct client *client);
 
-/* Hangs up on the client that has been silent longest, except `but`. Returns false if
- * there is none. */
+/* Hangs up on the client that has been silent longest, apart from `but`. Returns false
+ * if no client can be hung up on. */
 bool listener_hang_up(struct listener *listener, const struct client *but);
 
-/* Counts the client's bytes, and hangs up on others until all are within the limits.
- * Returns false if they still exceed them. */
+/* Counts the client's bytes, and hangs up on other clients of the listener until all
+ * together are within its limits. Returns false if they still exceed the limits. */
 bool listener_make_room(struct client *client);
 
 /* --- worker ------------------------------------------------------------------------ */
@@ -182,7 +185,8 @@ struct worker {
 	struct control *control;
 	struct lock lock;
 	pthread_cond_t changed;
-	/* (lock) waiting clients, and those whose requests are done */
+	/* (lock) queue: clients whose requests wait; done: clients whose requests are
+	 * done */
 	struct client_queue queue, done;
 	bool stopping; /* (lock) */
 	bool running;

@@ -24,8 +24,8 @@ struct additions {
 	size_t n_settings;
 	/* template of the one job; NULL: the request has inis */
 	const struct template_config *template;
-	/* Pairs: the name of an ini, and its text. With a template: the name of the
-	 * daemon's ini. */
+	/* Alternately the name of an ini and its text. With a template: only the name of
+	 * the daemon's ini. */
 	const char *const *files;
 	size_t n;
 	struct addition *of;
@@ -56,9 +56,9 @@ static int refuse(struct additions *all, const struct job_config *config, const 
 	return -EPERM;
 }
 
-/* An ordinary user who adds a job becomes its owner, and one of the user's groups its
- * group. Keys that name further files (an order to replay, a table of labels) are
- * refused: the daemon could read such files even if the user can't. */
+/* An ordinary user who adds a job becomes the job's owner. The job's group is one of
+ * this user's groups. Keys that name further files (an order to replay, a table of
+ * labels) are refused: the daemon could read such files even if the user can't. */
 static int take_owner(struct additions *all, struct job_config *config)
 {
 	const struct control_message *message = all->message;
@@ -183,8 +183,8 @@ static bool has_line(const char *text, const char *line, size_t n)
 	return false;
 }
 
-/* Finds the first line of `text` that `other` lacks, and its length. NULL: none. Each
- * line of both texts ends with a newline. */
+/* Returns the first line of `text` that `other` lacks, and sets *ret_n to its length.
+ * NULL: `other` has all lines. Each line of both texts ends with a newline. */
 static const char *other_line(const char *text, const char *other, size_t *ret_n)
 {
 	for (; *text; text += *ret_n + 1) {
@@ -285,7 +285,8 @@ static int add(struct additions *all)
 	return err;
 }
 
-/* Readers of a directory of classes, for instance, only list images. */
+/* Warns of files that no known reader of the layout reads. Readers of class directories,
+ * for instance, look only for images. */
 static void tell_of_readers(FILE *out, const struct job_config *config)
 {
 	bool numbers = config->format == FORMAT_NPY || config->format == FORMAT_RAW ||

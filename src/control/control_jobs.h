@@ -20,9 +20,10 @@
 	"TEXT..."
 
 /* Adds jobs. arguments: those after the command; out: gets the messages. The sender of
- * `message` becomes the jobs' owner, unless it is root or the daemon's user; the
- * descriptor may be the file to import. A job that exists with the same configuration
- * is left as it is. Returns false if no job was added; the messages give the reason. */
+ * `message` becomes the jobs' owner, unless the sender is root or the daemon's user.
+ * message->descriptor is the file to import, if the command imports one. A job that
+ * exists with the same configuration is left as it is. Returns false if no job was
+ * added; the messages give the reason. */
 bool control_add(const struct files_context *context, struct session *session,
 	const struct control_message *message, const char *const *arguments, size_t n,
 	FILE *out);

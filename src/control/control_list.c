@@ -134,7 +134,8 @@ static bool is_of_earlier_job(
 	return false;
 }
 
-/* A storage that does not answer explains why readers of its jobs wait. */
+/* Prints the job's storage if it does not answer, because this explains why readers
+ * wait. */
 static void print_silent(FILE *out, struct sched_job *const *jobs, size_t i)
 {
 	struct sched_storage storage;

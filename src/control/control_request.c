@@ -96,8 +96,8 @@ static bool has_group(void *message, gid_t group)
 	return request_has_group(message, group);
 }
 
-/* A client of a grant's socket may read the granted job: is_allowed has refused
- * others. */
+/* Tells whether the sender may read the job. A client of a grant's socket may, because
+ * is_allowed has refused all jobs but the granted one. */
 bool request_may_read(const struct request *request, const struct sched_job *job)
 {
 	struct control_message *message = request->message;

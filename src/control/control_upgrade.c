@@ -15,8 +15,9 @@
 #include <sys/wait.h>
 
 /* Uses posix_spawn, because a fork would make all memory of the engine copy-on-write.
- * Then the kernel would have to copy a page before it writes a FUSE request into it.
- * For a thread that is being killed it can't, and the request would fail. */
+ * Then the kernel would have to copy a page before it writes a FUSE request to this
+ * page. The kernel can't do so for a thread that is being killed, so the request would
+ * fail. */
 static int spawn(char *program, char *question, int out, pid_t *ret)
 {
 	char *const arguments[] = {program, question, NULL};
@@ -56,8 +57,8 @@ static void copy(int from, FILE *out)
 			fwrite(part, 1, (size_t)n, out);
 }
 
-/* The program must support the format of the state directory, and the layout of the
- * memory that the supervisor keeps. */
+/* Asks the program whether it supports the format of the state directory, and the layout
+ * of the memory that the supervisor keeps. */
 static bool can_follow(const char *state, char *program, FILE *out)
 {
 	int ends[2], status = -1;

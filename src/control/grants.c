@@ -29,7 +29,7 @@ static char *path_of(const struct control *control, const char *job, const char 
 
 #define MOST_ASIDE 1000
 
-/* The mode does not depend on the umask. */
+/* Makes the directory, with this mode whatever the umask is. */
 static int make_directory(const char *path, mode_t mode)
 {
 	if ((mkdir(path, mode) != 0 && errno != EEXIST) || chmod(path, mode) != 0) {

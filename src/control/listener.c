@@ -20,8 +20,8 @@ static int open_socket(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Removes a socket at which no process listens. -EADDRINUSE: one listens; -EEXIST: the
- * file is no socket. */
+/* Removes a socket at which no process listens. -EADDRINUSE: a process listens; -EEXIST:
+ * the file is no socket. */
 static int remove_stale(const struct sockaddr_un *address)
 {
 	struct stat st;
@@ -56,8 +56,8 @@ static int give_to_group(const struct listener *listener, const char *file)
 	return err;
 }
 
-/* Sets mode and group regardless of the umask. Neither a link nor its target is changed,
- * because a client that may write to the directory could put a link there. */
+/* Sets mode and group regardless of the umask. A client that may write to the directory
+ * could put a link in the file's place, so neither a link nor its target is changed. */
 static int set_rights(struct listener *listener)
 {
 	struct stat st;
@@ -101,8 +101,8 @@ static int bind_socket(struct listener *listener)
 	return !err && listen(fd, SOMAXCONN) < 0 ? -errno : err;
 }
 
-/* Clients may be waiting at the previous engine's socket. Returns false if there is
- * none, or its file was deleted. */
+/* Takes over the previous engine's socket, at which clients may be waiting. Returns
+ * false if there is no such socket, or if its file was deleted. */
 static bool take_over(struct listener *listener)
 {
 	const char *path = listener->address.sun_path;

@@ -17,8 +17,8 @@ unsigned coord_mutants;
 
 /* Most requests are only noted here; coord_step carries them out later. */
 
-/* limit of pace_ns, the unit of pauses between calls of the engine: readers wait for
- * these calls, even if leases last long */
+/* limit of pace_ns, the unit of pauses between calls of the engine, so that pauses stay
+ * short when leases last long */
 #define MOST_PACE_NS UINT64_C(1000000000)
 #define USUAL_MOST_IDS (UINT64_C(1) << 33)
 
@@ -129,8 +129,8 @@ void coord_leave(struct coord *coord)
 
 /* --- jobs ------------------------------------------------------------------------------- */
 
-/* Tells whether `facts` begins at a later position (epoch, n_log) than `held` did, and
- * later than the end of the group's log. */
+/* Tells whether the new job `facts` begins at a later position (epoch, n_log) than the
+ * added job `held` did, and at a later one than the end of the group's log. */
 static bool goes_on_later(const struct coord_job *facts, const struct held_job *held)
 {
 	struct coord_position to = {facts->epoch, facts->n_log};

@@ -51,7 +51,7 @@
  *   Life: coord_free gives no leases back. They expire, unless coord_leave was called.
  */
 
-#define COORD_VERSION 2 /* version of the data in the engine and of its functions */
+#define COORD_VERSION 2 /* version of the engine's data and functions */
 #define COORD_NAME 65 /* bytes of the name of a node, job or dataset, including the \0 */
 #define COORD_ADDRESS 128 /* bytes of an address, including the \0 */
 #define COORD_TEXT 256	  /* bytes of a message, including the \0 */
@@ -69,35 +69,37 @@ struct coord_node {
 	/* address of the server from which other nodes fetch tensors; "": none */
 	char address[COORD_ADDRESS];
 	double capacity;
-	/* incarnation of the previous daemon with this state directory, whose leases
-	 * this node may take over; 0: none */
+	/* incarnation of the previous daemon with this state directory; this node may
+	 * take over the leases of that daemon; 0: there was none */
 	uint64_t before;
 	/* when the node was last seen alive (coord_members, coord_silent); 0: never */
 	uint64_t heard_ns;
 };
 
-/* Facts about a job. They must be equal on all nodes that run it. */
+/* A job that nodes run. Its fields must be equal on all these nodes, unless a comment
+ * says otherwise. */
 struct coord_job {
 	const char *name;
 	const char *dataset; /* jobs of one dataset are drawn together */
 	/* fingerprint of the job's samples (dataset_group_fingerprint) */
 	uint64_t fingerprint;
-	/* the same, as earlier versions of joaderfs computed it; 0: not known */
+	/* fingerprint of the same samples, as earlier versions of joaderfs computed it;
+	 * 0: not known */
 	uint64_t older;
-	const roaring_bitmap_t *ids; /* samples (D_j above), not empty */
+	const roaring_bitmap_t *ids; /* samples of the job (D_j above), at least one */
 	uint32_t ranks;
 	uint32_t batch;		/* samples in a global mini-batch, at least `ranks` */
 	enum sampler_kind kind; /* sampler of the job's dataset */
 	/*
-	 * The place at which the job begins if it is new to the group (an import): the
-	 * first n_log samples of `epoch` were consumed elsewhere, and `log` has them in
-	 * order. A group that has the job with a shorter log refuses it. These fields
-	 * are not facts: nodes may set them differently, or not at all (NULL, 0).
+	 * `epoch`, `log` and `n_log` tell where the job begins if it is new to the group
+	 * (an import): the first n_log samples of `epoch` were consumed elsewhere, and
+	 * `log` has them in order. A group that has the job with a shorter log refuses
+	 * it. Nodes may set these three fields differently, or not at all (NULL, 0).
 	 */
 	uint32_t epoch;
 	const sample_id *log;
 	uint32_t n_log;
-	/* processes that read each rank; 0 means one; not a fact: nodes may differ */
+	/* processes that read each rank; 0 means one; nodes may set it differently */
 	uint32_t local_ranks;
 };
 
@@ -113,9 +115,10 @@ struct coord_batch {
 	const char *job, *dataset;
 	const sample_id *ids;
 	uint32_t n, ranks;
-	/* [ranks]: the node that serves the rank; 0: none */
+	/* rank_node[r]: incarnation of the node that serves rank r; 0: no node */
 	const uint64_t *rank_node;
-	/* samples that their homes lack; NULL: none are known */
+	/* samples that the caches of their homes lack; NULL: no such samples are
+	 * known */
 	const roaring_bitmap_t *lacked;
 };
 
@@ -132,7 +135,8 @@ struct coord_calls {
 		uint32_t base, const sample_id *ids, uint32_t n);
 	/* This node no longer serves the rank: fed() is no longer called for it. */
 	void (*lost)(void *context, const char *job, uint32_t rank);
-	/* Returns 1 + the job's last epoch in the local journal; 0: none. */
+	/* Returns 1 + the job's last epoch in the local journal; 0: the journal has
+	 * none. */
 	uint32_t (*known)(void *context, const char *job);
 	/*
 	 * Finds the first consecutive positions at or after tail->base that the local
@@ -142,28 +146,30 @@ struct coord_calls {
 	 */
 	uint32_t (*tail)(
 		void *context, struct coord_tail *tail, sample_id *ids, uint32_t most);
-	/* Tells that the log now has other samples at these positions than the local
-	 * journal, because the node was away while the log was repaired. tail() must
+	/* Tells that the log now has other samples at n positions from `base` on than
+	 * the local journal: the node was away while the log was repaired. tail() must
 	 * never return these positions again. */
 	void (*forget)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t base, uint32_t n);
 	/*
 	 * Called when the group has no samples for the rank from this position on. The
 	 * rank continues with epoch `to`, and its readers of earlier epochs get no more
-	 * samples. The next fed() has the first sample of `to`. An error: a later step
-	 * repeats the call.
+	 * samples. The next fed() has the first sample of `to`. If it returns an error,
+	 * a later step repeats the call.
 	 */
 	int (*skipped)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t position, uint32_t to);
 	/* Assigns ids[i] to rank rank_of[i]. Each rank must get as many samples as
-	 * ranks_share says. NULL or false: the samples are dealt to the ranks in
-	 * turn. */
+	 * ranks_share says. If `place` is NULL or returns false, the samples are dealt
+	 * to the ranks in turn. */
 	bool (*place)(void *context, const struct coord_batch *batch, uint32_t *rank_of);
 	/* Adds the dataset's samples in this node's cache to `ids`, for the sampler
-	 * `exchange`. NULL: every drawn sample counts as cached for ever. */
+	 * `exchange`. If `resident` is NULL, every drawn sample counts as cached for
+	 * ever. */
 	void (*resident)(void *context, const char *dataset, roaring_bitmap_t *ids);
-	/* Adds to `ids` the dataset's samples whose home is this node, that trainings
-	 * still need, and that this node's cache lacks. NULL: none are known. */
+	/* Adds to `ids` the dataset's samples whose home is this node, but that its
+	 * cache lacks, although trainings still need them. If `lacked` is NULL, no such
+	 * samples are known. */
 	void (*lacked)(void *context, const char *dataset, roaring_bitmap_t *ids);
 };
 
@@ -173,7 +179,8 @@ struct coord_options {
 	uint64_t ttl_ns;
 	uint64_t seed;	       /* differs on each node and at each start */
 	uint32_t mini_batches; /* least number of mini-batches drawn ahead; 0 means 4 */
-	/* limit of the samplers' memory: sum of all jobs' largest ids; 0 means 2^33 */
+	/* limit of the sum of all jobs' largest ids, which determines the samplers'
+	 * memory; 0 means 2^33 */
 	uint64_t most_ids;
 	struct coord_calls calls;
 };
@@ -184,19 +191,20 @@ must_check int coord_new(const struct coord_options *options,
 	const struct coord_engine *engine, struct coord **ret);
 void coord_free(struct coord **coord);
 
-/* Does all work that is due. Returns the time at which it must be called again. */
+/* Does all work that is due. Returns the time at which coord_step must be called
+ * again. */
 uint64_t coord_step(struct coord *coord, uint64_t now_ns);
 
 /* Sends the consumed positions a last time, and gives all leases back, so that other
- * nodes need not wait until they expire. The caller then calls coord_free. */
+ * nodes need not wait until the leases expire. The caller then calls coord_free. */
 void coord_leave(struct coord *coord);
 
 /*
  * Adds a job that this node runs. A later step compares it with the group's job
- * (coord_job_status). -EEXIST: a job of this name was added before; -EALREADY: the same,
- * but the new job begins at a later position than the added one did, and than the end of
- * the group's log; -EINVAL: no samples, fewer samples in a batch than ranks, a log
- * longer than the job, or a name that is not allowed; -ENOMEM.
+ * (coord_job_status). -EEXIST: a job of this name was added before; -EALREADY: a job of
+ * this name was added before, but the new one begins at a later position than that job,
+ * and than the end of the group's log; -EINVAL: no samples, fewer samples in a batch
+ * than ranks, a log longer than the job, or a name that is not allowed; -ENOMEM.
  */
 must_check int coord_add_job(struct coord *coord, const struct coord_job *job);
 /* Removes a job that this node runs no more. The group forgets the job when no node
@@ -206,8 +214,9 @@ must_check int coord_remove_job(struct coord *coord, const char *job);
 
 /*
  * Makes this node serve the rank from this position on, as soon as no other node does.
- * COORD_AT_CURSOR: from its cursor in the engine; `epoch` is ignored. -ENOENT: no such
- * job; -EINVAL: no such rank or position; -EALREADY: this node has taken the rank.
+ * If `position` is COORD_AT_CURSOR, the node begins at the rank's cursor in the engine,
+ * and `epoch` is ignored. -ENOENT: no such job; -EINVAL: no such rank or position;
+ * -EALREADY: this node has taken the rank.
  */
 must_check int coord_take_rank(struct coord *coord, const char *job, uint32_t rank,
 	uint32_t epoch, uint32_t position);
@@ -231,7 +240,8 @@ int coord_commit(struct coord *coord, const char *job, uint32_t rank, uint32_t e
 
 enum coord_state {
 	COORD_JOINING, /* the engine has not answered yet */
-	/* another daemon has the name, or another COORD_VERSION; see `message` */
+	/* another daemon has this node's name, or the group has another COORD_VERSION;
+	 * see `message` */
 	COORD_REFUSED,
 	COORD_FOLLOWS,
 	COORD_LEADS,
@@ -246,9 +256,10 @@ struct coord_status {
 	char leader[COORD_NAME]; /* "": none, or not known */
 	uint64_t term;
 	uint64_t leader_changes; /* times that this node saw a new leader */
-	uint64_t lives;	  /* lives of the engine (coord_engine.h) that it has seen */
+	/* lives of the engine (coord_engine.h) that this node has seen */
+	uint64_t lives;
 	uint64_t repairs; /* repairs that this node made as leader */
-	/* times that this node led, and then found that another node leads, or none */
+	/* times that this node lost the lead: another node leads now, or no node */
 	uint64_t fenced;
 	uint64_t drawn; /* samples appended by this node as the leader */
 	uint64_t skips; /* calls of coord_calls.skipped */
@@ -293,9 +304,7 @@ const struct coord_node *coord_silent(const struct coord *coord, size_t *ret_n);
 /* Prints the ranks that no node served when the engine was last asked, such as "2, 5 to
  * 7"; "": none. */
 void coord_unserved(const struct coord *coord, const char *job, char text[COORD_TEXT]);
-/*
- * Prints the ranks that hold back the next epoch e while another rank waits for it: they
- * have not read epoch e - 2 to its end. The answer is as old as the last look at the
- * group. "": none.
- */
+/* Prints the ranks that have not read epoch e - 2 to its end, and so hold back the next
+ * epoch e, for which another rank waits. The answer is as old as the last look at the
+ * group. "": none. */
 void coord_behind(const struct coord *coord, const char *job, char text[COORD_TEXT]);

@@ -10,9 +10,9 @@
 
 /*
  * The leader's drawing. A job's window is the number of samples that should be drawn
- * ahead of its readers. When half of it or less is left, the leader draws rounds for all
- * jobs of the pool (the jobs of one dataset) whose window is not full, because only jobs
- * of the same round share samples. It appends whole mini-batches.
+ * ahead of its readers. When half of the window or less is left, the leader draws rounds
+ * for all jobs of the pool (the jobs of one dataset) whose window is not full, because
+ * only jobs of the same round share samples. The leader appends whole mini-batches.
  */
 
 #define DRAW_MOST 8192 /* most samples drawn at once for a job */
@@ -31,8 +31,8 @@ static uint32_t room_of(const struct drawn_job *job)
 	return room < left ? room : left;
 }
 
-/* The leader assigns samples by the nodes of the ranks. So a training's first draw
- * waits, for one ttl at most, until each rank has a node. */
+/* The leader must know on which nodes the ranks are before it assigns samples. So a
+ * training's first draw waits, for one ttl at most, until each rank has a node. */
 static bool waits_for_ranks(const struct coord *coord, const struct drawn_job *job)
 {
 	if (job->epoch > 0 || job->next > 0 || coord->n_live < 2 ||
@@ -267,7 +267,8 @@ int coord_draw(struct coord *coord)
 		coord_drop_streams(coord);
 		return err;
 	}
-	/* An idle leader pauses long: the engine's `news` end it (coord_beat). */
+	/* An idle leader pauses long: a change of the engine's `news` ends the pause
+	 * (coord_beat). */
 	uint64_t in = coord_is_quiet(coord) ? QUIET_NS : pause_ns(coord, coord->pace_ns);
 	coord->draw_ns = coord->now_ns + (more ? 0 : in);
 	due_at(coord, coord->draw_ns);

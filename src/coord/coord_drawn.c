@@ -12,7 +12,7 @@
  * state can be dropped at any time, because it is rebuilt from the engine. */
 
 #define SUBTRACT_MOST 8192	     /* most samples of a rank in one read of the log */
-#define MOST_IDS (UINT32_C(1) << 28) /* ids of a dataset are below this */
+#define MOST_IDS (UINT32_C(1) << 28) /* all ids of a dataset are less than this number */
 
 /* --- streams ---------------------------------------------------------------------------- */
 
@@ -229,7 +229,8 @@ static void measure(
 	job->measured_ns = coord->now_ns;
 }
 
-/* Returns by how many samples of all ranks the log is ahead of the fastest reader. */
+/* Returns the number of samples, of all ranks together, by which the log is ahead of the
+ * fastest reader. */
 static uint32_t find_ahead(
 	const struct drawn_job *job, const struct coord_engine_job *log)
 {
@@ -265,7 +266,7 @@ static void set_window(struct coord *coord, struct drawn_job *job)
 static int survey_job(struct coord *coord, struct coord_engine_job *log)
 {
 	struct drawn_job *job = find_drawn(coord, log->name);
-	/* The group may have forgotten the job, and have another of this name. */
+	/* The group may have forgotten the job, and have another job of this name. */
 	if (job && !coord_is_same_job(&job->facts, log)) {
 		free_drawn(job);
 		job = NULL;
@@ -275,7 +276,7 @@ static int survey_job(struct coord *coord, struct coord_engine_job *log)
 	if (err)
 		return err;
 	if (is_new)
-		/* The job may wait for nodes of its ranks, so look again soon. */
+		/* The job may wait until its ranks have nodes, so look again soon. */
 		coord_moved(coord);
 	job->seen = true;
 	if (job->epoch != log->epoch || job->next != log->next) {

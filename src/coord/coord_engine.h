@@ -40,7 +40,8 @@
 
 struct coord_token {
 	uint64_t term;
-	/* Distinguishes terms: an engine that lost a term may use its number again. */
+	/* Distinguishes terms with equal numbers: an engine that lost its data may use a
+	 * number again. */
 	uint64_t random;
 };
 
@@ -57,7 +58,8 @@ static inline bool position_before(struct coord_position a, struct coord_positio
 struct coord_lease {
 	const char *job;
 	uint32_t rank;
-	/* All earlier positions were consumed. A later cursor in the engine remains. */
+	/* All positions before `cursor` were consumed. If the engine's cursor is later,
+	 * it stays. */
 	struct coord_position cursor;
 	/* Set by `beat`. -EBUSY: another node has the rank; -ENOENT: no such job, or the
 	 * node does not run it. */
@@ -69,7 +71,7 @@ struct coord_lease {
 struct coord_view {
 	char run[COORD_RUN];
 	bool ready;	 /* the log is complete in this life */
-	bool reported;	 /* this node has called `repaired` in it */
+	bool reported;	 /* this node has called `repaired` in this life */
 	uint64_t leader; /* incarnation of the leader; 0: none */
 	char leader_name[COORD_NAME];
 	uint64_t term;
@@ -101,7 +103,7 @@ int coord_jobs_by_name(const void *a, const void *b);
 /* The nodes and jobs of the group. */
 struct coord_look {
 	struct coord_node
-		/* the live nodes, sorted by name, then those that are not live */
+		/* the live nodes, sorted by name, then the nodes that are not live */
 		*members;
 	size_t n, live;
 	struct coord_engine_jobs jobs;
@@ -126,10 +128,10 @@ struct coord_append {
 	uint32_t base; /* length of the log before the call */
 	uint32_t count;
 	uint32_t ranks, batch; /* the job's; batch: samples per mini-batch */
-	/* [ranks]: as many samples as ranks_position says */
+	/* ids[r]: samples for rank r, as many as ranks_position says */
 	const sample_id *const *ids;
 	/* epoch and length of the log before the call; only `fill` needs them, because
-	 * its samples may belong to a later epoch */
+	 * `epoch` may be later than was_epoch */
 	uint32_t was_epoch, was_next;
 };
 
@@ -163,8 +165,8 @@ struct coord_engine {
 	 * leader's if the token is that of the newest leader. Moves the cursors
 	 * forward. */
 	int (*beat)(void *context, const struct coord_beat *beat, struct coord_view *ret);
-	/* Gives back a rank's lease; job NULL: the node's lease, and the leader's if the
-	 * node leads. */
+	/* Gives back a rank's lease. If `job` is NULL, gives back the node's lease, and
+	 * the leader's lease if the node leads. */
 	int (*release)(void *context, const struct coord_node *self, const char *job,
 		uint32_t rank);
 	/*
@@ -198,8 +200,8 @@ struct coord_engine {
 	/* Deletes the feeds of an epoch, which must not be the running one. */
 	int (*forget)(void *context, const struct coord_token *token, const char *job,
 		uint32_t epoch);
-	/* Checks a log that seems to lack a part. -ESTALE: the part was lost; the
-	 * engine drops the log from there on, and it has to be repaired. */
+	/* Checks a log that seems to lack a part. -ESTALE: the part was lost; the engine
+	 * drops the log from this part on, and the log has to be repaired. */
 	int (*mend)(void *context, const char *run, const char *job);
 	/* Repair: offers the samples at consecutive positions of this node's
 	 * journal. */
@@ -211,22 +213,24 @@ struct coord_engine {
 	/* Repair: tells which of the nodes have reported. */
 	int (*reported)(void *context, const char *run, const struct coord_node *nodes,
 		size_t n, bool *ret);
-	/* Repair: appends samples, before `ready`, to a job's log. They may belong to a
-	 * later epoch than the log's. */
+	/* Repair: appends samples to a job's log, before `ready` is called.
+	 * append->epoch may be later than the log's epoch. */
 	int (*fill)(void *context, const char *run, const struct coord_token *token,
 		const struct coord_append *append);
 	/* Ends the repair. Forgets dead nodes that did not report. */
 	int (*ready)(void *context, const char *run, const struct coord_token *token);
-	/* Stores a set of the node's samples as `what` (COORD_TOLD bytes) for ttl_ms. */
+	/* Stores a set of the node's samples for ttl_ms, under the name `what` (at most
+	 * COORD_TOLD bytes). */
 	int (*tell)(void *context, const char *node, const char *what,
 		const roaring_bitmap_t *ids, uint32_t ttl_ms);
-	/* Adds to *ret the samples of all sets of this name that live nodes have
-	 * stored. */
+	/* Adds to *ret the samples that live nodes have stored under the name `what`. */
 	int (*told)(void *context, const char *what, roaring_bitmap_t *ret);
-	/* Returns the name of the last request. NULL: the engine is in this process. */
+	/* Returns the name of the last request. The pointer `asked` is NULL if the
+	 * engine is in this process. */
 	const char *(*asked)(void *context);
 	/* Returns the server's refusal of the last request, such as "refuses AUTH: why";
-	 * "": the server answered. NULL: the engine never refuses. */
+	 * "": the server answered. The pointer `refused` is NULL if the engine never
+	 * refuses. */
 	const char *(*refused)(void *context);
 };
 

@@ -12,8 +12,8 @@
 bool coord_facts_differ(const struct coord_job *here, const struct coord_job *there,
 	uint64_t n_there, char text[COORD_TEXT]);
 
-/* Tells whether the group's log, with `next` samples in `epoch`, ends before the place
- * where the job `here` begins. `text` then describes both places. */
+/* Tells whether the group's log, with `next` samples in `epoch`, ends before the
+ * position at which the job `here` begins. `text` then describes both positions. */
 bool coord_is_behind(const struct coord_job *here, uint32_t epoch, uint32_t next,
 	char text[COORD_TEXT]);
 
@@ -29,6 +29,6 @@ must_check int coord_facts_copy(const struct coord_job *facts, struct coord_job 
 bool coord_name_is_good(const char *name);
 /* Plain text has no control characters. */
 bool coord_text_is_plain(const char *text);
-/* Tells whether the engine's job `log` has these facts. Compares only those that `log`
- * has. */
+/* Tells whether the engine's job `log` has these facts. Facts that `log` does not have
+ * are not compared. */
 bool coord_is_same_job(const struct coord_job *facts, const struct coord_engine_job *log);

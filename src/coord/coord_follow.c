@@ -13,8 +13,9 @@
 #define READ_MOST 1024		 /* most samples of a rank per read */
 #define ENTER_NS (2 * SECOND_NS) /* pause before a refused job is entered again */
 
-/* If the group's job has the fingerprint that earlier versions computed (facts->older),
- * uses it, so that the training can continue. */
+/* If the group's job has the fingerprint that earlier versions of joaderfs computed
+ * (facts->older), makes it the job's fingerprint here, so that the training can
+ * continue. */
 static int take_older(const struct coord *coord, struct coord_job *facts)
 {
 	const struct coord_engine *engine = coord->engine;
@@ -47,7 +48,7 @@ int coord_enter_jobs(struct coord *coord)
 		if (err && err != -EINVAL)
 			return err;
 		/* A refused job is accepted as soon as no node runs the group's job of
-		 * its name. */
+		 * this name. */
 		job->enter_ns = err ? coord->now_ns + pause_ns : 0;
 		memcpy(job->refused, differs, sizeof(job->refused));
 		job->entered = err == 0;
@@ -62,7 +63,7 @@ static void take_lengths(struct coord *coord, const struct coord_engine_jobs *jo
 		struct held_job *job = coord_find_job(coord, jobs->jobs[i].name);
 		if (!job || !job->entered)
 			continue;
-		/* The group may have forgotten the job, and have another of this
+		/* The group may have forgotten the job, and have another job of this
 		 * name. */
 		job->entered = coord_is_same_job(&job->facts, &jobs->jobs[i]);
 		if (!job->entered)
@@ -152,7 +153,7 @@ int coord_open_wanted(struct coord *coord)
 			due_at(coord, job->open_ns);
 			continue;
 		}
-		/* Epochs begin one by one, when the one before is drawn. */
+		/* Epochs begin one by one, each when the epoch before it is drawn. */
 		uint32_t epoch = job->wanted <= job->epoch ? job->wanted : job->epoch + 1;
 		int err = engine->open(
 			engine->context, coord->view.run, job->facts.name, epoch);
@@ -237,8 +238,8 @@ void coord_forget_came(struct held_job *job, uint32_t number)
 }
 
 /* Checks that the read brings new samples. -EBADE: the rank has already received one of
- * them in this epoch. *ret: all samples that it has received, with the read; the caller
- * frees the set. */
+ * them in this epoch. *ret: all samples that the rank has received in the epoch, with
+ * those of this read; the caller frees the set. */
 static int check_came(struct held_job *job, const struct coord_read *read, uint32_t n,
 	roaring_bitmap_t **ret)
 {
@@ -259,8 +260,8 @@ static int check_came(struct held_job *job, const struct coord_read *read, uint3
 	return -EBADE;
 }
 
-/* Passes the samples of a read to fed(). -EAGAIN: the journal does not accept them
- * now. */
+/* Passes the samples of a read to fed(). -EAGAIN: the journal does not accept the
+ * samples now. */
 static int feed(struct coord *coord, const struct coord_read *read)
 {
 	struct held_job *job = coord_find_job(coord, read->job);
@@ -305,7 +306,7 @@ static void read_again(struct coord *coord, bool any, bool more, bool failed)
 	uint64_t most = 4 * coord->pace_ns;
 	if (most > coord->ttl_ns)
 		most = coord->ttl_ns;
-	/* An idle node pauses long: unread samples end it (coord_take_look). */
+	/* An idle node pauses long: unread samples end the pause (coord_take_look). */
 	uint64_t in = coord_is_quiet(coord) ? QUIET_NS : pause_ns(coord, most);
 	if (failed) {
 		in = coord->pace_ns / 16;

@@ -22,8 +22,8 @@
  *               quiet, and calls the engine less often
  */
 
-#define NS_PER_MS UINT64_C(1000000)
-/* pause of an idle node before its next draw or read; `news` of a heartbeat end it */
+/* pause of an idle node before its next draw or read; it ends when a heartbeat brings
+ * other `news` */
 #define QUIET_NS (3600 * SECOND_NS)
 #define COMMIT_EVERY 32 /* consumed positions after which a heartbeat is sent soon */
 
@@ -34,8 +34,8 @@ struct held_rank {
 	bool at_cursor;
 	struct coord_position head; /* the next position that fed() gets */
 	struct coord_position consumed;
-	/* sent: the `consumed` that was sent last; acked: the cursor that the engine
-	 * has confirmed */
+	/* sent: the value of `consumed` that was sent last; acked: the cursor that the
+	 * engine has confirmed */
 	struct coord_position sent, acked;
 };
 
@@ -55,13 +55,14 @@ struct held_job {
 	bool entered;
 	uint64_t enter_ns; /* when a refused job is tried again */
 	char refused[COORD_TEXT];
-	uint32_t epoch, next; /* end of the engine's log when it was last asked */
+	uint32_t epoch, next; /* end of the group's log when the engine was last asked */
 	uint32_t wanted;      /* latest epoch that a reader wants */
 	uint32_t opened;      /* latest epoch that is known to have begun */
 	uint64_t open_ns;     /* when engine->open may be called again */
 	struct held_rank *ranks;
 	struct came *came; /* [ranks] */
-	/* [ranks]: as the engine last told; NULL: not known */
+	/* [ranks]: serving nodes and cursors, as the engine last told; NULL: not
+	 * known */
 	uint64_t *owners;
 	struct coord_position *cursors;
 };
@@ -100,8 +101,8 @@ struct pool {
 	struct sampler *sampler;
 	/* samples in any node's cache, as `exchange` was last told; NULL: not known */
 	roaring_bitmap_t *resident;
-	/* samples drawn since fresh_ns, and in the interval before; NULL: not made
-	 * yet */
+	/* fresh: samples drawn since fresh_ns; older: samples drawn in the interval
+	 * before; NULL: the set is not made yet */
 	roaring_bitmap_t *fresh, *older;
 	uint64_t fresh_ns, told_ns; /* told_ns: when `resident` is next asked for */
 	roaring_bitmap_t *lacked;   /* samples that their homes lack; NULL: not known */
@@ -111,8 +112,8 @@ struct pool {
 struct coord {
 	struct coord_node self;
 	uint64_t ttl_ns;
-	/* unit of the pauses between calls of the engine: ttl_ns, or MOST_PACE_NS if
-	 * less */
+	/* unit of the pauses between calls of the engine: ttl_ns, at most
+	 * MOST_PACE_NS */
 	uint64_t pace_ns;
 	uint32_t mini_batches;
 	uint64_t most_ids;
@@ -122,12 +123,12 @@ struct coord {
 	uint64_t seed;
 
 	uint64_t now_ns, due_ns;
-	/* Times at which a heartbeat, a look, a read of feeds and a draw are due. tell_ns:
-	 * last report of cached samples. */
+	/* Times at which a heartbeat, a look, a read of feeds and a draw are due.
+	 * tell_ns: time of the last report of cached samples. */
 	uint64_t beat_ns, look_ns, read_ns, draw_ns, tell_ns;
 	uint64_t mend_ns;     /* when engine->mend may be called again */
-	uint64_t beaten_ns;   /* last answered heartbeat */
-	uint64_t moved_ns;    /* last progress of readers or the log */
+	uint64_t beaten_ns;   /* time of the last answered heartbeat */
+	uint64_t moved_ns;    /* time of the last progress of readers or the log */
 	uint64_t hunger_ns;   /* pause between reads of feeds while readers wait */
 	uint64_t patience_ns; /* pause between attempts to reach the engine */
 
@@ -137,7 +138,8 @@ struct coord {
 	char message[COORD_TEXT];
 	uint64_t away_since_ns;
 	int away_errno;
-	/* coord_status copies its counters; its other fields are unused */
+	/* coord_status copies the counters in `counts`; the other fields of `counts` are
+	 * unused */
 	struct coord_status counts;
 	LIST_HEAD(, held_job) jobs;
 	struct coord_node *members; /* first the live nodes, then the others */
@@ -149,10 +151,11 @@ struct coord {
 	/* the state of the leader: */
 	bool leads;
 	struct coord_token token;
-	/* last heartbeat or election that renewed the leader's lease */
+	/* time of the last heartbeat or election that renewed the leader's lease */
 	uint64_t renewed_ns;
-	uint64_t waits_since_ns; /* last step that waited for journals; 0: no wait */
-	uint64_t waited_ns;	 /* time waited for journals, in all steps together */
+	/* time of the last step that waited for journals; 0: no wait */
+	uint64_t waits_since_ns;
+	uint64_t waited_ns; /* time waited for journals, in all steps together */
 	LIST_HEAD(, drawn_job) drawn;
 	LIST_HEAD(, pool) pools;
 	job_id next_id;
@@ -177,8 +180,9 @@ static inline uint64_t quiet_ns(const struct coord *coord)
 	return coord->now_ns - coord->moved_ns;
 }
 
-/* Returns the pause before the next question for changes by other nodes. It grows with
- * the time without progress, up to most_ns; progress ends it (coord_moved). */
+/* Returns the pause before the engine is next asked for changes by other nodes. The
+ * pause grows with the time without progress, up to most_ns. Progress ends the pause
+ * (coord_moved). */
 static inline uint64_t pause_ns(const struct coord *coord, uint64_t most_ns)
 {
 	uint64_t in = quiet_ns(coord) / 4, least_ns = coord->pace_ns / 32;
@@ -195,8 +199,8 @@ static inline uint32_t ttl_ms(const struct coord *coord)
 /* --- coord.c ---------------------------------------------------------------------------- */
 
 struct held_job *coord_find_job(const struct coord *coord, const char *name);
-/* Notes progress of readers or of the log. If there was none for pace_ns, all calls of
- * the engine become due. */
+/* Notes progress of readers or of the log. If there was no progress for pace_ns before,
+ * all calls of the engine become due. */
 void coord_moved(struct coord *coord);
 /*
  * Tells whether the node is idle: no progress for a ttl, all its jobs accepted by the
@@ -206,8 +210,8 @@ bool coord_is_quiet(const struct coord *coord);
 /* Notes that this node no longer serves the rank, and calls lost(). */
 void coord_lose_rank(struct coord *coord, struct held_job *job, uint32_t rank);
 
-/* If readers have got samples of the epoch, it has begun, although a repaired engine may
- * have forgotten this. */
+/* Notes that the epoch of `at` is wanted if readers have got samples of it: a repaired
+ * engine may have forgotten that the epoch has begun. */
 static inline void coord_note_begun(struct held_job *job, struct coord_position at)
 {
 	if (at.position > 0 && at.epoch > job->wanted)
@@ -227,8 +231,8 @@ must_check int coord_beat(struct coord *coord);
 
 /* --- coord_follow.c --------------------------------------------------------------------- */
 
-/* Enters this node's jobs that are not entered yet into the group. Stores the reasons
- * of refusals. */
+/* Enters this node's jobs into the group, except those that are entered already. Stores
+ * the reasons of refusals. */
 must_check int coord_enter_jobs(struct coord *coord);
 /* Asks for the lengths of logs and the owners of ranks. */
 must_check int coord_ask_lengths(struct coord *coord);
@@ -247,7 +251,8 @@ void coord_forget_came(struct held_job *job, uint32_t number);
 must_check int coord_report(struct coord *coord);
 /* As leader: waits for reports, fills the log, and lets the group continue. */
 must_check int coord_repair(struct coord *coord);
-/* Lets the engine check a log that may lack a part. -ESTALE: it is to be repaired. */
+/* Lets the engine check a log that may lack a part. -ESTALE: the log has to be
+ * repaired. */
 must_check int coord_mend(struct coord *coord, const char *job);
 /* Compares readers' samples with the repaired log. Calls forget() where they differ. */
 must_check int coord_compare(struct coord *coord);
@@ -272,14 +277,15 @@ void coord_resign(struct coord *coord);
 
 /* --- coord_drawn.c ---------------------------------------------------------------------- */
 
-/* Updates the leader's jobs. Rebuilds each remaining_j = D_j - log_j that is unknown. */
+/* Updates the leader's list of jobs. Rebuilds each remaining_j (D_j - log_j) that no
+ * sampler has. */
 must_check int coord_survey(struct coord *coord);
 /* Forgets each remaining_j, the samples that a job has yet to draw, until the next
  * coord_survey. */
 void coord_drop_streams(struct coord *coord);
 void coord_drop_drawn(struct coord *coord);
-/* Removes the first `next` samples of an epoch's log from `ids`. -ESTALE: the log is
- * shorter. */
+/* Removes the first `next` samples of an epoch's log from `ids`. -ESTALE: the log has
+ * fewer samples. */
 must_check int coord_subtract_log(struct coord *coord, const struct coord_job *facts,
 	uint32_t epoch, uint32_t next, roaring_bitmap_t *ids);
 
@@ -290,11 +296,9 @@ must_check int coord_draw(struct coord *coord);
 
 /* --- coord_resident.c ------------------------------------------------------------------- */
 
-/*
- * Reports this node's samples from time to time: for the sampler `exchange`, those in
- * the cache; for the assignment to ranks, those that have their home here, but are not
- * in the cache.
- */
+/* Reports samples of this node, unless the last report is recent. The sampler `exchange`
+ * needs the samples in the cache. The assignment to ranks needs the samples whose home
+ * is this node, but that the cache lacks. */
 must_check int coord_tell_resident(struct coord *coord);
 /* Tells the pool's sampler which samples are in any node's cache. */
 must_check int coord_update_resident(struct coord *coord, struct pool *pool);

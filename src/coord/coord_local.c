@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/clock.h"
 #include "coord/coord_local_internal.h"
 
 #include <errno.h>
@@ -10,8 +11,6 @@
 #include <string.h>
 
 /* The engine's functions for leases of nodes, of the leader, and of ranks. */
-
-#define NS_PER_MS UINT64_C(1000000)
 
 static uint64_t now(const struct coord_local *local)
 {

@@ -14,7 +14,7 @@ struct local_node {
 	uint64_t until_ns;
 };
 
-/* An epoch of a job. */
+/* The feeds of all ranks of a job for one epoch. */
 struct local_feed {
 	LIST_ENTRY(local_feed) link;
 	uint32_t epoch;
@@ -103,7 +103,7 @@ int local_facts(void *context, const char *job, struct coord_job *ret);
 
 /* --- coord_local_log.c ------------------------------------------------------------------ */
 
-/* Returns the node's entry in `runners`; NULL: it does not run the job. */
+/* Returns the node's entry in job->runners; NULL: the node does not run the job. */
 struct local_runner *local_runner(struct local_job *job, const char *node);
 void local_feed_free(struct local_feed *feed);
 must_check int local_append_to(struct local_job *job, const struct coord_append *append);

@@ -26,7 +26,8 @@ void local_job_free(struct local_job *job)
 	free(job);
 }
 
-/* Begins a job with facts->log, and sets the cursors of all ranks to its end. */
+/* Begins a job with facts->log, and sets the cursors of all ranks to the end of this
+ * log. */
 static int begin_there(struct local_job *job, const struct coord_job *facts)
 {
 	struct coord_append log;

@@ -61,8 +61,8 @@ static void begin_epoch(struct local_job *job, uint32_t epoch)
 	}
 }
 
-/* Frees the running epoch's feeds if it is not completely drawn, because no node will
- * draw the rest. */
+/* Frees the running epoch's feeds if the epoch is not completely drawn, because no node
+ * will draw the rest. */
 static void drop_incomplete(struct local_job *job)
 {
 	struct local_feed *feed = find_feed(job, job->epoch);

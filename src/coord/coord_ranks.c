@@ -28,8 +28,8 @@ static bool is_behind(const struct held_job *job, uint32_t number)
 	return position_before(job->cursors[number], end);
 }
 
-/* True: the running epoch is drawn to its end, and a rank's cursor is in the next
- * one. */
+/* Tells whether the running epoch is drawn to its end, and a rank's cursor is in the
+ * next epoch. */
 static bool next_is_awaited(const struct held_job *job)
 {
 	for (uint32_t r = 0; job->cursors && r < job->facts.ranks; r++)

@@ -32,7 +32,8 @@ static const struct coord_engine_job *find(
 
 /* --- journals --------------------------------------------------------------------------- */
 
-/* Receives consecutive positions of the journal. No more are visited after an error. */
+/* Gets consecutive positions of the journal, with their samples. After an error no more
+ * positions are visited. */
 typedef int visit(struct coord *coord, const struct coord_offer *run);
 
 static int visit_rank(struct coord *coord, const struct held_job *job, uint32_t epoch,
@@ -55,8 +56,8 @@ static int visit_rank(struct coord *coord, const struct held_job *job, uint32_t 
 	return err;
 }
 
-/* Visits a job's positions in the local journal. from_end: only those beyond the log;
- * otherwise all of the running epoch and of the epoch before. */
+/* Visits a job's positions in the local journal. from_end: only positions beyond the
+ * log; otherwise all positions of the running epoch and of the epoch before. */
 static int visit_job(struct coord *coord, const struct held_job *job,
 	const struct coord_engine_job *log, bool from_end, sample_id *ids, visit *each)
 {
@@ -124,8 +125,8 @@ int coord_mend(struct coord *coord, const char *job)
 
 /* --- comparison ------------------------------------------------------------------------- */
 
-/* Reads the log at the positions of `run`. *ret_n: samples read; fewer if the log ends
- * earlier. */
+/* Reads the log at the positions of `run`. *ret_n: samples read; fewer than run->n if
+ * the log ends earlier. */
 static int read_log(struct coord *coord, const struct held_job *job,
 	const struct coord_offer *run, sample_id *ids, uint32_t *ret_n)
 {
@@ -223,10 +224,10 @@ static int find_silent(struct coord *coord, struct coord_node *ret)
 }
 
 /*
- * *ret: the log may be repaired. The leader waits for the reports of all known nodes:
- * three ttl at most, and at least one ttl, in which unknown nodes can appear, unless the
- * engine is `alone`. A step counts as ttl / 8 at most, because the clock may jump.
- * *silent: a node that has not reported.
+ * Sets *ret if the log may be repaired now. The leader waits for the reports of all
+ * known nodes: three ttl at most, and at least one ttl, in which unknown nodes can
+ * appear, unless the engine is `alone`. The time since the last step counts as ttl / 8
+ * at most, because the clock may jump. *silent: a node that has not reported.
  */
 static int waited_enough(struct coord *coord, bool *ret, struct coord_node *silent)
 {

@@ -22,7 +22,7 @@
 
 #define TELL_MOST 65536 /* most bytes of a node's report about a dataset */
 #define TELL_EVERY_NS (2 * SECOND_NS)
-#define TELL_TTLS 8 /* ttl between two reports of an idle node */
+#define TELL_TTLS 8 /* pause between two reports of an idle node, in ttl */
 
 /* --- each node -------------------------------------------------------------------------- */
 
@@ -67,7 +67,7 @@ static int tell_resident(struct coord *coord, const char *dataset, uint64_t ofte
 	return err;
 }
 
-/* The name has a colon, which no dataset's name has. */
+/* The colon distinguishes the name from all names of datasets, which have no colon. */
 static const char *name_lacked(const char *dataset, char text[static COORD_TOLD])
 {
 	snprintf(text, COORD_TOLD, "%s:lacked", dataset);
@@ -147,7 +147,8 @@ static void forget_fresh(struct coord *coord, struct pool *pool)
 	pool->fresh_ns = coord->now_ns;
 }
 
-/* Tells the sampler what came into a cache since the last update, or was evicted. */
+/* Tells the sampler which samples came into a cache, or were evicted, since the last
+ * update. */
 static void update(struct pool *pool, const roaring_bitmap_t *now)
 {
 	roaring_uint32_iterator_t *at = roaring_create_iterator(now);

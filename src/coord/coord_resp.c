@@ -291,8 +291,8 @@ static const struct coord_engine functions = {.beat = beat,
 	.asked = asked,
 	.refused = refused};
 
-/* Takes the password from the URL or the file, but not from both. If neither has one,
- * takes it from the environment. */
+/* Takes the password from the URL or the file, but not from both. If neither has a
+ * password, takes it from the environment. */
 static int find_password(
 	struct coord_resp *resp, const struct coord_server *server, char *message)
 {

@@ -6,7 +6,7 @@
 #include "coord/coord_engine.h"
 
 /*
- * An engine in a server that speaks the Redis protocol, version 7 or later: Redis, Valkey. Atomic
+ * An engine in a server that speaks the Redis protocol: Redis 7 or later, or Valkey. Atomic
  * changes are functions of a library that runs in the server (coord.lua). A new connection loads
  * the library if the server has none, or an older one.
  *
@@ -30,8 +30,8 @@ struct coord_server {
 	 * file nor URL has one. */
 	const char *password_file;
 	/* PEM files for URLs with TLS, read at each connection. ca: trusted authorities;
-	 * NULL: the system's. cert, key: this node's, or NULL. The key's file has mode
-	 * 0600 or 0640. */
+	 * NULL: the system's. cert, key: certificate and key of this node, or NULL. The
+	 * key's file has mode 0600 or 0640. */
 	const char *ca, *cert, *key;
 };
 
@@ -44,11 +44,9 @@ void coord_resp_free(struct coord_resp **resp);
 /* The functions are valid until coord_resp_free. */
 const struct coord_engine *coord_resp_engine(struct coord_resp *resp);
 
-/*
- * Checks that the server accepts the user, and changes nothing. said: the
- * maxmemory-policy; after an error, the server's refusal, such as "refuses AUTH"; "":
- * not known.
- */
+/* Checks that the server accepts the user, and changes nothing. `said` is then the
+ * server's maxmemory-policy; after an error it is the server's refusal, such as "refuses
+ * AUTH"; "": not known. */
 must_check int coord_resp_look(struct coord_resp *resp, char said[COORD_TEXT]);
 /*
  * Makes the group forget a dead node, or a training that no live node runs. For

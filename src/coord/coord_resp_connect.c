@@ -111,8 +111,8 @@ static int log_in(struct coord_resp *resp)
 
 /* --- the server ------------------------------------------------------------------------- */
 
-/* Checks that the server is a master. -EROFS: it is a replica, which refuses changes,
- * or would lose them. */
+/* Checks that the server is a master. -EROFS: the server is a replica, which refuses
+ * changes, or would lose them. */
 static int check_role(struct coord_resp *resp)
 {
 	redisReply *reply;
@@ -128,8 +128,8 @@ static int check_role(struct coord_resp *resp)
 	return resp_end(resp, reply, good ? err : -EBADE);
 }
 
-/* Copies the value after `name` in the text of INFO to `ret`. false: it is missing or
- * too long. */
+/* Copies the value after `name` in the text of INFO to `ret`. false: the value is
+ * missing or too long. */
 static bool take_fact(const char *info, const char *name, char *ret, size_t size)
 {
 	const char *at = strstr(info, name);
@@ -190,7 +190,7 @@ static uint64_t own_revision(void)
 }
 
 /* Loads the library if the server has none, or an older one. If an administrator has
- * loaded it, the node's user needs no right to do so. */
+ * loaded the library, the node's user needs no right to load it. */
 static int load_library(struct coord_resp *resp)
 {
 	uint64_t revision;
@@ -229,8 +229,8 @@ static int try_host(struct coord_resp *resp, const struct coord_host *host)
 
 /* --- Sentinels -------------------------------------------------------------------------- */
 
-/* Returns the value of a field. reply: an array of field, value, field, value ... NULL:
- * the value is missing, or no text. */
+/* Returns the value of the field `name`; NULL: the value is missing, or no text. reply:
+ * an array of field, value, field, value ... */
 static const char *field_of(const redisReply *reply, const char *name)
 {
 	for (size_t i = 0; i + 1 < reply->elements; i += 2)
@@ -267,7 +267,8 @@ static int take_master(
 	return ret->port > 0 && ret->port <= UINT16_MAX ? 0 : -EBADE;
 }
 
-/* Asks at each connection, because a former master may not know that it was replaced. */
+/* The Sentinel is asked at each connection, because a former master may not know that it
+ * was replaced. */
 static int find_master(struct coord_resp *resp, const struct coord_host *sentinel,
 	struct coord_host *ret)
 {

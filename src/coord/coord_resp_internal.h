@@ -37,10 +37,10 @@ struct coord_resp {
 	char told[COORD_TEXT]; /* the refusal last logged */
 	bool looks;	 /* set by coord_resp_look, which must not load the library */
 	char policy[32]; /* maxmemory-policy; "": not known */
-	char refused[COORD_TEXT]; /* the server's refusal; "": it answered */
+	char refused[COORD_TEXT]; /* the server's refusal; "": the server answered */
 	const char *asked;	  /* name of the last command or function */
-	/* Functions by which hiredis makes a reply. makes: its own; counts: they count
-	 * the memory, and then call the original ones. */
+	/* Functions by which hiredis makes a reply. makes: the functions of hiredis;
+	 * counts: functions that count the memory, and then call those of `makes`. */
 	redisReplyObjectFunctions *makes, counts;
 	size_t taken, most; /* memory of the reply being read, in bytes; the limit */
 	bool too_much;	    /* the reply being read exceeded the limit */
@@ -48,7 +48,7 @@ struct coord_resp {
 	size_t n_logs;
 };
 
-/* The words of a command. The caller's strings must live until it is sent. */
+/* The words of a command. The caller's strings must live until the command is sent. */
 struct resp_words {
 	const char **word;
 	size_t *length;
@@ -59,8 +59,8 @@ struct resp_words {
 
 /* --- coord_resp_link.c ------------------------------------------------------------------ */
 
-/* Begins a command of at most `most` words. The function that sends it also frees
- * it. */
+/* Begins a command of at most `most` words. The function that sends the command also
+ * frees its words. */
 struct resp_words resp_begin(size_t most);
 /* Begins an FCALL of a library function with at most `most` arguments. */
 struct resp_words resp_function(struct coord_resp *resp, const char *name, size_t most);
@@ -74,12 +74,12 @@ void resp_token(struct resp_words *words, const struct coord_token *token);
  * freeReplyObject, unless there is an error. */
 must_check int resp_call(
 	struct coord_resp *resp, struct resp_words *words, redisReply **ret);
-/* Sends n commands at once, reads n replies, and frees the words. If one fails, all
- * fail, and there are no replies. */
+/* Sends n commands at once, reads n replies, and frees the words. If one command fails,
+ * all fail, and there are no replies. */
 must_check int resp_calls(
 	struct coord_resp *resp, struct resp_words *words, size_t n, redisReply **ret);
 /* Sends a command while the connection is being set up. An error reply that begins with
- * `expected` (may be NULL) is returned as a reply; others are failures. */
+ * `expected` (may be NULL) is returned as a reply; other error replies are failures. */
 must_check int resp_ask(struct coord_resp *resp, struct resp_words *words,
 	const char *expected, redisReply **ret);
 /* Sends a command whose reply must be an integer; otherwise -EBADE. */
@@ -87,8 +87,8 @@ must_check int resp_do(struct coord_resp *resp, struct resp_words *words);
 /* Connects if needed. -ESTALE: the name of the server's life is not `run`. */
 must_check int resp_same_life(struct coord_resp *resp, const char *run);
 void resp_close(struct coord_resp *resp);
-/* Returns -errno for the link's error; never one to which coord_engine.h gives a
- * meaning. */
+/* Returns -errno for the link's error, but never an errno to which coord_engine.h gives
+ * a meaning. */
 int resp_network_error(const redisContext *link);
 
 /* Frees the reply, and returns err. After -EBADE the following bytes can't be trusted

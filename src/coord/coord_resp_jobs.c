@@ -95,7 +95,7 @@ int resp_enter(void *context, const char *node, const struct coord_job *job,
 int resp_leave(void *context, const char *node, const char *job)
 {
 	struct coord_resp *resp = context;
-	/* the group may forget the job, and get another of this name */
+	/* the group may forget the job, and get another job of this name */
 	resp_forget_chunks(resp);
 	struct resp_words words = resp_function(resp, "joaderfs_2_leave", 2);
 	resp_text(&words, node);

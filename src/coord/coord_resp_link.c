@@ -188,9 +188,9 @@ static bool is_about_rights(const char *text)
 	return false;
 }
 
-/* Converts an error reply to the errno that coord_engine.h gives it. Other errors are
- * refusals: the text is stored, and the connection is closed, because the next
- * connection may succeed. */
+/* Converts an error reply to the errno that coord_engine.h gives this error. Other
+ * errors are refusals: the text is stored, and the connection is closed, because the
+ * next connection may succeed. */
 static int refusal(struct coord_resp *resp, const char *text)
 {
 	int fence = fence_error(text);

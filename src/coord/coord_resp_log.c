@@ -44,8 +44,8 @@ sample_id *resp_join(const struct coord_append *append)
 	return ids;
 }
 
-/* Calls the server's function. fills: it is the one for `fill`, which also gets the
- * present end of the log. */
+/* Calls `function` in the server. fills: this is the function for `fill`, which also
+ * gets the present end of the log. */
 static int append_by(struct coord_resp *resp, const char *function, bool fills,
 	const char *run, const struct coord_token *token,
 	const struct coord_append *append)

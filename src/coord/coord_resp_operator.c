@@ -21,7 +21,7 @@ static int ask(struct coord_resp *resp, struct resp_words *words, redisReply **r
 	return err == -ESTALE ? -EAGAIN : err;
 }
 
-/* Lists the live nodes that the reply names in `said`. -EBUSY: there are some. */
+/* Lists in `said` the live nodes that the reply names. -EBUSY: it names at least one. */
 static int list_live(const redisReply *reply, char said[COORD_TEXT])
 {
 	char name[COORD_NAME];
@@ -47,8 +47,9 @@ int coord_resp_drop(struct coord_resp *resp, const char *name, char said[COORD_T
 	return err ? err : resp_end(resp, reply, list_live(reply, said));
 }
 
-/* The reply is empty if the resize was made; else "ranks", ranks, batch; or "local",
- * ranks, local_ranks; or "behind", rank, position, epoch, epoch of other ranks. */
+/* The reply is empty if the number of ranks was changed. Otherwise the reply has a word
+ * and numbers: "ranks", ranks, batch; or "local", ranks, local_ranks; or "behind", rank,
+ * position, epoch, epoch of other ranks. */
 static int take_obstacle(const redisReply *reply, char said[COORD_TEXT])
 {
 	uint32_t number[4] = {0};

@@ -34,7 +34,7 @@ void resp_forget_chunks(struct coord_resp *resp)
 }
 
 /* Finds the list of chunks for the epoch. A job has one list for even and one for odd
- * epochs. NULL: none. */
+ * epochs. NULL: there is no list for the epoch. */
 static struct resp_chunks *find_log(
 	struct coord_resp *resp, const char *job, uint32_t epoch)
 {
@@ -105,8 +105,8 @@ static bool take_chunk(const redisReply *chunk, uint32_t *ret_base, uint32_t *re
 		       ret_count);
 }
 
-/* Appends the chunks in the reply to the list. If they do not continue it, the log was
- * replaced: *ret_known is false, and the list is cleared. */
+/* Appends the chunks in the reply to the list. If the chunks do not continue the list,
+ * the log was replaced: *ret_known is false, and the list is cleared. */
 static int take_chunks(const redisReply *reply, struct resp_chunks *log, bool *ret_known)
 {
 	*ret_known = true;
@@ -239,7 +239,7 @@ static size_t find_chunk(const struct resp_chunks *log, const struct coord_read 
 #define PARTS_MOST 256 /* most chunks from which one call gets samples for a read */
 
 /* Adds a command for each chunk that has samples of the read's rank. Returns the number
- * of commands. `parts` NULL: only counts them. */
+ * of commands. If `parts` is NULL, only counts the commands. */
 static size_t list_parts(
 	struct coord_resp *resp, struct coord_read *read, struct parts *parts)
 {
@@ -264,8 +264,8 @@ static size_t list_parts(
 	return n;
 }
 
-/* Copies the samples in the replies to the reads. A read gets those before its first
- * reply that lacks some. Returns false if there is such a reply. */
+/* Copies the samples in the replies to the reads. If a reply lacks samples, its read
+ * gets only the samples of earlier replies, and the function returns false. */
 static bool take_parts(
 	struct coord_resp *resp, const struct parts *parts, redisReply *const *replies)
 {

@@ -12,9 +12,9 @@
 /* Limits the memory and the time of a reply. The announced length of a value counts as
  * memory before its bytes arrive. Slow networks get more time (LEAST_BYTES_PER_MS). */
 
-#define OBJECT_BYTES 96		/* memory counted for each value, beside its bytes */
+/* memory counted for each value, in addition to the value's bytes */
+#define OBJECT_BYTES 96
 #define LEAST_BYTES_PER_MS 1024 /* a slower reply times out */
-#define NS_PER_MS UINT64_C(1000000)
 
 #if HIREDIS_MAJOR < 1
 typedef int count_t;

@@ -8,11 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * The heartbeat comes first: it renews all leases, and shows which node leads. Then
- * comes the work in the engine's present life: that of the leader, and that for the
- * node's ranks.
- */
+/* The heartbeat comes first: it renews all leases, and shows which node leads. Then
+ * come, in the engine's present life, the leader's work and the work for the node's
+ * ranks. */
 
 void coord_doubt(struct coord *coord)
 {
@@ -62,8 +60,8 @@ static void granted(struct coord *coord, struct held_job *job, uint32_t number,
 		job->entered = false; /* the engine has lost the job */
 		return;
 	}
-	/* The engine's cursor is later than any that this node has sent, so another
-	 * node has served the rank. */
+	/* The engine's cursor is later than any cursor that this node has sent, so
+	 * another node has served the rank. */
 	bool served = rank->held && position_before(rank->consumed, lease->ret_cursor) &&
 		      position_before(rank->acked, lease->ret_cursor);
 	if (lease->error || served) {

@@ -59,7 +59,6 @@ void coord_tls_free(struct coord_tls **tls)
 #include <string.h>
 
 #define PIECE (1 << 20)
-#define NS_PER_MS UINT64_C(1000000)
 
 struct coord_tls {
 	SSL *ssl;
@@ -107,12 +106,11 @@ int coord_tls_check(const struct coord_tls_files *files, char message[COORD_TLS_
 /* Waits until the socket is ready for what SSL wants. false: the time is over. */
 static bool wait_for(const struct coord_tls *tls, int wants, uint64_t end_ns)
 {
-	uint64_t now_ns = clock_now_ns();
 	struct pollfd fd = {.fd = tls->socket,
 		.events = wants == SSL_ERROR_WANT_WRITE ? POLLOUT : POLLIN};
-	if (now_ns >= end_ns)
+	if (clock_now_ns() >= end_ns)
 		return false;
-	int n = poll(&fd, 1, (int)((end_ns - now_ns) / NS_PER_MS) + 1);
+	int n = poll(&fd, 1, clock_ms_until(end_ns));
 	return n > 0 || (n < 0 && errno == EINTR);
 }
 

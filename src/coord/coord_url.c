@@ -19,7 +19,7 @@ struct part {
 	size_t n;
 };
 
-/* the part that is not parsed yet */
+/* the rest of the URL, which is not parsed yet */
 struct rest {
 	const char *at;
 	char *message;
@@ -73,8 +73,8 @@ static bool take_number(struct part part, int least, int most, int *ret)
 
 /* --- parts ------------------------------------------------------------------------------ */
 
-/* Parses [USER[:PASSWORD]@] at the start of `rest`. end: bytes that can follow it, such
- * as the slash; an @ after them belongs to a later part. */
+/* Parses [USER[:PASSWORD]@] at the start of `rest`. end: the bytes that can end this
+ * part, such as the slash; an @ after one of these bytes belongs to a later part. */
 static int take_user(struct rest *rest, const char *end, struct coord_url *ret)
 {
 	size_t n = strcspn(rest->at, end);
@@ -164,8 +164,8 @@ static int take_hosts(struct rest *rest, int preset, struct coord_url *ret)
 	}
 }
 
-/* Parses the end of the URL: nothing, or `sign` and a number, which may be missing
- * after a slash. */
+/* Parses the end of the URL: nothing, or `sign` and a number. After a slash the number
+ * may be missing. */
 static int take_db(struct rest *rest, char sign, struct coord_url *ret)
 {
 	if (!*rest->at)

@@ -68,12 +68,14 @@ int catalogue_open_read(const char *file, sqlite3 **ret)
 		return err;
 	}
 	/* A catalogue file never changes, so the connection may lock it once and for
-	 * all. It is not mapped: SIGBUS would end the engine if the storage failed. */
+	 * all. The file is not mapped into memory: SIGBUS would end the engine if the
+	 * storage failed. */
 	sqlite3_exec(*ret, "PRAGMA locking_mode = EXCLUSIVE", NULL, NULL, NULL);
 	return 0;
 }
 
-/* Tells whether the file's content is wrong; otherwise reading has failed. */
+/* Tells whether the file's content caused the last error. Otherwise the file could not
+ * be read. */
 static bool content_error(sqlite3 *db)
 {
 	int code = sqlite3_errcode(db) & 0xff;

@@ -11,22 +11,23 @@
 /*
  * Parses CSV as Python's csv module does: a quote in the middle of a field is an
  * ordinary character, `"a""b"` is a"b, text after a closing quote belongs to the field,
- * spaces are kept, and a line ends with \n, \r or both. Empty lines are no records.
+ * spaces are kept, and a line ends with \n, \r or both. A record is the fields of a
+ * line; a quoted field may have several lines. An empty line gives no record.
  *
  *   Flow: csv_read for each piece of the text -> csv_end -> csv_free. The callbacks get
  *         each field and each record at its end.
- *   Owns: the bytes of the current field, in at most twice `most` bytes of memory.
+ *   Owns: the bytes of the current field, in at most 2 * `most` bytes of memory.
  *   Errors: the error of a callback; -EFBIG: a field is longer than `most`; -EILSEQ: a
  *         quote is not closed; -ENOMEM. Nothing is logged.
  */
 
 struct csv_reader {
-	/* The caller sets these four members. A field's text[n] is NUL. */
+	/* The caller sets `field` to `most`. text[n] is NUL. */
 	int (*field)(void *context, const char *text, size_t n);
 	int (*record)(void *context);
 	void *context;
-	size_t most;
-	/* The caller may read these two members. */
+	size_t most; /* a field may have at most so many bytes */
+	/* The caller may read `line` and `quote_line`. */
 	uint64_t line;	     /* line of the last byte that was read, counted from 1 */
 	uint64_t quote_line; /* line of the last opening quote */
 	/* The rest is private to the reader. */
@@ -35,7 +36,8 @@ struct csv_reader {
 		CSV_FIELD,
 		CSV_PLAIN,
 		CSV_QUOTED,
-		/* after a quote in a quoted field: its end, or a doubled quote */
+		/* after a quote in a quoted field: it ends the field, or is the first
+		 * of two */
 		CSV_QUOTE,
 	} state;
 	char *text;

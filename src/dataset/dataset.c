@@ -125,7 +125,8 @@ struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id
 	ensure(id < dataset->n_ids);
 	const struct catalogue_map *map = dataset_of(dataset, id, &id)->map;
 	uint64_t mode = map_value(map, MAP_MODES, id);
-	/* If the map is damaged here, the size counts as unknown, too. */
+	/* An impossible mode: the map is damaged, and the size counts as unknown,
+	 * too. */
 	if (mode >= N_PIXEL_MODES)
 		return (struct tensor_shape){0};
 	return (struct tensor_shape){.height = (uint32_t)map_value(map, MAP_HEIGHTS, id),
@@ -267,8 +268,8 @@ static int read_part(
 	return 0;
 }
 
-/* Makes ret->path, the URL, and ret->relative, the path in the dataset without escapes,
- * which follows the URL in the same block of memory. */
+/* Makes ret->path, the URL. Behind it, in the same block of memory, ret->relative is
+ * the path in the dataset, without escapes. */
 static int make_far_path(
 	const struct dataset *dataset, const char *relative, struct dataset_sample *ret)
 {

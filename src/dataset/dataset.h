@@ -16,10 +16,10 @@
 /*
  * The catalogue of a dataset: a row for each sample, in <state>/datasets/<name>.sqlite.
  *
- *   Flow: dataset_open scans the tree, or only looks for changes if there is a
- *         catalogue. With scan = background, control_look_for_changes does this later;
- *         meanwhile dataset_is_unseen is true. src/sched selects ids by a predicate and
- *         asks for paths; src/files asks for labels and classes.
+ *   Flow: dataset_open scans the tree. If there is a catalogue, it only looks for
+ *         changes; with scan = background, control_look_for_changes looks for them
+ *         later, and until then dataset_is_unseen is true. src/sched selects ids by a
+ *         predicate and asks for paths; src/files asks for labels and classes.
  *   Owns: the SQLite file, while it is open. The dataset's files are only read.
  *   Threads: any, after dataset_open. No lock is held while SQLite works.
  *   Errors: 0 or -errno, logged. A file without a readable header is counted and
@@ -36,8 +36,8 @@
  * <class>/<anything>/<file>. The classes are the directories under the root that have
  * samples, in byte order; a label is the index of its class (torchvision's rule). A
  * metadata.csv or metadata.jsonl in any directory, with a column file_name (relative to
- * that directory), adds its other columns to the rows. Limits keep the memory small for
- * a file of any size.
+ * that directory), adds its other columns to the rows. Limits on the lines of such a
+ * file keep the memory small, however large the file is.
  */
 
 struct dataset;
@@ -47,7 +47,8 @@ struct dataset_sample {
 	char *relative;	 /* relative to the root or container; in the memory of `path` */
 	char *container; /* dataset_sample_free frees it; NULL: the sample is a file */
 	struct source_part part;
-	/* offset in a URL from which characters are not %-escaped yet; 0: no URL */
+	/* offset in `path`, if it is a URL, from which characters are not %-escaped
+	 * yet; 0: `path` is no URL */
 	size_t plain;
 	uint32_t label;
 	uint64_t bytes;
@@ -62,10 +63,12 @@ struct dataset_sample {
 must_check int dataset_open(const struct dataset_config *config, const char *state_dir,
 	const atomic_bool *stop, struct dataset **ret);
 
-/* Opens the datasets of the configuration, then those that joaderctl has added. These
- * are appended to the configuration, so that (*ret)[i] is config->datasets[i]; one that
- * can't be opened is logged and left out. The caller owns *ret, also after a failure.
- * stay: datasets to scan before jobs begin, as with scan = before: "\nA\nB\n". */
+/* Opens the datasets of the configuration, then those that joaderctl has added. The
+ * added datasets are appended to the configuration, so that (*ret)[i] is
+ * config->datasets[i]. An added dataset that can't be opened is logged and left out.
+ * The caller owns *ret, also after a failure. stay: the names of datasets that are
+ * scanned before jobs begin, even if they have scan = background; each name stands
+ * between newlines, as in "\nA\nB\n". */
 must_check int datasets_open(
 	struct daemon_config *config, const char *stay, struct dataset ***ret);
 /* Works like dataset_open, but always scans. Fails if the scan can't see all places
@@ -74,17 +77,18 @@ must_check int dataset_scan_anew(const struct dataset_config *config,
 	const char *state_dir, const atomic_bool *stop, struct dataset **ret);
 /* Scans a dataset again; the edition in use is not touched. *ret is a new edition,
  * whose catalogue is <name>.sqlite.next; NULL: nothing has changed. dataset_install
- * renames this catalogue; dataset_discard, or else the last dataset_close, removes it.
- * Fails as dataset_scan_anew does. */
+ * renames this catalogue. If dataset_install is not called, dataset_discard or the last
+ * dataset_close removes the catalogue. Fails as dataset_scan_anew does. */
 must_check int dataset_scan_next(const struct dataset_config *config,
 	const char *state_dir, const atomic_bool *stop, struct dataset **ret);
 /* Replaces the edition `now` by `next`: dataset_open will find `next`, and the
- * catalogue of `now` becomes <name>.sqlite.<number>. Both remain usable. After an error
- * (-errno, logged) dataset_open still finds `now`; its catalogue may have both names. */
+ * catalogue of `now` becomes <name>.sqlite.<number>. Both editions remain usable. After
+ * an error (-errno, logged) dataset_open still finds `now`, whose catalogue then has
+ * one name or both. */
 must_check int dataset_install(
 	const char *state_dir, struct dataset *now, struct dataset *next);
 
-/* Tells whether the dataset was opened without a scan, so that it must be scanned later. */
+/* Tells whether the dataset was opened without a scan, and must be scanned later. */
 bool dataset_is_unseen(const struct dataset *dataset);
 /* Makes the next start of the daemon scan the dataset before jobs begin. */
 void dataset_look_before(const char *state_dir, const char *name);
@@ -102,17 +106,20 @@ void dataset_discard(struct dataset *dataset);
 /* Removes the catalogues of all kept editions that are not among the n datasets. */
 void dataset_prune(const char *state_dir, const char *name,
 	struct dataset *const *datasets, size_t n);
-/* Each edition that dataset_scan_next makes has the next number. An id means the same
- * file in all editions, but the file's size, mtime and label may differ. */
+/* Returns the number of the edition: 0 at first, and 1 more in each edition that
+ * dataset_scan_next makes. An id means the same file in all editions, but the file's
+ * size, mtime and label may differ. */
 uint32_t dataset_edition(const struct dataset *dataset);
 
 /* Adds a reference, which dataset_close drops. Returns `dataset`. */
 struct dataset *dataset_hold(struct dataset *dataset);
 void dataset_close(struct dataset **dataset);
-/* Removes the catalogue and all editions of a dataset that is closed, or will be closed soon. */
+/* Removes the catalogue and all editions of a dataset that is closed, or will be closed
+ * soon. */
 void dataset_forget(const char *state_dir, const char *name);
 
-/* Numbers of images whose pixels change when they are converted to RGB or gray with 8 bits. */
+/* Numbers of images whose pixels change when they are converted to RGB or gray with 8
+ * bits. */
 struct dataset_pixels {
 	uint32_t of_16_bits, of_float32, with_palette, with_alpha;
 };
@@ -126,8 +133,8 @@ must_check int dataset_pixels_known(const struct dataset_config *config,
 bool dataset_knows_pixels(const struct dataset *dataset);
 
 #define DATASET_PIXELS_TEXT 320
-/* Prints how many images of each kind there are, and their preparation. Returns false
- * if there are none. */
+/* Prints how many images of each kind there are, and how their pixels change. Returns
+ * false if there are no such images. */
 bool dataset_pixels_print(
 	const struct dataset_pixels *pixels, char ret[static DATASET_PIXELS_TEXT]);
 
@@ -135,7 +142,8 @@ const char *dataset_name(const struct dataset *dataset);
 /* the configured path, absolute */
 const char *dataset_source(const struct dataset *dataset);
 const char *dataset_kind(const struct dataset *dataset); /* directory, tar, ... */
-/* Files must lie in this directory, after links are resolved; NULL: anywhere. */
+/* Returns the directory in which files must lie after links are resolved. NULL: files
+ * may lie anywhere. */
 const char *dataset_boundary(const struct dataset *dataset);
 /* Returns the boundary of the sample's own dataset, also for a mixture. */
 const char *dataset_boundary_of(const struct dataset *dataset, sample_id id);
@@ -147,7 +155,8 @@ uint32_t dataset_samples(const struct dataset *dataset); /* samples whose files 
 uint64_t dataset_bytes(const struct dataset *dataset);
 uint32_t dataset_classes(const struct dataset *dataset);
 const char *dataset_class_name(const struct dataset *dataset, uint32_t label);
-/* Returns the label of the class with this name, or dataset_classes(dataset) if there is none. */
+/* Returns the label of the class with this name, or dataset_classes(dataset) if no class
+ * has it. */
 uint32_t dataset_find_class(const struct dataset *dataset, const char *name);
 
 /* The functions from here to dataset_relative only read memory. */
@@ -163,18 +172,21 @@ uint64_t dataset_file_bytes(const struct dataset *dataset, sample_id id);
  * sample's path. If there is no such section, returns `preparation`. */
 const struct preparation *dataset_preparation(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
-/* A set of samples whose images have the same shape and orientation. */
+/* All samples of a selection whose images have the same shape and orientation. */
 struct dataset_shape {
 	uint32_t samples;
-	sample_id largest;     /* the sample with the largest file */
-	sample_id first, last; /* smallest and largest id; others may lie between */
+	sample_id largest; /* the sample with the largest file */
+	/* smallest and largest id; ids between them may have other shapes */
+	sample_id first, last;
 };
-/* Returns the sets into which the samples are divided by shape; *ret_n: their number.
- * NULL: the selection lacks samples of the dataset, or there are too many shapes. */
+/* Divides the selected samples by shape and orientation. Returns *ret_n elements, one
+ * for each shape with its orientation. NULL: the selection lacks samples of the
+ * dataset, or there are too many shapes. */
 const struct dataset_shape *dataset_shapes(
 	const struct dataset *dataset, const roaring_bitmap_t *selection, size_t *ret_n);
 
-/* The last path of dataset_relative. All members must be 0 before the first call. */
+/* The last path that dataset_relative has returned, and where the next one is. The
+ * caller sets all fields to 0 before the first call. */
 struct path_text {
 	uint64_t at; /* offset of the next path in the catalogue */
 	size_t length;
@@ -183,7 +195,8 @@ struct path_text {
 };
 
 /* Returns the path relative to the root, stored in `path`; "": the catalogue is
- * damaged. Not for mixtures. Ascending ids with one `path` are fastest. */
+ * damaged. Not for mixtures. Calls with ascending ids and the same `path` are
+ * fastest. */
 const char *dataset_relative(
 	const struct dataset *dataset, sample_id id, struct path_text *path);
 /* Returns the length of the path (relative to the root) as escape_print prints it. */
@@ -194,8 +207,8 @@ uint32_t dataset_path_length(const struct dataset *dataset, sample_id id);
 uint64_t dataset_fingerprint(
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
-/* Returns a number that changes when a sample of the catalogue or a column of
- * predicates changes or is added. 0: a mixture, which has no catalogue. */
+/* Returns a number that changes when a sample, or a column that predicates can use, is
+ * added to the catalogue or changes in it. 0: a mixture, which has no catalogue. */
 uint64_t dataset_content(const struct dataset *dataset);
 
 /* Returns a fingerprint to compare the datasets of a group's daemons. The upper half
@@ -219,7 +232,8 @@ void dataset_sample_free(struct dataset_sample *sample);
  * The caller frees *ret. Invalid UTF-8 appears as by Python's surrogateescape. */
 must_check int dataset_json(struct dataset *dataset, sample_id id, char **ret);
 
-/* Finds dataset_json's greatest length. The first call reads the whole catalogue. */
+/* Finds the length in bytes of the longest text that dataset_json prints for a sample.
+ * The first call reads the whole catalogue. */
 must_check int dataset_json_longest(struct dataset *dataset, uint32_t *ret);
 
 /* Finds the file beside a sample with this ending (in lower case). *ret describes this
@@ -227,17 +241,22 @@ must_check int dataset_json_longest(struct dataset *dataset, uint32_t *ret);
 must_check int dataset_beside(struct dataset *dataset, sample_id id, const char *ending,
 	struct dataset_sample *ret);
 
-/* Tells whether this column exists, and dataset_text to dataset_numbers may read it. */
+/* Tells whether the functions from dataset_text to dataset_numbers may read this
+ * column: it exists, and is class, path or a column of metadata. */
 bool dataset_column(struct dataset *dataset, const char *column);
-/* Lists the readable columns, separated by commas. The caller frees *ret. */
+/* Lists the columns that dataset_column allows, separated by commas. The caller frees
+ * *ret. */
 must_check int dataset_columns(struct dataset *dataset, char **ret);
-/* Reads a sample's text in the column; the caller frees *ret. -ENOENT: it has none. */
+/* Reads a sample's text in the column; the caller frees *ret. -ENOENT: the sample has
+ * no text there. */
 must_check int dataset_text(
 	struct dataset *dataset, sample_id id, const char *column, char **ret);
 
+/* Files of one ending beside samples (dataset_besides), or texts in one column
+ * (dataset_texts). */
 struct dataset_besides {
 	uint32_t n;	     /* selected samples that have the file or text */
-	sample_id missing;   /* first sample without it; SAMPLE_NONE: all have it */
+	sample_id missing;   /* first sample without one; SAMPLE_NONE: none */
 	sample_id most;	     /* sample with the largest one; SAMPLE_NONE: none has one */
 	uint64_t most_bytes; /* size of the largest one */
 };
@@ -250,19 +269,19 @@ must_check int dataset_texts(struct dataset *dataset, const roaring_bitmap_t *se
 
 struct dataset_odd_number {
 	sample_id sample;
-	char found[60]; /* text of the sample in the column; "": none */
+	char found[60]; /* text of the sample in the column; "": the sample has none */
 };
-/* Stores the column's number of each selected id at ret[id * each]. -EDOM: *ret_odd
- * describes a sample that has no finite number. */
+/* Stores, at ret[id * each], the number that each selected id has in the column. -EDOM:
+ * *ret_odd describes a sample that has no finite number. */
 must_check int dataset_numbers(struct dataset *dataset, const roaring_bitmap_t *selection,
 	const char *column, size_t each, float *ret, struct dataset_odd_number *ret_odd);
 
 /*
  * Makes a mixture: one dataset from several, without a catalogue. The ids of the i-th
  * dataset begin at dataset_first(i), and the paths of its samples begin with its name.
- * Classes with equal names are one class. A label is the index of the class in byte
- * order, or the number that names the class, if the classes of each dataset are named
- * 0, 1, 2 and so on. label_table: path of a file that gives the labels instead
+ * Classes with equal names are one class. A label is the index of its class in byte
+ * order. If the classes of each dataset are named 0, 1, 2 and so on, a label is the
+ * number that names its class. label_table: path of a file that gives the labels instead
  * (label_table.h), or NULL.
  *
  * Not for a mixture: dataset_relative, dataset_by_path, dataset_group_fingerprint,
@@ -271,7 +290,7 @@ must_check int dataset_numbers(struct dataset *dataset, const roaring_bitmap_t *
  */
 struct dataset_mixed {
 	struct dataset *dataset;
-	/* samples that jobs use; a label table must have their classes */
+	/* samples that jobs use; a label table must have the classes of these samples */
 	const roaring_bitmap_t *selection;
 };
 must_check int dataset_mix(const char *name, const struct dataset_mixed *from, size_t n,
@@ -285,19 +304,21 @@ uint64_t dataset_labels_fingerprint(
 must_check int dataset_sort_by_label(const struct dataset *dataset,
 	const roaring_bitmap_t *selection, sample_id **ret);
 /* Works like dataset_sort_by_label for all samples whose files exist. The first call
- * sorts, and the dataset keeps *ret. Not for a mixture. -ENOMEM */
+ * sorts. *ret belongs to the dataset. Not for a mixture. -ENOMEM */
 must_check int dataset_by_label(struct dataset *dataset, const sample_id **ret);
 
 /* Returns the value of hash(text) in a predicate. */
 uint64_t dataset_hash(const char *text);
 
 /*
- * Selects the ids for which the predicate `where` holds; NULL: all samples whose files
- * exist. It is an SQL expression over id, path (relative to the root), class, label,
- * bytes, mtime (seconds), width, height, channels, bits (per channel), palette (0 or 1)
- * and the columns of metadata. hash(X) hashes the text of X, equally on every machine.
+ * Selects the ids for which the predicate `where` holds. If `where` is NULL, selects all
+ * samples whose files exist. A predicate is an SQL expression over id, path (relative to
+ * the root), class, label, bytes, mtime (seconds), width, height, channels, bits (per
+ * channel), palette (0 or 1) and the columns of metadata. hash(X) hashes the text of X,
+ * equally on every machine.
  * Subqueries and functions with side effects are refused; the time is limited. -EINVAL:
- * refused; the caller frees *ret_message, the reason with a list of the columns.
+ * the predicate is refused; *ret_message, which the caller frees, has the reason and a
+ * list of the columns.
  */
 must_check int dataset_select(struct dataset *dataset, const char *where,
 	roaring_bitmap_t **ret, char **ret_message);

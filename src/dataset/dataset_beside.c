@@ -89,8 +89,8 @@ static int take_beside(void *context, sqlite3_stmt *row)
 
 static int rename_sample(struct dataset_sample *sample, const char *name)
 {
-	/* The path of a remote file is a URL, whose part about the file begins at
-	 * sample->plain; sample->relative points behind the URL. */
+	/* A remote file's path is a URL, in which the file's name in the dataset begins
+	 * at sample->plain. sample->relative is a separate text, behind the URL. */
 	bool far = sample->plain > 0;
 	size_t relative = far ? sample->plain : (size_t)(sample->relative - sample->path);
 	const char *slash = strrchr(sample->path + relative, '/');
@@ -246,7 +246,8 @@ int dataset_columns(struct dataset *dataset, char **ret)
 
 struct counting {
 	const roaring_bitmap_t *selection;
-	/* first id of the dataset that is read; 0: no mixture */
+	/* first id of the dataset that is read, if it belongs to a mixture; otherwise
+	 * 0 */
 	sample_id first;
 	/* 1 + the id of the last counted row */
 	sample_id next;

@@ -11,7 +11,8 @@
 /* Sorts samples by label, with a counting sort. Each thread has a range of ids. */
 
 #define IDS_AT_ONCE 1024
-/* Least samples per thread; below twice as many, one thread is faster than several. */
+/* Fewer than 2 * LEAST_IN_RANGE samples are sorted by one thread, since several threads
+ * would take longer. */
 #define LEAST_IN_RANGE 4096
 
 struct sorting {
@@ -20,9 +21,9 @@ struct sorting {
 	unsigned n_ranges;
 	uint32_t n_labels;
 	atomic_uint next;
-	/* Numbers by range and label: first how many of the range's samples have the
-	 * label; then the index in `ret` for the range's next sample with this
-	 * label. */
+	/* A number for each range and label. The first pass counts the range's samples
+	 * with the label. In the second pass the number is the index in `ret` for the
+	 * range's next sample with the label. */
 	uint32_t *counts;
 	sample_id *ret; /* NULL in the first pass, which only counts */
 };

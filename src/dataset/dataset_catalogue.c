@@ -18,8 +18,8 @@ static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret)
 	return catalogue_read_errno(db);
 }
 
-/* Returns 1 if there is a row, and 0 if there are no more. -EILSEQ: the file is
- * damaged; -errno. */
+/* Returns 1 if there is a row, and 0 if there are no more rows. -EILSEQ: the file is
+ * damaged. -errno: it can't be read. */
 static int step(sqlite3 *db, sqlite3_stmt *statement)
 {
 	int code = sqlite3_step(statement);
@@ -88,7 +88,8 @@ static int has_table(sqlite3 *db, const char *name, bool *ret)
 	return err;
 }
 
-/* The number is 0, and not stored, until dataset_scan_next finds changes. */
+/* Reads the edition's number. It is 0, and not stored, until dataset_scan_next finds
+ * changes. */
 static int load_edition(sqlite3 *db, struct catalogue *catalogue)
 {
 	sqlite3_int64 number = 0;
@@ -276,9 +277,9 @@ static int load_beside(sqlite3 *db, struct catalogue *catalogue)
 #define NO_PART "NULL, 0, 0, 0, 0"
 #define MODE "channels, bits, palette"
 #define NO_MODE "3, 8, 0"
-/* SQL for `probed` in a catalogue by a build with other image formats. It is 0 if the
- * header must be read again: it was unreadable, or a PNG, whose orientation the build
- * may have missed. */
+/* SQL for `probed`, if a build with other image formats wrote the catalogue. The value
+ * is 0 if the header must be read again: it was unreadable, or a PNG, whose orientation
+ * the build may have missed. */
 #define PROBED_AGAIN "probed AND width > 0 AND path NOT LIKE '%.png'"
 
 static void probe_again(struct catalogue *catalogue)

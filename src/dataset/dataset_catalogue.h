@@ -10,13 +10,15 @@
 
 /*
  * A catalogue in memory, and its SQLite file. A scan that finds changes writes a new
- * file and renames it over the old one, which so survives a killed scan or a full disk.
+ * file and then renames it over the old one. So the old file survives a killed scan or a
+ * full disk.
  *
  *   Flow: catalogue_load -> catalogue_update -> catalogue_write -> catalogue_free.
  *   Threads: the caller's.   Errors: -errno, logged.
  */
 
-/* application_id and user_version of the file. Other tables need another version. */
+/* application_id and user_version of the file. If the tables change, the version must
+ * change. */
 #define CATALOGUE_APPLICATION 0x4a4f4144 /* "JOAD" */
 #define CATALOGUE_VERSION 5
 /* The last version with a row for each sample in the table `samples`. */
@@ -25,7 +27,8 @@
 #define CATALOGUE_WITHOUT_CHANNELS 3
 /* The last version that knows no containers. */
 #define CATALOGUE_WITHOUT_CONTAINERS 2
-/* A version without containers and without the column exif_orientation. */
+/* The only version without the column exif_orientation. It knows no containers,
+ * either. */
 #define CATALOGUE_WITHOUT_ORIENTATION 1
 
 struct row {
@@ -33,7 +36,8 @@ struct row {
 	struct facts facts;
 	/* NULL: the sample has its own file, or its file no longer exists */
 	const struct part *part;
-	const struct beside *beside; /* lies in the memory of catalogue->names */
+	/* files beside the sample, in the memory of catalogue->names */
+	const struct beside *beside;
 	/* LABEL_NONE: the class no longer exists, because all its samples are gone */
 	uint32_t label;
 	bool gone;
@@ -54,7 +58,7 @@ struct catalogue {
 	const char *settings;
 	/* paths of samples begin with a label instead of a directory */
 	bool labelled;
-	/* last metadata_stamp: changes with files of metadata; "": none */
+	/* metadata_stamp of the last scan; "": no files of metadata */
 	char stamp[64];
 	bool unusable; /* the file is not a catalogue, or is damaged */
 	bool outdated; /* the version lacks needed facts about samples */
@@ -71,8 +75,8 @@ struct catalogue {
 /* Adds 1 to each count that applies to the image. */
 void pixels_count(struct dataset_pixels *pixels, struct tensor_shape image);
 
-/* Reads the catalogue. *ret is empty if there is no file, or no usable file; the latter
- * is logged. */
+/* Reads the catalogue. *ret is empty if the file does not exist, or if it is not
+ * usable, which is logged. */
 must_check int catalogue_load(
 	const char *file, const char *source, struct catalogue *ret);
 /* Works like catalogue_load, but reads neither samples nor files beside samples. */
@@ -85,12 +89,12 @@ bool containers_equal(const struct scan *scan, const struct catalogue *catalogue
 /* Tells whether a scan would find the same containers (by size and mtime), settings and
  * metadata as the catalogue `file` has. Reads no paths of samples, so it takes little
  * time and memory. rule: text of the settings that decide which samples a scan finds.
- * Without containers always false. */
+ * Returns false if the scan has no containers. */
 bool catalogue_is_current(const struct scan *scan, const char *rule, const char *file);
 
-/* Updates the catalogue, which takes the tree's names. If it was empty, frees
- * tree->files, unless metadata describe these files (tree->described). *ret_changed:
- * whether the catalogue has changed. */
+/* Updates the catalogue, which takes the tree's names. If the catalogue was empty,
+ * frees tree->files, unless metadata describe these files (tree->described).
+ * *ret_changed: whether the catalogue has changed. */
 must_check int catalogue_update(const struct scan *scan, struct catalogue *catalogue,
 	struct tree *tree, bool *ret_changed);
 
@@ -127,14 +131,16 @@ struct column {
 };
 
 /* Finds metadata.csv and metadata.jsonl in the dataset's directory and in `tree`, which
- * may be NULL, and makes the stamp. *ret: NULL if there are none. */
+ * may be NULL, and makes the stamp (metadata_stamp). *ret is NULL if no such files
+ * exist. */
 must_check int metadata_open(
 	const struct scan *scan, const struct tree *tree, struct metadata **ret);
 void metadata_close(struct metadata **metadata);
 /* Returns a text that changes with the number, names, sizes or mtimes of the files. */
 const char *metadata_stamp(const struct metadata *metadata);
 
-/* Finds columns and types. Logs mistakes; leaves out wrong columns or whole files. */
+/* Finds the columns and their types. Columns or files with mistakes are logged, and
+ * left out. */
 must_check int metadata_read_columns(struct metadata *metadata);
 const struct column *metadata_columns(const struct metadata *metadata, size_t *ret_n);
 
@@ -143,15 +149,16 @@ bool metadata_has_label(const struct metadata *metadata);
 
 /* A record of a file of metadata. */
 struct metadata_line {
-	size_t file;		   /* number of the file, from 0 */
-	const char *file_name;	   /* relative to the root; "": too long for a sample */
+	size_t file; /* number of the file, from 0 */
+	/* relative to the root; "": the path is too long for a sample */
+	const char *file_name;
 	const char *const *values; /* value of each column; NULL: none */
 	const bool *has;	   /* whether the file has each column */
-	bool labelled;		   /* the file has the column with the labels */
-	const char *label;	   /* NULL: none */
+	bool labelled;		   /* the file has the column scan->label_field */
+	const char *label;	   /* the record's label; NULL: none */
 };
 
-/* metadata_rows calls `row` for all records, until it fails. If several files describe
- * a sample, the file in the nearest directory above the sample comes last. */
+/* metadata_rows calls `row` for each record, until a call fails. If several files
+ * describe a sample, the file in the nearest directory above the sample comes last. */
 typedef int metadata_row(void *context, const struct metadata_line *line);
 must_check int metadata_rows(struct metadata *metadata, metadata_row *row, void *context);

@@ -124,7 +124,7 @@ static void move_map(
 }
 
 /* Links the catalogue of `now` to <name>.sqlite.<number>, with the first free number
- * from the edition's on. */
+ * that is not below the edition's number. */
 static int keep(const char *state_dir, struct dataset *now)
 {
 	int err = -EEXIST;
@@ -194,7 +194,7 @@ bool dataset_is_unseen(const struct dataset *dataset)
 	return dataset->unseen;
 }
 
-/* A dataset without a map is scanned at a start. */
+/* Removes the map, because a dataset without a map is scanned when the daemon starts. */
 void dataset_look_before(const char *state_dir, const char *name)
 {
 	auto_free char *file = catalogue_file(state_dir, name, "");

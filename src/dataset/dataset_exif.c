@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Finds the orientation in a TIFF directory, as PIL's ImageOps.exif_transpose does: the
- * last entry with this tag counts, and its first value. Nothing is read after a damaged
+ * first value of the last entry with this tag counts. Nothing is read after a damaged
  * entry. */
 
 #define TAG_ORIENTATION 0x0112
@@ -36,14 +36,14 @@ static bool is_integer(unsigned type)
 	       type == 13;
 }
 
-/* An invalid orientation is 1, since 0 means that there is none. */
+/* Turns an invalid orientation into 1. 0 would mean that there is no orientation. */
 static uint32_t known(uint32_t orientation)
 {
 	return orientation >= 1 && orientation <= 8 ? orientation : 1;
 }
 
-/* Sets *orientation if the entry has it. Returns false if the entry or its values lie
- * outside the data. */
+/* Sets *orientation if the entry has the tag. Returns false if the entry or its values
+ * lie outside the data. */
 static bool read_entry(const struct tiff *tiff, size_t at, uint32_t *orientation)
 {
 	if (at > tiff->size || tiff->size - at < ENTRY_BYTES)

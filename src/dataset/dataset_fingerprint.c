@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
-#include "base/log.h"
 #include "dataset/dataset_hash.h"
 #include "dataset/dataset_map.h"
 
@@ -103,15 +102,12 @@ static int list_paths(const struct dataset *dataset, const roaring_bitmap_t *sel
 	roaring_init_iterator(selection, &iterator);
 	for (; iterator.has_value; roaring_advance_uint32_iterator(&iterator), ret++) {
 		ret->id = iterator.current_value;
-		const char *path = map_path(dataset->map, ret->id, &text);
-		ret->path = path ? arena_text(texts, path) : NULL;
-		if (path && !ret->path)
+		int err = dataset_read_path(dataset, ret->id, &text);
+		if (err)
+			return err;
+		ret->path = arena_text(texts, text.text);
+		if (!ret->path)
 			return -ENOMEM;
-		if (!path) {
-			log_error("catalogue %s: the path of sample %u is damaged",
-				dataset->file, ret->id);
-			return -EIO;
-		}
 	}
 	return 0;
 }

@@ -24,7 +24,8 @@ static inline uint64_t hash_scatter(uint64_t z)
 	return z ^ (z >> 31);
 }
 
-/* Mixes in eight bytes at a time; the last word is filled up with zeros. */
+/* Mixes a text into the hash, eight bytes at a time. The last word is filled up with
+ * zeros. */
 uint64_t hash_fold_text(uint64_t hash, const char *text, size_t length);
 
 /* Returns the hash for hash() in predicates. It is equal on every machine and in every
@@ -32,14 +33,14 @@ uint64_t hash_fold_text(uint64_t hash, const char *text, size_t length);
 uint64_t text_hash(const char *text, size_t length);
 /* Returns a hash of a sample's path (relative to the root), size and mtime. */
 uint32_t sample_identity(const char *path, uint64_t bytes, int64_t mtime_ns);
-/* A fingerprint is the sum of these numbers over its samples. */
+/* Returns what a sample adds to a fingerprint, which is the sum over all its samples. */
 static inline uint64_t sample_scatter(sample_id id, uint32_t identity)
 {
 	return hash_scatter((uint64_t)id << 32 | identity);
 }
 
-/* Returns the sample_identity of a sample in a container: `identity`, that of its path,
- * size and mtime, mixed with the container's size and the sample's place. */
+/* Returns the identity of a sample in a container. `identity` is its sample_identity,
+ * with which the container's size and the sample's place are mixed. */
 uint32_t part_identity(uint32_t identity, const struct source_part *part);
 /* Returns a checksum of the bytes. */
 uint64_t content_sum(const void *bytes, size_t n);

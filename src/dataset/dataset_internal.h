@@ -28,7 +28,8 @@ struct dataset {
 	bool follow_outside;
 	uint32_t n_containers;
 	_Atomic(char *) file; /* path of the catalogue; dataset_install changes it */
-	/* paths of the catalogue: first perhaps `next`, then current, then kept */
+	/* successive paths of the catalogue, such as <name>.sqlite.next, then
+	 * <name>.sqlite, then <name>.sqlite.0; `file` is the last one */
 	char *files[3];
 	/* dataset_close removes the catalogue: dataset_install was not called */
 	bool provisional;
@@ -52,7 +53,8 @@ struct dataset {
 	bool making_paths;	     /* (lock) a thread makes `paths` */
 	pthread_cond_t paths_made;
 	_Atomic(sample_id *) by_label; /* NULL before dataset_by_label */
-	/* all pairs, an element per setting `from`; changed only with the lock */
+	/* list of all pairs, with an element for each value of a job's key `from`;
+	 * changed only with the lock held */
 	_Atomic(struct dataset_pairs *) pairs;
 	_Atomic(struct dataset_groups *) groups; /* NULL before dataset_group */
 	uint32_t longest_json;			 /* (lock) 0: not known yet */
@@ -73,7 +75,8 @@ must_check int connection_take(struct dataset *dataset, struct connection **ret)
 void connection_give(struct dataset *dataset, struct connection *connection);
 void connections_close(struct dataset *dataset);
 
-/* Returns the mixture's dataset that has the sample. *ret_id: the sample's id in it. */
+/* Returns the mixture's dataset that has the sample. *ret_id: the sample's id in that
+ * dataset. */
 struct dataset *mixed_of(const struct dataset *dataset, sample_id id, sample_id *ret_id);
 /* Works like mixed_of, but returns `dataset` and `id` if `dataset` is no mixture. */
 const struct dataset *dataset_of(
@@ -84,7 +87,8 @@ void dataset_paths_free(struct dataset_paths *paths);
 void dataset_pairs_free(struct dataset_pairs *pairs);
 void dataset_groups_free(struct dataset_groups *groups);
 
-/* Returns <state>/datasets/<name>.sqlite<ending>. The caller frees it; NULL: no memory. */
+/* Returns <state>/datasets/<name>.sqlite<ending>. The caller frees the result; NULL: no
+ * memory. */
 char *catalogue_file(const char *state_dir, const char *name, const char *ending);
 /* Works like catalogue_file, for a replaced edition: <name>.sqlite.<number>. */
 char *catalogue_kept_file(const char *state_dir, const char *name, uint32_t number);

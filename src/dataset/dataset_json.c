@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Prints rows as JSON: first the columns SHOWN, then those of metadata. The other
- * columns describe the file, and are left out. */
+/* Prints rows as JSON: the columns SHOWN, then the columns of metadata. Other columns
+ * describe the file, and are left out. */
 
 #define SHOWN "label, class, path"
 

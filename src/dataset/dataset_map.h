@@ -15,12 +15,12 @@
  * (dataset_pack.h). An engine need not read all rows before it serves samples, and the
  * engine after a dead one finds the map's pages in the page cache.
  *
- *   Flow: catalogue_map_make (after a scan, or without a map) or catalogue_map_open ->
- *         map_attach -> map_close, when the dataset is closed.
+ *   Flow: catalogue_map_make (after a scan, or if there is no map), or
+ *         catalogue_map_open -> map_attach -> map_close, when the dataset is closed.
  *   Owns: the mapping.   Threads: any; the file is never changed in place.
- *   Errors: -ENOENT: no map, or it belongs to another catalogue. -EILSEQ: damaged or of
- *         another version; it must be made again. -errno. All are logged, except for a
- *         file that is missing or can't be opened.
+ *   Errors: -ENOENT: there is no map, or it belongs to another catalogue. -EILSEQ: the
+ *         map is damaged or has another version, and must be made again. -errno. All
+ *         are logged, except for a file that is missing or can't be opened.
  *
  * Numbers are little-endian; on a big-endian machine the magic number differs, so the
  * map is refused. Sections begin at multiples of MAP_ALIGNMENT. A new column needs a
@@ -30,8 +30,8 @@
 
 #define MAP_MAGIC UINT64_C(0x70616d7265646f6a) /* "jodermap" */
 #define MAP_VERSION 3
-/* The last version without the section SHAPES. The maps of dataset_rows.h have it,
- * too. */
+/* The last version without the section SHAPES. The maps that dataset_rows.h describes
+ * have this version. */
 #define MAP_WITHOUT_SHAPES 2
 #define MAP_ALIGNMENT 64
 
@@ -51,7 +51,7 @@ struct map_run {
 #define MAP_MOST_SHAPES (1 << 20)
 
 /*
- * Each line describes a section: its name, the size of one of its elements in bytes, and its kind:
+ * Each line describes a section: its name, the bytes of one of its elements, its kind:
  *   MAP_BYTES           any number of elements
  *   MAP_COLUMN          a packed number for each id
  *   MAP_COLUMN_OR_NONE  like MAP_COLUMN, but empty if no sample lies in a container
@@ -125,8 +125,9 @@ struct map_head {
 	uint32_t unused;
 	struct dataset_pixels pixels; /* counts of samples whose files exist */
 	struct map_place sections[MAP_N_SECTIONS];
-	/* Sum of the sample_scatter of all samples whose files exist. It must be the last member,
-	 * because the head of a map of version MAP_WITHOUT_SHAPES ends before it. */
+	/* The sum of sample_scatter over all samples whose files exist. It must stand
+	 * behind `sections`, because the head of a map of version MAP_WITHOUT_SHAPES
+	 * ends before the section SHAPES. */
 	uint64_t identities;
 };
 
@@ -142,9 +143,9 @@ struct catalogue_map {
 char *catalogue_map_file(const char *file);
 must_check int map_pair_of(const char *file, struct map_pair *ret);
 
-/* Opens the map of the catalogue `file`, whose root must be `root`. check: compare all
- * checksums; if false, columns with a number per sample are not read. Damage that could
- * lead to reads outside the file is always found. */
+/* Opens the map of the catalogue `file`, whose root must be `root`. check: whether all
+ * checksums are compared; if not, columns with a number per sample are not read. Damage
+ * that could lead to reads outside the file is always found. */
 must_check int catalogue_map_open(
 	const char *file, const char *root, bool check, struct catalogue_map **ret);
 /* Maps `fd`, and checks it like catalogue_map_open. name: for messages. */
@@ -161,7 +162,8 @@ enum map_kind map_kind(enum map_section section);
 void *map_section(const struct catalogue_map *map, enum map_section section);
 /* Returns the text of the settings with which the map's samples were scanned. */
 const char *map_rule(const struct catalogue_map *map);
-/* Returns why the map is unusable, or NULL. all: also compares columns' checksums. */
+/* Returns why the map is unusable. NULL: it is usable. all: whether the checksums of
+ * columns are compared, too. */
 const char *map_problem(const struct catalogue_map *map, bool all);
 /* Returns number i of a column. */
 uint64_t map_number(const struct catalogue_map *map, enum map_section column, size_t i);
@@ -170,16 +172,20 @@ uint64_t map_value(const struct catalogue_map *map, enum map_section column, siz
 /* Works like dataset_relative, but returns NULL if the map is damaged. */
 const char *map_path(
 	const struct catalogue_map *map, sample_id id, struct path_text *path);
+/* Works like map_path. -EIO, logged: the map is damaged. */
+must_check int dataset_read_path(
+	const struct dataset *dataset, sample_id id, struct path_text *text);
 
 /* Finds the place of a sample in a container. Returns false if the sample is a file, or
- * gone. The caller must check that ret->container exists, because it may be damaged. */
+ * gone. The caller must check that ret->container exists, because the map may be
+ * damaged. */
 bool map_part(const struct catalogue_map *map, sample_id id, struct part *ret);
 
 /* Fills in the dataset from the map. dataset_close closes the map. */
 must_check int map_attach(struct dataset *dataset, struct catalogue_map *map);
 
-/* Writes the map of the catalogue `file` and opens it. If it can't be written to disk,
- * logs this and makes it in memory. Fault: dataset.map. */
+/* Writes the map of the catalogue `file` and opens it. If the map can't be written to
+ * disk, logs this and makes the map in memory. Fault: dataset.map. */
 must_check int catalogue_map_make(const char *file, const char *root, const char *rule,
 	const struct catalogue *catalogue, struct catalogue_map **ret);
 
@@ -188,8 +194,10 @@ struct map_bytes {
 	size_t n;
 };
 
-/* Makes a small map in memory for dataset_rows.c, with the columns that restore rows.
- * parts: includes those about containers. The caller frees ret->at. */
+/* Makes a small map in memory for dataset_rows.c. The map lacks all that can be
+ * computed again: identities, lengths of paths, and shapes. parts: whether it has the
+ * columns PART_..., which tell the places of samples in containers. The caller frees
+ * ret->at. */
 must_check int map_rows_make(
 	const struct catalogue *rows, bool parts, struct map_bytes *ret);
 

@@ -15,7 +15,8 @@
 
 struct map_writer {
 	int fd;
-	/* only in memory, and without columns that can be computed from other columns */
+	/* the map stays in memory, and lacks all that can be computed from other
+	 * columns */
 	bool rows_only;
 	bool parts;
 	struct map_bytes memory;
@@ -146,8 +147,9 @@ static uint32_t identity_of(const struct row *row)
 	return row->part ? part_identity(identity, &row->part->at) : identity;
 }
 
-/* The value in MAP_PART_BYTES is the difference of the part's size in the container and
- * the sample's size: 0 if nothing is deflated, and packed zeros take no bits. */
+/* MAP_PART_BYTES has the difference between the part's size in the container and the
+ * sample's size. Without deflated parts all differences are 0, and packed zeros take no
+ * bits. */
 static uint64_t value_of_part(enum map_section column, const struct row *row)
 {
 	if (!row->part)
@@ -341,7 +343,8 @@ static int write_file(struct map_writer *writer, const char *name)
 	return err;
 }
 
-/* The next process has to make this map again. */
+/* Writes the map to memory, for this process only. The next process has to make a map
+ * again. */
 static int write_unnamed(struct map_writer *writer)
 {
 	if (writer->fd >= 0)

@@ -13,8 +13,9 @@
 #include <sys/stat.h>
 
 /* Reads metadata by the rules of "imagefolder" in Hugging Face's library datasets: a
- * file describes samples below its directory, columns with equal names are one, and the
- * value in the file nearest to the sample counts. */
+ * file describes samples below its directory; columns of several files are one column
+ * if they have the same name; if a sample then has several values, the one in the
+ * nearest file counts. */
 
 /* Version of the rules. It is a part of the stamp, so a new one makes a scan read all
  * metadata again. */
@@ -65,14 +66,13 @@ static int add_file(struct metadata *metadata, const char *name)
 		free(path);
 		return -ENOMEM;
 	}
-	const char *slash = strrchr(path, '/');
 	files[metadata->n_files++] = (struct metadata_file){.scan = scan,
 		.path = path,
-		.directory = slash ? (size_t)(slash + 1 - path) : 0,
+		.directory = (size_t)(base_name(path) - path),
 		.label_column = scan->label == LABEL_CSV ? scan->label_field : NULL,
 		.label = SIZE_MAX,
 		.file_name = SIZE_MAX,
-		.jsonl = strcmp(slash ? slash + 1 : path, "metadata.jsonl") == 0,
+		.jsonl = strcmp(base_name(path), "metadata.jsonl") == 0,
 		.bytes = st.st_size,
 		.mtime = st.st_mtim};
 	return 0;
@@ -86,7 +86,7 @@ static int count_slashes(const char *path)
 	return n;
 }
 
-/* Files of the root come first. */
+/* Sorts by depth, so that the files of the root come first, and then by path. */
 static int compare_files(const void *a, const void *b)
 {
 	const char *one = ((const struct metadata_file *)a)->path;
@@ -189,8 +189,8 @@ static void join_types(struct column *into, const struct column *column)
 		into->type = COLUMN_REAL;
 }
 
-/* Adds a file's column to the columns of all files. *ret: false if there are too
- * many. */
+/* Adds a file's column to the columns of all files. *ret becomes false if there are too
+ * many columns. */
 static int join_column(struct metadata *metadata, struct column *column, bool *ret)
 {
 	struct column *found = find_column(metadata, column->name);

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Memory has only the labels; other facts stay in the datasets' maps. */
+/* A mixture has only labels in memory. Other facts about samples stay in the maps of
+ * the datasets. */
 
 struct mixing {
 	const struct dataset_mixed *from;
@@ -24,7 +25,7 @@ struct mixing {
 
 /* --- classes ---------------------------------------------------------------------------- */
 
-/* Leading zeros are allowed. */
+/* Tells whether the name is this number. Leading zeros are allowed. */
 static bool is_number(const char *name, uint32_t number)
 {
 	size_t n = strspn(name, "0123456789");
@@ -119,8 +120,8 @@ static uint32_t label_of(
 	return found < made->n_classes ? found : LABEL_NONE;
 }
 
-/* Returns the mixture's labels of the dataset's labels. The caller frees the array;
- * NULL: no memory. */
+/* Returns an array: the mixture's label for each label of the dataset. The caller frees
+ * the array; NULL: no memory. */
 static uint32_t *map_labels(const struct mixing *mixing, const struct dataset *dataset)
 {
 	uint32_t *map = calloc(dataset->n_classes + 1, sizeof(*map));

@@ -78,8 +78,8 @@ static int begin_far(const struct dataset_config *config, struct scan *scan)
 	return err;
 }
 
-/* A path that does not exist may be a pattern such as shard-{0..9}.tar; then its
- * directory is examined. */
+/* Examines the root, or, for a path that does not exist, the directory in which it
+ * would lie: the path may be a pattern such as shard-{0..9}.tar. */
 static int look_at_root(const char *path, struct looked *ret)
 {
 	const char *slash = strrchr(path, '/');
@@ -269,8 +269,8 @@ static int keep_catalogue(const struct scan *scan, const struct catalogue *catal
 	return 0;
 }
 
-/* Keeps the old catalogue of a root that can't be read, if it has samples; otherwise
- * refuses the dataset. */
+/* Handles a root that can't be read: keeps the old catalogue if it has samples, and
+ * otherwise refuses the dataset. */
 static int without_root(const struct dataset_config *config, const struct scan *scan,
 	const struct catalogue *catalogue, int err)
 {
@@ -298,9 +298,9 @@ static int check_denied(struct scan *scan, int err)
 	return -EACCES;
 }
 
-/* Loads the catalogue and scans the tree. root_err: result of find_root. *ret_seen: the
- * scan could see all places where the catalogue has samples; otherwise the caller must
- * not update the catalogue. */
+/* Loads the catalogue and scans the tree. root_err: result of find_root. *ret_seen:
+ * whether the scan could see all paths at which the catalogue has samples. If not, the
+ * caller must not update the catalogue. */
 static int look(const struct dataset_config *config, struct scan *scan, const char *file,
 	int root_err, struct catalogue *catalogue, struct tree *tree, bool *ret_seen)
 {
@@ -406,15 +406,16 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 
 /* --- without a scan ----------------------------------------------------------------------- */
 
-/* Tells whether the dataset keeps the last scan's samples, even if files have changed:
- * a kept edition must not change, and readers must not wait until a new engine has
- * scanned. */
+/* Tells whether the dataset keeps the last scan's samples, even if files have changed.
+ * A kept edition must not change. If an engine replaces a dead one, readers must not
+ * wait for a scan. */
 static bool nobody_looks(const struct scan *scan)
 {
 	return !scan->anew && (scan->kept || kept_is_again());
 }
 
-/* Tells whether the map has the scan's settings. Others would find other samples. */
+/* Tells whether the map has the scan's settings. A scan with other settings would find
+ * other samples. */
 static bool is_of_rule(const struct scan *scan, const struct catalogue_map *map)
 {
 	auto_free char *rule = scan_rule(scan);

@@ -33,7 +33,7 @@ static unsigned bits_of(uint64_t number)
 	return number ? 64 - (unsigned)__builtin_clzll(number) : 0;
 }
 
-/* Sets ret->base and ret->step. Returns the width in bits of a packed number. */
+/* Sets ret->base and ret->step. Returns the width in bits of a quotient. */
 static unsigned measure(const uint64_t *numbers, size_t n, struct pack_block *ret)
 {
 	uint64_t least = numbers[0], most = numbers[0], step = 0;
@@ -70,7 +70,7 @@ static size_t take_block(
 	return left;
 }
 
-/* Makes room for a block and the tail behind the first n bytes. New bytes are 0. */
+/* Makes room behind the first n bytes, for a block and the tail. New bytes are 0. */
 static int make_room(uint8_t **packed, size_t n, size_t *capacity)
 {
 	size_t needed = n + PACK_BLOCK * sizeof(uint64_t) + PACK_TAIL;

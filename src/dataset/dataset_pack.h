@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * Packed numbers, in blocks of PACK_BLOCK. Each number takes only as many bits as its
- * block needs, and can be read separately.
+ * Packed numbers, in blocks of PACK_BLOCK numbers. Each number takes only as many bits
+ * as its block needs, and can be read separately.
  *
  *     struct pack_block, ... | bits of the first block | bits of the second | ... | tail
  *
@@ -43,6 +43,6 @@ size_t pack_least_bytes(size_t n);
 /* Returns number i. `packed` must be aligned like a uint64_t; `bytes` is its size, at
  * least pack_least_bytes(i + 1). */
 uint64_t pack_get(const uint8_t *packed, size_t bytes, size_t i);
-/* Returns for how many consecutive numbers, from number i on, it is known that they are equal; at
- * least 1. Reads only the struct pack_block, so the result may reach beyond the last number. */
+/* Returns how many numbers, from number i on, are surely equal: at least 1. Reads only
+ * the struct pack_block, so the result may reach beyond the last number. */
 size_t pack_equal(const uint8_t *packed, size_t i);

@@ -72,7 +72,7 @@ static bool add_name(
 /* Returns false if the second file's path leads out of the dataset, or is too long. */
 static bool find_path(const char *first, const char *from, struct path *ret)
 {
-	const char *slash = strrchr(first, '/'), *name = slash ? slash + 1 : first;
+	const char *name = base_name(first);
 	const char *dot = strrchr(name, '.');
 	size_t n_stem = dot && dot > name ? (size_t)(dot - name) : strlen(name);
 	*ret = (struct path){0};

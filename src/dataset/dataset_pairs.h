@@ -6,7 +6,7 @@
 #include "dataset/dataset.h"
 
 /*
- * Samples of two files, such as an image and its mask, which is a sample of the
+ * Samples of two files, such as an image and its mask. The mask is a sample of the
  * catalogue, too. The key `from` of a job is the second file's path, relative to the
  * first file's directory; {stem} stands for the first file's name without its ending.
  * Without `from` samples have no second files. If a preparation has frames, the
@@ -33,7 +33,8 @@ sample_id dataset_behind(const struct dataset *dataset,
  * is resized to the size of the first. */
 struct preparation dataset_preparation_behind(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
-/* Tells whether the sample is the second file of another sample, or a later frame of a group. */
+/* Tells whether the sample is the second file of another sample, or a later frame of a
+ * group. */
 bool dataset_is_second(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
 

@@ -129,7 +129,7 @@ static int alloc_files(const struct dataset *dataset, struct dataset_paths *path
 	return paths->files ? 0 : -ENOMEM;
 }
 
-static int read_path(const struct dataset *dataset, sample_id id, struct path_text *text)
+int dataset_read_path(const struct dataset *dataset, sample_id id, struct path_text *text)
 {
 	if (map_path(dataset->map, id, text))
 		return 0;
@@ -146,7 +146,7 @@ static int list_files(struct dataset *dataset, struct dataset_paths *paths)
 	for (; !err && id.has_value; roaring_advance_uint32_iterator(&id)) {
 		struct path_file *file = &paths->files[paths->n_files++];
 		file->id = id.current_value;
-		err = read_path(dataset, file->id, &text);
+		err = dataset_read_path(dataset, file->id, &text);
 		if (!err && !(file->name = arena_text(&paths->texts, text.text)))
 			err = -ENOMEM;
 	}
@@ -167,7 +167,7 @@ static int list_others(struct dataset *dataset, struct dataset_paths *paths)
 	return err;
 }
 
-/* The directory must be the next in preorder. */
+/* Adds a directory, which must be the next in preorder. */
 static int add_directory(struct dataset_paths *paths, uint32_t parent, const char *name,
 	size_t bytes, uint32_t first_file, uint32_t *ret)
 {
@@ -272,8 +272,8 @@ static int add_in_order(struct dataset_paths *paths, struct entered *last, sampl
 	return add_name(paths, last->directory, path, file);
 }
 
-/* Needs no sorting, and no memory for whole paths. Returns 1 if the ids are not in the
- * order of the paths, as they are after a first scan. */
+/* Makes the tree without sorting, and without memory for whole paths. The ids must be
+ * in the order of the paths, as after a first scan; returns 1 if they are not. */
 static int make_in_order(struct dataset *dataset, struct dataset_paths *paths)
 {
 	roaring_uint32_iterator_t id;
@@ -288,7 +288,7 @@ static int make_in_order(struct dataset *dataset, struct dataset_paths *paths)
 		err = add_directory(paths, 0, "", 0, 0, &last.directory);
 	roaring_init_iterator(dataset->present, &id);
 	for (; !err && id.has_value; roaring_advance_uint32_iterator(&id)) {
-		err = read_path(dataset, id.current_value, &text);
+		err = dataset_read_path(dataset, id.current_value, &text);
 		if (!err)
 			err = add_in_order(paths, &last, id.current_value, &text);
 	}
@@ -455,8 +455,8 @@ uint32_t paths_find_child(const struct dataset_paths *paths,
 	return UINT32_MAX;
 }
 
-/* Returns the directory's first file whose name does not sort before the first n bytes
- * of `name`, followed by the byte `next`. */
+/* Returns the directory's first file whose name does not sort before this text: the
+ * first n bytes of `name`, then the byte `next`. */
 static uint32_t first_from(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, size_t n,
 	unsigned char next)

@@ -32,8 +32,9 @@ must_check int dataset_paths(struct dataset *dataset, const struct dataset_paths
 uint32_t paths_directories(const struct dataset_paths *paths);
 const struct paths_directory *paths_directory(
 	const struct dataset_paths *paths, uint32_t number);
-/* Returns element i of the list of all subdirectories: the number of a directory. The
- * directory's own are the n_children elements from first_child on. */
+/* Returns element i of a list, which has the numbers of all subdirectories of all
+ * directories. The subdirectories of one directory are its n_children elements, from
+ * element first_child on. */
 uint32_t paths_child(const struct dataset_paths *paths, uint32_t i);
 
 /* A file that is not a sample, for instance a file of annotations. */
@@ -54,10 +55,12 @@ const char *paths_name(const struct dataset_paths *paths, uint32_t i);
 /* Returns UINT32_MAX if there is no such subdirectory. */
 uint32_t paths_find_child(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name);
-/* Finds the sample whose name is the first n bytes of `name`, a dot, and an ending
- * without a dot. UINT32_MAX: there is none, or there are several. */
+/* Finds the sample whose name is the first n bytes of `name`, then a dot, then an
+ * ending without a dot. Returns the number of its file; UINT32_MAX: there is no such
+ * sample, or there are several. */
 uint32_t paths_find_stem(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, size_t n);
-/* Finds the file whose name is the first n bytes of `name`. UINT32_MAX: none. */
+/* Returns the number of the file whose name is the first n bytes of `name`. UINT32_MAX:
+ * there is none. */
 uint32_t paths_find_file(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, size_t n);

@@ -76,8 +76,9 @@ static bool is_utf8(struct text text)
 	return true;
 }
 
-/* Parses a chunk iTXt after its keyword: is it compressed (a byte), the method (a
- * byte), the language with a \0, the translated keyword with a \0, the text. */
+/* Parses what follows the keyword of a chunk iTXt: a byte that tells whether the text
+ * is compressed, the method (a byte), the language with a \0, the translated keyword
+ * with a \0, the text. */
 static bool read_international(const char *data, size_t size, struct text *ret)
 {
 	const char *end = data + size, *at = data + 2;

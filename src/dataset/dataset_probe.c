@@ -28,7 +28,8 @@
 #define MOST_DEFLATED_BYTES ((uint64_t)256 << 20)
 
 struct jpeg_trap {
-	/* the first member: jpeg_fail converts its address to that of the trap */
+	/* `manager` comes first, because jpeg_fail converts its address to that of the
+	 * jpeg_trap */
 	struct jpeg_error_mgr manager;
 	jmp_buf jump;
 };
@@ -101,7 +102,8 @@ static void probe_png(FILE *file, struct tensor_shape *ret, uint8_t *ret_orienta
 	}
 }
 
-/* Reads neither JPEG nor PNG. Some formats take a read of the whole file. */
+/* Reads the header of formats other than JPEG and PNG. For some formats this reads the
+ * whole file. */
 static void probe_other(FILE *file, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
 	struct exif_data exif;

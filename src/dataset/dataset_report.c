@@ -94,8 +94,8 @@ static bool is_part(const char *class_name)
 	return false;
 }
 
-/* Classes named like train or val, at least two or the only one, mean that the root is
- * probably a level too high. */
+/* Tells whether at least two classes, or the only class, have names such as train or
+ * val. Then the root is probably one level too high. */
 static bool looks_divided(const struct tree *tree)
 {
 	size_t n = 0;
@@ -113,7 +113,8 @@ static void list_classes(const struct tree *tree, char *ret, size_t size)
 			ret + n, size - n, "%s%s", i ? ", " : "", tree->classes.name[i]);
 }
 
-/* Both lists must be sorted. */
+/* Warns of directories that have no image, and so are no classes. Both lists must be
+ * sorted. */
 static void warn_of_empty(const struct scan *scan, const struct name_list *directories,
 	const struct name_list *classes)
 {

@@ -36,8 +36,9 @@ struct samples {
 	bool *inside;
 	/* reads the metadata of one sample; NULL: the dataset has no metadata */
 	sqlite3_stmt *described;
-	sqlite3_int64 of; /* sample of the last run of `described`; -1: none */
-	bool has;	  /* the sample `of` has metadata */
+	/* the sample whose metadata `described` read last; -1: none yet */
+	sqlite3_int64 of;
+	bool has; /* the sample `of` has metadata */
 };
 
 struct attached {
@@ -53,8 +54,8 @@ struct cursor {
 
 /* --- columns ------------------------------------------------------------------------------ */
 
-/* Appends the table's columns of metadata to `declaration`, and a SELECT of them to
- * `query`. *ret_n: their number. */
+/* Appends the table's columns of metadata to `declaration`, and a SELECT of these
+ * columns to `query`. Adds the number of these columns to *ret_n. */
 static int list_columns(
 	sqlite3 *db, const char *table, FILE *declaration, FILE *query, size_t *ret_n)
 {
@@ -76,8 +77,8 @@ static int list_columns(
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* Columns of metadata are in the catalogue's table `described`; in older versions, in
- * its table `samples`. */
+/* Declares the columns to SQLite. Columns of metadata are in the catalogue's table
+ * `described`; older versions have them in the table `samples`. */
 static int declare(sqlite3 *db, struct samples *samples)
 {
 	static const char *const tables[] = {"described", "samples"};

@@ -150,8 +150,8 @@ static void examine_some(void *context, unsigned worker)
 #define FIRST_FILES 8
 #define SLOW_NS UINT64_C(2000000)
 
-/* Examines some files. Returns the number of threads for the others: SCAN_FAR_THREADS
- * if the storage is slow. */
+/* Examines the first files, to measure how fast the storage is. Returns the number of
+ * threads for the other files: SCAN_FAR_THREADS if the storage is slow. */
 static unsigned examine_first(struct examination *examination)
 {
 	const struct scan *scan = examination->scan;
@@ -183,8 +183,8 @@ int scan_examine(struct scan *scan, struct tree *tree, const struct catalogue *c
 
 /* --- unseen directories --------------------------------------------------------------- */
 
-/* Returns the path in tree->unseen that is `path` or a directory above it, such as "",
- * the root. NULL: there is none. */
+/* Returns the path in tree->unseen that is `path` or a directory above it. (The root is
+ * "".) NULL: there is none. */
 static const char *find_unseen(const struct tree *tree, const char *path)
 {
 	char above[PATH_MAX];

@@ -16,7 +16,8 @@
  *   list the names -> scan_match gives ids from the old catalogue -> examine files and
  *            headers -> catalogue_update makes the rows -> catalogue_write, if changed
  *
- *   Owns: the names in the tree.   Threads: one per tree, except while it is examined.
+ *   Owns: the names in the tree.
+ *   Threads: one per tree; several while its files are examined.
  *   Errors: -errno, logged; a problem of a single file is an issue (issue_add).
  */
 
@@ -26,7 +27,8 @@ struct facts {
 	int64_t mtime_ns;
 	struct tensor_shape image;
 	uint8_t orientation; /* EXIF orientation, 1 to 8 */
-	/* false: the header could not be read, for lack of permission or after an I/O error */
+	/* the header need not be read again; false: there was no permission, or an I/O
+	 * error */
 	bool probed;
 };
 
@@ -62,14 +64,16 @@ struct found {
 	const char *path; /* relative to the root */
 	sample_id id;	  /* SAMPLE_NONE: the sample has no id yet */
 	bool present;	  /* the file exists, and was examined */
-	/* could not be examined; it may still exist, so it does not count as removed */
+	/* the file could not be examined; it may still exist, so it does not count as
+	 * removed */
 	bool unseen;
 	struct facts facts;
 	const struct part *part; /* NULL: the sample has its own file */
 	const struct beside *beside;
 };
 
-/* A file that may lie beside a sample; its stem is its path without the ending. */
+/* A file that may lie beside a sample. Its stem is the path without the ending, and has
+ * `stem` bytes. order: how many such files were found before this one. */
 struct beside_file {
 	const char *path;
 	size_t stem, order;
@@ -81,13 +85,14 @@ struct beside_files {
 	size_t n, capacity;
 };
 
-/* A list of texts, which it does not own. */
+/* A list of texts. It does not own the texts. */
 struct name_list {
 	const char **name;
 	size_t n;
 	size_t capacity;
 };
 
+must_check int name_list_add(struct name_list *names, const char *name);
 /* Sorts the list in byte order. */
 void name_list_sort(struct name_list *names);
 /* Returns the text of a sorted list that equals `name`, or NULL. */
@@ -101,8 +106,8 @@ struct tree {
 	struct found *others; /* files that are not samples, if the dataset shows them */
 	size_t n_others;
 	size_t others_capacity;
-	/* sorted by bytes in tree_find_classes; before, unsorted, and with directories
-	 * that have no samples */
+	/* tree_find_classes sorts these names by bytes, and removes directories that
+	 * have no samples */
 	struct name_list classes;
 	/* Paths at which the scan could not see whether there are samples: directories
 	 * that are unreadable, or empty (a mount may be missing); links that can't be
@@ -137,8 +142,10 @@ struct listing;
 struct scan {
 	const char *name;
 	const struct source *source;
-	char *root;   /* configured path, without slashes at the end; "" for "/" */
-	char *real;   /* real path of a directory, without slashes at its end */
+	char *root; /* configured path, without slashes at the end; "" for "/" */
+	/* the root's real path, without slashes at its end; NULL: the root is no
+	 * directory */
+	char *real;
 	char *beside; /* directory or URL to which names of containers are relative */
 	bool far;     /* the root is a URL */
 	struct container *containers; /* sorted by name */
@@ -162,15 +169,17 @@ struct scan {
 	const char *extensions;
 	bool follow_outside;
 	bool shows_others;
-	/* no scan if the last catalogue has the same settings (scan_rule) */
+	/* the catalogue is used without a scan, if the last scan had the same settings
+	 * (scan_rule) */
 	bool trusting;
 	struct own_mounts own_mounts; /* the scan does not enter these */
-	/* number of threads that scan; a single one always works in the same order */
+	/* number of threads that scan; one thread always works in the same order */
 	unsigned threads;
-	bool anew;		 /* the caller is dataset_scan_anew */
-	bool next;		 /* the caller is dataset_scan_next */
-	const char *kept;	 /* catalogue that dataset_open_kept opens, or NULL */
-	const atomic_bool *stop; /* true: the scan must stop; may be NULL */
+	bool anew;	  /* the caller is dataset_scan_anew */
+	bool next;	  /* the caller is dataset_scan_next */
+	const char *kept; /* catalogue that dataset_open_kept opens, or NULL */
+	/* NULL, or *stop becomes true when the scan must stop */
+	const atomic_bool *stop;
 	struct progress progress;
 };
 
@@ -183,8 +192,8 @@ must_check int scan_beside(const char *beside, const char *name, char *ret, size
 must_check int scan_path(
 	const struct scan *scan, const char *relative, char *ret, size_t size);
 bool scan_stopped(const struct scan *scan);
-/* Returns false if the file's real path is outside the tree, and links must not leave
- * it. */
+/* Returns false if links must not leave the tree, and the file's real path is outside
+ * the tree. */
 bool scan_inside(const struct scan *scan, const char *relative);
 
 /* Compares paths in the order of ImageFolder: class, directory, file name, each by
@@ -212,19 +221,19 @@ void tree_warn(const struct scan *scan, const struct tree *tree);
 
 struct catalogue;
 
-/* Returns a path that the scan could not see, although the catalogue has a sample,
- * *ret_sample, at or below it; NULL: there is none. Sorts tree->unseen. */
+/* Finds a path that the scan could not see, and at or below which the catalogue has a
+ * sample, *ret_sample. NULL: there is no such path. Sorts tree->unseen. */
 const char *scan_unseen(
 	struct tree *tree, const struct catalogue *catalogue, const char **ret_sample);
 
-/* Gives the files of the tree their ids in the catalogue, by path. */
+/* Sets the id of each file of the tree whose path the catalogue has. */
 must_check int scan_match(const struct catalogue *catalogue, struct tree *tree);
 /* Finds the facts of all files. Reads only new and changed headers. */
 must_check int scan_examine(
 	struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
 
-/* Reads the header of a file. *ret is {0, 0} if the file is not an image. -errno: it
- * can't be read. */
+/* Reads the header of a file. *ret is {0, 0} if the file is not an image. -errno: the
+ * file can't be read. */
 must_check int probe_header(
 	const char *path, struct tensor_shape *ret, uint8_t *ret_orientation);
 /* Reads like pread, at most `bytes` bytes. -1: an error. */
@@ -233,7 +242,8 @@ typedef ssize_t read_at(void *context, void *ret, size_t bytes, uint64_t offset)
 must_check int probe_part(read_at *read, void *context, const struct source_part *part,
 	uint64_t bytes, struct tensor_shape *ret, uint8_t *ret_orientation);
 
-/* Returns the orientation, 1 to 8; 1: none, or invalid. EXIF begins like a TIFF file. */
+/* Returns the orientation, 1 to 8. 1: there is none, or it is invalid. data: EXIF,
+ * which begins like a TIFF file. */
 uint8_t exif_orientation(const uint8_t *data, size_t size);
 /* Works like exif_orientation, but returns 0 if there is none. */
 uint32_t exif_find_orientation(const uint8_t *data, size_t size);

@@ -16,7 +16,7 @@
  * Selects samples by a predicate: an SQL expression, between parentheses in a SELECT.
  * Three guards make it harmless. The text must not close the parenthesis, or begin a
  * comment or another statement. SQLite's authorizer only allows the columns of a row
- * and listed functions. A limit ends it after too many steps of SQLite's virtual
+ * and listed functions. A limit ends the SELECT after too many steps of SQLite's virtual
  * machine.
  */
 
@@ -200,7 +200,8 @@ static int bad_predicate(
 	return -ENOMEM;
 }
 
-/* The guard's reason, if it refused something, comes before SQLite's message. */
+/* Makes the message for a failed statement. If the guard refused something, its reason
+ * is told, and not SQLite's. */
 static int statement_error(sqlite3 *db, const struct dataset *dataset,
 	const struct guard *guard, const char *where, char **ret_message)
 {
@@ -251,7 +252,8 @@ static int guarded_connection(
 	sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 500);
 	sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000);
 	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
-	/* The definitions are read now; the authorizer would refuse this. */
+	/* SQLite reads the definitions of the tables here. Later the authorizer would
+	 * refuse this. */
 	err = samples_attach(db, dataset, &guard->inside);
 	if (err) {
 		log_error("catalogue %s: can't be read: %s", dataset->file,

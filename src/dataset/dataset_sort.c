@@ -7,14 +7,15 @@
 #include <string.h>
 
 /* Sorts the files of a scan. First each file moves to the range of its class, and files
- * of one class keep their order. Then the classes are sorted, several at a time; those
- * of shards with ordered members are already in order. */
+ * of one class keep their order. Then several threads sort the files of each class. A
+ * class whose files are already in order, as in shards with ordered members, is left as
+ * it is. */
 
 struct class
 {
 	const char *name; /* first component of the paths */
 	size_t length;
-	/* range in `files` */
+	/* the class has n files: files[first] and the following ones */
 	size_t first, n;
 };
 
@@ -79,7 +80,7 @@ static bool is_class(const struct class *class, const char *path, size_t length)
 	return class->length == length && memcmp(class->name, path, length) == 0;
 }
 
-/* Returns the element of the class, or the free element where it belongs. */
+/* Returns the class's element of `slots`, or the free element where it belongs. */
 static uint32_t *slot_of(const struct sorting *sorting, const char *path, size_t length)
 {
 	size_t mask = sorting->n_slots - 1, i = text_hash(path, length) & mask;

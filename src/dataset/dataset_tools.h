@@ -41,24 +41,25 @@ const char *quote_name(struct quoted *quoted, const char *name);
 
 /* Removes slashes at the end. The caller frees the result; NULL: no memory. */
 char *root_of_path(const char *path);
+const char *base_name(const char *path); /* what follows the last slash */
 /* Returns the number of bytes before the last slash; 0: there is none. */
 size_t directory_bytes(const char *path);
-/* Compares like strcmp. */
+/* Compares texts of these lengths. The result is like that of strcmp. */
 int compare_spans(const char *a, size_t a_length, const char *b, size_t b_length);
 
-/* A number as text with commas: "1,234,567". */
+/* A number as text with commas, such as "1,234,567". */
 struct grouped {
 	char text[32];
 };
 const char *group_digits(struct grouped *grouped, uint64_t number);
 
 /* Runs work(context, i) for each i below `threads`, each in its own thread (i = 0 in
- * the calling thread), and waits. If a thread can't be created, its call is missing:
- * the calls must take their work from a common queue. */
+ * the calling thread), and waits. If a thread can't be created, its call does not
+ * happen. So the calls must take their work from a common queue. */
 void parallel_run(
 	unsigned threads, void (*work)(void *context, unsigned worker), void *context);
 
-/* A progress line on the terminal, rewritten at most five times a second. */
+/* A progress line on the terminal. It is rewritten at most five times a second. */
 struct progress {
 	struct work work;
 	const char *name;

@@ -75,7 +75,7 @@ static int add_all(
 	return 0;
 }
 
-/* An older version of the catalogue has no other facts. */
+/* Compares only the facts that a catalogue of an older version has. */
 static bool same_file(const struct facts *a, const struct facts *b)
 {
 	return a->bytes == b->bytes && a->mtime_ns == b->mtime_ns;
@@ -88,7 +88,8 @@ static bool facts_equal(const struct facts *a, const struct facts *b)
 	       a->orientation == b->orientation && a->probed == b->probed;
 }
 
-/* Ignores numbers of containers: if one changes, all rows are written in any case. */
+/* Ignores the numbers of the containers. If a number changes, all rows are written in
+ * any case. */
 static bool parts_equal(const struct part *a, const struct part *b)
 {
 	if (!a || !b)

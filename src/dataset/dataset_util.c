@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "dataset/dataset_internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -177,6 +178,17 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+int name_list_add(struct name_list *names, const char *name)
+{
+	const char **grown =
+		array_grow(names->name, names->n, &names->capacity, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	names->name = grown;
+	grown[names->n++] = name;
+	return 0;
+}
+
 void name_list_sort(struct name_list *names)
 {
 	if (names->n)
@@ -210,6 +222,12 @@ char *root_of_path(const char *path)
 	while (n && path[n - 1] == '/')
 		n--;
 	return strndup(path, n);
+}
+
+const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
 }
 
 size_t directory_bytes(const char *path)

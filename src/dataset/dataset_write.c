@@ -16,8 +16,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Writes a complete new file, and renames it over the old one. No process reads the new
- * file before, so SQLite needs no journal, and syncs only at the end. */
+/* Writes a complete new file, and renames it over the old one. Until then no process
+ * reads the new file, so SQLite needs no journal, and the file is synced only at the
+ * end. */
 
 struct writer {
 	const struct scan *scan;
@@ -27,9 +28,11 @@ struct writer {
 	sqlite3 *db;
 	sqlite3_stmt *update;
 	size_t n_columns;
-	/* number of the file of metadata whose columns `update` writes, from 1 */
+	/* 1 + the number of the file of metadata whose columns `update` writes; 0: none
+	 * yet */
 	size_t updated;
-	/* last file of metadata that describes each of tree->files, from 1; 0: none */
+	/* 1 + the number of the last file of metadata that describes each of
+	 * tree->files; 0: none */
 	uint32_t *described;
 	uint64_t unknown;
 	uint64_t repeated;
@@ -51,7 +54,7 @@ static int prepare(struct writer *writer, const char *sql, sqlite3_stmt **ret)
 	return catalogue_errno(writer->db);
 }
 
-/* The statement must return no rows. */
+/* Executes a statement that returns no rows. */
 static int run(struct writer *writer, sqlite3_stmt *statement)
 {
 	int code = sqlite3_step(statement);
@@ -132,7 +135,8 @@ static int write_containers(struct writer *writer)
 	return err;
 }
 
-/* writer->update will write the columns that the record's file has. */
+/* Makes the statement writer->update, which writes the columns that `line` and the
+ * other lines of its file have. */
 static int prepare_update(struct writer *writer, const struct metadata_line *line)
 {
 	size_t n, n_set = 0;
@@ -337,7 +341,7 @@ static int write_content(struct writer *writer)
 
 static int write_file(struct writer *writer, const char *file)
 {
-	/* SQLite's message would not tell why a file can't be created. */
+	/* If the file can't be created, open tells why, but SQLite would not. */
 	auto_close int fd = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -errno;
@@ -392,7 +396,8 @@ static int keep_unusable(const char *file)
 	return err;
 }
 
-/* Makes way for the new catalogue. SQLite would apply the old one's journals to it. */
+/* Keeps an unusable catalogue under another name, and removes the journals of the old
+ * catalogue, which SQLite would apply to the new one. */
 static int make_way(const char *file, bool unusable)
 {
 	int err = unusable ? keep_unusable(file) : 0;

@@ -29,7 +29,8 @@ struct opening {
 	struct dataset ***datasets;
 };
 
-/* Logs and leaves out a dataset that can't be opened. Returns 0 or -ENOMEM. */
+/* Opens the datasets of `file`, which joaderctl has added. A dataset that can't be
+ * opened is logged and left out. Returns 0 or -ENOMEM. */
 static int open_added(void *context, const char *file)
 {
 	struct opening *opening = context;

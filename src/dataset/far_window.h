@@ -8,9 +8,9 @@
 #include <sys/types.h>
 
 /*
- * A window: a part of a remote object that a scan keeps in memory. A request reads
- * bytes in advance: 16 KiB in all after a jump, and twice as many as the last request
- * if a read continues where that one ended.
+ * A window: a part of a remote object that a scan keeps in memory. The server is asked
+ * for more bytes than one read needs: for 16 KiB after a jump. If a read begins at the
+ * window's end, or soon after it, twice as many bytes as the last time, up to 1 MiB.
  *
  *   Flow: all fields except the object are 0 at first; far_window_read;
  *         far_window_free.
@@ -31,6 +31,7 @@ struct far_window {
 /* Reads like pread. -1: an error; window->error has the reason. */
 ssize_t far_window_read(
 	struct far_window *window, void *ret, size_t bytes, uint64_t offset);
-/* Fills the window with the first bytes, and sets the object's size and version. */
+/* Fills the window with the object's first bytes, and sets the object's size and
+ * version. */
 must_check int far_window_look(struct far_window *window);
 void far_window_free(struct far_window *window);

@@ -26,14 +26,14 @@ struct label_table;
 
 must_check int label_table_read(
 	const char *path, struct label_table **ret, char **ret_message);
-void label_table_free(struct label_table **table); /* may be NULL */
+void label_table_free(struct label_table **table); /* *table may be NULL */
 
 /* Returns LABEL_NONE if the class is not in the table. */
 uint32_t label_table_find(
 	const struct label_table *table, const char *dataset, const char *class);
 
-/* Makes a name for each label from 0 to the largest: its first class in the file, or
- * the number, if it has no class. The caller frees the array and the names, also after
- * a failure. */
+/* Makes a name for each label from 0 to the largest: the first class in the file that
+ * has the label. The name of a label without a class is its number. The caller frees
+ * the array and the names, also after a failure. */
 must_check int label_table_classes(
 	const struct label_table *table, char ***ret, uint32_t *ret_n);

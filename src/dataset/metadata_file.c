@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 #define MAX_NAME 64
-#define MAX_WARNINGS 8 /* most warnings about columns of a file */
+#define MAX_WARNINGS 8 /* at most so many warnings about columns per file */
 
 /* --- one reading of the file -------------------------------------------------------------- */
 
@@ -93,8 +93,8 @@ int pass_end_record(struct pass *pass)
 	return err;
 }
 
-/* Opens the file. -EINVAL, logged: it can't be read, or has changed since the scan
- * found it; the next scan reads it. */
+/* Opens the file. -EINVAL, logged: the file can't be read, or has changed since the
+ * scan found it, and will be read by the next scan. */
 static int open_file(struct pass *pass)
 {
 	const struct metadata_file *file = pass->file;

@@ -16,7 +16,8 @@
 
 #define MAX_COLUMNS 256
 
-/* Limits for one file, in bytes and fields. SQLite can store such a row. */
+/* Limits of a file: bytes in a field, bytes in a line, fields in a line. SQLite can
+ * store such a row. */
 #define MAX_FIELD (64 * 1024)
 #define MAX_LINE (512 * 1024)
 #define MAX_FIELDS 1024
@@ -30,13 +31,15 @@ struct metadata_file {
 	bool jsonl;
 	off_t bytes;		/* size when the file was found */
 	struct timespec mtime;	/* mtime when the file was found */
-	struct column *columns; /* columns, without those with unusable names */
+	struct column *columns; /* the columns whose names can be used */
 	size_t n_columns, columns_capacity;
 	char **keys; /* JSON: the name of each field */
 	size_t n_keys, keys_capacity;
-	size_t n_fields;  /* CSV: fields in the first line, and in each valid line */
+	/* CSV: number of fields in the first line; each valid line has as many */
+	size_t n_fields;
 	size_t file_name; /* index of the field file_name; SIZE_MAX: none */
-	/* columns that are left out: names can't be used; beyond MAX_COLUMNS */
+	/* numbers of columns that are left out: bad_columns because of their names,
+	 * left_columns because there are more than MAX_COLUMNS */
 	size_t bad_columns, left_columns;
 	bool usable;
 	uint64_t odd_lines; /* lines with more or fewer fields than the first */
@@ -59,7 +62,7 @@ struct pass {
 	struct field *fields;
 	size_t n_fields, fields_size;
 	int (*record)(struct pass *pass);
-	/* the members from here on are only used when the values are read */
+	/* the rest is only used when the values are read */
 	struct metadata_line *row;
 	const char **values;
 	metadata_row *tell;
@@ -68,7 +71,8 @@ struct pass {
 
 /* Returns NULL if the current record has no value in field i. */
 const char *pass_field(const struct pass *pass, size_t i);
-/* Sets field i of the current record. Fields that were skipped have no value. */
+/* Sets field i of the current record. Fields before i that were not set have no
+ * value. */
 must_check int pass_keep(
 	struct pass *pass, size_t i, const char *text, size_t n, bool is_text);
 /* Ends the current record: calls pass->record, and begins the next one. */

@@ -23,7 +23,8 @@ struct jsonl {
 	sqlite3_stmt *read;
 	char *line;
 	size_t n, room;
-	/* each field's last line with a value */
+	/* last line in which each field had a value, to find a key that a line has
+	 * twice */
 	uint64_t *lines;
 	size_t lines_room;
 	bool first;

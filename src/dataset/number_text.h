@@ -38,7 +38,7 @@ struct number_style {
 		.ways = 31, .decimals = -1                                               \
 	}
 
-/* Removes the ways that would print the number of `text` as another text. */
+/* Removes the ways that would print the number in `text` differently from `text`. */
 void number_note(struct number_style *style, const char *text);
 
 /* Prints as Python does: the shortest text that is parsed as the same number. */

@@ -22,9 +22,9 @@ struct container_scan;
 struct source {
 	const char *name;
 	const char *expected; /* for messages: the files that this source expects */
-	/* Finds the containers; for a directory, scan->real instead. -EINVAL: logged,
-	 * or scan->missing is not a file. Another -errno is not logged: the path or a
-	 * container can't be read. */
+	/* Finds the containers; for a directory, scan->real instead. -EINVAL: the
+	 * mistake was logged, or scan->missing is not a regular file. Another -errno is
+	 * not logged: the path or a container can't be read. */
 	int (*find)(struct scan *scan);
 	/* Lists the samples; for samples in containers also finds their facts. */
 	int (*list)(
@@ -96,7 +96,6 @@ int containers_find_file(struct scan *scan);
 void containers_sort(struct scan *scan); /* sorts scan->containers by their names */
 int containers_find_beside(struct scan *scan, const char *name);
 int containers_find_directory(struct scan *scan, bool (*wanted)(const char *name));
-bool containers_is_pattern(const struct scan *scan);
 int containers_find_pattern(struct scan *scan);
 int containers_list(
 	struct scan *scan, const struct catalogue *catalogue, struct tree *ret);
@@ -112,14 +111,14 @@ must_check int container_refuse(struct container_scan *container, uint64_t offse
 bool container_has(
 	const struct container_scan *container, uint64_t offset, uint64_t bytes);
 
-/* Makes a path from a member's name, without "." and empty components. Returns 1 if it
- * is hidden or too long for a sample. -EINVAL, logged: it would lead out of the
- * container. */
+/* Makes a path from a member's name, without "." and empty components. Returns 1 if the
+ * path is hidden or too long for a sample. -EINVAL, logged: the path would lead out of
+ * the container. */
 must_check int container_clean_name(struct container_scan *container, uint64_t offset,
 	const char *name, char ret[PATH_MAX]);
 
-/* Adds a member; the members must come in their order. path: from container_clean_name.
- * bytes: the member's size before compression. */
+/* Adds a member. The members must be added in the order in which the container has
+ * them. path: from container_clean_name. bytes: the member's size before compression. */
 must_check int container_member(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes);
 /* Adds a directory. If directories are classes, its first component is a class. */
@@ -129,13 +128,14 @@ must_check int container_end(struct container_scan *container);
 void container_issue(
 	struct container_scan *container, enum issue_kind kind, const char *name);
 
-/* Reads a member, and appends a NUL. The caller frees *ret. -EIO: it is damaged. */
+/* Reads a member, and appends a NUL. The caller frees *ret. -EIO: the member is
+ * damaged. */
 must_check int container_load(struct container_scan *container,
 	const struct source_part *part, uint64_t bytes, char **ret);
 
 /* --- files beside samples: source_beside.c --------------------------------------------- */
 
-/* Tells by the path whether a file that is not a sample may lie beside one. */
+/* Tells by the path whether a file that is not a sample may lie beside a sample. */
 bool beside_wanted(const char *path);
 /* Adds a file that may lie beside samples. facts: size, mtime and place. -ENOMEM */
 must_check int beside_add(struct beside_files *files, struct arena *arena,
@@ -155,7 +155,8 @@ struct listed {
 	const struct part *part;
 	const struct beside *beside;
 	struct facts facts;
-	/* The group's image is another member: the first one with an image's ending. */
+	/* The member is not the image of its group. The image is the first member of
+	 * the group whose ending is one of scan->extensions. */
 	bool aside;
 };
 
@@ -195,11 +196,12 @@ struct label_group {
 	size_t first;	    /* index of the group's first sample in the listing */
 	const char *label;  /* label of the group; NULL: none yet */
 };
-/* Adds a member; a new key ends the current group. *ret_sample: whether the member is a
- * sample. */
+/* Adds a member. If its key is not that of the current group, ends this group first.
+ * *ret_sample: whether the member is a sample. */
 must_check int group_add(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes, bool *ret_sample);
 /* Ends the current group: gives its samples their label. */
 must_check int group_end(struct container_scan *container);
-/* Treats repeated members as unpacking would: the last one's data, the first's place. */
+/* If a path occurs several times, keeps one sample: it has the data of the last member,
+ * as after unpacking, and comes where the first member came. */
 must_check int container_replace(struct container_scan *container);

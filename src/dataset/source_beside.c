@@ -14,13 +14,12 @@
  * or if its stem is the sample's path up to the first dot of the name, as 7.txt and
  * 7.seg.jpg: WebDataset's rule. */
 
-/* Most files of one stem beside a sample. */
+/* A sample has at most so many files of one stem beside it. */
 #define MOST_OF_STEM 16
 
 static size_t name_at(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	return slash ? (size_t)(slash - path) + 1 : 0;
+	return (size_t)(base_name(path) - path);
 }
 
 static size_t stem_of(const char *path)
@@ -70,8 +69,9 @@ int beside_add(struct beside_files *files, struct arena *arena, const char *path
 	return 0;
 }
 
-/* Compares by stem, then by ending in lower case. Of equal ones, an ending that is
- * really in lower case comes last, then the file that was found last. */
+/* Compares by stem, then by ending in lower case. If these are equal, the file whose
+ * ending is written in lower case comes last; of several such files, the one that was
+ * found last. */
 static int compare_files(const void *a, const void *b)
 {
 	const struct beside_file *x = a, *y = b;
@@ -83,8 +83,8 @@ static int compare_files(const void *a, const void *b)
 	return order ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-/* Returns the index of the first file whose stem is at least that of `path`. stem: the
- * length of that stem. */
+/* Returns the index of the first file whose stem does not sort before the first `stem`
+ * bytes of `path`. */
 static size_t find_stem(const struct beside_files *files, const char *path, size_t stem)
 {
 	size_t low = 0, high = files->n;
@@ -113,8 +113,8 @@ bool beside_insert(const struct beside **list, struct beside *beside)
 	return order > 0;
 }
 
-/* Adds the files with this stem to the list. Leaves out endings that it already has.
- * The last of several files with the same stem and ending counts. */
+/* Adds the files with this stem to the list. Leaves out endings that the list already
+ * has. The last of several files with the same stem and ending counts. */
 static int add_stem(const struct beside_files *files, struct arena *arena,
 	const char *path, size_t stem, const struct beside **list)
 {

@@ -21,12 +21,11 @@ static int take_file(
 	struct bucket *bucket, const char *name, uint64_t bytes, int64_t mtime_ns)
 {
 	struct listing *listing = bucket->listing;
-	const char *slash = strrchr(name, '/');
 	if (strchr(name, '/') && listing_add_class(listing, name) != 0)
 		return -ENOMEM;
-	if (metadata_name(slash ? slash + 1 : name))
+	if (metadata_name(base_name(name)))
 		issue_add(&listing->issues, ISSUE_METADATA, name, 0);
-	if (!wanted_name(bucket->scan->extensions, slash ? slash + 1 : name)) {
+	if (!wanted_name(bucket->scan->extensions, base_name(name))) {
 		const struct beside facts = {.bytes = bytes, .mtime_ns = mtime_ns};
 		return beside_wanted(name) ? beside_add(&bucket->beside, &listing->names,
 						     name, &facts)

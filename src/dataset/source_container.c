@@ -12,14 +12,16 @@
 #include <string.h>
 
 /* Lists containers with several threads. If no container of the catalogue has changed
- * its size or mtime, its samples are reused, and only new containers are listed. */
+ * in size or mtime, the catalogue's samples are reused, and only new containers are
+ * listed. */
 
 struct containers {
 	struct scan *scan;
 	const struct catalogue *catalogue;
 	struct listing *listings; /* one per thread */
-	/* index in `rows` of each container's first row, and at last the end; NULL: the
-	 * catalogue is not used, and all containers are listed */
+	/* index in `rows` of each container's first row; the last element is the index
+	 * behind the last row. NULL: the catalogue is not used, and all containers are
+	 * listed */
 	uint32_t *first;
 	sample_id *rows;
 	atomic_size_t next;
@@ -49,8 +51,8 @@ bool container_has(
 	return offset <= all && bytes <= all - offset;
 }
 
-/* Bytes that are read at once. They usually cover the headers of a member and its
- * image, or several small members. Smaller reads would save little, because the kernel
+/* A read gets so many bytes: usually enough for the headers of a member and its image,
+ * or for several small members. Smaller reads would save little, because the kernel
  * reads ahead. */
 #define BUFFER_BYTES 16384
 
@@ -257,8 +259,7 @@ int container_member(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes)
 {
 	bool sample;
-	const char *slash = strrchr(path, '/');
-	if (metadata_name(slash ? slash + 1 : path))
+	if (metadata_name(base_name(path)))
 		container_issue(container, ISSUE_METADATA, path);
 	int err = strchr(path, '/') ? listing_add_class(container->listing, path) : 0;
 	if (!err)
@@ -348,9 +349,9 @@ static int reuse(struct containers *all, struct container_scan *container)
 	return err;
 }
 
-/* Sets ret_new[i] to the index in the scan of the catalogue's container i. Returns
- * false if a container or the settings have changed, or the catalogue has no
- * containers. */
+/* Sets ret_new[i] to the index in scan->containers that the catalogue's container i
+ * has. Returns false if a container or the settings have changed, or the catalogue has
+ * no containers. */
 static bool match_containers(
 	const struct scan *scan, const struct catalogue *catalogue, uint32_t *ret_new)
 {
@@ -371,7 +372,8 @@ static bool match_containers(
 	       strcmp(catalogue->settings, scan->settings) == 0;
 }
 
-/* A counting sort by container. new[i]: index in the scan of catalogue's container i. */
+/* Sorts the catalogue's rows by container (a counting sort). new[i]: the index in
+ * scan->containers that the catalogue's container i has. */
 static int sort_rows(struct containers *all, const uint32_t *new)
 {
 	const struct catalogue *catalogue = all->catalogue;

@@ -20,8 +20,8 @@
  * push subdirectories. They only collect names; these are sorted at the end, so the
  * result does not depend on the threads. */
 
-/* Most links to directories in a path. Without a limit, a few links to each other's
- * directories could lead to the same files over millions of paths. */
+/* A path has at most so many links to directories. Without this limit, a few links to
+ * each other's directories could lead to the same files over millions of paths. */
 #define MAX_LINKED_DIRECTORIES 2
 
 struct dir {
@@ -109,16 +109,8 @@ static int add_file(struct walk *walk, struct tree *part, const struct entry *en
 
 static int add_name(struct tree *part, struct name_list *names, const char *name)
 {
-	const char **grown =
-		array_grow(names->name, names->n, &names->capacity, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	names->name = grown;
 	const char *copy = arena_text(&part->names, name);
-	if (!copy)
-		return -ENOMEM;
-	grown[names->n++] = copy;
-	return 0;
+	return copy ? name_list_add(names, copy) : -ENOMEM;
 }
 
 static int add_unseen(struct tree *part, const char *path)
@@ -157,8 +149,8 @@ static bool allowed_link(struct walk *walk, struct tree *part, const struct dir 
 	return false;
 }
 
-/* This daemon's own mount point is skipped. That of another daemon is in part->unseen,
- * so that the catalogue's samples below it do not count as removed. */
+/* This daemon's own mount point is skipped. The mount point of another daemon is added
+ * to part->unseen, so that the catalogue's samples below it do not count as removed. */
 static int visit_mount(struct walk *walk, struct tree *part, const struct entry *entry)
 {
 	if (own_mounts_is_point(&walk->scan->own_mounts, &entry->looked))
@@ -202,7 +194,8 @@ static int list_other(
 	return 0;
 }
 
-/* A link that must not be followed becomes an issue. */
+/* Adds a file that is not a sample, if the dataset shows it, or if it may lie beside a
+ * sample. A link that must not be followed becomes an issue. */
 static int add_other(struct walk *walk, struct tree *part, const struct dir *dir,
 	const struct entry *entry)
 {
@@ -244,7 +237,8 @@ static int visit_file(struct walk *walk, struct tree *part, const struct dir *di
 	return add_file(walk, part, entry);
 }
 
-/* Looks at a link's target. For a regular file d_type needs no system call. */
+/* Finds out what an entry is; of a link, what its target is. d_type already tells this
+ * for a regular file, without a system call. */
 static int look_at_entry(int fd, const struct dirent *dirent, struct entry *entry)
 {
 	const char *name = dirent->d_name;
@@ -257,8 +251,9 @@ static int look_at_entry(int fd, const struct dirent *dirent, struct entry *entr
 	return entry->link ? looked_at(fd, name, 0, looked) : err;
 }
 
-/* If links may leave the tree, a link without a target is also in part->unseen: the
- * target's mount may be missing, and the sample may still exist. */
+/* Handles an entry that can't be examined. If links may leave the tree, a link without
+ * a target is also added to part->unseen: the target's mount may be missing, and the
+ * sample may still exist. */
 static int visit_unknown(
 	struct walk *walk, struct tree *part, const struct entry *entry, int error)
 {

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Finds remote tar shards: one, a pattern such as shard-{00..46}.tar, or a list. */
+/* Finds remote tar shards: one shard, the shards of a pattern such as
+ * shard-{00..46}.tar, or the shards of a list. */
 
 #define MOST_SHARDS 1000000
 #define MOST_LIST_BYTES ((size_t)128 << 20)
@@ -201,8 +202,8 @@ struct looks {
 	atomic_size_t next;
 	struct lock lock;
 	size_t failed; /* (lock) smallest index of a failed shard; SIZE_MAX: none */
-	int err;       /* (lock) its error */
-	struct far_error error; /* (lock) its reason */
+	int err;       /* (lock) the error of this shard */
+	struct far_error error; /* (lock) the reason of this error */
 };
 
 static void look_failed(

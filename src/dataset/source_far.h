@@ -12,7 +12,8 @@
 must_check int far_begin(struct scan *scan);
 
 /* Stores the URL, and why it can't be read, in `scan`, for the error message. Returns
- * err, but -EIO for -EINVAL, which would mean that the mistake was logged. */
+ * `err`. Instead of -EINVAL, which would mean that the mistake was logged, returns
+ * -EIO. */
 int far_missing(
 	struct scan *scan, const char *url, int err, const struct far_error *error);
 
@@ -26,8 +27,8 @@ enum far_name { NAME_GOOD, NAME_ODD, NAME_LEADS_OUT };
  * out of the dataset. */
 enum far_name far_name_of(const char *path);
 
-/* The functions `list` and `examine` of sources of remote files, which are in
- * scan->listed. */
+/* The functions `list` and `examine` of the sources of remote files. The function
+ * `find` has put the files into scan->listed. */
 must_check int far_files_list(
 	struct scan *scan, const struct catalogue *catalogue, struct tree *ret);
 must_check int far_files_examine(
@@ -37,7 +38,7 @@ must_check int far_files_examine(
 must_check int far_file_url(const char *beside, bool labelled, const char *relative,
 	char *ret, size_t size, size_t *ret_plain);
 
-/* shard_list_read adds the shards of a list, and changes the text. manifest_read lists
+/* shard_list_read adds the shards of a list, and changes `text`. manifest_read lists
  * the files of a manifest. -EINVAL: a mistake, logged. */
 must_check int shard_list_read(struct scan *scan, char *text);
 must_check int manifest_read(struct scan *scan, const char *text, size_t bytes);

@@ -14,12 +14,13 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* Finds containers: a file, the files of a directory, or those of a pattern such as
- * shard-{000000..000146}.tar. */
+/* Finds containers: one file, the files of a directory, or the files of a pattern such
+ * as shard-{000000..000146}.tar. */
 
 #define MOST_CONTAINERS 1000000
 
-/* An unreadable container becomes scan->missing, for the message. */
+/* Adds a container. If it can't be read, its path becomes scan->missing, for the
+ * message. */
 static int add_container(struct scan *scan, const char *name)
 {
 	struct container *containers = array_grow(scan->containers, scan->n_containers,
@@ -48,7 +49,8 @@ static int add_container(struct scan *scan, const char *name)
 	return 0;
 }
 
-/* scan->beside becomes the directory of the root, *ret_name its last component. */
+/* Sets scan->beside to the directory of the root, and *ret_name to the root's last
+ * component. */
 static int split_path(struct scan *scan, const char **ret_name)
 {
 	const char *slash = strrchr(scan->root, '/');
@@ -144,11 +146,6 @@ int name_range_print(const char *name, const struct name_range *range, uint64_t 
 	int n = snprintf(ret, size, "%.*s%0*" PRIu64 "%s", (int)(range->begin - name),
 		name, range->digits, i, range->end);
 	return (size_t)n < size ? 0 : -ENAMETOOLONG;
-}
-
-bool containers_is_pattern(const struct scan *scan)
-{
-	return strchr(scan->root, '{') != NULL;
 }
 
 int containers_find_pattern(struct scan *scan)

@@ -36,7 +36,7 @@ const char *listing_label(struct listing *listing, const char *text)
 	return label;
 }
 
-/* The statement reads the field scan->label_field of a JSON text. */
+/* Returns a statement that reads the field scan->label_field of a JSON text. */
 static sqlite3_stmt *json_reader(struct scan *scan, struct listing *listing)
 {
 	sqlite3 *db = NULL;
@@ -126,12 +126,6 @@ static int read_label(struct container_scan *container, const char *path,
 
 /* --- members that belong together -------------------------------------------------------- */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 /* Returns what follows the first dot of the name, such as seg.jpg for 7.seg.jpg. */
 static const char *whole_ending(const char *path)
 {
@@ -193,8 +187,8 @@ int group_add(struct container_scan *container, const char *path,
 	}
 	if (!scan->source->any_name && has_label(scan, ending))
 		return read_label(container, path, part, bytes);
-	/* If label = none, texts beside images are no samples: a name must have an
-	 * ending of the dataset, or none. */
+	/* If label = none, texts beside images are no samples, so a sample's name has
+	 * one of the dataset's endings, or no ending. */
 	bool any_name =
 		scan->source->any_name && (scan->label != LABEL_WITHOUT || !*ending);
 	*ret_sample = any_name || wanted_name(scan->extensions, base_name(path));
@@ -352,7 +346,8 @@ static int print_shard(
 	return 0;
 }
 
-/* Returns <class>/<shard>/<member>: members of several shards may have equal names. */
+/* Returns <class>/<shard>/<member>, because members of several shards may have equal
+ * names. NULL: the path is too long, or there is no memory. */
 static char *labelled_path(const struct scan *scan, const struct numbers *numbers,
 	const struct listed *listed, struct tree *tree)
 {
@@ -367,17 +362,6 @@ static char *labelled_path(const struct scan *scan, const struct numbers *number
 	return (size_t)n < sizeof(path) ? arena_text(&tree->names, path) : NULL;
 }
 
-static int add_name(struct name_list *names, const char *name)
-{
-	const char **grown =
-		array_grow(names->name, names->n, &names->capacity, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	names->name = grown;
-	grown[names->n++] = name;
-	return 0;
-}
-
 static int add_numbers(const struct numbers *numbers, struct tree *tree)
 {
 	int err = 0;
@@ -385,7 +369,7 @@ static int add_numbers(const struct numbers *numbers, struct tree *tree)
 		char name[LABEL_NUMBER];
 		print_number(numbers, i, name);
 		const char *copy = arena_text(&tree->names, name);
-		err = copy ? add_name(&tree->classes, copy) : -ENOMEM;
+		err = copy ? name_list_add(&tree->classes, copy) : -ENOMEM;
 	}
 	return err;
 }
@@ -400,7 +384,7 @@ static void remove_equal_names(struct name_list *names)
 	names->n = n;
 }
 
-/* Returns <shard>/<member>. NULL: too long, or no memory. */
+/* Returns <shard>/<member>. NULL: the path is too long, or there is no memory. */
 static const char *unlabelled_path(
 	const struct scan *scan, const struct listed *listed, struct tree *tree)
 {
@@ -439,7 +423,7 @@ static int make_path(const struct scan *scan, const struct numbers *numbers,
 	*ret = labelled_path(scan, numbers, listed, tree);
 	int err = *ret ? 0 : -ENOMEM;
 	if (!err && !numbers->all)
-		err = add_name(&tree->classes, listed->label);
+		err = name_list_add(&tree->classes, listed->label);
 	return err;
 }
 
@@ -465,8 +449,9 @@ static struct listing *last_listing(struct listing *listings, size_t n)
 	return found;
 }
 
-/* Moves the samples of the listing's last container to tree->files, from the last to
- * the first, each at the decreased index *at. Frees their memory in the listing. */
+/* Moves the samples of the listing's last container to tree->files, the last sample
+ * first. Each one goes to --*at, the element before the previous one. Frees their
+ * memory in the listing. */
 static int take_container(struct scan *scan, const struct numbers *numbers,
 	struct listing *listing, struct tree *tree, size_t *at)
 {
@@ -520,11 +505,13 @@ static void end_members(
 		return;
 	}
 	arena_free(&listing->members);
-	/* free() has not returned these blocks, since they lie between others. */
+	/* Gives freed blocks back to the system. free() could not, since they lie
+	 * between other blocks. */
 	malloc_trim(0);
 }
 
-/* Sorts the files. The first of several with one path stays; the others are issues. */
+/* Sorts the files. If several files have the same path, the first one stays, and the
+ * others become issues. */
 static void remove_equal_files(const struct scan *scan, struct tree *tree)
 {
 	size_t n = 0;
@@ -540,8 +527,8 @@ static void remove_equal_files(const struct scan *scan, struct tree *tree)
 
 #define MANY_CLASSES 1000
 
-/* Warns if there are nearly as many labels as samples: they are probably captions,
- * measurements or keys. */
+/* Warns if there are more labels than half the samples: the labels are probably
+ * captions, measurements or keys. */
 static void warn_of_many(const struct scan *scan, const struct tree *tree)
 {
 	struct grouped classes, samples;
@@ -569,7 +556,7 @@ int listings_join(struct scan *scan, struct listing *listings, size_t n, struct 
 		end_members(scan, listing, ret);
 		for (size_t k = 0; !err && !scan->labelled && k < listing->directories.n;
 			k++)
-			err = add_name(&ret->classes, listing->directories.name[k]);
+			err = name_list_add(&ret->classes, listing->directories.name[k]);
 		issues_join(&ret->issues, &listing->issues);
 	}
 	if (!err && any && scan->labelled && numbers.all)

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the entry of the hash, or a free one (open addressing). */
+/* Returns the entry with this hash, or the free entry where it belongs (open
+ * addressing). *ret_there: whether the entry has the hash. */
 
 static struct link_target *find(
 	const struct link_targets *targets, uint64_t hash, bool *ret_there)

@@ -42,12 +42,12 @@ enum { NODE_FAR = 1, NODE_DATABASE = 2, NODE_DUPLICATES = 4 };
 struct lmdb {
 	struct container_scan *container;
 	uint32_t page_bytes;
-	uint64_t pages; /* pages of the file */
+	uint64_t pages; /* number of pages in the file */
 	uint64_t root, transaction;
-	uint64_t entries; /* keys according to the meta page */
+	uint64_t entries; /* number of keys according to the meta page */
 	uint64_t found;
 	unsigned depth;
-	/* visited pages; more than `pages`: the tree has a cycle */
+	/* number of visited pages; if it exceeds `pages`, the tree has a cycle */
 	uint64_t seen;
 	uint8_t *levels[MOST_DEPTH]; /* current page of each level */
 };
@@ -72,7 +72,8 @@ static bool is_meta(const uint8_t *page)
 	       get_le32(page + PAGE_HEADER + 4) == META_VERSION;
 }
 
-/* The page first describes the database of free pages, in 48 bytes. */
+/* Reads a meta page, which first describes the database of free pages, in 48 bytes, and
+ * then the main database. */
 static void take_meta(struct lmdb *lmdb, const uint8_t *page)
 {
 	const uint8_t *database = page + PAGE_HEADER + 24 + 48;
@@ -282,7 +283,7 @@ static int index_lmdb(struct container_scan *container)
 	return err ? err : container_end(container);
 }
 
-/* A directory has the LMDB file data.mdb. */
+/* Finds the LMDB file: the root, or data.mdb in it if the root is a directory. */
 static int find(struct scan *scan)
 {
 	struct stat st;

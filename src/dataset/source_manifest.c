@@ -12,8 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* A manifest is a CSV with the column path, relative to its directory, and optional
- * columns label and bytes. */
+/* A manifest is a CSV with a column `path`, relative to the manifest's directory, and
+ * optional columns `label` and `bytes`. */
 
 #define MOST_MANIFEST_BYTES ((size_t)4 << 30)
 #define MOST_FIELD_BYTES ((size_t)1 << 20)
@@ -145,8 +145,7 @@ static void take_file(struct manifest *manifest)
 	}
 	uint64_t bytes = bytes_of(manifest, manifest->value[FIELD_BYTES]);
 	if (manifest->err || far_name_of(path) == NAME_ODD ||
-		!wanted_name(scan->extensions,
-			strrchr(path, '/') ? strrchr(path, '/') + 1 : path))
+		!wanted_name(scan->extensions, base_name(path)))
 		return;
 	if (scan->label == LABEL_DIRECTORY || scan->label == LABEL_WITHOUT)
 		label = NULL;
@@ -176,8 +175,8 @@ static int take_line(void *context)
 	return manifest->err;
 }
 
-/* Removes the labels. Directories are the classes if each label equals the first
- * directory of its path. */
+/* Removes the labels of a manifest in which each label equals the first directory of
+ * its path. Then the directories are the classes. */
 static void drop_labels(struct listing *listing)
 {
 	for (size_t i = 0; i < listing->n; i++)

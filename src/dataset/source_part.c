@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <zlib.h>
 
-/* Most bytes per call of inflate, since zlib counts in 32 bits. */
+/* A call of inflate gets at most so many bytes, since zlib counts in 32 bits. */
 #define AT_ONCE ((uint64_t)1 << 30)
 
 static uInt some(uint64_t bytes)

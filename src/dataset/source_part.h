@@ -26,7 +26,8 @@ enum source_method {
 struct source_part {
 	uint64_t container_bytes; /* size of the container when it was scanned */
 	uint64_t offset;	  /* offset in the container */
-	/* bytes in the container: the sample's size, unless deflated */
+	/* bytes in the container: as many as the sample has, unless the part is
+	 * deflated */
 	uint64_t stored_bytes;
 	uint32_t checksum; /* CRC-32 of the sample's bytes; not used with PART_PLAIN */
 	enum source_method method;
@@ -35,7 +36,7 @@ struct source_part {
 /* Inflates a deflated part to the sample's `bytes` bytes. -EIO: damaged; -ENOMEM. */
 must_check int source_unpack(const struct source_part *part, const uint8_t *stored,
 	uint8_t *ret, uint64_t bytes);
-/* Checks the sample's CRC-32. -EIO: it is not part->checksum. PART_PLAIN has none: the
- * result is 0. */
+/* Checks the sample's CRC-32. -EIO: it differs from part->checksum. Returns 0 for
+ * PART_PLAIN, which has no checksum. */
 must_check int source_check(
 	const struct source_part *part, const uint8_t *sample, uint64_t bytes);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Members may occur several times, as after `tar rf` of a corrected image. */
+/* Several members may have the same path, as after `tar rf` of a corrected image. */
 
 static int compare_indexes(const void *a, const void *b)
 {
@@ -60,8 +60,8 @@ static int replace_labels(struct container_scan *container)
 	return 0;
 }
 
-/* The first of samples with the same path gets the data of the last one. In the others
- * `member` becomes NULL, and container_replace drops them. */
+/* If several samples have the same path, the first one gets the data of the last one.
+ * `member` of the others becomes NULL, and container_replace drops them. */
 static void replace_samples(struct container_scan *container, struct listed *samples,
 	const size_t *order, size_t n)
 {

@@ -41,8 +41,8 @@ _Static_assert(sizeof(struct header) == BLOCK, "a block");
 struct tar {
 	struct container_scan *container;
 	uint64_t at;	 /* offset of the next header */
-	char *long_name; /* name of the next member; NULL: in its header */
-	char *long_link; /* link target of the next member; NULL: in its header */
+	char *long_name; /* name of the next member; NULL: its header has it */
+	char *long_link; /* link target of the next member; NULL: its header has it */
 	uint64_t size;	 /* size of the next member, if has_size */
 	bool has_size;
 	struct link_targets targets;
@@ -243,7 +243,8 @@ static void print_name(const struct header *header, char ret[300])
 		ustar && n_prefix ? "/" : "", n_name, header->name);
 }
 
-/* The link becomes a member with the data of its target, which must come first. */
+/* Adds a hard link as a member with the data of its target, which must come before the
+ * link. */
 static int take_link(struct tar *tar, const struct header *header, const char *path)
 {
 	struct container_scan *container = tar->container;
@@ -424,8 +425,8 @@ static int find(struct scan *scan)
 		return S_ISDIR(st.st_mode)
 			       ? containers_find_directory(scan, source_is_tar_name)
 			       : containers_find_file(scan);
-	return containers_is_pattern(scan) ? containers_find_pattern(scan)
-					   : containers_find_file(scan);
+	return strchr(scan->root, '{') ? containers_find_pattern(scan)
+				       : containers_find_file(scan);
 }
 
 const struct source source_tar = {

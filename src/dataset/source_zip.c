@@ -50,14 +50,14 @@ struct entry {
 	uint32_t checksum;
 	uint32_t mode; /* Unix file mode; 0: not known */
 	unsigned flags, method;
-	/* file system on which the zip was made: MADE_ON_FAT and others */
+	/* file system on which the zip was made, such as MADE_ON_FAT */
 	unsigned made_on;
 };
 
 /* --- the end record ------------------------------------------------------------------------ */
 
-/* A zip64 end record precedes the ordinary one. *ret_after: offset of the end record
- * that follows the directory. */
+/* Reads the end record of zip64, if there is one. It precedes the ordinary end record.
+ * *ret_after: offset of the first end record, which follows the directory. */
 static int read_end64(struct zip *zip, uint64_t end, uint64_t *ret_after)
 {
 	uint8_t locator[END64_LOCATOR_BYTES], end64[END64_BYTES];
@@ -202,7 +202,8 @@ static int read_entry(struct zip *zip, uint64_t at, struct entry *ret, uint64_t 
 	return 0;
 }
 
-/* The name in the member's header must equal the one in the directory. */
+/* Refuses the zip if the name in the member's header differs from the name in the
+ * directory. */
 static int check_name(struct zip *zip, const struct entry *entry, size_t bytes)
 {
 	struct quoted quoted;
@@ -217,7 +218,7 @@ static int check_name(struct zip *zip, const struct entry *entry, size_t bytes)
 	return err;
 }
 
-/* The member's bytes follow its header. */
+/* Finds the member's bytes, which follow its header. */
 static int find_part(struct zip *zip, const struct entry *entry, struct source_part *ret)
 {
 	uint8_t local[LOCAL_BYTES];
@@ -311,8 +312,9 @@ static int take_entry(struct zip *zip, const struct entry *entry)
 	return err ? err : container_member(zip->container, path, &part, entry->bytes);
 }
 
-/* An end record without zip64 has 16 bits for the number; macOS and other systems
- * write its lower 16 bits. */
+/* Checks the number of members. An end record without zip64 has 16 bits for this
+ * number. If there are more members, macOS and other systems write the number's lower
+ * 16 bits. */
 static int check_count(struct zip *zip, uint64_t found)
 {
 	if (found == zip->entries || (!zip->large && found % 65536 == zip->entries))

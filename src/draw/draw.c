@@ -78,7 +78,7 @@ void draw_count(struct draw *draw, struct stream *stream)
 	TAILQ_INSERT_TAIL(&draw->counted, stream, link);
 }
 
-/* Makes room for n streams and n effects, the most of one event. -ENOMEM */
+/* Makes room for n streams, and for n effects: one event never has more. -ENOMEM */
 static int reserve(struct draw *draw, size_t n)
 {
 	stream_id *ids = reallocarray(draw->round_ids, n, sizeof(*ids));
@@ -184,7 +184,7 @@ void draw_give_up(struct stream *stream)
 	stream->leaves = true;
 }
 
-/* Returns true if the cache still counts samples as needed for this stream. */
+/* Returns true if the cache still counts samples of this stream as needed. */
 static bool remove_from_samplers(struct draw *draw, struct stream *stream)
 {
 	bool remains = stream->unbound > 0;

@@ -40,9 +40,10 @@ struct strand {
 	const roaring_bitmap_t *selection; /* ids of the job's samples */
 	/* id in the stream = first + id in the sampler */
 	sample_id first;
-	/* The number of positions that one open binds, if the sampler is dsa, because
-	 * they are drawn together. Otherwise 1: `exchange` prefers samples that are
-	 * cached at the time of the draw, so it draws late; `isa` shares no draws. */
+	/* Number of samples that are drawn together. With the sampler dsa: the number
+	 * of positions that one open binds. With others 1: `exchange` prefers samples
+	 * that are cached at the time of the draw, so it draws late; `isa` shares no
+	 * draws. */
 	uint32_t at_once;
 	/* The most samples to draw ahead. The caller may change it before each event. */
 	uint32_t lookahead;
@@ -75,9 +76,10 @@ struct stream {
 	bool ready;
 	/* The caller still has to tell the cache that the stream needs no samples. */
 	bool leaves;
-	uint32_t ahead;	  /* samples drawn and not bound */
+	uint32_t ahead;	  /* number of samples that are drawn and not bound */
 	uint32_t unbound; /* positions that are not bound, and have no drawn sample */
-	/* `ahead` after the last draw; when only half of it is left, LOW follows */
+	/* `ahead` after the last draw; when only half of these samples are left, the
+	 * effect DRAW_LOW follows */
 	uint32_t filled;
 	struct strand *next; /* strand of the next sample */
 	struct rng rng;
@@ -145,9 +147,9 @@ void draw_count(struct draw *draw, struct stream *stream);
  * draw_bound. After -ENOMEM the stream is as it was after draw_count. */
 must_check int draw_enter(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
-/* Event: from now on the stream may draw, or may not. */
+/* Event: from now on the stream may draw (`ready` is true), or may not. */
 void draw_ready(struct stream *stream, bool ready);
-/* Event: the epoch draws no more. Effect: LEAVE or GONE. */
+/* Event: the epoch draws no more. Effect: DRAW_LEAVE or DRAW_GONE. */
 void draw_end(struct draw *draw, struct stream *stream);
 /* Event: the stream will never draw, so its samples are no longer needed.
  * draw_take_leaving will return the stream. */
@@ -162,13 +164,13 @@ void draw_left(struct draw *draw, struct stream *stream);
 
 /* --- events: drawing ---------------------------------------------------------------------- */
 
-/* Event: an open needs a sample, and none is drawn. Draws one round for all streams that
- * may join. A stream with at_open draws alone: `fixed`, or, if that is SAMPLE_NONE, any
- * sample with the label. Effects: DRAWN. */
+/* Event: an open needs a sample, and none is drawn. Draws one round for all streams
+ * that may join. A stream with at_open draws alone: the sample `fixed` or, if `fixed`
+ * is SAMPLE_NONE, any sample with the label. Effects: DRAWN. */
 void draw_asked(struct draw *draw, struct stream *stream, uint32_t label, sample_id fixed,
 	const struct ahead_cache *cache);
-/* Event: there may be room to draw ahead. Draws one round, if there is reason to. The
- * caller calls again until the result is false: nothing was drawn. */
+/* Event: there may be room to draw ahead. Draws one round if the stream wants one.
+ * Returns false if nothing was drawn; otherwise the caller calls again. */
 must_check bool draw_go_on(
 	struct draw *draw, struct stream *stream, const struct ahead_cache *cache);
 struct feed;
@@ -222,7 +224,7 @@ struct feed {
 	/* The first `consumed` bindings of the epoch are consumed, and the binding
 	 * after them is not. */
 	uint32_t consumed;
-	/* number of samples at the epoch's beginning that were consumed on another
+	/* number of samples, the first ones of the epoch, that were consumed on another
 	 * daemon */
 	uint32_t had;
 	bool used;

@@ -14,7 +14,8 @@ void strand_drop_ids(struct strand *strand);
 /* Returns the strand that draws from the sampler, or NULL. */
 const struct strand *strand_from(
 	const struct stream *stream, const struct sampler *sampler);
-/* Chooses the next sample's strand at random, weighted by the samples that are left. */
+/* Chooses the next sample's strand at random, weighted by the number of samples that
+ * each strand has left. */
 void stream_choose_next(struct stream *stream);
 
 /* --- needed.c --- */

@@ -14,8 +14,8 @@
  *
  *   draw_enter -> demand_enter -> demand_drawn, draw_fetched -> demand_keep -> gone
  *
- * One stream of the training's epoch, the bearer, has the needed samples as ids of its
- * strands.
+ * One stream of the training's epoch, the bearer, has the needed samples in the
+ * field `ids` of its strands.
  *
  * A daemon that fetches a sample does not name the training. The fetch counts for the
  * oldest epoch that needs the sample. A wrong guess only changes how long the cache

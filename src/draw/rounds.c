@@ -116,10 +116,12 @@ static bool draw_round(
 	return true;
 }
 
-/* Usually returns the sampler S of the stream's next sample. But if another stream
- * wants a round, and has samples in S, but takes its next sample from a sampler T, the
- * result is T: after the round of T the other stream may take part in a round of S.
- * Rounds with more streams share more. */
+/* Returns the sampler that draws a round now: usually `sampler`, from which the
+ * stream's next sample comes. Mixtures are an exception. Another stream may have
+ * samples in `sampler`, but has to take its next sample from a second sampler. If that
+ * stream wants a round, the second sampler draws first. Afterwards the other stream may
+ * be able to take part in the round of `sampler`, so that more streams share its
+ * samples. */
 static struct sampler *choose_sampler(const struct draw *draw,
 	const struct stream *stream, const struct ahead_cache *cache)
 {
@@ -141,14 +143,15 @@ bool draw_go_on(struct draw *draw, struct stream *stream, const struct ahead_cac
 	if (wants_round(draw, stream, cache) &&
 		draw_round(draw, choose_sampler(draw, stream, cache), cache))
 		return true;
-	/* A stream with room stops only for the sake of other streams. It tries again
-	 * when half of its full look-ahead is left. */
+	/* A stream with room has stopped only to wait for other streams. The effect
+	 * DRAW_LOW follows when half of its full look-ahead is left. A stream without
+	 * room goes on when half of its present samples are left. */
 	stream->filled =
 		has_room(draw, stream, cache) ? stream->next->lookahead : stream->ahead;
 	return false;
 }
 
-/* The stream has a sample left, also with this label, because the opened position is
+/* There is a sample to draw, also one with the label, because the opened position is
  * not bound yet. */
 void draw_asked(struct draw *draw, struct stream *stream, uint32_t label, sample_id fixed,
 	const struct ahead_cache *cache)

@@ -164,8 +164,8 @@ struct order_set *edition_order_sets(struct job *job, size_t *ret_n)
 	return sets;
 }
 
-/* Takes from the job one edition that no epoch has and to which nobody has a reference.
- * Returns NULL if there is none. */
+/* Removes from the job's list, and returns, one edition that no epoch has and to which
+ * nobody has a reference. Returns NULL if there is none. */
 static struct edition *take_dropped(struct job *job)
 {
 	struct epoch_set *set;
@@ -225,8 +225,8 @@ static int facts_put(struct facts *facts, const struct order_found *found)
 }
 
 /* Adds the sets of the journal's segments. If the job was restored to an earlier epoch,
- * ignores the segments from before the last restore: the saved orders name the sets of
- * these epochs. */
+ * ignores the segments that were written before the last restore: the saved orders name
+ * the sets of the epochs in those segments. */
 static int take_segments(
 	struct facts *facts, const struct order_found *segments, size_t n)
 {
@@ -261,18 +261,6 @@ static bool knows_all(const struct job *job, const struct order_found *found, si
 		if (!find(job, &found[i].set))
 			return false;
 	return true;
-}
-
-static void free_but_now(struct job *job)
-{
-	struct edition *edition, *next;
-	for (edition = TAILQ_FIRST(&job->editions); edition; edition = next) {
-		next = TAILQ_NEXT(edition, link);
-		if (edition == job->now)
-			continue;
-		TAILQ_REMOVE(&job->editions, edition, link);
-		edition_free(edition);
-	}
 }
 
 static void free_unused(struct job *job, const struct facts *facts)
@@ -334,16 +322,14 @@ int editions_restore(struct job *job, const struct editions_found *found)
 	int err = 0;
 	/* If the job has no edition for the set of a segment, keep_restore will set the
 	 * journal aside. So only the present edition is needed. */
-	if (!knows_all(job, found->segments, found->n_segments)) {
-		free_but_now(job);
-	} else {
+	if (knows_all(job, found->segments, found->n_segments)) {
 		for (size_t i = 0; i < found->n_orders && !err; i++)
 			if (find(job, &found->orders[i].set))
 				err = facts_put(&facts, &found->orders[i]);
 		if (!err)
 			err = take_segments(&facts, found->segments, found->n_segments);
-		free_unused(job, &facts);
 	}
+	free_unused(job, &facts);
 	if (!err)
 		err = make_epochs(job, &facts);
 	free(facts.list);

@@ -44,9 +44,11 @@ struct part {
 	struct space *space;
 	struct sampler *sampler; /* NULL: no sampler draws the samples */
 	bool joined;		 /* (lock) the job has joined the sampler */
-	/* id in the edition of the sample with id 0 in the source */
+	/* difference of ids: a sample's id in the edition is `first` plus its id in the
+	 * source */
 	sample_id first;
-	/* the selection, if the part has to free it, as in a mixture; otherwise NULL */
+	/* `selection`, if the part has to free it; NULL: `selection` belongs to the
+	 * edition, which is no mixture */
 	roaring_bitmap_t *own;
 	/* ids of the selected samples in the source */
 	const roaring_bitmap_t *selection;
@@ -62,18 +64,20 @@ struct part {
  * its epochs is kept and nobody has a reference. All editions that are left are freed
  * with their job. */
 struct edition {
-	struct sched_edition is;   /* what the scheduler's callers know of the edition */
-	TAILQ_ENTRY(edition) link; /* (lock) the oldest first */
+	struct sched_edition is; /* the fields that callers of the scheduler see */
+	/* (lock) in job->editions, where the oldest is first */
+	TAILQ_ENTRY(edition) link;
 	struct job *job;
 	atomic_uint holds;
 	bool dropped; /* (lock) no epoch has this edition any more */
 	struct part *parts;
 	size_t n_parts;
-	/* the mixture's dataset, which the edition owns and to which is.dataset points;
-	 * NULL: the job is no mixture */
+	/* the dataset that a mixture reads; is.dataset points to it, and the edition
+	 * owns it; NULL: the job reads a single dataset */
 	struct dataset *mixed;
-	struct epoch_set set; /* what the job's engine knows of the edition */
-	/* hash of `content` and the settings that decide which samples positions have */
+	struct epoch_set set; /* the fields that the job's engine sees */
+	/* hash of `content`, and of the settings that decide which sample a position
+	 * has */
 	uint64_t fingerprint;
 	uint64_t content; /* dataset_fingerprint of the selection */
 	/* measured_load has loaded the edition from a file of the job's directory */
@@ -89,7 +93,8 @@ struct edition {
 	uint32_t *label_begin;
 	/* label of each position, for `labels = fixed`; otherwise NULL */
 	uint32_t *labels;
-	/* owned; is.targets points to it; NULL: `labels` names no columns of numbers */
+	/* array that the edition owns, and to which is.targets points; NULL: `labels`
+	 * names no columns of numbers */
 	float *targets;
 	/* sample of each position, for EPOCHS_FIXED; otherwise NULL */
 	const sample_id *by_position;
@@ -116,14 +121,15 @@ must_check int part_samples(
 /* --- measured.c --- */
 
 #define MEASURED_FILE "selection" /* a file in the job's directory */
-/* Saves what measured_load loads. Logs errors. */
+/* Saves the selection and the measurements, which measured_load loads after a restart.
+ * Logs errors. */
 void measured_save(const struct edition *edition);
 
 /* --- sampler_join.c: adds a job to its sampler --- */
 
 /* Gives the part its space, and begins to add the job to the part's sampler. *ret is
- * for join_finish_locked; it is left unchanged if the part needs no sampler. The caller
- * must not hold the lock. */
+ * the argument of join_finish_locked; if the part needs no sampler, *ret stays
+ * unchanged. The caller must not hold the lock. */
 must_check int join_begin(struct part *part, struct sampler_joining **ret);
 /* Ends what join_begin has begun. -EAGAIN: the sampler's jobs have changed since, and
  * the caller calls join_begin again. */
@@ -138,24 +144,18 @@ must_check int join(struct edition *edition, size_t from);
 /* Returns the part that has the sample. In the part's source the sample has the id
  * sample - part->first. */
 struct part *part_of(const struct edition *edition, sample_id sample);
-/* Returns the part that comes from the dataset, or NULL. */
-const struct part *edition_part_of(
-	const struct edition *edition, const struct dataset *dataset);
-/* Returns the part that comes from the source, or NULL. */
-const struct part *edition_part_of_source(
-	const struct edition *edition, const struct source *source);
-/* Returns the part whose tensors are in the space, or NULL. */
-const struct part *edition_part_in(
-	const struct edition *edition, const struct space *space);
+/* Returns the part that has this source, dataset or space, or NULL. */
+const struct part *edition_part_of(const struct edition *edition, const void *of);
 
 /* --- edition.c --- */
 
-/* Makes an edition from n sources, and counts it in `jobs` of each. Errors in the ini
- * are reported. */
+/* Makes an edition from n sources, and counts the edition in the field `jobs` of each
+ * source. Errors in the ini are reported. */
 must_check int edition_new(struct job *job, struct source *const *sources, size_t n,
 	config_report *report, void *context, struct edition **ret);
-/* Frees an edition that no epoch has and to which nobody has a reference, but not its
- * tensors: spaces_leave frees them later. The caller must not hold the lock. */
+/* Frees an edition that no epoch has and to which nobody has a reference. The tensors
+ * stay in the cache until spaces_leave evicts them. The caller must not hold the
+ * lock. */
 void edition_free(struct edition *edition);
 void edition_leave_samplers_locked(struct edition *edition);
 /* Returns the epoch's edition. EPOCH_CURRENT stands for the epoch that a new script
@@ -166,14 +166,16 @@ struct edition *edition_of_locked(const struct job *job, uint32_t epoch);
 struct edition *edition_hold(struct job *job, uint32_t epoch);
 void edition_let_go(struct edition *edition);
 struct order_set edition_order_set(const struct edition *edition);
-/* Returns the sets of the job's editions. The caller frees the list. NULL: no memory. */
+/* Returns a list of the sets of the job's editions, which the caller frees; NULL: no
+ * memory. */
 struct order_set *edition_order_sets(struct job *job, size_t *ret_n);
 /* Frees the editions that no epoch has and to which nobody has a reference. Returns
  * true if there were any. The clerk calls this. */
 bool editions_sweep(struct job *job);
 
 struct editions_found {
-	/* the sets that the journal's segments name; the sets that saved orders name */
+	/* segments: the sets that the journal's segments name; orders: the sets that
+	 * saved orders name */
 	struct order_found *segments, *orders;
 	size_t n_segments, n_orders;
 };

@@ -21,9 +21,10 @@ must_check int edition_measure(struct edition *edition);
 
 /* --- job_epochs.c --- */
 
-/* Reduces the positions to those of the job's rank. -EINVAL, reported: none is left. */
+/* Reduces the number of positions to the job's rank. -EINVAL, reported: the rank has no
+ * position. */
 must_check int feed_divide(struct edition *edition, config_report *report, void *context);
-/* Makes the job's engine. first: the set of all epochs until epochs_use_set is
+/* Makes the job's engine. first: the set that epochs have until epochs_use_set is
  * called. */
 must_check int job_make_epochs(struct job *job, const struct epoch_set *first);
 
@@ -38,7 +39,8 @@ uint64_t mixture_fingerprint(const struct edition *edition);
 /* --- measured.c --- */
 
 /* Loads the result of an earlier edition_select from the job's directory, so that a
- * restart need not look at each sample. -ENOENT: there is no file about these samples. */
+ * restart need not look at each sample. -ENOENT: no file was saved for these
+ * samples. */
 must_check int measured_load(struct edition *edition);
 
 /* --- sampler_join.c --- */

@@ -50,7 +50,8 @@ static inline enum epochs_kind job_kind(const struct job *job)
 		       : EPOCHS_DRAWN;
 }
 
-/* Tells whether the job serves a rank: then the group's leader draws its samples. */
+/* Tells whether the job serves a rank. The group's leader draws the samples of such a
+ * job. */
 static inline bool job_is_fed(const struct job *job)
 {
 	return job->config.ranks > 0;

@@ -29,8 +29,8 @@
 
 static const char fixed[] = "fixed\n", fresh[] = "fresh\n";
 
-/* Reads the saved choice. Sets `text` to "" if there is no file. -EINVAL: the file has
- * any other text. Errors are logged. */
+/* Reads the saved choice. Sets `text` to "" if there is no file. -EINVAL: the text in
+ * the file is no mapping. Errors are logged. */
 static int read_choice(const struct job *job, char text[static 16])
 {
 	size_t bytes = 0;
@@ -53,7 +53,7 @@ static int read_choice(const struct job *job, char text[static 16])
 }
 
 /* Tells whether the job has a journal. A journal without a saved mapping is from an
- * earlier version, and its mapping is fresh. */
+ * earlier version of joaderfs, and its mapping is fresh. */
 static int has_journal(const struct job *job, bool *ret)
 {
 	struct order_found *found = NULL;

@@ -20,7 +20,8 @@
 #define MOST_MEASURED 4096
 #define SHAPES 1024
 
-/* A sample that was measured. file_bytes: of the image's file; bytes: of the tensor */
+/* A sample that was measured. file_bytes: size of the image's file; bytes: size of the
+ * tensor */
 struct measured {
 	struct tensor_shape image;
 	uint8_t orientation;
@@ -37,9 +38,9 @@ struct measuring {
 };
 
 /* Returns the bytes of the sample's tensor; 0: the supply refuses the sample. Remembers
- * the bytes by shape, because datasets have far fewer shapes than images. They hold for
- * samples of the same shape whose file is not larger: if a sample can be prepared, so
- * can those. */
+ * the bytes by shape, because datasets have far fewer shapes than images. The
+ * remembered bytes are right for each later sample of this shape whose file is not
+ * larger: the supply accepts such a sample, too. */
 static uint64_t bytes_of(struct measuring *measuring, uint32_t id)
 {
 	const struct edition *edition = measuring->edition;
@@ -99,7 +100,7 @@ static int measure_each(struct edition *edition)
 
 /* Samples whose tensors have the same size. */
 struct equal {
-	uint64_t bytes; /* bytes of each tensor */
+	uint64_t bytes; /* bytes of each tensor; the first member, for compare_u64 */
 	uint64_t samples;
 };
 
@@ -128,7 +129,7 @@ static bool has_shape_of(const struct dataset *dataset, sample_id a, sample_id b
 	       dataset_orientation(dataset, a) == dataset_orientation(dataset, b);
 }
 
-/* Measures each sample of a shape on its own. The supply refuses to prepare the shape's
+/* Measures each sample of a shape on its own, because the supply refuses the shape's
  * largest file, but may accept smaller files. */
 static void measure_refused(struct by_shape *by, const struct dataset_shape *shape)
 {
@@ -154,18 +155,11 @@ static void measure_refused(struct by_shape *by, const struct dataset_shape *sha
 	add_equal(by, 0, refused);
 }
 
-static int compare_equal(const void *a, const void *b)
-{
-	uint64_t x = ((const struct equal *)a)->bytes;
-	uint64_t y = ((const struct equal *)b)->bytes;
-	return (x > y) - (x < y);
-}
-
 static uint64_t typical_of(struct by_shape *by, uint64_t samples)
 {
 	uint64_t before = 0;
 	size_t i = 0;
-	qsort(by->equal, by->n, sizeof(*by->equal), compare_equal);
+	qsort(by->equal, by->n, sizeof(*by->equal), compare_u64);
 	while (i + 1 < by->n && (before += by->equal[i].samples) <= samples / 4 * 3)
 		i++;
 	return by->equal[i].bytes;
@@ -189,8 +183,8 @@ static int typical_file(struct edition *edition)
 }
 
 /* Measures encoded tensors, which are as large as their files. Looks at the largest
- * file of each shape. -EAGAIN: one of these is refused or has no image header, so each
- * sample has to be measured. */
+ * file of each shape. -EAGAIN: one of these files is refused, or has no image header,
+ * so each sample has to be measured. */
 static int measure_encoded(
 	struct edition *edition, const struct dataset_shape *shapes, size_t n)
 {

@@ -30,12 +30,12 @@
 struct measured_head {
 	uint64_t magic;
 	uint64_t sum; /* hash of all bytes after this field */
-	uint64_t key; /* key_of */
+	uint64_t key; /* result of key_of */
 	uint64_t content;
 	uint64_t all_bytes, largest_bytes, sample_bytes, typical_bytes;
-	/* size of the bitmap; 0: all samples are selected */
+	/* bytes of the bitmap of selected samples; 0: all samples are selected */
 	uint64_t selected_bytes;
-	/* size of the bitmap; 0: no sample is refused */
+	/* bytes of the bitmap of refused samples; 0: no sample is refused */
 	uint64_t refused_bytes;
 	uint32_t positions;
 	uint32_t n_begins; /* length of label_begin; 0: there is no label_begin */
@@ -61,9 +61,9 @@ static uint64_t sum_of_file(const void *file, size_t n)
 }
 
 /* Returns a hash of everything on which the note depends; 0: the edition gets no note.
- * There is none for arrays that a program makes, because the program may change, and
- * with it their sizes. There is none for pairs and groups, because their files have to
- * be found after each restart anyway. */
+ * Arrays that a program makes get no note, because a changed program may make arrays of
+ * other sizes. Pairs and groups get no note, because their files have to be found after
+ * each restart anyway. */
 static uint64_t key_of(const struct edition *edition)
 {
 	const struct job *job = edition->job;
@@ -99,7 +99,8 @@ static int read_file(const char *path, uint8_t **ret, size_t *ret_n)
 	return err || done == *ret_n ? err : -EILSEQ;
 }
 
-/* Checks a note. -ENOENT: it is about other samples; -EILSEQ: it is damaged. */
+/* Checks a note. -ENOENT: the note is about other samples; -EILSEQ: the note is
+ * damaged. */
 static int check(const struct edition *edition, const uint8_t *file, size_t n)
 {
 	struct measured_head head;
@@ -117,8 +118,8 @@ static int check(const struct edition *edition, const uint8_t *file, size_t n)
 	return head.n_begins == begins && left == begins * sizeof(uint32_t) ? 0 : -EILSEQ;
 }
 
-/* Reads a bitmap of sample ids. -EILSEQ: it is damaged, or has an id that the dataset
- * lacks. */
+/* Reads a bitmap of sample ids. -EILSEQ: the bitmap is damaged, or has an id that the
+ * dataset lacks. */
 static int take_bitmap(const struct edition *edition, const uint8_t *bytes, size_t n,
 	roaring_bitmap_t **ret)
 {
@@ -240,7 +241,8 @@ int measured_load(struct edition *edition)
 
 /* --- writing the note --------------------------------------------------------------------- */
 
-/* Returns the number of selected samples. The job of a rank has fewer positions. */
+/* Returns the number of selected samples. A rank's job has fewer positions than
+ * selected samples. */
 static uint32_t n_selected(const struct edition *edition)
 {
 	return (uint32_t)roaring_bitmap_get_cardinality(edition->selection);

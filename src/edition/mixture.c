@@ -104,8 +104,8 @@ static uint32_t samples_of(const struct part *part)
 	return (uint32_t)roaring_bitmap_get_cardinality(part->selection);
 }
 
-/* Returns how many samples per unit of weight an epoch has: the most that all datasets
- * can give. */
+/* Returns the number of samples that an epoch has per unit of weight: the largest
+ * number for which each dataset has enough samples. */
 static double samples_per_weight(
 	const struct edition *edition, const struct config_mixed *mixed)
 {

@@ -37,7 +37,7 @@ static int pair_samples(struct edition *edition)
 
 struct unpaired {
 	const struct edition *edition;
-	/* n: samples that lack a file; first: id of the first of them */
+	/* n: number of samples that lack a file; first: id of the first such sample */
 	uint32_t n, first;
 };
 
@@ -52,7 +52,7 @@ static bool count_unpaired(uint32_t id, void *context)
 	return true;
 }
 
-/* Warns about samples that lack a file. -EINVAL, reported: all samples lack one. */
+/* Warns about samples that lack a file. -EINVAL, reported: all samples lack a file. */
 static int check_pairs(
 	const struct edition *edition, config_report *report, void *context)
 {
@@ -276,8 +276,8 @@ bool edition_fixes_labels(const struct edition *edition)
 	return edition->label_begin || edition->labels;
 }
 
-/* Returns the last label whose first position is this position or an earlier one. A
- * label without samples has the same first position as the next label. */
+/* Returns the last label whose first position is not after `position`. A label without
+ * samples has the same first position as the label that follows it. */
 uint32_t edition_label_of(const struct edition *edition, uint32_t position)
 {
 	uint32_t low = 0, high = dataset_classes(edition->is.dataset);

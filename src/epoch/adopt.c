@@ -8,11 +8,13 @@
 #include <stdlib.h>
 
 /*
- * Samples that a new epoch keeps from the previous epoch, because the script's pass goes on in the
- * new epoch and has already opened their files (see current.c). They are the first bindings of the
- * epoch, in the order in which the script opened their files, so that a replay which begins with
- * the epoch knows this order. Their positions count as consumed. The journal gets the open that began the epoch
- * after these bindings. If the process ends before it gets this open, the script has not turned.
+ * Samples that a new epoch keeps from the previous epoch, because the script's pass goes
+ * on in the new epoch and has already opened their files (see current.c). They are the
+ * first bindings of the epoch, in the order in which the script opened their files, so
+ * that a replay which begins with the epoch knows this order. Their positions count as
+ * consumed. These bindings come first in the journal, then the open that began the
+ * epoch. If the process ends before the journal has this open, the script has not
+ * turned.
  */
 
 uint32_t adopt_since(const struct epochs *epochs, const struct record *opened)
@@ -38,7 +40,7 @@ uint32_t adopt_since(const struct epochs *epochs, const struct record *opened)
 static int kept_files(
 	const struct script *script, uint32_t since, uint32_t **ret, uint32_t *ret_n)
 {
-	/* at[m]: the index of the next file with mark since + 1 + m */
+	/* at[m]: index in `files` for the next file with the mark since + 1 + m */
 	uint32_t span = script->opens - since, n = 0;
 	auto_free uint32_t *at = calloc(span, sizeof(*at));
 	uint32_t *files = calloc(script->files, sizeof(*files));

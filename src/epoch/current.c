@@ -25,32 +25,35 @@
  * goes on across it, or if the next epoch keeps all files that this pass has opened. A script turns
  * when:
  *
- *   - A pass over all files is over: the run has all files, and a file of it is opened again. But
- *     the run may have all files before the pass is over, if other opens came just before the
- *     pass, such as a sanity check of the validation set. The rest of the pass then opens files of
- *     the run's first half once more. So a file of the first half (9/16 of the files, since the
- *     files that the next paragraph keeps may stand before it) makes no turn: it holds its sample
- *     once more, and is kept. A shuffled pass opens a file of the other part after two or three
- *     opens, so this hardly costs freshness.
- *     The run may also have all files because the previous pass left J files out, and the next pass
- *     has begun with these. So the last J files before the run had all are kept. A shuffled pass of
- *     N files begins with J given files with a chance of 1 / (N over J); J is such that this is
- *     less than 1 in a million.
- *   - Files are opened in order, half of the epoch has been opened, and a worker goes back to a
- *     file that this epoch has given. A worker's row is a series of opens that go on in steps from
- *     batch to batch, and belongs to one pass. Rows that begin after the end of other rows may
- *     belong to the next pass, and their files are kept. Files opened after the last file that was
- *     new to the epoch are kept, too: workers of a Pool begin a pass anywhere.
- *     If the file begins no row, or if a worker has made a step of another length since the file
- *     was opened last, files may be shuffled, and the files of the run are kept.
- *     Workers that go on with their rows are late: they are given the previous epoch. A row that
- *     has ended a batch goes on with a step, not with the next file.
- *   - Each rank has opened its part of the files, with or without padding, and no other file
- *     twice. Files that a rank has opened beyond its part belong to its next pass, and are kept.
- *     script_ranks.c has the theorem.
- *   - Nearly all files have been opened, and then 3 sqrt(N) of them once more in a row of
- *     different files: by the birthday bound these are no random opens, but another pass, as
- *     drop_last makes them. The files of the run are kept.
+ *   - A pass over all files is over: the run has all files, and a file of it is opened
+ *     again. But the run may have all files before the pass is over, if other opens came
+ *     just before the pass, such as a sanity check of the validation set. The rest of
+ *     the pass then opens files of the run's first half once more. So a file of the
+ *     first half makes no turn: it holds its sample once more, and is kept. (The first
+ *     half is 9/16 of the files here, because the files that the next paragraph keeps
+ *     may come before it.) A shuffled pass opens a file outside this half after two or
+ *     three opens, so this hardly costs freshness.
+ *     The run may also have all files because the previous pass left J files out, and
+ *     the next pass has begun with these. So the J files that were opened last before
+ *     the run had all files are kept. A shuffled pass of N files begins with J given
+ *     files with a chance of 1 / (N over J); J is such that this is less than 1 in a
+ *     million.
+ *   - Files are opened in order, half of the epoch has been opened, and a worker goes
+ *     back to a file that this epoch has given. A worker's row is a series of opens that
+ *     go on in steps from batch to batch, and belongs to one pass. Rows that begin after
+ *     the end of other rows may belong to the next pass, and their files are kept. Files
+ *     opened after the last file that was new to the epoch are kept, too: workers of a
+ *     Pool begin a pass anywhere.
+ *     If the file begins no row, or if a worker has made a step of another length since
+ *     the file was opened last, files may be shuffled, and the files of the run are kept.
+ *     Workers that go on with their rows are late: they are given the previous epoch. If
+ *     a row has just ended a batch, it goes on with a step, not with the next file.
+ *   - Each rank has opened its part of the files, and no file was opened twice, except
+ *     as padding. Files that a rank has opened beyond its part belong to its next pass,
+ *     and are kept. script_ranks.c has the theorem.
+ *   - Nearly all files have been opened, and then 3 sqrt(N) of them once more in a row
+ *     of different files: by the birthday bound these are no random opens, but another
+ *     pass. (With drop_last no pass has all files.) The files of the run are kept.
  *
  * A thread that opens its last file again gets the same sample. If it has opened this file as often
  * as its previous file, the open may be the first one of a pass. So the file counts as opened just
@@ -61,8 +64,9 @@
  * pass may begin, or if they go on with a row, or if it opens two files that its workers have not
  * opened in the epoch. All its other opens are looks, which begin and end no row.
  *
- * A new script begins with the running epoch if less than half of it was bound, else with the
- * next epoch. A program that looks at files is such a script, and takes nothing from others.
+ * A new script begins with the running epoch if less than half of it was bound, else
+ * with the next epoch. A program that only looks at files is such a new script, too, and
+ * takes no samples from others.
  */
 
 /* --- which epochs there are ---------------------------------------------------------- */
@@ -174,10 +178,10 @@ static bool can_keep(const struct opener *opener)
 }
 
 /* Tells whether an open of the file ends a run that has all files. The run began after
- * script->first opens, and had all files after script->whole opens. An open of a file of the run's
- * first half (and a bit more, see current.c's head) does not end the run. But if the next epoch
- * can't keep samples, or if another script may begin it first, then this holds for the run's first
- * J files only. */
+ * script->first opens, and had all files after script->whole opens. An open of a file of
+ * the run's first half (and a bit more, see the head of this file) does not end the run.
+ * If the next epoch can't keep samples, or if another script may begin it first, this
+ * holds only for the run's first J files (n_hedged). */
 static bool ends_whole(const struct opener *opener)
 {
 	const struct script *script = opener->script;
@@ -242,7 +246,7 @@ static bool is_late(const struct opener *opener)
 {
 	const struct script *script = opener->script;
 	const struct worker *worker = opener->worker;
-	/* a thread with id 0 is unknown, and may stand for several threads, of which some are
+	/* the id 0 stands for all threads that are not known: some of them may be
 	 * late */
 	bool several = worker && worker->id == 0 && script->was_in_order &&
 		       8 * (uint64_t)script->left <= script->files;
@@ -279,8 +283,9 @@ static bool opens_again(const struct opener *opener)
 	enum file_kind kind = opener->request->label && !opener->request->images;
 	if (!worker || worker->file != opener->file)
 		return false;
-	/* If the epoch's order is saved and each file has one position, the file's earlier open has
-	 * bound this position. If it has not, because the reader gave up, request->lost is set. */
+	/* If the epoch's order is saved and each file has one position, the file's
+	 * earlier open has bound this position. If the reader of the earlier open gave
+	 * up before, request->lost is set. */
 	bool saved = opener->epochs->config.file == 1 && !opener->request->lost &&
 		     epochs_state(opener->epochs, worker->epoch) == EPOCH_SAVED;
 	if (!saved && !can_give(opener->epochs, worker->epoch, opener->request))
@@ -323,9 +328,10 @@ static struct choice catch_up(const struct opener *opener)
 	return noticed(epoch, OPENED_BEHIND, is_told ? NOTICE_SCRIPTS : NOTICES);
 }
 
-/* Tells whether the script's pass goes on in the next epoch. Another script has already begun that
- * epoch, which has therefore not kept the files that the pass has opened. If several ranks read,
- * and nobody knows where their pass ends, the pass counts as going on. */
+/* Tells whether the script's pass goes on in the next epoch, although this epoch has not
+ * kept the files that the pass has opened, because another script began the epoch. If
+ * several ranks read, and nobody knows where their pass ends, the pass counts as going
+ * on. */
 static bool loses_files(const struct opener *opener)
 {
 	const struct current *current = &opener->epochs->current;
@@ -431,9 +437,10 @@ static struct choice choose_label(const struct opener *opener)
 	return noticed(epoch, OPENED_GIVEN, NOTICE_SCRIPTS);
 }
 
-/* Tells whether a process whose workers read files only looks at this file. The process reads the
- * file itself if a pass may begin, if no worker has opened a file since the process did, or if the
- * process has looked at another file that no worker has opened. */
+/* Tells whether the process that opens this file only looks at it, while its workers
+ * read files. It does not only look at the file if a pass may begin, if no worker has
+ * opened a file since the process did, or if the process has looked at another file
+ * before, and no worker has opened either file. */
 static bool is_look(const struct opener *opener)
 {
 	const struct script *script = opener->script;

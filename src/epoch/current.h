@@ -19,11 +19,13 @@ enum file_kind { FILE_IMAGE, FILE_LABEL, FILE_KINDS };
 
 /* A script that has opened nothing for this time counts as one that reads no more. */
 #define PAUSE_NS UINT64_C(60000000000)
-#define ROW_MOST 64 /* the most opens of one file in a row that are recorded */
+/* largest number of a thread's opens of one file in a row that are recorded */
+#define ROW_MOST 64
 #define RECENT_OPENS 256
-/* if an epoch has fewer files than this, some rules of current.c are different */
+/* epochs with fewer files than this are too small for the rules of current.c that need
+ * many files */
 #define FEW_MOST 16
-#define LOOKED_AT 1024 /* the most files whose opens are compared (misuse.c) */
+#define LOOKED_AT 1024 /* largest number of files whose opens misuse.c compares */
 
 /* The ways in which a training's sampler makes the parts of all ranks equally large: it repeats
  * files (PADS), or leaves files out (DROPS). See script_ranks.c. */
@@ -34,21 +36,22 @@ enum division { PADS, DROPS, DIVISIONS };
 struct beyond {
 	uint64_t rank, thread;
 	uint32_t file;
-	/* number of opens that the rank had made in the pass before this open */
+	/* number of opens that the rank had made in the pass when it made this open */
 	uint32_t count;
 	/* number of this open among the script's counted opens, from 1 on */
 	uint32_t mark;
 };
 
-/* A script that reads current/, and facts about its opens.
+/* A script that reads current/, and what its opens have shown.
  *
- * Counted opens: all opens by the script's threads, except those of the file that the same thread
- * opened last, those of a worker that still reads the previous epoch (a late worker), and those of
- * a label by a thread that opens only labels. Many members below are a number of counted opens:
- * the value that `opens` had at a certain time. */
+ * Counted opens: all opens by the script's threads, except those of the file that the
+ * same thread opened last, those of a worker that still reads the previous epoch (a late
+ * worker), and those of a label by a thread that opens only labels. Many fields below
+ * are a number of counted opens: the value that `opens` had at a certain time. */
 struct script {
 	uint64_t id;
-	/* values of current.opened at the script's first open and at its last open */
+	/* since: value of current.opened at the script's first open. used: its value at
+	 * the script's last open. */
 	uint64_t since, used;
 	/* time of the script's last open; 0 if that was before a restart of the daemon */
 	uint64_t used_ns;
@@ -66,10 +69,11 @@ struct script {
 	 * all files of an epoch, and are compared with `marks` in the next epoch (misuse.c). */
 	uint32_t *seen;
 	uint32_t opens; /* number of the script's counted opens so far */
-	/* begun: number of counted opens before this epoch. begun_before: number of counted opens
-	 * before the previous epoch. An open of a file that the epoch has kept counts as an open in
-	 * the epoch. A file that a late worker opens gets the mark `begun`, so it counts as opened
-	 * in the previous epoch. */
+	/* begun: number of counted opens before this epoch. begun_before: number of
+	 * counted opens before the previous epoch. If this epoch has kept a file's
+	 * sample, the last open of the file before the turn counts as an open in this
+	 * epoch. A file that a late worker opens gets the mark `begun`, so it counts as
+	 * opened in the previous epoch. */
 	uint32_t begun, begun_before;
 	/* number of counted opens before the run: the longest row of opens of different files that
 	 * ends with the last open */
@@ -78,20 +82,21 @@ struct script {
 	 * (note_again). doubted: the last mark that was given in this way; 0: none. */
 	uint32_t doubted;
 	uint32_t turned; /* value of `opens` when the script turned last */
-	/* number of files that the script has opened in this epoch, or that the epoch has kept */
+	/* number of files that the script has opened in this epoch, or whose samples the
+	 * epoch has kept */
 	uint32_t opened;
-	/* number of files that this epoch has kept from the previous epoch */
+	/* number of files whose samples this epoch has kept from the previous epoch */
 	uint32_t adopted;
 	/* number of files that the script did not open in the previous epoch */
 	uint32_t left;
 	/* first: number of counted opens before the run that had all files in this epoch. whole:
 	 * number of counted opens when this run had all files; 0: no run has had all files yet. */
 	uint32_t first, whole;
-	/* number of counted opens when an earlier run had all files, perhaps in the previous epoch;
-	 * 0: not known */
+	/* value of `whole` for the previous run that had all files, in this epoch or the
+	 * epoch before; 0: not known */
 	uint32_t last_whole;
-	/* the passes that ended after `last_whole` and after `whole` opens follow one another
-	 * directly */
+	/* A whole pass ended after `last_whole` opens. Then the script turned to this
+	 * epoch (OPENED_NEXT), or made one more whole pass. */
 	bool was_whole;
 	/* A streak is a row of opens of different files. An open of a file that the streak already
 	 * has begins another streak. streak_begun: number of counted opens before the present
@@ -100,10 +105,10 @@ struct script {
 	/* Numbers of files in the present streak. streak: files that the script had already opened
 	 * in this epoch. fresh: files that it opened for the first time in this epoch. */
 	uint32_t streak, fresh;
-	/* number of counted opens up to the last one that was the first open of its file in this
-	 * epoch */
+	/* number of counted opens up to the last open of a file that the script had not
+	 * opened before in this epoch */
 	uint32_t newest;
-	/* number of streaks (rows of opens of different files) that have ended in the epoch */
+	/* number of streaks that have ended in the epoch */
 	uint32_t streaks;
 	/* A streak is long if it has more than a quarter of the files. rows_begun: number of
 	 * counted opens up to the end of the epoch's last long streak; if there was none,
@@ -117,16 +122,17 @@ struct script {
 	/* for each division, the number of files whose bit is set in `parts` */
 	uint32_t parted[DIVISIONS];
 	bool refuted[DIVISIONS];
-	/* A list of opens, the oldest first. Each was made by a rank that had already opened as
-	 * many files as a part has in the division DROPS. */
+	/* A list of opens, the oldest first. Each open was made by a rank that had
+	 * already opened as many files as a part has in the division DROPS. */
 	struct beyond *beyond;
 	uint32_t n_beyond, room_beyond;
 	/* Numbers of opens in this epoch. up: opens by threads whose last file was an earlier one.
 	 * down: opens by threads whose last file was a later one. */
 	uint32_t up, down;
-	/* A step is the distance from the last file of a worker's batch to the first file of the
-	 * worker's next batch. last_step: the newest distance that was not seen before. If a worker
-	 * goes on over the same distance again, it becomes `step`. */
+	/* A step is the distance from the last file of a worker's batch to the first
+	 * file of the worker's next batch. last_step: the newest distance that was not
+	 * seen before. If a worker goes on over the same distance again, this distance
+	 * becomes `step`. */
 	uint32_t step, last_step;
 	/* number of files in a batch, as found at the script's last turn; 0: not known */
 	uint32_t batch;
@@ -148,8 +154,8 @@ struct script {
 	bool labels_of_images;
 	/* a thread has opened a label before another thread opened the image */
 	bool labels_first;
-	/* The script's first turn was made because its epoch was over: it joined the running epoch
-	 * (OPENED_BEHIND). The next turn clears this. */
+	/* The script's epoch was over before the script's first turn, so the script
+	 * joined the running epoch (OPENED_BEHIND). The next turn clears this. */
 	bool behind;
 };
 
@@ -167,7 +173,8 @@ struct rank {
 	bool padded;
 };
 
-/* A thread of a rank. It opens files in the order in which the rank has passed them to it. */
+/* A thread of a rank. The thread opens files in the order in which the rank has passed
+ * them to the thread. */
 struct worker {
 	uint64_t id, used;
 	/* index of the worker's rank in current.ranks; NOBODY: this entry is not used */
@@ -182,8 +189,9 @@ struct worker {
 	/* the worker's last file that did not follow its previous file in the order of names; if
 	 * there is none, the worker's first file */
 	uint32_t start;
-	/* number of files that the worker has opened last, each of them the file next to the
-	 * previous one */
+	/* number of files in the worker's present batch: the last files that the worker
+	 * has opened, each of them the one after the previous one in the order of
+	 * names */
 	uint32_t batch;
 	/* for images and for labels, how often the worker has opened `file` in this pass */
 	uint32_t row[FILE_KINDS];
@@ -194,8 +202,8 @@ struct worker {
 	bool images; /* the worker has opened images, not only labels */
 	/* `file` has a new mark, because the worker has opened it again (note_again) */
 	bool doubted;
-	/* the worker's last open was one of a label, and was not counted, so that an open of the
-	 * image will be counted */
+	/* the worker's last open was that of a label, and was not counted; so the next
+	 * open of the label's image will be counted */
 	bool is_owed;
 	/* looked: the file at which the worker has only looked (OPENED_LOOKED); NO_FILE: none.
 	 * looked_turns: number of the script's turns at that time. */
@@ -211,9 +219,10 @@ struct worker {
 struct current {
 	uint64_t opened; /* number of recorded opens since the job was added */
 	uint64_t begun;	 /* number of recorded opens when the running epoch began */
-	/* went_back: the job went back to an earlier point, which lies in the epoch before_epoch.
-	 * Up to this point n_before files had been read, and `before` has a bit for each file,
-	 * which is set for these files. A new script continues after them. */
+	/* went_back: the job went back to an earlier point, which lies in the epoch
+	 * before_epoch. n_before: number of files that had been read up to this point.
+	 * `before` has a bit for each file, set if the file is one of these. A new
+	 * script goes on with the other files. */
 	bool went_back;
 	uint32_t before_epoch, n_before;
 	uint8_t *before; /* NULL: no file of before_epoch had been read */
@@ -235,7 +244,8 @@ struct choice {
  * *ret to this epoch. */
 bool current_was_chosen(
 	const struct epochs *epochs, const struct open_request *request, uint32_t *ret);
-/* Decides what an open means for its script, and which epoch's sample the file gives. */
+/* Decides what the open means for the script that makes it, and to which epoch the file
+ * belongs. */
 struct choice current_choose(
 	const struct epochs *epochs, const struct open_request *request);
 
@@ -246,19 +256,19 @@ struct choice current_choose(
  * engine does not know the thread. */
 uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
 	const struct record *opened);
-/* Tells whether the present series of ascending files of one of the script's workers began with the
- * file. */
+/* Tells whether one of the script's workers began its present row, a series of ascending
+ * files, with this file. */
 bool begins_row(
 	const struct current *current, const struct script *script, uint32_t file);
 /* Returns the number of counted opens before the script's last pass. Returns a smaller number if
  * the passes of its workers may overlap. */
 uint32_t since_run(const struct script *script);
-/* Tells whether the script makes one whole pass after the other: after a run that had all files,
- * the next run had all files exactly as many opens later as there are files. */
+/* Tells whether the script makes one whole pass after the other: exactly as many opens
+ * as there are files lie between the ends of the last two runs that had all files. */
 bool is_regular(const struct script *script);
-/* Returns the least number J for which it is improbable (less than one in a million) that given J
- * files come last in a random order of all files. If there are few files, returns an eighth of
- * them. */
+/* Returns the least number J such that J given files come last in a random order of all
+ * files with a chance below one in a million. If there are few files, returns an eighth
+ * of them. */
 uint32_t n_hedged(const struct script *script);
 
 /* --- reading.c --- */
@@ -273,11 +283,12 @@ bool current_needs_draining(const struct epochs *epochs, uint64_t now_ns);
 /* Tells whether another script has turned to the same epoch, has not ended, and has opened a file
  * within the job's last N opens, where N is the number of files. */
 bool shares_epoch(const struct epochs *epochs, const struct script *script);
-/* Tells whether another script is in the middle of the draining epoch, which would end if the next
- * epoch began. `script` is the script that wants to turn: only scripts count that are older than
- * this one, have turned before, and have opened a file since the running epoch began. NULL: a new
- * script wants to begin; then every script counts that has opened a file since the running epoch
- * began, or within the last minute. */
+/* Tells whether another script is in the middle of the draining epoch, which would end
+ * if the next epoch began. `script` is the script that wants to turn: only scripts count
+ * that are older than this one, have turned before, and have opened a file since the
+ * running epoch began. script = NULL: a new script wants to begin; then every script
+ * counts that has opened a file since the running epoch began, or within the last
+ * minute. */
 bool strands_another(const struct epochs *epochs, const struct script *script);
 
 /* --- repeats.c --- */
@@ -318,8 +329,8 @@ bool is_worker_of(const struct current *current, const struct worker *worker,
 bool may_keep(const struct record *opened);
 /* Tells whether the script has opened the file in its epoch. */
 bool is_opened(const struct script *script, uint32_t file);
-/* Tells whether the worker has only looked at a file (OPENED_LOOKED) in this epoch, and nobody in
- * the script has read the file in this epoch. */
+/* Tells whether the worker has only looked at a file (OPENED_LOOKED) in this epoch, and
+ * no thread of the script has read the file in this epoch. */
 bool has_looked(const struct script *script, const struct worker *worker);
 /* Tells whether the open is the script's first open of this image in its epoch. */
 bool is_new_image(
@@ -335,16 +346,16 @@ bool is_in_order(const struct script *script);
  * such thread. */
 uint32_t other_half(
 	const struct current *current, uint32_t rank, uint32_t file, bool label);
-/* Tells whether an open is one of a label (label = true) by a thread that opens no images. worker:
- * the thread; NULL: the engine does not know the thread. */
+/* Tells whether a thread opens a label, and is one that opens no images. label: the open
+ * is that of a label. worker: the thread; NULL: the engine does not know the thread. */
 bool is_only_label(const struct script *script, const struct worker *worker, bool label);
 
 /* --- script_ranks.c --- */
 
 /* Returns the number of the script's ranks that are still reading, at least 1. */
 uint32_t n_ranks(const struct current *current, const struct script *script);
-/* Tells whether a file with this mark was opened as one of the first files of the epoch, so that
- * this open may have been only a look at the file. */
+/* Tells whether a file with this mark was among the first files that were opened in the
+ * epoch, so that its open may have been only a look at the file. */
 bool is_first(const struct current *current, const struct script *script, uint32_t mark);
 /* Returns the number of files of each part, if the files are divided among so many ranks. */
 uint32_t files_of_part(

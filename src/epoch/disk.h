@@ -21,12 +21,13 @@ int disk_cant(const char *path, const char *what, int err);
 /* Opens a file for reading; follows no link. Returns NULL and sets errno on errors. */
 FILE *disk_fopen(const char *path);
 
-/* *ret_done: number of bytes written, also after a failure. place: the name under which
- * a test can make this fail (base/fault.h). */
+/* Writes n bytes at the offset. *ret_done: number of bytes written, also after a
+ * failure. place: the name under which a test can make this fail (base/fault.h). */
 must_check int disk_write(int fd, const void *bytes, size_t n, uint64_t offset,
 	const char *place, size_t *ret_done);
 
-/* *ret_n is less than n only at the end of the file. */
+/* Reads n bytes at the offset. *ret_n: number of bytes read, less than n only if the
+ * file ends before. */
 must_check int disk_read(int fd, void *bytes, size_t n, uint64_t offset, size_t *ret_n);
 
 /* Brings data to the disk (fdatasync). place: as in disk_write. */

@@ -34,7 +34,8 @@ struct pin *epoch_pin(const struct epoch *epoch, uint32_t position)
 	return NULL;
 }
 
-/* The number of hash chains stays if there is no memory for more; they become longer. */
+/* Doubles the number of hash chains. If there is no memory for this, the number stays,
+ * and the chains become longer. */
 static void add_chains(struct epoch *epoch)
 {
 	struct pin *pin;
@@ -250,7 +251,8 @@ struct drawn epoch_pop(struct epoch *epoch)
 	return drawn;
 }
 
-/* The pins of the queue's samples belong to the caller from now on. */
+/* Moves the queue to *ret. The pins of the queue's samples belong to the caller from now
+ * on. */
 static void hand_over_queue(
 	struct epochs *epochs, struct epoch *epoch, struct drawn_queue *ret)
 {
@@ -291,7 +293,8 @@ void epoch_begun(struct epochs *epochs, struct epoch *epoch, int status)
 	epochs->needed += epoch->set->positions - epoch->bound;
 }
 
-/* Requests that wait for the stream choose their epochs again, in epochs_resume. */
+/* Ends the epoch's stream. Requests that wait for the stream choose their epochs again,
+ * in epochs_resume. */
 void epoch_end_stream(struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {
 	if (epoch->stream == STREAM_ABSENT)

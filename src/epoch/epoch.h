@@ -65,8 +65,8 @@ struct epoch_set {
 	/* the sample of each position; NULL: the samples of `selection`, ascending */
 	const sample_id *fixed;
 	uint32_t positions; /* number of positions of an epoch */
-	/* Equal for sets whose files have the same names. A request has the number of
-	 * the set in which its file name was looked up. */
+	/* A number that is equal in sets whose files have the same names. A request has
+	 * this number of the set in which the request's file name was looked up. */
 	uint32_t names;
 	void *owner; /* for the caller, and for epochs_pins_of */
 	/* private to the engine */
@@ -79,18 +79,18 @@ struct epochs_config {
 	/* the set of all epochs, until epochs_use_set gives later epochs another one */
 	struct epoch_set set;
 	uint32_t limit; /* number of epochs that the job may have */
-	/* number of samples to draw ahead of the bindings; at least 1 */
+	/* number of samples that are drawn before they are bound; at least 1 */
 	uint32_t lookahead;
 	/* the largest number of samples in the queue of an epoch; 0: `lookahead` */
 	uint32_t most_ahead;
-	/* number of positions of a file; above 1 for batches and shards */
+	/* number of positions that a file has; above 1 for batches and shards */
 	uint32_t file;
 	/* the job repeats saved orders: its epochs have orders before they begin */
 	bool replays;
 	/* Other processes decide the samples, as for a rank of a group: the caller
 	 * passes samples without an EFFECT_DRAW. `kind` must be EPOCHS_DRAWN. */
 	bool fed;
-	/* -EBUSY for a second script that reads current/ far from the first one */
+	/* a second script that reads current/ far from the first one gets -EBUSY */
 	bool refuses_second;
 	uint64_t idle_ns; /* without reads for this long the job is parked */
 };
@@ -99,22 +99,25 @@ must_check int epochs_new(const struct epochs_config *config, struct epochs **re
 /* The caller has called epochs_leave before, so that the engine has no pins. */
 void epochs_free(struct epochs **epochs);
 
-/* Gives the epochs from `first` on, none of which has begun, another set of samples. The
- * set stays valid until epochs_drop_set returns it. */
+/* Gives another set of samples to the epochs from `first` on, none of which has begun.
+ * The set stays valid until epochs_drop_set returns it. */
 void epochs_use_set(struct epochs *epochs, uint32_t first, struct epoch_set *set);
-/* The first epoch after all that have begun or have an order in a file. */
+/* Returns the number of the first epoch after all epochs that have begun or have an
+ * order in a file. */
 uint32_t epochs_first_new(const struct epochs *epochs);
 /* Removes a set that no epoch needs, and returns it to the caller. Returns NULL if all
- * sets are needed: by epochs in memory, with an order in a file, or yet to begin. */
+ * sets are needed. A set is needed by an epoch that is in memory, has an order in a
+ * file, or has yet to begin. */
 struct epoch_set *epochs_drop_set(struct epochs *epochs);
-/* The set of an epoch. EPOCH_CURRENT: of the epoch that a new script would read. */
+/* Returns the set of an epoch. EPOCH_CURRENT stands for the epoch that a new script
+ * would read. */
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t epoch);
-/* Tells whether a script has opened a file of current/ in the last minute. This script
- * may have ended since: another script may still open files whose names this one has
- * listed. */
+/* Tells whether a script has opened a file of current/ in the last minute. A script that
+ * has ended since then counts, too: another script may still open files by the names
+ * that the ended one has listed. */
 bool epochs_current_is_read(const struct epochs *epochs, uint64_t now_ns);
-/* All processes of the script with this number have ended, so it opens no more
- * files. */
+/* Tells the engine that all processes of the script with this number have ended, so that
+ * the script opens no more files. */
 void epochs_script_ended(struct epochs *epochs, uint64_t id);
 /* The script that opened a file of current/ last. */
 struct epochs_script {
@@ -124,7 +127,7 @@ struct epochs_script {
 	bool has_rank; /* the rank passed to epochs_last_script is one of the script's */
 };
 struct epochs_script epochs_last_script(const struct epochs *epochs, uint64_t rank);
-/* The set with the most positions, among those that current/ may show now. */
+/* Returns the set with the most positions, among the sets that current/ may show now. */
 const struct epoch_set *epochs_widest_set(const struct epochs *epochs);
 
 /* --- effects ------------------------------------------------------------------------- */
@@ -145,7 +148,7 @@ struct pin {
 	uint32_t position;
 	/* number of bindings of the epoch before the pin's binding */
 	uint32_t sequence;
-	uint32_t opens; /* readers that have the position's file open */
+	uint32_t opens; /* number of readers that have the position's file open */
 	bool given;
 };
 TAILQ_HEAD(pins, pin);
@@ -210,8 +213,8 @@ enum notice {
 enum effect_kind {
 	/* Make a stream of the samples of `epoch` that are not bound, and call epochs_begun. */
 	EFFECT_BEGIN,
-	/* Remove `epoch`'s stream, even if it is being made, and unpin `queue`'s
-	 * samples. */
+	/* Remove `epoch`'s stream, even if the stream is still being made, and unpin the
+	 * samples of `queue`. */
 	EFFECT_END,
 	/* Draw `sample`, or any sample if this is SAMPLE_NONE, for the request that
 	 * waits at `epoch` and `position`. Then call epochs_drawn and
@@ -273,12 +276,13 @@ static inline void effects_init(struct effects *effects)
 void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t now_ns,
 	struct effects *effects);
 
-/* The reader gave up, so the request gets no answer and no binding. Returns false if
- * the request does not wait. */
+/* Takes a request back whose reader gave up: the request gets no answer and no binding.
+ * Returns false if the request does not wait. */
 bool epochs_cancel(struct epochs *epochs, struct open_request *request);
 
-/* The epoch's stream was made (status 0), or could not be made (-errno). Does nothing if
- * the engine has demanded by EFFECT_END that the stream be removed. */
+/* Tells the engine that the epoch's stream was made (status 0), or could not be made
+ * (status -errno). Does nothing if the engine has demanded by EFFECT_END that the stream
+ * be removed. */
 void epochs_begun(struct epochs *epochs, uint32_t epoch, int status, uint64_t now_ns);
 /* Handles one request whose stream was made, has failed or has ended; or copies more
  * samples of the previous epoch to a new epoch (adopt.c). After each event the caller
@@ -309,9 +313,9 @@ void epochs_take_drawn(struct epochs *epochs, struct effects *effects);
  * end. -ENOMEM */
 must_check int epochs_go_on(
 	struct epochs *epochs, uint32_t epoch, struct effects *effects);
-/* A reader of another process has consumed the next sample of a fed job's epoch: the
- * first one in the queue or, if the queue is empty, `next`. Binds the sample to the
- * first unbound position, which counts as consumed. -ENOMEM */
+/* Tells the engine that a reader of another process has consumed the next sample of a
+ * fed job's epoch: the first one in the queue or, if the queue is empty, `next`. Binds
+ * the sample to the first unbound position, which counts as consumed. -ENOMEM */
 must_check int epochs_had(
 	struct epochs *epochs, uint32_t epoch, sample_id next, struct effects *effects);
 
@@ -323,13 +327,14 @@ must_check int epochs_skip(struct epochs *epochs, uint32_t epoch, uint32_t posit
 /* Notes a position that an epoch's saved order leaves out, if there is memory. */
 void epochs_was_skipped(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
-/* A reader has got the bytes of the position's sample. Returns true if the sample is
- * pinned and no reader has got its bytes before; for EPOCHS_MIRRORED, always. */
+/* Notes that a reader has got the bytes of the position's sample. Returns true if the
+ * sample is pinned and no reader has got its bytes before; for EPOCHS_MIRRORED,
+ * always. */
 bool epochs_given(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
 /* Ends a request that was answered with status 0, and is not for a label. read: the
  * reader has read the file, or the sample can't be prepared, so the position is
- * consumed. Otherwise the position can be opened again. */
+ * consumed. If `read` is false, the position can be opened again. */
 void epochs_released(struct epochs *epochs, uint32_t epoch, uint32_t position, bool read,
 	uint64_t now_ns, struct effects *effects);
 
@@ -338,12 +343,13 @@ void epochs_released(struct epochs *epochs, uint32_t epoch, uint32_t position, b
 void epochs_released_before(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	uint64_t now_ns, struct effects *effects);
 
-/* The caller has given back the pins in effects->unpinned. The engine keeps the memory
- * of these structs for later bindings, because an allocation would take longer than the
- * rest of a binding. */
+/* Tells the engine that the caller has given back the pins in effects->unpinned. The
+ * engine keeps the memory of these structs for later bindings, because an allocation
+ * would take longer than the rest of a binding. */
 void epochs_unpinned(struct epochs *epochs, struct effects *effects);
 
-/* The order of an ended epoch is in a file now. epochs_reap then returns the epoch. */
+/* Tells the engine that the order of an ended epoch is in a file now. epochs_reap
+ * returns the epoch as soon as none of its samples is pinned. */
 void epochs_saved(struct epochs *epochs, uint32_t epoch);
 
 /* Returns an epoch that the engine needs no more, or NULL. epoch_reaped_free frees it,
@@ -351,12 +357,12 @@ void epochs_saved(struct epochs *epochs, uint32_t epoch);
 struct epoch *epochs_reap(struct epochs *epochs);
 void epoch_reaped_free(struct epoch *epoch); /* NULL is allowed */
 
-/* The order files of all epochs before `epoch` were removed: opens in these epochs get
- * -ESTALE. */
+/* Tells the engine that the order files of all epochs before `epoch` were removed. Opens
+ * in these epochs get -ESTALE from now on. */
 void epochs_forget_before(struct epochs *epochs, uint32_t epoch);
 
-/* Tells the time. A job that has read nothing for config.idle_ns is parked: its streams
- * end, and the pins of samples that are not open are dropped. */
+/* Tells the engine the time. A job that has read nothing for config.idle_ns is parked:
+ * its streams end, and the pins of samples that are not open are dropped. */
 void epochs_time(struct epochs *epochs, uint64_t now_ns, struct effects *effects);
 
 /* Removes the job. epochs_resume answers waiting requests with -ENODEV. All pins are
@@ -380,9 +386,9 @@ struct epochs_order_file {
 	uint32_t epoch, bound;
 };
 
-/* Tells the engine which epochs have orders in files, after the replay of all records.
- * The engine takes over `orders`. Epochs after the running one will have these orders
- * when they begin. If no epoch runs, because the journal is lost, all epochs with
+/* Tells the engine which epochs have orders in files. Called after the replay of all
+ * records. The engine takes over `orders`. Epochs after the running one will have these
+ * orders when they begin. If no epoch runs, because the journal is lost, all epochs with
  * orders count as ended or, if the job repeats saved orders (config.replays), as not
  * begun. */
 void epochs_has_orders(struct epochs *epochs, struct epochs_order_file *orders, size_t n);
@@ -422,8 +428,9 @@ must_check int epochs_prepare(const struct epochs *epochs, const struct epoch_se
 void epochs_restored(struct epochs *epochs, struct epoch *running, struct epoch *draining,
 	struct effects *effects);
 
-/* The result of EFFECT_LOAD. loaded: an epoch with 0 reads from epochs_prepare, which
- * the engine takes over; or NULL, with status = -errno. */
+/* Tells the result of EFFECT_LOAD. loaded: an epoch without reads, which epochs_prepare
+ * has made, and which the engine takes over. If loading has failed, `loaded` is NULL,
+ * and `status` is -errno. */
 void epochs_loaded(
 	struct epochs *epochs, uint32_t epoch, struct epoch *loaded, int status);
 /* Finds an epoch for whose EFFECT_LOAD epochs_loaded has not been called yet. Returns
@@ -431,5 +438,5 @@ void epochs_loaded(
 bool epochs_wants_load(
 	const struct epochs *epochs, uint32_t *ret_epoch, uint32_t *ret_bound);
 
-/* The number of times that the job has gone back. */
+/* Returns the number of times that the job has gone back. */
 uint32_t epochs_era(const struct epochs *epochs);

@@ -6,6 +6,8 @@
 #include "base/ensure.h"
 #include "epoch/current.h"
 
+#include <errno.h>
+
 /*
  *  opens.c       handles an open, from the request to its answer
  *  epochs.c      handles all other events of a job
@@ -47,15 +49,16 @@ struct epoch {
 	/* all positions before this one are bound; counted only by epochs_had */
 	uint32_t first_unbound;
 	uint32_t read_end; /* no position from this one on is consumed */
-	/* while the epoch drains: value of running->bound when a file of this epoch was
-	 * last opened */
+	/* while the epoch drains: value of epochs->running->bound when a file of this
+	 * epoch was last opened */
 	uint32_t read_at;
 	bool over;
 	bool saving; /* EFFECT_SAVE was demanded */
 	bool saved;  /* the order is in a file */
 	enum load_state load;
 	enum stream_state stream;
-	/* drawn and unbound samples; the ring is NULL while the epoch has no stream */
+	/* samples that are drawn, but not bound yet; queue.ring is NULL while the epoch
+	 * has no stream */
 	struct drawn_queue queue;
 	/* pins of samples that are bound and not consumed, in the order of binding */
 	struct pins pins;
@@ -63,7 +66,8 @@ struct epoch {
 	/* hash table of the pins by position: 2^chain_bits lists */
 	LIST_HEAD(pin_chain, pin) * chains;
 	unsigned chain_bits;
-	/* the bound samples, by which a replay finds duplicates; NULL: no replay */
+	/* the bound samples in a replay, which finds samples that are bound twice; NULL:
+	 * no replay */
 	roaring_bitmap_t *replayed;
 	/* made by epochs_prepare: a bit for each file, set if the file was consumed */
 	uint8_t *files_read;
@@ -78,8 +82,8 @@ struct adopting {
 	/* index in current.scripts of the script that has begun the epoch */
 	uint32_t script;
 	uint32_t from;
-	/* the files whose samples are kept; owned. next: number of their positions that were
-	 * looked at */
+	/* the files whose samples are kept; owned. next: number of positions of these
+	 * files that adopt_some has already dealt with */
 	uint32_t *files, n_files, next;
 	uint32_t beyond; /* index of the next entry of script.beyond to record */
 	struct record opened;
@@ -185,15 +189,22 @@ static inline struct epoch *find_epoch(const struct epochs *epochs, uint32_t num
 	return NULL;
 }
 
-/* Begins an epoch. drains: the previous epoch drains from now on; otherwise it must be
- * over. -ENOMEM */
+/* Begins an epoch. drains: the previous epoch drains from now on; if not set, the
+ * previous epoch must be over. -ENOMEM */
 must_check int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	struct effects *effects, struct epoch **ret);
 void let_go_of_draining(struct epochs *epochs, struct effects *effects);
 
-/* --- go_back.c --- */
+/* --- go_back.c, replay.c --- */
 
-/* Number of bindings in the order of a known epoch; 0: the epoch is not in `known`. */
+static inline int refuse(const char *reason, const char **ret_reason)
+{
+	*ret_reason = reason;
+	return -EINVAL;
+}
+
+/* Returns the number of bindings in the order of a known epoch; 0 if the epoch is not in
+ * `known`. */
 uint32_t known_bound(const struct epochs *epochs, uint32_t number);
 void known_remove(struct epochs *epochs, uint32_t number);
 /* Moves all live epochs to `dead`, and forgets all scripts. Then makes `running` run,
@@ -222,7 +233,7 @@ void skip_forget(struct epochs *epochs, uint32_t before);
 /* The sample of a position in a job of kind EPOCHS_FIXED or EPOCHS_MIRRORED. */
 sample_id fixed_sample(const struct epoch_set *set, uint32_t position);
 /* Passes the requests that wait for the epoch's stream to epochs_resume, which handles
- * them again (status 0), or answers them with -errno. */
+ * them again (status 0), or answers them with an error (status -errno). */
 void resume_waiting(struct epochs *epochs, uint32_t number, int status);
 
 /* --- epoch.c --- */
@@ -247,10 +258,11 @@ void epoch_bind(
 void epoch_mark_consumed(struct epoch *epoch, uint32_t position);
 /* Requests the order of an epoch that has begun again (EFFECT_LOAD). */
 void epoch_load(struct epoch *epoch, struct effects *effects);
-/* drains: the previous epoch drains from now on; otherwise it must be over. */
+/* drains: the previous epoch drains from now on; if not set, the previous epoch must be
+ * over. */
 void epoch_run(struct epochs *epochs, struct epoch *epoch, bool drains);
 
-/* NULL: there is no unused pin. */
+/* Returns NULL if there is no unused pin. */
 struct pin *epoch_take_spare(struct epochs *epochs);
 struct pin *epoch_pin(const struct epoch *epoch, uint32_t position);
 /* Adds the pin of the position that was bound last. Unpins the sample if there is no
@@ -280,7 +292,7 @@ void epoch_begun(struct epochs *epochs, struct epoch *epoch, int status);
 void epoch_end_stream(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects);
 void epoch_end(struct epochs *epochs, struct epoch *epoch, struct effects *effects);
-/* Requests EFFECT_SAVE if the epoch is over, and neither runs nor drains. */
+/* Adds EFFECT_SAVE to the effects if the epoch is over, and neither runs nor drains. */
 void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effects);
 
 /* --- adopt.c--- */

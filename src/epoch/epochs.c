@@ -6,7 +6,8 @@
 
 #include <errno.h>
 
-/* The events of a job, except opens: what begins, is released and ends. */
+/* The events of a job, except opens: epochs begin, files are released, epochs end, the
+ * job is parked or removed. */
 
 void effect_unpin(struct effects *effects, uint32_t epoch, sample_id sample)
 {
@@ -73,7 +74,8 @@ void epochs_free(struct epochs **epochs_pointer)
 
 /* --- how epochs follow one another --------------------------------------------------- */
 
-/* Called when no worker is expected to come back to the draining epoch. */
+/* Ends the draining epoch. Called when no worker is expected to read this epoch any
+ * more. */
 void let_go_of_draining(struct epochs *epochs, struct effects *effects)
 {
 	struct epoch *draining = epochs->draining;
@@ -87,7 +89,8 @@ void let_go_of_draining(struct epochs *epochs, struct effects *effects)
 	epoch_save(epochs, draining, effects);
 }
 
-/* The previous epoch's stream ends, and is made again only for a slow worker. */
+/* Begins an epoch. The previous epoch's stream ends, and is made again only if a slow
+ * worker opens an unbound position of that epoch. */
 int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	struct effects *effects, struct epoch **ret)
 {
@@ -288,11 +291,11 @@ static bool is_waited_for(const struct epochs *epochs, const struct epoch *epoch
 	return false;
 }
 
-/* Tells whether a fed job's draining epoch must end before all its samples are
- * consumed. Two conditions: its reads have stopped (no script reads it, or none of its
- * samples was consumed for a minute); and its end is awaited, by an open of the running
- * epoch, which gets few samples until then, or by other ranks, while scripts read
- * current/. */
+/* Tells whether a fed job's draining epoch must end before all its samples are consumed.
+ * Two conditions must hold. First, its reads have stopped: no script reads it, or none
+ * of its samples was consumed for a minute. Second, its end is awaited: an open of the
+ * running epoch waits for a sample, or other ranks wait (epochs_hurry), and either a
+ * script reads current/ or that minute is over. */
 static bool is_stranded(struct epochs *epochs, uint64_t now_ns)
 {
 	const struct epoch *draining = epochs->draining;

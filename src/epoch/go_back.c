@@ -4,7 +4,6 @@
 #include "base/ensure.h"
 #include "epoch/epoch_internal.h"
 
-#include <errno.h>
 #include <string.h>
 
 /*
@@ -122,14 +121,9 @@ void epochs_loaded(
 
 /* --- an epoch from its order ---------------------------------------------------------- */
 
-static int refuse(const char *reason, const char **ret_reason)
-{
-	*ret_reason = reason;
-	return -EINVAL;
-}
-
-/* Returns one bit for each sample id. If millions of samples are in random order, these
- * bits are tested far faster than a compressed bitmap. NULL: no memory. */
+/* Returns an array with one bit for each sample id, set if the sample is selected; NULL
+ * if there is no memory. Tests of millions of samples in random order take far less time
+ * than in a compressed bitmap. */
 static uint8_t *selected_bits(const roaring_bitmap_t *selection)
 {
 	uint8_t *bits = calloc(roaring_bitmap_maximum(selection) / 8 + 1, 1);
@@ -231,7 +225,8 @@ static int read_all(
 	return 0;
 }
 
-/* Finds the files all of whose positions were consumed. */
+/* Sets epoch->files_read and n_files_read: the files of which all positions were
+ * consumed. */
 static int find_files_read(const struct epochs *epochs, struct epoch *epoch)
 {
 	uint32_t n = epoch->set->positions, per_file = epochs->config.file;

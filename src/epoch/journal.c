@@ -57,7 +57,7 @@ static void note_not_synced(struct journal *journal, uint32_t epoch, int err)
 	journal->sync_error = err;
 }
 
-/* Brings the names of all files to the disk. */
+/* Brings the names of all segments' files to the disk. */
 static int sync_names(struct journal *journal)
 {
 	uint32_t created;
@@ -89,7 +89,7 @@ static void sync_before(struct journal *journal)
 }
 
 /* Creates a segment's file under another name, and renames it. So a file with a
- * segment's name never has the content of an older one. *ret: the file's descriptor.
+ * segment's name never holds bytes of an older segment. *ret: the file's descriptor.
  * *ret_unsynced: -errno if the file may be missing on the disk. */
 static int create_segment(const char *path, const char *beside, const void *bytes,
 	size_t n, int *ret, int *ret_unsynced)
@@ -152,7 +152,8 @@ static int begin_segment(struct journal *journal, const uint8_t *bytes)
 	return 0;
 }
 
-/* *ret_done: number of written bytes, also after a failure. */
+/* Writes the rest of journal->writing. *ret_done: number of bytes written now, also
+ * after a failure. */
 static int write_buffer(struct journal *journal, size_t *ret_done)
 {
 	struct record_buffer *buffer = journal->writing;
@@ -353,7 +354,8 @@ void journal_forget(struct journal *journal, uint32_t epoch)
 		if (end > journal->file_lag && epoch < end - journal->file_lag)
 			end = epoch + journal->file_lag;
 	}
-	/* a later segment that is not on the disk would be lost in a power failure */
+	/* the sync comes first, because a power failure could lose later segments that
+	 * are not on the disk, in addition to the removed ones */
 	if (first >= end || journal_sync(journal) != 0)
 		return;
 	for (uint32_t i = first; i < end; i++)
@@ -424,7 +426,7 @@ static int journal_new(const char *directory, const struct journal_identity *ide
 	lock_init(&journal->lock, LOCK_RANK_JOURNAL, "journal");
 	ensure(pthread_cond_init(&journal->changed, NULL) == 0);
 	journal->identity = *identity;
-	/* this pointer is only valid during journal_open */
+	/* these two pointers are only valid during journal_open */
 	journal->identity.job = NULL;
 	journal->identity.others = NULL;
 	journal->most_positions = journal_most_positions(identity);

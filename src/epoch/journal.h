@@ -81,22 +81,24 @@ must_check int journal_set_aside(const char *directory);
  * descriptor. Follows no link. Other files stay, also in before/. */
 must_check int journal_remove_all(int directory);
 
-/* A number that no other journal has, not even an earlier one of this job; 0: there is
- * no segment yet. */
+/* Returns a number that no other journal has, not even an earlier one of this job.
+ * Returns 0 if there is no segment yet. */
 uint64_t journal_id(const struct journal *journal);
 
 /* Returns the path of an order file beside the next segment, which must begin with a
  * RESTORED (record.h). drains: the file is for the epoch that will drain; otherwise for
- * the one that will run. The caller frees the path. NULL: no memory. */
+ * the one that will run. The caller frees the path. Returns NULL if there is no
+ * memory. */
 char *journal_next_order(
 	const struct journal *journal, const char *directory, bool drains);
 /* Returns such a path for an existing segment that begins with a RESTORED. */
 char *journal_order_of(const char *directory, uint32_t segment, bool drains);
 
-/* Makes room in memory for a few records, so that appending them can't fail. -ENOMEM */
+/* Makes room in memory for a few records, so that the next journal_append calls can't
+ * fail. -ENOMEM */
 must_check int journal_reserve(struct journal *journal);
 
-/* The next segments belong to this set of samples. */
+/* Makes the segments that begin from now on belong to this set of samples. */
 void journal_use(struct journal *journal, const struct order_set *set);
 
 /* Appends a record in memory, without a system call, in some tens of ns. A BEGUN begins
@@ -117,19 +119,21 @@ void journal_flush(struct journal *journal);
  * similar: records can't be written now; -ENOMEM: they can't be appended. */
 must_check int journal_sync(struct journal *journal);
 
-/* Compacts the last segment if it has far more records than positions, because scripts
- * keep opening files of current/ in one epoch: only their last opens stay. A replay then
- * gives the same epochs, and these opens. One thread at a time may call this. It takes
- * long; others can call journal_flush meanwhile. A failure is logged, and harmless. */
+/* Compacts the last segment if it has far more records than positions. This happens when
+ * scripts keep opening files of current/ in one epoch. Only each script's last opens
+ * stay; a replay then gives the same epochs, and these opens. One thread at a time may
+ * call this. It takes long; other threads can call journal_flush meanwhile. A failure is
+ * logged, and harmless. */
 void journal_compact(struct journal *journal);
 
-/* Removes segments that only have records of epochs before `epoch`, but never the
- * newest segment. First syncs the journal; if this fails, removes nothing. */
+/* Removes the segments whose records all are of epochs before `epoch`, except the newest
+ * segment, which always stays. First syncs the journal; if this fails, removes
+ * nothing. */
 void journal_forget(struct journal *journal, uint32_t epoch);
 
 /* Abandons the journal of a removed job: no thread writes to it when the function
  * returns, or later. The caller must hold no lock. */
 void journal_abandon(struct journal *journal);
 
-/* Flushes and syncs first. No file is removed. */
+/* Closes the journal after a flush and a sync. No file is removed. */
 void journal_close(struct journal **journal);

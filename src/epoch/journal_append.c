@@ -42,7 +42,8 @@ uint32_t reader_give_number(struct reader_numbers *readers, const struct reader 
 
 /* --- memory --- */
 
-/* The thread that writes the file can't take the buffer until put_filling. */
+/* Takes the buffer for new records. The thread that writes the file can't take it until
+ * put_filling. */
 static struct record_buffer *take_filling(struct journal *journal)
 {
 	struct record_buffer *filling = atomic_exchange(&journal->filling, NULL);
@@ -81,7 +82,8 @@ static bool push(struct journal *journal, const void *bytes, size_t n)
 }
 
 /* There was no memory for a record. From now on records of positions of the epochs that
- * have begun are omitted: a replay fails if one in the middle of an epoch is missing. */
+ * have begun are omitted: a replay fails if a record in the middle of an epoch is
+ * missing. */
 static void lose(struct journal *journal, uint32_t epoch)
 {
 	struct loss *loss = &journal->loss;
@@ -106,8 +108,9 @@ static bool is_end(const struct loss *loss, const struct record *record)
 	return record->kind == RECORD_ENDED;
 }
 
-/* Tells whether the record can be appended now. While records are lost, one that ends an
- * epoch is `owed`: appended before the next BEGUN. */
+/* Tells whether the record can be appended now. While records are being lost, a record
+ * that ends an epoch is put on the list `owed`, which is appended before the next
+ * BEGUN. */
 static bool survives(struct loss *loss, const struct record *record)
 {
 	if (record->epoch >= loss->whole_from)
@@ -139,8 +142,8 @@ static size_t encode_owed(const struct journal *journal, struct disk_record *ret
 	return n * sizeof(*ret);
 }
 
-/* The least number that the next segment may have. Numbers ascend even if the job goes
- * back. */
+/* Returns the least number that the next segment may have. Numbers of segments ascend
+ * even if the job goes back. */
 static uint32_t number_after(const struct journal *journal)
 {
 	return journal->begun ? journal->epoch + journal->lag + 1 : 0;

@@ -174,10 +174,10 @@ static int compare_removals(const struct dirent **a, const struct dirent **b)
 	return a_journal != b_journal ? a_journal - b_journal : versionsort(b, a);
 }
 
-/* Removes the files in such an order that those which remain are always the files of
- * some earlier moment. If the process or the machine dies in between, the journal still
- * has all epochs whose orders remain. An order whose epoch the journal lacks would
- * contradict the next epochs. */
+/* Removes the orders before the journals, and newer files before older ones. If the
+ * process or the machine dies in between, the journal still has all epochs whose orders
+ * remain, as at an earlier time. An order whose epoch the journal lacks would contradict
+ * the epochs that begin later. */
 static int remove_in_order(int directory)
 {
 	struct dirent **entries = NULL;

@@ -6,7 +6,7 @@
 #include "base/fault.h"
 
 /*
- * The bytes of a buffer before `done` are written.
+ * The bytes of a buffer before `done` are already written to the file.
  *
  *  | record | record | SEGMENT | head ... | BEGUN | record | record |
  *                 ^ done                                            ^ n

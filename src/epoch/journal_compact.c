@@ -206,8 +206,8 @@ static int count(struct compaction *compaction, const struct disk_record *record
 	return 0;
 }
 
-/* The larger, the longer an engine would remember the script. Engines first forget
- * scripts that have opened few files, or no file for long. */
+/* Returns a number that is the larger, the longer an engine would remember the script.
+ * Engines first forget scripts that have opened few files, or no file for long. */
 static uint64_t known_until(
 	const struct compaction *compaction, const struct script_opens *script)
 {
@@ -243,7 +243,8 @@ static bool is_kept(const struct compaction *compaction,
 	return script->kept && nth > 0 && nth + compaction->kept > script->opens;
 }
 
-/* Readers stay if their opens stay, or if later opens may have their numbers. */
+/* Readers stay if one of their opens stays, or if later records may refer to their
+ * numbers. */
 static void choose_readers(struct compaction *compaction)
 {
 	for (size_t i = 0; i < compaction->n_told; i++) {
@@ -410,8 +411,9 @@ static int replace(struct compaction *compaction)
 	return 0;
 }
 
-/* Waits until this thread alone may write (journal->busy). false: the segment is not the
- * last one any more, a sync of it has failed, or the journal is abandoned. */
+/* Waits until this thread alone may write (journal->busy). Returns false if the segment
+ * is not the last one any more, if a sync of it has failed, or if the journal is
+ * abandoned. */
 static bool take_turn(struct compaction *compaction)
 {
 	struct journal *journal = compaction->journal;

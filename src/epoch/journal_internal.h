@@ -82,8 +82,8 @@ enum { READER_SKIPPED = 64, READER_SEAM };
 #define DETAIL_LABEL 0x80
 
 uint32_t record_checksum(const struct disk_record *record, uint32_t before);
-/* segment: the first epoch of the segment. number: that of the record's reader in the
- * segment; 0: the record has no reader. */
+/* segment: the first epoch of the segment. number: the number that the segment has given
+ * to the record's reader; 0: the record has no reader. */
 struct disk_record record_encode(
 	const struct record *record, uint32_t segment, uint32_t number);
 struct disk_record record_encode_reader(uint64_t id, uint8_t part);
@@ -111,12 +111,13 @@ must_check int journal_path(const char *directory, uint32_t epoch, const char *e
 
 /* --- what was there --- */
 
-/* The end of the newest segment, after which records are appended. */
+/* The end of the newest segment, as a replay has found it. New records are appended
+ * there. */
 struct journal_end {
 	uint32_t first, last; /* numbers of the oldest and the newest segment */
 	uint64_t offset;
 	uint32_t checksum; /* checksum of the last record */
-	uint32_t readers;  /* readers that have numbers in the segment */
+	uint32_t readers;  /* number of readers that have numbers in the segment */
 	uint32_t lag;	   /* the newest segment's number minus its first epoch */
 	uint64_t journal;
 };
@@ -130,21 +131,21 @@ enum head_found {
 
 uint32_t journal_most_positions(const struct journal_identity *identity);
 
-/* -errno, logged: the head can't be read. */
+/* Reads and checks the head of a segment. -errno, logged: the head can't be read. */
 must_check int head_read(int fd, const char *path, uint32_t epoch, struct disk_head *ret,
 	enum head_found *ret_found);
 
 #define JOURNAL_REFUSED                                                                  \
 	"; no file was changed; to begin anew, move the directory's journals away"
 
-/* *ret_torn: the last head is incomplete. -EINVAL, logged: a head is refused, or a
- * segment is missing. */
+/* Checks the heads of all segments. *ret_torn: the head of the last segment is
+ * incomplete. -EINVAL, logged: a head is refused, or a segment is missing. */
 must_check int journal_read_heads(const char *directory,
 	const struct journal_identity *identity, const uint32_t *segments, size_t n,
 	enum journal_found *ret_found, bool *ret_torn);
 
-/* *ret: the newest segment's end. *ret_found: JOURNAL_NEW also if no record is
- * readable. */
+/* Replays all segments. *ret: the end of the newest segment. *ret_found is JOURNAL_NEW
+ * also if no record is readable. */
 must_check int journal_replay(const char *directory,
 	const struct journal_identity *identity, journal_replayed *replayed,
 	void *context, enum journal_found *ret_found, struct journal_end *ret);
@@ -152,8 +153,8 @@ must_check int journal_replay(const char *directory,
 must_check int journal_open_segment(const char *directory, uint32_t epoch, int flags,
 	struct journal_path *ret_path, int *ret_fd);
 
-/* Cuts the segment's file off at the offset, and appends the cut bytes to
- * journal-NNNN.damaged. A file without records is removed. */
+/* Cuts the segment's file off at the offset, and appends the bytes that are cut off to
+ * journal-NNNN.damaged. If no record is left, removes the segment's file. */
 must_check int journal_cut(
 	const char *directory, uint32_t epoch, uint64_t offset, uint64_t size);
 must_check int journal_file_size(const char *directory, uint32_t epoch, uint64_t *ret);
@@ -172,9 +173,9 @@ struct record_buffer {
 #define READER_SETS 64
 #define READER_WAYS 4
 
-/* The readers that have lately got numbers in the segment. A new reader may replace an
- * older one in the same set of READER_WAYS readers. The replaced reader gets a new
- * number at its next open. */
+/* The readers that have lately got numbers in the segment. If a set of READER_WAYS
+ * readers is full, a new reader replaces the oldest one of the set. The replaced reader
+ * gets a new number at its next open. */
 struct reader_numbers {
 	struct {
 		struct reader id;
@@ -201,7 +202,8 @@ struct loss {
 	bool now;
 	/* an epoch has begun since the loss, and its BEGUN was omitted, too */
 	bool begun;
-	/* the journal has the BEGUNs of epochs before this one, and no others */
+	/* the journal has the BEGUNs of epochs before this one, and of no later
+	 * epochs */
 	uint32_t known_below;
 	/* all records of this and later epochs are in the journal; 0: none was lost */
 	uint32_t whole_from;
@@ -212,7 +214,7 @@ struct loss {
 struct journal {
 	char *directory;
 	struct journal_identity identity;
-	uint32_t most_positions; /* the most positions of an epoch so far */
+	uint32_t most_positions; /* number of positions of the largest epoch so far */
 
 	/* only for the appending thread: */
 	uint64_t id;
@@ -233,8 +235,8 @@ struct journal {
 	pthread_cond_t changed;
 	uint64_t written; /* (lock) appended bytes that are in the file */
 	uint64_t synced;  /* (lock) appended bytes on the disk */
-	/* (lock) number of files created so far, and of those whose names are on the
-	 * disk */
+	/* (lock) created: number of files created so far. entered: number of these files
+	 * whose names are on the disk. */
 	uint32_t created, entered;
 	uint32_t first; /* (lock) number of the oldest segment */
 	/* (lock) lag of the segment `file`: the segment of an epoch has the number
@@ -247,9 +249,11 @@ struct journal {
 	uint64_t long_from;
 	/* (lock) size of the last segment when it was compacted; 0: never */
 	uint64_t compacted;
-	bool abandoned;	 /* (lock) no thread writes any more */
-	int write_error; /* (lock) of the last attempt to write; 0: it succeeded */
-	int sync_error;	 /* (lock) of a sync since the segment began; 0: none failed */
+	bool abandoned; /* (lock) no thread writes any more */
+	/* (lock) error of the last attempt to write; 0: the attempt succeeded */
+	int write_error;
+	/* (lock) error of a sync since the segment began; 0: no sync has failed */
+	int sync_error;
 	/* (lock) time before which no thread tries to write; 0: any time */
 	uint64_t retry_ns;
 
@@ -270,7 +274,7 @@ struct journal {
 
 bool buffer_grow(struct record_buffer *buffer, size_t n);
 
-/* Makes room for n more bytes. false: no memory. */
+/* Makes room for n more bytes. Returns false if there is no memory. */
 static inline bool buffer_make_room(struct record_buffer *buffer, size_t n)
 {
 	return buffer->capacity - buffer->n >= n || buffer_grow(buffer, n);

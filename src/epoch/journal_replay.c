@@ -34,7 +34,7 @@ struct reading {
 
 	struct journal_path path;
 	uint32_t number; /* of the segment */
-	uint32_t epoch;	 /* the segment's first */
+	uint32_t epoch;	 /* first epoch of the segment */
 	uint64_t journal;
 	int fd;
 	uint64_t offset; /* of the next record */
@@ -42,7 +42,8 @@ struct reading {
 	uint32_t checksum; /* of the last record */
 
 	struct numbered *readers; /* ordered by number */
-	struct reader next;	  /* rank and script of the next reader to be added */
+	/* fields of the next reader, collected from its READER records */
+	struct reader next;
 	uint32_t n_readers;
 	uint32_t numbers; /* numbers that the segment has given to readers so far */
 	size_t readers_capacity;
@@ -65,7 +66,8 @@ static int refuse(const struct reading *reading, const char *format, ...)
 	return -EINVAL;
 }
 
-/* NULL: the segment has no reader with this number, or a compaction has removed it. */
+/* Returns NULL if the segment has no reader with this number, or if a compaction has
+ * removed the reader. */
 static const struct reader *find_reader(const struct reading *reading, uint32_t number)
 {
 	const struct numbered *found = NULL;

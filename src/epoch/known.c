@@ -3,10 +3,11 @@
 
 #include "epoch/epoch_internal.h"
 
-/* Answers questions about a script from the facts that scripts.c collects. */
+/* Answers questions about a script from what scripts.c has noted about its opens. */
 
-/* A script's own steps from file to file tell whether it opens files in order, as soon as there are
- * so many steps. Until then the previous epoch tells this. */
+/* The steps from file to file tell whether a script opens files in order, as soon as the
+ * script has made so many steps in the epoch, or a quarter as many as there are files.
+ * Until then, its order in the previous epoch counts. */
 #define ENOUGH_STEPS 32
 
 uint32_t files_of(const struct epochs *epochs, const struct epoch_set *set)

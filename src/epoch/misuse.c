@@ -6,16 +6,17 @@
 #include <stdlib.h>
 
 /*
- * Finds scripts that probably do not get the samples which they intend from current/, although
- * each open follows the rules. When a script has opened all files, misuse.c compares the order of
- * these opens in this epoch and in the previous epoch, which tells whether the script splits the
- * files into parts. If there are more than LOOKED_AT files, only some of them are compared.
+ * Finds scripts that probably do not get the samples which they intend from current/,
+ * although each open follows the rules. When a script has opened all files, misuse.c
+ * compares the order of these opens in this epoch and in the previous epoch, which tells
+ * whether the script splits the files into parts. If there are more than LOOKED_AT
+ * files, only every k-th file is compared (k is step_of).
  */
 
 #define LEAST_FILES 64
 
-/* The place of a file's open among the script's opens, in this epoch (now) and in the previous
- * epoch (before); 0: the file was not opened. */
+/* Numbers of the last open of a file among the script's counted opens, in this epoch
+ * (now) and in the previous epoch (before); 0: the file was not opened. */
 struct seen {
 	uint32_t now, before;
 };
@@ -62,7 +63,7 @@ static int compare_now(const void *a, const void *b)
  * Tells whether, in this epoch and in the previous one, a script has opened the same part of the
  * files in shuffled order, and then the other files: one part for training, one for validation.
  *
- *     this epoch       3 1 4 2 0 | 5 6        the first place before which both epochs
+ *     this epoch       3 1 4 2 0 | 5 6        the first point before which both epochs
  *     previous epoch   0 2 3 1 4 | 5 6        have the same files
  */
 static bool comes_apart(const struct script *script)

@@ -113,7 +113,7 @@ void resume_waiting(struct epochs *epochs, uint32_t number, int status)
 	}
 }
 
-/* The position is unbound: answers the request, or lets it wait. */
+/* Handles a request for an unbound position: answers the request, or lets it wait. */
 static void take_unbound(struct epochs *epochs, struct open_request *request,
 	struct epoch *epoch, struct effects *effects)
 {
@@ -232,8 +232,8 @@ static void take_up(struct epochs *epochs, struct open_request *request, uint64_
 	int err = request->epoch == EPOCH_CURRENT
 			  ? choose_epoch(epochs, request, effects)
 			  : find_or_begin(epochs, request, effects);
-	/* The new epoch first copies samples of the previous one (adopt.c). Then the
-	 * request is handled before all others. */
+	/* The new epoch first keeps samples of the previous epoch (adopt.c). When this
+	 * is done, the request is handled before all other requests. */
 	if (epochs->adopting.active) {
 		request->waits = true;
 		request->status = 0;

@@ -10,14 +10,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The head is checked whenever a file is listed or its bindings are read; the checksum
- * of the other bytes only when order_bindings reads the beginning of a small file. */
+/* The head of an order is checked whenever the order is listed or its bindings are read.
+ * The checksum of the other bytes is compared when the whole order is loaded, and when
+ * order_bindings reads the beginning of a small file. */
 
 #define PREFIX "epoch-"
 #define SUFFIX ".order"
 #define BESIDE ".order.new"
 
-/* the largest orders, in bytes, whose checksum order_bindings compares */
+/* size in bytes of the largest order whose checksum order_bindings compares */
 #define CHEAP (UINT32_C(1) << 20)
 #define NEIGHBOURS 1024 /* words read at once */
 

@@ -47,7 +47,8 @@ struct order_data {
 	uint32_t *samples, *log, *reads; /* `positions` words each */
 };
 
-/* Continues the hash of a sequence of reads by one read. */
+/* Returns the hash of a sequence of reads from the hash of all reads but the last, and
+ * the position of the last one. */
 uint64_t order_reads_hash(uint64_t hash, uint32_t position);
 
 void order_data_free(struct order_data *data);
@@ -89,7 +90,7 @@ must_check int order_look_up(
 	const char *directory, uint32_t epoch, uint32_t position, sample_id *ret);
 
 /* Reads up to n bindings, beginning with number k (the first binding has number 0).
- * *ret_n < n: the order ends there. */
+ * *ret_n is below n if the order ends before. */
 must_check int order_bindings(const char *directory, uint32_t epoch, uint32_t k,
 	uint32_t n, struct binding *ret, uint32_t *ret_n);
 

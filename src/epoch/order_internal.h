@@ -45,9 +45,10 @@ uint64_t order_bytes(const struct order_head *head);
  * incomplete, damaged or impossible. */
 must_check int order_read_head(
 	int fd, const char *name, uint64_t offset, struct order_head *ret);
-/* -EINVAL, logged: the file is too short. */
+/* Reads n words at an offset of the file. -EINVAL, logged: the file is too short. */
 must_check int order_read_words(
 	int fd, const char *name, uint32_t *words, uint32_t n, uint64_t offset);
-/* offset: the order's beginning. -EINVAL, logged: the checksum of the rest differs. */
+/* Compares the checksum of all bytes after the head of an order. offset: where the order
+ * begins in the file. -EINVAL, logged: the checksum differs. */
 must_check int order_check_content(
 	int fd, const char *name, uint64_t offset, const struct order_head *head);

@@ -28,7 +28,8 @@
 
 struct passes {
 	const roaring_bitmap_t *all;
-	uint32_t n_all, n; /* numbers of all samples, and of an epoch's */
+	/* n_all: number of all samples. n: number of samples of an epoch. */
+	uint32_t n_all, n;
 	uint64_t seed;
 };
 
@@ -96,7 +97,7 @@ static int add(const struct passes *passes, uint64_t pass, const roaring_bitmap_
 	return 0;
 }
 
-/* tail: an empty bitmap, which the function may use. */
+/* tail: an empty bitmap, into which the function writes the tail of a pass. */
 static int find(const struct passes *passes, uint32_t epoch, roaring_bitmap_t *tail,
 	roaring_bitmap_t *ret)
 {

@@ -16,8 +16,8 @@
  *    pass    |         0         |         1         |
  *
  * Each pass has each sample once, and its own order. No epoch has a sample twice, even
- * if two passes meet in it. After any number of epochs, some samples were in n of them,
- * all others in n + 1.
+ * if two passes meet in it. After any number of epochs, each sample was in n or n + 1 of
+ * them, with the same n for all samples.
  *
  *  Flow: called for a mixture, when the stream of an epoch is made.
  *  Threads: any; equal arguments give equal samples, on every machine.

@@ -22,19 +22,20 @@ void epochs_status(const struct epochs *epochs, struct epochs_status *ret);
 enum epoch_state { EPOCH_UNKNOWN, EPOCH_LIVE, EPOCH_SAVED, EPOCH_OVER };
 enum epoch_state epochs_state(const struct epochs *epochs, uint32_t epoch);
 
-/* Returns the sample of a position, also before it is bound if positions decide their
- * samples. SAMPLE_NONE: the position is unbound, or the epoch is not in memory.
- * EPOCH_CURRENT stands for the epoch that epochs_current returns. */
+/* Returns the sample of a position. If positions decide their samples, the position need
+ * not be bound yet. Otherwise returns SAMPLE_NONE if the position is unbound, or if the
+ * epoch is not in memory. EPOCH_CURRENT stands for the epoch that epochs_current
+ * returns. */
 sample_id epochs_bound(const struct epochs *epochs, uint32_t epoch, uint32_t position);
-/* The positions whose samples the epoch leaves out; valid until the next event. NULL:
- * there are none. */
+/* Returns the positions whose samples the epoch leaves out, valid until the next event;
+ * NULL if there are none. */
 const roaring_bitmap_t *epochs_skipped(const struct epochs *epochs, uint32_t epoch);
 /* The epoch that a request for EPOCH_CURRENT would get. */
 uint32_t epochs_choice(const struct epochs *epochs, const struct open_request *request);
-/* The epoch that EPOCH_CURRENT probably means if the script is not known. The draining
- * epoch, if the position is bound but unread there, and unbound in the running epoch.
- * The next epoch, if the position was read in the running epoch, and at least half of
- * the running epoch is bound. Otherwise the running epoch. */
+/* Returns the epoch that EPOCH_CURRENT probably means if the script is not known: the
+ * draining epoch, if the position is bound but unread there, and unbound in the running
+ * epoch; the next epoch, if the position was read in the running epoch, and at least
+ * half of the running epoch is bound; otherwise the running epoch. */
 uint32_t epochs_current(const struct epochs *epochs, uint32_t position);
 
 /* The point after the first `consumed` reads of an epoch. hash: order_reads_hash of
@@ -56,20 +57,24 @@ struct run {
 	uint32_t first, last;
 };
 
-/* The i-th drawn and unbound sample of a live epoch; SAMPLE_NONE: there are fewer. */
+/* Returns sample i, from 0 on, of the samples that a live epoch has drawn, but not
+ * bound. Returns SAMPLE_NONE if there are fewer. */
 sample_id epochs_drawn_at(const struct epochs *epochs, uint32_t epoch, uint32_t i);
 
-/* The largest K, at least `from`: a live epoch's first K bindings are all consumed. */
+/* Returns the largest number K such that a live epoch's first K bindings are all
+ * consumed. from: a number for which the caller knows this already; 0 is always
+ * allowed. */
 uint32_t epochs_consumed_first(
 	const struct epochs *epochs, uint32_t epoch, uint32_t from);
 
 /* Finds up to n runs of positions that were read in a live epoch, and returns their
- * number. *ret_all: false if there may be more. */
+ * number. *ret_all: these are all runs; false: the search ended earlier. */
 uint32_t epochs_read_runs(const struct epochs *epochs, uint32_t epoch, struct run *ret,
 	uint32_t n, bool *ret_all);
 
-/* The order of a live epoch. It is valid until the next event; if the epoch has no
- * stream or has ended, until epochs_saved, even without the caller's lock. */
+/* The order of a live epoch, valid until the next event. If the epoch has ended or has
+ * no stream, the order stays valid until epochs_saved, even without the caller's
+ * lock. */
 struct order epochs_order(const struct epochs *epochs, uint32_t epoch);
 
 /* Finds an epoch for whose EFFECT_BEGIN epochs_begun has not been called yet. Returns
@@ -81,19 +86,19 @@ bool epochs_wants_stream_of(const struct epochs *epochs, uint32_t epoch);
  * false if there is none. */
 bool epochs_wants_save(const struct epochs *epochs, uint32_t *ret_epoch);
 
-/* The first live epoch whose order is not in a file yet, so that the journal must keep
- * its records. UINT32_MAX: there is none. */
+/* Returns the first live epoch whose order is not in a file yet, so that the journal
+ * must keep its records. Returns UINT32_MAX if there is none. */
 uint32_t epochs_first_unsaved(const struct epochs *epochs);
 
-/* The number of samples that the epoch has kept from the previous epoch; 0 if the epoch
- * began before a restart. */
+/* Returns the number of samples that the epoch has kept from the previous epoch; 0 if
+ * the epoch began before a restart. */
 uint32_t epochs_adopted(const struct epochs *epochs, uint32_t epoch);
 
 uint32_t epochs_ahead(const struct epochs *epochs, uint32_t epoch);
 
 struct epochs_coming {
 	uint32_t ahead; /* number of samples that are drawn and not bound */
-	/* positions without a bound or drawn sample */
+	/* number of positions that are unbound, and for which no sample is drawn */
 	uint32_t unbound;
 	/* the first two drawn samples that are not bound, or SAMPLE_NONE */
 	sample_id next[2];
@@ -102,7 +107,7 @@ struct epochs_coming epochs_coming(const struct epochs *epochs, uint32_t epoch);
 
 /* The number of pinned samples, queued or bound. */
 uint32_t epochs_pins(const struct epochs *epochs);
-/* The number of the sample's pins in the epochs whose set has this owner. */
+/* Returns the number of the sample's pins in all epochs whose set has this owner. */
 uint32_t epochs_pins_of(const struct epochs *epochs, const void *owner, sample_id sample);
 
 /* Aborts if an invariant does not hold. Recounts needs, pins and all sums. */

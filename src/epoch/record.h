@@ -51,15 +51,17 @@ struct reader {
 enum opened_how {
 	OPENED_GIVEN = 0, /* the file holds the sample of the script's epoch */
 	OPENED_AGAIN = 1, /* the thread opens its last file again */
-	/* the file belongs to the previous epoch, which this worker or rank reads */
+	/* the file belongs to the previous epoch, which this worker or rank still
+	 * reads */
 	OPENED_LATE = 3,
 	OPENED_ANEW = 6, /* the open begins a new pass over the same epoch */
 	OPENED_NEXT = 7, /* the open begins a pass over the next epoch */
 	/* the open begins a pass over the running epoch, as the script's own epoch is
 	 * over */
 	OPENED_BEHIND = 8,
-	/* The script turns to the next epoch in the middle of a pass. This epoch keeps
-	 * the samples of the run: the script's last row of opens of different files. */
+	/* The script turns to the next epoch in the middle of a pass. The next epoch
+	 * keeps the samples of the run: the script's last row of opens of different
+	 * files. */
 	OPENED_KEEPS = 9,
 	/* The open begins a pass over an epoch that had already begun, or can't keep
 	 * samples of the script's previous epoch. So all files get new samples. */

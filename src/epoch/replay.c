@@ -3,19 +3,11 @@
 
 #include "epoch/epoch_internal.h"
 
-#include <errno.h>
-
 /* Rebuilds the engine from its journal. The disk may have damaged records, so each one
  * is checked before it changes anything. */
 
-static int refuse(const char *reason, const char **ret_reason)
-{
-	*ret_reason = reason;
-	return -EINVAL;
-}
-
-/* Takes over `loaded` unless it fails; epochs_prepare made this epoch from its order
- * file. NULL: the epoch has no order file. */
+/* loaded: the epoch, which epochs_prepare has made from its order file; NULL: there is
+ * no such file. Takes over `loaded`, except on failure. */
 static int replay_begun(struct epochs *epochs, const struct record *record,
 	struct epoch *loaded, const char **ret_reason)
 {
@@ -147,7 +139,7 @@ int epochs_replay(
 	return refuse("there is no such kind of record", ret_reason);
 }
 
-/* Takes over `loaded` unless it fails. */
+/* Takes over `loaded`, except on failure. */
 static int replay_restored(struct epochs *epochs, const struct record *record,
 	struct epoch *loaded, const char **ret_reason)
 {

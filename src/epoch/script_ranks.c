@@ -30,17 +30,18 @@
  *   is the first one of the next pass. These opens are on the list `beyond`, and the next epoch
  *   keeps each file that was opened after the first of them. All ranks have opened their parts.
  *
- * The counts are wrong if a rank has begun the pass with other files, or has broken a pass off.
- * Then files of two passes are counted as one pass. Suppose that J of the counted files are of the
- * wrong pass. If passes are random, some file occurs twice and refutes the divisions, except with a
- * chance of 1 / (N over J); the next epoch keeps the last J files, where this is less than 1 in a
- * million (n_hedged). If passes are in the order of names, the first files occur twice, so both
+ * The counts are wrong if a rank has begun the pass with other files, or has broken a
+ * pass off. Then files of two passes are counted as one pass. Suppose that J of the
+ * counted files are of the wrong pass. If passes are random, some file occurs twice and
+ * refutes the divisions, except with a chance of 1 / (N over J). The next epoch keeps
+ * the last J files for the least J that makes this chance less than 1 in a million
+ * (n_hedged). If passes are in the order of names, the first files occur twice, so both
  * divisions are refuted. Then the ranks keep their samples, which is exact.
  */
 
-/* Bits of script->parts besides those of the divisions. OF_FIRST: a worker has begun the pass with
- * the file. OWNER: the bits from this one on are the index of the worker's rank in
- * current.ranks. */
+/* Bits of script->parts besides those of the divisions. OF_FIRST: a worker has begun the
+ * pass with the file. The bits from number OWNER on are the index of this worker's rank
+ * in current.ranks. */
 enum { OF_FIRST = 1 << DIVISIONS, OWNER = DIVISIONS + 1 };
 static_assert(CURRENT_RANKS < 1 << (8 - OWNER), "a rank's place has five bits");
 

@@ -7,11 +7,11 @@
 #include <string.h>
 
 /*
- * Facts about the scripts that read current/: the files that each script has opened, when, and how
- * far each of its threads has come. Only records of opens change the facts, so a replay of the
- * records rebuilds the facts. If there are too many scripts, the engine forgets a script that has
- * opened few files, or that has opened no file for long. A forgotten script that opens a file again
- * is a new script.
+ * Notes what the scripts that read current/ do: which files each script has opened,
+ * when, and how far each of its threads has come. Only records of opens change these
+ * notes, so a replay of the records rebuilds them. If there are too many scripts, the
+ * engine forgets a script that has opened few files, or that has opened no file for
+ * long. A forgotten script that opens a file again is a new script.
  */
 
 /* The engine forgets the script whose last open is the oldest. For this comparison, each file that
@@ -80,9 +80,9 @@ static int new_marks(const struct epochs *epochs, struct script *script, uint32_
 	return 0;
 }
 
-/* Returns the index of the script that the engine forgets: the one whose last open is the oldest,
- * if each file that a script has opened makes its last open OPENED_LONGER opens younger. So a
- * script that only looks at a few files is soon forgotten, but a training may pause. */
+/* Returns the index of the script that the engine forgets (see OPENED_LONGER). A script
+ * that only looks at a few files is soon forgotten; a training may pause for long
+ * without being forgotten. */
 static uint32_t place_for_script(const struct current *current)
 {
 	uint32_t place = 0;
@@ -98,8 +98,8 @@ static uint32_t place_for_script(const struct current *current)
 	return place;
 }
 
-/* Returns the index of the script in current.scripts. Adds a new script. NOBODY: there is no
- * memory. */
+/* Returns the index in current.scripts of the script that has made the open. If the
+ * script is new, adds it first. Returns NOBODY if there is no memory. */
 static uint32_t get_script(struct epochs *epochs, const struct record *opened)
 {
 	struct current *current = &epochs->current;
@@ -172,8 +172,9 @@ static uint32_t doubted_mark(const struct script *script, const struct worker *w
 		       : 0;
 }
 
-/* Returns the number of files in a batch of a DataLoader. It is known if a worker began with the
- * file that follows the last file of another worker's batch. 0: it is not known. */
+/* Returns the number of files in a batch of a DataLoader. This number is known if a
+ * worker began its row with the file that follows the last file of another worker's
+ * batch. Returns 0 if the number is not known. */
 static uint32_t batch_of(const struct current *current, const struct script *script)
 {
 	uint32_t batch = 0;
@@ -379,8 +380,9 @@ static void note_row(struct script *script, struct worker *worker, uint32_t file
 	}
 }
 
-/* Notes an open that may belong to a pass. Opens by which a thread only repeats its last open, and
- * opens of threads that open only labels, mostly do not come here. -ENOMEM */
+/* Notes an open that may belong to a pass. current_note leaves out looks, opens by which
+ * a thread only repeats its last open, and opens of threads that open only labels, and
+ * tells the exceptions. -ENOMEM */
 static int note_pass(struct epochs *epochs, uint32_t s, struct rank *rank,
 	struct worker *worker, const struct record *opened, uint32_t file)
 {
@@ -429,9 +431,10 @@ static void count_look(struct epochs *epochs, struct script *script, struct rank
 	worker->looked = NO_FILE;
 }
 
-/* Notes an open that a rank has made beyond its part before the script turned (OPENED_BEYOND). The
- * record of the turn follows this record. Does nothing if the script is known, because then the
- * open was noted when it was made. -ENOMEM */
+/* Notes an open that a rank has made beyond its part before the script turned
+ * (OPENED_BEYOND). The record of the turn follows this record. If the script is already
+ * in memory, does nothing: the open was noted when it was made. So only a replay that
+ * begins with the script's new epoch needs this record. -ENOMEM */
 static int note_moved(struct epochs *epochs, const struct record *opened, uint32_t file)
 {
 	struct current *current = &epochs->current;

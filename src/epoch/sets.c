@@ -4,7 +4,7 @@
 #include "epoch/epoch_internal.h"
 
 /*
- * A new scan of the dataset gives the epochs that have not begun yet another set. Epochs
+ * Epochs that have not begun get a new set when the dataset is scanned again. Epochs
  * that have begun, or have orders in files, keep their sets.
  *
  *    epoch   0     1     2     3     4     5
@@ -55,7 +55,8 @@ void epochs_use_set(struct epochs *epochs, uint32_t first, struct epoch_set *set
 	TAILQ_INSERT_TAIL(&epochs->sets, set, link);
 }
 
-/* The first epoch in memory or with an order in a file; if none, the first new one. */
+/* Returns the first epoch that is in memory or has an order in a file; if there is none,
+ * returns the first new epoch (epochs_first_new). */
 static uint32_t first_kept(const struct epochs *epochs)
 {
 	const struct epoch *epoch;

@@ -38,10 +38,11 @@ bool begins_row(const struct current *current, const struct script *script, uint
 	return false;
 }
 
-/* Returns N: only those of the script's counted opens that follow the first N may belong to the new
- * pass. Used if files are opened in order. The last open of `file` belongs to the previous pass,
- * and so do all workers' rows that had begun by then. If another row has begun after the last of
- * these rows ended, all opens after this end may belong to the new pass. */
+/* Returns N: of the script's counted opens, only those after the first N may belong to
+ * the new pass. Used if files are opened in order. The last open of `file` belongs to
+ * the previous pass, and so do all workers' rows that had begun by then. If another row
+ * has begun after the last of these rows ended, all opens after this end may belong to
+ * the new pass. */
 static uint32_t since_rows(
 	const struct current *current, const struct script *script, uint32_t file)
 {

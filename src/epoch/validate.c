@@ -13,7 +13,8 @@ static uint32_t count_pinned(const struct drawn_queue *queue)
 	return n;
 }
 
-/* Samples are bound or drawn once at most, and all belong to the job. */
+/* Checks that each sample is bound or drawn at most once, and that all samples belong to
+ * the job. */
 static void validate_samples(const struct epoch *epoch)
 {
 	const struct drawn_queue *queue = &epoch->queue;
@@ -89,8 +90,9 @@ static void validate_stream(const struct epochs *epochs, const struct epoch *epo
 	ensure(epoch->bound + epoch->queue.length <= epoch->set->positions);
 }
 
-/* The script's run (its last row of opens of different files) began within the epoch. So
- * all files of the run hold samples of one epoch, each bound to one file. */
+/* Checks that the script's run (the last row of its opens of different files) began
+ * within the epoch. Then all files of the run hold samples of one epoch, each bound to
+ * one file. */
 static void validate_script(const struct epochs *epochs, const struct script *script)
 {
 	const struct epoch *epoch = find_epoch(epochs, script->epoch);

@@ -15,16 +15,17 @@
 
 /*
  * Some time before the credentials of a keyring expire, one thread fetches new ones,
- * without holding the lock. Other threads use the old ones, and wait only if there are
- * none.
+ * without holding the lock. Other threads use the old ones. They wait only if there
+ * are no credentials.
  *
  *     none, or expired --> fetched --> due for renewal --> fetched ...
  *                            |  refused by a server  ^
  */
 
-#define FIRST_AGAIN_NS SECOND_NS      /* least pause between two fetches */
-#define READ_ANEW_NS (60 * SECOND_NS) /* interval for credentials with read_anew */
-#define SLICE_NS 200000000	      /* pause between two looks at far_stop */
+#define FIRST_AGAIN_NS SECOND_NS /* least pause between two fetches */
+/* pause between fetches of credentials with read_anew */
+#define READ_ANEW_NS (60 * SECOND_NS)
+#define SLICE_NS 200000000 /* pause between two looks at far_stop */
 
 struct keyring {
 	struct lock lock;
@@ -32,9 +33,10 @@ struct keyring {
 	char *file, *profile, *region;
 	struct key_settings settings; /* points to the strings above */
 	struct credentials now;	      /* (lock) */
-	uint64_t edition;	      /* (lock) fetches that gave credentials; 0: none */
-	bool fetching;		      /* (lock) */
-	bool refused;		      /* (lock) a server has refused `now` */
+	/* (lock) number of fetches that gave credentials */
+	uint64_t edition;
+	bool fetching;		/* (lock) */
+	bool refused;		/* (lock) a server has refused `now` */
 	uint64_t tried_ns;	/* (lock) end of the last fetch; 0: there was none */
 	uint64_t renew_ns;	/* (lock) time of the next fetch; UINT64_MAX: never */
 	uint64_t end_ns;	/* (lock) time when `now` expires; UINT64_MAX: never */
@@ -168,14 +170,9 @@ static void wait_for_fetch_locked(struct keyring *keyring)
 {
 	lock_assert_held(&keyring->lock);
 	while (keyring->fetching && !is_usable_locked(keyring, clock_now_ns()) &&
-		!transfer_is_stopped()) {
-		struct timespec until;
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_nsec += SLICE_NS;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
-		(void)lock_wait_until(&keyring->lock, &keyring->cond, &until);
-	}
+		!transfer_is_stopped())
+		(void)lock_wait_until(&keyring->lock, &keyring->cond,
+			clock_ns(CLOCK_REALTIME) + SLICE_NS);
 }
 
 /* A request can't be sent without credentials. The error is transient: the object may be

@@ -6,17 +6,19 @@
 #include "far/far.h"
 
 /*
- * Finds credentials for a place (struct far_place) in the sources that Amazon's tools
- * use: the environment, a web identity, a profile, the service of the container, the
- * service of the machine. A *keyring* has the present credentials of one place.
+ * Finds credentials for a place (struct far_place). They can have the origins that
+ * Amazon's tools use: the environment, a web identity, a profile, the service of the
+ * container, the service of the machine. A *keyring* has the present credentials of one
+ * place.
  *
  *   credentials.c          the keyring: renews credentials before they expire
- *   credentials_chain.c    tries the sources in order
+ *   credentials_chain.c    tries the origins in order
  *   credentials_file.c     reads files of keys and profiles
  *   credentials_http.c     asks services by HTTP
  *   credentials_process.c  runs the program that a profile names
  *
- *   Threads: those of transfers. One fetches while others use the present credentials.
+ *   Threads: those that make transfers. One thread fetches new credentials while others
+ *            use the present ones.
  *   Locks: one per keyring; not held during a fetch.
  *   Errors: 0 or -errno, with a message that shows no secret.
  */
@@ -25,22 +27,25 @@ struct credentials {
 	char *key_id;
 	char *secret;
 	char *token;	 /* token of a temporary session; NULL: the key needs none */
-	char *bearer;	 /* token used instead of the members above; or NULL */
+	char *bearer;	 /* token that is used instead of the fields above; NULL: none */
 	int64_t expires; /* seconds since 1970; 0: never, or not known */
-	bool read_anew;	 /* came from a file or program; must be read again at times */
+	/* the credentials come from a file or a program, and are fetched again every
+	 * minute */
+	bool read_anew;
 };
 
 void credentials_free(struct credentials *credentials);
-/* Copies the credentials. -ENOMEM: *ret is empty. */
+/* Copies the credentials. After -ENOMEM *ret is empty. */
 must_check int credentials_copy(
 	const struct credentials *credentials, struct credentials *ret);
 
-/* A profile, merged from both files of Amazon's tools. NULL: the profile lacks the
- * text. */
+/* A profile, merged from both files of Amazon's tools. A field that is NULL is missing
+ * in the profile. */
 struct profile {
 	char *key_id, *secret, *token;
 	char *process;
-	/* web identity: the role's ARN, a name, the token's file */
+	/* web identity: ARN of the role, name of the session, path of the token's
+	 * file */
 	char *role, *session, *identity;
 	char *other_role, *sso; /* not supported: these cause an error */
 	char *region, *endpoint, *addressing;
@@ -48,11 +53,11 @@ struct profile {
 };
 
 void profile_free(struct profile *profile);
-/* Adds fields of the section that the profile does not have yet. Changes `text`.
+/* Adds to the profile the section's fields that the profile lacks. Changes `text`.
  * -ENOMEM. */
 must_check int profile_read(struct profile *profile, char *text, const char *section);
 
-/* A user's settings. NULL: the environment decides. */
+/* A user's settings. If a field is NULL, the environment decides. */
 struct key_settings {
 	const char *file; /* path of the file with profiles */
 	const char *profile;
@@ -60,16 +65,19 @@ struct key_settings {
 	bool google;	    /* Google's HMAC keys, or the machine's service account */
 };
 
-/* Reads the first line. The caller frees *ret, which is NULL if the file does not exist.
- * private: -EINVAL if the file is missing, or if group or others may access it. */
+int no_memory(struct far_error *error); /* returns -ENOMEM */
+/* Reads the first line. The caller frees *ret, which is NULL if the file does not
+ * exist. If `private` is true: -EINVAL if the file is missing, or if anyone but its
+ * owner may access it. */
 must_check int credentials_line(
 	const char *path, bool private, char **ret, struct far_error *ret_error);
 
-/* Reads the profile of the settings or the environment. -EINVAL: it does not exist. */
+/* Reads the profile that the settings name; if they name none, the profile that the
+ * environment names. -EINVAL: this profile does not exist. */
 must_check int chain_profile(const struct key_settings *settings, struct profile *ret,
 	struct far_error *ret_error);
-/* Fetches from the first source that is configured. only_look: checks files and
- * settings, but asks no service and runs no program. */
+/* Fetches credentials from the first origin that is configured. If only_look is true,
+ * only checks files and settings: asks no service and runs no program. */
 must_check int chain_fetch(const struct key_settings *settings, bool only_look,
 	struct credentials *ret, struct far_error *ret_error);
 
@@ -88,10 +96,11 @@ must_check int identity_credentials(const struct identity *identity, const char 
 must_check int process_credentials(
 	const char *command, struct credentials *ret, struct far_error *ret_error);
 
-/* Returns NULL if the environment variable is not set, or empty. */
+/* Returns the value of the environment variable; NULL: it is not set, or empty. */
 char *variable(const char *name);
-/* Reads credentials from a JSON object with AccessKeyId and related members, and the
- * token in the member token_name. from: name of the source, for messages. */
+/* Reads credentials from a JSON object that has the field AccessKeyId and related ones.
+ * token_name: name of the field with the token. from: origin of the credentials, for
+ * messages. */
 must_check int credentials_of_json(const char *text, const char *token_name,
 	const char *from, struct credentials *ret, struct far_error *ret_error);
 
@@ -102,8 +111,8 @@ struct keyring;
 /* Copies the settings. -ENOMEM. */
 must_check int keyring_new(const struct key_settings *settings, struct keyring **ret);
 /* Copies the present credentials for one request. If they are about to expire, or a
- * server refused them, first fetches others, which may take long. *ret_edition: their
- * number. */
+ * server has refused them, first fetches others, which may take long. *ret_edition: a
+ * number that identifies the copied credentials. */
 must_check int keyring_take(struct keyring *keyring, struct credentials *ret,
 	uint64_t *ret_edition, struct far_error *ret_error);
 /* A server refused the credentials with this number, so one of the next calls of

@@ -12,8 +12,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* The first source that is configured is used, even if it fails: credentials of an
- * unintended identity would be worse than none. */
+/* The first origin that is configured is used, even if it gives no credentials:
+ * credentials of an unintended identity would be worse than none. */
 
 #define MOST_FILE 65536
 
@@ -23,15 +23,16 @@ char *variable(const char *name)
 	return value && value[0] ? value : NULL;
 }
 
-static int no_memory(struct far_error *error)
+int no_memory(struct far_error *error)
 {
 	return far_fail(error, -ENOMEM, "no memory");
 }
 
 /* --- files ---------------------------------------------------------------------------------- */
 
-/* The caller frees *ret, which is NULL if the file does not exist. private: a missing
- * file is an error, and so is a file that group or others may access. */
+/* The caller frees *ret, which is NULL if the file does not exist. If `private` is
+ * true, a missing file is an error, and so is a file that anyone but its owner may
+ * access. */
 static int read_file(const char *path, bool private, char **ret, struct far_error *error)
 {
 	struct stat st;
@@ -62,7 +63,8 @@ int credentials_line(const char *path, bool private, char **ret, struct far_erro
 	return err;
 }
 
-/* If the environment variable is not set, the path is ~/.aws/NAME. */
+/* Sets *ret to the path in the environment variable; if it is not set, to
+ * ~/.aws/NAME. */
 static int find_file(const char *name, const char *from_variable, char **ret)
 {
 	const char *home = variable("HOME");
@@ -128,7 +130,8 @@ static int profile_identity(const struct profile *profile, const char *region,
 	return only_look ? 0 : identity_credentials(&identity, region, ret, error);
 }
 
-/* Makes credentials of a profile. -ENOENT: it has no fields for credentials. */
+/* Makes credentials of a profile. -ENOENT: the profile has no fields for
+ * credentials. */
 static int profile_credentials(const struct key_settings *settings, bool only_look,
 	const struct profile *profile, struct credentials *ret, struct far_error *error)
 {
@@ -156,9 +159,9 @@ static int profile_credentials(const struct key_settings *settings, bool only_lo
 	return -ENOENT;
 }
 
-/* Makes credentials of the profile that the settings name. -ENOENT: it has none, and
- * the caller tries the next source. -EINVAL: the same, but the user has named the
- * profile or its file. */
+/* Makes credentials of the profile that the settings name. -ENOENT: the profile has
+ * none, so the caller tries the next origin. -EINVAL: the profile has none, although
+ * the user has named the profile or its file. */
 static int named_credentials(const struct key_settings *settings, bool only_look,
 	struct credentials *ret, struct far_error *error)
 {

@@ -65,7 +65,8 @@ static int take_line(struct profile *profile, char *line)
 	return *field ? 0 : -ENOMEM;
 }
 
-/* The name may have blanks around it. Changes the line. */
+/* Tells whether the line begins this section. Blanks around the name are allowed.
+ * Changes the line. */
 static bool is_section(char *line, const char *section)
 {
 	char *end = strchr(line, ']');
@@ -83,8 +84,8 @@ static void move(char **from, char **to)
 	*from = NULL;
 }
 
-/* Moves the fields that `profile` lacks. The key, its secret and its token always come
- * from the same file. */
+/* Moves to `profile` the fields of `from` that `profile` lacks. The key, its secret and
+ * its token always come from the same file. */
 static void merge(struct profile *from, struct profile *profile)
 {
 	if (!profile->key_id && !profile->secret) {

@@ -11,17 +11,13 @@
 #include <string.h>
 #include <time.h>
 
-/* Services: of a container, of a machine (IMDSv2), and STS, which gives credentials for
- * a web identity. Only requests to STS use the environment's proxy. */
+/* Asks services for credentials: the service of a container, of a machine (IMDSv2), and
+ * STS, which gives credentials for a web identity. Only requests to STS use the
+ * environment's proxy. */
 
 #define MACHINE "http://169.254.169.254"
 #define MACHINE_PATH "/latest/meta-data/iam/security-credentials/"
 #define CONTAINER "http://169.254.170.2"
-
-static int no_memory(struct far_error *error)
-{
-	return far_fail(error, -ENOMEM, "no memory");
-}
 
 /* --- answers -------------------------------------------------------------------------------- */
 
@@ -29,8 +25,8 @@ static int no_memory(struct far_error *error)
 	"SELECT value FROM json_each(CASE WHEN json_valid(?1) THEN ?1 ELSE '{}' END)"    \
 	" WHERE key = ?2 AND type IN ('text', 'integer')"
 
-/* SQLite parses the JSON object. The caller frees the text; NULL: there is no such
- * member. */
+/* Returns the text of a field of a JSON object, which SQLite parses. The caller frees
+ * the text; NULL: there is no such field. */
 static char *json_member(const char *text, const char *name)
 {
 	sqlite3 *db = NULL;
@@ -69,8 +65,8 @@ int credentials_of_json(const char *text, const char *token_name, const char *fr
 	return check_all(ret, expires, from, error);
 }
 
-/* Makes the request. *ret is the answer's text, which the caller frees. from: the
- * service, for messages. */
+/* Makes the request. *ret is the answer's text, which the caller frees. from: name of
+ * the service in messages. */
 static int ask(struct call *call, const char *from, char **ret, struct far_error *error)
 {
 	char code[60];
@@ -90,8 +86,9 @@ static int ask(struct call *call, const char *from, char **ret, struct far_error
 
 /* --- a container ---------------------------------------------------------------------------- */
 
-/* https is accepted. http is not encrypted, so only this machine and its services
- * are. */
+/* Tells whether credentials may be fetched from the URL. All https URLs are accepted.
+ * http is not encrypted, so only http URLs of this machine and its services are
+ * accepted. */
 static bool is_near(const char *url)
 {
 	static const char *const hosts[] = {"127.0.0.1", "localhost", "[::1]",

@@ -67,7 +67,8 @@ static bool read_all(int fd, char *text)
 	return false;
 }
 
-/* Kills the command if read_all fails. Returns its exit status, or -1. */
+/* Runs the command, and kills it if read_all fails. Returns the command's exit status,
+ * or -1. */
 static int run(char *command, char *text)
 {
 	int fds[2], status = -1;

@@ -86,8 +86,8 @@ static bool status_passes(long status)
 	       (status >= 500 && status != 501 && status != 505);
 }
 
-/* Stores the bucket's region, from a header line or an error's body. Returns true if it
- * is new. */
+/* Stores the bucket's region, which a header line or an error's body names. Returns
+ * true if the region is new. */
 static bool learns_region(const struct transfer *transfer)
 {
 	char region[40];
@@ -215,8 +215,8 @@ static int read_once(const struct far_object *object, uint64_t offset, uint64_t 
 	return err;
 }
 
-/* Tells whether another object of the source, which could be read earlier, still can:
- * then the server refuses a single object, not the source. */
+/* Reads again an object of the source that could be read earlier. Returns true if this
+ * succeeds: then the server refuses a single object, not the source. */
 static bool others_are_allowed(const struct place *place, struct health *health)
 {
 	uint8_t byte[1];

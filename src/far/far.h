@@ -15,8 +15,8 @@
  *   Flow: far_configure for each dataset; far_look finds an object's size and version
  *         when the dataset is scanned; far_read reads a range when a sample is read.
  *   Owns: connections, which stay open between reads, and settings (struct far_place).
- *   Threads: any that may wait. A call fails if the server sends nothing for
- *         far_place.timeout_s. far_stop ends all calls within half a second.
+ *   Threads: any thread that may wait for a server. A call fails if the server sends
+ *         nothing for far_place.timeout_s. far_stop ends all calls within half a second.
  *   Locks: for unused connections, credentials, and sources that refuse their
  *         credentials; none is held while a call waits for a server.
  *   Errors: 0 or -errno, with a message that names the cause, but neither the URL nor
@@ -44,25 +44,26 @@ struct far_object {
 
 struct far_error {
 	bool passing;	   /* transient: the next try may succeed */
-	bool denied;	   /* the source refuses all requests: their credentials */
+	bool denied;	   /* the source refuses the credentials, so all requests fail */
 	uint64_t retry_ns; /* pause that the server asks for; 0: none */
 	char message[FAR_MESSAGE];
 };
 
-/* Settings for URLs that begin with `url`. NULL: the environment decides. */
+/* Settings for URLs that begin with `url`. If a text is NULL, the environment
+ * decides. */
 struct far_place {
 	const char *url;
-	unsigned timeout_s; /* a call without data for this time fails; 0: 20 s */
-	/* The members from here on are for s3; some also apply to other clouds. */
+	unsigned timeout_s; /* a call fails if no data comes for this time; 0: 20 s */
+	/* The fields from here on are for s3; some also apply to other clouds. */
 	const char *endpoint; /* http://HOST[:PORT]; NULL: Amazon's for the region */
 	const char *region;
 	const char *credentials; /* file of keys, in the format of Amazon's tools */
 	const char *profile;
 	bool without_credentials; /* requests must not be signed */
 	bool requester_pays;
-	/* The place of the bucket in a request's URL. FAR_NAMES_AUTO: as in the
-	 * profile; without one, the host for Amazon's servers, and the path for
-	 * others. */
+	/* Tells whether a request's URL has the bucket in its host or in its path.
+	 * FAR_NAMES_AUTO: as the profile says; if the profile says nothing, the host
+	 * for Amazon's servers, and the path for other servers. */
 	enum far_bucket_names {
 		FAR_NAMES_AUTO,
 		FAR_NAMES_PATH,
@@ -79,7 +80,7 @@ bool far_is(const char *path);
 uint64_t far_server(const char *url);
 
 /* Adds settings, which replace earlier ones for the same URL. -EINVAL: a setting is
- * wrong; -ENOTSUP: this build does not support it; -ENOMEM. Each error has a
+ * wrong; -ENOTSUP: this build does not support a setting; -ENOMEM. Each error has a
  * message. */
 must_check int far_configure(const struct far_place *place, struct far_error *ret_error);
 
@@ -93,7 +94,8 @@ must_check int far_read_again(const struct far_object *object, uint64_t offset,
 	uint64_t bytes, uint8_t *ret, struct far_error *ret_error);
 
 /* Finds object->bytes and object->mtime_ns, and reads the first bytes. Tries again like
- * far_read_again. *bytes: size of `ret`; afterwards, the number of bytes read. */
+ * far_read_again. *bytes: before the call the size of `ret`, afterwards the number of
+ * bytes read. */
 must_check int far_look(struct far_object *object, uint8_t *ret, size_t *bytes,
 	struct far_error *ret_error);
 
@@ -102,8 +104,8 @@ must_check int far_look(struct far_object *object, uint8_t *ret, size_t *bytes,
 must_check int far_text(
 	struct far_object *object, size_t most, char **ret, struct far_error *ret_error);
 
-/* Called for each object of a listing. name: without the prefix in the URL. An error
- * ends the listing. */
+/* Called for each object of a listing. name: the object's name without the prefix that
+ * the URL has. An error ends the listing. */
 typedef int far_listed(void *context, const char *name, uint64_t bytes, int64_t mtime_ns);
 
 /* Calls `listed` for the objects below the URL, for which far_lists must be true, in

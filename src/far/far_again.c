@@ -18,7 +18,7 @@
 #define FIRST_WAIT_NS UINT64_C(100000000)
 #define SLICE_NS UINT64_C(100000000) /* pause between two looks at far_stop */
 
-/* Returns the time before the next try. It doubles with each try, and half of it is
+/* Returns the time before the next try. This time doubles with each try. Half of it is
  * random, so that many threads do not try at once. The server may ask for a longer
  * pause. */
 static uint64_t wait_ns(unsigned tried, const struct far_error *error)

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Such requests are rare, so the connection is closed afterwards. */
+/* Requests to services that give credentials are rare, so each request closes its
+ * connection. */
 
 #ifndef HAVE_CURL
 

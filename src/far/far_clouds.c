@@ -106,8 +106,8 @@ static int set_endpoint(struct place *place, const char *given, const char *othe
 	return 0;
 }
 
-/* The token is the first line of `file`, which must be private. file NULL: it is in the
- * environment variable. */
+/* The token is the first line of `file`, which must be private. If `file` is NULL, the
+ * token is in the environment variable. */
 static int read_token(
 	const char *file, const char *from_variable, char **ret, struct far_error *error)
 {
@@ -154,8 +154,8 @@ static int fill_hugging_face(
 						: hugging_face_token(place, from, error);
 }
 
-/* Uses HMAC keys, or the token of the machine's service account, but never Amazon's keys
- * from the environment. */
+/* Uses HMAC keys, or the token of the machine's service account. Never uses Amazon's
+ * keys from the environment. */
 static int fill_google(
 	struct place *place, const struct far_place *from, struct far_error *error)
 {

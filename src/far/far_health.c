@@ -10,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Knows for each source (all URLs of one place, or, without a place, of one server)
- * whether it refuses its credentials at present, and a URL that could be read. There are
- * few sources, and they are never freed. */
+/* Stores for each source whether the source refuses its credentials at present, and a
+ * URL that could be read. A source is all URLs of one place or, without a place, of one
+ * server. There are few sources, and they are never freed. */
 
 struct health {
 	struct health *next;
-	char *source;	   /* beginning of its URLs */
+	char *source;	   /* text with which the source's URLs begin */
 	char *known;	   /* (health_lock) a URL that could be read, or NULL */
-	uint64_t known_ns; /* (health_lock) when `known` was read */
+	uint64_t known_ns; /* (health_lock) time when `known` was read */
 	/* (health_lock) time of the last refusal; 0: none at present */
 	uint64_t denied_ns;
 };
@@ -71,7 +71,8 @@ static bool note_good(struct health *health, const char *url, uint64_t begun_ns)
 			health->known_ns = now_ns;
 		}
 	}
-	/* A read that began before the refusal does not show its end. */
+	/* A read that began before the refusal does not show that the refusal has
+	 * ended. */
 	bool ends = health->denied_ns != 0 && begun_ns > health->denied_ns;
 	if (ends)
 		health->denied_ns = 0;

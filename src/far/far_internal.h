@@ -14,12 +14,13 @@
 #endif
 
 /*
- * A *place* is the settings for all URLs with one beginning. A *source* is what can be
- * refused as a whole: the objects of a place, or of a server.
+ * A *place* is the settings for all URLs that begin with the same text. A *source* is
+ * what can be refused as a whole: the objects of a place or, without a place, of a
+ * server.
  *
  *   far.c            reads a range, and checks the answer
  *   far_again.c      tries again after transient errors
- *   far_health.c     knows the sources that refuse their credentials
+ *   far_health.c     notes which sources refuse their credentials
  *   far_list.c       reads listings of s3 and Azure
  *   far_answer.c     reads the header lines of an answer
  *   far_place.c      finds the place of a URL: server, credentials, settings
@@ -34,13 +35,14 @@ struct place {
 	char *url;
 	unsigned timeout_s;
 	char *endpoint;		 /* no slash at its end; NULL: the cloud's own */
-	char *region;		 /* NULL: neither s3 nor Google */
-	struct learned *learned; /* NULL: not s3 */
+	char *region;		 /* NULL: the place is neither s3 nor Google */
+	struct learned *learned; /* NULL: the place is not s3 */
 	enum far_bucket_names bucket_names;
 	bool requester_pays;
 	struct keyring *keyring; /* NULL: requests need no keyring */
-	char *query;		 /* signature that each URL gets as its query, or NULL */
-	char *bearer;		 /* token that each request sends, or NULL */
+	/* signature that each URL gets as its query; NULL: none */
+	char *query;
+	char *bearer; /* token that each request sends; NULL: none */
 };
 
 enum cloud { CLOUD_NONE, CLOUD_S3, CLOUD_GOOGLE, CLOUD_AZURE, CLOUD_HUGGING_FACE };
@@ -59,12 +61,12 @@ must_check int place_fill_cloud(
 must_check int place_add_keys(struct place *place, const struct key_settings *settings,
 	struct far_error *ret_error);
 
-/* Facts that a place's server reported. */
+/* Values that the server of a place has reported. */
 struct learned {
 	_Atomic(char *) region; /* region of the bucket; NULL: not reported */
 };
 
-/* Returns the region that a server reported, or else the configured one. */
+/* Returns the region that a server has reported; if none has, the configured region. */
 const char *place_region(const struct place *place);
 /* Stores a region that a server reported. Returns true if it is new. */
 bool place_learns(const struct place *place, const char *region);
@@ -84,16 +86,18 @@ void print_escaped(FILE *out, const char *text, bool slash);
 struct answer {
 	long status;
 	bool has_range;
-	uint64_t first, last, total; /* Content-Range; total UINT64_MAX: not told */
-	char etag[130];		     /* "": none */
-	char region[40];	     /* region of the bucket; "": not given */
+	/* range and size of the object, from Content-Range; total = UINT64_MAX: the
+	 * size is missing */
+	uint64_t first, last, total;
+	char etag[130];	 /* "": none */
+	char region[40]; /* region of the bucket; "": not given */
 	/* Last-Modified in seconds since 1970; INT64_MIN: missing */
 	int64_t modified;
 	uint64_t retry_ns;
 };
 
 void answer_begin(struct answer *answer);
-/* The line includes its line end. */
+/* Reads a header line, including its line end. */
 void answer_line(struct answer *answer, const char *line, size_t bytes);
 /* Makes far_object.mtime_ns. etag: with or without quotes; "": none. modified: seconds
  * since 1970. */
@@ -101,20 +105,20 @@ int64_t answer_version(const char *etag, int64_t modified);
 /* Returns seconds since 1970; INT64_MIN: malformed. s3 writes times as in ISO 8601,
  * Azure as in HTTP. */
 int64_t answer_listed_time(const char *text);
-/* Tells whether two mtime_ns mean different versions. expected FAR_ANY_VERSION: any is
- * right. */
+/* Tells whether two mtime_ns mean different versions. If `expected` is FAR_ANY_VERSION,
+ * returns false. */
 bool versions_differ(int64_t expected, int64_t found);
 
 #define MOST_ERROR_BODY 2000
 #define MOST_TOKEN 8192
 
-/* A request to a service that gives credentials. A longer answer than the limit is an
+/* A request to a service that gives credentials. Too long an answer (far_call.c) is an
  * error. */
 struct call {
 	const char *url;
 	const char *method; /* NULL: GET */
 	const char *heads[2];
-	const char *body; /* text of an HTML form, or NULL */
+	const char *body; /* content of an HTML form; NULL: none */
 	bool by_proxy;	  /* uses the proxy of the environment */
 	long connect_ms;  /* limit for the connection; 0: 5 s */
 	long status;
@@ -129,15 +133,17 @@ must_check int call_run(struct call *call, struct far_error *ret_error);
 struct transfer {
 	const struct place *place;
 	const char *url;
-	uint64_t edition; /* number of the credentials, from keyring_take */
+	uint64_t edition; /* identifies the credentials (keyring_take) */
 	bool ranged;
 	uint64_t offset, bytes; /* the range, if `ranged` */
 	uint8_t *out;		/* room for `bytes` bytes */
-	size_t most;		/* most bytes of `text`, if the status is 200 */
+	/* largest length of `text` in bytes, if the status is 200 */
+	size_t most;
 	struct answer answer;
-	uint64_t got; /* bytes in `out` or `text` */
+	uint64_t got; /* number of bytes in `out` or `text` */
 	bool wrong;   /* the body was longer than expected, and was cut off */
-	/* A listing or an error's body, which ends with \0. The caller frees it. */
+	/* Text of a listing, or the body of an error. It ends with \0. The caller frees
+	 * it. */
 	char *text;
 	size_t text_room;
 };
@@ -157,34 +163,37 @@ must_check int transfer_check(bool signs, struct far_error *ret_error);
 
 /* --- sources that refuse ------------------------------------------------------------------- */
 
-/* Knows whether one source refuses its credentials at present. */
+/* Tells whether a source refuses its credentials at present. */
 struct health;
-/* Returns the health of the URL's source, which is never freed. NULL: no memory. */
+/* Returns the health of the URL's source; NULL: no memory. The health is never
+ * freed. */
 struct health *health_of(const struct place *place, const char *url);
 /* Stores that a read of the URL, which began at begun_ns, has succeeded. health may be
  * NULL. */
 void health_good(struct health *health, const char *url, uint64_t begun_ns);
-/* Returns a URL of the source that could be read. The caller frees it; NULL: none. */
+/* Returns a URL of the source that could be read, which the caller frees; NULL: there
+ * is none, or no memory. */
 char *health_known(struct health *health);
 /* Stores that the source refuses all reads. Logs the message when the refusal begins. */
 void health_denied(struct health *health, const char *message);
 
-/* Copies the text between <name> and the next tag. *ret is "" if there is none, or if it
- * is not printable ASCII. */
+/* Copies the text between <name> and the next tag. *ret is "" if there is no such text,
+ * or if the text is not printable ASCII. */
 void find_element(const char *text, const char *name, char *ret, size_t size);
 
 /* Sets the message, and returns err. */
 int far_fail(struct far_error *error, int err, const char *format, ...) printf_like(3, 4);
-/* Makes an error of an unsuccessful answer. Stores the bucket's region if the answer has
- * it. Calls keyring_refused if the server refused the credentials. */
+/* Makes *ret_error from an answer that is no success, and returns the error. Stores the
+ * bucket's region if the answer has one. Calls keyring_refused if the server refused
+ * the credentials. */
 must_check int far_refused(const struct transfer *transfer, struct far_error *ret_error);
 
-/* Waits before the next try. tried: 0 after the first try has failed, and so on.
- * Returns false if there must be no further try. */
+/* Waits before the next try. tried: 0 after the first failure, 1 after the second, and
+ * so on. Returns false if there must be no further try. */
 bool far_tries_again(unsigned tried, const struct far_error *error);
 
-/* Calls `listed` for each object of a page. Changes `text`. prefix: bytes to remove from
- * the names. *ret_next: token of the next page, which the caller frees; NULL: there are
- * no more pages. -EINVAL: malformed. */
+/* Calls `listed` for each object of the page `text`. Changes `text`. prefix: bytes to
+ * remove from the names. *ret_next: token of the next page, which the caller frees;
+ * NULL: there are no more pages. -EINVAL: malformed. */
 must_check int listing_read(
 	char *text, size_t prefix, far_listed *listed, void *context, char **ret_next);

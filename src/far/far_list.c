@@ -16,8 +16,8 @@
 
 /* --- one page -------------------------------------------------------------------------------- */
 
-/* Returns the text between <name> and </name> in [at, end), after writing \0 at its end.
- * NULL: there is none. */
+/* Returns the text between <name> and </name> in [at, end), and writes \0 at the text's
+ * end. Returns NULL if there is no such text. */
 static char *take_element(char *at, char *end, const char *name)
 {
 	char open[40], closing[40];
@@ -40,7 +40,8 @@ static int digit(char c)
 					 : (tolower((unsigned char)c) - 'a') + 10;
 }
 
-/* Replaces %XX and + in place. Returns false if \0 would result. */
+/* Replaces each %XX and + in `text` by the character that it stands for. Returns false
+ * if one of these characters is \0. */
 static bool unescape(char *text)
 {
 	char *out = text;
@@ -154,7 +155,8 @@ int listing_read(
 	}
 	if (err)
 		return err;
-	/* Some servers write the next page's token after the objects, others before. */
+	/* Some servers write the next page's token after the objects, others before the
+	 * objects. */
 	next = contents ? take_element(contents, all, format->next) : NULL;
 	if (!next)
 		next = take_element(text, text + strlen(text), format->next);
@@ -180,7 +182,7 @@ static void print_parameter(FILE *out, const char *name, const char *value)
 	print_escaped(out, value, false);
 }
 
-/* The signature of a request demands parameters that are sorted by name. */
+/* The parameters are sorted by name, as the signature of a request demands. */
 static char *page_url(const struct place *place, const struct page *page)
 {
 	char *url = NULL;

@@ -5,6 +5,7 @@
 #include "far/far_internal.h"
 
 #include "base/log.h"
+#include "base/rng.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -12,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Places are only added, never changed or removed, so readers need no lock. */
+/* Places are added, but never changed or removed, so threads that read them need no
+ * lock. */
 
 #define DEFAULT_TIMEOUT_S 20
 #define REGION_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
@@ -22,9 +24,9 @@ static struct place *_Atomic places;
 /* The place of URLs without settings. */
 static const struct place plain = {.timeout_s = DEFAULT_TIMEOUT_S};
 
-/* Returns the place whose `url` is the longest beginning of this URL, and of equal
- * ones the last one added. An s3 URL without a fitting place gets the s3 place added
- * last. */
+/* Returns the place whose `url` is the longest beginning of this URL. If several places
+ * have this `url`, returns the one that was added last. If no place fits an s3 URL,
+ * returns the s3 place that was added last. */
 const struct place *place_of(const char *url)
 {
 	const struct place *found = &plain;
@@ -56,8 +58,8 @@ static const char *either(const char *given, const char *variable)
 	return given ? given : getenv(variable);
 }
 
-/* The first one that is set counts: the setting, AWS_REGION, AWS_DEFAULT_REGION, the
- * profile's region, us-east-1. */
+/* Sets the region to the first of these that is set: `given`, AWS_REGION,
+ * AWS_DEFAULT_REGION, the profile's region; otherwise to us-east-1. */
 static int set_region(struct place *place, const char *given, const char *of_profile,
 	struct far_error *error)
 {
@@ -209,8 +211,9 @@ bool place_learns(const struct place *place, const char *region)
 	return true;
 }
 
-/* Tells whether the bucket is in the URL's host instead of the path. A certificate for
- * *.HOST is not valid for NAME.WITH.DOTS.HOST. */
+/* Tells whether the bucket is in the URL's host instead of the path. FAR_NAMES_AUTO
+ * leaves a bucket with dots in its name in the path, because a certificate for *.HOST
+ * is not valid for NAME.WITH.DOTS.HOST. */
 static bool has_host(const struct place *place, const char *bucket, size_t bytes)
 {
 	if (place->bucket_names != FAR_NAMES_AUTO)
@@ -276,8 +279,5 @@ uint64_t far_server(const char *url)
 	const char *begin = strstr(base, "://");
 	size_t n = begin ? (size_t)(begin - base) + 3 : 0;
 	n += strcspn(base + n, "/");
-	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ (unsigned char)base[i]) * UINT64_C(0x100000001b3);
-	return hash;
+	return fnv_add(FNV_BASIS, base, n);
 }

@@ -61,8 +61,8 @@ static struct lock share_locks[CURL_LOCK_DATA_LAST];
 static CURLSH *share;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* The first libcurl that signs the content's hash and additional header lines, without
- * which s3 refuses a request. */
+/* The first version of libcurl that also signs the content's hash and additional header
+ * lines. s3 refuses requests in which these are not signed. */
 #define SIGNS_VERSION 0x075800 /* 7.88 */
 
 int transfer_check(bool signs, struct far_error *error)
@@ -150,7 +150,8 @@ static size_t take_line(char *data, size_t size, size_t n, void *context)
 	return size * n;
 }
 
-/* Returns false if the text would have more than `most` bytes, or without memory. */
+/* Returns false if the text would have more than `most` bytes, or if there is no
+ * memory. */
 static bool take_text(struct transfer *transfer, size_t most, const char *data, size_t n)
 {
 	size_t used = transfer->got;
@@ -252,7 +253,8 @@ static void set_signature(
 	curl_easy_setopt(easy, CURLOPT_PASSWORD, credentials->secret);
 }
 
-/* The program curl uses the environment's authorities, but libcurl does not. */
+/* Uses the certificate authorities that the environment names, as the program curl
+ * does. libcurl does not do this by itself. */
 static void set_authorities(CURL *easy)
 {
 	const char *file = getenv("CURL_CA_BUNDLE");

@@ -24,7 +24,8 @@ struct sched_job;
 
 unsigned beside_count(const struct job_config *config);
 const char *beside_ending(const struct job_config *config, unsigned i);
-/* Returns false if the job has no files with this ending. */
+/* Finds the number of an ending. Returns false if the job has no files with this
+ * ending. */
 bool beside_number(const struct job_config *config, const char *ending, unsigned *ret);
 
 /* Prints nothing if the sample has no file with ending number i. */

@@ -38,11 +38,11 @@ struct segment {
 	enum segment_kind kind;
 	uint64_t begin; /* offset in the file */
 	uint64_t bytes;
-	/* number of the record in the file; for the zeros at the end, the number of
-	 * records */
+	/* number of the segment's record; if the segment is the zeros at the end of the
+	 * file, the number of records */
 	uint32_t index;
-	/* SEGMENT_CONSTANT: the layout's number for the bytes. SEGMENT_BESIDE: the
-	 * ending's number. */
+	/* SEGMENT_CONSTANT: a number by which the layout knows which bytes these are.
+	 * SEGMENT_BESIDE: the number of the ending. */
 	unsigned constant;
 };
 
@@ -64,29 +64,31 @@ struct composite {
 	const struct composite_rules *rules;
 	uint32_t first; /* position of the first record */
 	uint32_t n;	/* records, at least one */
-	/* Bytes of constant segment number 0, at most COMPOSITE_CONSTANT. */
+	/* length of the head, which is a constant segment: at most COMPOSITE_CONSTANT */
 	uint64_t head;
 	uint64_t stride;
 	uint64_t bytes;
 
 	/* bytes in each record; 0: records have no such part */
 	uint64_t sample_bytes, label_bytes, json_bytes;
-	/* Pairs in a tar. second_at: from the start of the first file to the second
-	 * one's header. */
+	/* Set for pairs in a tar. second_at: bytes from the start of the first file to
+	 * the header of the second. */
 	uint64_t first_bytes, second_bytes, second_at;
 	const char *second_extension;
 	unsigned n_beside;
 	/* bytes of each ending's segment */
 	uint64_t beside_bytes[CONFIG_MOST_ENDINGS + 1];
-	uint64_t sample_at; /* offset in the record */
+	uint64_t sample_at; /* offset of the sample in its record */
 	/* extension of samples in a tar */
 	const char *extension;
-	uint32_t targets;	  /* labels of a batch: columns; 0: labels are classes */
+	/* number of label columns in a batch; 0: labels are classes */
+	uint32_t targets;
 	struct pixel_type pixels; /* type of a batch's numbers */
 	struct tensor_shape shape;
 	/* shape of the second files, if a batch holds pairs; otherwise height is 0 */
 	struct tensor_shape second;
-	const struct job_config *config; /* the job's, if a batch holds pairs */
+	/* configuration of the job; set only if a batch holds pairs */
+	const struct job_config *config;
 };
 
 /* Finds the segment with the byte at `offset`, which is less than composite->bytes. */

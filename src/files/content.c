@@ -14,8 +14,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Readers of a content that is shorter than the st_size they were told would get wrong
- * data; of a longer one, a part. -EIO: the lengths differ. */
+/* Checks that the content is as long as the st_size that readers were told, or shorter
+ * if zeros fill the rest. Otherwise readers would get wrong data or only a part, so the
+ * function returns -EIO. */
 static int check_bytes(const struct job_config *config, const struct sched_handle *handle,
 	bool padded, uint64_t bytes, uint64_t size)
 {
@@ -32,7 +33,7 @@ struct look {
 	enum sample_format format;
 	struct pixel_type pixels;
 	struct normalize_config normalize;
-	bool as_it_is; /* the shared tensor, unchanged */
+	bool as_it_is; /* the file has the shared tensor, unchanged */
 };
 
 static const struct job_section *section_of(
@@ -140,7 +141,7 @@ static struct look look_of_second(const struct job_config *second, bool joined)
 		.format = joined ? FORMAT_RAW : second->format, .pixels = second->pixels};
 }
 
-/* Readers see the second file of the pair as a separate file. */
+/* Makes the second file of a pair as a file of its own. */
 static int make_second(const struct job_config *second, uint64_t daemon_seed,
 	const struct content_place *place, const struct sched_handle *handle,
 	struct content *ret)
@@ -173,7 +174,8 @@ void content_pair_fields(const struct job_config *config, struct tensor_shape fi
 	ret[1] = field_of(section->name, section->pixels, second);
 }
 
-/* The head describes both arrays, and the label follows it. */
+/* Makes the head of a record with a pair. It describes both arrays, and ends with the
+ * label. */
 static void make_record_head(
 	const struct job_config *config, uint32_t label, struct content *ret)
 {
@@ -257,8 +259,8 @@ static uint64_t made_bytes(const struct content_made *made)
 	       (made->format.encoded ? made->format.bytes : 0);
 }
 
-/* Tells the scheduler the bytes that were computed, without the tensor's, which the
- * cache counts. */
+/* Tells the scheduler how many bytes were computed. The tensor's bytes do not count,
+ * because the cache counts them. */
 static int hold(struct content *content)
 {
 	uint64_t bytes = made_bytes(&content->first) + made_bytes(&content->second);

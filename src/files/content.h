@@ -22,7 +22,7 @@ struct sched_job;
  */
 
 struct content_made {
-	const struct tensor *tensor; /* the handle's, or `augmented` */
+	const struct tensor *tensor; /* the handle's tensor, or `augmented` */
 	struct tensor *augmented;
 	struct formatted format;
 };

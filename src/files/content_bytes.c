@@ -55,7 +55,8 @@ uint64_t content_second_bytes(
 	return content_bytes(&second, dataset, file);
 }
 
-/* The record of a pair has a longer head than that of one image. */
+/* Returns the length of a file with both images of a pair. Its head, if the file is a
+ * record, is longer than that of one image. */
 static uint64_t joined_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample)
 {
@@ -156,8 +157,8 @@ struct largest {
 	sample_id last; /* sample examined last; SAMPLE_NONE: none yet */
 };
 
-/* Tells whether, of each shape, only the largest source file need be examined, because
- * it has the longest content. */
+/* Tells whether, among images of one shape, the largest source file has the longest
+ * content. Then only this file of each shape has to be examined. */
 static bool shape_decides(const struct job_config *config)
 {
 	return !config->n_sections && !content_joins(config);

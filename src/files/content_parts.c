@@ -7,11 +7,12 @@
 struct cut {
 	struct iovec *iov;
 	int n;
-	uint64_t offset; /* bytes to skip, counted from the next part */
+	uint64_t offset; /* bytes to skip from the start of the next part */
 	uint64_t left;
 };
 
-/* The zeros are never written; an iovec can't point to const data. */
+/* The zeros are never overwritten. They are not const, because an iovec can't point to
+ * const data. */
 static uint8_t zeros[CONTENT_ZEROS];
 
 static void add(struct cut *cut, const void *data, uint64_t bytes)
@@ -36,7 +37,7 @@ static void take_part(struct cut *cut, const void *data, uint64_t bytes)
 	cut->offset = 0;
 }
 
-/* Skips zeros before the first wanted byte. */
+/* Takes a part that consists of zeros, from the first wanted byte on. */
 static void take_zeros(struct cut *cut, uint64_t bytes)
 {
 	while (bytes > 0 && cut->left > 0) {

@@ -3,6 +3,7 @@
 
 #include "base/compare.h"
 #include "base/ensure.h"
+#include "base/rng.h"
 #include "files/data.h"
 #include "files/tree.h"
 #include "sched/jobs.h"
@@ -11,18 +12,13 @@
 #include <string.h>
 
 #define HASH_BITS 58 /* bits of an inode number, without the kind */
-#define FNV_BASIS UINT64_C(0xcbf29ce484222325)
-#define FNV_PRIME UINT64_C(0x100000001b3)
 
 /* --- directories as numbers ------------------------------------------------------- */
 
 /* `hash` is that of the parent directory; `name` has n bytes. */
 static uint64_t hash_below(uint64_t hash, const char *name, size_t n)
 {
-	hash = (hash ^ '/') * FNV_PRIME;
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ (unsigned char)name[i]) * FNV_PRIME;
-	return hash & ((UINT64_C(1) << HASH_BITS) - 1);
+	return fnv_add(fnv_add(hash, "/", 1), name, n) & ((UINT64_C(1) << HASH_BITS) - 1);
 }
 
 static uint64_t hash_of(struct inode directory)

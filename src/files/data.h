@@ -21,7 +21,8 @@
 struct data_entry {
 	struct inode inode;
 	char name[DATA_NAME];
-	uint64_t number; /* place in its directory's listing; never changes */
+	/* the entry's number in the listing of its directory; never changes */
+	uint64_t number;
 };
 
 must_check int data_lookup(const struct files_context *context, struct inode directory,

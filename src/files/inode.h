@@ -42,7 +42,8 @@ enum inode_kind {
 	 * label in classes, the dataset's directory in mirror. */
 	INODE_SHARD,
 	INODE_JSON,
-	/* position of this and the next two: number of the file in the epoch */
+	/* INODE_TAR, INODE_BATCH, INODE_BATCH_LABELS: the position is the number of the
+	 * file in the epoch */
 	INODE_TAR,
 	INODE_BATCH,
 	INODE_BATCH_LABELS,
@@ -50,13 +51,13 @@ enum inode_kind {
 	/* A directory below data/: the fields after `kind` together hold a hash of its
 	 * path. */
 	INODE_DATA_DIRECTORY,
-	INODE_DATA_LINK, /* symlink; epoch: its depth below data/ */
+	INODE_DATA_LINK, /* symlink; epoch: the depth of the link below data/ */
 	INODE_JOB_STATE,
 	INODE_DATASET_BAD,
 	INODE_DASHBOARD,
 	INODE_OTHER,  /* layout mirror: a file that is no sample; position: its number */
 	INODE_PAIR,   /* layout flat: a second file, such as 00000000.mask.png */
-	INODE_BESIDE, /* plus the number of the ending (beside.h) */
+	INODE_BESIDE, /* INODE_BESIDE + n: ending number n (beside.h) */
 	INODE_BESIDE_LAST = INODE_BESIDE + CONFIG_MOST_ENDINGS,
 	INODE_KINDS
 };
@@ -90,7 +91,7 @@ static inline bool inode_is_beside(enum inode_kind kind)
 	return kind >= INODE_BESIDE && kind <= INODE_BESIDE_LAST;
 }
 
-/* A worker makes such a text. */
+/* Tells whether the file is a text about one sample, which a worker makes. */
 static inline bool inode_is_text_of_sample(enum inode_kind kind)
 {
 	return kind == INODE_JSON || inode_is_beside(kind);

@@ -13,8 +13,8 @@ struct sched_job;
 
 /*
  * The .json beside a sample: one JSON object, then spaces up to the length of the
- * dataset's longest object, and a newline. So all have the same size, which is known
- * before positions are bound.
+ * dataset's longest object, and a newline. So all .json files have the same size, which
+ * is known before positions are bound.
  *
  *   Threads: any.   Errors: -ENOMEM, -EIO.
  */

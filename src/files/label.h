@@ -8,8 +8,8 @@
 struct sched_job;
 
 /*
- * A label file holds the label in ASCII, then newlines. All label files of a dataset
- * have as many bytes as the largest label has digits, plus one.
+ * A label file holds the label in ASCII, then newlines up to the length that all label
+ * files of the dataset have: the number of digits of the largest label, plus one.
  *
  *   Threads: any; no state.   Errors: none.
  */

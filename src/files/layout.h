@@ -26,8 +26,8 @@ struct layout_entry {
 };
 
 struct layout {
-	/* Returns an upper bound of the entries' numbers. An entry's number never
-	 * changes. */
+	/* Returns a bound for the numbers of the entries: all numbers are smaller. An
+	 * entry's number never changes. */
 	uint64_t (*entries)(struct sched_job *job, struct inode directory);
 	/* Returns false if no entry has this number. */
 	bool (*entry)(struct sched_job *job, struct inode directory, uint64_t number,
@@ -46,7 +46,8 @@ extern const struct layout layout_flat, layout_classes, layout_mirror, layout_ta
 
 const struct layout *layout_of(const struct sched_job *job);
 
-/* Returns the samples in each batch or shard. The last one may have fewer. */
+/* Returns the number of samples in each batch or shard but the last, which may have
+ * fewer. */
 uint32_t layout_file_samples(const struct job_config *config);
 
 /* Tells whether the epoch skips the n positions from `position` on, because all their

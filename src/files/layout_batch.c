@@ -174,8 +174,8 @@ static uint32_t subdirectories(struct sched_job *job, struct inode directory)
 	return 0;
 }
 
-/* Batches require one size in the configuration, and the scheduler requires one pixel
- * mode. */
+/* Returns the shape of all samples. They have one size, because the configuration of
+ * batches requires this, and one pixel mode, because the scheduler does. */
 static struct tensor_shape shape_of(
 	const struct job_config *config, const struct sched_edition *edition)
 {

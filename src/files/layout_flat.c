@@ -137,8 +137,8 @@ static unsigned shard_digits(uint32_t shards)
 	return (unsigned)flat_print_number(shards - 1, MIN_SHARD_DIGITS, text);
 }
 
-/* A look-up in current/ also finds positions that only a longer next epoch has
- * (n_found). */
+/* Returns how many positions a listing shows. A look-up in current/ finds more of them
+ * (n_found) if the next epoch is longer. */
 static uint32_t n_listed(struct sched_job *job, struct inode directory)
 {
 	auto_edition *edition = sched_edition(job, inode_sched_epoch(directory));

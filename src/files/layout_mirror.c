@@ -17,11 +17,12 @@
  * position: its number among the dataset's directories. A sample's position is its index
  * among the selected samples. Directories without selected samples below them are
  * omitted, as in "classes". A file that is no sample is INODE_OTHER; position: its
- * number among all files. A name that both have leads to the sample. */
+ * number among all files. If a sample and another file have the same name in the mount,
+ * the name leads to the sample. */
 
 /* --- names ------------------------------------------------------------------------ */
 
-/* Returns the bytes before ".extension"; 0: the name has another ending. */
+/* Returns the length of the name before ".extension"; 0: the name has another ending. */
 static size_t bytes_before(const char *name, const char *extension)
 {
 	size_t n = strlen(name), bytes = strlen(extension);
@@ -56,7 +57,8 @@ static bool is_too_long(const char *name, const char *extension)
 	return strlen(name) + 1 + strlen(extension) > NAME_MAX;
 }
 
-/* Cuts the name between two characters, and appends "~" and a hash of the whole name. */
+/* Cuts the name between two characters, and appends "~", a hash of the whole name, and
+ * the extension. */
 static void print_short(const char *name, const char *extension, char ret[MIRROR_NAME])
 {
 	int least = (int)(NAME_MAX - HASHED - 1 - strlen(extension)) - 3, n = least + 3;
@@ -66,8 +68,9 @@ static void print_short(const char *name, const char *extension, char ret[MIRROR
 		extension);
 }
 
-/* Tells whether tulip.png becomes tulip.jpg beside tulip.txt: no other sample may be
- * called tulip.* or tulip. */
+/* Tells whether the extension replaces the ending of the name, as in tulip.png, which
+ * becomes tulip.jpg. The ending stays if another sample of the directory is called
+ * "tulip", or "tulip" with another ending. */
 static bool replaces_ending(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
 {
@@ -122,7 +125,8 @@ static uint32_t find_whole(const struct dataset_paths *paths,
 	return file;
 }
 
-/* Searches the names that are too long. This is slow, but such names are rare. */
+/* Finds a file whose name was cut, by comparing all names that are too long. This is
+ * slow, but such names are rare. */
 static uint32_t find_short(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name)
 {
@@ -153,7 +157,8 @@ uint32_t mirror_find(const struct dataset_paths *paths,
 	return find_short(paths, directory, extension, name);
 }
 
-/* Returns NULL if the file keeps its name. */
+/* Returns the extension that the file gets in the mount; NULL: the file keeps its
+ * name. */
 static const char *extension_of(
 	struct sched_job *job, const struct dataset_paths *paths, uint32_t file)
 {
@@ -174,7 +179,8 @@ static bool is_same_ending(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Considers only files that get this extension. UINT32_MAX: there is none. */
+/* Finds a file by its name in the mount, among the files that get this extension.
+ * UINT32_MAX: there is none. */
 static uint32_t find_with(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name)
 {

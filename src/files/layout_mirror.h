@@ -9,13 +9,15 @@
 struct sched_job;
 
 /*
- * Names of the layout "mirror". A file has the name of its source file with the job's extension
- * appended (tulip.jpg.ppm). If the extension is jpg, tulip.jpg keeps its name, unless the directory
- * also has a file "tulip", which becomes tulip.jpg. A name of more than 255 bytes is cut, and gets
- * a hash of the whole name before the extension.
+ * Names of the layout "mirror". A file has the name of its source file with the job's
+ * extension appended (tulip.jpg.ppm). If the extension is jpg, tulip.jpg keeps its name,
+ * unless the directory also has a file "tulip", which becomes tulip.jpg. A name of more
+ * than 255 bytes is cut, and gets a hash of the whole name before the extension.
  *
- * If other files are shown (others = show), the extension replaces the ending, unless two samples
- * of the directory would get the same name: tulip.png becomes tulip.jpg, beside tulip.txt.
+ * If files that are no samples are shown, too (others = show), the extension replaces
+ * the ending of a sample's name: tulip.png becomes tulip.jpg, and a text beside it stays
+ * tulip.txt. But if two samples of the directory would get the same name, the extension
+ * is appended to both.
  *
  *   extension NULL: each file keeps its name.
  *   Threads: any.   Errors: none.

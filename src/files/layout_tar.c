@@ -14,7 +14,8 @@
 #include <string.h>
 
 #define BLOCK 512
-#define RECORD 10240	    /* bytes; a tar's size is a multiple, as with GNU tar */
+/* bytes; a tar's size is a multiple of this, as with GNU tar */
+#define RECORD 10240
 #define MTIME "02263523000" /* 1980-01-01 in octal, so that a tar's bytes never change */
 
 /* --- the parts of a shard ---------------------------------------------------------- */
@@ -39,7 +40,8 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit)
 	return (bytes + unit - 1) / unit * unit;
 }
 
-/* A comment is a header and at least one block. */
+/* A comment (an extended header) has at least these bytes: its own header, and one
+ * block. */
 #define LEAST_COMMENT (2 * BLOCK)
 
 static uint64_t beside_blocks(uint64_t most_bytes)
@@ -59,8 +61,9 @@ static uint64_t member_blocks(const struct composite *tar, enum member member)
 	return blocks;
 }
 
-/* `offset` counts from the first text's segment. The caller sets ret->begin to the
- * start of that segment; the bytes of the segments before the found one are added. */
+/* Finds the segment of the text with the byte at `offset`, which counts from the start
+ * of the first text's segment. ret->begin is this start when the function is called, and
+ * the start of the found segment when it returns. */
 static void find_beside(const struct composite *tar, uint64_t offset, struct segment *ret)
 {
 	unsigned i = 0;
@@ -73,8 +76,9 @@ static void find_beside(const struct composite *tar, uint64_t offset, struct seg
 	ret->bytes = tar->beside_bytes[i];
 }
 
-/* `offset` counts from the member's header. The caller sets ret->begin to the start of
- * this header; the distance to the found segment is added. */
+/* Finds the segment with the byte at `offset`, which counts from the start of the
+ * member's header. ret->begin is this start when the function is called, and the start
+ * of the found segment when it returns. */
 static void find_in_member(const struct composite *tar, enum member member,
 	uint64_t offset, struct segment *ret)
 {

@@ -16,8 +16,8 @@
 struct shared {
 	struct made_text *text; /* (lock) NULL: none yet */
 	unsigned makers;	/* (lock) threads that print this text */
-	/* (lock) time up to which the CPU time is used up: each print adds ONE_IN times
-	 * its own CPU time */
+	/* (lock) time up to which prints have used their part of a CPU: each print moves
+	 * this time on by ONE_IN times the CPU time that the print took */
 	uint64_t paid_ns;
 };
 
@@ -113,8 +113,8 @@ static int print(FILE *out, const struct files_context *context, enum made_kind 
 }
 
 /* Tells whether the shared text is enough. Counters are printed for each caller as long
- * as this takes little CPU time (ONE_IN). Otherwise a shared text is enough that is
- * less than a second old, or whose successor is being printed. */
+ * as this takes little CPU time (ONE_IN). Otherwise the shared text is enough if it is
+ * less than a second old, or if the next one is being printed. */
 static bool is_good_enough(const struct shared *shared, enum made_kind kind,
 	bool old_is_enough, uint64_t now_ns)
 {

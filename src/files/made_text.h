@@ -52,10 +52,10 @@ must_check int made_texts_take(const struct files_context *context, enum made_ki
 must_check int made_texts_take_file(const struct files_context *context,
 	struct inode inode, bool old_is_enough, struct made_text **ret);
 
-/* The caller prints to ret->out. -ENOMEM */
+/* Begins a text, which the caller prints to (*ret)->out. -ENOMEM */
 must_check int made_text_begin(struct made_text **ret);
-/* `err` is 0, or the error of printing. After an error the text is freed, and the error
- * is returned. */
+/* Ends the printing of a text. err: 0, or the error of the printing. After an error the
+ * text is freed, and the error is returned. */
 must_check int made_text_end(struct made_text **text, int err);
 
 void made_text_put(struct made_text **text);

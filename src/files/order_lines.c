@@ -17,7 +17,8 @@ static uint32_t some_bindings(
 		lines->job, lines->epoch, first, n < AT_ONCE ? n : AT_ONCE, ret);
 }
 
-/* Returns the number of calls, at most n. */
+/* Calls `line` for the lines from number `first` on, at most n times. Returns the number
+ * of calls. */
 static uint32_t each_line(const struct order_lines *lines, uint32_t first, uint32_t n,
 	void (*line)(void *into, const struct sched_edition *edition,
 		const struct binding *binding),

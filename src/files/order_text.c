@@ -23,9 +23,9 @@ struct order_texts {
 	uint64_t generation; /* (lock) grows when order_texts_forget drops all starts */
 };
 
-/* The start of a chunk. generation: order_texts.generation at the look-up. If it has
- * changed since, the offset is not remembered, because the text may have changed,
- * too. */
+/* The start of a chunk. generation: order_texts.generation at the look-up. If
+ * order_texts.generation has grown since, the start is not remembered, because the text
+ * may have changed, too. */
 struct cursor {
 	size_t chunk;
 	uint64_t byte;
@@ -89,7 +89,8 @@ static struct known *find_locked(struct order_texts *texts, uint64_t key)
 	return NULL;
 }
 
-/* Finds the last known start at or before the offset. */
+/* Finds the last chunk whose start is remembered, and not after the offset. Chunk 0
+ * starts at 0, even if nothing is remembered. */
 static struct cursor seek(struct order_texts *texts, uint64_t key, uint64_t offset)
 {
 	LOCK_SCOPE(&texts->lock);
@@ -126,8 +127,8 @@ static struct known *get_locked(struct order_texts *texts, uint64_t key)
 	return known;
 }
 
-/* Another reader may have remembered the start. Without memory the next reader measures
- * again. */
+/* Remembers the start of a chunk, unless another reader has already done so. If there is
+ * no memory, the start is not remembered, and the next reader measures again. */
 static void remember(struct order_texts *texts, uint64_t key, struct cursor start)
 {
 	LOCK_SCOPE(&texts->lock);
@@ -168,7 +169,8 @@ static void advance(struct order_texts *texts, const struct order_source *source
 	remember(texts, source->key, *cursor);
 }
 
-/* Moves the cursor to the next chunk if this one is complete (ORDER_CHUNK lines). */
+/* Renders the chunk at the cursor. If the chunk is complete (ORDER_CHUNK lines), moves
+ * the cursor to the next one. */
 static int render_next(struct order_texts *texts, const struct order_source *source,
 	struct cursor *cursor, struct chunk *ret)
 {
@@ -179,7 +181,8 @@ static int render_next(struct order_texts *texts, const struct order_source *sou
 	return 0;
 }
 
-/* Returns true if the chunk is complete (ORDER_CHUNK lines). */
+/* Counts the bytes of the chunk at the cursor. Returns true if the chunk is complete
+ * (ORDER_CHUNK lines). */
 static bool measure(const struct order_source *source, const struct cursor *cursor,
 	uint64_t *ret_bytes)
 {

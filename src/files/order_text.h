@@ -43,7 +43,8 @@ void order_texts_free(struct order_texts **texts);
  * now. */
 void order_texts_forget(struct order_texts *texts);
 
-/* Returns the number of bytes; 0 at the present end; -ENOMEM. */
+/* Reads at most `size` bytes from the offset on. Returns their number, which is 0 at the
+ * present end of the text, or -ENOMEM. */
 must_check ssize_t order_text_read(struct order_texts *texts,
 	const struct order_source *source, uint64_t offset, char *buffer, size_t size);
 

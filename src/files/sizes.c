@@ -15,7 +15,7 @@
 struct padded_size {
 	SLIST_ENTRY(padded_size) link;
 	job_id job;
-	bool second; /* the size is that of second files of pairs */
+	bool second; /* the size is for second files of pairs */
 	uint64_t bytes;
 };
 
@@ -72,8 +72,8 @@ static bool find_padded(
 	return false;
 }
 
-/* Keeps the size until a job comes or goes. Without memory the next call computes it
- * again. */
+/* Keeps the size until a job comes or goes. If there is no memory, the size is not kept,
+ * and the next call computes it again. */
 static void keep_padded(
 	struct sizes *sizes, uint64_t generation, const struct padded_size *found)
 {
@@ -99,7 +99,8 @@ static uint64_t largest(
 				config, edition->dataset, edition->readable);
 }
 
-/* Examines all samples of the job, but only once. */
+/* Returns the length up to which files get zeros. The first call examines all samples of
+ * the job. */
 static uint64_t padded_size(struct sizes *sizes, struct sched_job *job,
 	const struct sched_edition *edition, bool second)
 {

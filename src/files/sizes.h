@@ -38,8 +38,8 @@ must_check bool sizes_of_part(struct sizes *sizes, struct sched_job *job,
 /* Tells why the next edition would give other sizes to current/'s files (see
  * sched_dataset_move). NULL: they stay. */
 sched_edition_change sizes_change;
-/* Tells whether finding the size requires a saved order from the state directory. A
- * directory: whether this is so for the positions in it. */
+/* Tells whether finding the size requires a saved order from the state directory. If the
+ * inode is a directory, tells this about the files in it. */
 bool sizes_are_saved(struct sched_job *job, struct inode inode);
 /* Tells whether a known size stays valid. In current/ a position gets another sample in
  * each epoch, and the last batch or shard may grow. */

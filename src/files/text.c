@@ -77,8 +77,8 @@ static void print_name(FILE *out, const char *key, const char *text)
 	fputc('\n', out);
 }
 
-/* Prints for each preparation the samples, the bytes of one prepared sample, and those
- * of all. */
+/* Prints for each preparation the number of samples, the bytes of one prepared sample,
+ * and the bytes of all. */
 static void print_prepared(
 	FILE *out, const struct files_context *context, const struct dataset *dataset)
 {
@@ -225,7 +225,7 @@ static void print_bad_samples(
 	roaring_bitmap_free(bad);
 }
 
-/* Prints the samples in an epoch for each dataset of a mixture. */
+/* Prints, for each dataset of a mixture, how many of its samples an epoch has. */
 static void print_parts(FILE *out, struct sched_job *job)
 {
 	struct sched_part parts[CONFIG_MOST_MIXED];

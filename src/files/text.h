@@ -47,7 +47,8 @@ void text_job_status(FILE *out, struct sched_job *job);
  * tabs. */
 void text_order_line(
 	FILE *out, const struct sched_edition *edition, const struct binding *binding);
-/* Returns text_order_line's length without reading the catalogue. */
+/* Returns the length of the line that text_order_line would print, without reading the
+ * catalogue. */
 size_t text_order_line_length(
 	const struct sched_edition *edition, const struct binding *binding);
 

@@ -12,7 +12,8 @@
 
 /* The text DATA in the page dashboard.html is replaced by a JSON object. For each value
  * the object has one number per reading of the last hour, or one per interval between
- * two readings. All names satisfy config_name_valid, so they need no escapes. */
+ * two readings. The names of jobs and datasets satisfy config_name_valid, so they need
+ * no escapes. */
 
 #define DATA "@DATA@"
 

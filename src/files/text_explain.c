@@ -94,8 +94,8 @@ static int print_common(
 	return err;
 }
 
-/* A line "part" counts the samples that a set of jobs reads in common. `jobs` is the
- * set: bit i stands for the i-th printed job. */
+/* Each line "part" has the number of samples that exactly one set of jobs reads. The
+ * value of `jobs` is this set: bit i stands for the i-th printed job. */
 int text_explain(FILE *out, const struct files_context *context)
 {
 	job_id *ids = NULL;

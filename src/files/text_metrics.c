@@ -231,8 +231,8 @@ static void print_cache(FILE *out, struct sched *sched, enum stats_form form)
 			i, i == SCHED_NEEDS - 1 ? "+" : "", cache.needed[i]);
 }
 
-/* Prometheus requires that quotes and backslashes that escape_print leaves are escaped
- * again. */
+/* Prints a text between the quotes of a label. Prometheus requires a backslash before
+ * each quote and backslash of the text, also before those that escape_print adds. */
 static void print_label(FILE *out, const char *text)
 {
 	auto_free char *escaped = NULL;

@@ -145,7 +145,7 @@ static int find_job(
 	return 0;
 }
 
-/* The name is current, epoch-NNNN or epoch-NNNN.order. */
+/* Finds the inode of current, epoch-NNNN or epoch-NNNN.order. */
 static int find_epoch(struct sched_job *job, const char *name, struct inode *ret)
 {
 	char directory[TREE_NAME], order[TREE_NAME];

@@ -33,7 +33,7 @@ bool tree_is_directory(enum inode_kind kind);
 mode_t tree_type(enum inode_kind kind); /* S_IFDIR, S_IFREG or S_IFLNK */
 struct inode tree_parent(struct inode inode);
 
-/* Returns an upper limit of the epochs that get a directory. */
+/* Returns a bound for the epochs that get a directory: their numbers are smaller. */
 uint32_t tree_epochs(struct sched_job *job);
 
 /* The epochs that have a directory now: those that have begun and whose order is kept,
@@ -53,7 +53,7 @@ bool tree_has_order(
 	struct sched_job *job, const struct tree_range *range, uint32_t epoch);
 
 /* Checks that the inode is an epoch's directory, or lies in one by the job's layout.
- * -ENOENT: it does not; -ESTALE: its name belongs to another inode now. */
+ * -ENOENT: it is neither; -ESTALE: its name belongs to another inode now. */
 must_check int tree_check(struct sched_job *job, struct inode inode);
 
 must_check int tree_lookup(const struct files_context *context, struct inode parent,

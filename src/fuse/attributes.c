@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/clock.h"
 #include "files/data.h"
 #include "files/layout.h"
 #include "files/text.h"
@@ -76,8 +77,9 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 	set_common(session, inode, ret);
 	owner_show(session, job, ret);
 	bool lasts = sizes_last(job, inode);
-	/* If the size differs between epochs, the size of an open file is reported,
-	 * because the kernel never reads an open file beyond st_size. */
+	/* If an inode has another size in each epoch, st_size is the size of the file
+	 * that a reader has open, because the kernel never reads an open file beyond
+	 * st_size. */
 	bool known =
 		!lasts && inode_is_sample(inode) && open_file_size(session, inode, &size);
 	if (!known)
@@ -91,8 +93,8 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 	*ret_timeout = known && lasts ? FOREVER : 0;
 }
 
-/* *ret_sum: a number that changes when the directory or the order file of an epoch
- * appears or disappears. */
+/* Returns the number of epochs that have a directory. *ret_sum: a number that changes
+ * when the directory or the order file of an epoch appears or disappears. */
 static uint32_t count_epochs(struct sched_job *job, long *ret_sum)
 {
 	struct tree_range range = tree_range(job);
@@ -109,9 +111,7 @@ static uint32_t count_epochs(struct sched_job *job, long *ret_sum)
 
 static void add_ns(struct timespec *time, uint64_t ns)
 {
-	ns += (uint64_t)time->tv_nsec;
-	time->tv_sec += (time_t)(ns / 1000000000);
-	time->tv_nsec = (long)(ns % 1000000000);
+	*time = timespec_of_ns((uint64_t)timespec_ns(*time) + ns);
 }
 
 /* Sets a modification time that changes when an epoch's directory or order file appears

@@ -7,11 +7,11 @@
 #include "load/load.h"
 
 /*
- * Opens that wait until other readers close the inode. The kernel keeps one content for an
- * inode whose files are mapped, cached or passed through, but in current/ two readers may
- * want different epochs of a position. Then the later open waits until the earlier reader
- * closes its file. If the earlier reader does not close its file within two seconds of
- * its open, both readers get the epoch of this file.
+ * Opens that wait until other readers close the inode. The kernel keeps one content for
+ * an inode whose files are mapped, cached or passed through, but in current/ two readers
+ * may want different epochs of a position. Then the later open waits until the earlier
+ * reader closes its file. If the earlier reader has not closed its file two seconds
+ * after it opened the file, the later open gets the epoch of this file, too.
  *
  *   await_close_locked -> the file is closed, or was open for too long
  *                      -> the waiter's work runs: the opener calls await_close_end and tries again

@@ -9,15 +9,16 @@
 
 static void run(struct load_work *work)
 {
-	size_t offset = offsetof(struct by_worker, work);
-	struct by_worker *by_worker = (struct by_worker *)((char *)work - offset);
-	/* Unregisters `interrupted`. If it is running, waits until it has returned. */
+	struct by_worker *by_worker = struct_of(work, struct by_worker, work);
+	/* Unregisters `interrupted`. If that function is running, waits until it has
+	 * returned. */
 	fuse_req_interrupt_func(by_worker->req, NULL, NULL);
 	by_worker->answer(by_worker);
 }
 
-/* If the interrupt comes before this function is registered, fuse_req_interrupt_func
- * itself calls it. Then no worker has the work yet, and by_worker_start gives up. */
+/* Called by libfuse when the request is interrupted. If the interrupt comes before this
+ * function is registered, fuse_req_interrupt_func calls the function while it registers
+ * it. Then no worker has the work yet, and by_worker_start gives up. */
 static void interrupted(fuse_req_t req, void *context)
 {
 	struct by_worker *by_worker = context;

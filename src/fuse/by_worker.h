@@ -26,7 +26,8 @@ struct by_worker {
 	atomic_bool interrupted;
 };
 
-/* Passes the request to a worker. If the reader was killed already, calls give_up instead. */
+/* Passes the request to a worker. If the reader is already killed, calls `give_up`
+ * instead. */
 void by_worker_start(struct by_worker *by_worker);
 
 /* Makes a worker call `answer` with a copy of the request. The session can't end before

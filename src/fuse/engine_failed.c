@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "config/config_owner.h"
 #include "files/inode.h"
+#include "fuse/kernel_features.h"
 #include "fuse/mount_options.h"
 #include "fuse/handover.h"
 
@@ -17,7 +18,6 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 
-#define NOTIFY_RESEND 7
 #define CLIENT_MS 1000 /* longest wait for the next bytes of a client's request */
 
 /* The kernel gives a request only to a buffer that has room for the largest request. */
@@ -42,8 +42,8 @@ static bool succeeds(uint32_t opcode)
 	       opcode == FUSE_DESTROY;
 }
 
-/* Removes the entry of an open that an earlier engine has not answered. The kernel has
- * sent this open again, and now gets an error. */
+/* Removes the entry that an earlier engine made for an open which it did not answer. The
+ * kernel has sent this open again, and gets an error from the present engine. */
 static void forget_open(uint32_t mount, uint64_t unique)
 {
 	struct kept_open *open = NULL;
@@ -109,7 +109,8 @@ static void answer(int client, const char *kind, const char *text)
 	(void)!write(client, text, strlen(text));
 }
 
-/* Members of the group `socket_group` can reach the socket, but may not upgrade. */
+/* Tells whether the client may request an upgrade. Other users of the group
+ * `socket_group` can reach the socket, but may not request one. */
 static bool is_master(int client)
 {
 	struct ucred sender;

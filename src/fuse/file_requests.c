@@ -17,8 +17,8 @@
 #include <signal.h>
 #include <string.h>
 
-/* The kernel is told to forget also this many backing files after the last one that was
- * noted: a killed engine may have registered files without noting their numbers. */
+/* A killed engine may have registered backing files without noting their numbers. So the
+ * kernel is told to forget this many numbers after the last noted one, too. */
 #define UNNOTED 64
 
 static const struct open_file_ops *ops_of(struct inode inode)
@@ -42,7 +42,7 @@ static const struct open_file_ops *ops_of(struct inode inode)
 }
 
 /* Tells whether the daemon itself has sent the request. This happens if a dataset lies
- * on the daemon's own mount, and the scan did not notice it. The thread would wait for
+ * on the daemon's own mount, and the scan did not notice it. The daemon would wait for
  * itself, and consume samples. */
 static bool is_own_thread(const struct request *request)
 {

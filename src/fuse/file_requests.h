@@ -11,10 +11,12 @@
  *   Flow: ops.c calls.   Threads: any.   Locks: none.
  */
 
-/* Each sets request->ops, and answers the request, possibly after it has returned. */
+/* Both functions set request->ops, and answer the request, possibly after they have
+ * returned. */
 void file_open(struct request *request);
 void file_read(struct request *request);
-/* Closes a file, also one that an earlier engine opened, and consumes its positions. */
+/* Closes a file, and consumes its positions. An earlier engine may have opened the
+ * file. */
 void file_release(struct session *session, uint64_t number, uint64_t handle);
 
 /* Lists the open files of earlier engines, and makes the kernel forget backing files

@@ -8,8 +8,8 @@
 #include <sys/types.h>
 
 /*
- * The mount: sessions of libfuse's low-level API. One session serves the whole tree; each
- * further mount of a job's directory has its own.
+ * The mount: sessions of libfuse's low-level API. One session serves the mount of the
+ * whole tree; each mount of a single job's directory has a session of its own.
  *
  *   Flow: main fills a files_context, then session_mount, session_run until the mount is
  *         unmounted or a signal arrives, session_detach, session_stop, sched_stop,
@@ -46,7 +46,8 @@ bool session_is_resent(const struct session *session);
 
 /* --- called by one thread, which ends before session_stop -------------------------- */
 
-#define SESSION_JOB_MOUNTS 64 /* most mounts of a job, because each needs threads */
+/* largest number of mounts of a job; each mount needs threads */
+#define SESSION_JOB_MOUNTS 64
 
 /*
  * Serves a further mount, whose root is the job's directory, until it is unmounted, or

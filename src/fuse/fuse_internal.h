@@ -83,17 +83,19 @@ struct session {
 	bool foreign;	    /* mounted by another process, which will unmount it */
 	bool detached;
 	/* The daemon sends the kernel no notifications, so names and attributes expire
-	 * after UNTOLD_S. A notification needs locks that the kernel holds during some
-	 * requests. A process that has kept the descriptor of /dev/fuse could take such
-	 * a request and never answer it, and so block the daemon for ever. */
+	 * after UNTOLD_S seconds. A notification needs locks that the kernel holds
+	 * during some requests. A process that has kept the descriptor of /dev/fuse
+	 * could take such a request and never answer it, and so block the daemon for
+	 * ever. */
 	bool untold;
 	bool other_pids;     /* the pids of readers belong to another name space */
 	bool everybody;	     /* no rights are checked: the mounter decides who may read */
 	bool private;	     /* the kernel admits only the daemon's user */
 	bool maps_direct;    /* files that bypass the page cache can be mapped */
 	bool passes_through; /* the kernel can read files itself (passthrough.h) */
-	atomic_int offered;  /* features that the kernel's first message offers */
-	bool again;	     /* an earlier engine created the mount */
+	/* features that the kernel's first message offers (kernel_features.c) */
+	atomic_int offered;
+	bool again; /* an earlier engine created the mount */
 	/* entry by which later engines find the mount; NULL: the mount ends with this
 	 * engine */
 	struct kept_descriptor *place;
@@ -103,8 +105,9 @@ struct session {
 	struct order_texts *orders;
 	struct sizes *sizes;
 
-	/* The mounts of single jobs, if this is the session of the whole tree. The list
-	 * is used by control's thread, and after the end of this thread by main's. */
+	/* The mounts of single jobs, if this is the session of the whole tree. Only
+	 * control's thread uses the list; after the end of that thread, the main thread
+	 * does. */
 	LIST_HEAD(, job_mount) job_mounts;
 
 	struct lock lock;
@@ -116,7 +119,8 @@ struct session {
 	struct timespec jobs_changed;		 /* (lock) */
 	struct open_files open_files;		 /* (lock) */
 	LIST_HEAD(, close_waiter) close_waiters; /* (lock) */
-	struct label_text *label_texts;		 /* (lock) backing files of labels */
+	/* (lock) the backing files that labels share */
+	struct label_text *label_texts;
 	/* (lock) earlier engines' backing files in use; private to handover.c */
 	struct old_backing *old_backings;
 };
@@ -128,7 +132,7 @@ extern const struct fuse_lowlevel_ops session_ops;
 /* Tells whether the kernel may map, cache or pass through the files of a job. If so, all
  * readers that have an inode open get the same bytes. */
 bool session_is_mappable(const struct session *session, const struct sched_job *job);
-/* Sets direct_io and keep_cache for the answer of an open. */
+/* Sets direct_io and keep_cache for the answer to an open. */
 void session_set_io(const struct session *session, const struct sched_job *job,
 	struct inode inode, struct fuse_file_info *fi);
 
@@ -142,10 +146,10 @@ void session_forget_name(const struct session *session, struct inode directory,
 must_check int session_inode(
 	const struct session *session, uint64_t number, struct inode *ret);
 
-/* A hold keeps the session from ending while a thread answers a request later, or sends
- * the kernel a notification. A thread with an unanswered request may call session_hold,
- * because the session ends only after all answers. Other threads have to call
- * session_try_hold, which returns false if the session is ending. */
+/* A hold keeps the session from ending until a thread has answered a request, or has
+ * sent the kernel a notification. A thread with an unanswered request may call
+ * session_hold, because the session ends only after all answers. Other threads have to
+ * call session_try_hold, which returns false if the session is ending. */
 void session_hold(struct session *session);
 must_check bool session_try_hold(struct session *session);
 void session_unhold(struct session *session);
@@ -168,16 +172,16 @@ must_check int session_start(
 /* Takes over a mount from the previous engine. Called before session_start, which receives the
  * mount's descriptor. */
 void session_take_over(struct session *session, struct kept_descriptor *place);
-/* Begins the session with the features that the kernel granted to the previous engine,
- * and makes the kernel send unanswered requests again. Called after session_start,
- * before any thread serves the session. */
+/* Begins the session of a mount that the previous engine served, with the features that
+ * the kernel granted to that engine. Makes the kernel send unanswered requests again.
+ * Called after session_start, before any thread serves the session. */
 void session_go_on(struct session *session);
 /* Unmounts and ends the session. No thread may serve or hold it any more. */
 void session_end(struct session *session);
 unsigned session_threads(void);
 
-/* Called when jobs were added or removed. Changes the times of directories that list jobs, and
- * forgets the sizes and texts that are cached. */
+/* Called when jobs were added or removed. Changes the times of directories that list
+ * jobs, and drops cached sizes and texts. */
 void session_touch_jobs(struct session *session);
 
 /* --- job_mount.c ------------------------------------------------------------------ */
@@ -210,9 +214,9 @@ must_check int job_device_own(int *device);
 must_check int attributes_get(struct session *session, struct inode inode, bool render,
 	struct stat *ret, double *ret_timeout);
 
-/* Tells whether finding the attributes of the inode, or of the files in this directory,
- * takes long, so that a worker has to do it: if a text is rendered, lines are measured,
- * or saved orders are read. */
+/* Tells whether a worker has to find the attributes of the inode, or of the files in
+ * this directory, because this takes long: a text has to be rendered, lines to be
+ * measured, or saved orders to be read. */
 bool attributes_take_long(struct session *session, struct inode inode, bool render);
 
 void attributes_in_layout(struct session *session, struct sched_job *job,

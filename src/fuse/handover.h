@@ -31,23 +31,26 @@
 struct kept_open *handover_add(
 	struct session *session, uint64_t handle, uint64_t number, int backing);
 
-/* Returns the session's entry after `before`, or its first one if `before` is NULL. */
+/* Returns the session's entry after the entry `before`. Returns the session's first
+ * entry if `before` is NULL, and NULL if there are no more entries. */
 struct kept_open *handover_next(struct session *session, const struct kept_open *before);
-/* Returns the entry of an open shard, which has the shard's epoch, or NULL if there is
- * none. */
+/* Returns the entry of an open shard; the entry has the shard's epoch. Returns NULL if
+ * there is no such entry. */
 struct kept_open *handover_find(struct session *session, uint64_t handle);
-/* Returns an earlier engine's entry for an open that the kernel sends again, or NULL. */
+/* Returns the entry that an earlier engine made for the open which this thread now
+ * handles, because the kernel has sent it again. Returns NULL if there is no such
+ * entry. */
 struct kept_open *handover_find_resent(struct session *session);
-/* Takes one release off the list of those that arrived while no engine could run.
- * Returns false if the list is empty. */
+/* Takes one release off the list of releases that arrived while only engine_failed.c
+ * answered requests. Returns false if the list is empty. */
 bool handover_take_close(
 	struct session *session, uint64_t *ret_number, uint64_t *ret_handle);
 
 /* Tells whether an earlier engine registered `backing`, and open files still use it. */
 bool handover_has_locked(const struct session *session, int backing);
-/* handover_hold_locked counts an open file that uses `backing`, which an earlier engine
- * registered; handover_put ends the count of one file. After the last file, handover_put
- * makes the kernel forget `backing`. Returns 0 or -ENOMEM. */
+/* handover_hold_locked counts one more open file that uses `backing`, which an earlier
+ * engine registered; handover_put counts one file less. When no file is left,
+ * handover_put makes the kernel forget `backing`. Returns 0 or -ENOMEM. */
 must_check int handover_hold_locked(struct session *session, int backing);
 void handover_put(struct session *session, int backing);
 /* Frees the counts of handover_hold_locked. Called when the session has ended. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/clock.h"
 #include "base/ensure.h"
 #include "base/log.h"
 #include "base/signals.h"
@@ -14,8 +15,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define WAKE_NS 50000000L
-#define SECOND_NS 1000000000L
+#define WAKE_NS 50000000
 
 /*
  * Mounts of one job. The client opens /dev/fuse, mounts it anywhere, and sends the descriptor.
@@ -97,7 +97,8 @@ static void serve_in_threads(struct job_mount *mount)
 		n++;
 	}
 	serve(mount);
-	/* Stops the helpers, which still serve if this thread has met an error. */
+	/* Stops the helpers. They may still serve, because `serve` also returns after an
+	 * error. */
 	ensure(eventfd_write(mount->stop, 1) == 0);
 	while (n > 0)
 		ensure(pthread_join(helpers[--n], NULL) == 0);
@@ -106,7 +107,8 @@ static void serve_in_threads(struct job_mount *mount)
 static void *keep(void *argument)
 {
 	struct job_mount *mount = argument;
-	/* applies to the helper threads, too, because they inherit the signal mask */
+	/* lets job_mounts_stop wake this thread, and the helper threads, which inherit
+	 * the signal mask */
 	signals_wakeable();
 	serve_in_threads(mount);
 	if (!session_wait_unheld(mount->session))
@@ -116,8 +118,9 @@ static void *keep(void *argument)
 	return NULL;
 }
 
-/* Tells whether the mounter is in the daemon's name space of a kind, such as "pid". The
- * kernel reports the pids and users of readers in the mounter's name space. */
+/* Tells whether the mounter is in the same name space as the daemon. kind: the kind of
+ * name space, "pid" or "user". The kernel reports the pids and users of readers in the
+ * mounter's name space. */
 static bool same_names(pid_t mounter, const char *kind)
 {
 	char here[64], there[64];
@@ -198,8 +201,8 @@ static unsigned count_mounts(const struct session *everything, job_id job)
 	return n;
 }
 
-/* Starts the session and its thread. Takes over the mount, also on failure. *device
- * becomes -1 if libfuse has taken over the device: then libfuse closes it. */
+/* Starts the session and its thread. Takes over the mount, also on failure. If libfuse
+ * has taken over the device, and so will close it, *device becomes -1. */
 static int serve_mount(struct session *everything, struct job_mount *mount, int *device)
 {
 	int err = start_session(mount->session, everything->debug, *device);
@@ -254,11 +257,7 @@ int session_mount_job(struct session *session, const char *name, pid_t mounter,
 static void join_keeper(struct job_mount *mount)
 {
 	for (;;) {
-		struct timespec until;
-		ensure(clock_gettime(CLOCK_MONOTONIC, &until) == 0);
-		until.tv_nsec += WAKE_NS;
-		until.tv_sec += until.tv_nsec / SECOND_NS;
-		until.tv_nsec %= SECOND_NS;
+		struct timespec until = timespec_of_ns(clock_now_ns() + WAKE_NS);
 		int err = pthread_clockjoin_np(
 			mount->keeper, NULL, CLOCK_MONOTONIC, &until);
 		if (!err)

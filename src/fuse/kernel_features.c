@@ -12,15 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes of the shortest piece of an answer that bring_in reads. Shorter pieces are on a
- * thread's stack, which is in memory anyway. */
+/* Size in bytes from which on bring_in loads a piece of an answer. Smaller pieces are on
+ * a thread's stack, which is in memory anyway. */
 #define LEAST_BROUGHT_IN 256
 
 /* value of session->offered before the kernel's first message; only one thread handles
  * this message */
 #define MESSAGE_AWAITED (-1)
 
-#define NOTIFY_RESEND 7 /* available from protocol 7.40 on */
 #define FLAG2_HAS_RESEND (UINT32_C(1) << 7)
 
 /* Returns true also if the kernel has sent no message yet: then no request is

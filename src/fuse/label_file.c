@@ -92,8 +92,8 @@ static int make_text(struct session *session, const struct label_file *file)
 	return kept;
 }
 
-/* Returns the backing file of the label's text, and makes it first if there is none.
- * Returns 0 if it can't be made. */
+/* Returns the backing file of the label's text. Makes this file first if there is none.
+ * Returns 0 if the file can't be made. */
 static int text_backing(struct session *session, const struct label_file *file)
 {
 	lock_take(&session->lock);
@@ -116,9 +116,10 @@ static bool store(const struct label_file *file)
 					   file->open.number, 0, &buffers, 0) == 0;
 }
 
-/* Adds the file to the session's list. *ret_cache becomes may_cache, but false if
- * another reader has the inode open. With passthrough, the file then gets the backing
- * file of that reader's file, as the kernel requires. Returns 0 or -errno. */
+/* Adds the file to the session's list. *ret_cache becomes may_cache; but if another
+ * reader has the inode open, *ret_cache becomes false. With passthrough, the file then
+ * gets the backing file of the other reader's file, as the kernel requires. Returns 0 or
+ * -errno. */
 static int list_file(struct label_file *file, bool may_cache, bool *ret_cache)
 {
 	struct session *session = file->open.session;
@@ -129,12 +130,6 @@ static int list_file(struct label_file *file, bool may_cache, bool *ret_cache)
 	if (other && session->passes_through)
 		file->open.backing = other->backing;
 	return open_file_list_locked(&file->open);
-}
-
-static bool has_fixed_label(struct sched_job *job, struct inode inode)
-{
-	uint32_t label;
-	return sched_label(job, inode_sched_epoch(inode), inode.position, &label);
 }
 
 /* rolls: the file is in current/, and the next epoch may give it another label. */
@@ -182,8 +177,11 @@ void label_file_opened(const struct request *request, struct sched_job *job,
 	file->automatic = sched_job_config(job)->io == IO_AUTO;
 	file->bytes = label_bytes_of(job, epoch);
 	file->label = label;
+	uint32_t fixed;
 	open_file(request, file,
-		inode.epoch == INODE_CURRENT && !has_fixed_label(job, inode));
+		inode.epoch == INODE_CURRENT &&
+			!sched_label(
+				job, inode_sched_epoch(inode), inode.position, &fixed));
 }
 
 int label_file_outlives(const struct request *request, struct open_file **ret)

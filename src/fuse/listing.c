@@ -26,11 +26,13 @@
 #define FIRST 2 /* number of the first entry after "." and ".." */
 
 /* The kernel keeps an inode and a name, together 1.2 KB, for each entry listed with
- * attributes. So only the entries of WINDOW positions, from the reader's position on,
- * have attributes. The kernel looks up other entries when they are opened. */
+ * attributes. So only the entries of WINDOW positions have attributes, beginning with
+ * the position where the reader probably is. The kernel looks up other entries when they
+ * are opened. */
 #define WINDOW 4096
-/* Readers may begin anywhere in the layouts classes and mirror. There, all entries have
- * attributes if the epoch has at most MOST_UNORDERED samples, otherwise none. */
+/* The layouts classes and mirror have no such window, because nobody knows at which
+ * position a reader begins there. All entries have attributes if the epoch has at most
+ * MOST_UNORDERED samples; otherwise no entry has. */
 #define MOST_UNORDERED 16384
 
 struct listing {
@@ -51,8 +53,8 @@ static bool in_window(const struct listing *listing, struct inode inode)
 	       inode.position >= listing->window && inode.position < listing->window_end;
 }
 
-/* An entry outside the window keeps the inode number 0. Then the kernel uses only the
- * name and the type, and ignores the attributes. */
+/* Adds an entry with attributes. An entry outside the window has the inode number 0:
+ * then the kernel uses only the name and the type, and ignores the attributes. */
 static size_t put_plus(
 	struct listing *listing, const char *name, struct inode inode, uint64_t next)
 {
@@ -98,8 +100,8 @@ static bool list_dots(struct listing *listing)
 	return listing->offset > 1 || put(listing, "..", tree_parent(directory), 1);
 }
 
-/* Lists the fixed entries of the directory. *number is the number of the first one, and
- * becomes the number after the last one. Returns false if the buffer is full. */
+/* Lists the fixed entries of the directory. *number: the number of the first entry; on
+ * return, the number after the last one. Returns false if the buffer is full. */
 static bool list_entries(struct listing *listing, uint64_t *number)
 {
 	for (size_t i = 0; i < tree_n_entries; i++) {

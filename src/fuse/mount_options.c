@@ -29,7 +29,7 @@ static const char *const left_out[] = {"rw", "defaults", "auto", "noauto", "user
 	"dirsync", "atime", "diratime", "nodiratime", "relatime", "norelatime",
 	"strictatime", "lazytime", "nolazytime"};
 
-/* most mounts of dead daemons that are detached from a mount point */
+/* largest number of dead daemons' mounts that are detached from one mount point */
 #define DEAD_MOST 16
 #define N_PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
 #define N_LEFT_OUT (sizeof(left_out) / sizeof(left_out[0]))
@@ -174,8 +174,8 @@ const char *mount_device_advice(int err)
 	}
 }
 
-/* EACCES is no error for an ordinary user, because fusermount3 opens the device as
- * root. */
+/* Checks that the device can be opened. EACCES is no error for an ordinary user, because
+ * fusermount3 opens the device as root. */
 static int check_device(void)
 {
 	auto_close int fd = open(MOUNT_DEVICE, O_RDWR | O_CLOEXEC);

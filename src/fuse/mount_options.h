@@ -22,8 +22,8 @@ must_check int mount_options(const char *options, bool debug, struct fuse_args *
 bool mount_options_let_others_in(const struct fuse_args *args);
 
 /* Checks that the path is a directory and nothing is mounted on it. Returns 0 or -errno,
- * such as -ENOTDIR, -EBUSY or -ENOTCONN. After an error, *ret_why is the reason, which
- * the caller frees, or NULL if there is no memory. */
+ * such as -ENOTDIR, -EBUSY or -ENOTCONN. After an error, *ret_why is a text with the
+ * reason, which the caller frees; NULL if there is no memory for the text. */
 must_check int mount_directory_check(const char *path, char **ret_why);
 
 /* Checks that /etc/mtab exists, without which fusermount3 can mount for ordinary users,

@@ -39,7 +39,7 @@ struct open_file_ops {
 	void (*end)(struct open_file *file);
 };
 
-/* Fills in a new file, whose only reference the caller gets. */
+/* Fills in a new file. The file has one reference, which belongs to the caller. */
 void open_file_init(
 	struct open_file *file, const struct request *request, uint64_t handle);
 /* Adds a file to the session's list. Returns -EEXIST if the list has a file with this
@@ -61,7 +61,8 @@ bool open_file_size(struct session *session, struct inode inode, uint64_t *ret);
 /* Answers a read, possibly after the function has returned. */
 void open_file_read(const struct request *request);
 /* Answers a read of a file that an earlier engine opened. err: the result of adding the
- * file to the session's list; -EEXIST: another read has already added it. */
+ * file to the session's list, 0 or -errno; -EEXIST: another read has already added the
+ * file. */
 void open_file_read_again(const struct request *request, int err);
 
 /* Removes a file from the list, and drops the reader's reference. undo: nothing is
@@ -73,8 +74,8 @@ void open_file_undo(struct open_file *file);
 void open_files_undo_all(struct session *session);
 
 /* Called at each open of a position. If the kernel sends this open again, removes the
- * earlier engine's entry for it. Returns true if the entry has an epoch, *ret_epoch;
- * false if there is no entry, or if it has no epoch. */
+ * earlier engine's entry for it. Returns true and sets *ret_epoch if the entry has an
+ * epoch. Returns false if there is no entry, or if the entry has no epoch. */
 bool open_file_take_back(struct session *session, uint32_t *ret_epoch);
 /* Adds an outlived file to the session's list. kept: the earlier engine's entry. */
 must_check int open_file_outlives(const struct request *request, struct kept_open *kept);

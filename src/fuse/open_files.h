@@ -43,8 +43,9 @@ struct open_file {
 	uint64_t handle;
 	uint64_t since_ns; /* time of the open, even by an earlier engine */
 	uint64_t size;	   /* st_size while the file is open; 0: not known */
-	/* The reader has one reference, and so has each running read, because the kernel
-	 * may release the file before the call that sends it the bytes returns. */
+	/* The reader has one reference, and each running read has one. The read needs
+	 * it, because the kernel may release the file as soon as it has the bytes, while
+	 * the call that sends the bytes still runs. */
 	atomic_uint references;
 	int backing;  /* number of the file from which the kernel reads; 0: none */
 	bool borrows; /* an earlier engine registered `backing` */

@@ -20,9 +20,9 @@
 #include <errno.h>
 
 /*
- * An open, or a read of a file that an earlier engine opened, until it is answered.
- * Three threads may work on it: the one that received the request, the worker that
- * finished the sample, and the one that handles an interrupt.
+ * An open, or a read of a file that an earlier engine opened, until the request is
+ * answered. Three threads may work on the request: the one that received it, the worker
+ * that finished the sample, and the one that handles an interrupt.
  *
  * - `opened` is called exactly once. Only this function answers the request and frees the
  *   opening.
@@ -46,7 +46,7 @@ struct opening {
 	struct by_worker by_worker;  /* in use while a worker makes the content */
 	/* in use while the open waits for other readers to close */
 	struct close_waiter waiter;
-	uint32_t epoch; /* epoch to open after this wait */
+	uint32_t epoch; /* epoch in which the position is opened after this wait */
 	/* The second file of a pair in current/ is opened in two steps. The first step
 	 * opens the position's label, to find the epoch; the second opens the sample in
 	 * this epoch. `finds` is true during the first step. */
@@ -169,9 +169,7 @@ static void ask(struct opening *opening, uint32_t epoch)
 
 static void ask_again(struct load_work *work)
 {
-	size_t offset =
-		offsetof(struct opening, waiter) + offsetof(struct close_waiter, work);
-	struct opening *opening = (struct opening *)((char *)work - offset);
+	struct opening *opening = struct_of(work, struct opening, waiter.work);
 	await_close_end(opening->request.session, &opening->waiter);
 	ask(opening, opening->epoch);
 }
@@ -198,8 +196,9 @@ static void answer_sample(struct opening *opening, struct sched_handle *handle)
 		share(opening, epoch);
 		return;
 	}
-	/* EAGAIN here means that a file of a removed job is still open. This job has got
-	 * the number of that job, so both files have the same inode. */
+	/* EAGAIN here means that a file of a removed job is still open. This job has the
+	 * number that the removed job had, so the files of both jobs have the same
+	 * inode. */
 	if (err)
 		reply_error(opening->request.req, err == -EAGAIN ? -EBUSY : err);
 	else
@@ -224,8 +223,7 @@ static void answer(struct opening *opening)
 
 static struct opening *opening_of(struct by_worker *by_worker)
 {
-	size_t offset = offsetof(struct opening, by_worker);
-	return (struct opening *)((char *)by_worker - offset);
+	return struct_of(by_worker, struct opening, by_worker);
 }
 
 static void answer_by_worker(struct by_worker *by_worker)
@@ -289,7 +287,8 @@ static void opened(void *context, const struct sched_opened *result)
 		answer(opening);
 }
 
-/* Returns NULL if the request was answered with an error. */
+/* Makes an opening for the request. If this fails, answers the request with an error,
+ * and returns NULL. */
 static struct opening *opening_new(const struct request *request, bool again)
 {
 	struct sched_job *job =

@@ -94,7 +94,7 @@ static void start(const struct request *request, bool by_worker,
 
 /* Returns the seconds for which the kernel may cache a name or attributes: `timeout`,
  * but at most UNTOLD_S if the session sends no notifications. Files of an epoch always
- * keep `timeout`: they never change, and the kernel looks them up again when their
+ * get `timeout`: they never change, and the kernel looks them up again when their
  * directory changes. */
 static double lasting(const struct session *session, struct inode inode, double timeout)
 {

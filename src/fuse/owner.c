@@ -18,8 +18,8 @@ static bool is_one_of(const gid_t *groups, int n, gid_t group)
 }
 
 /* Tells whether the process that sent the request is in the group. A request names only
- * one group of its process. The others are read from /proc, if the process is visible
- * there. */
+ * one group of the process. The other groups are read from /proc, if the process is
+ * visible there. */
 static bool has_group(void *context, gid_t group)
 {
 	fuse_req_t req = context;
@@ -35,8 +35,8 @@ static bool has_group(void *context, gid_t group)
 	return is_one_of(all, now < n ? now : n, group);
 }
 
-/* Tells whether inode.job is the number of a job. In the inodes of datasets it is the
- * index of a dataset. */
+/* Tells whether inode.job is the number of a job in inodes of this kind. In the inodes
+ * of datasets inode.job is the index of a dataset. */
 static bool is_in_job(enum inode_kind kind)
 {
 	switch (kind) {

@@ -38,5 +38,6 @@ int passthrough_of(const struct session *session, const struct sched_job *job,
 
 /* Makes the kernel forget a registered file. Logs a failure. */
 void passthrough_forget(const struct session *session, int backing);
-/* Makes the kernel forget the file of this number, if the kernel has one. */
+/* Makes the kernel forget the registered file with this number, if there is one. Logs
+ * nothing. */
 void passthrough_try_forget(const struct session *session, int backing);

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A living process, as /proc describes it. Nothing is cached; any thread may call. */
+/* Living processes, as /proc describes them. Nothing is cached; any thread may call
+ * these functions. */
 
 #define PROCESS_TEXT 4096
 

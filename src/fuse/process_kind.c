@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "fuse/process_kind.h"
+#include "base/rng.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -64,8 +65,9 @@ static enum process_helper kind_of_module(const char *text)
 	return rest && strcmp(rest, "popen_loky_posix") == 0 ? HELPER_WORKS : HELPER_NONE;
 }
 
-/* Tells whether an argument is a short option of the interpreter; helpers get no long
- * ones. "-" stands for a script from standard input. */
+/* Tells whether an argument is a short option of the interpreter. (The interpreter of a
+ * helper gets no long options.) The argument "-" is no option: it stands for a script
+ * from standard input. */
 static bool is_option(const char *text)
 {
 	return text && text[0] == '-' && text[1] != '\0' && text[1] != '-';
@@ -161,8 +163,8 @@ static bool is_one_of(struct word word, const char *const *names)
 	return found;
 }
 
-/* Names of ranks. They are compared exactly, because other names can contain "rank",
- * such as that of the rank of a LoRA matrix. */
+/* Names of ranks. A word must be equal to one of them: the names of other things contain
+ * "rank", too, such as the rank of a LoRA matrix. */
 static const char *const ranks[] = {"rank", "local_rank", "node_rank", "global_rank",
 	"world_rank", "machine_rank", "host_rank", "process_rank", "proc_rank",
 	"worker_rank", "dist_rank", "ddp_rank", "mpi_rank", "process_id", "process_index",
@@ -251,14 +253,6 @@ static const char *const rank_variables[] = {"RANK", "LOCAL_RANK", "NODE_RANK",
 static const char *const training_variables[] = {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE",
 	"PMI_SIZE", "SLURM_STEP_NUM_TASKS", "MASTER_ADDR", "MASTER_PORT", NULL};
 
-/* Adds a text, with its final zero, to an FNV-1a hash. */
-static void add_text(uint64_t *hash, const char *text)
-{
-	do {
-		*hash = (*hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	} while (*text++);
-}
-
 static bool has_name(const char *text, const char *const *names)
 {
 	bool found = false;
@@ -276,8 +270,7 @@ bool process_launched(const char *environ, size_t n, struct process_launch *ret)
 	const char *text;
 	*ret = (struct process_launch){0};
 	while (rest.at < rest.end && (text = next_of(&rest))) {
-		uint64_t hash = UINT64_C(0xcbf29ce484222325);
-		add_text(&hash, text);
+		uint64_t hash = fnv_add(FNV_BASIS, text, strlen(text) + 1);
 		if (has_name(text, rank_variables))
 			ret->rank += hash;
 		else if (has_name(text, training_variables))
@@ -287,8 +280,9 @@ bool process_launched(const char *environ, size_t n, struct process_launch *ret)
 }
 
 /* Variables that launchers set. ranks: number of all ranks; here: number of the ranks on
- * this machine. A launcher comes before those that usually start it. Slurm's `here` has
- * numbers for several machines, such as "2(x3),1"; only the first is read. */
+ * this machine. A launcher comes before the launchers that usually start it. The
+ * variable `here` of Slurm has numbers for several machines, such as 2(x3),1 for four of
+ * them; only the first number is read. */
 static const struct {
 	const char *ranks, *here;
 } launchers[] = {

@@ -8,9 +8,10 @@
 #include <stdint.h>
 
 /*
- * Tells the role of a process from its command line and environment. Both are n bytes, as in
- * /proc/ID/cmdline: each argument ends with \0. A last argument without \0 is truncated, and
- * ignored. The functions are pure.
+ * Tells the role of a process from its command line and environment. The command line
+ * and the environment are n bytes each, as in /proc/ID/cmdline: each argument or
+ * variable ends with \0. If the last one has no \0, it is truncated, and is ignored. The
+ * functions are pure.
  */
 
 /* A process that Python's multiprocessing, multiprocess or loky started for its parent. Its command

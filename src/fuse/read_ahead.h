@@ -11,7 +11,8 @@
  * Documentation/ABI/testing/sysfs-class-bdi). The answer to FUSE_INIT can only lower the limit.
  */
 
-/* Room for two requests of the largest size: while one is copied, the kernel sends the next one. */
+/* Number of bytes that the kernel reads ahead: two requests of the largest size, so that
+ * the kernel sends the next request while the answer to one is copied. */
 #define READ_AHEAD ((size_t)2 * 1024 * 1024) /* bytes */
 
 /*

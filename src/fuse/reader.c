@@ -52,9 +52,10 @@ struct known_thread {
 	bool works; /* the thread's process is a worker of another process */
 	bool looks; /* the thread's process has workers, and is no worker itself */
 	bool done;
-	bool elsewhere;	       /* some ranks of the training are on other machines */
-	long process, program; /* ids of the thread's process, and of its rank */
-	uint64_t shared;       /* the inode noted by reader_shares; 0: none */
+	bool elsewhere; /* some ranks of the training are on other machines */
+	/* process: id of the thread's process. program: id of the rank's process. */
+	long process, program;
+	uint64_t shared; /* the inode noted by reader_shares; 0: none */
 	uint32_t epoch;
 };
 
@@ -98,8 +99,9 @@ static struct known_thread *get_locked(long id)
 	return found;
 }
 
-/* Returns the script of a rank that has read, itself or by a worker, or 0 if it is not
- * known. A script keeps the number of its oldest rank even after this rank has ended. */
+/* Returns the script of a rank that has read, itself or by a worker. Returns 0 if no
+ * thread of the rank is in the table. A script keeps the number of its oldest rank even
+ * after this rank has ended. */
 static uint64_t known_script(uint64_t rank)
 {
 	LOCK_SCOPE(&lock);
@@ -116,8 +118,8 @@ static bool is_known_rank(uint64_t process)
 	return known_script(process) != 0;
 }
 
-/* Removes the entries of a process that was taken for a worker. It has got workers, so
- * it is a rank. */
+/* Removes the entries of a process that was taken for a worker, but has workers by now:
+ * so it is a rank. */
 static void forget_worker(long process)
 {
 	LOCK_SCOPE(&lock);

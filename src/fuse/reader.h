@@ -20,7 +20,8 @@ struct sched_program;
  */
 bool reader_dies(fuse_req_t req);
 
-/* Tells whether a process that has read is still alive. Also true if /proc does not show it. */
+/* Tells whether a process that has read is still alive. Also true if the process exists,
+ * but /proc does not show it. */
 bool reader_lives(const struct sched_program *program);
 
 /* Finds the sender of the request: the thread, its rank (the process for which it
@@ -35,9 +36,9 @@ struct sched_reader reader_peek(fuse_req_t req);
 /* Notes that the requesting thread has read its last opened file to the end. */
 void reader_has_read(fuse_req_t req);
 
-/* Notes that, in current/, the requesting thread got `epoch`, because another reader has
- * the inode open in it. The note holds for this file and its label until the thread
- * opens another file. */
+/* Notes that the requesting thread got `epoch` for this inode of current/, because
+ * another reader has the inode open in this epoch. The note holds for this file and its
+ * label until the thread opens another file. */
 void reader_shares(fuse_req_t req, uint64_t number, uint32_t epoch);
 /* Returns the epoch that reader_shares noted, or SCHED_CURRENT if there is none. */
 uint32_t reader_shared(fuse_req_t req, uint64_t number);

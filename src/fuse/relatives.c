@@ -179,8 +179,9 @@ static uint64_t eldest_of(
 }
 
 /* Examines the rank and its ancestors. If one of these processes has siblings that are
- * ranks, too, all these ranks make up the script. If several have, the uppermost one
- * counts. Forked and spawned siblings count only for `rank` itself. */
+ * ranks, too, all these ranks make up the script. If several of these processes have
+ * such siblings, the uppermost of them counts. Forked and spawned siblings count only
+ * for `rank` itself. */
 uint64_t relatives_script(const struct process *rank)
 {
 	uint64_t script = process_number(rank), eldest;

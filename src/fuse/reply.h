@@ -27,9 +27,9 @@ struct request {
 	/* functions for the file's kind; set by file_requests.c */
 	const struct open_file_ops *ops;
 	struct fuse_file_info fi; /* fi.fh: handle of an open file */
-	/* size and offset: of a read, the number of bytes that it wants, and their
-	 * offset; of a listing, the size of its buffer, and the number of its first
-	 * entry. */
+	/* If the request is a read: the number of bytes that it wants, and their offset.
+	 * If it is a listing: the size of its buffer, and the number of the first entry
+	 * to list. */
 	size_t size;
 	uint64_t offset;
 };

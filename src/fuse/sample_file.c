@@ -17,7 +17,8 @@
 struct sample_file {
 	struct open_file open; /* comes first, so that pointers can be cast */
 	struct sched_job *job;
-	struct sched_handle *handle; /* NULL: an outlived file, which the kernel reads */
+	/* NULL: the file is outlived, so the kernel reads it */
+	struct sched_handle *handle;
 	uint32_t epoch, position;
 	bool second; /* the second file of a pair; its release consumes nothing */
 	struct content content;
@@ -47,9 +48,9 @@ static const struct sample_file *find_other_locked(const struct sample_file *fil
 	return open ? file_of(open) : NULL;
 }
 
-/* Tells whether the file may be open together with `other`, whose backing file it then
- * gets. Both need the same epoch, and so the same bytes. If `other` has a backing file,
- * an earlier engine must have registered it. */
+/* Tells whether the file may be open together with `other`. If so, the file gets the
+ * backing file of `other`. Both files need the same epoch, and so the same bytes. If
+ * `other` has a backing file, an earlier engine must have registered it. */
 static bool may_join_locked(
 	const struct sample_file *file, const struct sample_file *other)
 {

@@ -23,8 +23,9 @@ struct sched_job;
  * Opens a sample. Takes over the handle, also on failure. Returns -EIO if the content
  * does not have the length that readers were told, because the source was changed;
  * -EAGAIN if another reader has another epoch of the position open; -ENOMEM; or -ENFILE.
- * After -EAGAIN, if *ret_epoch is SCHED_CURRENT, the waiter waits until the other file
- * is closed; otherwise the caller must open the position in the epoch *ret_epoch.
+ * After -EAGAIN, if *ret_epoch is SCHED_CURRENT, the waiter's work runs when the other
+ * reader has closed the file, or has kept it open for too long (await_close.h);
+ * otherwise the caller must open the position in the epoch *ret_epoch.
  */
 must_check int sample_file_new(const struct request *request, struct sched_job *job,
 	struct sched_handle *handle, struct close_waiter *waiter, struct open_file **ret,

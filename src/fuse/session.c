@@ -15,7 +15,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#define MIN_THREADS 4 /* even with fewer CPUs, because readers keep threads busy */
+/* least number of threads, even with fewer CPUs, because readers keep threads busy */
+#define MIN_THREADS 4
 
 int session_new(
 	const struct files_context *context, struct inode root, struct session **ret)

@@ -36,9 +36,9 @@ void session_forget_name(const struct session *session, struct inode directory,
 		session->fuse, session_number(session, directory), name, bytes);
 }
 
-/* Tells whether reads of open files go through the page cache. With `io = auto`, only
- * reads of batches do, because readers map batches; but none do if the kernel can map
- * files that bypass the page cache. */
+/* Tells whether reads of open files go through the page cache. With `io = auto`, reads
+ * of batches do, because readers map batches, unless the kernel can map files that
+ * bypass the page cache. All other reads of `io = auto` do not. */
 static bool is_cached(const struct session *session, const struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -52,9 +52,9 @@ bool session_is_mappable(const struct session *session, const struct sched_job *
 	return session->maps_direct || session->passes_through || is_cached(session, job);
 }
 
-/* keep_cache makes the bytes in the page cache valid for the next open of the inode. In
- * a numbered epoch they never change. At its next open, a file of current/ may have
- * other samples. */
+/* keep_cache lets the next open of the inode use the bytes in the page cache. The bytes
+ * of a file in epoch-NNNN/ never change, but a file of current/ may have other samples
+ * at its next open. */
 void session_set_io(const struct session *session, const struct sched_job *job,
 	struct inode inode, struct fuse_file_info *fi)
 {

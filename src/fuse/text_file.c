@@ -12,7 +12,8 @@
 
 #include <errno.h>
 
-/* Most chunks of an order (order_text.h) that a stat has the time to measure. */
+/* Largest number of chunks of an order (order_text.h) that a stat measures; more would
+ * take too long. */
 #define MAX_STAT_CHUNKS 2048
 
 struct snapshot {

@@ -21,7 +21,8 @@ static const char *port_of(const char *bound)
 	return strrchr(bound, ':'); /* the text from the colon on */
 }
 
-/* Finds the local address that the kernel would use towards the host. Sends nothing. */
+/* Finds the local address from which the kernel would send to the host. Sends
+ * nothing. */
 static int route_to(const struct coord_host *host, struct peer_address *ret)
 {
 	char text[COORD_URL_TEXT + 16];
@@ -39,8 +40,8 @@ static int route_to(const struct coord_host *host, struct peer_address *ret)
 	return 0;
 }
 
-/* Sets `ret` to this node's address on the way to the engine (to the first of its hosts
- * with a route), with the port in `bound`. */
+/* Sets `ret` to the address from which this node reaches the engine's first host that
+ * has a route, with the port in `bound`. */
 static int find_way(const struct cluster_config *config, const char *bound,
 	char ret[static COORD_ADDRESS])
 {

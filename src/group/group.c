@@ -20,7 +20,8 @@
 /* The group's thread: passes changes from the scheduler to the coordinator, and back. */
 
 #define ENGINE_TIMEOUT_MS 1000
-#define BYTES_OF_ID 32 /* most memory per sample in a leader's samplers */
+/* limit of the memory per sample in a leader's samplers, in bytes */
+#define BYTES_OF_ID 32
 
 static uint64_t now_of_engine(void *context)
 {

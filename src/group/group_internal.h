@@ -37,18 +37,20 @@ struct group_rank {
 	struct coord_job_status status;	   /* (lock) */
 	struct coord_rank_status position; /* (lock) */
 	char unserved[COORD_TEXT]; /* (lock) ranks of the training that no node serves */
-	/* (lock) why the training's next epoch does not begin; "": it is not held back */
+	/* (lock) why the training's next epoch does not begin; "": no rank holds it
+	 * back */
 	char waits_why[SCHED_WAIT_TEXT];
-	uint32_t lag;	  /* (lock) samples drawn for the rank, and not consumed yet */
-	bool told;	  /* the wait in waits_why was logged */
+	uint32_t lag;	  /* (lock) samples drawn for the rank, but not consumed yet */
+	bool told;	  /* a warning about waits_why was logged */
 	uint64_t told_ns; /* when a wait was last logged; 0: never */
 	bool refused;	  /* the group refuses the job, and this was logged */
 	bool gone;	  /* used in sync_jobs: the scheduler has removed the job */
-	bool lost;	  /* another node serves the rank, or taking it again failed */
-	bool lent;	  /* sched_feed_lend: readers on this node get no new samples */
-	bool bad; /* the job did not accept the last samples, and this was logged */
-	/* where the rank last continued, because another daemon had read so far: epoch
-	 * << 32 | position */
+	/* another node serves the rank, or this node failed to take it again */
+	bool lost;
+	bool lent; /* readers on this node get no new samples (sched_feed_lend) */
+	bool bad;  /* the job did not accept the last samples, and this was logged */
+	/* where the rank last continued after another daemon had read it: epoch << 32 |
+	 * position */
 	uint64_t went_on;
 	struct otherwise otherwise[2]; /* index: epoch % 2 */
 };
@@ -78,34 +80,36 @@ struct group {
 	struct coord_node silent[GROUP_SILENT];
 	size_t n_silent;
 	uint64_t began_ns;
-	bool mistaken; /* group_new failed by a mistake in the ini, which was logged */
+	/* group_new failed because of a mistake in the ini, which was logged */
+	bool mistaken;
 };
 
 /* --- incarnation.c ----------------------------------------------------------------------- */
 
 /* Writes `incarnation` (coord.h) to the state directory. Returns the incarnation that
- * was there; 0: not known. Errors are logged. */
+ * the file had before; 0: not known. Errors are logged. */
 uint64_t incarnation_follow(const char *state, uint64_t incarnation);
 
 /* --- rank_jobs.c: for the group's thread --------------------------------------------------- */
 
 struct coord_calls group_calls(struct group *group);
-/* Adds ranks for new jobs, removes those of removed jobs, takes lost ranks again, and
- * calls group_commit. */
+/* Adds ranks for new jobs, removes the ranks of removed jobs, takes lost ranks again,
+ * and calls group_commit. */
 void group_sync(struct group *group);
 /* Tells the coordinator which epochs readers want, and which positions they have consumed. */
 void group_commit(struct group *group);
 /* Tells the jobs whether the engine can be reached, and whether opens should fail. */
 void group_tell_away(struct group *group);
-/* Returns the number of samples drawn for this node's ranks and not consumed. */
+/* Returns the number of samples that were drawn for this node's ranks, but not consumed
+ * yet. */
 uint64_t group_lag(const struct group *group);
 /* Updates the status of trainings and ranks, and logs refusals. If another daemon has
- * read a rank further, the rank continues there. */
+ * read a rank further, the rank continues where that daemon stopped. */
 void group_look_at_jobs(struct group *group);
 /* Frees all ranks without telling the coordinator. */
 void group_forget_ranks(struct group *group);
 
-/* Returns this node's rank of the training; NULL: it has none of this number. */
+/* Returns this node's rank with this number in the training; NULL: there is none. */
 struct group_rank *group_find_rank(
 	const struct group *group, const char *training, uint32_t number);
 /* Returns the first of this node's ranks of the training; NULL: it has none. */

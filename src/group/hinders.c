@@ -102,8 +102,9 @@ static void print_rank(const struct group_rank *rank, struct lines *lines)
 			config->training);
 }
 
-/* Prints the ranks that hold back the next epoch, and those that no node serves; only
- * for the training's first job on this node, so that lines appear once. */
+/* Prints the ranks that hold back the next epoch, and the ranks that no node serves.
+ * Prints nothing unless `rank` is the training's first on this node, so that no line
+ * appears twice. */
 static void print_training(
 	const struct group *group, const struct group_rank *rank, struct lines *lines)
 {

@@ -33,7 +33,8 @@ static bool is_same(const struct peers *peers, const struct coord_node *members,
 	return k == peers->n_homes;
 }
 
-/* Lists the nodes that listen, and so can be homes. Returns their number, or -ENOMEM. */
+/* Lists the members that listen, and therefore can be homes. Returns their number, or
+ * -ENOMEM. */
 static ssize_t make_homes(const struct peers *peers, const struct coord_node *members,
 	size_t n, struct home **ret)
 {
@@ -68,8 +69,8 @@ static bool has_this_node(const struct home *homes, size_t n)
 }
 
 /* Makes the table of homes, without nodes with is_bad (their address was refused).
- * ret_at[i]: index in `homes` of the table's node i. NULL: there is no memory, or an
- * error was logged. */
+ * ret_at[i]: index in `homes` of the table's node i. Returns NULL if there is no memory,
+ * or after an error that was logged. */
 static struct place *make_place(const struct home *homes, size_t n, uint32_t *ret_at)
 {
 	struct place_node *nodes = calloc(n + 1, sizeof(*nodes));
@@ -193,7 +194,7 @@ static bool refuses(const struct home *home, const struct shared_space *space)
 }
 
 /* Returns the first node in the sample's order of homes that does not refuse the space
- * now. NULL: this node comes first, or every node refuses. */
+ * now. Returns NULL if that is this node, or if all nodes refuse. */
 static struct home *find_home_locked(
 	struct peers *peers, const struct shared_space *space, sample_id sample)
 {
@@ -273,8 +274,9 @@ static bool serves_a_rank(const struct coord_batch *batch, const struct home *ho
 	return false;
 }
 
-/* Makes a table without the nodes that serve no rank of the batch: they have no job
- * with these samples, and would refuse fetches. NULL: an error, as in make_place. */
+/* Makes a table of homes from the nodes that serve a rank of the batch. All other nodes
+ * have no job with these samples, and would refuse fetches. Returns NULL as make_place
+ * does. */
 static struct place *make_place_of_ranks(
 	const struct peers *peers, const struct coord_batch *batch, uint32_t *ret_at)
 {

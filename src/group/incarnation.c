@@ -10,11 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * The file <state>/incarnation has the incarnation of the daemon that uses the state
- * directory. Only one daemon can use it at a time, so the daemon that wrote the previous
- * number is dead, and its leases may be taken over.
- */
+/* The file <state>/incarnation has the incarnation of the daemon that uses the state
+ * directory. Only one daemon can use it at a time, so the daemon that wrote the number
+ * in the file is dead, and its leases may be taken over. */
 
 static uint64_t read_before(const char *path)
 {

@@ -11,9 +11,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* time without requests to a node, after it answered that it has no such job */
+/* pause in requests to a node that has answered that it has no such job */
 #define WITHOUT_JOB_NS (5 * SECOND_NS)
-#define AWAY_NS SECOND_NS /* the same, after a failed connection or a timeout */
+/* pause in requests to a node after a failed connection or a timeout */
+#define AWAY_NS SECOND_NS
 
 /* --- fetching ---------------------------------------------------------------------------- */
 

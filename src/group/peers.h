@@ -34,8 +34,10 @@ struct home {
 	double capacity;
 	/* is_here: this node; is_bad: peer_client_node refused the node, which was logged */
 	bool is_here, is_bad;
-	uint32_t node; /* the client's number of the node; not set if is_here or is_bad */
-	/* [the client's number of the space]: until when the node refuses the space */
+	/* the client's number of the node; not set if is_here or is_bad is true */
+	uint32_t node;
+	/* until when the node refuses a space; index: the client's number of the
+	 * space */
 	uint64_t refuses_until_ns[PEER_SPACES];
 	uint64_t refused_ns; /* last refusal or failure; 0: never */
 	int refused_errno;
@@ -66,12 +68,12 @@ struct peers {
 	struct home *homes;
 	size_t n_homes;
 	struct place *place; /* NULL: this node prepares all samples */
-	uint32_t *at;	     /* [node of `place`]: index of the node in `homes` */
+	uint32_t *at;	     /* at[i]: index in `homes` of node i of `place` */
 	/* The lock is needed to read and to write the fields from here on. */
 	struct shared_space spaces[PEER_SPACES];
 	uint32_t n_spaces;
-	/* One entry for each edition that other daemons may ask for. Those of one
-	 * dataset are in order, the newest last. */
+	/* One entry for each edition that other daemons may ask for. The editions of a
+	 * dataset are sorted, the newest last. */
 	struct shared_dataset *shared;
 	size_t n_shared;
 };
@@ -82,24 +84,25 @@ struct peers {
  * configuration has no `listen`. */
 must_check int peers_new(const struct daemon_config *config, struct dataset **datasets,
 	struct sched *sched, struct coord_node *self, struct peers **ret);
-/* Frees the peers. Running fetches fail. Afterwards no thread of this module calls the
- * scheduler or holds its samples. */
+/* Frees the peers. Unfinished fetches fail. Afterwards no thread of this module calls
+ * the scheduler or holds its samples. */
 void peers_free(struct peers **peers);
-/* Sets the bytes of tensors from the node (in) and to it (out). false: never connected,
- * or there is no memory. */
+/* Sets the bytes of tensors received from the node (in) and sent to it (out). Returns
+ * false if there was no connection, or there is no memory. */
 bool peers_bytes(
 	const struct peers *peers, const char *name, uint64_t *ret_in, uint64_t *ret_out);
 
 /* --- shared.c ---------------------------------------------------------------------------- */
 
-/* Shares the samples of the dataset, or of the next edition of a shared one. Takes a
- * reference. -errno. */
+/* Shares the samples of the dataset, which may be the next edition of a shared dataset.
+ * Takes a reference. Returns 0 or -errno. */
 must_check int peers_share(struct peers *peers, struct dataset *dataset);
 void peers_unshare(struct peers *peers, const char *name);
-/* Returns the dataset's entry; NULL: it is not shared. */
+/* Returns the dataset's entry; NULL: the dataset is not shared. */
 const struct shared_dataset *shared_find_locked(
 	const struct peers *peers, const struct dataset *dataset);
-/* Finds the newest edition with this name and, unless NULL, this fingerprint. */
+/* Finds the newest edition with this name and this fingerprint; `fingerprint` NULL: any
+ * fingerprint. */
 const struct shared_dataset *shared_named_locked(
 	const struct peers *peers, const char *name, const uint64_t *fingerprint);
 void shared_free(struct peers *peers);
@@ -107,7 +110,7 @@ void shared_free(struct peers *peers);
 /* --- advertise.c ------------------------------------------------------------------------- */
 
 /* Finds the address by which other nodes reach the server that listens at `bound`.
- * -EINVAL: there is none; this is logged. */
+ * -EINVAL: there is no such address, which is logged. */
 must_check int advertise(const struct cluster_config *config, const char *bound,
 	char ret[static COORD_ADDRESS]);
 
@@ -116,8 +119,8 @@ must_check int advertise(const struct cluster_config *config, const char *bound,
 /* Recomputes the homes if the live nodes (members) have changed. Called by the group's
  * thread. peers may be NULL. */
 void peers_members(struct peers *peers, const struct coord_node *members, size_t n);
-/* Finds the node from which to fetch the sample: sets node, space and sample of *ret.
- * false: this node prepares the sample. */
+/* Finds the node from which to fetch the sample, and sets node, space and sample of
+ * *ret. Returns false if this node has to prepare the sample. */
 bool peers_find(struct peers *peers, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct peer_fetch *ret);
 /*
@@ -135,7 +138,7 @@ bool peers_place(struct peers *peers, const struct coord_batch *batch, uint32_t 
 
 /* --- give.c ------------------------------------------------------------------------------ */
 
-#define PEERS_HEAD 8 /* bytes before a tensor: its height and width in little-endian */
+#define PEERS_HEAD 8 /* bytes of a tensor's head: height and width, little-endian */
 
 /* Serves peer_server_calls.asked: answers with the sample's tensor, or refuses. */
 void peers_asked(void *context, struct peer_request *request,

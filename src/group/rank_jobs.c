@@ -113,7 +113,7 @@ static uint32_t tail(
 }
 
 /* Serves coord_calls.forget: notes positions that `tail` skips. Readers on this node
- * keep the samples that they got there. */
+ * keep the samples that they got at these positions. */
 static void forget(void *context, const char *training, uint32_t number, uint32_t epoch,
 	uint32_t base, uint32_t n)
 {
@@ -182,7 +182,7 @@ struct coord_calls group_calls(struct group *group)
 
 static int enter_training(struct group *group, const struct group_rank *rank)
 {
-	/* `edition` is not NULL, because a job with a rank always has one. */
+	/* `edition` is not NULL, because a job with a rank always has an edition. */
 	auto_edition *edition = sched_edition(rank->job, 0);
 	const struct job_config *config = rank->config;
 	struct coord_job job = {.name = config->training,
@@ -204,7 +204,8 @@ static int enter_training(struct group *group, const struct group_rank *rank)
 			  "have begun without it; remove all their jobs (joaderctl rm), "
 			  "and add this one first",
 			config->name, config->training);
-	/* These errors mean that another rank of this node has already added the training. */
+	/* -EEXIST and -EALREADY mean that another rank of this node has already added
+	 * the training. */
 	return err == -EEXIST || err == -EALREADY ? 0 : err;
 }
 
@@ -275,7 +276,7 @@ static struct group_rank *find_job(const struct group *group, const struct sched
 	return NULL;
 }
 
-/* Returns a reference to the job. NULL: it was removed, or has no rank. */
+/* Returns a reference to the job. NULL: the job was removed, or has no rank. */
 static struct sched_job *find_job_of_rank(const struct group *group, job_id id)
 {
 	struct sched_job *job = sched_job_find_id(group->sched, id);
@@ -305,8 +306,8 @@ static void take_job(struct group *group, job_id id)
 		sched_job_put(job);
 }
 
-/* Removes ranks before adding others, because a new job may use the name of a removed
- * training with other facts. */
+/* Removes ranks before adding others, because a new job may belong to another training
+ * with the name of a removed one. */
 static void sync_jobs(struct group *group)
 {
 	struct group_rank *rank, *next;
@@ -328,7 +329,8 @@ static void sync_jobs(struct group *group)
 	free(ids);
 }
 
-/* Asks for a lost rank again. This node gets it as soon as no other node serves it. */
+/* Asks for a lost rank again. This node gets the rank as soon as no other node serves
+ * it. */
 static void take_again(struct group *group, struct group_rank *rank)
 {
 	int err = take_rank(group, rank);
@@ -372,11 +374,9 @@ static uint64_t place(uint32_t epoch, uint32_t position)
 	return (uint64_t)epoch << 32 | position;
 }
 
-/*
- * Sets the place up to which the rank's samples are committed. The end of an epoch is
- * reported as the start of the next one, because the engine deletes an epoch's feeds
- * when all ranks have left it.
- */
+/* Sets the position up to which the rank's samples are reported as consumed. The end of
+ * an epoch is reported as the start of the next one, because the engine deletes an
+ * epoch's feeds when all ranks have left it. */
 static void committed(const struct group_rank *rank, uint32_t *ret_epoch, uint32_t *ret)
 {
 	const struct job_config *config = rank->config;
@@ -421,7 +421,8 @@ static void go_on(struct group *group, struct group_rank *rank)
 			config->name, consumed, epoch, config->training);
 }
 
-/* Counts samples drawn and not consumed, in the epoch being read and the next. */
+/* Counts the samples that are drawn, but not consumed, in the epoch being read and the
+ * next epoch. */
 static uint32_t find_lag(const struct group_rank *rank)
 {
 	const struct job_config *config = rank->config;

@@ -63,11 +63,9 @@ static void forget_spaces_locked(struct peers *peers, const struct dataset *data
 			peers->spaces[i].dataset = NULL;
 }
 
-/*
- * Removes all but the newest `keep` editions of the dataset from the table. Stores them
- * in `ret`, and returns their number; the caller closes them when it has released the
- * lock.
- */
+/* Removes all but the newest `keep` editions of the dataset from the table. Stores the
+ * removed editions in `ret`, and returns their number. The caller closes them when it
+ * has released the lock. */
 static size_t take_out_locked(
 	struct peers *peers, const char *name, size_t keep, struct dataset **ret)
 {

@@ -10,12 +10,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define OUR_ORDER "<"
-#else
-#define OUR_ORDER ">"
-#endif
-
 const char *const array_dtypes[] = {"uint8", "int8", "bool", "uint16", "int16", "uint32",
 	"int32", "uint64", "int64", "float16", "float32", "float64", "complex64",
 	"complex128", NULL};

@@ -15,6 +15,13 @@
 #define ARRAY_MOST_SHAPE 25
 #define ARRAY_MOST_BYTES (UINT64_C(1) << 30)
 
+/* NumPy's sign for the byte order of this machine. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define OUR_ORDER "<"
+#else
+#define OUR_ORDER ">"
+#endif
+
 struct array_type {
 	const char *npy; /* NumPy's name of the type, such as "<f4" */
 	uint32_t item;	 /* bytes of a number */

@@ -6,6 +6,7 @@
 #include "base/rng.h"
 
 #include <math.h>
+#include <string.h>
 
 #define TRIES 10
 #define MIN_SCALE 0.08
@@ -13,19 +14,11 @@
 #define MIN_RATIO (3.0 / 4.0)
 #define MAX_RATIO (4.0 / 3.0)
 
-/* Hashes the name by FNV-1a. */
-static uint64_t hash_name(const char *name)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-	for (; *name; name++)
-		hash = (hash ^ (uint8_t)*name) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 uint64_t augment_seed(
 	const struct augment_config *config, const char *job, uint64_t daemon_seed)
 {
-	return config->seed ? config->seed : rng_mix(daemon_seed, hash_name(job));
+	return config->seed ? config->seed
+			    : rng_mix(daemon_seed, fnv_add(FNV_BASIS, job, strlen(job)));
 }
 
 struct tensor_shape augment_output(

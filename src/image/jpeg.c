@@ -222,20 +222,13 @@ static void read_row(struct jpeg *jpeg, uint8_t *row)
 		feed(jpeg);
 }
 
-/* Returns a * b / 255, rounded as PIL rounds it. */
-static int scale255(int a, int b)
-{
-	int product = a * b + 128;
-	return ((product >> 8) + product) >> 8;
-}
-
 /* PIL assumes that files with four channels are Adobe's, which have inverted inks. */
 static void cmyk_to_rgb(const uint8_t *in, uint32_t width, uint8_t *out)
 {
 	for (uint32_t x = 0; x < width; x++, in += 4, out += 3) {
-		int white = in[3];
+		uint8_t white = in[3];
 		for (int c = 0; c < 3; c++)
-			out[c] = (uint8_t)(white - scale255(255 - in[c], white));
+			out[c] = (uint8_t)(white - times_of_255(255u - in[c], white));
 	}
 }
 

@@ -3,13 +3,6 @@
 
 #include "image/pixel_type.h"
 
-/* NumPy's sign for the byte order of this machine. */
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define OUR_ORDER "<"
-#else
-#define OUR_ORDER ">"
-#endif
-
 /* DTYPE_UINT8 means the tensor's own numbers, which have 1, 2 or 4 bytes. */
 size_t pixel_type_bytes(struct pixel_type type, struct tensor_shape shape)
 {

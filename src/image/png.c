@@ -30,9 +30,6 @@
 
 #define SIGNATURE_BYTES 8
 #define IHDR_BYTES 13
-#define CHUNK_HEADER 8 /* bytes of a chunk's length and name */
-#define CHUNK_CHECKSUM 4
-#define CHUNK_EXTRA (CHUNK_HEADER + CHUNK_CHECKSUM)
 #define HEAD_BYTES (SIGNATURE_BYTES + IHDR_BYTES + CHUNK_EXTRA)
 
 enum {
@@ -119,11 +116,6 @@ static int parse_plte(struct png *png, const uint8_t *data, uint32_t length)
 		return image_fail(png->message, -EIO, "PNG: palette too large");
 	memcpy(png->lookup, data, length - length % 3);
 	return 0;
-}
-
-static bool is_chunk(const uint8_t *chunk, const char *name)
-{
-	return memcmp(chunk + 4, name, 4) == 0;
 }
 
 static int check_chunk(struct png *png, const uint8_t *chunk)

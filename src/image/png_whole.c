@@ -13,9 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK_HEADER 8 /* length and name */
-#define CHUNK_EXTRA 12 /* header and checksum; the checksum is ignored, as in PIL */
-
 struct png_whole {
 	struct libdeflate_decompressor *decompressor;
 	png_unfilter *unfilter;
@@ -58,7 +55,7 @@ static bool next_chunk(const uint8_t **chunk, const uint8_t *end, struct bytes *
 {
 	const uint8_t *at = *chunk;
 	size_t left = (size_t)(end - at);
-	if (left < CHUNK_EXTRA || memcmp(at + 4, "IDAT", 4) != 0)
+	if (left < CHUNK_EXTRA || !is_chunk(at, "IDAT"))
 		return false;
 	uint32_t length = get_be32(at);
 	if (left - CHUNK_EXTRA < length)

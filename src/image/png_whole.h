@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /*
  * Decodes the image data of a regular PNG in one call of libdeflate, to the same rows as
@@ -20,6 +21,15 @@
  *   Threads: one at a time.
  *   Source: PNG, third edition (W3C, 2025), 9 "Filtering", 10 "Compression".
  */
+
+#define CHUNK_HEADER 8 /* length and name */
+#define CHUNK_CHECKSUM 4
+#define CHUNK_EXTRA (CHUNK_HEADER + CHUNK_CHECKSUM)
+
+static inline bool is_chunk(const uint8_t *chunk, const char *name)
+{
+	return memcmp(chunk + 4, name, 4) == 0;
+}
 
 struct png_whole;
 

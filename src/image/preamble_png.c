@@ -3,6 +3,7 @@
 
 #include "base/byte_order.h"
 #include "image/image_internal.h"
+#include "image/png_whole.h"
 #include "image/preamble.h"
 
 #include <errno.h>
@@ -103,27 +104,25 @@ static bool frame_bad(struct chunks *chunks, const uint8_t *data, size_t size)
 	       (uint64_t)get_be32(data + 16) + get_be32(data + 8) > height;
 }
 
-static bool is(const uint8_t *chunk, const char *name)
-{
-	return memcmp(chunk + 4, name, 4) == 0;
-}
-
 static bool chunk_bad(struct chunks *chunks, const uint8_t *chunk, size_t size)
 {
 	const uint8_t *data = chunk + 8;
-	if (is(chunk, "iCCP"))
+	if (is_chunk(chunk, "iCCP"))
 		return profile_bad(data, size);
-	if (is(chunk, "zTXt"))
+	if (is_chunk(chunk, "zTXt"))
 		return text_bad(data, size);
-	if (is(chunk, "iTXt"))
+	if (is_chunk(chunk, "iTXt"))
 		return international_text_bad(data, size);
-	if (is(chunk, "tRNS"))
+	if (is_chunk(chunk, "tRNS"))
 		return transparency_bad(chunks, size);
-	if (is(chunk, "fcTL"))
+	if (is_chunk(chunk, "fcTL"))
 		return frame_bad(chunks, data, size);
-	return (is(chunk, "gAMA") && size < 4) || (is(chunk, "cHRM") && size % 4 != 0) ||
-	       (is(chunk, "sRGB") && size < 1) || (is(chunk, "pHYs") && size < 9) ||
-	       (is(chunk, "acTL") && size < 8) || (is(chunk, "fdAT") && size < 4);
+	return (is_chunk(chunk, "gAMA") && size < 4) ||
+	       (is_chunk(chunk, "cHRM") && size % 4 != 0) ||
+	       (is_chunk(chunk, "sRGB") && size < 1) ||
+	       (is_chunk(chunk, "pHYs") && size < 9) ||
+	       (is_chunk(chunk, "acTL") && size < 8) ||
+	       (is_chunk(chunk, "fdAT") && size < 4);
 }
 
 /* Accepts a truncated chunk: whether PIL accepts the file is then decided by the
@@ -132,11 +131,11 @@ int preamble_check_png(char *message, const uint8_t *data, size_t size)
 {
 	struct chunks chunks = {.animation_number = -1};
 	const uint8_t *next = data + 8, *end = data + size;
-	while (end - next >= 12 && !is(next, "IDAT") && !is(next, "IEND")) {
+	while (end - next >= 12 && !is_chunk(next, "IDAT") && !is_chunk(next, "IEND")) {
 		size_t length = get_be32(next);
 		if ((size_t)(end - next) - 12 < length)
 			break;
-		if (is(next, "IHDR") && length >= 13)
+		if (is_chunk(next, "IHDR") && length >= 13)
 			chunks.header = next + 8;
 		if (chunk_bad(&chunks, next, length))
 			return image_fail(

@@ -15,7 +15,6 @@
 /* Tables of weights with more bytes are freed after use, because only huge images need
  * them. */
 #define KEEP_KERNEL_BYTES ((size_t)256 << 10)
-#define ROW_ALIGNMENT 64
 
 struct resampler {
 	horizontal_pass *horizontal;

@@ -8,8 +8,6 @@
 #define JPEG_SIDE 65535
 /* Largest side, in pixels, of the blocks (MCUs) of a JPEG. */
 #define JPEG_BLOCK 32
-/* Alignment of the rows between the horizontal and the vertical pass. */
-#define ROW_ALIGNMENT 64
 
 /* Returns the largest number of bytes that any codec holds for such an image: 8 per
  * pixel. JPEG holds all coefficients of a progressive file, PNG all rows of an

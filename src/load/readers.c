@@ -139,11 +139,9 @@ int reader_start(struct load_pool *pool)
 static void wait_for_readers(struct load_pool *pool)
 {
 	uint64_t until = clock_now_ns() + END_NS;
-	struct timespec deadline = {.tv_sec = (time_t)(until / 1000000000),
-		.tv_nsec = (long)(until % 1000000000)};
 	LOCK_SCOPE(&pool->lock);
 	while (pool->n_readers > 0 &&
-		lock_wait_until(&pool->lock, &pool->ended, &deadline) == 0)
+		lock_wait_until(&pool->lock, &pool->ended, until) == 0)
 		;
 	pool->time_is_up = true;
 }

@@ -43,18 +43,20 @@
  */
 
 #define PEER_VERSION 2u
-#define PEER_NAME 63	     /* most bytes of a node's name, without the \0 */
-#define PEER_HEAD 256	     /* most bytes of a tensor's head */
-#define PEER_WINDOW 1024     /* most unanswered requests of a connection */
-#define PEER_SPACES 256	     /* most spaces (struct peer_space) that a connection uses */
-#define PEER_SPACE_TEXT 2048 /* most bytes of a dataset's name or of a preparation */
-#define PEER_SECRET 4096     /* most bytes of a secret; the least number is 16 */
+/* a node's name has at most so many bytes, without the \0 */
+#define PEER_NAME 63
+#define PEER_HEAD 256	 /* a tensor's head has at most so many bytes */
+#define PEER_WINDOW 1024 /* most unanswered requests of a connection */
+#define PEER_SPACES 256	 /* most spaces (struct peer_space) that a connection uses */
+/* limit of a dataset's name and of a preparation, in bytes */
+#define PEER_SPACE_TEXT 2048
+#define PEER_SECRET 4096 /* a secret has 16 to so many bytes */
 
 struct peer_self {
 	const char *name;     /* 1 to PEER_NAME bytes */
 	uint64_t incarnation; /* differs at each start of the daemon */
-	/* NULL: only loopback addresses are allowed. The trust must outlive server and
-	 * client. */
+	/* The trust must outlive server and client. NULL: no trust, so only loopback
+	 * addresses are allowed. */
 	struct peer_trust *trust;
 };
 
@@ -74,16 +76,17 @@ struct peer_trust_files {
 	const char *secret;	     /* NULL: none */
 	const char *ca, *cert, *key; /* PEM files, instead of a secret; NULL: none */
 	bool is_plain;		     /* only the handshake is encrypted */
-	uint64_t key_lasts; /* most bytes sent with one key; 0: the largest safe number */
+	/* limit of the bytes sent with one key; 0: the largest safe number */
+	uint64_t key_lasts;
 };
 
 /*
  * Reads the secret, without a newline at its end, or the certificates. A new connection
- * rereads certificates that have changed. *ret is NULL if `files` names neither.
- * -EACCES: users other than the owner and the group may read the secret or the key;
- * -EINVAL: the secret has a wrong length, the certificates can't be used, or there are
- * both; -ENOTSUP: built without OpenSSL's libssl. Errors are logged with the option and
- * the file.
+ * rereads certificates that have changed. *ret is NULL if `files` names neither a secret
+ * nor certificates. -EACCES: users other than the owner and the group may read the
+ * secret or the key; -EINVAL: the secret has a wrong length, the certificates can't be
+ * used, or `files` names a secret and certificates; -ENOTSUP: built without OpenSSL's
+ * libssl. Errors are logged with the names of the option and the file.
  */
 must_check int peer_trust_new(
 	const struct peer_trust_files *files, struct peer_trust **ret);
@@ -96,22 +99,24 @@ struct peer_request;
 
 struct peer_server_calls {
 	/* Called when a peer wants a sample; must return at once. The owner calls
-	 * peer_answer or peer_refuse, now or later. The space is valid until then. */
+	 * peer_answer or peer_refuse, now or later. The space is valid until that
+	 * call. */
 	void (*asked)(void *context, struct peer_request *request,
 		const struct peer_space *space, sample_id sample);
 	void *context;
 };
 
 /*
- * Creates a server that listens at ADDRESS:PORT ("10.0.0.7:7070", "[::1]:0"), NAME:PORT
- * or :PORT; port 0: any free one. -EINVAL: no such address; -EPERM: no loopback
- * address, although there is no trust; otherwise the errno of socket, bind or listen.
- * Errors are logged.
+ * Creates a server that listens at `listen`: ADDRESS:PORT (such as "10.0.0.7:7070" or
+ * "[::1]:0"), NAME:PORT or :PORT. Port 0 means any free port. -EINVAL: no such address;
+ * -EPERM: no loopback address, although there is no trust; otherwise the errno of
+ * socket, bind or listen. Errors are logged.
  */
 must_check int peer_server_new(const char *listen, const struct peer_self *self,
 	const struct peer_server_calls *calls, struct peer_server **ret);
 
-/* Returns ADDRESS:PORT, with the kernel's port. Valid until peer_server_free. */
+/* Returns ADDRESS:PORT, with the port at which the server listens. Valid until
+ * peer_server_free. */
 const char *peer_server_address(const struct peer_server *server);
 
 struct peer_tensor {
@@ -122,7 +127,7 @@ struct peer_tensor {
 	 * fd >= 0: the bytes are in this file from `offset` on, and are sent by
 	 * sendfile(2). They must never change, not even after the release. fd -1: the
 	 * bytes are in memory at `bytes`. For peers on loopback, memory is faster than
-	 * sendfile, because the kernel passes it on in pieces larger than a page.
+	 * sendfile, because the kernel passes memory on in pieces larger than a page.
 	 */
 	int fd;
 	uint64_t offset;
@@ -130,7 +135,7 @@ struct peer_tensor {
 	uint64_t length;
 	/* Called once, when the descriptor and the bytes are no longer used: by any
 	 * thread, without a lock of this module, possibly before peer_answer returns.
-	 * May be NULL. */
+	 * NULL: nothing is called. */
 	void (*release)(void *context);
 	void *context;
 };
@@ -141,8 +146,9 @@ void peer_answer(struct peer_request *request, const struct peer_tensor *tensor)
 /* Refuses the request. err: a negative errno, with which the fetch fails. */
 void peer_refuse(struct peer_request *request, int err);
 
-/* Closes all connections. When it returns, asked() is neither running nor called again.
- * The owner must still answer or refuse the remaining requests. */
+/* Closes all connections. After peer_server_stop has returned, asked() is neither
+ * running nor called again. The owner must still answer or refuse the remaining
+ * requests. */
 void peer_server_stop(struct peer_server *server);
 /* The server must be stopped, and all requests answered or refused. */
 void peer_server_free(struct peer_server **server);
@@ -151,7 +157,8 @@ void peer_server_free(struct peer_server **server);
 
 struct peer_client;
 
-/* most_bytes: the largest tensor; a peer that announces a longer one is disconnected. */
+/* most_bytes: the longest tensor allowed; a peer that announces a longer one is
+ * disconnected. */
 must_check int peer_client_new(
 	const struct peer_self *self, uint64_t most_bytes, struct peer_client **ret);
 /* Fails all unfinished fetches with -ECANCELED. */
@@ -159,9 +166,10 @@ void peer_client_free(struct peer_client **client);
 
 /*
  * Sets *ret_node to the number of the node with this name, and sets the node's address
- * (ADDRESS:PORT). A connection to an earlier address ends. A daemon with another name at
- * the address is refused. Numbers count from 0, and never change. -EINVAL: malformed
- * name or address; -EPERM: not a loopback address, without a trust; -ENOMEM.
+ * (ADDRESS:PORT). A connection to an earlier address ends. If the daemon at the address
+ * has another name, the connection is refused. Numbers count from 0, and never change.
+ * -EINVAL: malformed name or address; -EPERM: the client has no trust, and the address
+ * is not a loopback address; -ENOMEM.
  */
 must_check int peer_client_node(struct peer_client *client, const char *name,
 	const char *address, uint32_t *ret_node);
@@ -215,12 +223,13 @@ struct peer_counters {
 	uint64_t incarnation;
 	bool connected;
 	uint64_t bytes;	  /* bytes of tensors received (client) or sent (server) */
-	uint64_t samples; /* received or sent completely */
+	uint64_t samples; /* tensors received or sent completely */
 	uint64_t failed; /* client: failed fetches; server: refused or dropped requests */
 	uint64_t waiting; /* client: unfinished fetches; server: unfinished answers */
 };
 
-/* Both functions set up to n nodes' counters, and return the number of all nodes. */
+/* The two functions fill `ret` with the counters of at most n nodes, and return the
+ * number of all nodes. */
 size_t peer_server_counters(
 	struct peer_server *server, struct peer_counters *ret, size_t n);
 size_t peer_client_counters(

@@ -252,7 +252,7 @@ size_t peer_client_counters(
 
 /* --- the loop ---------------------------------------------------------------------------- */
 
-/* a copy of the node's state, made under the lock */
+/* a copy of fields of the node that need the lock */
 struct news {
 	struct peer_node *node;
 	bool is_gone, has_moved, is_down;
@@ -320,17 +320,6 @@ static bool is_stopping(struct peer_client *client)
 	return client->stopping;
 }
 
-static int timeout_ms(const struct peer_client *client)
-{
-	uint64_t now = clock_now_ns();
-	if (client->next_look_ns == UINT64_MAX)
-		return -1;
-	if (client->next_look_ns <= now)
-		return 0;
-	uint64_t ms = (client->next_look_ns - now) / 1000000 + 1;
-	return ms < 60000 ? (int)ms : 60000;
-}
-
 static void end_all(struct peer_client *client)
 {
 	struct peer_node *node;
@@ -349,7 +338,8 @@ static void *loop(void *context)
 	uint64_t count;
 	looping = client;
 	while (!is_stopping(client)) {
-		int n = epoll_wait(client->epoll, events, EVENTS, timeout_ms(client));
+		int n = epoll_wait(client->epoll, events, EVENTS,
+			clock_ms_until(client->next_look_ns));
 		for (int i = 0; i < n; i++) {
 			struct peer_node *node = events[i].data.ptr;
 			if (!node)

@@ -21,7 +21,7 @@
 #define PEER_OUT_BYTES 16384
 #define PEER_IN_BYTES 4096
 #define PEER_SCRATCH_BYTES 65536
-/* longest time from connect() to the end of the handshake */
+/* limit of the time from connect() to the end of the handshake */
 #define PEER_JOIN_NS 2000000000u
 #define PEER_FIRST_PAUSE_NS 10000000u /* pause after the first failed connection */
 #define PEER_LAST_PAUSE_NS 2000000000u
@@ -61,7 +61,6 @@ struct peer_node {
 	char address_text[PEER_ADDRESS_TEXT];
 	struct peer_link stream;
 	enum peer_node_state state;
-	bool waits_to_send;
 	uint64_t join_until_ns, pause_ns;
 	struct peer_handshake handshake;
 	struct peer_wants queue;
@@ -80,7 +79,7 @@ struct peer_node {
 	struct peer_answer answer; /* being received */
 	uint64_t got;
 	uint8_t *to; /* NULL: the bytes are discarded */
-	int to_err;  /* error for done() if the answer has none; 0: none */
+	int to_err;  /* error for done() if the answer itself has no error; 0: none */
 
 	_Atomic uint64_t incarnation, bytes, samples, failed, n_waiting;
 	atomic_bool connected;
@@ -92,7 +91,7 @@ struct peer_client {
 	uint64_t most_bytes;
 	int epoll, wake;
 	pthread_t thread;
-	uint64_t next_look_ns; /* next check of deadlines; none passes earlier */
+	uint64_t next_look_ns; /* next check of deadlines; no deadline passes earlier */
 	uint8_t *scratch;
 	struct lock lock;
 	bool stopping;		       /* (lock) */
@@ -115,8 +114,8 @@ void peer_node_event(struct peer_node *node, uint32_t events);
 uint64_t peer_node_look(struct peer_node *node, uint64_t now);
 /* Ends the connection to the old address, after node->address has changed. */
 void peer_node_move(struct peer_node *node);
-/* Ends the connection, and logs nothing. Sent requests fail with err, queued ones with
- * -EHOSTDOWN, or with -ECANCELED if err is -ECANCELED. */
+/* Ends the connection, and logs nothing. Sent requests fail with err. Queued requests
+ * fail with -ECANCELED if err is -ECANCELED, otherwise with -EHOSTDOWN. */
 void peer_node_close(struct peer_node *node, int err);
 
 /* --- peer_receive.c ---------------------------------------------------------------------- */
@@ -130,6 +129,6 @@ must_check int peer_receive(struct peer_node *node, const char **ret_why);
 /* Calls done() with err, and frees `want`. */
 void peer_want_done(struct peer_node *node, struct peer_want *want, int err);
 void peer_slot_free(struct peer_node *node, struct peer_slot *slot);
-/* Makes new fetches from the node fail until this time (clock_now_ns); 0: they fail no
+/* Makes new fetches from the node fail until until_ns (clock_now_ns); 0: they fail no
  * longer. */
 void peer_node_set_down(struct peer_node *node, uint64_t until_ns);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define TLS_RECORD 0x16 /* first byte of a TLS handshake */
-#define TLS_MAJOR 3	/* second byte */
+#define TLS_MAJOR 3	/* second byte of a TLS handshake */
 
 /* [0]: for the server's log; [1]: for the client's log */
 static const char *const reasons[PEER_N_VERDICTS][2] = {
@@ -57,7 +57,8 @@ static int hung_up(struct peer_handshake *handshake, bool has_begun)
 					       : NULL);
 }
 
-/* The hello fits into the empty buffer of the socket, so sending it does not wait. */
+/* The socket's buffer is empty, and the hello fits into it, so send_hello does not
+ * wait. */
 static int send_hello(struct peer_handshake *handshake, struct peer_link *link,
 	enum peer_verdict verdict)
 {
@@ -149,7 +150,8 @@ static enum peer_verdict judge(
 	return strcmp(other->name, self->name) == 0 ? PEER_HAS_THE_NAME : PEER_WELCOME;
 }
 
-/* Returns 1: the handshake is complete. TLS ends if only the handshake is encrypted. */
+/* Completes the handshake, and returns 1. Ends TLS if only the handshake is
+ * encrypted. */
 static int welcome(const struct peer_handshake *handshake, struct peer_link *link)
 {
 	if (!peer_trust_encrypts(handshake->self->trust))

@@ -32,7 +32,7 @@ struct peer_handshake {
 	uint8_t in[PEER_HELLO_BYTES];
 	size_t n_in;
 	const char *why;
-	char text[128]; /* memory for a `why` with details */
+	char text[128]; /* `why` points to this text if it has details */
 };
 
 /* Starts a handshake. expected: the peer's name; NULL for a server, which accepts any

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -14,6 +15,16 @@
 void peer_link_begin(struct peer_link *link, int fd, bool serves)
 {
 	*link = (struct peer_link){.fd = fd, .serves = serves};
+}
+
+void peer_link_await(struct peer_link *link, int epoll, void *data, bool waits_to_send)
+{
+	struct epoll_event event = {
+		.events = EPOLLIN | (waits_to_send ? EPOLLOUT : 0), .data.ptr = data};
+	if (link->waits_to_send == waits_to_send)
+		return;
+	link->waits_to_send = waits_to_send;
+	ensure(epoll_ctl(epoll, EPOLL_CTL_MOD, link->fd, &event) == 0);
 }
 
 void peer_link_close(struct peer_link *link)
@@ -124,8 +135,8 @@ static void say(struct peer_link *link, const char *what, const char *detail)
 	link->why = link->text;
 }
 
-/* Returns OpenSSL's result as that of a socket call: 0 at the end of the stream; -1 with
- * errno, such as EAGAIN or EPROTO. */
+/* Converts OpenSSL's result to the result of a socket call: 0 at the end of the stream;
+ * -1 with errno, such as EAGAIN or EPROTO. */
 static ssize_t result_of(struct peer_link *link, int result)
 {
 	int error = SSL_get_error(link->tls, result), system = errno;
@@ -281,7 +292,8 @@ static ssize_t send_tls(struct peer_link *link, const void *bytes, size_t n)
 		link, SSL_write(link->tls, bytes, n < RECORD ? (int)n : (int)RECORD));
 }
 
-/* TLS sends the start of both parts, copied into one record. */
+/* Copies the first bytes of the two parts into one record, if there is TLS, so that they
+ * are sent together. */
 ssize_t peer_link_send(
 	struct peer_link *link, const struct iovec parts[static 2], bool more)
 {

@@ -28,11 +28,13 @@ struct peer_link {
 	int fd;		    /* -1: none */
 	struct ssl_st *tls; /* NULL: none */
 	bool serves;
-	bool wants_to_send;	    /* TLS waits until the socket accepts more bytes */
-	bool by_kernel;		    /* the kernel encrypts sent bytes */
-	uint64_t n_sent, key_lasts; /* bytes sent with the current key; most allowed */
+	bool waits_to_send; /* epoll reports when the socket accepts bytes */
+	bool wants_to_send; /* TLS waits until the socket accepts more bytes */
+	bool by_kernel;	    /* the kernel encrypts sent bytes */
+	/* bytes sent with TLS's current key, and their limit */
+	uint64_t n_sent, key_lasts;
 	const char *why;
-	char text[128]; /* memory for `why` */
+	char text[128]; /* the text of `why`, unless it is a constant */
 };
 
 /* Begins a link without TLS, which takes over the descriptor. */
@@ -42,12 +44,16 @@ must_check int peer_link_secure(struct peer_link *link, struct peer_trust *trust
 /* Continues the TLS handshake. Returns 1 when both ends have proved their identity, 0
  * while it waits for the socket. -EACCES: one end refuses the other's proof. */
 must_check int peer_link_shake(struct peer_link *link, const struct peer_trust *trust);
-/* Both ends must end TLS at the same byte of the stream. Plain bytes follow. */
+/* Ends TLS; plain bytes follow. Both ends must do this at the same byte of the
+ * stream. */
 void peer_link_end_tls(struct peer_link *link);
+/* Lets epoll report `data` when there are bytes and, if waits_to_send, when the socket
+ * accepts some. */
+void peer_link_await(struct peer_link *link, int epoll, void *data, bool waits_to_send);
 /* Closes the descriptor without a close_notify. */
 void peer_link_close(struct peer_link *link);
 
-/* Reads into the n parts. With TLS, fills only the first part. */
+/* Reads into the n parts; with TLS, only into the first part. */
 must_check ssize_t peer_link_read(
 	struct peer_link *link, const struct iovec *parts, int n);
 /* Tells whether TLS holds decrypted bytes, for which epoll reports no event. */
@@ -56,8 +62,8 @@ bool peer_link_has_more(const struct peer_link *link);
  * once. After EAGAIN the caller must send the same bytes again. */
 must_check ssize_t peer_link_send(
 	struct peer_link *link, const struct iovec parts[static 2], bool more);
-/* Sends some bytes of `front`, then of the n bytes of the file, as peer_link_send does.
- * Returns -1 with ENODATA if the file is too short. */
+/* Sends bytes as peer_link_send does: first those of `front`, then n bytes of the file
+ * from `offset` on. Returns -1 with ENODATA if the file is too short. */
 must_check ssize_t peer_link_send_file(struct peer_link *link, const struct iovec *front,
 	int file, uint64_t offset, uint64_t n);
 
@@ -71,6 +77,6 @@ bool peer_trust_encrypts(const struct peer_trust *trust);
 /* Returns the number of bytes that may be sent with one key. */
 uint64_t peer_trust_key_lasts(const struct peer_trust *trust);
 bool peer_trust_has_secret(const struct peer_trust *trust);
-/* Rereads certificates that have changed. Returns the TLS state for a new connection;
- * the caller frees it. NULL: no memory. */
+/* Returns the TLS state for a new connection, which the caller frees; NULL: no memory.
+ * Certificates that have changed are read again first. */
 struct ssl_st *peer_trust_tls(struct peer_trust *trust, bool serves);

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#define MOST_LEFT (PEER_WINDOW / 2) /* most overdue answers; with more, the peer hangs */
+/* limit of overdue answers; a connection with more hangs, and is ended */
+#define MOST_LEFT (PEER_WINDOW / 2)
 
 /* --- the end of a connection ------------------------------------------------------------- */
 
@@ -40,7 +41,6 @@ static void hang_up(struct peer_node *node, int err)
 {
 	peer_link_close(&node->stream);
 	node->state = PEER_DOWN;
-	node->waits_to_send = false;
 	node->n_in = node->n_out = node->out_sent = 0;
 	node->in_body = false;
 	node->to = NULL;
@@ -63,7 +63,8 @@ void peer_node_move(struct peer_node *node)
 	node->pause_ns = 0;
 }
 
-/* Logs a reason once, until there is another reason or a successful handshake. */
+/* Logs the reason, unless it is the one logged last and no handshake has succeeded
+ * since. */
 static void log_down(struct peer_node *node, const char *why)
 {
 	if (strcmp(node->why, why) == 0)
@@ -74,7 +75,7 @@ static void log_down(struct peer_node *node, const char *why)
 }
 
 /* Ends the connection after a failure, and sets the pause before the next attempt. Sent
- * requests fail with asked_err, queued ones with -EHOSTDOWN. */
+ * requests fail with asked_err, queued requests with -EHOSTDOWN. */
 static void end_connection(struct peer_node *node, int asked_err, const char *why)
 {
 	uint64_t pause = node->pause_ns ? 2 * node->pause_ns : PEER_FIRST_PAUSE_NS;
@@ -91,17 +92,6 @@ static void down_for(struct peer_node *node, int err, const char *why)
 
 /* --- sending ----------------------------------------------------------------------------- */
 
-static void set_events(struct peer_node *node, bool waits_to_send)
-{
-	struct epoll_event event = {
-		.events = EPOLLIN | (waits_to_send ? EPOLLOUT : 0), .data.ptr = node};
-	if (node->waits_to_send == waits_to_send)
-		return;
-	node->waits_to_send = waits_to_send;
-	ensure(epoll_ctl(node->client->epoll, EPOLL_CTL_MOD, node->stream.fd, &event) ==
-		0);
-}
-
 static struct peer_slot *new_slot(struct peer_node *node, struct peer_want *want)
 {
 	struct peer_slot *slot = &node->slots[node->free_slots[--node->n_free]];
@@ -111,8 +101,8 @@ static struct peer_slot *new_slot(struct peer_node *node, struct peer_want *want
 	return slot;
 }
 
-/* Appends a fetch frame: the first requests of the queue, up to one for another
- * space. */
+/* Appends a fetch frame with the first requests of the queue; a request for another
+ * space than `space` ends the frame. */
 static void put_fetch(struct peer_node *node, uint32_t space)
 {
 	uint8_t *frame = node->out + node->n_out;
@@ -177,7 +167,8 @@ static int flush(struct peer_node *node)
 			break;
 		node->out_sent += (size_t)n;
 	}
-	set_events(node, node->out_sent < node->n_out || node->stream.wants_to_send);
+	peer_link_await(&node->stream, node->client->epoll, node,
+		node->out_sent < node->n_out || node->stream.wants_to_send);
 	return 0;
 }
 
@@ -199,7 +190,7 @@ static int connect_node(struct peer_node *node)
 		return -errno;
 	if (epoll_ctl(client->epoll, EPOLL_CTL_ADD, node->stream.fd, &event) < 0)
 		return -errno;
-	node->waits_to_send = true;
+	node->stream.waits_to_send = true;
 	node->state = PEER_CONNECTS;
 	node->join_until_ns = clock_now_ns() + PEER_JOIN_NS;
 	if (node->join_until_ns < client->next_look_ns)
@@ -251,7 +242,7 @@ void peer_node_go(struct peer_node *node)
 		return;
 	if (node->state == PEER_DOWN)
 		err = connect_node(node);
-	else if (node->state == PEER_UP && !node->waits_to_send)
+	else if (node->state == PEER_UP && !node->stream.waits_to_send)
 		err = flush(node);
 	if (err)
 		down_for(node, err, NULL);

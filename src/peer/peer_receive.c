@@ -7,7 +7,8 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#define TURN_BYTES (4u << 20) /* most bytes from one connection in a turn of the loop */
+/* about so many bytes are read from one connection in a turn of the loop */
+#define TURN_BYTES (4u << 20)
 
 /* Returns the request's slot; NULL: no request of this number waits for an answer. */
 static struct peer_slot *slot_of(struct peer_node *node, uint32_t request)
@@ -104,7 +105,8 @@ static int take_input(struct peer_node *node, const char **ret_why)
 	return 0;
 }
 
-/* Reads the tensor's rest to its destination, and the bytes after it into the buffer. */
+/* Reads the rest of the tensor to its destination, and the bytes that follow the tensor
+ * into the buffer. */
 static ssize_t receive_body(struct peer_node *node, size_t *ret_room)
 {
 	uint64_t lacks = node->answer.length - node->got;

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#define TURN 32 /* most answers on one connection in a turn of the loop */
+/* at most so many answers are sent on one connection in a turn of the loop */
+#define TURN 32
 
 int peer_served_new(
 	struct peer_server *server, int fd, const struct peer_address *address)
@@ -94,18 +95,8 @@ void peer_served_free(struct peer_served *served)
 
 /* --- sending ----------------------------------------------------------------------------- */
 
-static void set_events(struct peer_served *served, bool waits_to_send)
-{
-	struct epoll_event event = {
-		.events = EPOLLIN | (waits_to_send ? EPOLLOUT : 0), .data.ptr = served};
-	if (served->waits_to_send == waits_to_send)
-		return;
-	served->waits_to_send = waits_to_send;
-	ensure(epoll_ctl(served->server->epoll, EPOLL_CTL_MOD, served->stream.fd,
-		       &event) == 0);
-}
-
-/* The front is the answer's fixed part and head. The tensor's bytes follow it. */
+/* Sends the rest of the front (the answer's fixed part and head), then the tensor's
+ * bytes. */
 static ssize_t send_some(struct peer_served *served, struct peer_request *request)
 {
 	const struct peer_tensor *tensor = &request->tensor;
@@ -161,7 +152,8 @@ static int send_answers(struct peer_served *served)
 		sent_whole(served, request);
 	}
 	if (sent >= 0)
-		set_events(served, !STAILQ_EMPTY(&served->answered));
+		peer_link_await(&served->stream, served->server->epoll, served,
+			!STAILQ_EMPTY(&served->answered));
 	return sent < 0 ? sent : 0;
 }
 
@@ -180,7 +172,7 @@ void peer_served_answer(struct peer_served *served, struct peer_request *request
 		drop_answers(served);
 		return;
 	}
-	if (served->waits_to_send)
+	if (served->stream.waits_to_send)
 		return;
 	int err = send_answers(served);
 	if (err)
@@ -287,7 +279,8 @@ static int greet(struct peer_served *served, const char **ret_why)
 		*ret_why = served->handshake.why;
 	if (done > 0)
 		return welcome(served);
-	set_events(served, served->stream.wants_to_send);
+	peer_link_await(&served->stream, served->server->epoll, served,
+		served->stream.wants_to_send);
 	return done;
 }
 

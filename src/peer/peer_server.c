@@ -15,7 +15,8 @@
 
 #define EVENTS 64
 #define LOOK_NS 1000000000u /* interval of the search for connections that hang */
-#define LINES 20 /* most log lines in LINES_NS about clients before the handshake */
+/* most log lines in LINES_NS about clients whose handshake is not complete */
+#define LINES 20
 #define LINES_NS 10000000000u
 
 /* The server whose loop this thread runs, or NULL. */
@@ -28,8 +29,8 @@ void peer_request_free(struct peer_request *request)
 	struct peer_tensor tensor = request->tensor;
 	struct peer_server *server = request->server;
 	free(request);
-	/* The server must not be used after this: if no request is left, its owner may
-	 * free it. */
+	/* The server must not be used after this: if no request is left, the owner of
+	 * the server may free it. */
 	atomic_fetch_sub(&server->n_requests, 1);
 	if (tensor.release)
 		tensor.release(tensor.context);

@@ -36,7 +36,7 @@ struct peer_request {
 	struct peer_served *served;
 	uint32_t number; /* the number that the client gave the request */
 	int status;
-	struct peer_tensor tensor; /* its head is copied to `front` */
+	struct peer_tensor tensor; /* the tensor's head is copied to `front` */
 	uint64_t sent;		   /* bytes of front and tensor that were sent */
 	size_t n_front;
 	uint8_t front[PEER_ANSWER_BYTES + PEER_HEAD];
@@ -54,14 +54,15 @@ struct peer_served {
 	TAILQ_ENTRY(peer_served) link;
 	struct peer_server *server;
 	struct peer_link stream; /* fd -1: the connection has ended */
-	bool is_welcome, waits_to_send;
+	bool is_welcome;
 	uint64_t begun_ns, progress_ns;
 	struct peer_handshake handshake;
 	struct peer_counted *counted; /* NULL: the handshake is not complete */
 	struct peer_served_space *spaces[PEER_SPACES];
 	struct peer_requests answered; /* the first may be partly sent */
 	uint32_t n_open;	       /* requests whose answer is not completely sent */
-	/* requests that the owner has not answered yet; changed by any thread */
+	/* requests that the owner has not answered yet; any thread may change the
+	 * number */
 	_Atomic uint32_t n_asked;
 	size_t n_in;
 	uint8_t in[PEER_FRAME_MOST];
@@ -94,7 +95,7 @@ struct peer_server {
 
 /* --- peer_served.c ----------------------------------------------------------------------- */
 
-/* Creates a connection. Takes over the descriptor, also on failure. */
+/* Creates a connection. Takes over the descriptor, even after an error. */
 must_check int peer_served_new(
 	struct peer_server *server, int fd, const struct peer_address *address);
 /* Handles epoll events. -errno: the connection has ended. */
@@ -102,10 +103,10 @@ must_check int peer_served_event(struct peer_served *served, uint32_t events);
 /* Queues the answered request, and sends as much as the socket accepts. If the
  * connection has ended, frees the request. */
 void peer_served_answer(struct peer_served *served, struct peer_request *request);
-/* Ends the connection, and logs `why`. If `why` is NULL, logs err, but only if the peer
- * was welcome and did not hang up. */
+/* Ends the connection, and logs `why`. If `why` is NULL, logs err, unless the peer hung
+ * up or was not welcome yet. */
 void peer_served_end(struct peer_served *served, int err, const char *why);
-/* Frees an ended connection from which the owner has no request. */
+/* Frees an ended connection, all of whose requests the owner has answered. */
 void peer_served_free(struct peer_served *served);
 
 /* --- peer_server.c ----------------------------------------------------------------------- */

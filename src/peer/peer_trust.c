@@ -19,8 +19,8 @@
 #define SECRET_LEAST 16
 #define KEY_BYTES 32
 #define N_FILES 3
-/* most bytes sent with one key: AES-GCM may encrypt 2^24.5 records with it, of at most
- * 2^14 bytes; some are shorter */
+/* limit of the bytes sent with one key: AES-GCM may encrypt 2^24.5 records of at most
+ * 2^14 bytes with one key; the limit is lower, because some records are shorter */
 #define KEY_LASTS (UINT64_C(1) << 37)
 
 /* attributes by which versions of a file differ */
@@ -35,8 +35,9 @@ struct peer_trust {
 	uint8_t key[KEY_BYTES]; /* derived from the secret */
 #ifdef HAVE_OPENSSL
 	struct lock lock;
-	SSL_CTX *context;	      /* (lock) */
-	struct stamp stamps[N_FILES]; /* (lock) versions that were last read */
+	SSL_CTX *context; /* (lock) */
+	/* (lock) versions of the files that were last read */
+	struct stamp stamps[N_FILES];
 #endif
 };
 
@@ -164,11 +165,12 @@ static const char ciphers[] =
 	"TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 
 /* A client accepts only certificates that it can verify. If the trust is a secret, the
- * client knows no authority, so it accepts none. */
+ * client knows no authority, so it accepts no certificate. */
 static bool set_up(SSL_CTX *context, struct peer_trust *trust)
 {
 	SSL_CTX_set_app_data(context, trust);
-	/* The kernel would also encrypt after the handshake, which is_plain forbids. */
+	/* If the kernel encrypts (kTLS), it goes on after the handshake, but is_plain
+	 * forbids that. */
 	SSL_CTX_set_options(
 		context, SSL_OP_IGNORE_UNEXPECTED_EOF |
 				 (trust->files.is_plain ? 0 : SSL_OP_ENABLE_KTLS));
@@ -244,8 +246,8 @@ static bool have_changed(struct peer_trust *trust, const struct stamp *stamps)
 	return changed;
 }
 
-/* Replaces the context if the certificate's files have changed. If the new files can't
- * be used, this is logged once, and the old context stays. */
+/* Replaces the context if the certificate's files have changed. If the changed files
+ * can't be used, logs this once, and keeps the old context. */
 static void read_again(struct peer_trust *trust)
 {
 	struct stamp stamps[N_FILES];

@@ -55,8 +55,8 @@ struct peer_hello {
 };
 
 void peer_hello_put(const struct peer_hello *hello, uint8_t ret[static PEER_HELLO_BYTES]);
-/* Reads a hello. -EPROTO: it is malformed, or of another version; then only
- * ret->version is set. */
+/* Reads a hello. -EPROTO: the hello is malformed, or of another version; for another
+ * version only ret->version is set. */
 must_check int peer_hello_take(const uint8_t bytes[static PEER_HELLO_BYTES],
 	struct peer_hello *ret, const char **ret_why);
 
@@ -66,16 +66,16 @@ enum peer_frame_kind { PEER_FRAME_SPACE = 1, PEER_FRAME_FETCH = 2 };
 struct peer_frame {
 	enum peer_frame_kind kind;
 	uint32_t space; /* below PEER_SPACES */
-	/* members of PEER_FRAME_SPACE */
+	/* set for PEER_FRAME_SPACE */
 	uint64_t fingerprint;
 	const char *dataset, *preparation;
 	size_t dataset_bytes, preparation_bytes;
-	/* members of PEER_FRAME_FETCH */
+	/* set for PEER_FRAME_FETCH */
 	uint32_t count; /* [1, PEER_WINDOW] */
 	const uint8_t *wants;
 };
 
-/* Returns the length of the first frame in the n bytes; 0: it is not complete. */
+/* Returns the length of the first frame in the n bytes; 0: the frame is not complete. */
 must_check int peer_frame_take(
 	const uint8_t *bytes, size_t n, struct peer_frame *ret, const char **ret_why);
 /* Reads entry i of a PEER_FRAME_FETCH; i is below frame->count. */
@@ -87,20 +87,21 @@ void peer_frame_want(const struct peer_frame *frame, uint32_t i, uint32_t *ret_r
 size_t peer_space_put(uint8_t *to, uint32_t number, const struct peer_space *space);
 size_t peer_fetch_begin(uint8_t *to, uint32_t space);
 size_t peer_fetch_put(uint8_t *to, uint32_t request, sample_id sample);
-/* Ends a fetch frame. frame: the `to` of peer_fetch_begin; count: the number of calls
- * of peer_fetch_put. */
+/* Ends a fetch frame. frame: the pointer that peer_fetch_begin got; count: the number of
+ * calls of peer_fetch_put. */
 void peer_fetch_end(uint8_t *frame, uint32_t count);
 
 struct peer_answer {
 	uint32_t request;
-	int status; /* 0; or a negative errno, with no head and no bytes */
+	/* 0, or a negative errno; then the answer has no head and no bytes */
+	int status;
 	uint32_t head_bytes;
 	uint64_t length;
 };
 
 void peer_answer_put(
 	const struct peer_answer *answer, uint8_t ret[static PEER_ANSWER_BYTES]);
-/* Reads the fixed part of an answer. -EPROTO: it is malformed, or its tensor is longer
- * than most_bytes. */
+/* Reads the fixed part of an answer. -EPROTO: the answer is malformed, or the tensor is
+ * longer than most_bytes. */
 must_check int peer_answer_take(const uint8_t bytes[static PEER_ANSWER_BYTES],
 	uint64_t most_bytes, struct peer_answer *ret, const char **ret_why);

@@ -18,8 +18,8 @@ static uint32_t find(const uint64_t *nodes, uint32_t n_nodes, uint64_t incarnati
 	return i;
 }
 
-/* Sets ret_node[r] to the node of rank r, and ret_count[r] to the number of samples
- * that it takes. Returns false if all ranks are on one node. */
+/* Sets ret_node[r] to the node of rank r, and ret_count[r] to the number of samples that
+ * rank r takes. Returns false if all ranks are on one node. */
 static bool find_ranks(const struct coord_batch *batch, const uint64_t *nodes,
 	uint32_t n_nodes, uint32_t *ret_node, uint32_t *ret_count)
 {

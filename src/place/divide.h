@@ -19,8 +19,8 @@
  * nodes. home[i]: the home of this sample, as an index in `nodes`; n_nodes or more: no
  * home. A sample in batch->lacked goes to a rank at its home if such a rank has room,
  * and otherwise to any rank that has room. All nodes that are not in `nodes` count as
- * one node. Returns false if there is no memory. Returns false, too, if all ranks are on
- * one node, because the division then makes no difference.
+ * one node. Returns false if there is no memory, or if all ranks are on one node,
+ * because then the division makes no difference.
  */
 bool divide(const struct coord_batch *batch, const uint32_t *home, const uint64_t *nodes,
 	uint32_t n_nodes, uint32_t *ret_rank);

@@ -9,12 +9,13 @@
 
 #define NONE UINT32_MAX
 
-/* a node, and how many samples it has too many or too few */
+/* a node, and the number of samples that it has beyond its quota, or that it lacks */
 struct imbalance {
 	uint32_t count, node;
 };
 
-/* The largest count is at the top; among equal counts, the smallest node number. */
+/* The item with the largest count is at the top; of several such items, the one with the
+ * smallest node number. */
 struct heap {
 	struct imbalance *items;
 	uint32_t n;
@@ -25,8 +26,9 @@ struct node {
 	uint32_t has;	/* samples of the batch in the node's cache */
 	/* samples in the node's cache that its ranks have taken so far */
 	uint32_t kept;
-	/* The rank that took a sample last: its successor in the ring (rank_next) takes
-	 * the next one. NONE: all ranks of the node have taken all their samples. */
+	/* The rank that took a sample last. Its successor in the ring (rank_next) takes
+	 * the node's next sample. NONE: all ranks of the node have taken all their
+	 * samples. */
 	uint32_t rank;
 	uint32_t first_move; /* the next move from this node; NONE: there are no more */
 };

@@ -37,7 +37,7 @@
 
 struct locality;
 
-/* The arguments are limits for each batch. */
+/* The numbers are limits for each mini-batch of locality_assign. */
 must_check int locality_new(
 	uint32_t n_nodes, uint32_t n_ranks, uint32_t n_samples, struct locality **ret);
 void locality_free(struct locality **locality);

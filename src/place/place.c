@@ -23,8 +23,8 @@ struct place {
 	struct entry entries[];
 };
 
-/* A node's rank in a sample's order of homes. The node with the smallest score is the
- * home. */
+/* A node's score in a sample's order of homes. The node with the smallest score is the
+ * home. `draw` is the random number that gives the score. */
 struct rank {
 	double score;
 	uint64_t draw;
@@ -59,11 +59,7 @@ static bool is_before(const struct rank *a, const struct rank *b)
 
 uint64_t place_hash(const void *bytes, size_t n)
 {
-	const uint8_t *byte = bytes;
-	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a, with a final mix */
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
-	return mix(hash);
+	return mix(fnv_add(FNV_BASIS, bytes, n));
 }
 
 static int compare_entries(const void *a_, const void *b_)
@@ -119,11 +115,9 @@ static uint64_t key_of(uint64_t space, sample_id sample)
 	return rng_mix(space, sample);
 }
 
-/*
- * Finds the first node, in the order of homes, of those with the capacity of entry *i.
- * This is the node with the largest draw, so that the score, a logarithm, is computed
- * only once. Sets *i to the first entry with another capacity.
- */
+/* Finds the node that comes first in the order of homes, among the nodes with the
+ * capacity of entry *i. This is the node with the largest draw, so the score, a
+ * logarithm, is computed only once. Sets *i to the first entry with another capacity. */
 static struct rank first_of_capacity(const struct place *place, uint64_t key, uint32_t *i)
 {
 	double capacity = place->entries[*i].capacity;

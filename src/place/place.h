@@ -44,8 +44,8 @@ uint64_t place_hash(const void *bytes, size_t n);
 must_check int place_new(const struct place_node *nodes, uint32_t n, struct place **ret);
 void place_free(struct place **place);
 
-/* Returns the sample's home; PLACE_NONE: there are no nodes. space: a hash, equal for
- * jobs that share tensors. */
+/* Returns the sample's home; PLACE_NONE: there are no nodes. space: a hash that is equal
+ * for jobs that share tensors. */
 uint32_t place_home(const struct place *place, uint64_t space, sample_id sample);
 
 /*

@@ -145,11 +145,10 @@ static int await_answer(struct exchange *exchange)
 		struct pollfd polled[] = {{.fd = process->out, .events = POLLIN},
 			{.fd = process->closed_err ? -1 : process->err, .events = POLLIN},
 			{.fd = exchange->n_unsent ? process->in : -1, .events = POLLOUT}};
-		uint64_t now = clock_now_ns();
-		if (now >= exchange->deadline_ns)
+		if (clock_now_ns() >= exchange->deadline_ns)
 			return is_silent(exchange);
-		uint64_t left_ms = (exchange->deadline_ns - now) / 1000000 + 1;
-		if (poll(polled, 3, (int)left_ms) < 0 && errno != EINTR)
+		if (poll(polled, 3, clock_ms_until(exchange->deadline_ns)) < 0 &&
+			errno != EINTR)
 			return refuse(exchange, -errno, "poll failed");
 		if (polled[1].revents)
 			listen_to(process);

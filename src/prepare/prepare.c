@@ -219,10 +219,8 @@ static void pause_before_start(struct programs *programs, const struct program *
 	if (program->failures - TRIES < 6)
 		pause = FIRST_PAUSE_NS << (program->failures - TRIES);
 	uint64_t until = clock_now_ns() + (pause < MOST_PAUSE_NS ? pause : MOST_PAUSE_NS);
-	struct timespec time = {.tv_sec = (time_t)(until / 1000000000),
-		.tv_nsec = (long)(until % 1000000000)};
 	while (!programs->stopping && clock_now_ns() < until)
-		lock_wait_until(&programs->lock, &programs->changed, &time);
+		lock_wait_until(&programs->lock, &programs->changed, until);
 }
 
 static void tell_isolation(

@@ -223,27 +223,14 @@ bool idset_contains(const struct idset *set, uint32_t id)
 	return contains(set, id);
 }
 
-/* Flips the bit of the id, and adds `change` to the counts. change: 1 if the id is
- * added; UINT32_MAX, that is -1, if it is removed. */
-static void flip(struct idset *set, uint32_t id, uint32_t change)
-{
-	set->words[id / 64] ^= UINT64_C(1) << id % 64;
-	set->lines[id / LINE_BITS] = (uint16_t)(set->lines[id / LINE_BITS] + change);
-	for (uint32_t i = id / BLOCK_BITS + 1; i < set->n_sums; i += i & -i)
-		set->sums[i] += change;
-	set->size += change;
-}
-
-void idset_add(struct idset *set, uint32_t id)
-{
-	ensure(id < set->bound && !contains(set, id));
-	flip(set, id, 1);
-}
-
 void idset_remove(struct idset *set, uint32_t id)
 {
 	ensure(contains(set, id));
-	flip(set, id, UINT32_MAX);
+	set->words[id / 64] ^= UINT64_C(1) << id % 64;
+	set->lines[id / LINE_BITS]--;
+	for (uint32_t i = id / BLOCK_BITS + 1; i < set->n_sums; i += i & -i)
+		set->sums[i]--;
+	set->size--;
 }
 
 /* Returns the index of the set bit of `word` that has exactly `rank` set bits below it.

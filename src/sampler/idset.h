@@ -37,7 +37,6 @@ uint32_t idset_bound(const struct idset *set);
 uint32_t idset_size(const struct idset *set);
 /* Returns false if the id is not below the bound. */
 bool idset_contains(const struct idset *set, uint32_t id);
-void idset_add(struct idset *set, uint32_t id);	   /* the id must be absent */
 void idset_remove(struct idset *set, uint32_t id); /* the id must be present */
 
 /* Removes places[id] from `set`, for each id that is in `before`, but not in `now`.

@@ -357,11 +357,6 @@ bool sampler_contains(const struct sampler *sampler, stream_id id, sample_id sam
 	return idset_contains(get(sampler, id)->set, sample);
 }
 
-roaring_bitmap_t *sampler_copy_remaining(const struct sampler *sampler, stream_id id)
-{
-	return idset_to_bitmap(get(sampler, id)->set);
-}
-
 void sampler_validate(const struct sampler *sampler)
 {
 	for (size_t i = 0; i < sampler->n; i++) {

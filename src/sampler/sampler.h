@@ -159,10 +159,6 @@ void sampler_evicted(struct sampler *sampler, uint32_t space, sample_id sample);
 uint32_t sampler_remaining(const struct sampler *sampler, stream_id stream);
 bool sampler_contains(const struct sampler *sampler, stream_id stream, sample_id sample);
 
-/* Returns a copy of the remaining ids, which the caller frees, or NULL if there is no
- * memory. */
-roaring_bitmap_t *sampler_copy_remaining(const struct sampler *sampler, stream_id stream);
-
 /* Checks the invariants, for tests. If one does not hold, prints the state and
  * aborts. */
 void sampler_validate(const struct sampler *sampler);

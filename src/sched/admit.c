@@ -12,8 +12,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* `path` of [view]: below data/ each job's path is a link, and its parents are
- * directories. So no path can equal another one, or lie below it. */
+/* The key `path` of [view]: below data/ each job's path is a link, and the parents of
+ * the path are directories. So a job's path can neither equal another job's path nor lie
+ * below it. */
 
 static bool leads_through(const char *path, const char *link)
 {
@@ -70,8 +71,8 @@ static bool same_text(const char *a, const char *b)
 }
 
 /* Returns NULL if both jobs can exist; "rank" or "node_rank" if both are the same rank
- * of one training; otherwise the first key that the ranks of one training must share,
- * and these do not. */
+ * of one training; otherwise the first key in which the jobs differ, although ranks of
+ * one training must have equal values. */
 static const char *rank_conflict(const struct job_config *a, const struct job_config *b)
 {
 	if (a->ranks == 0 || b->ranks == 0 || strcmp(a->training, b->training) != 0)
@@ -149,20 +150,20 @@ int admit_batch(const struct edition *edition, config_report *report, void *cont
 
 /* --- channels = keep --------------------------------------------------------------------- */
 
-/* The state of the check of a job with channels = keep. `sample` is the last one
- * checked. */
+/* The state of the check of a job with channels = keep. `sample` is the sample that was
+ * checked last. */
 struct kept {
 	const struct edition *edition;
 	sample_id sample;
-	/* mode: of `sample`; first, second: of the two files of the edition's first
-	 * sample */
+	/* mode: pixel mode of `sample`; first, second: pixel modes of the two files of
+	 * the edition's first sample */
 	enum pixel_mode mode, first, second;
 	/* NULL: the job allows `mode`; otherwise the allowed modes, for a message */
 	const char *allowed;
 };
 
-/* A sample's preparation and format: those of [tensor], or of the matching [tensor
- * NAME]. */
+/* A sample's preparation and format: from the section [tensor NAME] that matches the
+ * sample, or, if none matches, from [tensor]. */
 struct look {
 	const struct preparation *preparation;
 	enum sample_format format;

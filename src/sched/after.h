@@ -28,18 +28,19 @@ struct aftermath {
 	 * `finished` has the reference */
 	struct sched_job *flush;
 	struct handle_queue finished; /* opens to be answered */
-	struct handle_queue look_ups; /* opens to be looked up in saved orders */
-	bool kick;		      /* wake reader threads */
+	/* opens whose samples have to be looked up in saved orders */
+	struct handle_queue look_ups;
+	bool kick; /* wake reader threads */
 	bool kick_decoders;
 	/* the notice's job, with a reference; NULL: no notice */
 	struct sched_job *noticed;
 	enum notice notice;
 	uint32_t noticed_epoch;
-	/* a job, with a reference, whose stream has few drawn samples left; NULL:
-	 * none */
+	/* a job, with a reference, whose stream has few drawn samples left; NULL: no
+	 * such job */
 	struct sched_job *refill;
-	bool news; /* A feed has changed; call sched->news. */
-	/* The members from here on are set when the critical section ends. */
+	bool news; /* a feed has changed, so sched->news has to be called */
+	/* The fields from here on are set when the critical section ends. */
 	/* A stream has ended, and its samples must no longer count as needed. */
 	bool let_go;
 	bool free_spaces; /* a space is used by no job any more */

@@ -11,8 +11,9 @@ static enum epoch_state state_of(struct sched_job *job, uint32_t epoch)
 	return epochs_state(job->is.epochs, epoch);
 }
 
-/* Returns the position's sample; SAMPLE_NONE: the engine does not know it. *ret_saved:
- * the epoch whose saved order has it; SCHED_CURRENT: none. */
+/* Returns the position's sample; SAMPLE_NONE: the engine does not know the sample.
+ * *ret_saved: the epoch whose saved order has the sample; SCHED_CURRENT: no saved order
+ * has it. */
 static sample_id bound(
 	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret_saved)
 {

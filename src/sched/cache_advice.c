@@ -67,7 +67,7 @@ static int sum_up(
 		ret->jobs++;
 	}
 	ret->samples = (uint32_t)roaring_bitmap_get_cardinality(samples);
-	/* never 0: a job has at least one sample */
+	/* `of` is never 0, because a job has at least one sample */
 	ret->sample_bytes = bytes / of;
 	roaring_bitmap_free(samples);
 	return 0;
@@ -134,7 +134,8 @@ static bool exchange_would_help_locked(const struct sched *sched)
 	return false;
 }
 
-/* Tells whether to log the advice now. *ret: evictions since it was last logged. */
+/* Tells whether to log the advice now. *ret: evictions since the advice was last
+ * logged. */
 static bool is_to_be_told(struct sched *sched, uint64_t *ret, bool *ret_exchange)
 {
 	LOCK_SCOPE(&sched->lock);

@@ -17,8 +17,8 @@
 /*
  * The clerk is a thread for work that takes long. Beginning an epoch of a million
  * samples takes tens of milliseconds; saving an order writes megabytes. The few threads
- * that answer readers must not wait for this. A job that has work is queued; the clerk
- * then asks the job's engine for the work. Opens of this job wait in its engine
+ * that answer readers must not wait for such work. A job that has work is queued; the
+ * clerk then asks the job's engine for the work. Opens of this job wait in its engine
  * meanwhile.
  */
 
@@ -117,7 +117,7 @@ void clerk_second_locked(struct sched_job *job)
 		clerk_request_locked(job);
 }
 
-/* Frees editions that no epoch needs, and the tensors that only these used. */
+/* Frees editions that no epoch needs, and the tensors that only these editions used. */
 static void free_editions(struct sched_job *job)
 {
 	if (editions_sweep(&job->is))
@@ -180,7 +180,8 @@ static void work_for(struct sched_job *job)
 		load(job, epoch, bound);
 	while (wants_stream(job, &epoch)) {
 		skip_epoch(job, epoch);
-		/* The records are written before, because stream_make may take long. */
+		/* The journal's records are written before stream_make, because that may
+		 * take long. */
 		journal_flush(job->is.journal);
 		tell_begun(job, epoch, stream_make(job, epoch));
 	}
@@ -200,7 +201,8 @@ static struct sched_job *next_job_locked(struct sched *sched)
 	return job;
 }
 
-/* Ends the clerk's work for the job. Returns false if there is new work for it. */
+/* Ends the clerk's work for the job. Returns false if the job has new work for the
+ * clerk. */
 static bool leave(struct sched_job *job)
 {
 	uint32_t epoch, bound;

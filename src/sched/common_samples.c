@@ -43,8 +43,9 @@ static int add_region(struct regions *regions, const struct space *space,
 	return 0;
 }
 
-/* Divides the regions of the part's space into samples that the job reads and others,
- * and adds a region for samples that had none. job: has only the job's bit set. */
+/* Divides each region of the part's space into the samples that the job reads and the
+ * others. Adds a region for the job's samples that were in no region. job: only the
+ * job's bit is set. */
 static int divide(struct regions *regions, const struct part *part, uint64_t job)
 {
 	size_t n = regions->n;

@@ -9,8 +9,8 @@
  * Functions for the draw engine.
  *
  *   Locks: the caller of a function whose name ends in _locked holds the scheduler's
- *          lock; the caller of another holds no lock, unless its comment says
- *          otherwise.
+ *          lock; the caller of another function holds no lock, unless its comment
+ *          says otherwise.
  */
 
 /* --- draw_effects.c --- */
@@ -24,8 +24,8 @@ void draw_bound_locked(
  * the feed is empty, or if there is no room. */
 must_check bool draw_fed_locked(
 	struct stream *stream, struct feed *feed, struct aftermath *aftermath);
-/* Notes that another daemon asks for a sample: its training needs the sample here no
- * more. Returns false if no training needs it. */
+/* Notes that another daemon asks for a sample: of the trainings' epochs that need the
+ * sample, the oldest needs it no more. Returns false if there is no such epoch. */
 bool draw_fetched_locked(
 	const struct space *space, sample_id id, struct aftermath *aftermath);
 /* Draws a round. Returns false if the stream wants no further sample ahead. */
@@ -53,6 +53,6 @@ void streams_let_go(struct sched *sched);
 
 /* --- feeds.c --- */
 
-/* Moves samples from a rank's feed to its look-ahead, and resumes opens that wait for
- * them. */
+/* Moves samples from a rank's feed to its stream's look-ahead, and resumes opens that
+ * wait for such samples. */
 void feed_fill_locked(struct stream *stream, struct aftermath *aftermath);

@@ -13,8 +13,7 @@
 
 static struct sched_handle *handle_of(struct open_request *request)
 {
-	size_t offset = offsetof(struct sched_handle, request);
-	return (struct sched_handle *)((char *)request - offset);
+	return struct_of(request, struct sched_handle, request);
 }
 
 static void count_served(struct sched_job *job, sample_id sample, enum served served)
@@ -26,7 +25,8 @@ static void count_served(struct sched_job *job, sample_id sample, enum served se
 		stats_add(STAT_SAVED_NS, part_of(job->is.now, sample)->space->cost_ns);
 }
 
-/* A binding has made the stream's queue shorter, so it may have to be refilled. */
+/* Notes that a binding has made the stream's queue shorter, so the queue may have to be
+ * refilled. */
 static void note_bound_locked(
 	struct sched_job *job, const struct record *record, struct aftermath *aftermath)
 {
@@ -36,9 +36,9 @@ static void note_bound_locked(
 	draw_bound_locked(job, record->epoch, aftermath);
 }
 
-/* Bindings and choices of an epoch are written to the file before a reader is answered;
- * the record that a position is consumed, at its release. Other records follow with the
- * next of these, or within a second. */
+/* Bindings and choices of an epoch are written to the journal's file before a reader is
+ * answered, and the record of a consumed position at its release. Other records are
+ * written together with the next of these, or within a second. */
 static void record_locked(
 	struct sched_job *job, const struct record *record, struct aftermath *aftermath)
 {
@@ -99,8 +99,8 @@ static void give_back_queue_locked(
 	free(queue->ring);
 }
 
-/* Returns samples that an ending stream has not bound to the front of the rank's feed,
- * for the epoch's next stream. */
+/* Puts the samples that an ending stream has not bound back to the front of the rank's
+ * feed, for the epoch's next stream. */
 static void return_to_feed_locked(
 	struct sched_job *job, uint32_t epoch, const struct drawn_queue *queue)
 {
@@ -122,7 +122,8 @@ static void end_locked(
 	draw_end_locked(job, effect->epoch, aftermath);
 }
 
-/* The round may also draw samples for other jobs, but binds none for them. */
+/* The round may also draw samples for other jobs, but binds samples only for this
+ * job. */
 static void draw_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {

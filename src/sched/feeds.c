@@ -12,11 +12,11 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Passes the samples of a rank, which are drawn elsewhere, to its feed and engine. An
- * open that finds no sample waits in the engine. */
+/* Passes a rank's samples, which are drawn elsewhere, to the rank's feed, and to the
+ * engine of the rank's job. An open that finds no sample waits in the engine. */
 
-/* Returns the feed of an epoch that is not over; makes it if there is none. Never
- * NULL. */
+/* Returns the feed of an epoch that is not over, which is made if there is none. The
+ * result is never NULL. */
 static struct feed *feed_of_locked(struct sched_job *job, uint32_t epoch)
 {
 	struct feed *feed = feed_find(&job->feeds, epoch);
@@ -48,7 +48,8 @@ static bool are_of_job(const struct sched_job *job, const sample_id *ids, uint32
 }
 
 /* Readers have got the epoch's first feed->had samples from another daemon. Binds and
- * consumes those of them that are not bound yet; they need no tensor here. */
+ * consumes the samples among these that are not bound yet; no tensors are needed for
+ * them here. */
 static int take_had_locked(
 	struct sched_job *job, struct feed *feed, struct aftermath *aftermath)
 {
@@ -93,7 +94,8 @@ static uint32_t consume_had_locked(
 }
 
 /* Continues an epoch whose first `consumed` samples readers have got from another
- * daemon. *k: the binding at which to go on; first 0. -EINPROGRESS: call again. */
+ * daemon. *k: the binding at which to go on, 0 in the first call. -EINPROGRESS: the
+ * caller has to call again. */
 static int go_on_locked(struct sched_job *job, uint32_t epoch, uint32_t consumed,
 	uint32_t *k, struct aftermath *aftermath)
 {
@@ -172,8 +174,8 @@ int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base, const sampl
 	return err;
 }
 
-/* Returns the k-th received sample of the epoch: a bound or a drawn one, or one that is
- * still in the feed. SAMPLE_NONE: fewer were received. */
+/* Returns the k-th received sample of the epoch, which may be bound, drawn, or still in
+ * the feed. SAMPLE_NONE: fewer samples were received. */
 static sample_id fed_locked(struct sched_job *job, uint32_t epoch, uint32_t k)
 {
 	struct order order = epochs_order(job->is.epochs, epoch);

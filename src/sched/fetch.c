@@ -72,8 +72,8 @@ static struct tensor_shape image_of(const struct wanted *wanted)
 		dataset_orientation(dataset, sample));
 }
 
-/* Describes the second image of a pair. The other daemon sends both, one after the
- * other. */
+/* Describes the second image of a pair. The other daemon sends both images, one after
+ * the other. */
 static void set_second(const struct wanted *wanted, struct tensor *tensor)
 {
 	const struct space *space = wanted->key.space;
@@ -123,10 +123,10 @@ static struct tensor *to_file(struct wanted *wanted, struct tensor *tensor)
 		tensor, sched_of_source(space->source)->backings, head, head_bytes);
 }
 
-/* Ends a fetch. tensor is NULL if it has failed. */
+/* Ends a fetch. If the fetch has failed, `tensor` is NULL. */
 static void end_fetch(struct wanted *wanted, struct tensor *tensor, int err)
 {
-	/* The other daemon leaves the sample to this one, which is no failure. */
+	/* The other daemon leaves the sample to this daemon, which is no failure. */
 	bool left = err == -ENOSPC;
 	struct sched *sched = sched_of_source(wanted->key.space->source);
 	struct aftermath aftermath;

@@ -39,22 +39,21 @@ must_check int sched_dataset_prepared(struct sched *sched, const struct dataset 
 
 /* A device or a server with files of datasets. */
 struct sched_storage {
-	/* root directory or URL of one of its datasets */
+	/* root directory or URL of a dataset on this storage */
 	const char *root;
 	unsigned reads; /* reads in flight */
-	/* limit of reads in flight, because more seem to be no faster */
+	/* limit of reads in flight; more reads at once seem to be no faster */
 	unsigned most_reads;
 	/* time since the oldest read began, if the storage does not answer; otherwise
 	 * 0 */
 	uint64_t silent_ns;
-	/* reads that have ended and their bytes, including reads from a tier */
+	/* number and bytes of the reads that have ended, including reads from a tier */
 	uint64_t ended, bytes;
-	uint64_t latency_ns; /* mean of recent reads */
+	uint64_t latency_ns; /* mean duration of recent reads */
 };
 /* Describes storage i. Returns false if there are fewer storages. */
 bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret);
-/* Describes one of the storages of the job's datasets: one that does not answer, if
- * any. */
+/* Describes a storage of the job's datasets, if possible one that does not answer. */
 void sched_job_storage(struct sched_job *job, struct sched_storage *ret);
 
 struct sched_job_share {
@@ -67,13 +66,13 @@ struct sched_job_share {
 	double waiting; /* part of the last second during which a reader waited */
 };
 
-/* one word, such as "storage" */
+/* Returns the cause as one word, such as "storage". */
 const char *sched_wait_cause(enum wait_cause cause);
 
 /* A process that has read files of a job. */
 #define SCHED_PROGRAMS 8
 struct sched_program {
-	/* process id, as in /proc; 0: this entry and all later ones are empty */
+	/* process id, as in /proc; 0: this entry and all later entries are empty */
 	long id;
 	/* the process in the job's engine: `rank` of struct reader */
 	uint64_t number;
@@ -97,7 +96,7 @@ struct sched_job_status {
 	uint32_t epoch;	  /* the running epoch, or the last one */
 	/* samples of `epoch`: all, bound, consumed */
 	uint32_t samples, bound, consumed;
-	uint32_t drawn;	  /* drawn ahead and not bound */
+	uint32_t drawn;	  /* samples drawn ahead, but not bound */
 	uint32_t bad;	  /* bad samples that later epochs leave out */
 	uint32_t skipped; /* bad samples that `epoch` leaves out */
 	/* totals since the job was added */
@@ -107,8 +106,8 @@ struct sched_job_status {
 	 * summed */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t now_ns; /* time of this status */
-	/* duration of the latest epoch, from its first open until its last sample, or
-	 * now */
+	/* duration of the latest epoch: from its first open until its last sample, or,
+	 * while it runs, until now */
 	uint64_t epoch_ns;
 	double waited_part; /* part of epoch_ns during which readers waited */
 	/* mean bytes of a tensor; bytes of all tensors */
@@ -117,13 +116,13 @@ struct sched_job_status {
 	struct sched_job_share share;
 	bool fixed; /* layout = classes: a file holds the same sample in all epochs */
 	unsigned notices; /* Bit n is set if the user has got notice n of enum notice. */
-	/* time since the rank's feed failed; 0: it works, or there is none */
+	/* time since the rank's feed failed; 0: the feed works, or there is no feed */
 	uint64_t unfed_ns;
 	bool gives_up; /* An open fails if the feed has no sample for it. */
 	/* why the training's next epoch does not begin; "": nothing holds it back */
 	char waits_why[SCHED_WAIT_TEXT];
-	/* the latest first; empty: no process has read the job since this daemon
-	 * started */
+	/* processes that have read the job since this daemon started, the latest
+	 * first */
 	struct sched_program programs[SCHED_PROGRAMS];
 	uint64_t read_ns; /* time since the last sample was read */
 };
@@ -140,12 +139,12 @@ double sched_seconds_left(const struct sched_job_status *status);
 const char *sched_job_state(
 	const struct job_config *config, const struct sched_job_status *status);
 
-/* Describes the dataset's tier. *ret_directory: the dataset's directory in it. Returns
- * false if the dataset has no tier. */
+/* Describes the dataset's tier. *ret_directory: the dataset's directory in the tier.
+ * Returns false if the dataset has no tier. */
 bool sched_tier(struct sched *sched, const struct dataset *dataset,
 	struct tier_status *ret, const char **ret_directory);
 
-/* Describes the first tier of the job's datasets. False: there is none. */
+/* Describes the first tier of the job's datasets. Returns false if there is none. */
 bool sched_job_tier(
 	struct sched_job *job, struct tier_status *ret, const char **ret_directory);
 
@@ -159,8 +158,8 @@ struct sched_common {
 	uint32_t samples;
 };
 #define SCHED_COMMON_JOBS 64
-/* Counts the samples of up to SCHED_COMMON_JOBS jobs, for each set of jobs that read the
- * same ones. The caller frees *ret. Takes milliseconds with a million samples.
+/* Counts, for each set of jobs, the samples that exactly these jobs read; n is at most
+ * SCHED_COMMON_JOBS. The caller frees *ret. Takes milliseconds with a million samples.
  * -ENOMEM */
 must_check int sched_common(struct sched *sched, const job_id *ids, size_t n,
 	struct sched_common **ret, size_t *ret_n);

@@ -8,8 +8,6 @@
 #include "supply/supply.h"
 #include "watch/watch.h"
 
-#include <time.h>
-
 /* The housekeeper does delayed and periodic work, and sends the heartbeat to the
  * supervisor. */
 
@@ -50,8 +48,8 @@ static void watch_job(struct sched_job *job)
 	lap_measure(&job->watch);
 }
 
-/* Sleeps until second_ns, or until other work is due before, and does that work.
- * Returns false if the scheduler stops. */
+/* Sleeps until second_ns. If other work is due before, wakes up then, and does that
+ * work. Returns false if the scheduler stops. */
 static bool sleep_until(struct sched *sched, uint64_t second_ns)
 {
 	struct aftermath aftermath;
@@ -61,10 +59,8 @@ static bool sleep_until(struct sched *sched, uint64_t second_ns)
 	uint64_t due_ns = postponed_first_due_locked(sched);
 	due_ns = retry_ns < due_ns ? retry_ns : due_ns;
 	uint64_t wake_ns = due_ns < second_ns ? due_ns : second_ns;
-	struct timespec wake = {.tv_sec = (time_t)(wake_ns / SECOND_NS),
-		.tv_nsec = (long)(wake_ns % SECOND_NS)};
 	if (!sched->stopping && !sched->room_made)
-		(void)lock_wait_until(&sched->lock, &sched->house_cond, &wake);
+		(void)lock_wait_until(&sched->lock, &sched->house_cond, wake_ns);
 	supply_time(&sched->supply, clock_now_ns());
 	if (sched->room_made)
 		supply_has_room(&sched->supply);

@@ -8,7 +8,7 @@
 #include "supply/supply.h"
 
 /* Tells src/share each job's cost, samples and waits. Once a second, shares_window
- * computes the job's share of the decoders from these. */
+ * computes the job's share of the decoders from these figures. */
 
 /* Returns the mean cost of a sample, in ns. */
 static uint64_t cost_of(const struct edition *edition)

@@ -29,8 +29,8 @@ static struct source *find_source(struct sched *sched, const char *name)
 	return &source->is;
 }
 
-/* Returns the name of the dataset that is most similar; the caller frees it. NULL: no
- * dataset, or no memory. */
+/* Returns the dataset's name that is most similar to `name`; the caller frees it. NULL:
+ * no dataset, or no memory. */
 static char *nearest_dataset(struct sched *sched, const char *name)
 {
 	auto_free const char **names = calloc(CONFIG_MOST_DATASETS, sizeof(*names));
@@ -105,8 +105,9 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	return err;
 }
 
-/* Returns an id for a new job. known: the id of an earlier job of this name, which is
- * used again if it is free; 0: none. Otherwise the next free id after the last one. */
+/* Returns an id for a new job. known: the id of an earlier job of this name; 0: none. If
+ * no job has the earlier id now, returns it again. Otherwise returns the next free id
+ * after the last one that was given to a job. */
 static job_id choose_id(struct sched *sched, job_id known)
 {
 	LOCK_SCOPE(&sched->lock);
@@ -167,8 +168,8 @@ static int finish_joining(struct sched_job *job, struct sampler_joining *joining
 	return install_locked(job, job->sched, joining);
 }
 
-/* A job with millions of samples takes long to join a sampler. So this is prepared
- * without the lock, and again if another job was added meanwhile. */
+/* A job with millions of samples takes long to join a sampler. So the joining is
+ * prepared without the lock, and prepared again if another job was added meanwhile. */
 static int install(struct sched_job *job)
 {
 	struct edition *edition;

@@ -67,7 +67,7 @@ must_check int sched_job_log(
 must_check int sched_job_keep(struct sched_job *job);
 
 /* Undoes sched_job_add: removes the job and its ini. Its other files stay, because they
- * may belong to an earlier job of the name. -ENOENT. */
+ * may belong to an earlier job of this name. -ENOENT. */
 must_check int sched_job_withdraw(struct sched *sched, const char *name);
 
 /* Adds the jobs whose inis are in the state directory. Errors are logged, and the other
@@ -105,8 +105,8 @@ must_check int sched_job_ids(struct sched *sched, job_id **ret, size_t *ret_n);
 job_id sched_job_id(const struct sched_job *job);
 const struct job_config *sched_job_config(const struct sched_job *job);
 
-/* Returns the epoch's edition. SCHED_CURRENT: that which a script that begins now would
- * read. The edition does not change until sched_edition_put, which must come before
+/* Returns the epoch's edition. SCHED_CURRENT: the edition that a script would read if it
+ * began now. The edition does not change until sched_edition_put, which must come before
  * sched_job_put. */
 const struct sched_edition *sched_edition(struct sched_job *job, uint32_t epoch);
 /* Differs from sched_edition only for SCHED_CURRENT: returns the largest edition to
@@ -123,8 +123,8 @@ static inline void sched_edition_put_(const struct sched_edition **edition)
 uint32_t sched_job_samples(struct sched_job *job, uint32_t epoch);
 /* number of the names of the epoch's edition (sched_edition.names) */
 uint32_t sched_job_names(struct sched_job *job, uint32_t epoch);
-/* Returns the epoch of a file of current/ if the reader opened it now. Changes
- * nothing. */
+/* Returns the epoch that a file of current/ would have if the reader opened it now.
+ * Changes nothing. */
 uint32_t sched_current(
 	struct sched_job *job, const struct sched_reader *reader, uint32_t position);
 /* Returns a number that changes when the epoch, or SCHED_CURRENT, gets another edition.

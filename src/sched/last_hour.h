@@ -9,11 +9,10 @@ struct sched;
 
 /*
  * Records the last hour: the samples that each job was given, the waits of its readers, and the
- * jobs for which its samples had been prepared. There is room (a place) for HISTORY_JOBS jobs,
- * including jobs that were removed within the hour. A job without a place is counted, but not
- * listed.
+ * jobs for which its samples had been prepared. HISTORY_JOBS jobs are listed, including jobs that
+ * were removed within the hour. Further jobs are only counted.
  *
- *   Flow: the housekeeper takes a reading every ten seconds; the dashboard shows all of them.
+ *   Flow: the housekeeper takes a reading every ten seconds; the dashboard shows all readings.
  *   Threads: any.   Errors: -ENOMEM.
  */
 

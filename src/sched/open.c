@@ -82,7 +82,8 @@ void handle_free(struct sched_handle *handle)
 	free(handle);
 }
 
-/* True: the engine has answered, and the tensor, if the open needs one, is ready. */
+/* Tells whether the engine has answered, and the tensor, if the open needs one, is
+ * ready. */
 static bool is_ready(const struct sched_handle *handle)
 {
 	return handle->answered &&
@@ -90,8 +91,8 @@ static bool is_ready(const struct sched_handle *handle)
 					   CACHE_READY);
 }
 
-/* Gives back the handle's pin and position. read: consumes the position, because its
- * file was read or its sample is bad; false: the position can be opened again. */
+/* Gives back the handle's pin and position. read: the file was read, or the sample is
+ * bad, so the position is consumed. Otherwise the position can be opened again. */
 static void give_back_locked(
 	struct sched_handle *handle, bool read, struct aftermath *aftermath)
 {
@@ -175,7 +176,8 @@ void handle_give_up_locked(
 	if (!handle->bare)
 		(void)epochs_cancel(handle->job->is.epochs, &handle->request);
 	struct sched *sched = handle->job->sched;
-	/* A look-up that no worker has begun is in the pool's queue, not delayed. */
+	/* A look-up that no worker has begun is in the pool's queue, never among the
+	 * delayed work. */
 	if (handle->looks_up && sched->pool &&
 		load_pool_take_back(sched->pool, &handle->look_up))
 		handle->looks_up = false;
@@ -233,9 +235,9 @@ void handle_answered_locked(struct sched_handle *handle, struct aftermath *after
 		go_on_locked(handle, aftermath);
 }
 
-/* Lets the engine choose another epoch for a file of current/, because the first choice
- * is over. Returns false if the open is not of current/, was already asked again, or
- * was given up. */
+/* Lets the engine choose another epoch for a file of current/, because the epoch that it
+ * chose first is over. Returns false if the open is not of current/, was already asked
+ * again, or was given up. */
 static bool ask_again_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;
@@ -254,8 +256,7 @@ static bool ask_again_locked(struct sched_handle *handle, struct aftermath *afte
 /* Runs on a worker. */
 static void look_up(struct load_work *work)
 {
-	size_t offset = offsetof(struct sched_handle, look_up);
-	struct sched_handle *handle = (struct sched_handle *)((char *)work - offset);
+	struct sched_handle *handle = struct_of(work, struct sched_handle, look_up);
 	struct sched_job *job = handle->job;
 	struct open_request *request = &handle->request;
 	struct aftermath aftermath;

@@ -11,7 +11,8 @@
 
 /* The phases after a critical section. The table at the end has their order. */
 
-/* False while the scheduler stops, because the pool of workers may be freed soon. */
+/* Returns false while the scheduler stops, because the pool of workers may be freed
+ * soon. */
 static bool has_workers_locked(const struct sched *sched)
 {
 	lock_assert_held(&sched->lock);

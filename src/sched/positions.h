@@ -29,8 +29,8 @@ struct sched_opened {
 	/* 0, -EIO, -ENOMEM, -EINTR (reader interrupted), -ENODEV (job removed, shutdown)
 	 * ... */
 	int status;
-	/* True: the sample is bad, and its position consumed. After other errors the
-	 * position can be opened again. */
+	/* the sample is bad, and its position was consumed; after other errors the
+	 * position can be opened again */
 	bool bad;
 	struct sched_handle *handle; /* NULL unless status is 0 */
 };
@@ -75,8 +75,9 @@ struct sched_open_callbacks {
 must_check int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks);
 
-/* Binds a position as sched_open does, but prepares and counts nothing. May wait for the
- * epoch's begin. The handle has no tensor; sched_undo gives it back. */
+/* Binds a position as sched_open does, but prepares and counts nothing. The open may
+ * have to wait until the epoch begins. The handle has no tensor; sched_undo gives it
+ * back. */
 must_check int sched_open_label(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks);
 
@@ -95,11 +96,11 @@ must_check int sched_open_sample(struct sched *sched, const struct dataset *data
  * Ignores unknown and finished tickets. */
 void sched_cancel(struct sched *sched, uint64_t ticket);
 
-/* Returns the sample of a position that is bound, or where only one is possible (layout
- * = mirror, order = sequential, classes with a fixed mapping); otherwise SAMPLE_NONE.
- * Changes nothing. */
+/* Returns the sample of a position that is bound, or that can have only one sample
+ * (layout = mirror, order = sequential, classes with a fixed mapping); otherwise
+ * SAMPLE_NONE. Changes nothing. */
 sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position);
-/* True: the epoch's order is saved, so sched_bound would read a file. */
+/* Tells whether the epoch's order is saved, so that sched_bound would read a file. */
 bool sched_bound_is_saved(struct sched_job *job, uint32_t epoch, uint32_t position);
 
 /* Returns how long the open waited for its tensor, in ns. */
@@ -121,13 +122,13 @@ void sched_undo(struct sched_handle *handle);
 void sched_consume(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n);
 
 /* Finds the position's label if it does not depend on the sample (order = sequential,
- * layout = classes, labels = fixed). Returns false if it does, or if a label in
- * current/ depends on the epoch. */
+ * layout = classes, labels = fixed). Returns false if the label depends on the sample,
+ * or if a label in current/ depends on the epoch. */
 bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret);
 
 /* Counts, among n positions from `position` on, those that the epoch leaves out
- * (bad_sample = skip). SCHED_CURRENT: the epoch that a script which begins now would
- * read. */
+ * (bad_sample = skip). SCHED_CURRENT: the epoch that a script would read if it began
+ * now. */
 uint32_t sched_skipped(
 	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n);
 /* Returns a number that changes when the epoch leaves out other positions than
@@ -144,8 +145,8 @@ roaring_bitmap_t *sched_job_bad(struct sched_job *job);
 bool sched_binding(
 	struct sched_job *job, uint32_t epoch, uint32_t k, struct binding *ret);
 
-/* True: the epoch has begun, so its edition does not change any more. SCHED_CURRENT:
- * false. */
+/* Tells whether the epoch has begun, so that its edition does not change any more.
+ * Returns false for SCHED_CURRENT. */
 bool sched_has_begun(struct sched_job *job, uint32_t epoch);
 
 /* Tells whether sched_bindings would find bindings. */

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* Moves the reader's process to the front of the list; drops the last one if the list
- * is full. */
+/* Moves the reader's process to the front of the list; drops the last process if the
+ * list is full. */
 void program_note_locked(struct sched_job *job, const struct sched_reader *reader)
 {
 	struct sched_program *all = job->programs;
@@ -70,11 +70,13 @@ void programs_look(struct sched *sched)
 	jobs_visit(sched, look_if_read);
 }
 
-/* Scripts of `script = one` have even numbers, in sequence; scripts that are recognized
+/*
+ * Scripts of `script = one` have even numbers, in sequence; scripts that are recognized
  * by their processes have odd ones. A process belongs to the last script if it has read
  * for this script, or if another process of the script lives; otherwise it begins a new
- * one. So does the first process that reads from this daemon, which knows no earlier
- * ones. */
+ * script. The first process that reads from this daemon also begins a new script,
+ * because the daemon knows no earlier one.
+ */
 
 static struct epochs_script last_script_locked(
 	const struct sched_job *job, const struct sched_reader *reader)

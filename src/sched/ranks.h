@@ -20,7 +20,7 @@ struct sched_fetch {
 	sample_id sample;
 	/* The tensor that is fetched; it belongs to the scheduler. */
 	struct tensor *tensor;
-	/* The members from here on belong to the fetcher. */
+	/* The fields from here on belong to the fetcher. */
 	void *context;
 	uint32_t node, space;
 };
@@ -31,7 +31,8 @@ struct sched_fetcher {
 	bool (*is_elsewhere)(void *context, const struct dataset *dataset,
 		const struct preparation *preparation, sample_id sample);
 	/* Asks another daemon, and returns at once. 0: sched_fetch_done will be called
-	 * once, perhaps before this returns; -errno: it will not. */
+	 * once, perhaps before `fetch` returns; -errno: sched_fetch_done will not be
+	 * called. */
 	int (*fetch)(void *context, struct sched_fetch *fetch);
 	void *context;
 };
@@ -43,8 +44,8 @@ void sched_fetch_by(struct sched *sched, const struct sched_fetcher *fetcher);
  * not those of the sample. */
 void *sched_fetch_place(
 	struct sched_fetch *fetch, struct tensor_shape shape, uint64_t bytes);
-/* Ends a fetch. err: 0: all bytes are in place; or -errno. Any thread may call this,
- * without locks. */
+/* Ends a fetch. err: 0 if all bytes are in place, otherwise -errno. Any thread may call
+ * this, without locks. */
 void sched_fetch_done(struct sched_fetch *fetch, int err);
 
 /* --- ranks: [job] ranks --- */
@@ -55,8 +56,8 @@ void sched_fetch_done(struct sched_fetch *fetch, int err);
 struct sched_feed_state {
 	bool started;	 /* An epoch has begun. */
 	uint32_t newest; /* the last epoch that has begun */
-	/* The epoch of `next` and `consumed`: the draining one until all its samples
-	 * are consumed, then the newest. */
+	/* The epoch of `next` and `consumed`: the draining epoch until all its samples
+	 * are consumed, then the newest epoch. */
 	uint32_t epoch;
 	/* samples received so far */
 	uint32_t next;
@@ -71,21 +72,26 @@ void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret);
 must_check int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base,
 	const sample_id *ids, uint32_t n);
 
-/* Notes that another daemon has served the rank, and that its readers have consumed the
- * epoch's first `consumed` samples. The feed still brings these, because readers may
- * open them again. Earlier epochs are over: opens of their files fail with -ESTALE, and
- * waiting opens of current/ go on with this epoch. -ENOMEM; -EINVAL: an epoch has fewer
- * samples. */
+/*
+ * Notes that another daemon has served the rank, and that its readers have consumed the
+ * epoch's first `consumed` samples. The feed still brings these samples, because readers
+ * may open them again. Earlier epochs are over: opens of their files fail with -ESTALE,
+ * and waiting opens of current/ go on with this epoch. -ENOMEM; -EINVAL: an epoch has
+ * fewer samples.
+ */
 must_check int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t consumed);
 
-/* Notes that the job's feed failed at since_ns (clock_now_ns); 0: it works again.
+/* Notes that the job's feed failed at since_ns (clock_now_ns); 0: the feed works again.
  * gives_up: opens that find no sample in the feed, or wait for one, fail with
  * -ETIMEDOUT. */
 void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up);
 
-/* Notes whether another daemon may serve the rank (lent). Then readers here get only
- * samples that they have already opened, and wait for others. The caller must report
- * that daemon's progress by sched_feed_go_on before it calls this with false. */
+/*
+ * Notes whether the rank is lent: another daemon may serve it. Readers here then get
+ * only samples that they have already opened, and wait for all other samples. Before the
+ * caller sets lent to false, it must report the other daemon's progress by
+ * sched_feed_go_on.
+ */
 void sched_feed_lend(struct sched_job *job, bool lent);
 
 /* Notes why the training's next epoch does not begin, for sched_job_status; "": nothing
@@ -98,12 +104,12 @@ void sched_feed_waits(struct sched_job *job, const char *why, bool here);
 uint32_t sched_fed(
 	struct sched_job *job, uint32_t epoch, uint32_t base, sample_id *ids, uint32_t n);
 
-/* Adds the dataset's samples that are cached or loading to `ids`; only in preparations
- * whose jobs all draw at random. */
+/* Adds the dataset's samples that are cached or loading to `ids`. Leaves out
+ * preparations with a job that does not draw at random. */
 void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
 /* Adds to `ids` the dataset's samples whose home is this node, that trainings still
- * need, and that are neither cached nor loading. Leaves out trainings that need too
- * many to look at, and datasets with a tier. */
+ * need, and that are neither cached nor loading. Leaves out trainings that need too many
+ * samples to look at all of them, and datasets with a tier. */
 void sched_lacked(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
 
 /* A sched_news function is called when a feed's state has changed: by any thread,

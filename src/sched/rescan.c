@@ -54,8 +54,8 @@ const char *move_obstacle(const struct job_config *config)
 	return NULL;
 }
 
-/* True: layout = classes, and a script reads current/, whose list of files a rescan
- * would make wrong. */
+/* Tells whether the job has layout = classes, and a script reads current/. A rescan
+ * would make this script's list of files wrong. */
 static bool is_read_by_class(struct sched_job *job)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -72,7 +72,7 @@ static int refuse(const struct moving *moving, const struct sched_job *job,
 }
 
 /* Checks whether the job can move to its next edition, which must exist, because only
- * it tells which samples the job selects. */
+ * this edition tells which samples the job selects. */
 static int check(const struct moving *moving, const struct edition *next)
 {
 	struct sched_job *job = sched_job_of(next->job);
@@ -126,7 +126,7 @@ static int list_jobs(const struct moving *moving, struct sched_job ***ret, size_
 	if (!*ret)
 		return -ENOMEM;
 	TAILQ_FOREACH (job, &moving->sched->jobs, link)
-		if (edition_part_of_source(job->is.now, &moving->from->is))
+		if (edition_part_of(job->is.now, &moving->from->is))
 			(*ret)[(*ret_n)++] = sched_job_hold(job);
 	return 0;
 }
@@ -171,7 +171,8 @@ static void wait_for_restores_locked(const struct moving *moving)
 		}
 }
 
-/* A tier allows one dataset of each name. If the move fails, reads go to the dataset. */
+/* A tier allows one dataset of each name, so the old source leaves it first. If the new
+ * source can't join it, reads go to the dataset. */
 static void move_source_locked(const struct moving *moving)
 {
 	struct sched_source *from = moving->from, *to = moving->to;
@@ -260,8 +261,8 @@ int sched_dataset_move(struct sched *sched, struct dataset *dataset,
 		move_all(&moving);
 		prune(&moving);
 	} else {
-		/* The housekeeper would discard too late: the next scan writes the same
-		 * files. */
+		/* The housekeeper would discard the new catalogue too late: the next
+		 * scan writes the same files. */
 		dataset_discard(dataset);
 	}
 	end(&moving);

@@ -10,19 +10,19 @@
 #include <string.h>
 
 #define AT_ONCE 16384 /* samples looked at in one critical section */
-/* sched_lacked leaves out a training that has yet to draw more samples of the dataset,
- * because looking at all would take too long. */
+/* sched_lacked leaves out a training that has yet to draw more samples of the dataset
+ * than this, because looking at all of them would take too long. */
 #define MOST_LACKED 524288
 
-/* True: all jobs that read these tensors draw at random. Only then may other daemons
- * be told of the cached samples: `exchange` is fair only if these were loaded at
- * random. */
+/* Tells whether all jobs that read these tensors draw at random. Only then may other
+ * daemons be told of the cached samples: `exchange` is fair only if the cached samples
+ * were loaded at random. */
 static bool is_random_locked(const struct sched *sched, const struct space *space)
 {
 	const struct sched_job *job;
 	lock_assert_held(&sched->lock);
 	TAILQ_FOREACH (job, &sched->jobs, link)
-		if (edition_part_in(job->is.now, space) &&
+		if (edition_part_of(job->is.now, space) &&
 			job_kind(&job->is) != EPOCHS_DRAWN)
 			return false;
 	return true;
@@ -83,8 +83,8 @@ static sample_id add_lacked_locked(
 	return at.current_value;
 }
 
-/* A dataset with a tier counts as lacking nothing, because this daemon prepares each of
- * its samples that another one asks for. */
+/* A dataset with a tier counts as lacking nothing, because this daemon prepares each
+ * sample of the dataset that another daemon asks for. */
 static bool is_lacking(const struct strand *strand, const char *dataset)
 {
 	const struct source *source = strand->space->source;

@@ -21,8 +21,8 @@
 
 struct clerk_restore {
 	struct restoring to;
-	/* True: the work is an export. The job stays where it is; its orders are saved,
-	 * and its checkpoint goes to `to.from`. */
+	/* the work is an export: the job stays where it is, its orders are saved, and
+	 * its checkpoint goes to `to.from` */
 	bool export;
 	int err;
 };
@@ -54,7 +54,7 @@ static void let_opens_go(struct sched_job *job)
 	sched_unlock(job->sched, &aftermath);
 }
 
-/* Gives the epochs and orders to the engine, which owns them, also on failure. */
+/* Gives the epochs and orders to the engine, which owns them even after an error. */
 static int install(struct sched_job *job, struct restored *restored)
 {
 	struct aftermath aftermath;
@@ -88,7 +88,7 @@ static int make_and_install(struct sched_job *job, struct restoring *to)
 	return err ? restore_failed(to, job->is.config.name, err) : 0;
 }
 
-/* Syncs the journal, which then needs no records from before the restore. */
+/* Syncs the journal. Afterwards it needs no records from before the restore. */
 static int sync_restored(struct sched_job *job, struct restoring *to)
 {
 	uint32_t epoch = to->at ? to->at_epoch : to->from->place.running.epoch;

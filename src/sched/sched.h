@@ -54,8 +54,8 @@ void sched_use_backings(
 void sched_run(struct sched *sched, struct load_work *work);
 /* Calls sched_run after delay_ns, or at once if the scheduler stops. */
 void sched_run_later(struct sched *sched, struct load_work *work, uint64_t delay_ns);
-/* Takes queued work back. True: no worker has begun the work, and none will. Work that
- * was never passed to sched_run or sched_run_later must be zeroed. */
+/* Takes queued work back. Returns true if no worker has begun the work; then no worker
+ * will. Work that was never passed to sched_run or sched_run_later must be zeroed. */
 must_check bool sched_take_back(struct sched *sched, struct load_work *work);
 
 /* Counts bytes made from a tensor for one open as memory of the daemon, until

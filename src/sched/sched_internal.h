@@ -89,7 +89,7 @@ struct sched_handle {
 	/* the engine sets its results, the sample and the epoch */
 	struct open_request request;
 	bool answered;
-	/* A worker looks the sample up in a saved order; only it may finish the
+	/* A worker looks the sample up in a saved order; only this worker may finish the
 	 * handle. */
 	bool looks_up;
 	struct load_work look_up;
@@ -117,27 +117,27 @@ struct sched_handle {
 	struct sched_open_callbacks callbacks;
 };
 
-/* state of bad_sample = skip; all members are NULL if the job does not skip */
+/* state of bad_sample = skip; all pointers are NULL if the job does not skip */
 struct skipping {
 	roaring_bitmap_t *bad; /* the bad samples, which later epochs leave out */
-	/* those of `bad` that stay bad until their files change */
+	/* samples of `bad` that stay bad until their files change */
 	roaring_bitmap_t *damaged;
 	/* bad samples that were logged; only the clerk uses it */
 	roaring_bitmap_t *told;
-	/* The clerk has not seen some samples of `bad`. */
+	/* `bad` has samples that the clerk has not handled yet */
 	bool found;
 	/* positions that the next epoch leaves out (skip_plan.c); NULL: none */
 	struct skip_plan *plan;
 };
 
 struct sched_job {
-	struct job is; /* members for src/edition, src/state and src/watch */
+	struct job is; /* fields for src/edition, src/state and src/watch */
 	TAILQ_ENTRY(sched_job) link;
 	struct sched *sched;
 	atomic_uint references;
 	bool removed;
 	struct feeds feeds; /* if the job is a rank */
-	/* when the rank's feed failed; 0: it works, or there is none */
+	/* when the rank's feed failed; 0: the feed works, or there is no feed */
 	uint64_t unfed_since_ns;
 	bool gives_up; /* An open fails if the feed has no sample for it. */
 	/* why the training's next epoch does not begin (sched_feed_waits) */
@@ -149,8 +149,8 @@ struct sched_job {
 	struct clerk_restore *restoring;
 	/* the job is queued for the clerk, or the clerk works for it */
 	bool clerk_wanted;
-	/* save_pause: seconds between two tries to save an order; save_in: until the
-	 * next try */
+	/* save_pause: seconds between two tries to save an order; save_in: seconds until
+	 * the next try */
 	uint32_t save_pause, save_in;
 	struct handle_queue parked; /* opens that wait, the oldest first */
 	struct share_job share;
@@ -162,7 +162,7 @@ struct sched_job {
 
 /* A dataset of the daemon. */
 struct sched_source {
-	struct source is; /* members for src/supply and src/edition */
+	struct source is; /* fields for src/supply and src/edition */
 	struct sched *sched;
 	struct tier *at; /* the tier that the dataset has to join, or NULL */
 	/* config.name is NULL if the configuration is not known */
@@ -201,7 +201,7 @@ static inline struct sched *sched_of(const struct job *job)
 }
 
 struct sched {
-	/* Guards the members below and all that they point to, except constants. */
+	/* Guards the fields below and all that they point to, except constants. */
 	struct lock lock;
 	struct section section; /* constant; set by phases_init */
 	struct supply supply;
@@ -232,8 +232,8 @@ struct sched {
 	struct programs *programs;
 	TAILQ_HEAD(, load_work) postponed;
 	bool room_made; /* the housekeeper has to call supply_has_room */
-	/* cache_advice.c: number of evictions when the advice was last logged; the time
-	 * of this */
+	/* evictions_told: number of evictions when the advice (cache_advice.c) was last
+	 * logged; told_ns: when that was */
 	uint64_t evictions_told, told_ns;
 	struct sched_handle *tickets; /* parked opens, by ticket */
 	uint64_t next_ticket;
@@ -278,13 +278,13 @@ void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
  * open, or if readers can't be told apart. */
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath);
 /* Gives a notice about a reader whose training also runs on other machines, unless the
- * job has `ranks`. True: the open must fail. */
+ * job has `ranks`. Returns true if the open must fail. */
 bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aftermath);
 
 /* --- readings.c --- */
 
-/* Takes a reading for the figures of the last hour, if it is time. The caller holds no
- * lock. */
+/* Takes a reading for the figures of the last hour, if the last reading is old enough.
+ * The caller holds no lock. */
 void reading_take(struct sched *sched, uint64_t now_ns);
 
 /* --- tier_worths.c --- */
@@ -298,8 +298,8 @@ void tell_worths(void *context, struct tier_asked *asked, size_t n);
 /* Makes the handle of an open, which handle_free frees. NULL: no memory. */
 struct sched_handle *handle_new(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks, bool label);
-/* Gives the handle a reference to the sample's tensor, or, if it is not ready, to the
- * wanted sample, until handle_detach_locked. -ENOMEM */
+/* Gives the handle a reference to the sample's tensor, or, if the tensor is not ready,
+ * to the wanted sample. handle_detach_locked gives the reference back. -ENOMEM */
 must_check int handle_attach_locked(struct sched_handle *handle);
 /* Finishes the open if it is ready; otherwise gives it a ticket (HANDLE_PARKING).
  * -ENOMEM: the open is undone. */
@@ -312,8 +312,8 @@ void handle_asked(struct sched_handle *handle, int err, struct aftermath *afterm
 void handle_answered_locked(struct sched_handle *handle, struct aftermath *aftermath);
 /* Has a worker look the request's sample up in a saved order (EFFECT_LOOK_UP). */
 void handle_look_up_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Ends an open: removes its ticket, and gives the handle its tensor, or gives up its
- * sample after an error. `opened` is called after the critical section. */
+/* Ends an open: removes its ticket, and gives the handle its tensor, or, after an error,
+ * gives up the sample. `opened` is called after the critical section. */
 void handle_finish_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath);
 /* Ends a waiting open with an error, at once or when the thread that works on it is
@@ -346,10 +346,10 @@ void shares_pass_window(struct sched *sched);
 
 /* --- programs.c --- */
 
-/* Notes the reader's process as the latest one that read the job. */
+/* Notes the reader's process as the latest process that read the job. */
 void program_note_locked(struct sched_job *job, const struct sched_reader *reader);
 /* If the job has `script = one`, and the reader may begin a new script, finds out
- * whether the processes of the last one have ended. Takes the lock. */
+ * whether the processes of the last script have ended. Takes the lock. */
 void program_meet(struct sched_job *job, const struct sched_reader *reader);
 /* Returns the reader as the job's engine knows it. */
 struct reader program_who_locked(
@@ -385,8 +385,8 @@ void edition_choose_heads_locked(const struct edition *edition);
 
 /* --- clerk.c: long work at an epoch, in a thread of its own --- */
 
-/* Tries again to save an order that could not be saved, if it is time. The caller calls
- * this once a second. */
+/* Tries again to save an order that could not be saved, if the pause (save_in) is over.
+ * The caller calls this once a second. */
 void clerk_second_locked(struct sched_job *job);
 void *sched_clerk(void *sched);
 void *sched_keep_house(void *sched);
@@ -404,8 +404,8 @@ struct sched_job *job_find_locked(struct sched *sched, const char *name, job_id 
 /* Calls `visit` for each job, without the lock, holding a reference to the job. Visits
  * none if there is no memory for the list. */
 void jobs_visit(struct sched *sched, void visit(struct sched_job *job));
-/* Queues the job for the clerk, who has work for it, such as a stream to make or an
- * order to save. */
+/* Queues the job for the clerk, which then does the job's work, such as making a stream
+ * or saving an order. */
 void clerk_request_locked(struct sched_job *job);
 /* Waits until the clerk has done all work for a removed job. Takes the lock. */
 void clerk_wait_for_last(struct sched_job *job);
@@ -417,18 +417,19 @@ void job_status_locked(struct sched_job *job, struct sched_job_status *ret);
 /* --- admit.c: checks of a job that is to be added --- */
 
 /* Finds the job's program, and sets the job's preparation. -EINVAL, reported: there is
- * none, or its arrays do not fit. */
+ * no such program, or its arrays do not fit the job. */
 must_check int program_adopt(struct sched *sched, struct job_config *config,
 	config_report *report, void *context);
 
-/* Returns the job whose path collides with that in config; NULL: none does. */
+/* Returns the job whose path collides with the path in `config`; NULL: there is no such
+ * job. */
 const struct sched_job *admit_conflict_locked(
 	const struct sched *sched, const struct job_config *config);
 /* Refuses a job whose path collides with another job's: -EEXIST, reported. */
 must_check int admit_path(struct sched *sched, const struct job_config *config,
 	config_report *report, void *context);
-/* Tells whether the job fits the other ranks of its training. False: it does not fit
- * the rank *ret_other in the key *ret_key. */
+/* Tells whether the job fits the other ranks of its training. If not, *ret_other is a
+ * rank that the job does not fit, and *ret_key is the key in which they conflict. */
 bool admit_rank_locked(const struct sched *sched, const struct job_config *config,
 	const struct sched_job **ret_other, const char **ret_key);
 /* Refuses a job that conflicts with another rank: -EEXIST, reported. */

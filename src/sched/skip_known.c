@@ -110,8 +110,8 @@ void skip_found_locked(const struct space *space, sample_id sample, bool damaged
 
 /* --- the clerk's part -------------------------------------------------------------------- */
 
-/* Copies the sets of bad and damaged samples. False: `bad` has no new samples. The
- * caller frees the copies. */
+/* Copies the sets of bad and damaged samples. Returns false if `bad` has no new samples.
+ * The caller frees the copies. */
 static bool take_found(
 	struct sched_job *job, roaring_bitmap_t **ret_bad, roaring_bitmap_t **ret_damaged)
 {

@@ -8,9 +8,13 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* Each bad sample gets one of the epoch's last positions, or of the last with its label,
- * or its own position, if that has a fixed sample. Listings do not show these positions,
- * and they count as read. So the other files keep their names. */
+/*
+ * Each bad sample gets a position that is left out. If positions have fixed samples,
+ * this is the sample's own position; if they have fixed labels, one of the last
+ * positions with the sample's label; otherwise one of the epoch's last positions.
+ * Listings do not show these positions, and they count as read. So all other files keep
+ * their names.
+ */
 
 void skip_plan_free(struct skip_plan *plan)
 {
@@ -65,8 +69,8 @@ static int place_by_label(const struct sched_job *job, const uint32_t *ids, uint
 	auto_free uint32_t *next = calloc(n + 1, sizeof(*next));
 	if (!first || !next)
 		return -ENOMEM;
-	/* A list of bad samples for each label: ids[first[label] - 1] is the first, and
-	 * next[i] stands for the one after ids[i - 1]; 0 ends a list. */
+	/* A list of bad samples for each label: first[label] is the first entry, next[i]
+	 * the entry after i, and 0 ends a list. The sample of entry i is ids[i - 1]. */
 	for (uint32_t i = n; i > 0; i--) {
 		uint32_t label = dataset_label(dataset, ids[i - 1]);
 		next[i] = first[label];

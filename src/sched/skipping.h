@@ -6,7 +6,7 @@
 #include "sched/sched_internal.h"
 
 /*
- * bad_sample = skip: epochs leave out the samples that were found bad before they began.
+ * bad_sample = skip: an epoch leaves out the samples that were found bad before it began.
  *
  *     skip_found_locked -> (clerk) skip_update: writes <state>/jobs/<job>/bad, logs, makes a plan
  *                                                                                            |
@@ -23,7 +23,7 @@
 /* Each bad sample gets a position that epochs leave out. */
 struct skip_plan {
 	uint32_t n;
-	/* position[i] is for the bad sample sample[i] */
+	/* position[i] is left out for the bad sample sample[i] */
 	uint32_t *position;
 	sample_id *sample;
 	roaring_bitmap_t *positions; /* the set of `position` */
@@ -38,10 +38,11 @@ void skip_free(struct sched_job *job);
 
 /* --- skip_known.c: samples that are known to be bad --- */
 
-/* Finds samples known as bad when a job is added. The job's directory must exist. */
+/* Finds, when a job is added, the samples that were found bad before. The job's
+ * directory must exist. */
 must_check int skip_begin(struct sched_job *job);
-/* Notes a bad sample for all jobs that skip. damaged: it stays bad until its file
- * changes. */
+/* Notes a bad sample for all jobs that skip. damaged: the sample stays bad until its
+ * file changes. */
 void skip_found_locked(const struct space *space, sample_id sample, bool damaged);
 /* Saves and logs the bad samples found since the last call, and makes a new plan. The
  * clerk calls this. */

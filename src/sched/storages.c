@@ -38,7 +38,8 @@ bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret)
 	return i < sched->supply.n_storages;
 }
 
-/* True: the storage has stopped answering, or answers again, since the last call. */
+/* Tells whether the storage has stopped answering, or answers again, since the last
+ * call. */
 static bool has_changed(struct sched *sched, size_t i, struct sched_storage *ret)
 {
 	LOCK_SCOPE(&sched->lock);

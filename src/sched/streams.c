@@ -14,9 +14,9 @@
 #include <errno.h>
 #include <string.h>
 
-/* Beginning and ending a stream takes long: the cache counts needed samples, and
- * `exchange` updates its candidates. This is done in steps; the lock is released between
- * them. */
+/* Beginning or ending a stream takes long: the cache counts needed samples, and
+ * `exchange` updates its candidates. This is done in steps, and the lock is released
+ * between two steps. */
 
 /* --- the remaining samples of a stream that is made --------------------------------------- */
 
@@ -26,8 +26,8 @@ static void remove_sample(const struct stream *stream, sample_id sample)
 	roaring_bitmap_remove(strand->ids, sample - strand->first);
 }
 
-/* Returns a reference to the k-th rank (from 0) of the training that this daemon
- * serves; NULL: there are fewer. */
+/* Returns a reference to the k-th rank (from 0) of the training that this daemon serves;
+ * NULL: this daemon serves at most k ranks of it. */
 static struct sched_job *hold_rank(struct sched *sched, const char *training, size_t k)
 {
 	struct sched_job *job;
@@ -54,7 +54,8 @@ static void remove_bound(
 }
 
 /* Removes from the stream the samples that ranks of this node have already got in the
- * epoch: before a restart, or before all these ranks were parked. */
+ * epoch, before a restart, or before all ranks of the training on this node were
+ * parked. */
 static int remove_given(const struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -96,9 +97,9 @@ static bool is_borne(const struct stream *stream)
 	return draw_is_borne(&sched->draw, stream);
 }
 
-/* Finds samples with their home here, for which ranks of the training will still ask in
- * the epoch. None if another rank of the training has a stream here, which counts
- * them. */
+/* Finds the samples whose home is this node, and for which ranks of the training will
+ * still ask in the epoch. Finds none if another rank of the training has a stream on
+ * this node, because that stream counts them. */
 static int find_demand(const struct stream *stream)
 {
 	const struct edition *edition = stream->edition;
@@ -115,8 +116,8 @@ static int find_demand(const struct stream *stream)
 	return err || borne ? err : remove_given(stream);
 }
 
-/* Finds the samples that are not bound in the epoch. The epoch binds none meanwhile,
- * because it has no stream yet. */
+/* Finds the samples that are not bound in the epoch. No sample is bound meanwhile,
+ * because the epoch has no stream yet. */
 static int find_remaining(const struct stream *stream)
 {
 	const struct edition *edition = stream->edition;
@@ -181,8 +182,8 @@ static int coarsening_finish(struct sched *sched, struct sampler *sampler,
 }
 
 /* A sampler keeps a set for each combination of jobs. Merges sets that differ only in
- * jobs that have left; begins again if a job came or went. Without memory the sampler
- * stays as it is. */
+ * jobs that have left. Begins again if a job came or went meanwhile. If there is no
+ * memory, the sampler stays as it is. */
 static void coarsen(struct sched *sched, struct sampler *sampler)
 {
 	int err;
@@ -271,8 +272,8 @@ static void change_need_locked(struct stream *stream, enum cache_change change)
 	}
 }
 
-/* Samplers have work left when a stream was inserted or removed. Does a step of it.
- * True: no work is left. */
+/* Does a step of the work that the stream's samplers have left after a stream was
+ * inserted or removed. Returns true if no work is left. */
 static bool settle_locked(const struct stream *stream)
 {
 	lock_assert_held(stream->edition->job->lock);
@@ -344,7 +345,7 @@ int stream_make(struct sched_job *job, uint32_t epoch)
 
 #define STEP_ROUNDS 8
 
-/* Draws up to STEP_ROUNDS rounds. False: the stream wants no further round. */
+/* Draws up to STEP_ROUNDS rounds. Returns false if the stream wants no further round. */
 static bool fill_some_locked(struct stream *stream, struct aftermath *aftermath)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -356,8 +357,8 @@ static bool fill_some_locked(struct stream *stream, struct aftermath *aftermath)
 	return true;
 }
 
-/* Draws for the streams of the running and the draining epoch. True: one of them wants
- * more samples. */
+/* Draws for the streams of the running and the draining epoch. Returns true if one of
+ * these streams wants more samples. */
 static bool fill_all_locked(struct sched_job *job, struct aftermath *aftermath)
 {
 	struct stream *stream;

@@ -9,8 +9,8 @@
  * Functions for the supply: datasets, tiers, storages, events, effects, tasks.
  *
  *   Locks: the caller of a function whose name ends in _locked holds the scheduler's
- *          lock; the caller of another holds no lock, unless its comment says
- *          otherwise.
+ *          lock; the caller of another function holds no lock, unless its comment
+ *          says otherwise.
  */
 
 /* --- dataset_list.c --- */
@@ -58,8 +58,7 @@ void storages_report(struct sched *sched);
 
 static inline struct sched_handle *handle_of_waiter(struct waiter *waiter)
 {
-	return (struct sched_handle *)((char *)waiter -
-				       offsetof(struct sched_handle, waiter));
+	return struct_of(waiter, struct sched_handle, waiter);
 }
 
 void supply_execute_locked(struct sched *sched, struct aftermath *aftermath);

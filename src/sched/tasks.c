@@ -76,7 +76,8 @@ static int add_second(struct wanted *wanted, sample_id sample, struct wanted_sec
 	return 0;
 }
 
-/* Makes tasks for the second file or the later frames, a list linked by `second`. */
+/* Makes tasks for the second file or the later frames: a list linked by the field
+ * `second`. */
 static int fill_second(struct wanted *wanted)
 {
 	const struct space *space = wanted->key.space;
@@ -116,8 +117,8 @@ static void fail_catalogue(struct wanted *wanted, int err)
 		"not in the catalogue: %s", strerror(-err));
 }
 
-/* Fills the sample's task. False: the task has failed. A sample whose row SQLite can't
- * read is not marked bad, because the error may be transient. */
+/* Fills the sample's task. Returns false if the task has failed. A sample whose row
+ * SQLite can't read is not marked bad, because the error may be transient. */
 static bool fill_task(const struct sched *sched, struct wanted *wanted)
 {
 	struct space *space = wanted->key.space;
@@ -160,7 +161,7 @@ static bool is_elsewhere(void *context, const struct wanted *wanted)
 }
 
 /* Returns the next task. The thread that takes it wakes another reader thread if there
- * are more. */
+ * are more tasks. */
 struct load_task *sched_next_read(void *context)
 {
 	struct sched *sched = context;

@@ -7,15 +7,15 @@
 #include "sched/sched_internal.h"
 #include "supply/supply.h"
 
-/* True: a job that is being read needs the sample again in the running or the next
- * epoch. A job with layout = mirror has no epochs, and is assumed to need all its
+/* Tells whether a job that is being read needs the sample again in the running or the
+ * next epoch. A job with layout = mirror has no epochs, and is assumed to need all its
  * samples. */
 static bool has_reader_locked(const struct source *source, sample_id sample)
 {
 	const struct sched_job *job;
 	lock_assert_held(&sched_of_source(source)->lock);
 	TAILQ_FOREACH (job, &sched_of_source(source)->jobs, link) {
-		const struct part *part = edition_part_of_source(job->is.now, source);
+		const struct part *part = edition_part_of(job->is.now, source);
 		if (part && roaring_bitmap_contains(part->selection, sample) &&
 			(job->is.config.layout == LAYOUT_MIRROR ||
 				draw_draws_for(

@@ -130,7 +130,8 @@ const char *sched_notice_text(enum notice notice)
 	return notice_text(notice);
 }
 
-/* A second notice in a critical section is dropped, until its cause occurs again. */
+/* A second notice in one critical section is dropped. It is given when its cause occurs
+ * again. */
 void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
 	struct aftermath *aftermath)
 {
@@ -157,7 +158,8 @@ static bool is_single(const struct sched_job *job)
 
 #define KEPT_LEAST 64
 
-/* NOTICE_HANDLES is only for files that hold one sample, another one in each epoch. */
+/* NOTICE_HANDLES is only for files that hold a single sample, which differs from epoch
+ * to epoch. */
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;

@@ -21,21 +21,22 @@
 struct checkpoint {
 	char job[80];
 	bool has_journal; /* false: no epoch has begun */
-	uint64_t journal; /* journal_id */
+	uint64_t journal; /* result of journal_id */
 	uint32_t samples;
 	uint64_t fingerprint; /* hash of the selected samples */
-	uint64_t ini;	      /* restore_hash_ini */
+	uint64_t ini;	      /* result of restore_hash_ini */
 	struct epochs_place place;
-	/* positions that were read in the running epoch */
+	/* ranges of positions that were read in the running epoch */
 	struct run runs[CHECKPOINT_RUNS];
 	uint32_t n_runs;
-	bool all_runs; /* `runs` has all positions that were read */
+	/* `runs` has all positions that were read; false: there may be more */
+	bool all_runs;
 };
 
 void checkpoint_print(FILE *out, const struct checkpoint *checkpoint);
 
-/* Parses the checkpoint with which the text begins. *ret_end is the text after it.
- * -EINVAL, with a message. */
+/* Parses the checkpoint with which the text begins. *ret_end is the text after the
+ * checkpoint. -EINVAL, with a message. */
 must_check int checkpoint_parse(const char *text, struct checkpoint *ret,
 	const char **ret_end, char message[static 200]);
 

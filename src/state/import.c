@@ -63,8 +63,8 @@ static int write_one(const struct edition *edition, int fd, uint32_t epoch,
 	return err;
 }
 
-/* Removes from the list the orders of epochs that have other editions. Returns the
- * list's new length. */
+/* Removes from `orders` the orders of epochs that have another edition than `edition`.
+ * Returns the list's new length. */
 static size_t leave_out_others(
 	const struct edition *edition, struct epochs_order_file *orders, size_t n)
 {
@@ -148,7 +148,8 @@ static int check(struct importing *importing)
 }
 
 /* Replaces each place in an order by the id of its sample. Returns false if the job has
- * no such place, or if a sample lacks the label that the job gives to its position. */
+ * no sample with such a place, or if a position's sample lacks the label that the
+ * position has in the job. */
 static bool translate(const struct importing *importing, struct order_data *data)
 {
 	const struct job *job = importing->job;
@@ -292,8 +293,8 @@ void import_undo(struct job *job)
 }
 
 /* Imports all orders of the file. After an error, removes the orders that it has saved.
- * *ret is the restore that the caller then has to make. If ret is NULL, the job replays
- * the orders, and nothing has to be restored. */
+ * *ret tells to which point the caller then has to restore the job. If ret is NULL, the
+ * job replays the orders, and nothing has to be restored. */
 static int import(struct job *job, const struct adding *adding, struct restoring *ret)
 {
 	struct importing importing = {.job = job, .adding = adding};
@@ -305,8 +306,8 @@ static int import(struct job *job, const struct adding *adding, struct restoring
 
 /* --- jobs that are added ---------------------------------------------------------------- */
 
-/* Tells whether the job already has epochs. True also if the saved orders can't be
- * listed. */
+/* Tells whether the job already has epochs. Returns true, too, if the saved orders
+ * can't be listed. */
 static bool has_epochs(struct job *job)
 {
 	auto_free struct epochs_order_file *orders = NULL;

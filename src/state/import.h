@@ -23,7 +23,8 @@ struct places {
 	uint64_t fingerprint;
 };
 
-/* Finds the places of all samples that the job selects, also of those of other ranks. */
+/* Finds the places of all samples that the job selects, including the samples of other
+ * ranks. */
 must_check int places_find(const struct edition *edition, struct places *ret);
 void places_free(struct places *places);
 
@@ -31,7 +32,8 @@ void places_free(struct places *places);
 struct import_head {
 	struct checkpoint from;
 	unsigned n_orders, kind;
-	/* hash of the selected samples; equal if the machines have the same files */
+	/* hash of the selected samples; has the same value on machines with the same
+	 * files */
 	uint64_t fingerprint;
 	uint32_t rank, ranks, batch; /* ranks = 0: the job is no rank */
 };

@@ -16,8 +16,8 @@
  * Reads the exports of all ranks of a training that continues with another number of
  * ranks, or at an earlier point. Lists the samples that the ranks had read in the epoch,
  * one mini-batch after the other. The log of the continued training begins with this
- * list (struct row). So no rank is given these samples again, and the rest of the epoch
- * is drawn and divided anew.
+ * list. So no rank is given these samples again, and the rest of the epoch is drawn and
+ * divided anew.
  */
 
 struct one_rank {
@@ -38,8 +38,8 @@ struct reading {
 	uint32_t ranks, batch;
 	struct one_rank *of;
 	/* The training continues in `epoch`. If `at` is true, the first `position`
-	 * positions of all ranks together count as read; otherwise those that the ranks
-	 * had read. */
+	 * positions of all ranks together count as read; otherwise the positions that
+	 * the ranks had read count. */
 	uint32_t epoch, position;
 	bool at;
 };
@@ -200,9 +200,9 @@ static int load_order(struct reading *reading, uint32_t r)
 	return err;
 }
 
-/* Sets ret[p] to 1 for each position p that the rank had read. If reading->at is true,
- * does so instead for each position of the rank that lies before reading->position of
- * all ranks. */
+/* Sets ret[p] to 1 for each position p of the rank that counts as read: a position that
+ * the rank had read or, if reading->at is true, a position that is among the first
+ * reading->position positions of all ranks. */
 static int find_read(const struct reading *reading, uint32_t r, uint8_t *ret)
 {
 	const struct one_rank *rank = &reading->of[r];
@@ -236,8 +236,8 @@ static int find_read(const struct reading *reading, uint32_t r, uint8_t *ret)
 
 /* --- the log ---------------------------------------------------------------------------- */
 
-/* The samples with which the log of the continued training begins. seen: the same
- * samples, as a set */
+/* The samples with which the log of the continued training begins, as a list and as a
+ * set (`seen`). */
 struct row {
 	sample_id *ids;
 	uint32_t n;
@@ -310,9 +310,10 @@ static char *name_log(const struct job *job)
 	return aprintf("%s/training.order", job->directory);
 }
 
-/* Saves the list as an order of all ranks: position i is bound to sample i of the list.
- * If the list is the whole epoch, saves an order of the next epoch, without
- * bindings. */
+/* Saves the samples in the file training.order, which has the form of an order of all
+ * ranks: position i has sample i of `row`. If `row` has all samples of the epoch, the
+ * training continues with the next epoch, so the file is an order of that epoch in
+ * which no position has a sample. */
 static int save(const struct reading *reading, const struct row *row)
 {
 	const struct job *job = reading->job;

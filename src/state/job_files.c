@@ -74,7 +74,7 @@ int keep_bad(const struct job *job, const char *text)
 	return replace_file(job->directory, "bad", text);
 }
 
-/* Sets *ret to the id of the job's name, or to 0 if it has none yet. */
+/* Sets *ret to the saved id of the job's name; 0: none was saved. */
 static int read_id(const char *directory, uint32_t *ret)
 {
 	*ret = 0;
@@ -173,8 +173,8 @@ static int open_journal(struct job *job, enum journal_found *ret_found)
 }
 
 /* Appends to the journal the records that the last daemon did not write before it
- * ended. Other effects need not be executed, because no reader is connected and no file
- * is open yet. */
+ * ended. Effects that are no records need not be executed, because no reader is
+ * connected and no file is open yet. */
 static void make_up(struct job *job)
 {
 	struct effects effects;

@@ -44,8 +44,8 @@ static bool take_runs(struct order_data *data, const struct checkpoint *from)
 }
 
 /* Keeps only the first reads of the order, as many as the job had made at the
- * checkpoint. Returns false if the order has fewer, or if their hash differs: then they
- * are other reads. */
+ * checkpoint. Returns false if the order has fewer reads, or if a different hash shows
+ * that they are not the reads before the checkpoint. */
 static bool take_first(struct order_data *data, const struct epochs_point *point)
 {
 	uint64_t hash = 0;
@@ -116,7 +116,7 @@ static int load_order(struct job *job, struct restoring *restoring, uint32_t epo
 			" is no longer kept, allowed: later epochs (keep_epochs = "
 			"%" PRIu32 ")",
 			epoch, job->config.keep_epochs);
-	/* there is no order, because none of the epoch's positions was ever bound */
+	/* no order was saved, because none of the epoch's positions was ever bound */
 	if (err == -ENOENT)
 		err = empty_order(edition, ret);
 	if (err == -EINVAL)
@@ -231,7 +231,8 @@ static int make_running(struct job *job, struct restoring *restoring, struct epo
 
 /* Makes the epoch that was draining at the checkpoint. Leaves *ret unchanged if there
  * was none, if the job goes to restoring->at_epoch, or if the order of the draining
- * epoch is gone or has other reads: then only the running epoch continues. */
+ * epoch is gone, or has other reads than the checkpoint: then only the running epoch
+ * continues. */
 static int make_draining(struct job *job, struct restoring *restoring, struct epoch **ret)
 {
 	const struct epochs_point *point = &restoring->from->place.draining;

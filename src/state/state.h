@@ -68,8 +68,9 @@ must_check int restore_make(
 	struct job *job, struct restoring *restoring, struct restored *ret);
 void restored_free(struct restored *restored);
 /* Makes an epoch from the order in the file `path`. If path is NULL, uses the order
- * that was saved when the epoch ended. -EINVAL: the order is missing or can't be used,
- * for the reason *ret_reason. */
+ * that was saved when the epoch ended. bound, consumed: numbers of bindings and reads
+ * of the order that the epoch gets. -EINVAL: the order is missing or can't be used, for
+ * the reason *ret_reason. */
 must_check int restore_load(struct job *job, const char *path, uint32_t epoch,
 	uint32_t bound, uint32_t consumed, const char **ret_reason, struct epoch **ret);
 
@@ -77,7 +78,7 @@ must_check int restore_load(struct job *job, const char *path, uint32_t epoch,
 
 #define IMPORT_AT "--at: found \"%s\", allowed: EPOCH:POSITION"
 
-/* The source of an import, and the receiver of error messages. */
+/* The file that is imported, and the receiver of error messages. */
 struct adding {
 	int fd;
 	const char *file; /* the file's name in messages; NULL: nothing is imported */
@@ -87,20 +88,21 @@ struct adding {
 	void *context;
 };
 
-/* Imports orders for a job that is being added, from adding->file, or from the FILE of
- * order = replay:FILE. If the job already has epochs, refuses adding->file, but ignores
- * FILE. The caller sets ret->from to memory for a checkpoint. If ret->from->has_journal
- * is true afterwards, the caller has to restore the job to *ret. -EBADMSG: refused, and
- * reported. */
+/* Imports orders for a job that is being added. They are in adding->file or, if the ini
+ * has order = replay:FILE, in FILE. A job that already has epochs imports nothing:
+ * adding->file is refused, and FILE is ignored. The caller sets ret->from to memory for
+ * a checkpoint. If ret->from->has_journal is true afterwards, the caller has to restore
+ * the job to *ret. -EBADMSG: refused, and reported. */
 must_check int import_for_job(
 	struct job *job, const struct adding *adding, struct restoring *ret);
-/* If no epoch of the job has begun, removes all its orders: they were imported. */
+/* If no epoch of the job has begun, all its orders were imported: removes them.
+ * Otherwise removes nothing. */
 void import_undo(struct job *job);
 /* Reports the message, and returns -EBADMSG. */
 must_check int import_refuse(const struct adding *adding, const char *format, ...)
 	printf_like(2, 3);
-/* Replaces *mapping = auto by the mapping of the orders that the job imports. -EBADMSG:
- * refused, and reported. */
+/* If *mapping is MAPPING_AUTO, replaces it by the mapping of the orders that the job
+ * imports. -EBADMSG: refused, and reported. */
 must_check int mapping_of_import(const struct adding *adding, enum view_mapping *mapping);
 /* Writes to fd the checkpoint, and the saved orders of all epochs with the same edition
  * as the checkpoint's running epoch. */
@@ -115,8 +117,8 @@ must_check int import_log(
 
 /* --- job_files.c: files in <state>/jobs/<name> --- */
 
-/* Makes the job's directory. Sets *ret_id to the id of the job's name, or to 0 if it
- * has none yet. */
+/* Makes the job's directory. Sets *ret_id to the saved id of the job's name; 0: none
+ * was saved. */
 must_check int keep_begin(const struct job *job, uint32_t *ret_id);
 /* Opens the journal, and rebuilds the engine from the journal and the orders. */
 must_check int keep_restore(struct job *job);

@@ -7,7 +7,7 @@
 #include "state/checkpoint.h"
 #include "state/state.h"
 
-/* Functions that several files of state need, with the threads and locks of state.h. */
+/* Functions that only the files of src/state call. Threads and locks: see state.h. */
 
 /* Sets restoring->message. Returns -EINVAL. */
 int restore_refuse(struct restoring *restoring, const char *format, ...)

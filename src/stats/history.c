@@ -10,7 +10,8 @@
 
 struct history {
 	struct lock lock;
-	/* number of readings in the ring; index at which the next reading is stored */
+	/* n: number of readings in the ring; next: index at which the next reading is
+	 * stored */
 	size_t n, next;
 	struct history_reading ring[HISTORY_READINGS];
 };

@@ -25,8 +25,8 @@
 #define HISTORY_JOBS 32
 /* number of causes for which readers wait, such as storage and decode */
 #define HISTORY_CAUSES 4
-/* elements of cache_needed: samples that 0, 1, 2, 3, and 4 or more streams need; equals
- * CACHE_NEEDS */
+/* number of elements of cache_needed, one each for samples that 0, 1, 2, 3, and at
+ * least 4 streams need; equals CACHE_NEEDS */
 #define HISTORY_NEEDS 5
 
 /* The counters of one job since it was added. */
@@ -38,8 +38,9 @@ struct history_job {
 struct history_reading {
 	uint64_t ns;		  /* time of the reading, by clock_now_ns() */
 	uint64_t served, decodes; /* counters of the daemon since its start */
-	/* Bytes of all tensors in the cache; of the pinned ones; and of those whose
-	 * sample 0, 1, 2 ... streams need (HISTORY_NEEDS). */
+	/* Bytes of tensors in the cache. cache_held: of all tensors; cache_pinned: of
+	 * pinned tensors; cache_needed[i]: of tensors whose sample i streams need
+	 * (HISTORY_NEEDS). */
 	uint64_t cache_held, cache_pinned, cache_needed[HISTORY_NEEDS];
 	struct history_job jobs[HISTORY_JOBS];
 };

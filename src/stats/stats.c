@@ -26,7 +26,8 @@ static struct lock stats_lock = {
 /* (stats_lock) the list of all blocks */
 static struct block blocks = {.next = &blocks, .prev = &blocks};
 
-/* Counts of threads that have ended, or for whose block there was no memory. */
+/* Counts of threads that have ended, and of threads for whose block there was no
+ * memory. */
 static _Atomic uint64_t ended[STAT_COUNT];
 static struct histogram ended_histograms[STATS_HISTOGRAM_COUNT];
 static _Atomic uint64_t gauges[STAT_COUNT];

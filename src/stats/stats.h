@@ -205,15 +205,17 @@ void stats_record(enum stats_histogram histogram, uint64_t ns);
 void stats_copy(enum stats_histogram histogram, struct histogram_copy *ret);
 
 void stats_print_text(FILE *out); /* Prints "name value" lines. */
-/* Prints the counters and gauges as members of a JSON object, which the caller opens and closes. */
+/* Prints the counters and gauges as fields of a JSON object. The caller prints the
+ * object's braces. */
 void stats_print_json(FILE *out);
 /* Prints STATS_TABLE as list items of mdoc, for the man page. */
 void stats_print_man(FILE *out);
 void stats_print_histograms_man(FILE *out);
 
 /* The two text formats of Prometheus. In both, lines HELP, TYPE and UNIT precede a
- * value, and the last line is EOF. They differ in the counters' names in HELP, TYPE and
- * UNIT: these end in "_total" in STATS_PROMETHEUS, but not in STATS_OPENMETRICS. */
+ * value, and the last line is EOF. The formats differ in the lines HELP, TYPE and UNIT
+ * of counters: there a counter's name ends in "_total" in STATS_PROMETHEUS, but not in
+ * STATS_OPENMETRICS. */
 enum stats_form { STATS_PROMETHEUS, STATS_OPENMETRICS };
 
 enum stats_kind { STATS_GAUGE, STATS_COUNTER, STATS_TIMES };
@@ -234,7 +236,7 @@ struct stats_times {
 /* Prints "name value" lines: count, sum and quantiles of each of the n histograms. */
 void stats_print_times_text(FILE *out, enum stats_histogram histogram,
 	const struct stats_times *times, size_t n);
-/* Prints the n histograms as a member of a JSON object. */
+/* Prints the n histograms as one field of a JSON object. */
 void stats_print_times_json(FILE *out, enum stats_histogram histogram,
 	const struct stats_times *times, size_t n);
 void stats_print_times_metrics(FILE *out, enum stats_form form,

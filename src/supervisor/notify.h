@@ -19,14 +19,15 @@ struct notifier {
 	int fd; /* socket; -1: systemd expects no messages */
 	struct sockaddr_un address;
 	socklen_t bytes;
-	/* pause between watchdog messages, or 0 if there is no watchdog; time of the
-	 * next message, or 0 if there is none */
+	/* pause_ns: pause between watchdog messages; 0: there is no watchdog. next_ns:
+	 * time of the next message; 0: there is none. */
 	uint64_t pause_ns, next_ns;
 };
 
 void notifier_begin(struct notifier *notifier);
 void notifier_ready(struct notifier *notifier);
 void notifier_stopping(struct notifier *notifier);
-/* Returns the time at which notifier_beat must be called; UINT64_MAX: never. */
+/* Returns the time at which notifier_beat must be called; UINT64_MAX: it need not be
+ * called. */
 uint64_t notifier_next(const struct notifier *notifier);
 void notifier_beat(struct notifier *notifier);

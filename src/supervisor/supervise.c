@@ -20,9 +20,9 @@ static char **engine_arguments(int argc, char **argv)
 	return ret;
 }
 
-/* is_mounted: the path is a mount that no process serves yet, so it must not be
- * accessed. The caller frees the result, which is NULL if the path does not exist or
- * there is no memory. */
+/* Returns the absolute path, which the caller frees; NULL: the path does not exist, or
+ * there is no memory. is_mounted: the path is a mount that no process serves yet, so
+ * this function must not access it. */
 static char *absolute(const char *path, bool is_mounted)
 {
 	if (!is_mounted)

@@ -27,9 +27,9 @@
 #define FIRST_PAUSE_NS UINT64_C(100000000)
 #define SICK_PAUSE_NS UINT64_C(1000000000)
 /* An engine increases kept->beats every second, even on a busy machine. It is killed
- * after SILENT_CHECKS checks without a change. Checks are counted rather than seconds:
- * while the machine is suspended, the engine does not beat, but nothing is checked,
- * either. */
+ * after SILENT_CHECKS checks without a change. Checks are counted, and not seconds,
+ * because the machine may be suspended: then the engine does not beat, and the
+ * supervisor does not check. */
 #define CHECK_NS UINT64_C(5000000000)
 #define SILENT_CHECKS 12
 
@@ -162,8 +162,8 @@ static void obey(
 	begin_checks(supervisor);
 	if (!supervisor->served) {
 		background_ready();
-		/* The supervisor now has this device twice, because the engine has sent
-		 * it a copy to keep. */
+		/* The supervisor has the device twice now, because the engine has sent
+		 * a copy for the supervisor to keep. */
 		if (supervisor->config->device)
 			close(supervisor->config->device);
 	}
@@ -275,7 +275,7 @@ static bool reap(struct supervisor *supervisor, int *ret)
 
 static const int ends[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU};
 
-/* Signals that this process ignores since its start stay ignored. */
+/* A signal that this process has ignored since its start stays ignored. */
 static int open_signals(struct supervisor *supervisor)
 {
 	sigset_t signals;
@@ -328,8 +328,8 @@ static int share(struct supervisor *supervisor)
 	return 0;
 }
 
-/* Returns the time at which the supervisor has work even if no message or signal comes;
- * UINT64_MAX: never. */
+/* Returns the time until which the supervisor may wait for a message or a signal;
+ * UINT64_MAX: without limit. */
 static uint64_t next_event(const struct supervisor *supervisor)
 {
 	uint64_t next = notifier_next(&supervisor->notifier);
@@ -340,17 +340,6 @@ static uint64_t next_event(const struct supervisor *supervisor)
 	return next;
 }
 
-static int milliseconds_until(uint64_t when_ns)
-{
-	uint64_t now_ns = clock_now_ns();
-	if (when_ns == UINT64_MAX)
-		return -1;
-	if (when_ns <= now_ns)
-		return 0;
-	uint64_t ms = (when_ns - now_ns + 999999) / 1000000;
-	return ms > 60000 ? 60000 : (int)ms;
-}
-
 static int run(struct supervisor *supervisor)
 {
 	int status = EXIT_FAILURE;
@@ -358,7 +347,7 @@ static int run(struct supervisor *supervisor)
 		struct pollfd fds[] = {{.fd = supervisor->signals, .events = POLLIN},
 			{.fd = supervisor->socket, .events = POLLIN}};
 		uint64_t next = next_event(supervisor);
-		if (poll(fds, 2, milliseconds_until(next)) < 0)
+		if (poll(fds, 2, clock_ms_until(next)) < 0)
 			ensure(errno == EINTR);
 		while (take_message(supervisor))
 			;

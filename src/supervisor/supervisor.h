@@ -17,9 +17,10 @@
  * S and P are the descriptors of the socket for the engine's messages, and of the shared
  * memory.
  *
- *   Flow: supervisor_run starts the engine and waits. When the engine dies, it starts another
- *         one, with the same descriptors under the same numbers. When the engine ends in
- *         order, the supervisor ends with the engine's exit status.
+ *   Flow: supervisor_run starts the engine and waits. When the engine dies, the
+ *         supervisor starts another one, with the same descriptors under the same
+ *         numbers. When the engine ends in order, the supervisor ends with the engine's
+ *         exit status.
  *   Owns: copies of the descriptors of mounts, sockets and the lock; memory that it shares with
  *         the engine (base/kept.h).
  *   Threads: one. It allocates no memory after its start. Its only input is the messages of the

@@ -25,11 +25,11 @@
  */
 
 #define MIB (UINT64_C(1) << 20)
-/* the limits for open bytes and for one decode are at least this */
+/* least value of the limit for open bytes, and of the limit for one decode */
 #define LEAST_BYTES (256 * MIB)
 #define OPEN_PER_PIXEL 6 /* bytes that readers may have open, per pixel of max_pixels */
 #define WORKING_PER_PIXEL 16
-/* a decoder keeps at most eight buffers of KEEP_BYTES */
+/* a decoder keeps at most eight buffers of KEEP_BYTES (image/buffer.h) */
 #define KEPT_BY_WORKER (128 * MIB)
 
 static uint64_t max_pixels(const struct supply *supply)
@@ -244,9 +244,9 @@ bool memory_has_room(const struct supply *supply, uint64_t tensor_bytes)
 
 /* Returns the most bytes for all running decodes together. The same limit holds for all
  * files that are being read or wait for a decoder. It is a quarter of the memory that
- * the cache leaves, so that half of this memory is left for readers. If the user has
- * chosen a cache larger than the available memory, the limit is LEAST_BYTES. It never
- * exceeds the limit of a single decode. */
+ * the cache leaves: decodes and files together take half of this memory, and readers get
+ * the other half. If the user has chosen a cache larger than the available memory, the
+ * limit is LEAST_BYTES. It never exceeds the limit of a single decode. */
 static uint64_t most_at_once(const struct supply *supply)
 {
 	uint64_t left = supply->config->memory.left, cache = supply->config->cache_bytes;

@@ -11,7 +11,7 @@
 /* --- the next decode ---------------------------------------------------------------- */
 
 /* A sample for which a reader waits comes before the other samples that the reader's
- * job wants. With share = fifo it comes before all samples. */
+ * job wants. With share = fifo such a sample comes before the samples of all jobs. */
 static bool goes_before(const struct wanted *wanted, const struct wanted *first)
 {
 	const struct waiter *waiter;

@@ -33,7 +33,7 @@ static int reserve(struct wanted *wanted, bool urgent)
 	int err = cache_reserve(space->cache, wanted_sample(wanted), tensor, urgent);
 	if (err)
 		return err;
-	wanted_taken(wanted);
+	wanted_set_state(wanted, WANTED_LOADING);
 	wanted->in_file = space->in_files;
 	wanted->head = space->head;
 	wanted->working = 0;
@@ -46,8 +46,8 @@ static bool is_queued(const struct wanted *wanted)
 	return wanted->state == WANTED_QUEUED || wanted->state == WANTED_URGENT;
 }
 
-/* Adds to the chain the same sample of the source's other spaces, where it is queued,
- * so that one decode makes all tensors. */
+/* Adds to the chain of `wanted` the same sample of the source's other spaces, if it is
+ * queued there. One decode then makes the tensors of all these spaces. */
 static void share_decode(struct wanted *wanted)
 {
 	struct space *space;
@@ -94,7 +94,7 @@ struct offers {
 
 static struct wanted *wanted_of(struct share_request *request)
 {
-	return (struct wanted *)((char *)request - offsetof(struct wanted, request));
+	return struct_of(request, struct wanted, request);
 }
 
 /* Returns the worth of a sample that is about to be read: the higher it is, the longer

@@ -6,8 +6,8 @@
 
 /* Samples that programs prepare (prepare/prepare.h) have a stage of their own, so that a
  * slow or hanging program holds up no decoder and no other program. A program prepares
- * as many samples at once as it has processes. Only as many again are read ahead for it,
- * so that they do not take the room of samples that decoders could decode. */
+ * as many samples at once as it has processes. At most as many again are read ahead for
+ * the program, because they take room that samples for the decoders need, too. */
 
 #define TAKEN_PER_PROCESS 2
 

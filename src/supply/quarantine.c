@@ -14,8 +14,8 @@
 
 #define DEATHS 2
 
-/* An image whose preparation has ended the engine. `bytes` and `mtime_ns` are those of
- * its file when the image was blamed. */
+/* An image whose preparation has ended the engine. bytes, mtime_ns: size and time of
+ * the image's file when the image was blamed. */
 struct blamed {
 	size_t dataset;
 	sample_id sample;

@@ -11,9 +11,9 @@
  * they are not prepared until their files change.
  *
  *   Before a worker prepares an image, it writes a note of the image to memory that the
- *   next engine can read (base/kept.h). The image is blamed if a signal ends the engine
- *   in this worker, but not if the engine is killed from outside, for instance because
- *   memory ran out.
+ *   next engine can read (base/kept.h). The image is blamed if this worker causes the
+ *   signal that ends the engine, such as SIGSEGV. The image is not blamed if the engine
+ *   is killed from outside, for instance because memory ran out.
  *
  *   Flow: quarantine_open, once, before anything is prepared.
  *   Owns: <state>/quarantine: one line for each image that was blamed once or twice,

@@ -46,9 +46,9 @@ struct same_place {
 /* tells whether a place has the tensor; the largest value is the best */
 enum there { NOT_THERE, ON_ITS_WAY, THERE };
 
-/* Tells whether the sample may take its tensor from another dataset. It may not if the
- * tensor depends on the sample's name, which differs between datasets: an array of a
- * program, sections chosen by the path, a group of frames. */
+/* Tells whether the sample may take its tensor from another dataset. Some tensors
+ * depend on the sample's name, which differs between datasets, and are never shared:
+ * arrays of a program, sections chosen by the path, groups of frames. */
 static bool is_identified(const struct wanted *first)
 {
 	static const struct load_identity unknown;

@@ -145,8 +145,9 @@ uint32_t tier_need(const struct source *source, sample_id sample, bool loading)
 
 /* --- the decode time of a sample ---------------------------------------------------- */
 
-#define FIRST_COST_NS UINT64_C(2000000) /* expected until a decode was measured */
-/* weight of the old mean in the new one; the new value weighs 1 */
+/* expected duration of a decode until one was measured */
+#define FIRST_COST_NS UINT64_C(2000000)
+/* weight of the old mean when a value is added, which has the weight 1 */
 #define OLD_PARTS 7
 
 uint64_t space_cost(const struct space *space)

@@ -63,20 +63,20 @@ struct space {
 	uint32_t references;   /* held by parts of editions, wanted samples, opens */
 };
 
-/* Makes a space that its source does not list yet. Takes long if the dataset has
- * millions of ids. -ENOMEM */
+/* Makes a space. Its source lists the space only after space_get. Takes long if the
+ * dataset has millions of ids. -ENOMEM */
 must_check int space_make(
 	struct source *source, const struct preparation *preparation, struct space **ret);
 /* Returns the space with the source and the preparation of *spare, and adds a
- * reference. If there is no such space, returns *spare itself, and sets *spare to
- * NULL. */
+ * reference. If the source lists no such space, adds *spare to the source's list,
+ * returns it, and sets *spare to NULL. */
 struct space *space_get(struct space **spare);
 /* Drops a reference. After the last one, spaces_leave evicts the space's tensors, and
  * returns the empty space, unless a job uses the space again before. */
 void space_put(struct space *space);
-/* Evicts some tensors of a space without references. Returns true if such spaces are
- * left: then the caller calls again. *ret is a space that is empty now, which the
- * caller frees, or NULL. */
+/* Evicts some tensors of a space without references. Returns true if spaces without
+ * references are left: then the caller calls again. *ret is a space that is empty now,
+ * which the caller frees, or NULL. */
 bool spaces_leave(struct supply *supply, struct space **ret);
 /* Takes long if the dataset has millions of ids. */
 void space_free(struct space *space);
@@ -86,6 +86,7 @@ bool space_has(const struct space *space, sample_id sample);
 enum served how_served(struct space *space, sample_id sample);
 /* Returns how much the sample is needed in its tier: the number of running epochs that
  * have yet to draw it, plus the number of preparations for which it is requested and
- * not loading yet. With `loading`, preparations for which it is loading count, too. */
+ * not loading yet. If `loading` is true, preparations for which the sample is loading
+ * count, too. */
 uint32_t tier_need(const struct source *source, sample_id sample, bool loading);
 uint64_t space_cost(const struct space *space); /* expected ns of a decode */

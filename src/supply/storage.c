@@ -29,7 +29,7 @@ static void storage_init(
 	TAILQ_INIT(&storage->reading);
 }
 
-/* Datasets on an unknown device (0) get a storage each. */
+/* Each dataset whose device is unknown (0) gets a storage of its own. */
 int storage_get(
 	struct supply *supply, uint64_t device, const char *root, struct storage **ret)
 {
@@ -87,9 +87,10 @@ static bool one_reader_is_enough(
 	       storage->latency_ns * supply->config->workers < supply->cost_ns;
 }
 
-/* Usually a reader is woken whenever a sample may be read. But if one reader is enough,
- * and no sample is urgent, none is woken until the decoders have used half of the
- * samples: the one reader reads on by itself until the storage's limits are reached. */
+/* Usually a reader is woken whenever a sample may be read. If one reader is enough, and
+ * no sample is urgent, a reader is woken only when the decoders have few samples left.
+ * This reader then goes on without being woken until the storage's limits are
+ * reached. */
 bool storage_wakes_reader(const struct supply *supply, const struct storage *storage)
 {
 	unsigned read = storage->flight.in_flight + storage->waiting;

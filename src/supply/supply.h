@@ -18,14 +18,15 @@
 #include <stdatomic.h>
 #include <sys/queue.h>
 
-/* A failed insertion leaves hash.tbl NULL, instead of ending the process. */
+/* If memory is short, an insertion leaves hash.tbl NULL, and does not end the
+ * process. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
 /*
  * The supply decides which wanted sample is read, fetched and decoded next, which
  * sample is tried again, and which tensors the cache keeps. The engine is pure: events
- * go in, effects come out. It has no lock, thread, clock or file, and calls back only
+ * go in, effects come out. It has no lock, thread, clock or file. Its only callback is
  * is_elsewhere.
  *
  *            source (a dataset)
@@ -35,7 +36,7 @@
  *              wanted samples --- waiters
  *
  *   waiter     an open that waits for a wanted sample
- *   chain      wanted samples of several spaces that are the same sample, decoded once for all
+ *   chain      one sample that is wanted in several spaces; one decode serves them all
  *
  *   Flow: an event is one call. Its effects are in supply->effects, which the caller executes
  *         before the next event (supply_take_effects):
@@ -50,7 +51,7 @@
  *         supply_drop,      gone       the sample will not be loaded
  *         supply_detach
  *
- *   Owns: wanted samples, requests, and what is known of images that several datasets have.
+ *   Owns: wanted samples, requests, and tables of images that several datasets have.
  *         The caller owns sources and spaces.
  *   Threads: the caller serialises.
  *   Errors: -ENOMEM from supply_want. Other errors go to the waiters.
@@ -84,16 +85,17 @@ enum wanted_state {
 
 struct memory_size {
 	uint64_t tensor; /* bytes of the tensor */
-	/* the most bytes that the preparation uses at a time, besides the tensor */
+	/* largest number of bytes that the preparation uses at one time, besides the
+	 * tensor */
 	uint64_t working;
 };
 
-/* Needs of a sample, which never change. A refused sample has zeros, and `alone` is
- * true. */
+/* Bytes that the preparation of a sample takes; they never change. If the sample is
+ * refused, all numbers are 0, and `alone` is true. */
 struct wanted_needs {
 	struct memory_size memory;
 	uint64_t file; /* bytes of the sample's files */
-	bool alone;    /* shares no decode with other preparations */
+	bool alone;    /* the decode makes no tensors for other preparations */
 };
 
 /* An open that waits for a tensor. status and bad are the answer that the open gets. */
@@ -106,8 +108,8 @@ struct waiter {
 };
 TAILQ_HEAD(waiters, waiter);
 
-/* A sample that has to be prepared, or that readers wait for or have open after a
- * wait. */
+/* A sample that has to be prepared, that readers wait for, or that readers have open
+ * after they waited for it. */
 struct wanted {
 	UT_hash_handle hash;
 	struct wanted_key key;
@@ -149,8 +151,8 @@ struct wanted {
 
 TAILQ_HEAD(wanted_queue, wanted);
 
-/* taken: samples that are loading for the program; running: the samples among them that
- * the program prepares now */
+/* The samples of one program. taken: number of samples that are loading for the
+ * program; running: number of these samples that the program prepares now. */
 struct program_load {
 	unsigned processes, taken, running;
 };
@@ -160,19 +162,20 @@ struct storage {
 	uint64_t device;
 	char *root; /* the storage's name: the root of its first dataset */
 	struct flight flight;
-	/* samples in the states WANTED_URGENT and WANTED_QUEUED */
+	/* numbers of samples in the states WANTED_URGENT and WANTED_QUEUED */
 	unsigned urgent, queued;
 	struct wanted_queue reading; /* ordered by read_ns */
 	unsigned waiting;	     /* samples that were read and wait for a decoder */
 	/* mean duration of recent reads; 0: not measured yet */
 	uint64_t latency_ns;
-	/* bytes of the smallest tensor drawn ahead that did not fit; no sample drawn
-	 * ahead is tried until the cache has this much room; 0: not known */
+	/* bytes of the smallest tensor that was drawn ahead and did not fit into the
+	 * cache; until the cache has this much room, no sample drawn ahead is tried; 0:
+	 * not known */
 	uint64_t ahead_needs;
-	/* bytes of the smallest tensor drawn ahead that did not fit in this search;
-	 * becomes ahead_needs if the search finds no sample to read (next_read.c) */
+	/* bytes of the smallest tensor that did not fit in the search that is under way
+	 * (next_read.c); becomes ahead_needs if the search finds no sample to read */
 	uint64_t lacked;
-	unsigned offered; /* samples drawn ahead that the search has tried */
+	unsigned offered; /* number of samples drawn ahead that the search has tried */
 	uint64_t bytes;	  /* bytes of files being read, or waiting for a decoder */
 	/* completed reads, and their bytes */
 	uint64_t reads, read_bytes;
@@ -192,11 +195,12 @@ struct supply_effects {
 	 * (is_read), so their readers now wait for another reason. NULL: none. */
 	struct wanted *moved;
 	uint64_t moved_ns;
-	/* GONE: the sample is neither in the cache nor loading. NULL: none. */
+	/* GONE: gone_sample of this space is neither in the cache nor loading. NULL: no
+	 * sample is gone. */
 	struct space *gone;
 	sample_id gone_sample;
-	/* BAD: the sample failed by its own fault; NULL: none. damaged: it will fail
-	 * until its file changes. */
+	/* BAD: bad_sample of this space failed by its own fault; NULL: no sample
+	 * failed. damaged: the sample will fail until its file changes. */
 	struct space *bad;
 	sample_id bad_sample;
 	bool damaged;
@@ -206,12 +210,13 @@ struct supply {
 	const struct daemon_config *config;
 	struct cache *cache;
 	bool copies; /* tensors are copied to files that the kernel can read */
-	/* CONFIG_MOST_DATASETS entries; an unused one has no dataset */
+	/* array of CONFIG_MOST_DATASETS entries; the `dataset` of an unused entry is
+	 * NULL */
 	struct source **sources;
 	size_t n_sources;      /* number of entries of `sources` that were ever used */
 	struct wanted *wanted; /* hash table */
 	struct shares shares;
-	/* one per device; CONFIG_MOST_DATASETS entries */
+	/* array of CONFIG_MOST_DATASETS entries; a device or server has one entry */
 	struct storage *storages;
 	size_t n_storages;
 	struct wanted_queue read; /* samples that wait for a decoder or a program */
@@ -219,7 +224,8 @@ struct supply {
 	struct wanted_queue delayed;
 	uint32_t lack_room;  /* samples delayed because readers have too much open */
 	uint32_t n_deserted; /* spaces without references */
-	/* hash tables of images that several datasets have, and of their samples */
+	/* hash tables of images that several datasets may have, and of the samples with
+	 * these images */
 	struct same *same;
 	struct same_place *same_places;
 	uint64_t cost_ns;    /* mean duration of recent decodes */
@@ -252,7 +258,7 @@ void supply_validate(const struct supply *supply);
 /* --- events ------------------------------------------------------------------------ */
 
 /* Event: a job wants a sample, which is queued unless it is being prepared. urgent: an
- * open waits. needs: used only in the state WANTED_OPEN_ONLY. -ENOMEM */
+ * open waits. needs: ignored if the sample is already requested or loading. -ENOMEM */
 struct want {
 	struct share_job *job;
 	job_id id; /* 0: another daemon wants the sample */
@@ -261,12 +267,12 @@ struct want {
 };
 must_check int supply_want(
 	struct supply *supply, struct wanted *wanted, const struct want *want);
-/* The waiter's job must want the sample. */
+/* Adds a waiter, whose job must already want the sample (supply_want). */
 void supply_wait(struct wanted *wanted, struct waiter *waiter);
-/* Removes a waiter that has given up, if it still waits. */
+/* Removes a waiter whose open has given up. Does nothing if the waiter was answered. */
 void supply_stop_waiting(struct wanted *wanted, struct waiter *waiter);
-/* Opens a tensor that is in the cache. Needs no wanted sample. Returns false if the
- * tensor is not ready. */
+/* Opens a tensor that is in the cache, even if no struct wanted exists for the sample.
+ * Returns false if the tensor is not ready. */
 must_check bool supply_open(struct space *space, sample_id sample);
 void supply_close(struct space *space, sample_id sample);
 /* Ends an open of the wanted sample, and removes the open's pin. */
@@ -283,8 +289,8 @@ struct wanted *supply_next_read(struct supply *supply, uint64_t now_ns,
 	supply_is_elsewhere *is_elsewhere, void *context);
 /* Event: the sample's file was read. The caller has set task.identity. */
 void supply_was_read(struct supply *supply, struct wanted *wanted, uint64_t now_ns);
-/* Event: a decoder is free or, with of_program, a process of a program. Returns the
- * sample to prepare; NULL: there is none, or memory is short. */
+/* Event: a decoder is free or, if of_program is true, a process of a program is free.
+ * Returns the sample to prepare; NULL: there is none, or memory is short. */
 struct wanted *supply_next_decode(struct supply *supply, bool of_program);
 
 struct supply_result {
@@ -299,7 +305,8 @@ struct supply_result {
 /* Event: a sample of a chain was decoded, or has failed. May free `wanted`. */
 void supply_done(struct supply *supply, struct wanted *wanted,
 	const struct supply_result *result, uint64_t now_ns);
-/* Adds the duration of a decode to the means. Called before supply_done. */
+/* Adds the duration of a decode to the mean values of the space and the engine. Called
+ * before supply_done. */
 void supply_note_cost(struct space *space, uint64_t decode_ns);
 /* Event: a program has finished with the sample. Called before supply_done. */
 void program_end(struct supply *supply, const struct wanted *wanted);
@@ -307,7 +314,8 @@ void program_end(struct supply *supply, const struct wanted *wanted);
 void supply_fetched(struct supply *supply, struct wanted *wanted, struct tensor *tensor,
 	uint64_t now_ns);
 /* Event: the sample could not be fetched. If it is still needed, it is queued to be
- * prepared here; otherwise `wanted` may be freed. spare: see cache_spare. */
+ * prepared here; otherwise `wanted` may be freed. spare: the tensor that is then
+ * prepared here is evicted first (cache_spare). */
 void supply_not_fetched(struct supply *supply, struct wanted *wanted, bool spare);
 
 /* Event: time has passed. Queues the samples that are due. */
@@ -320,7 +328,8 @@ void supply_has_room(struct supply *supply);
 /* --- wanted.c ---------------------------------------------------------------------- */
 
 struct wanted *wanted_find(const struct space *space, sample_id sample);
-/* Returns the wanted sample, which is made if there is none. NULL: no memory. */
+/* Returns the wanted sample, which is made if there is none. Returns NULL if memory is
+ * short. */
 struct wanted *wanted_get(struct space *space, sample_id sample);
 void wanted_drop_if_unused(struct wanted *wanted);
 /* Tells whether the sample is tried again after a transient error. */
@@ -354,7 +363,7 @@ void same_gone(struct space *space, sample_id sample);
 /* --- memory.c: how much the daemon may hold ---------------------------------------- */
 
 struct wanted_needs wanted_needs_of(const struct space *space, sample_id sample);
-/* Returns zeros if the sample is refused, or its header can't be read. */
+/* Returns zeros if the sample is refused, or the header of its image can't be read. */
 struct memory_size memory_size_of(
 	const struct supply *supply, const struct space *space, sample_id sample);
 uint64_t memory_tensor_bytes(const struct supply *supply, const struct dataset *dataset,

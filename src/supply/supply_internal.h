@@ -16,8 +16,7 @@ static inline sample_id wanted_sample(const struct wanted *wanted)
 void wanted_queue(struct wanted *wanted);
 /* Sets the state to WANTED_OPEN_ONLY from any other state. */
 void wanted_unqueue(struct wanted *wanted);
-/* Sets the state to WANTED_LOADING. Called when share_next takes the sample. */
-void wanted_taken(struct wanted *wanted);
+void wanted_set_state(struct wanted *wanted, enum wanted_state state);
 /* Tells whether a draw or an open has pinned the sample. */
 bool wanted_is_pinned(const struct wanted *wanted);
 /* Evicts the tensor if the cache exceeds its capacity and no reader has the tensor
@@ -28,8 +27,9 @@ void wanted_answer(struct wanted *wanted, int status, bool bad);
 
 /* --- retry.c --- */
 
-/* Delays a sample that is in no queue. lacks_room: readers have too much open. Returns
- * false if the sample was tried often enough, or is wanted no more. */
+/* Delays a sample that is in no queue. lacks_room: the reason is that readers have too
+ * much open. at_least_ns: least delay. Returns false if the sample was tried often
+ * enough, or is wanted no more. */
 bool retry_later(
 	struct wanted *wanted, bool lacks_room, uint64_t at_least_ns, uint64_t now_ns);
 
@@ -37,8 +37,8 @@ bool retry_later(
 
 /* Counts a sample that begins to load for its program (taken = 1), or stops (-1). */
 void program_change_taken(const struct wanted *wanted, int taken);
-/* Tells whether one more sample may load for the sample's program. True if it has
- * none. */
+/* Tells whether one more sample may load for the sample's program. Returns true if no
+ * program prepares the sample. */
 must_check bool program_has_room(const struct wanted *wanted);
 /* Tells whether a program prepares the sample and has a free process. */
 must_check bool program_may_run(const struct wanted *wanted);
@@ -71,12 +71,13 @@ void same_free(struct supply *supply);
 /* Tells whether there is room for a tensor that a reader waits for. If not, there will
  * be room when a reader closes a file. */
 bool memory_has_room(const struct supply *supply, uint64_t tensor_bytes);
-/* Tells whether the file may be read now. If not, it may be when a decode has begun. */
+/* Tells whether the file may be read now. If not, the file has to wait until the decode
+ * of another file begins. */
 bool memory_may_read(const struct supply *supply, uint64_t file_bytes);
-/* Tells whether the decode may begin now. If not, it may when another decode has
- * ended. */
+/* Tells whether the decode may begin now. If not, the decode has to wait until another
+ * one ends. */
 bool memory_may_decode(const struct supply *supply, uint64_t working);
 void memory_change_working(struct supply *supply, int64_t by);
 
-/* Adds a value to a mean of recent values. *mean is 0 as long as it has no value. */
+/* Adds a value to a mean of recent values. Before the first value *mean is 0. */
 void mean_add(uint64_t *mean, uint64_t value);

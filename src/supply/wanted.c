@@ -76,7 +76,7 @@ struct wanted *wanted_get(struct space *space, sample_id sample)
 	return wanted;
 }
 
-static void change_state(struct wanted *wanted, enum wanted_state state)
+void wanted_set_state(struct wanted *wanted, enum wanted_state state)
 {
 	struct storage *storage = wanted->key.space->source->storage;
 	storage->urgent -= wanted->state == WANTED_URGENT;
@@ -103,7 +103,7 @@ int supply_want(struct supply *supply, struct wanted *wanted, const struct want 
 	} else if (wanted->state != WANTED_QUEUED || !want->urgent) {
 		return 0; /* The sample is already requested, or being prepared. */
 	}
-	change_state(wanted, want->urgent ? WANTED_URGENT : WANTED_QUEUED);
+	wanted_set_state(wanted, want->urgent ? WANTED_URGENT : WANTED_QUEUED);
 	supply->effects.reads = true;
 	return 0;
 }
@@ -111,7 +111,7 @@ int supply_want(struct supply *supply, struct wanted *wanted, const struct want 
 void wanted_queue(struct wanted *wanted)
 {
 	bool urgent = !TAILQ_EMPTY(&wanted->waiters);
-	change_state(wanted, urgent ? WANTED_URGENT : WANTED_QUEUED);
+	wanted_set_state(wanted, urgent ? WANTED_URGENT : WANTED_QUEUED);
 	share_again(&wanted->request);
 }
 
@@ -123,12 +123,7 @@ void wanted_unqueue(struct wanted *wanted)
 		supply->lack_room -= wanted->lacks_room;
 	}
 	share_put_aside(&wanted->request);
-	change_state(wanted, WANTED_OPEN_ONLY);
-}
-
-void wanted_taken(struct wanted *wanted)
-{
-	change_state(wanted, WANTED_LOADING);
+	wanted_set_state(wanted, WANTED_OPEN_ONLY);
 }
 
 bool wanted_is_pinned(const struct wanted *wanted)
@@ -225,10 +220,10 @@ static void make_less_urgent(struct wanted *wanted, struct share_job *job)
 	if (wanted->state == WANTED_OPEN_ONLY)
 		return;
 	if (share_wants(job, &wanted->request) && !waits(wanted, job))
-		/* never fails: the job already wants the request */
+		/* never fails, because the job has already asked for the sample */
 		(void)!share_ask(job, &wanted->request, false);
 	if (wanted->state == WANTED_URGENT && wanted->opens == 0)
-		change_state(wanted, WANTED_QUEUED);
+		wanted_set_state(wanted, WANTED_QUEUED);
 }
 
 /* --- opens ---------------------------------------------------------------------------- */
@@ -241,8 +236,8 @@ bool supply_open(struct space *space, sample_id sample)
 	return true;
 }
 
-/* Queues delayed samples that lacked room, if a close has made room. held: the bytes of
- * cache_least_bytes before the close. */
+/* Queues delayed samples that lacked room, if a close has made room. held: the result
+ * of cache_least_bytes before the close. */
 static void note_closed(struct supply *supply, uint64_t held)
 {
 	if (cache_least_bytes(supply->cache) < held)

@@ -52,8 +52,8 @@ struct tier_policy;
 must_check int tier_policy_new(uint64_t capacity, struct tier_policy **ret);
 void tier_policy_free(struct tier_policy **policy);
 
-/* Returns NULL if the tier does not have the sample. The entry is valid until the next
- * call that adds or removes one. */
+/* Returns the sample's entry; NULL: the tier does not have the sample. The entry is
+ * valid until the next call that adds or removes an entry. */
 const struct tier_entry *tier_policy_find(
 	const struct tier_policy *policy, uint32_t dataset, sample_id id);
 /* Adds an entry, even if this exceeds the capacity. The sample must have no entry yet.
@@ -70,17 +70,17 @@ uint64_t tier_policy_lacks(const struct tier_policy *policy, uint64_t room);
 uint64_t tier_policy_used(const struct tier_policy *policy);
 size_t tier_policy_entries(const struct tier_policy *policy);
 
-/* Copies the next entries, beginning with the one at the hand, and moves the hand behind
- * them. Returns their number: TIER_LOOK, or the number of all entries if this is
- * less. */
+/* Copies the next entries, beginning with the one at the hand, and moves the hand
+ * behind the copied ones. Returns how many were copied: TIER_LOOK, or all entries if
+ * there are fewer. */
 size_t tier_policy_look(struct tier_policy *policy, struct tier_entry ret[TIER_LOOK]);
 /* Returns a limit for look i (from 0) for a new sample of this worth: entries of less
  * worth than the limit may be evicted. In the first half of the TIER_LOOKS looks, the
  * limit is at most 2, so that entries which a running epoch needs stay. */
 uint32_t tier_policy_limit(unsigned i, uint32_t worth);
 /* Chooses entries to evict, moves them and their worths to the front, and returns their
- * number. worth: only entries of less worth are chosen. lacks: bytes to free; fewer are
- * freed if there are not enough such entries. */
+ * number. worth: only entries that are worth less than this are chosen. lacks: bytes to
+ * free. If such entries take fewer bytes, all of them are chosen. */
 size_t tier_policy_choose(struct tier_entry *entries, uint32_t *worths, size_t n,
 	uint32_t worth, uint64_t lacks);
 

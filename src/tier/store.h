@@ -28,10 +28,10 @@ void store_close(struct store **store);
 /* Bytes that are counted for a directory, and for a file's name in its directory. */
 #define STORE_DIRECTORY 4096
 #define STORE_NAME 256
-/* Returns the bytes that a sample of `bytes` bytes takes on the disk, with its file's
- * name. */
+/* Returns how many bytes a sample of `bytes` bytes takes on the disk, including the
+ * name of its file. */
 uint64_t store_room(const struct store *store, uint64_t bytes);
-/* Returns the descriptor of the directory, which the store closes. */
+/* Returns the directory's descriptor, which belongs to the store. */
 int store_directory(const struct store *store);
 
 struct stored {
@@ -58,7 +58,7 @@ struct store_scan {
 	const atomic_bool *stop;
 	/* store_scan sets the fields from here on. */
 	uint64_t directories; /* bytes that all directories take on the disk */
-	/* number of files that belong to no tier; they are left unchanged */
+	/* number of files that belong to no tier, and are left unchanged */
 	uint64_t strange;
 };
 

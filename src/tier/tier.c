@@ -109,12 +109,10 @@ int tier_open(const char *directory, uint64_t capacity, tier_worths *worths,
 static bool wait_for_thread(struct tier *tier)
 {
 	uint64_t until = clock_now_ns() + END_NS;
-	struct timespec deadline = {.tv_sec = (time_t)(until / 1000000000),
-		.tv_nsec = (long)(until % 1000000000)};
 	LOCK_SCOPE(&tier->lock);
 	atomic_store(&tier->stop, true);
 	pthread_cond_broadcast(&tier->offered);
-	while (tier->runs && lock_wait_until(&tier->lock, &tier->settled, &deadline) == 0)
+	while (tier->runs && lock_wait_until(&tier->lock, &tier->settled, until) == 0)
 		;
 	return !tier->runs;
 }
@@ -226,8 +224,9 @@ uint64_t tier_identity(const struct tier_source *source)
 }
 
 /* Returns true if the tier has this version of the sample. If the tier has another
- * version, removes its entry, and stores that version in *ret_outdated: the caller must
- * remove the file of that version. Otherwise ret_outdated->dataset is NULL. */
+ * version, removes that version's entry, and stores the other version in *ret_outdated:
+ * the caller must then remove the file of the other version. Otherwise
+ * ret_outdated->dataset is NULL. */
 static bool find(const struct tier_sample *sample, struct stored *ret_outdated)
 {
 	const struct tier_dataset *dataset = sample->dataset;
@@ -247,9 +246,10 @@ static bool find(const struct tier_sample *sample, struct stored *ret_outdated)
 	return false;
 }
 
-static bool forget_locked(struct tier *tier, const struct tier_sample *sample)
+bool tier_forget(const struct tier_sample *sample)
 {
-	lock_assert_held(&tier->lock);
+	struct tier *tier = sample->dataset->tier;
+	LOCK_SCOPE(&tier->lock);
 	uint32_t number = sample->dataset->number;
 	const struct tier_entry *entry =
 		tier_policy_find(tier->policy, number, sample->id);
@@ -258,13 +258,6 @@ static bool forget_locked(struct tier *tier, const struct tier_sample *sample)
 	tier_policy_remove(tier->policy, number, sample->id);
 	tier_tell_locked(tier);
 	return true;
-}
-
-bool tier_forget(const struct tier_sample *sample)
-{
-	struct tier *tier = sample->dataset->tier;
-	LOCK_SCOPE(&tier->lock);
-	return forget_locked(tier, sample);
 }
 
 static void drop_damaged(const struct tier_sample *sample, const struct stored *stored)

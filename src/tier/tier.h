@@ -34,7 +34,7 @@
 struct tier;
 struct tier_dataset;
 
-/* The question how much a sample of the tier is worth (policy.h), and the answer. */
+/* Asks how much a sample of the tier is worth (policy.h). `worth` is the answer. */
 struct tier_asked {
 	/* The `owner` that was passed to tier_dataset. The object may have been freed:
 	 * use only its address. */
@@ -53,8 +53,8 @@ void tier_close(struct tier **tier);
 const char *tier_directory(const struct tier *tier);
 
 /* Returns the tier's part for the dataset `name`, or NULL if there is no memory. The
- * part can be used until tier_close; after a call of tier_hold, until tier_put. owner:
- * identifies the dataset in calls of tier_worths, until tier_leave. */
+ * part can be used until tier_close. After a call of tier_hold it can be used until
+ * tier_put. owner: identifies the dataset in calls of tier_worths, until tier_leave. */
 struct tier_dataset *tier_dataset(struct tier *tier, const char *name, const void *owner);
 void tier_leave(struct tier_dataset *dataset);
 const char *tier_dataset_directory(const struct tier_dataset *dataset);
@@ -76,15 +76,16 @@ struct tier_sample {
 };
 uint64_t tier_identity(const struct tier_source *source);
 
-/* Copies the bytes of a sample in the tier to `ret`. Returns false if this fails, or if
- * the tier does not have the sample: the caller must fetch it. */
+/* Copies the bytes of a sample in the tier to `ret`. Returns false if the tier does not
+ * have the sample, or can't read it: then the caller must fetch the sample. */
 must_check bool tier_read(const struct tier_sample *sample, void *ret, uint64_t bytes);
 /* Offers a fetched sample. The tier copies the bytes unless it refuses the sample. */
 void tier_offer(
 	const struct tier_sample *sample, const void *bytes, uint64_t n, uint32_t worth);
 
 struct tier_status {
-	/* bytes that the tier may use, bytes that it uses, and number of its samples */
+	/* capacity: bytes that the tier may use; used: bytes that it uses; samples:
+	 * number of its samples */
 	uint64_t capacity, used, samples;
 	uint64_t queued; /* bytes of offered samples that are not written yet */
 	bool ready;	 /* the tier's thread has scanned the directory */

@@ -29,7 +29,8 @@ struct tier_dataset {
 	char *name;
 	uint32_t number;
 	/* (lock) the `owner` that was passed to tier_dataset(); NULL: tier_leave was
-	 * called, or only the tier's directory names the dataset */
+	 * called, or tier_dataset was not called yet, because the dataset was only
+	 * found in the tier's directory */
 	const void *owner;
 	_Atomic uint64_t counts[TIER_COUNTS];
 };
@@ -70,7 +71,8 @@ struct tier {
 	bool ready;  /* (lock) the tier's thread has scanned the directory */
 	bool broken; /* (lock) a write has failed, so nothing is written any more */
 	/* (lock) The full tier refuses samples of worth 0 or 1 until this time, because
-	 * a search for room found only entries that are worth as much. */
+	 * a search for room found too few entries that are worth less than the new
+	 * sample. */
 	uint64_t barren_until_ns;
 	/* (lock) this tier's part of the gauges STAT_TIER_BYTES and STAT_TIER_SAMPLES */
 	uint64_t told_used, told_samples;

@@ -19,12 +19,12 @@
  */
 
 /* An epoch counts as a lap if this many tenths of its samples were consumed. Not all
- * need be: readers that fetch ahead open files of the next epoch before they release
- * the last files of this one. */
+ * have to be consumed, because readers that fetch ahead open files of the next epoch
+ * before they release the last files of this one. */
 #define ENOUGH_OF_TEN 9
 
-/* Estimates how many samples all readers together consumed while this reader read. The
- * time after its last open is taken to be the mean time between two of its opens. */
+/* Estimates how many samples all readers together consumed while this reader read.
+ * Assumes that the reader's last file took as long as the mean of its earlier files. */
 static double span(const struct lap_reader *reader)
 {
 	double opens = reader->opens;
@@ -90,8 +90,8 @@ static void begin_locked(struct watch *watch, uint64_t begun_ns)
 }
 
 /* Returns the thread's entry, or else an entry that may be overwritten: a free one, or
- * that of a thread that has opened no file of this epoch. NULL: all entries belong to
- * other threads that read this epoch. */
+ * that of a thread that has opened no file of this epoch. Returns NULL if all entries
+ * belong to other threads that read this epoch. */
 static struct lap_reader *place_of(struct lap *lap, long thread)
 {
 	struct lap_reader *free = NULL;
@@ -172,8 +172,8 @@ static uint64_t cpu_of(long thread)
 }
 
 /* Adds the processor time that the reader threads have used since the last measurement.
- * Adds nothing if the time of one of these threads was not known now or the last
- * time. */
+ * Adds nothing if the time of one of these threads can't be read now, or could not be
+ * read at the last measurement. */
 static void add_locked(struct watch *watch, const struct lap_reader *readers)
 {
 	struct lap *lap = &watch->lap;

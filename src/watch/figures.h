@@ -33,13 +33,14 @@ struct sched_laps {
 	uint64_t pause_ns; /* time between the previous lap and the latest one */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t decoded, shared, hit;
-	/* processor time of the job's readers since the job was added, as far as it was
-	 * measured; number of samples that the readers got in the measured time */
+	/* cpu_ns: processor time of the job's readers since the job was added, without
+	 * times that were not measured; cpu_samples: number of samples that the readers
+	 * got in the measured time */
 	uint64_t cpu_ns, cpu_samples;
 	/* The fields from here on are about the job's samples and tensors. */
 	bool drawn; /* a sampler chooses the samples of positions */
-	/* number of labels, if each file's label is known before the file is opened,
-	 * but its sample is not; otherwise 0 */
+	/* number of labels, if the label of a file is fixed before the file is opened,
+	 * and the sample is not; otherwise 0 */
 	uint32_t labels;
 	uint64_t sample_bytes;
 	enum sampler_kind sampler;
@@ -59,7 +60,7 @@ struct sched_trace_event {
 	int status; /* 0 or -errno */
 	/* number of the open; 0: the file was opened before the trace began */
 	uint64_t open;
-	uint32_t epoch; /* SCHED_CURRENT: not known yet */
+	uint32_t epoch; /* SCHED_CURRENT: not chosen yet */
 	uint32_t position;
 	sample_id sample;   /* SAMPLE_NONE: not known yet */
 	uint64_t waited_ns; /* time that the open has waited for its tensor */

@@ -51,7 +51,8 @@ void past_free(struct past **past);
 void past_join_locked(struct past *past, const struct job *job);
 /* Stores the last figures of a job that is about to be removed. */
 void past_leave_locked(struct past *past, const struct watch *watch);
-/* Counts a tensor that a reader of the job got, and that was prepared for `made_for`. */
+/* Counts a tensor that a reader of `job` got. made_for: id of the job for which the
+ * tensor was prepared. */
 void past_given_locked(struct past *past, job_id job, uint32_t made_for);
 /* Tells whether it is time for a reading. If so, sets the time of the next one. */
 bool past_is_due(struct past *past, uint64_t now_ns);
@@ -62,5 +63,6 @@ void past_read_locked(const struct past *past, const struct watch *watch,
 	struct history_reading *reading);
 void past_add(struct past *past, const struct history_reading *reading);
 void past_copy_readings(const struct past *past, struct last_hour *ret);
-/* Fills ret->jobs. Returns the number of jobs with a place that were not removed. */
+/* Fills ret->jobs. Returns the number of jobs that have a place and were not
+ * removed. */
 uint32_t past_copy_places_locked(const struct past *past, struct last_hour *ret);

@@ -14,7 +14,7 @@
 #define KEPT_NS UINT64_C(60000000000)
 
 struct trace {
-	uint64_t next, opens; /* number of events, and of opens, so far */
+	uint64_t next, opens; /* numbers of all events and opens of the trace so far */
 	uint64_t asked_ns;
 	struct sched_trace_event ring[EVENTS];
 };

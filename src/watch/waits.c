@@ -8,14 +8,14 @@
 
 /*
  * Counts how long the readers of a job waited, and for what. A job waits as long as at least
- * one of its readers waits. The cause is what happens to the sample of the reader that has
+ * one of its readers waits. The cause follows from the sample of the reader that has
  * waited longest:
  *
  *   storage      the sample is being read, or other reads of the storage have to end first
  *   decoding     the sample is being prepared, or no decoder is free
  *   queue        it is the turn of other jobs' samples, or there is no memory for the sample
  *
- * A fourth cause has no such sample:
+ * A fourth cause does not depend on a sample:
  *
  *   file system  joaderfs itself: the time to answer opens, which callers report (waits_took)
  */

@@ -38,7 +38,8 @@ struct lap_reader {
 	long thread;	/* 0: this entry and all later entries are free */
 	uint32_t epoch; /* the latest epoch of which the thread opened files */
 	uint32_t opens; /* files of that epoch that the thread opened */
-	/* samples that all readers had consumed at the thread's first and last open */
+	/* number of samples that all readers together had consumed at the thread's
+	 * first open (first) and at its last open (last) */
 	uint32_t first;
 	uint32_t last;
 	uint64_t cpu_ns; /* processor time at the last measurement; 0: not measured */
@@ -80,10 +81,11 @@ struct job_totals {
 struct watch {
 	const struct job *job; /* constant */
 	struct job_totals totals;
-	unsigned waiting;  /* readers that wait for a tensor */
-	uint64_t since_ns; /* time of the last waits_count_locked */
+	unsigned waiting;  /* number of readers that wait for a tensor */
+	uint64_t since_ns; /* time of the last call of waits_count_locked */
 	enum wait_cause cause;
-	_Atomic uint64_t own_ns; /* time to answer opens, without waits for tensors */
+	/* total time to answer opens, without waits for tensors */
+	_Atomic uint64_t own_ns;
 	struct lap lap;
 	struct sched_laps laps;
 	uint64_t lap_served; /* totals.served at the last measurement of processor time */
@@ -95,8 +97,8 @@ struct watch {
 /* --- waits.c: how long readers wait, and for what --- */
 
 /* Adds the time since the last call to the job's waits, if a reader waited, and returns
- * it in ns. Then determines the cause of the wait that goes on. first: the sample of the
- * reader that has waited longest; NULL: no reader waits. */
+ * it in ns. Then determines the cause for which readers wait from now on. first: the
+ * sample of the reader that has waited longest; NULL: no reader waits. */
 uint64_t waits_count_locked(
 	struct watch *watch, const struct wanted *first, uint64_t now_ns);
 /* Counts a reader that begins to wait for the sample (change = 1), or whose wait ends
@@ -131,7 +133,8 @@ void lap_measure(struct watch *watch);
 
 /* --- trace.c: opens and closes of readers --- */
 
-/* Counts an open. Returns its number in the trace; 0: no client reads the trace. */
+/* Counts an open. Returns the open's number in the trace; 0: no client reads the
+ * trace. */
 uint64_t trace_open_locked(struct watch *watch);
 /* Adds the event to the trace, if a client reads it. */
 void trace_note_locked(struct watch *watch, const struct sched_trace_event *event);

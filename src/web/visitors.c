@@ -7,7 +7,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-/* length of the part of an IPv6 address that identifies the network */
+/* number of bytes of an IPv6 address that identify the network */
 #define OF_ONE_NETWORK 8
 
 static bool is_same(const struct sockaddr_storage *a, const struct sockaddr_storage *b)

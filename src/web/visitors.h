@@ -36,7 +36,7 @@ struct visitor {
 /* The connections, sorted by the time when their present request began. */
 TAILQ_HEAD(visitors, visitor);
 
-/* Adds a connection, and ends one if there are now too many. Returns NULL if there is no
+/* Adds a connection. If there are now too many, ends one. Returns NULL if there is no
  * memory. */
 struct visitor *visitors_add(
 	struct visitors *visitors, const struct sockaddr *address, int fd);

@@ -24,8 +24,8 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
-/* Limit of libmicrohttpd. Twice VISITORS_MOST, because a connection that is being ended
- * stays open for a moment. */
+/* Limit of libmicrohttpd. A connection that is being ended stays open for a moment, so
+ * the limit is twice VISITORS_MOST. */
 #define MOST_CONNECTIONS (2 * VISITORS_MOST)
 #define MOST_NS UINT64_C(10000000000)
 /* Bytes of memory per connection, enough for the head of a request. */
@@ -181,15 +181,12 @@ static int start_library(struct web *web, const struct sockaddr_storage *address
 
 static int milliseconds(const struct web *web, uint64_t overdue_ns)
 {
-	uint64_t now_ns = clock_now_ns();
+	int left_ms = clock_ms_until(overdue_ns);
 	MHD_UNSIGNED_LONG_LONG ms;
 	if (MHD_get_timeout(web->daemon, &ms) != MHD_YES || ms > INT_MAX)
 		ms = INT_MAX;
-	if (overdue_ns != UINT64_MAX) {
-		uint64_t left_ns = overdue_ns > now_ns ? overdue_ns - now_ns : 0;
-		if (left_ns / 1000000 + 1 < ms)
-			ms = left_ns / 1000000 + 1;
-	}
+	if (left_ms >= 0 && (MHD_UNSIGNED_LONG_LONG)left_ms < ms)
+		ms = (MHD_UNSIGNED_LONG_LONG)left_ms;
 	return ms < INT_MAX ? (int)ms : -1;
 }
 

@@ -7,7 +7,7 @@
 
 /*
  * A small HTTP server for monitoring. GET /metrics returns the same data as the mount's
- * file metrics, in Prometheus' text format, or in OpenMetrics if the request accepts it.
+ * file metrics: in OpenMetrics if the request accepts it, else in Prometheus' format.
  * GET /dashboard.html returns the same page as the mount's file dashboard.html.
  *
  *   Flow: main starts the server when the mount exists, and ends it before the scheduler ends.

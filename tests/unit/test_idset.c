@@ -64,7 +64,7 @@ Test(idset, is_what_the_bitmap_is)
 		}
 }
 
-Test(idset, follows_additions_and_removals)
+Test(idset, follows_removals)
 {
 	struct rng rng;
 	rng_seed(&rng, 2);
@@ -72,13 +72,9 @@ Test(idset, follows_additions_and_removals)
 		struct pair pair = random_pair(&rng, bounds[i], 8);
 		for (uint32_t n = 0; n < bounds[i]; n++) {
 			uint32_t id = (uint32_t)rng_below(&rng, bounds[i]);
-			if (idset_contains(pair.set, id)) {
+			if (idset_contains(pair.set, id))
 				idset_remove(pair.set, id);
-				roaring_bitmap_remove(pair.twin, id);
-			} else {
-				idset_add(pair.set, id);
-				roaring_bitmap_add(pair.twin, id);
-			}
+			roaring_bitmap_remove(pair.twin, id);
 		}
 		compare(&pair);
 		free_pair(&pair);

@@ -87,10 +87,7 @@ Test(sampler, what_was_given_is_no_longer_contained)
 		cr_assert_not(sampler_contains(sampler, 1, given));
 		cr_assert(sampler_contains(sampler, 2, given));
 		cr_assert_not(sampler_contains(sampler, 2, 200));
-		roaring_bitmap_t *copy = sampler_copy_remaining(sampler, 1);
-		cr_assert_eq(roaring_bitmap_get_cardinality(copy), 99);
-		cr_assert_not(roaring_bitmap_contains(copy, given));
-		roaring_bitmap_free(copy);
+		cr_assert_eq(sampler_remaining(sampler, 1), 99);
 		sampler_free(&sampler);
 	}
 }

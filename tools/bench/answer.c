@@ -3,7 +3,8 @@
 
 #include "../prepare/joaderfs_prepare.h"
 
-/* Answers each sample with the same array. tools/bench/programs.c measures it. */
+/* A program of [preparation NAME] that answers each sample with the same array.
+ * tools/bench/programs.c measures how long this takes. */
 
 int main(void)
 {

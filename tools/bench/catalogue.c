@@ -98,8 +98,8 @@ struct writer {
 	char *path;
 };
 
-/* Adds a copy of the row `one`, for shard number `shard`, whose name is in the path of the
- * copy. */
+/* Adds a copy of the row `one` for shard number `shard`. The path in the copy has the
+ * name of this shard. */
 static void add_row(struct writer *writer, const struct row *one, size_t shard)
 {
 	const char *first = strchr(one->path, '/') + 1;

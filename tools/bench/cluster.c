@@ -4,11 +4,15 @@
 /*
  * cluster
  *
- * Measures the costs of several nodes: the CPU time, of both ends and the kernel, of sending a
- * tensor of 150 KB to another daemon over loopback, for several numbers of concurrent requests
- * (from a sealed file in memory, from memory, from memory by TLS); the time, in one thread, of
- * finding the home of a sample, and of dividing a global mini-batch. All figures are the best of
- * several rounds.
+ * Measures the costs of several nodes:
+ *
+ *   - the CPU time, of both ends and the kernel, in which a tensor of 150 KB gets to
+ *     another daemon over loopback: from a sealed file in memory, from memory, and from
+ *     memory by TLS, each for several numbers of concurrent requests;
+ *   - the time in which one thread finds the home of a sample;
+ *   - the time in which one thread divides a global mini-batch.
+ *
+ * All figures are the best of several repetitions.
  */
 
 #include "base/clock.h"
@@ -29,7 +33,7 @@
 #define TENSOR_BYTES (224u * 224 * 3)
 #define TENSORS 64
 #define ROUNDS 15
-#define FETCHES 1600 /* fetches in a round */
+#define FETCHES 1600 /* fetches in one repetition */
 #define HOMES 500000
 
 struct tensors {
@@ -71,7 +75,8 @@ static void asked(void *context, struct peer_request *request,
 	peer_answer(request, &tensor);
 }
 
-/* Concurrent fetches, each with memory of its own. */
+/* Concurrent fetches. places: the memory that receives the tensor of each fetch;
+ * missing: number of fetches that have not ended. */
 struct batch {
 	uint8_t *places[TENSORS];
 	atomic_int missing;

@@ -94,7 +94,7 @@ static void append(const struct coord_engine *engine, const struct coord_job *jo
 	ensure(engine->append(engine->context, view->run, token, &to) == 0);
 }
 
-/* A node that has all ranks also reads them by one call. */
+/* Reads the samples of all ranks by one call, as a node does that has all ranks. */
 static void read_back(const struct coord_engine *engine, const struct coord_job *job,
 	const struct coord_view *view, uint32_t i)
 {

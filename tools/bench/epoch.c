@@ -4,14 +4,16 @@
 /*
  * epoch
  *
- * Measures the cost of an event in the epoch engine (src/epoch). 64 jobs of 100,000 positions take
- * turns, so that a job's data have left the processor's caches when its turn comes. All samples are
- * prepared before; effects are discarded. The figures are CPU times of one thread, medians of
- * rounds of a fifth of an epoch.
+ * Measures the cost of an event in the epoch engine (src/epoch). 64 jobs of 100,000
+ * positions take turns, so that a job's data have left the processor's caches when its
+ * turn comes. The engine is told that all samples are prepared, and its records are only
+ * counted. The figures are CPU times of one thread: medians of five measurements, each
+ * of a fifth of an epoch.
  *
- * Each job is read as by eight threads: through epoch-NNNN, in order; through current/, in order;
- * through current/ in random order, as by a script that shuffles by itself. With current/ the
- * second epoch is measured, while the last files of the first are open.
+ * Each job has eight readers, and is read in three ways: through epoch-NNNN in order;
+ * through current/ in order; and through current/ in random order, as by a script that
+ * shuffles. With current/ the second epoch is measured, while the last files of the
+ * first are open.
  */
 
 #include "base/clock.h"

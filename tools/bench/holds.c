@@ -4,10 +4,11 @@
 /*
  * holds [SAMPLES]
  *
- * Prints the longest time for which a thread holds the scheduler's lock while jobs join, begin
- * epochs, read and leave. There are 1.28 million samples, or SAMPLES, with the sampler exchange;
- * once with layout flat and once with classes. All samples are one image on a tmpfs. The times
- * include interruptions by other programs. addr2line shows which function released the lock.
+ * Prints the longest time for which a thread holds the scheduler's lock while jobs join,
+ * begin epochs, read and leave. The jobs have 1.28 million samples, or SAMPLES, and the
+ * sampler exchange, first in layout flat, then in layout classes. All samples are one
+ * image on a tmpfs. The times include interruptions by other programs. addr2line shows
+ * which function released the lock.
  */
 
 #include "base/clock.h"

@@ -4,9 +4,10 @@
 /*
  * joins [IDS]
  *
- * Measures how long a job that joins or leaves holds the scheduler's lock, with an exchange
- * sampler that has other jobs. There are 1.28 million ids, or IDS. Each line has the longest step
- * that needs the lock, and the time of the work that does not need it.
+ * Measures how long a job that joins or leaves holds the scheduler's lock, with an
+ * exchange sampler that also has other jobs. There are 1.28 million ids, or IDS. Each
+ * line has the time of the longest step that needs the lock, and the time of all work
+ * that does not need the lock.
  */
 
 #include "base/clock.h"

@@ -4,11 +4,11 @@
 /*
  * journal [DIRECTORY]
  *
- * Measures the cost of a job's journal: of a record in memory; of records written to the kernel in
- * groups of 1, 4 and 64, as if so many readers opened files at once; and of reading the journal
- * after a restart. Also measures the listing of 300 saved orders of each of 64 jobs. The figures
- * are the best of several rounds in one thread; nothing waits for the disk. The default DIRECTORY
- * is $TMPDIR, or else /tmp.
+ * Measures the cost of a job's journal: of a record in memory; of records that are
+ * written to the kernel 1, 4 or 64 at a time, as if so many readers opened files at
+ * once; and of reading the journal after a restart. Also measures the listing of 300
+ * saved orders of each of 64 jobs. The figures are the best of several repetitions in one
+ * thread; nothing waits for the disk. The default DIRECTORY is $TMPDIR, or else /tmp.
  */
 
 #include "base/clock.h"
@@ -40,7 +40,8 @@ static struct journal *open_journal(const char *directory, size_t *ret_records)
 	return journal;
 }
 
-/* Returns ns per record. Records are flushed to the kernel in groups; group 0: never. */
+/* Returns ns per record. `group` records at a time are flushed to the kernel; 0: records
+ * are never flushed. */
 static double round_of(struct journal *journal, enum record_kind kind, uint32_t group)
 {
 	struct record record = {.kind = kind, .reader = {.thread = 12345}};
@@ -101,7 +102,8 @@ static void print_replay(const char *directory)
 	journal_close(&journal);
 }
 
-/* The daemon lists the saved orders of a job when the job is added. */
+/* Measures the listing of the saved orders, which the daemon does for each job that is
+ * added. */
 static void print_orders(const char *directory)
 {
 	enum { JOBS = 64, EPOCHS = 300 };

@@ -7,14 +7,12 @@ void __real_lock_take(struct lock *lock);
 void __real_lock_release(struct lock *lock);
 void __real_lock_yield(struct lock *lock);
 void __real_lock_wait(struct lock *lock, pthread_cond_t *cond);
-int __real_lock_wait_until(
-	struct lock *lock, pthread_cond_t *cond, const struct timespec *deadline);
+int __real_lock_wait_until(struct lock *lock, pthread_cond_t *cond, uint64_t deadline_ns);
 void __wrap_lock_take(struct lock *lock);
 void __wrap_lock_release(struct lock *lock);
 void __wrap_lock_yield(struct lock *lock);
 void __wrap_lock_wait(struct lock *lock, pthread_cond_t *cond);
-int __wrap_lock_wait_until(
-	struct lock *lock, pthread_cond_t *cond, const struct timespec *deadline);
+int __wrap_lock_wait_until(struct lock *lock, pthread_cond_t *cond, uint64_t deadline_ns);
 
 void __wrap_lock_take(struct lock *lock)
 {
@@ -44,11 +42,10 @@ void __wrap_lock_wait(struct lock *lock, pthread_cond_t *cond)
 	lock_calls_begin(lock);
 }
 
-int __wrap_lock_wait_until(
-	struct lock *lock, pthread_cond_t *cond, const struct timespec *deadline)
+int __wrap_lock_wait_until(struct lock *lock, pthread_cond_t *cond, uint64_t deadline_ns)
 {
 	lock_calls_end(lock, __builtin_return_address(0));
-	int err = __real_lock_wait_until(lock, cond, deadline);
+	int err = __real_lock_wait_until(lock, cond, deadline_ns);
 	if (!err)
 		lock_calls_woken();
 	lock_calls_begin(lock);

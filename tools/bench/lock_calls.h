@@ -6,8 +6,9 @@
 #include "base/lock.h"
 
 /*
- * Observes locks. bench.mk links programs that measure locks so that lock_take and similar
- * functions go to lock_calls.c, which also calls the functions below. The program defines these.
+ * Lets a program observe its locks. The linker (bench.mk) replaces lock_take and similar
+ * functions by those of lock_calls.c, which also call the functions below. The program
+ * defines the functions below.
  *
  *   Threads: any; the lock is held in all functions except lock_calls_taking.
  */

@@ -4,15 +4,19 @@
 /*
  * many READERS WORKERS SLEEP_US READS
  *
- * Measures the scheduler, the cache and the decoders without a mount. READERS threads read READS
- * samples in total. If SLEEP_US is 0, the threads read eight jobs, and all samples are in the cache
- * from the start. Otherwise they read one job, and WORKERS decoders sleep SLEEP_US microseconds per
- * sample in addition to decoding.
+ * Measures the scheduler, the cache and the decoders without a mount. READERS threads
+ * read READS samples in total. If SLEEP_US is 0, the threads read eight jobs, and all
+ * samples are in the cache from the start. Otherwise they read one job, and WORKERS
+ * decoders sleep SLEEP_US microseconds per sample in addition to decoding.
  *
- * Prints JSON: the samples per second; for each place in the code that releases a lock, how often
- * and how long the lock was held (including about 20 ns for the clock), separately for more than
- * 100 us, in which the thread had usually lost its CPU; how often a thread had to wait for a lock;
- * and how many threads were woken from a wait.
+ * Prints JSON:
+ *
+ *   - the samples per second;
+ *   - for each place in the code that releases a lock, how often and how long the lock
+ *     was held until then, including about 20 ns for the clock. Holds of more than 100 us
+ *     are counted separately, because the thread had usually lost its CPU in them;
+ *   - how often a thread had to wait for a lock;
+ *   - how many threads were woken from a wait.
  */
 
 #include "base/clock.h"

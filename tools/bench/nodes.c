@@ -2,10 +2,11 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * nodes URL SOCKET NODES: measures the load of NODES nodes on the Redis server that connects them.
- * Each node has one rank of one training, and runs its coordinator (src/coord) without a daemon.
- * First each rank reads 100 samples a second; then all ranks are idle. The server counts its CPU
- * time, and the requests: calls of the library, and reads of sockets, which are round trips.
+ * nodes URL SOCKET NODES: measures the load of NODES nodes on the Redis server that
+ * connects them. Each node has one rank of one training, and runs its coordinator
+ * (src/coord) without a daemon. First each rank reads 100 samples a second; then all
+ * ranks are idle. The server tells its CPU time, the calls of the function library, and
+ * how often it read from a socket, which is the number of round trips.
  */
 
 #include "base/clock.h"
@@ -34,7 +35,7 @@ int main(void)
 #define TTL_NS (5 * SECOND_NS)
 #define RATE 100		  /* samples per second and rank */
 #define OFTEN_NS (SECOND_NS / 10) /* interval between two advances of the readers */
-#define EACH 20000 /* samples of each rank in an epoch, more than are read */
+#define EACH 20000 /* samples of each rank in an epoch; the measurement reads fewer */
 #define READING_S 10
 #define QUIET_S 40
 #define IDLE_S 20

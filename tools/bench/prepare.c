@@ -132,7 +132,8 @@ static void read_rows(struct jpeg_decompress_struct *info, uint8_t *pixels)
 {
 	size_t stride = (size_t)info->output_width * 3;
 	while (info->output_scanline < info->output_height) {
-		uint8_t *rows[4]; /* two would be enough for 4:2:0 */
+		/* libjpeg returns at most four rows at a time, and two with 4:2:0 */
+		uint8_t *rows[4];
 		for (unsigned i = 0; i < 4; i++)
 			rows[i] = pixels + (info->output_scanline + i) * stride;
 		jpeg_read_scanlines(info, rows, 4);

@@ -42,12 +42,15 @@ struct work {
 	bool map, yields;
 	size_t at_once;		 /* bytes */
 	pthread_barrier_t ready; /* all threads, and the main thread, begin together */
-	atomic_int next;	 /* number of files taken so far, in all `times` */
+	/* number of files taken so far, counted over all repetitions (`times`) */
+	atomic_int next;
 };
 
 struct reading {
 	uint64_t bytes,
-		sum; /* sum of the bytes, so that each page of a mapping is read */
+		/* sum of the values of the bytes: computing it reads each page of a
+		 * mapping */
+		sum;
 	uint64_t open_ns, read_ns, close_ns;
 };
 

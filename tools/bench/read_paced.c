@@ -28,7 +28,6 @@
 #define PREFETCH 64
 #define BATCH 8
 #define BUFFER_BYTES (1 << 20)
-#define NS_PER_MS 1e6
 
 struct training {
 	int directory;
@@ -49,8 +48,7 @@ static int is_sample(const struct dirent *entry)
 
 static void sleep_until(uint64_t ns)
 {
-	struct timespec time = {
-		.tv_sec = (time_t)(ns / SECOND_NS), .tv_nsec = (long)(ns % SECOND_NS)};
+	struct timespec time = timespec_of_ns(ns);
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
 		;
 }
@@ -105,8 +103,7 @@ static void *worker(void *context)
 static uint64_t take_batch(struct training *training, uint64_t end_ns)
 {
 	uint64_t begin = clock_now_ns();
-	struct timespec end = {.tv_sec = (time_t)(end_ns / SECOND_NS),
-		.tv_nsec = (long)(end_ns % SECOND_NS)};
+	struct timespec end = timespec_of_ns(end_ns);
 	int err = 0;
 	pthread_mutex_lock(&training->mutex);
 	while (!training->ends && err == 0 && training->fetched - training->used < BATCH)

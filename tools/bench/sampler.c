@@ -29,7 +29,7 @@
 #define M 1000000
 #define UNIVERSE (2 * M)
 #define ROUNDS 5000
-#define LATE 64 /* "late" begins when one of LATE ids is left */
+#define LATE 64 /* "late" begins when a part of 1 / LATE of the ids is left */
 #define MAX_JOBS 128
 
 enum sets { PREFIXES, SUBSETS, HALVES };
@@ -37,10 +37,12 @@ enum sets { PREFIXES, SUBSETS, HALVES };
 struct scenario {
 	enum sets sets;
 	size_t jobs;
-	/* streams skip some rounds, which changes the order of their sizes */
+	/* each stream skips one of eight rounds, which changes the order of the streams'
+	 * sizes */
 	bool late;
-	size_t rounds;	    /* 0: until all epochs end */
-	const char *theirs; /* time of JOADER's insertion in ms, and of a round in us */
+	size_t rounds; /* 0: until all epochs end */
+	/* printed figures of JOADER's own code: time of an insertion, and of a round */
+	const char *theirs;
 };
 
 static const char *const names[] = {

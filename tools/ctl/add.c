@@ -24,14 +24,6 @@ struct inis {
 	bool template;
 };
 
-static int read_file(const char *file, char **ret, size_t *ret_bytes)
-{
-	if (strcmp(file, "-") == 0)
-		return read_all(STDIN_FILENO, ret, ret_bytes);
-	auto_close int fd = open(file, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : read_all(fd, ret, ret_bytes);
-}
-
 static bool add_file(struct inis *inis, const char *file)
 {
 	const char *name = strcmp(file, "-") == 0 ? "standard input" : file;

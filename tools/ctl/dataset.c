@@ -43,8 +43,8 @@ static int add_file(const char *socket_path, const char *file)
 
 /* --- dataset add NAME -S KEY=VALUE -------------------------------------------------------- */
 
-/* Adds the dataset that *text describes; its relative paths start from the current
- * directory. Closes `out`, which writes *text. */
+/* Adds a dataset. Its ini was printed to `out`; closing `out` completes the ini in
+ * *text. Relative paths in the ini start from the current directory. */
 static int add_name(const char *socket_path, const char *name, FILE *out, char **text)
 {
 	auto_free char *here = getcwd(NULL, 0);

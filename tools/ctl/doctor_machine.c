@@ -52,8 +52,8 @@ static bool is_administrator(void)
 		!(data[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective &
 			CAP_TO_MASK(CAP_SYS_ADMIN)))
 		return false;
-	/* A user name space gives the capability to users who do not administer the
-	 * machine. The first name space alone maps all ids to themselves. */
+	/* Users who do not administer the machine have CAP_SYS_ADMIN, too, in a user
+	 * name space. Only the first name space maps all ids to themselves. */
 	auto_fclose FILE *in = fopen("/proc/self/uid_map", "re");
 	return in && fscanf(in, "%" SCNu64 " %" SCNu64, &first, &mapped) == 2 &&
 	       first == 0 && mapped == 0;
@@ -125,7 +125,8 @@ static void check_kernel(struct findings *findings)
 			minor);
 }
 
-/* The daemon sets the read-ahead of its mounts in /sys/class/bdi. */
+/* Tells how far the kernel reads ahead. The daemon can raise this only if it may write
+ * to /sys/class/bdi. */
 static void check_read_ahead(struct findings *findings)
 {
 	if (access("/sys/class/bdi", W_OK) == 0)

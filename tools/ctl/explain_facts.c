@@ -15,7 +15,8 @@
 /* The lines "KIND key=value ..." come from src/files/text_explain.c. */
 
 #define NS 1e9
-/* A job is left out if it has read nothing for the time of two epochs plus this. */
+/* A job is left out if it has read nothing for the time of two epochs and this many
+ * seconds. */
 #define IDLE_SECONDS 60
 
 static void take_daemon(const char *line, struct explain_facts *ret)
@@ -46,8 +47,8 @@ static void take_laps(const char *line, struct explain_job *ret)
 	ret->ended = facts_number(line, "ended_ns") / NS;
 }
 
-/* Computes a job's means over its latest epochs. Uses the latest epoch, and earlier
- * ones that began after `since`, when all present jobs were reading. */
+/* Computes a job's means over its latest epoch, and over the earlier epochs that began
+ * after `since`. All present jobs have been reading since then. */
 static void take_mean(struct explain_job *job, double since)
 {
 	size_t n = (size_t)fmin(job->laps, EXPLAIN_LAPS), i;

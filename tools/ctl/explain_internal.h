@@ -26,7 +26,8 @@ struct explain_job {
 	/* mean duration of those epochs in which all present jobs were reading */
 	double seconds;
 	double waited[EXPLAIN_CAUSES]; /* waits in the last epoch, by cause */
-	/* mean of the same epochs: sum of the waits of all readers in an epoch */
+	/* sum of the waits of all readers in an epoch: the mean over the epochs that
+	 * `seconds` counts */
 	double waited_all;
 	double decoded, shared, hit;
 	double read, decode; /* per sample: time to read; processor time to decode */
@@ -77,9 +78,9 @@ struct explain_answer {
 
 must_check int explain_simulate(
 	const struct explain_facts *facts, struct explain_answer *ret);
-/* Returns the factor by which a job's simulated times are multiplied to predict its
- * real times. It is 1 if the measured time is within the range of the simulated runs,
- * because then chance explains the difference. */
+/* Returns the factor by which a job's simulated times are multiplied to predict its real
+ * times. The factor is 1 if the measured time is within the range of the simulated runs,
+ * because chance then explains the difference. */
 double explain_factor(
 	const struct explain_job *job, const struct timed_outcome *simulated);
 /* Returns the relative error of the simulated time: 0 if it equals the measured
@@ -99,7 +100,8 @@ struct explain_plan {
 	size_t n_rows, best; /* best: index of the recommended row */
 };
 
-/* Simulates n jobs like number `job`, which begin one after another within an epoch. */
+/* Simulates n jobs that are like job number `job`, and begin one after another within an
+ * epoch. */
 must_check int explain_plan(const struct explain_facts *facts, size_t job, unsigned n,
 	struct explain_plan *ret);
 

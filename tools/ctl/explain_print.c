@@ -15,7 +15,7 @@ static const char *const keys[EXPLAIN_CAUSES] = {
 	"storage", "decoding", "queue", "filesystem"};
 
 /* Computes for each cause the part of the epoch in which at least one reader waited for
- * it. Readers that wait at the same time count once. Returns the sum. */
+ * this cause. Readers that wait at the same time count once. Returns the sum. */
 static double exposed(const struct explain_job *job, double ret[static EXPLAIN_CAUSES])
 {
 	double sum = 0;

@@ -75,8 +75,8 @@ static struct timed_job job_of(
 		.absent = job->left_out};
 }
 
-/* Each job starts as many seconds after the first job as it did in the daemon, less
- * whole epochs. */
+/* Each job starts as long after the first job as in the daemon. If this is more than an
+ * epoch of the job, whole epochs are subtracted. */
 static void set_starts(const struct explain_facts *facts, struct timed_world *world)
 {
 	double first = HUGE_VAL;
@@ -207,7 +207,9 @@ static void change_cache(struct changing *changing)
 	for (size_t i = 0; i < 3; i++) {
 		struct timed_world world = *changing->base;
 		if (i < 2 && sizes[i] > all && now >= all)
-			continue; /* both caches hold all samples, so nothing changes */
+			/* the present cache and this one hold all samples, so nothing
+			 * changes */
+			continue;
 		if (i == 2 && now >= all)
 			continue;
 		world.cache = sizes[i] / changing->answer->scale;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* text: in the list of all commands, and in the help of this command; more: only in the
- * help of this command */
+/* text: printed in the list of all commands, and in the help of this command; more:
+ * printed only in the help of this command */
 static const struct command_help {
 	const char *name, *arguments, *text, *more;
 } commands[] = {

@@ -97,9 +97,9 @@ static void wait_for(pid_t child)
 		;
 }
 
-/* Runs in the guard process. Waits until joaderctl sends a byte, because the daemon
- * serves the mount, or until joaderctl ends. If joaderctl has sent nothing, unmounts
- * the mount, unless it is served. */
+/* Runs in the guard process. Waits until joaderctl ends, or sends a byte, which tells
+ * that the daemon serves the mount. If no byte came, and no process serves the mount,
+ * unmounts the directory. */
 static _Noreturn void guard(const char *directory, int fd)
 {
 	struct statx st;

@@ -4,6 +4,7 @@
 #include "request.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -59,6 +60,14 @@ int read_all(int fd, char **ret, size_t *ret_bytes)
 	int err = -errno;
 	free(data);
 	return err;
+}
+
+int read_file(const char *file, char **ret, size_t *ret_bytes)
+{
+	if (strcmp(file, "-") == 0)
+		return read_all(STDIN_FILENO, ret, ret_bytes);
+	auto_close int fd = open(file, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : read_all(fd, ret, ret_bytes);
 }
 
 static int send_all(int fd, const char *data, size_t bytes)
@@ -124,7 +133,8 @@ static void clear(struct answer *answer)
 	answer->is_shown = false;
 }
 
-/* Shows the first line of the daemon's status, unless this line is about a job. */
+/* Shows the daemon's long work, which can be the reason of the wait: the first line of
+ * the daemon's status, unless this line is about a job. */
 static void show(struct answer *answer)
 {
 	const char *const arguments[] = {"status"};

@@ -6,7 +6,6 @@
 #include "request.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdbool.h>
 #include <string.h>
@@ -18,11 +17,7 @@
 static int read_checkpoint(const char *file, char **ret)
 {
 	size_t bytes = 0;
-	bool is_input = strcmp(file, "-") == 0;
-	auto_close int fd = is_input ? -1 : open(file, O_RDONLY | O_CLOEXEC);
-	int err = !is_input && fd < 0
-			  ? -errno
-			  : read_all(is_input ? STDIN_FILENO : fd, ret, &bytes);
+	int err = read_file(file, ret, &bytes);
 	if (err)
 		complain("%s: %s", file, strerror(-err));
 	return err;
@@ -77,9 +72,9 @@ static int copy_to_output(int fd)
 	return 0;
 }
 
-/* Standard output may be a pipe whose reader is slow. So that the daemon never waits
- * for it, the daemon writes to a regular file: to standard output, if it is an empty
- * one, or else to a temporary file, which is copied afterwards. */
+/* The daemon must not wait for a slow reader of standard output, so it gets a regular
+ * file to write to. This is standard output itself, if that is an empty regular file, or
+ * else a temporary file, which joaderctl copies to standard output afterwards. */
 int export_job(const char *socket_path, int argc, char **argv)
 {
 	if (argc != 2) {

@@ -24,7 +24,8 @@ struct run {
 	int n_options; /* number of words in argv that are passed to `add` */
 	char **command;
 	char *name, *directory; /* directory: path of the job's current/ */
-	/* signals: those to wait for; mask: the signal mask before they were blocked */
+	/* signals: the signals to wait for; mask: the signal mask before these signals
+	 * were blocked */
 	sigset_t signals, mask;
 };
 

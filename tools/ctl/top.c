@@ -228,8 +228,7 @@ static bool wait_for_event(struct live *live, const sigset_t *signals, uint64_t 
 	struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
 	uint64_t now_ns = clock_now_ns();
 	uint64_t left_ns = *due_ns > now_ns ? *due_ns - now_ns : 0;
-	struct timespec left = {.tv_sec = (time_t)(left_ns / 1000000000),
-		.tv_nsec = (long)(left_ns % 1000000000)};
+	struct timespec left = timespec_of_ns(left_ns);
 	int n = ppoll(&keys, 1, &left, signals);
 	if (ends)
 		return false;

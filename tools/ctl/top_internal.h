@@ -107,8 +107,8 @@ struct top_sample {
 /* Asks the daemon for its counters. Returns false after a failure; the reason was
  * printed. */
 must_check bool top_sample_get(const char *socket_path, struct top_sample *ret);
-/* Computes the rates since the previous reading, `before`. It is NULL for the first
- * reading. */
+/* Computes the rates since the previous reading. `before` is NULL if `sample` is the
+ * first reading. */
 void top_sample_compare(struct top_sample *sample, const struct top_sample *before);
 void top_sample_free(struct top_sample *sample);
 
@@ -126,7 +126,8 @@ struct top_view {
 	int width, height; /* height is 0 if it is unlimited */
 	bool attributes;
 };
-/* A full screen's last line has no newline, all others have one. message may be NULL. */
+/* Ends each line with a newline, except the last line of a full screen. message may be
+ * NULL. */
 void top_print_screen(FILE *out, const struct top_sample *sample,
 	const struct top_view *view, const char *message);
 

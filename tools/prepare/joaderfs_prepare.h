@@ -19,8 +19,8 @@
  *         }
  *     }
  *
- * A sample stays until the next one. The functions end the program if there is no
- * memory, or if the daemon has ended.
+ * A sample stays in memory until the next one is read. The functions end the program if
+ * there is no memory, or if the daemon has ended.
  */
 
 #include <stdint.h>

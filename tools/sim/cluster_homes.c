@@ -28,7 +28,8 @@ static int make_place(uint32_t n, struct place **ret)
 struct balance {
 	double most, least; /* most and least samples of a node, relative to the mean */
 	double joins;	    /* fraction of the samples that move when a node joins */
-	double remainder; /* the same fraction, if the home is the id modulo the number of nodes */
+	/* fraction that moves if the home is the id modulo the number of nodes */
+	double remainder;
 };
 
 static int run_balance(uint32_t n, struct balance *ret)

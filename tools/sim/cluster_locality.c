@@ -10,9 +10,9 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Simulates global mini-batches in which each cached sample is in the cache of one random
- * node. Counts the samples that move to another node because its learners have too few (Yang
- * and Cong, HiPC 2019, section on load imbalance). */
+/* Simulates global mini-batches in which each cached sample is in the cache of one
+ * random node. Counts the samples that move to nodes whose learners would otherwise have
+ * too few of them (Yang and Cong, HiPC 2019, section on load imbalance). */
 
 #define SEED 1
 /* Approximate number of samples in all batches of a setting. */

@@ -22,7 +22,7 @@
  * more than 30 with 256 nodes, but do not print r, B and s; the values here are assumptions.
  */
 #define SAMPLE_BYTES 110e3 /* mean of ImageNet's files */
-#define PREPARED 5500.	   /* r: 44 cores at 8 ms */
+#define PREPARED 5500.	   /* r: 44 cores, each with 8 ms per sample */
 #define NETWORK 12.5e9	   /* EDR InfiniBand */
 #define LEARNERS 4	   /* per node */
 #define EPOCHS 90

@@ -236,7 +236,7 @@ roaring_bitmap_t *dsa_tree_copy_remaining(const struct dsa_tree *tree, stream_id
 /*
  * Checks three properties. The sizes ascend. No two vertices of a path have a common element: the
  * size of their union is the sum of their sizes. The union of the vertices down to a level is the
- * intersection of the sets of its stream and of all larger streams.
+ * intersection of the sets of the level's stream and of all larger streams.
  */
 void dsa_tree_validate(const struct dsa_tree *tree)
 {

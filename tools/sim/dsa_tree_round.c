@@ -32,10 +32,12 @@ static const struct level *nth(const struct round_walk *walk, size_t i)
 
 /* --- partial rounds ---------------------------------------------------------------- */
 
-/* Returns the elements of the leaf of round[i] that all larger streams of the round need. If the
- * streams outside of the round were deleted, these elements would move up. For the next stream of
- * the round they are in its lifted set, in its vertex, or in a vertex of a stream between both,
- * which is not in the round. (The vertex below a leaf has none of them.) */
+/* Returns the elements of the leaf of round[i] that all larger streams of the round
+ * need. If the streams outside of the round were deleted, these elements would move up.
+ * The elements are looked for where the next stream of the round has them: in its lifted
+ * set, in its vertex, and in the vertices of the streams between round[i] and it, which
+ * are not in the round. (The vertex directly below the leaf of round[i] has none of
+ * them.) */
 static roaring_bitmap_t *lift(const struct round_walk *walk, size_t i)
 {
 	const struct level *levels = walk->tree->levels;

@@ -19,7 +19,8 @@ struct run {
 	bool runs[TRAININGS_MOST];
 	unsigned workers[TRAININGS_MOST];
 	double rates[TRAININGS_MOST];
-	/* when the allocator handles the buffered events; infinite: there are none */
+	/* time when the allocator handles the buffered events; infinite: there are
+	 * none */
 	double look_at;
 	struct workload_outcome *outcome;
 };
@@ -48,7 +49,7 @@ static bool is_taking(const struct run *run, size_t i)
 	return run->runs[i] && run->busy_until[i] <= run->now + 1e-9;
 }
 
-/* Tells whether the training has arrived or finished since the allocator ran. */
+/* Tells whether the training has arrived or finished since the allocator last ran. */
 static bool is_news(const struct run *run, size_t i)
 {
 	bool should_run = has_come(run, i) && !is_through(run, i);
@@ -69,7 +70,8 @@ static void take_news(struct run *run)
 
 /* --- rates by workers ------------------------------------------------------------------- */
 
-/* Workers are idle while the queue to the GPUs is full. each: images per second of a worker. */
+/* Returns the mean number of busy workers. They are idle while the queue to the GPUs is
+ * full. each: images per second of a worker. */
 static double count_busy(const struct run *run, double each)
 {
 	double busy = 0;
@@ -173,7 +175,8 @@ static bool all_through(const struct run *run)
 	return true;
 }
 
-/* A running training whose number of workers changes is paused. */
+/* Gives all trainings their workers anew. pauses: a running training whose number of
+ * workers changes is paused. */
 static void reallocate(struct run *run, enum worker_policy policy, bool pauses)
 {
 	unsigned before[TRAININGS_MOST] = {0};

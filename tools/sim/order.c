@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The observer gets this, and prints the reads of one epoch of a job. */
+/* The context of the observer, which prints the reads of one epoch of a job. */
 struct order_of {
 	FILE *out;
 	size_t job;

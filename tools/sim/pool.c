@@ -116,7 +116,8 @@ static void use_on(const struct pool *pool, struct pool_job *job)
 		job->next_use = pool->now + 1 / training_demand(job->training);
 }
 
-/* The caller calls this after each event of the job. */
+/* Does what the job can do now: asks for images ahead, fetches images that are ready,
+ * and lets the GPUs use one. Called after each event of the job. */
 static int go_on(const struct pool *pool, struct pool_job *job)
 {
 	int err = ask_ahead(job);

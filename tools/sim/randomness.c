@@ -11,8 +11,8 @@
 
 /* --- figures of a setting ----------------------------------------------------------- */
 
-/* The unit of the sizes of sets: one sample for SMALL, so sets have 3 to 5 samples; LARGE_UNIT
- * samples for LARGE. */
+/* Sizes of sets are in units. A unit is one sample for SMALL, so that sets have 3 to 5
+ * samples, and LARGE_UNIT samples for LARGE. */
 enum unit { SMALL, LARGE };
 enum about {
 	ONE_EPOCH,
@@ -32,7 +32,8 @@ struct kind {
 	const char *title;
 	enum unit unit;
 	enum about about;
-	/* One of these functions is set, and gets `number` as its last argument. */
+	/* One of these functions is set. of_epochs and of_gaps get `number` as their
+	 * last argument. */
 	struct figure (*of_epochs)(const struct places *places, uint32_t number);
 	struct figure (*of_gaps)(const struct places *places, double number);
 	struct figure (*of_jobs)(const struct places *a, const struct places *b);
@@ -139,7 +140,8 @@ static void write_csv(struct laboratory *laboratory, const struct setting *setti
 		verdicts[judge(figure, claim)]);
 }
 
-/* If the figure is about one job, a equals b. */
+/* Jobs number a and b are those that the figure is about; a equals b if it is about one
+ * job. */
 static void take(struct laboratory *laboratory, struct columns *columns, size_t s,
 	size_t k, const struct places *places, size_t a, size_t b)
 {
@@ -176,7 +178,8 @@ static void take_all(struct laboratory *laboratory, struct columns *columns, siz
 
 #define USUAL_EPOCHS 1600
 
-/* Small sets need more runs, because many different orders are counted. */
+/* Small sets need more runs, because each run gives only one of the many orders that are
+ * counted. */
 static uint32_t runs_of(const struct laboratory *laboratory, enum unit unit)
 {
 	uint32_t n = laboratory->options->epochs;

@@ -17,8 +17,8 @@
  *
  *   Flow: randomness_run runs each setting many times, with different seeds: several jobs read
  *         some epochs together. It computes figures from the positions of the samples.
- *   Bounds: runs with different seeds are independent, epochs of one run may not be. So a claim
- *         about one epoch is tested with one epoch of each run.
+ *   Bounds: runs with different seeds are independent, but epochs of one run can depend
+ *         on each other. So a claim about one epoch is tested with one epoch of each run.
  */
 
 /* The probability that a figure exceeds its bounds although orders are uniform and independent.
@@ -34,7 +34,8 @@ struct places {
 	uint32_t n;
 	uint32_t runs;
 	uint32_t epochs;
-	uint32_t *at; /* position of each sample in each run and epoch: places_of */
+	/* position of each sample in each run and epoch, in the order of places_of */
+	uint32_t *at;
 };
 
 static inline uint32_t *places_of(
@@ -48,14 +49,17 @@ static inline uint32_t *places_of(
 struct figure {
 	double value;
 	double expected;
-	double bound; /* chance explains no larger distance from the expected value */
-	double p; /* chance gives a value at least as far away with this probability */
+	/* largest distance from the expected value that still counts as chance */
+	double bound;
+	/* probability that chance gives a value at least as far from the expected one */
+	double p;
 	bool one_sided; /* a chi-square: only values above the expected one count */
 	bool measured;
 };
 
-/* Returns a chi-square of equal groups of samples and positions, divided by its degrees of
- * freedom, so 1 is expected. */
+/* Divides the samples and the positions into equal parts, and counts how often a sample
+ * of each part gets a position of each part. Returns the chi-square of these counts,
+ * divided by its degrees of freedom, so 1 is expected. */
 struct figure figure_positions(const struct places *places, uint32_t epoch);
 /* Tests whole orders of sets of 3 to 5 samples. */
 struct figure figure_orders(const struct places *places, uint32_t epoch);
@@ -95,7 +99,7 @@ struct setting {
 		double start; /* unit: epochs */
 	} job[RANDOMNESS_JOBS];
 	size_t n_jobs;
-	double cache; /* unit: setting_run.unit */
+	double cache; /* size of the cache, in units */
 	uint32_t
 		slots; /* samples in the cache; used instead of `cache` if a unit is one sample */
 };

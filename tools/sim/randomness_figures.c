@@ -41,9 +41,9 @@ static uint32_t groups_of(uint32_t n)
 	return groups;
 }
 
-/* Each run adds a permutation matrix, summed up in blocks. Its entries have the covariance
- * (I - 1/n) x (I - 1/n) / (n - 1), which is n / (n - 1) times that of a table of independent
- * counts with fixed margins. */
+/* Each run adds a permutation matrix, whose entries are summed up in blocks. The entries
+ * have the covariance (I - 1/n) x (I - 1/n) / (n - 1), which is n / (n - 1) times that
+ * of a table of independent counts with fixed margins. */
 struct figure figure_positions(const struct places *places, uint32_t epoch)
 {
 	uint32_t n = places->n;

@@ -3,7 +3,8 @@
 
 #include "run.h"
 
-/* The order of opens determines the order of labels. */
+/* Chooses a random order of opens for an epoch. This determines in which order the
+ * script asks for labels. */
 static void shuffle(struct sim_run *run, struct script *script)
 {
 	for (uint32_t i = 0; i < script->size; i++)

@@ -25,7 +25,8 @@
  *   Errors: -EINVAL (reported), -ENOMEM, and errors of files.
  */
 
-/* The ids first .. end-1, or `size` of them that each run chooses at random. */
+/* The ids first .. end-1. sample: only `size` of these ids, which each run chooses at
+ * random. */
 struct sim_dataset {
 	char *name;
 	bool sample;

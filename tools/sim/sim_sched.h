@@ -26,8 +26,8 @@
  *   Flow: a job joins; a position is opened, loaded and released; the job leaves.
  *   Owns: its jobs.
  *   Threads: one.
- *   Errors: -ENOMEM, after which it can only be freed. Refusals of the engine are in the
- *         request's status.
+ *   Errors: -ENOMEM, after which the sim_sched can only be freed. Refusals of the engine
+ *         are in the request's status.
  */
 
 struct sim_sched;
@@ -45,14 +45,16 @@ struct sim_sched_config {
 	/* Look-ahead of each job. 0: samples are drawn and loaded only when they are opened, and
 	 * jobs that open together draw in one round. */
 	uint32_t lookahead;
-	uint32_t at_once; /* positions that one open of a script binds; 0: 1 */
+	/* number of positions that one open of a script binds; 0 means 1 */
+	uint32_t at_once;
 	/* The members from here on are for a caller with a clock. */
 	bool timed;
 	enum share_policy share;
 	/* expected time of a decode, which the shares use until they have measured it */
 	uint64_t cost_ns;
-	/* Size of each id's tensor, in some unit; NULL: 1. Tensors of these sizes are really
-	 * allocated, so the numbers are small. */
+	/* Size of each id's tensor, in a unit that the caller chooses; NULL: each has
+	 * size 1. Tensors of these sizes are really allocated, so the numbers are
+	 * small. */
 	const uint64_t *bytes;
 };
 
@@ -100,12 +102,13 @@ must_check int sim_sched_release(struct sim_open *open);
 
 /* --- with a clock ------------------------------------------------------------------ */
 
-/* A reader waits for the sample that it has opened. */
+/* Tells that a reader waits for the sample that it has opened. */
 must_check int sim_sched_wait(struct sim_open *open);
 /* Returns the sample to read next, according to the shares. SAMPLE_NONE: nothing can be read
  * now. */
 sample_id sim_sched_take(struct sim_sched *sched);
-/* The caller has read and decoded the sample, which is in the cache from now on. */
+/* Tells that the caller has read and decoded the sample, which is in the cache from now
+ * on. */
 must_check int sim_sched_loaded(struct sim_sched *sched, sample_id sample);
 void sim_sched_served(struct sim_sched_job *job);
 /* Adds a wait of a reader to the time for which the job's readers have waited. */

@@ -85,7 +85,8 @@ static void line(const struct plot *plot, double x1, double y1, double x2, doubl
 
 /* --- axes -------------------------------------------------------------------------- */
 
-/* Returns 1, 2 or 5 times a power of ten: the range has about `steps` such parts. */
+/* Returns the distance between two marks of an axis: 1, 2 or 5 times a power of ten, so
+ * that the range has about `steps` such distances. */
 static double nice_step(double range, int steps)
 {
 	double power = pow(10, floor(log10(range / steps)));

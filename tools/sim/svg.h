@@ -10,11 +10,12 @@
 
 /* Draws plots as SVG, for a browser. Errors: -errno. */
 
-/* A curve. colour and dash are numbers of styles; after the last style they start again. */
+/* A curve. colour and dash: numbers of styles; after the last style the first one
+ * follows again. */
 struct svg_series {
 	const char *name;
 	size_t colour, dash;
-	const double *x, *y; /* [n], in order of x */
+	const double *x, *y; /* n values each, in ascending order of x */
 	size_t n;
 };
 

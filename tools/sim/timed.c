@@ -44,8 +44,8 @@ static const struct timed_job *job_of(const struct timed_run *run, sample_id sam
 	return &run->world->jobs[run->first_job[sample]];
 }
 
-/* Tells whether another read may begin. Read samples that wait for decoders are limited, as in
- * src/supply/storage.c. */
+/* Tells whether another read may begin. The number of read samples that wait for
+ * decoders is limited, as in src/supply/storage.c. */
 static bool may_read(const struct timed_run *run)
 {
 	const struct timed_world *world = run->world;

@@ -34,7 +34,7 @@ struct timed_job {
 	double read;   /* seconds per sample */
 	double decode; /* processor seconds per sample */
 	double bytes;  /* size of a prepared sample */
-	/* limit of the reads in flight at the start, if timed_world.reads is 0 */
+	/* limit of the reads in flight when the run begins, if timed_world.reads is 0 */
 	unsigned most_reads;
 	bool absent;
 };
@@ -76,9 +76,10 @@ struct timed_outcome {
  * loads per read sample. */
 must_check int timed_run(
 	const struct timed_world *world, struct timed_outcome *ret, double *ret_loads);
-/* Runs the world several times, and computes means. The runs have other seeds, and other times
- * between the starts of jobs, because the number of shared samples depends on them. Jobs that
- * begin together do so in all runs. Worlds with many samples have fewer and shorter runs. */
+/* Runs the world several times, and computes means. Each run has its own seed, and its
+ * own times between the starts of jobs, because the number of shared samples depends on
+ * these times. Jobs that begin together do so in all runs. Worlds with many samples have
+ * fewer and shorter runs. */
 must_check int timed_runs(
 	const struct timed_world *world, struct timed_outcome *ret, double *ret_loads);
 uint32_t timed_job_samples(const struct timed_world *world, size_t job);

@@ -15,8 +15,8 @@ enum reader_state { READER_OUT, READER_RUNS, READER_SLEEPS, READER_WAITS };
 struct timed_reader {
 	size_t job;
 	enum reader_state state;
-	/* The end of the state: a value of timed_run.processor for READER_RUNS, of
-	 * timed_run.now for READER_SLEEPS. */
+	/* time when the state ends: in READER_RUNS by the clock timed_run.processor, in
+	 * READER_SLEEPS by timed_run.now */
 	double until;
 	struct sim_open open;
 };
@@ -28,8 +28,9 @@ struct timed_script {
 	 * readers */
 	uint32_t samples, next, served;
 	uint32_t epoch;
-	uint32_t *labels,
-		*opens; /* label of each position, and the order of opens; or NULL */
+	/* label of each position, and the order of opens; NULL: the script does not
+	 * choose labels */
+	uint32_t *labels, *opens;
 	/* time when the next epoch begins; infinite: an epoch is running */
 	double begins;
 	double begun;
@@ -42,8 +43,8 @@ struct timed_script {
 
 struct timed_decoder {
 	sample_id sample; /* SAMPLE_NONE: idle */
-	double until;	  /* a value of timed_run.processor */
-	double since;	  /* a value of timed_run.now */
+	double until;	  /* end of the decode, by the clock timed_run.processor */
+	double since;	  /* begin of the decode, by the clock timed_run.now */
 };
 
 struct timed_read {

@@ -34,7 +34,7 @@ static void shuffle(struct timed_run *run, struct timed_script *script)
 	}
 }
 
-/* The first epoch fills the cache, and does not count. */
+/* Ends an epoch. The first epoch does not count, because it fills the cache. */
 static void end_epoch(struct timed_run *run, size_t j)
 {
 	struct timed_script *script = &run->scripts[j];

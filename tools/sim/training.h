@@ -31,9 +31,9 @@ struct training {
 	double gflops;	   /* per image */
 	double parameters; /* millions */
 	double batch, iterations;
-	unsigned workers; /* the training requests so many */
+	unsigned workers; /* number of workers that the training requests */
 	double arrival;
-	double cost; /* worker time of an image, relative to other trainings */
+	double cost; /* worker time of an image; 1 is the usual time */
 };
 
 struct workload {

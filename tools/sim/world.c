@@ -24,7 +24,8 @@ uint32_t sim_ticks(const struct sim_scenario *scenario)
 	return size;
 }
 
-/* Makes the labels of the positions. A script that shuffles opens any file of a label. */
+/* Makes the labels of the positions, and an array for the order of opens (reader.c). A
+ * script that shuffles chooses only the label of the file that it opens. */
 static int make_positions(struct sim_run *run, struct script *script)
 {
 	script->labels = calloc(script->size, sizeof(*script->labels));

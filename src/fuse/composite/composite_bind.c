@@ -22,9 +22,9 @@ static uint64_t end_of(const struct wait *wait)
 	return wait->offset + wait->size;
 }
 
-/* Finds the next position that the request has to bind, at the file's offset
- * wait->bound_to or after it. Returns false if there is none. *ret_index: index of the
- * position in the file. */
+/* Finds the next position that the request has to bind, beginning at the offset
+ * wait->bound_to of the file. *ret_index: index of this position in the file. Returns
+ * false if there is no such position. */
 static bool next_unbound_locked(struct wait *wait, uint32_t *ret_index)
 {
 	const struct composite_file *file = wait->file;
@@ -53,8 +53,8 @@ static bool has_next(struct wait *wait, uint32_t *ret_index)
 }
 
 /* Stores the sample of the position that was bound last, and gives the position's handle
- * back. Returns false if other readers have the file open in another epoch: a worker
- * continues when they have closed it. */
+ * back. Returns false if other readers have the file open in another epoch: then a
+ * worker continues when these readers have closed the file. */
 static bool take_bound(struct wait *wait)
 {
 	struct composite_file *file = wait->file;

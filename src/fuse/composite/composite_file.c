@@ -63,9 +63,9 @@ static struct composite_file *find_other_locked(const struct composite_file *fil
 }
 
 /* Returns the epoch that the file gets: `epoch`, unless other readers have the batch or
- * its labels open in another epoch. Then returns SCHED_CURRENT, and the wait continues
- * when they have closed their file. If they have kept it open for too long
- * (await_close.h), returns their epoch. */
+ * its labels open in another epoch. If they have, returns SCHED_CURRENT, and the wait
+ * continues when the other readers have closed their file; but if they have kept the
+ * file open for too long (await_close.h), returns their epoch. */
 static uint32_t share_epoch(struct wait *wait, uint32_t epoch)
 {
 	struct composite_file *file = wait->file;

@@ -33,11 +33,11 @@ struct sched_job;
  * shard   (none) -> OPENING -> READY -> (none)
  * both    OPENING, MAKING -> FAILED -> (none)
  *
- * A slot of a batch that an earlier engine opened goes from OPENING to READY, too. HELD:
- * the sample is prepared, and the handle pins it. READY: the content is made from the
- * sample. A batch frees the content when as many bytes were read as the content has. A
- * shard frees the content and releases the handle when the last byte of the content was
- * read.
+ * If an earlier engine opened the batch, its slots go from OPENING to READY, as those of
+ * a shard do. HELD: the sample is prepared, and the handle pins it. READY: the content
+ * is made from the sample. A batch frees the content when as many bytes were read as the
+ * content has. A shard frees the content and releases the handle when the last byte of
+ * the content was read.
  */
 enum slot_state { SLOT_OPENING, SLOT_HELD, SLOT_MAKING, SLOT_READY, SLOT_FAILED };
 
@@ -52,8 +52,9 @@ struct slot {
 	unsigned users; /* number of waits that use the slot */
 	/* the scheduler's number of the parked open; 0: not parked */
 	uint64_t ticket;
-	bool read_some, read_end; /* any byte was read; the last byte was read */
-	uint64_t bytes_read;	  /* bytes of the content read since it was made */
+	/* read_some: a byte was read. read_end: the last byte was read. */
+	bool read_some, read_end;
+	uint64_t bytes_read; /* bytes of the content read since it was made */
 	/* handle of the position; NULL: not opened yet, or failed */
 	struct sched_handle *handle;
 	struct content content;
@@ -76,21 +77,23 @@ struct wait {
 	/* -errno if a position can't be bound or opened, otherwise 0 */
 	int status;
 	uint64_t bound_to; /* labels before this offset of the file are bound */
-	uint32_t binding;  /* index of the position that is being bound */
+	uint32_t binding;  /* index, in the file, of the position that is being bound */
 	/* epoch in which the scheduler is asked to bind this position */
 	uint32_t asked_epoch;
-	/* handle of the position that was bound last, until its sample is stored in the
-	 * file */
+	/* handle of the position that was bound last; NULL once the position's sample is
+	 * stored in file->samples */
 	struct sched_handle *bound;
 	atomic_int turn;
 	struct close_waiter waiter; /* waiter.work makes a worker continue the wait */
 	/* The file's lock protects the fields from here on. */
 	TAILQ_ENTRY(wait) link;
 	uint64_t ticket; /* the scheduler's number of the parked open; 0: not parked */
-	/* index of the first slot that it uses; number of slots that it uses */
+	/* first: index of the first slot that the request uses. n: number of slots that
+	 * it uses. */
 	uint32_t first, n;
-	/* Number of the request's slots that are not prepared yet. One more while
-	 * `asking` is set, so that no answer is sent before all slots were asked for. */
+	/* Number of the request's slots that are not prepared yet. The number is one
+	 * higher while `asking` is set, so that no answer is sent before all slots were
+	 * asked for. */
 	uint32_t missing;
 	bool asking, answered, interrupted;
 };
@@ -99,14 +102,12 @@ TAILQ_HEAD(waits, wait);
 
 static inline struct wait *wait_of(struct load_work *work)
 {
-	size_t offset =
-		offsetof(struct wait, waiter) + offsetof(struct close_waiter, work);
-	return (struct wait *)((char *)work - offset);
+	return struct_of(work, struct wait, waiter.work);
 }
 
 struct composite_file {
-	/* comes first, so that pointers can be cast; waits and unfinished slots hold
-	 * references */
+	/* comes first, so that pointers can be cast; each wait and each unfinished slot
+	 * holds a reference to the file */
 	struct open_file open;
 	bool again; /* an earlier engine opened the file */
 	struct sched_job *job;
@@ -131,9 +132,9 @@ struct composite_file {
 };
 
 /* Chooses the epoch of a file of current/: `epoch`, in which its first position was
- * bound, unless other readers have the batch open in another epoch. Then returns
- * SCHED_CURRENT, and the wait continues when they close their file. If they have kept it
- * open for too long, returns their epoch. */
+ * bound, unless other readers have the batch open in another epoch. If they have,
+ * returns SCHED_CURRENT, and the wait continues when the other readers close their file;
+ * but if they have kept the file open for too long, returns their epoch. */
 uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch);
 /* Makes and returns the file's handle. If the file's epoch in current/ is not known yet,
  * adds the file to the list for later engines (handover.h). The new entry belongs to the
@@ -164,7 +165,8 @@ void slots_give_back(struct composite_file *file);
 
 /* --- composite_wait.c --- */
 
-/* Makes a wait from `wanted`, binds the labels, asks for slots, answers or parks. */
+/* Makes a wait from `wanted`, binds the labels, and asks for slots. Then answers the
+ * request, or leaves it parked. */
 void wait_start(fuse_req_t req, struct composite_file *file, const struct wait *wanted);
 /* Asks for the slots, then answers or parks the request. Called when the labels are
  * known, or when wait->status has the error. */
@@ -172,7 +174,7 @@ void wait_bound(struct wait *wait);
 /* Makes libfuse report interrupts, possibly before the function has returned. */
 void wait_arm(struct wait *wait);
 /* Called when slot `index` has become HELD, READY or FAILED. Moves the waits that lacked
- * no other slot to the list `ready`. */
+ * only this slot to the list `ready`. */
 void waits_collect_locked(
 	struct composite_file *file, uint32_t index, struct waits *ready);
 /* Answers the waits and frees them. The caller holds no lock. */

@@ -84,7 +84,7 @@ static bool zeros_are_no_sample(enum sample_format format)
 
 /* Finds the bytes of a sample; a bad sample has zeros. If the tar holds pairs, the zeros
  * contain the tar header of the pair's second file, so that readers find the files after
- * it. buffer: memory for this header. */
+ * it. The function stores this header in `buffer`. */
 static int sample_source(const struct wait *wait, const struct segment *segment,
 	struct content_parts *ret, uint8_t buffer[COMPOSITE_CONSTANT])
 {

@@ -33,8 +33,8 @@ static uint32_t position_of(const struct slot *slot)
 /* --- none -> OPENING -> HELD, MAKING -> READY, FAILED ----------------------------- */
 
 /* Changes the state, and takes the waits that lacked only this slot off the list, in one
- * critical section. So each wait is taken off here, or sees the new state when it begins
- * to use the slot. */
+ * critical section. So no wait misses the change: each wait is either taken off here, or
+ * sees the new state when it begins to use the slot. */
 static void slot_becomes(struct slot *slot, enum slot_state state, int status)
 {
 	struct composite_file *file = slot->file;
@@ -75,8 +75,7 @@ static void give_back_failed(struct slot *slot, int err)
 
 static void make_content_now(struct load_work *work)
 {
-	size_t offset = offsetof(struct slot, work);
-	struct slot *slot = (struct slot *)((char *)work - offset);
+	struct slot *slot = struct_of(work, struct slot, work);
 	struct composite_file *file = slot->file;
 	struct content_place place = {.epoch = file->epoch,
 		.position = position_of(slot),
@@ -116,9 +115,10 @@ static void parking(void *context, uint64_t ticket)
 	lock_release(&slot->file->lock);
 }
 
-/* The content of a shard's sample is made at once. The content of a batch's sample is
- * made when it is read, because a batch opens all positions together. If an earlier
- * engine opened the batch (`again`), a read already waits. */
+/* Takes the result of opening the position. The content of a shard's sample is made at
+ * once. The content of a batch's sample is made when the sample is read, because a batch
+ * opens all positions together. If an earlier engine opened the batch (`again`), a read
+ * already waits. */
 static void opened(void *context, const struct sched_opened *result)
 {
 	struct slot *slot = context;

@@ -128,7 +128,8 @@ static bool waits_for_server(const struct wait *wait)
 	return edition->beside_waits;
 }
 
-/* A worker answers if texts of the catalogue or files beside samples are needed. */
+/* Answers the request. A worker does this if texts of the catalogue or files beside
+ * samples are needed. */
 static void answer(struct wait *wait)
 {
 	const struct composite_file *file = wait->file;
@@ -145,7 +146,8 @@ static void answer(struct wait *wait)
 		answer_now(&wait->waiter.work);
 }
 
-/* The calling thread has to answer the request after it has released the lock. */
+/* Makes the calling thread the one that answers the request, which it has to do after it
+ * has released the lock. */
 static void claim_answer_locked(struct wait *wait)
 {
 	lock_assert_held(&wait->file->lock);
@@ -255,9 +257,9 @@ static int ask(struct wait *wait)
 	return err;
 }
 
-/* Asks for the samples of the request. The positions whose labels or texts it reads are
- * bound now. A read asks even if a position can't be bound, because the reader gets the
- * bytes before this position. */
+/* Asks for the samples of the request. The positions whose labels or texts the request
+ * reads are bound now. If a position can't be bound, a read still asks for samples,
+ * because the reader gets the bytes before this position. */
 void wait_bound(struct wait *wait)
 {
 	struct composite_file *file = wait->file;

@@ -59,6 +59,9 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
 
 /* --- huffman.c ------------------------------------------------------------------------ */
 
+#define MAX_DC_SIZE 11 /* most bits of a difference, with 8 bits per sample */
+#define MAX_AC_SIZE 10
+#define ZERO_RUN 15 /* means 16 coefficients of 0 */
 #define LOOKUP_BITS 11
 #define LOOKUPS (1 << LOOKUP_BITS)
 #define DC_LOOKUP_BITS 10
@@ -178,6 +181,10 @@ bool entropy_restart(struct entropy *entropy);
 bool entropy_end(const struct entropy *entropy);
 
 /* --- scan.h, idct.c, kernels_*.c ---------------------------------------------------------------- */
+
+#define FRACTION 13
+#define BETWEEN 2 /* fractional bits between the passes */
+#define CENTRE 128
 
 /* Coefficients of two blocks, which are transformed together: row i of the second block
  * lies beside row i of the first. n: number of blocks of the pair decoded so far. The

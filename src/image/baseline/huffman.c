@@ -8,10 +8,6 @@
 /* Makes look-ups from Huffman tables (T.81, annexes C and F.2.2). The index into a
  * look-up is the next bits of the scan. */
 
-#define MAX_DC_SIZE 11 /* bits of the largest DC difference of 8-bit samples */
-#define MAX_AC_SIZE 10
-#define ZERO_RUN 15 /* run of the symbol (with size 0) for 16 coefficients of 0 */
-
 /* The code at the beginning of an index. length: number of bits of the code, or 0 if
  * there is no valid code, or only one that is longer than the index. */
 struct code {

@@ -11,10 +11,6 @@
  * transform computes the same sums in another order; it keeps 2 fractional bits between the passes.
  */
 
-#define FRACTION 13
-#define BETWEEN 2 /* fractional bits between the passes */
-
-#define CENTRE 128
 #define MIN_SAMPLE (-512)
 #define MAX_SAMPLE 511
 /* Largest absolute value of two numbers whose sum surely fits into 16 bits. */

@@ -11,10 +11,7 @@
  * blocks are in eight vectors of 16-bit numbers, one vector per row. A pass transforms
  * all columns at once. */
 
-#define FRACTION 13
-#define BETWEEN 2
 #define LAST_BITS (FRACTION + BETWEEN + 3)
-#define CENTRE 128
 
 /* vpmaddwd of these factors and a vector that alternates x and y gives a * x + b * y. */
 #define FACTORS(a, b)                                                                    \

@@ -15,9 +15,6 @@
 
 /* Largest absolute value of a DC coefficient, the sum of the DC differences so far. */
 #define MAX_DC 2047
-#define MAX_DC_SIZE 11
-#define MAX_AC_SIZE 10
-#define ZERO_RUN 15
 
 /* BLOCK_BAD: the block is damaged. BLOCK_DC: the block has no coefficient but DC. */
 enum block { BLOCK_BAD, BLOCK_DC, BLOCK_ALL };

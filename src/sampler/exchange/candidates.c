@@ -126,11 +126,6 @@ static void assess(struct residency *residency, uint32_t at)
 					column)[resident->need - 1]);
 }
 
-static uint32_t class_of(const struct residency *residency, sample_id id)
-{
-	return residency->exchange->slots->classes.of[id];
-}
-
 void residency_admit(struct residency *residency, sample_id id)
 {
 	if (residency_has(residency, id) || id >= residency->n_ids)
@@ -141,7 +136,7 @@ void residency_admit(struct residency *residency, sample_id id)
 	struct resident *resident = &residency->residents[at];
 	residency->free = resident->newer;
 	resident->id = id;
-	resident->group = group_get(residency, class_of(residency, id));
+	resident->group = group_get(residency, exchange_class(residency->exchange, id));
 	for (uint32_t column = 0; column < residency->stride; column++)
 		residency_node(residency, at, column)->next = NODE_OUT;
 	assess(residency, at);
@@ -260,7 +255,8 @@ void residency_rebuild(struct residency *residency)
 	for (uint32_t at = residency->oldest; at != NONE;
 		at = residency->residents[at].newer) {
 		struct resident *resident = &residency->residents[at];
-		resident->group = group_get(residency, class_of(residency, resident->id));
+		resident->group = group_get(
+			residency, exchange_class(residency->exchange, resident->id));
 		assess(residency, at);
 	}
 }

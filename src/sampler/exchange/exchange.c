@@ -172,12 +172,6 @@ static int renumber(const struct exchange *e, struct sampler_set *set)
 	return 0;
 }
 
-static void refresh(struct residency *residency)
-{
-	while (!residency_refresh(residency, UINT32_MAX))
-		;
-}
-
 static int insert(struct sampler *sampler, struct sampler_stream *stream)
 {
 	struct exchange *e = sampler->exchange;
@@ -188,7 +182,7 @@ static int insert(struct sampler *sampler, struct sampler_stream *stream)
 	int error = renumber(e, stream->owned);
 	if (error)
 		return error;
-	refresh(member->residency);
+	residency_refresh(member->residency, UINT32_MAX);
 	stream->member = member;
 	member->stream = stream;
 	residency_make_stale(member->residency);
@@ -199,7 +193,7 @@ static void remove_stream(struct sampler *sampler, struct sampler_stream *stream
 {
 	struct residency *residency = stream->member->residency;
 	(void)sampler;
-	refresh(residency);
+	residency_refresh(residency, UINT32_MAX);
 	stream->member->stream = NULL;
 	/* A stream without remaining samples was counted in no need, so nothing has
 	 * changed. */
@@ -223,7 +217,7 @@ static sample_id give(struct exchange *e, struct sampler_stream *stream, sample_
 	struct member *member = stream->member;
 	sample_id given = drawn;
 	if (!residency_has(member->residency, drawn)) {
-		uint32_t class = e->slots->classes.of[drawn];
+		uint32_t class = exchange_class(e, drawn);
 		sample_id other = residency_candidate(member->residency, member, class);
 		given = other != SAMPLE_NONE ? other : drawn;
 	}

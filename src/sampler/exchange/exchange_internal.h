@@ -207,6 +207,11 @@ struct exchange {
 	size_t n_residencies;
 };
 
+static inline uint32_t exchange_class(const struct exchange *exchange, sample_id id)
+{
+	return exchange->slots->classes.of[id];
+}
+
 void exchange_validate(const struct sampler *sampler);
 
 struct member *exchange_find_member(const struct exchange *exchange, job_id job);

@@ -33,11 +33,6 @@
  * exactly, as integers: multiplied by |R_j| |R_k| < 2^64.
  */
 
-static uint32_t class_of(const struct exchange *e, sample_id id)
-{
-	return e->slots->classes.of[id];
-}
-
 /* Returns the number of ids of the class that the stream has yet to draw. */
 static uint32_t left(
 	const struct exchange *e, const struct sampler_stream *stream, uint32_t class)
@@ -97,7 +92,7 @@ static sample_id draw_surplus_by_class(const struct exchange *e, struct rng *rng
 	uint64_t sum = 0;
 	for (uint32_t rank = 0; rank < stream->remaining;) {
 		uint32_t slot = idset_select(stream->owned->slots, rank);
-		uint32_t class = class_of(e, e->slots->id[slot]);
+		uint32_t class = exchange_class(e, e->slots->id[slot]);
 		struct weights p = weigh(e, stream, other, class);
 		rank += left(e, stream, class);
 		if (p.own <= p.other)
@@ -123,7 +118,7 @@ static sample_id draw_surplus(const struct exchange *e, struct rng *rng,
 {
 	for (uint32_t i = 0; i < e->slots->n_classes; i++) {
 		sample_id drawn = draw_any(rng, stream);
-		struct weights p = weigh(e, stream, other, class_of(e, drawn));
+		struct weights p = weigh(e, stream, other, exchange_class(e, drawn));
 		if (rng_below(rng, p.own) >= p.other)
 			return drawn;
 	}
@@ -133,7 +128,7 @@ static sample_id draw_surplus(const struct exchange *e, struct rng *rng,
 static sample_id draw_after(const struct exchange *e, struct rng *rng,
 	const struct sampler_stream *stream, const struct sampler_stream *other)
 {
-	uint32_t class = class_of(e, other->member->drawn);
+	uint32_t class = exchange_class(e, other->member->drawn);
 	struct weights p = weigh(e, stream, other, class);
 	if (rng_below(rng, p.other) < p.own)
 		return draw_class(e, rng, stream, class);

@@ -103,8 +103,7 @@ int residency_join(struct residency *residency, struct member *member)
  * later member does not find which samples this one was given. */
 void residency_leave(struct residency *residency, struct member *member)
 {
-	while (!residency_refresh(residency, UINT32_MAX))
-		;
+	residency_refresh(residency, UINT32_MAX);
 	uint32_t at = residency->oldest;
 	for (; at != NONE; at = residency->residents[at].newer)
 		residency_node(residency, at, member->column)->next = NODE_OUT;
