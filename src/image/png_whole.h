@@ -22,7 +22,7 @@
  *   Source: PNG, third edition (W3C, 2025), 9 "Filtering", 10 "Compression".
  */
 
-#define CHUNK_HEADER 8 /* length and name */
+#define CHUNK_HEADER 8 /* bytes of a chunk's length and name */
 #define CHUNK_CHECKSUM 4
 #define CHUNK_EXTRA (CHUNK_HEADER + CHUNK_CHECKSUM)
 

@@ -65,7 +65,7 @@ uint64_t resample_most_taps(enum resample_filter filter, uint32_t image, uint32_
 
 /* Returns the bytes of a pixel in the memory between the horizontal and the vertical pass. */
 size_t resample_middle_bytes(enum pixel_mode mode);
-#define ROW_ALIGNMENT 64 /* of the rows in this memory */
+#define ROW_ALIGNMENT 64 /* alignment of rows in this memory, in bytes */
 
 struct resampler;
 

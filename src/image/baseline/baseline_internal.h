@@ -59,9 +59,9 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
 
 /* --- huffman.c ------------------------------------------------------------------------ */
 
-#define MAX_DC_SIZE 11 /* most bits of a difference, with 8 bits per sample */
+#define MAX_DC_SIZE 11 /* bits of the largest DC difference of 8-bit samples */
 #define MAX_AC_SIZE 10
-#define ZERO_RUN 15 /* means 16 coefficients of 0 */
+#define ZERO_RUN 15 /* run of the symbol (with size 0) for 16 coefficients of 0 */
 #define LOOKUP_BITS 11
 #define LOOKUPS (1 << LOOKUP_BITS)
 #define DC_LOOKUP_BITS 10
