@@ -93,9 +93,10 @@ void cache_need_drop_all(struct cache_space *space, const roaring_bitmap_t *ids)
 enum cache_change { CACHE_NEED_ADD, CACHE_NEED_DROP };
 void cache_need_begin(
 	struct cache_space *space, const roaring_bitmap_t *ids, enum cache_change change);
-/* Does one step: changes the needs of at most n ids or, once all needs are changed,
- * moves about n / 16 entries to their new places in the order of eviction. Returns true
- * if no change is under way any more. */
+/* Does one step. As long as needs have to be changed, a step changes the needs of at
+ * most n ids. Each later step looks at about n / 16 entries, and moves them to their new
+ * places in the order of eviction; one entry takes as long as 16 ids. Returns true if no
+ * change is under way any more. */
 bool cache_need_step(struct cache *cache, uint32_t n);
 bool cache_need_changes(const struct cache *cache);
 

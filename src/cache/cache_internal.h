@@ -9,7 +9,8 @@
 #include <sys/queue.h>
 
 /*
- * An entry is in the structures with an x, according to its state and its pins:
+ * An x marks each structure that has an entry of this state with so many pins. fifo
+ * only: only the policy fifo keeps pinned entries in the order of eviction.
  *
  *   state     pins   its space   order of eviction   cache->dying
  *   ABSENT     > 0       x

@@ -320,15 +320,16 @@ void config_print_dataset(FILE *out, const struct dataset_config *config);
 must_check int config_add_dataset(
 	struct daemon_config *config, struct dataset_config *dataset);
 
-/* Replaces $NAME and ${NAME} in a job's ini by environment variables of this process, in
- * the values of name, dataset, training, ranks, rank, local_ranks, node_rank and
- * global_batch. The caller frees *ret. -EINVAL: a variable is missing; `unset` describes
- * it. */
+/* Describes an environment variable that could not be replaced. */
 struct config_unset {
 	unsigned line; /* line of the ini; only config_environment sets it */
 	const char *key;
 	char text[300]; /* found ..., allowed: ... */
 };
+/* Replaces $NAME and ${NAME} in a job's ini by environment variables of this process, in
+ * the values of name, dataset, training, ranks, rank, local_ranks, node_rank and
+ * global_batch. The caller frees *ret. -EINVAL: a variable is missing, and *unset
+ * describes it. */
 must_check int config_environment(
 	const char *text, char **ret, struct config_unset *unset);
 /* Replaces variables in the value of one setting "SECTION.KEY=VALUE", for the same keys

@@ -125,13 +125,14 @@ struct coord_beat {
 struct coord_append {
 	const char *job;
 	uint32_t epoch;
-	uint32_t base; /* length of the log before the call */
+	uint32_t base; /* length of the log of `epoch` before the call */
 	uint32_t count;
 	uint32_t ranks, batch; /* the job's; batch: samples per mini-batch */
 	/* ids[r]: samples for rank r, as many as ranks_position says */
 	const sample_id *const *ids;
-	/* epoch and length of the log before the call; only `fill` needs them, because
-	 * `epoch` may be later than was_epoch */
+	/* Epoch and length that the job's log has before the call. Only
+	 * coord_engine.fill reads them: it may begin the later epoch `epoch`, and base
+	 * is then 0. */
 	uint32_t was_epoch, was_next;
 };
 

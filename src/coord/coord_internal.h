@@ -112,8 +112,8 @@ struct pool {
 struct coord {
 	struct coord_node self;
 	uint64_t ttl_ns;
-	/* unit of the pauses between calls of the engine: ttl_ns, at most
-	 * MOST_PACE_NS */
+	/* Pauses between calls of the engine are fractions or multiples of this time,
+	 * which is ttl_ns, but at most MOST_PACE_NS. */
 	uint64_t pace_ns;
 	uint32_t mini_batches;
 	uint64_t most_ids;
@@ -210,8 +210,9 @@ bool coord_is_quiet(const struct coord *coord);
 /* Notes that this node no longer serves the rank, and calls lost(). */
 void coord_lose_rank(struct coord *coord, struct held_job *job, uint32_t rank);
 
-/* Notes that the epoch of `at` is wanted if readers have got samples of it: a repaired
- * engine may have forgotten that the epoch has begun. */
+/* Makes this node ask the engine to begin the epoch of `at`, if readers have got
+ * samples of the epoch (at.position > 0): an engine that lost its data and was repaired
+ * may not know that the epoch has begun. */
 static inline void coord_note_begun(struct held_job *job, struct coord_position at)
 {
 	if (at.position > 0 && at.epoch > job->wanted)

@@ -10,8 +10,8 @@
 
 #include <hiredis/hiredis.h>
 
-/* The known chunks of an epoch's log, in order. A chunk has the samples of one append
- * (coord_resp_read.c). */
+/* A list of the chunks of an epoch's log, in order, as far as they are known. Each
+ * append to the log makes a chunk of the appended samples (coord_resp_read.c). */
 struct resp_chunks {
 	char job[COORD_NAME];
 	uint32_t epoch;

@@ -143,16 +143,17 @@ bool draw_go_on(struct draw *draw, struct stream *stream, const struct ahead_cac
 	if (wants_round(draw, stream, cache) &&
 		draw_round(draw, choose_sampler(draw, stream, cache), cache))
 		return true;
-	/* A stream with room has stopped only to wait for other streams. The effect
-	 * DRAW_LOW follows when half of its full look-ahead is left. A stream without
-	 * room goes on when half of its present samples are left. */
+	/* The effect DRAW_LOW follows when half of `filled` samples are left. A stream
+	 * with room has stopped only to wait for other streams, so `filled` is its full
+	 * look-ahead. A stream without room goes on when half of its present samples
+	 * are left. */
 	stream->filled =
 		has_room(draw, stream, cache) ? stream->next->lookahead : stream->ahead;
 	return false;
 }
 
-/* There is a sample to draw, also one with the label, because the opened position is
- * not bound yet. */
+/* The opened position is not bound yet. So the stream has a sample left to draw, and, if
+ * the job's positions have labels, a sample with the position's label. */
 void draw_asked(struct draw *draw, struct stream *stream, uint32_t label, sample_id fixed,
 	const struct ahead_cache *cache)
 {

@@ -89,8 +89,9 @@ struct script {
 	uint32_t adopted;
 	/* number of files that the script did not open in the previous epoch */
 	uint32_t left;
-	/* first: number of counted opens before the run that had all files in this epoch. whole:
-	 * number of counted opens when this run had all files; 0: no run has had all files yet. */
+	/* A run of this epoch that had all files. first: number of counted opens before
+	 * this run. whole: number of counted opens by which it had all files; 0: no run
+	 * has had all files yet. */
 	uint32_t first, whole;
 	/* value of `whole` for the previous run that had all files, in this epoch or the
 	 * epoch before; 0: not known */
@@ -98,9 +99,10 @@ struct script {
 	/* A whole pass ended after `last_whole` opens. Then the script turned to this
 	 * epoch (OPENED_NEXT), or made one more whole pass. */
 	bool was_whole;
-	/* A streak is a row of opens of different files. An open of a file that the streak already
-	 * has begins another streak. streak_begun: number of counted opens before the present
-	 * streak. */
+	/* A streak is a row of opens of different files that begins anew when a file
+	 * occurs twice: an open of a file that the streak already has ends it, and
+	 * begins the next streak. (A run then loses only its first opens.) streak_begun:
+	 * number of counted opens before the present streak. */
 	uint32_t streak_begun;
 	/* Numbers of files in the present streak. streak: files that the script had already opened
 	 * in this epoch. fresh: files that it opened for the first time in this epoch. */
@@ -260,11 +262,12 @@ uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
  * files, with this file. */
 bool begins_row(
 	const struct current *current, const struct script *script, uint32_t file);
-/* Returns the number of counted opens before the script's last pass. Returns a smaller number if
- * the passes of its workers may overlap. */
+/* Returns the number of counted opens before the script's last pass, or a smaller
+ * number: if several workers read, the passes may overlap, and the beginning of a pass
+ * is not known exactly. */
 uint32_t since_run(const struct script *script);
-/* Tells whether the script makes one whole pass after the other: exactly as many opens
- * as there are files lie between the ends of the last two runs that had all files. */
+/* Tells whether the script reads whole passes one after the other: the last two runs
+ * that had all files ended N counted opens apart, where N is the number of files. */
 bool is_regular(const struct script *script);
 /* Returns the least number J such that J given files come last in a random order of all
  * files with a chance below one in a million. If there are few files, returns an eighth

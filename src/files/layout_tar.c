@@ -61,9 +61,9 @@ static uint64_t member_blocks(const struct composite *tar, enum member member)
 	return blocks;
 }
 
-/* Finds the segment of the text with the byte at `offset`, which counts from the start
- * of the first text's segment. ret->begin is this start when the function is called, and
- * the start of the found segment when it returns. */
+/* Finds the segment that has the byte at `offset` of the texts, counted from the start
+ * of the first text's segment. ret->begin: the caller sets it to the start of the first
+ * text's segment; the function adds the distance to the found segment. */
 static void find_beside(const struct composite *tar, uint64_t offset, struct segment *ret)
 {
 	unsigned i = 0;
@@ -76,9 +76,9 @@ static void find_beside(const struct composite *tar, uint64_t offset, struct seg
 	ret->bytes = tar->beside_bytes[i];
 }
 
-/* Finds the segment with the byte at `offset`, which counts from the start of the
- * member's header. ret->begin is this start when the function is called, and the start
- * of the found segment when it returns. */
+/* Finds the segment that has the byte at `offset` of the member, counted from the start
+ * of its header. ret->begin: the caller sets it to the start of the header; the function
+ * adds the distance to the found segment. */
 static void find_in_member(const struct composite *tar, enum member member,
 	uint64_t offset, struct segment *ret)
 {

@@ -18,7 +18,7 @@
  * each for all channels. */
 struct normalize_config {
 	bool given;
-	unsigned channels; /* 1 to MOST_CHANNELS, if means are given */
+	unsigned channels; /* 1 to MOST_CHANNELS; used only if `given` */
 	double mean[MOST_CHANNELS];
 	double deviation[MOST_CHANNELS];
 };
@@ -35,10 +35,12 @@ struct pixels_scale {
 	bool identity; /* mean 0 and deviation 1 in all channels */
 };
 
-/* Returns the scale of interleaved pixels, or of the plane of one channel. If
- * `normalize` has no means, a number x becomes x / 255. */
+/* Returns the scale for rows of interleaved pixels. If normalize->given is false, the
+ * scale has mean 0 and deviation 1, so that numbers are only divided by 255. */
 struct pixels_scale pixels_scale_row(
 	const struct normalize_config *normalize, unsigned channels);
+/* Returns the scale for rows of the plane of one channel; otherwise like
+ * pixels_scale_row. */
 struct pixels_scale pixels_scale_plane(
 	const struct normalize_config *normalize, unsigned channel);
 

@@ -58,8 +58,9 @@ struct round {
 	/* K: the streams from `first` to m - 1, which have no sample in this round
 	 * yet */
 	size_t first;
-	/* S: the samples that all streams from `suffix` to m - 1 need; empty if suffix =
-	 * first */
+	/* S: the samples that this round has already offered to all streams of K. All
+	 * streams from `suffix` to m - 1 need these samples, and have no other sample
+	 * in common; empty if suffix = first. */
 	size_t suffix;
 	uint32_t size; /* |S|, if `counted` */
 	bool counted;

@@ -12,10 +12,10 @@
 
 /*
  * A set of ids below a bound n: a bitset of n/8 bytes, and counts of the set bits in
- * parts of it, which take a few percent more. Finding the element of a rank
- * (idset_select), or the rank of an element (idset_rank), takes O(log n); a test of
- * membership takes one load. A uniformly random element is found by a uniformly random
- * rank.
+ * parts of it, which take a few percent more. The rank of an element is its index in
+ * ascending order. Finding the element of a rank (idset_select), or the rank of an
+ * element (idset_rank), takes O(log n); a test of membership takes one load. A uniformly
+ * random element is found by a uniformly random rank.
  *
  *  Threads: the caller serialises.   Errors: -ENOMEM from functions that make a set.
  */
@@ -44,8 +44,8 @@ void idset_remove(struct idset *set, uint32_t id); /* the id must be present */
 void idset_remove_lost(struct idset *set, const struct idset *before,
 	const struct idset *now, const uint32_t *places);
 
-/* Returns the element that has exactly `rank` smaller elements. rank must be below the
- * size. */
+/* Returns the element at index `rank` in ascending order; the smallest element has index
+ * 0. `rank` must be below the size. */
 uint32_t idset_select(const struct idset *set, uint32_t rank);
 /* Returns the number of elements smaller than `id`. `id` may be at most the bound. */
 uint32_t idset_rank(const struct idset *set, uint32_t id);
@@ -58,8 +58,8 @@ roaring_bitmap_t *idset_to_bitmap(const struct idset *set);
 bool idset_all_contain(const struct idset *const *sets, size_t n, uint32_t id);
 /* Counts the elements that are in all n sets. Reads all bits of the sets. */
 uint32_t idset_count_shared(const struct idset *const *sets, size_t n);
-/* Looks at the elements of `set` that are not in all n sets. Returns the one that has
- * exactly `rank` smaller ones among them. `set` must be one of the n sets. Reads all
+/* Returns an element of `set` that is not in all n sets: among these elements, in
+ * ascending order, the one at index `rank`. `set` must be one of the n sets. Reads all
  * bits of the sets. */
 uint32_t idset_select_unshared(const struct idset *set, const struct idset *const *sets,
 	size_t n, uint32_t rank);

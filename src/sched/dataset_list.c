@@ -186,8 +186,8 @@ static struct sched_source *free_place_locked(struct sched *sched)
 		       : NULL;
 }
 
-/* Moves *made to a free entry of the array. removed: the source is not found by its
- * name, and the caller counts as its only job. */
+/* Moves *made to a free entry of the array. removed: marks the source as removed, so
+ * that it is not found by its name, and counts the caller as the source's only job. */
 static int place_locked(struct sched *sched, struct sched_source *made, uint64_t device,
 	bool removed, struct sched_source **ret)
 {

@@ -8,8 +8,9 @@
 #include <dirent.h>
 #include <fnmatch.h>
 
-/* Reads the inis of jobs, since the datasets are not open yet. Mistakes are reported
- * later, when the job is added. */
+/* Finds the datasets whose jobs can't move to a later scan. The datasets are not open
+ * yet, and no job is added yet, so this file reads the inis of the jobs. Mistakes in an
+ * ini are reported later, when its job is added. */
 
 static void ignore(void *context, const char *message)
 {

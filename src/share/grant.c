@@ -70,8 +70,9 @@ static void pour(const struct share_claim *claims, size_t n, bool by_need,
 			rates[i] = width_of(&claims[i], by_need) * level / claims[i].cost;
 }
 
-/* Looks at the jobs that can use more than their rate. Returns the index of the one with
- * the highest weight / cost; n: no job can use more. */
+/* Finds the job that gets decode time next: of the jobs whose rate is below their
+ * demand, the one with the highest weight / cost. Returns the job's index in `claims`;
+ * n: no rate is below the demand. */
 static size_t best_of(const struct share_claim *claims, size_t n, const double *rates)
 {
 	size_t best = n;

@@ -12,8 +12,8 @@
  * one at a time: the probed job gets most of the decode time for at most PROBE_WINDOWS
  * windows. If the job's readers idle then, its need is known. */
 
-/* The part of a round that is divided by weight, even among jobs that seem to need
- * nothing. */
+/* Each round divides the decode time SHARE_ROUND_NS among the jobs (share.h). At least
+ * this part of it is divided by weight, even among jobs that seem to need nothing. */
 #define LEAST_PART .02
 /* Least cost of a job, in seconds. The measured cost is 0 if all samples of the job were
  * decoded for other jobs. */
@@ -22,7 +22,7 @@
 /* Decoders are short if more than this part of their time is used. */
 #define SHORT_PART .75
 
-#define PROBE_PART .75	/* part of a round that the probed job gets */
+#define PROBE_PART .75	/* part of a round's decode time that the probed job gets */
 #define PROBE_WINDOWS 3 /* a probe's longest duration, in windows */
 #define REST_WINDOWS 60 /* the fewest windows from a job's probe to its next one */
 
@@ -35,8 +35,9 @@ static double sum_of_weights(const struct shares *shares)
 	return sum;
 }
 
-/* part: the fraction of a round that the job gets, but at least the job's share, by
- * weight, of LEAST_PART. */
+/* Sets the decode time that the job gets per round. part: the fraction of
+ * SHARE_ROUND_NS. If it is smaller than the job's share, by weight, of LEAST_PART, the
+ * job gets this share. */
 static void set_quantum(struct share_job *job, double part)
 {
 	double least = LEAST_PART * job->weight / sum_of_weights(job->shares);

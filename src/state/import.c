@@ -147,9 +147,9 @@ static int check(struct importing *importing)
 		job->now->set.positions, importing->places.fingerprint);
 }
 
-/* Replaces each place in an order by the id of its sample. Returns false if the job has
- * no sample with such a place, or if a position's sample lacks the label that the
- * position has in the job. */
+/* Replaces the places in an order by ids. A sample's place is its index among all
+ * samples of the job, sorted by path. Returns false if a place is too large, or if a
+ * sample does not have the label that its position has in the job. */
 static bool translate(const struct importing *importing, struct order_data *data)
 {
 	const struct job *job = importing->job;

@@ -43,12 +43,13 @@ struct same_place {
 	LIST_ENTRY(same_place) link;
 };
 
-/* tells whether a place has the tensor; the largest value is the best */
+/* state of a tensor in the cache, from worst to best */
 enum there { NOT_THERE, ON_ITS_WAY, THERE };
 
-/* Tells whether the sample may take its tensor from another dataset. Some tensors
- * depend on the sample's name, which differs between datasets, and are never shared:
- * arrays of a program, sections chosen by the path, groups of frames. */
+/* Tells whether the sample may take its tensor from another dataset, where the image has
+ * another name. Tensors that depend on the name are never shared: arrays of a program,
+ * groups of frames, and tensors of a job with sections [tensor NAME], which prepare
+ * samples according to their paths. */
 static bool is_identified(const struct wanted *first)
 {
 	static const struct load_identity unknown;
@@ -75,10 +76,10 @@ static struct same *find(const struct supply *supply, const struct same_key *key
 
 /* --- looking up ------------------------------------------------------------------------- */
 
-/* Tells whether the place has the tensor. If the result is THERE, *ret is a reference
- * to the tensor, which the caller frees. The tensor must have the size that follows
- * from the catalogue. If the scan could not read the image's header, this size is not
- * known, and the result is NOT_THERE. */
+/* Tells whether the cache has the tensor of the sample at `place`. If the result is
+ * THERE, *ret is a reference to the tensor, which the caller frees. The tensor must have
+ * the size that follows from the catalogue. If the scan could not read the image's
+ * header, this size is not known, and the result is NOT_THERE. */
 static enum there look_at(
 	const struct same_place *place, const struct wanted *wanted, struct tensor **ret)
 {
@@ -96,8 +97,10 @@ static enum there look_at(
 	return NOT_THERE;
 }
 
-/* Returns the best result of all places. If it is THERE, *ret is a reference to the
- * tensor, which the caller frees. */
+/* Looks at all samples that have the same image, prepared in the same way. Returns THERE
+ * if the cache has the tensor of one of them: *ret is then a reference to the tensor,
+ * which the caller frees. Otherwise returns ON_ITS_WAY if one of the tensors is being
+ * loaded, else NOT_THERE. */
 static enum there look(
 	const struct wanted *first, const struct wanted *wanted, struct tensor **ret)
 {
@@ -118,9 +121,9 @@ static enum there look(
 	return best;
 }
 
-/* A chain waits only if all its samples can then take their tensors from other places.
- * Otherwise the image has to be decoded here anyway, and this decode makes all tensors
- * of the chain. */
+/* A chain waits only if all its samples can then take their tensors from other samples
+ * with this image. Otherwise the image has to be decoded for the chain anyway, and this
+ * decode makes all tensors of the chain. */
 bool same_is_under_way(const struct wanted *first)
 {
 	bool under_way = false;
@@ -173,8 +176,8 @@ static struct same *get(struct supply *supply, const struct same_key *key)
 	return NULL;
 }
 
-/* Adds the sample to the places of its image. If memory is short, the sample is left
- * out, and other datasets decode the image again. */
+/* Adds the sample to the list of samples with the same image. If memory is short, the
+ * sample is left out, and other datasets decode the image again. */
 static void note(const struct wanted *first, const struct wanted *wanted)
 {
 	struct supply *supply = wanted->key.space->source->supply;

@@ -17,12 +17,14 @@ enum wait_cause {
 
 #define SCHED_LAPS 12
 
-/* Figures of a job for joaderctl explain. A lap is an epoch read to its end. */
+/* Figures of a job for joaderctl explain. */
 struct sched_laps {
 	/* times of the job's first open and last consumed sample, by clock_now_ns; 0:
 	 * none */
 	uint64_t first_ns, last_ns;
-	uint64_t n;	   /* number of laps since the job was added */
+	/* A lap is an epoch that the job's readers have read to its end. n: number of
+	 * laps since the job was added. */
+	uint64_t n;
 	uint64_t ended_ns; /* end of the latest lap, by clock_now_ns */
 	/* Duration of each of the latest laps, and how long opens waited during the lap, summed
 	 * over readers. The latest lap is at index (n - 1) % SCHED_LAPS. */

@@ -48,7 +48,8 @@ static void take_laps(const char *line, struct explain_job *ret)
 }
 
 /* Computes a job's means over its latest epoch, and over the earlier epochs that began
- * after `since`. All present jobs have been reading since then. */
+ * after `since`. since: the time by which all jobs that are not left out had begun to
+ * read. */
 static void take_mean(struct explain_job *job, double since)
 {
 	size_t n = (size_t)fmin(job->laps, EXPLAIN_LAPS), i;

@@ -61,9 +61,12 @@ struct figure {
  * of each part gets a position of each part. Returns the chi-square of these counts,
  * divided by its degrees of freedom, so 1 is expected. */
 struct figure figure_positions(const struct places *places, uint32_t epoch);
-/* Tests whole orders of sets of 3 to 5 samples. */
+/* Counts in how many runs the samples had each possible order. Returns the chi-square
+ * of the counts, divided by its degrees of freedom. Measured for 3 to 5 samples only. */
 struct figure figure_orders(const struct places *places, uint32_t epoch);
-/* Tests pairs of whole orders, of this epoch and the next, of sets of 3 or 4 samples. */
+/* Counts in how many runs the samples had each possible pair of orders, in `epoch` and
+ * in the next epoch. Returns the same figure as figure_orders. Measured for 3 or 4
+ * samples only. */
 struct figure figure_two_orders(const struct places *places, uint32_t epoch);
 
 /* Returns the correlation of the ids of neighbours, minus its expected value. */

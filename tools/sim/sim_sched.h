@@ -36,7 +36,8 @@ struct sim_sched_job;
 struct sim_sched_config {
 	enum sampler_kind sampler;
 	enum eviction_policy eviction;
-	uint64_t capacity; /* number of samples, or size in the unit of `bytes` */
+	/* capacity of the cache, in the unit of `bytes`; bytes = NULL: in samples */
+	uint64_t capacity;
 	uint64_t sampler_seed;
 	uint64_t cache_seed;
 	uint32_t n_ids;
@@ -47,7 +48,7 @@ struct sim_sched_config {
 	uint32_t lookahead;
 	/* number of positions that one open of a script binds; 0 means 1 */
 	uint32_t at_once;
-	/* The members from here on are for a caller with a clock. */
+	/* The fields from here on are for a caller with a clock. */
 	bool timed;
 	enum share_policy share;
 	/* expected time of a decode, which the shares use until they have measured it */

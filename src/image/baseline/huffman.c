@@ -47,8 +47,8 @@ static void look_up_codes(const struct huffman_codes *codes, struct code table[L
 		table[at] = (struct code){0};
 }
 
-/* The value of a coefficient, of which the index contains the first bits, or all
- * bits. */
+/* The value of a coefficient. The index contains all bits of the value, or only the
+ * first ones. */
 struct value {
 	/* the value, if the bits beyond the index are 0 */
 	int known;
@@ -69,7 +69,9 @@ static struct value value_at(unsigned index, unsigned bits, unsigned skip, unsig
 	return (struct value){value, ((unsigned)value - all) & 0xffff};
 }
 
-/* A step of decoding: a coefficient, a run of zeros, or the end of the block. */
+/* A step of decoding: what the next bits of an index stand for. It is a coefficient with
+ * the zeros before it, a run of zeros only, or the end of the block. The index is the
+ * next LOOKUP_BITS bits of the scan. */
 struct step {
 	/* number of bits from the beginning of the index to the end of the step; 0: the
 	 * index does not contain the step, or its code is invalid */

@@ -49,7 +49,8 @@ void residency_cover(struct residency *residency, uint32_t n_ids, uint32_t **whe
 	*where = old;
 }
 
-/* Makes room for twice as many members in all arrays that have a column per member. */
+/* Doubles the number of columns (`stride`) in the arrays of the residency. Each member
+ * has one column. -ENOMEM */
 static int widen(struct residency *residency)
 {
 	uint32_t stride = residency->stride ? 2 * residency->stride : 4;
