@@ -40,7 +40,8 @@ struct epoch {
 	uint32_t *log;	   /* an order_log_entry for each binding */
 	uint32_t log_room;
 	uint32_t bound;
-	uint32_t adopted; /* bindings kept from the previous epoch */
+	uint32_t bound_before; /* bindings of an earlier process */
+	uint32_t adopted;      /* bindings kept from the previous epoch */
 	uint8_t *consumed_bits;
 	uint32_t *reads; /* the consumed positions, in the order of consuming */
 	uint32_t consumed;

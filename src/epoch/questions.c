@@ -97,13 +97,21 @@ struct epochs_coming epochs_coming(const struct epochs *epochs, uint32_t number)
 		.next = {drawn_at(&epoch->queue, 0), drawn_at(&epoch->queue, 1)}};
 }
 
+/* Tells whether the k-th binding's position is consumed, or was open when an earlier process
+ * ended, and is not open now: perhaps its reader never comes back. */
+static bool is_done(const struct epoch *epoch, uint32_t k)
+{
+	uint32_t position = order_log_entry_position(epoch->log[k]);
+	return epoch_has_consumed(epoch, position) ||
+	       (k < epoch->bound_before && !epoch_pin(epoch, position));
+}
+
 uint32_t epochs_consumed_first(
 	const struct epochs *epochs, uint32_t number, uint32_t from)
 {
 	const struct epoch *epoch = find_epoch(epochs, number);
 	ensure(epoch && from <= epoch->bound);
-	while (from < epoch->bound &&
-		epoch_has_consumed(epoch, order_log_entry_position(epoch->log[from])))
+	while (from < epoch->bound && is_done(epoch, from))
 		from++;
 	return from;
 }

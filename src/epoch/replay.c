@@ -185,6 +185,7 @@ int epochs_replay_loaded(struct epochs *epochs, const struct record *record,
 /* Adds the epoch's last records, which are missing because the process ended. */
 static void finish(struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {
+	epoch->bound_before = epoch->bound;
 	if (epoch->replayed)
 		roaring_bitmap_free(epoch->replayed);
 	epoch->replayed = NULL;

@@ -51,11 +51,16 @@ for epoch in 0 1 2; do whole $epoch; done
 equal "status of a" "$(sed -n 's/^cluster //p' "$T/a/mnt/jobs/r0/status")" ""
 
 # The state directory of b is an older copy, and the server has lost the position of its rank.
-reads b r1 3 0 4
+reads b r1 3 0 3
+# The node ends while a reader, which never comes back, has a file open.
+exec 9<"$T/b/mnt/jobs/r1/epoch-0003/00000004.ppm"
+sleep 1 # the journal has the binding
 kill_node b
+exec 9<&-
 cp -r "$T/b/state" "$T/older"
 launch b
 reads b r1 3 5 $((HALF - 1))
+shows b "^rank net 1/2 job r1 held .* committed \(3:$HALF\|4:0\)"
 for epoch in 3 4; do reads a r0 $epoch 0 $((HALF - 1)); done
 reads b r1 4 0 $((HALF - 1))
 reads a r0 5 0 2

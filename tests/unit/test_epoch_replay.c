@@ -124,6 +124,36 @@ Test(epoch_replay, with_epochs_that_are_saved_and_forgotten, .timeout = 600)
 	compare_sequences(EPOCHS_FIXED, 1);
 }
 
+/* The process ends while a reader has position 1 open. The reader never comes back, and the cursor
+ * of the other readers moves on; before the process ended, it waited. */
+Test(epoch_replay, the_cursor_passes_a_position_that_was_open_when_the_process_ended)
+{
+	const struct epochs_config config = {.kind = EPOCHS_DRAWN,
+		.set.positions = 8,
+		.limit = WORLD_EPOCHS,
+		.lookahead = 4,
+		.file = 1,
+		.idle_ns = UINT64_MAX / 2};
+	struct epoch_world world;
+	world_begin(&world, &config, 1);
+	for (uint32_t position = 0; position < 3; position++) {
+		struct world_request *request =
+			world_request_new(&world, 0, position, 1, false);
+		world_open(&world, request);
+		if (position != 1)
+			world_release(&world, request, true);
+	}
+	cr_assert_eq(epochs_consumed_first(world.epochs, 0, 0), 1);
+	world_restart(&world, world.n_records);
+	world_replayed(&world);
+	struct world_request *request = world_request_new(&world, 0, 3, 1, false);
+	world_open(&world, request);
+	cr_assert_eq(epochs_consumed_first(world.epochs, 0, 0), 3);
+	world_release(&world, request, true);
+	cr_assert_eq(epochs_consumed_first(world.epochs, 0, 0), 4);
+	world_end(&world);
+}
+
 #define OFTEN 100 /* opens of a file in a row, more than are noted */
 #define FEW_FILES 8
 
