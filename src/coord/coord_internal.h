@@ -250,7 +250,8 @@ void coord_forget_came(struct held_job *job, uint32_t number);
 
 /* Offers samples of local journals beyond the log, then reports that all are offered. */
 must_check int coord_report(struct coord *coord);
-/* As leader: waits for reports, fills the log, and lets the group continue. */
+/* Waits for the nodes' reports, fills the log, and lets the group continue. The leader calls
+ * this. */
 must_check int coord_repair(struct coord *coord);
 /* Lets the engine check a log that may lack a part. -ESTALE: the log has to be
  * repaired. */

@@ -12,13 +12,29 @@ struct part *part_of(const struct edition *edition, sample_id sample)
 	return &edition->parts[i];
 }
 
-const struct part *edition_part_of(const struct edition *edition, const void *of)
+const struct part *edition_part_of(
+	const struct edition *edition, const struct dataset *dataset)
 {
-	for (size_t i = 0; i < edition->n_parts; i++) {
-		const struct part *part = &edition->parts[i];
-		if (part->source == of || part->source->dataset == of ||
-			part->space == of)
-			return part;
-	}
+	for (size_t i = 0; i < edition->n_parts; i++)
+		if (edition->parts[i].source->dataset == dataset)
+			return &edition->parts[i];
+	return NULL;
+}
+
+const struct part *edition_part_of_source(
+	const struct edition *edition, const struct source *source)
+{
+	for (size_t i = 0; i < edition->n_parts; i++)
+		if (edition->parts[i].source == source)
+			return &edition->parts[i];
+	return NULL;
+}
+
+const struct part *edition_part_in(
+	const struct edition *edition, const struct space *space)
+{
+	for (size_t i = 0; i < edition->n_parts; i++)
+		if (edition->parts[i].space == space)
+			return &edition->parts[i];
 	return NULL;
 }

@@ -5,7 +5,7 @@
 #include "dataset/dataset_pairs.h"
 #include "dataset/dataset_paths.h"
 #include "edition/edition.h"
-#include "sched/sched_internal.h"
+#include "sched/admit.h"
 #include "supply/supply.h"
 
 #include <errno.h>

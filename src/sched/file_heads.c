@@ -9,7 +9,7 @@ static bool has_space(const struct sched_job *job, const struct space *space)
 {
 	const struct edition *edition;
 	TAILQ_FOREACH (edition, &job->is.editions, link)
-		if (edition_part_of(edition, space))
+		if (edition_part_in(edition, space))
 			return true;
 	return false;
 }

@@ -4,6 +4,8 @@
 #include "base/aprintf.h"
 #include "base/clock.h"
 #include "edition/edition.h"
+#include "sched/admit.h"
+#include "sched/handle.h"
 #include "sched/jobs.h"
 #include "sched/skipping.h"
 #include "sched/supplying.h"

@@ -22,7 +22,7 @@ static bool is_random_locked(const struct sched *sched, const struct space *spac
 	const struct sched_job *job;
 	lock_assert_held(&sched->lock);
 	TAILQ_FOREACH (job, &sched->jobs, link)
-		if (edition_part_of(job->is.now, space) &&
+		if (edition_part_in(job->is.now, space) &&
 			job_kind(&job->is) != EPOCHS_DRAWN)
 			return false;
 	return true;

@@ -19,14 +19,12 @@
 #include <pthread.h>
 
 /*
- * Types and functions shared by the files of the scheduler: jobs, their opens, and struct sched.
+ * Types and functions shared by the files of the scheduler: jobs, and struct sched. handle.h has
+ * the opens, admit.h the checks of a new job.
  *
  *       jobs --- epochs (the engine) --- journal
  *         |
  *      streams (one for each epoch that draws)
- *
- *   handle    an open, from its request to its release; bare: an open for another daemon
- *   ticket    the number by which an open that waits can be cancelled
  *
  *   open.c           serves an open, from its request to its release
  *   open_sample.c    opens a sample for another daemon
@@ -61,61 +59,6 @@ struct clerk_restore;
 struct programs;
 struct sched_storage;
 struct tier_asked;
-
-/*
- * An open, from its request to its release.
- *
- *     OPENING --> PARKING --> AWAITS_SAMPLE --> AWAITS_TENSOR --> FINISHED
- *
- * OPENING: the thread that opens the file holds the lock. PARKING: this thread tells
- * the reader its ticket, without the lock; no other thread may change the state.
- * AWAITS_SAMPLE: the engine has not answered, or a worker looks the sample up in a
- * saved order (looks_up). AWAITS_TENSOR: the handle is among the wanted sample's
- * waiters. A handle skips states in which it has nothing to wait for.
- */
-enum handle_state {
-	HANDLE_OPENING,
-	HANDLE_PARKING,
-	HANDLE_AWAITS_SAMPLE,
-	HANDLE_AWAITS_TENSOR,
-	HANDLE_FINISHED
-};
-
-struct sched_handle {
-	struct sched_job *job;
-	/* an open for another daemon: it has no position, and the engine does not know
-	 * it */
-	bool bare;
-	/* the engine sets its results, the sample and the epoch */
-	struct open_request request;
-	bool answered;
-	/* A worker looks the sample up in a saved order; only this worker may finish the
-	 * handle. */
-	bool looks_up;
-	struct load_work look_up;
-	/* the sample's space; NULL: the engine has not answered, or only a label was
-	 * opened */
-	struct space *space;
-	sample_id in_space; /* the sample's id in the dataset of `space` */
-	/* the sample, if its tensor was not ready at the open; or NULL */
-	struct wanted *wanted;
-	const struct tensor *tensor;
-	enum handle_state state;
-	int status;
-	bool bad;	     /* the sample itself is bad */
-	UT_hash_handle hash; /* entry in sched->tickets, by `ticket` */
-	uint64_t ticket;
-	uint64_t parked_ns;
-	/* when the present wait for the tensor began */
-	uint64_t awaits_ns;
-	uint64_t waited_ns;   /* sum of the waits for the tensor */
-	uint64_t traced_as;   /* number of the open in the trace */
-	struct waiter waiter; /* used in the state AWAITS_TENSOR */
-	/* entry in a list of an aftermath (after.h) */
-	TAILQ_ENTRY(sched_handle) link;
-	TAILQ_ENTRY(sched_handle) job_link; /* entry in sched_job.parked */
-	struct sched_open_callbacks callbacks;
-};
 
 /* state of bad_sample = skip; all pointers are NULL if the job does not skip */
 struct skipping {
@@ -254,33 +197,13 @@ struct sched {
 /* Adds the time since the last call to the job's waits, if a reader waited, and
  * determines for what the readers wait from now on. */
 void job_count_waits_locked(struct sched_job *job, uint64_t now_ns);
-/* Counts handles that wait. change is 1 if the handle begins to wait for its tensor, -1
- * if its wait ends. */
-void handle_waits_locked(struct sched_handle *handle, int change);
 /* Calls job_count_waits_locked for all jobs that wait for the sample, because the cause
  * of their waits changes. */
 void wanted_moved_locked(struct wanted *wanted, uint64_t now_ns);
-/* Tells the job's watch of an open whose epoch is known now. */
-void handle_in_epoch_locked(const struct sched_handle *handle);
-/* Adds the event to the job's trace. There must be a trace. */
-void handle_trace_event_locked(struct sched_handle *handle, enum sched_trace_kind kind);
-static inline void handle_trace_locked(
-	struct sched_handle *handle, enum sched_trace_kind kind)
-{
-	if (handle->job->watch.trace)
-		handle_trace_event_locked(handle, kind);
-}
 /* Gives the job a notice, which is logged after the lock is released, once for each
  * kind of notice and job. */
 void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
 	struct aftermath *aftermath);
-/* Gives notices (warnings about scripts) at the open of an image: if scripts keep too many files
- * open, or if readers can't be told apart. */
-void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Gives a notice about a reader whose training also runs on other machines, unless the
- * job has `ranks`. Returns true if the open must fail. */
-bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aftermath);
-
 /* --- readings.c --- */
 
 /* Takes a reading for the figures of the last hour, if the last reading is old enough.
@@ -292,35 +215,6 @@ void reading_take(struct sched *sched, uint64_t now_ns);
 /* Sets the worth of each sample that a tier asks about. context: the scheduler. Takes
  * the lock. */
 void tell_worths(void *context, struct tier_asked *asked, size_t n);
-
-/* --- open.c --- */
-
-/* Makes the handle of an open, which handle_free frees. NULL: no memory. */
-struct sched_handle *handle_new(struct sched_job *job, uint32_t epoch, uint32_t position,
-	const struct sched_open_callbacks *callbacks, bool label);
-/* Gives the handle a reference to the sample's tensor, or, if the tensor is not ready,
- * to the wanted sample. handle_detach_locked gives the reference back. -ENOMEM */
-must_check int handle_attach_locked(struct sched_handle *handle);
-/* Finishes the open if it is ready; otherwise gives it a ticket (HANDLE_PARKING).
- * -ENOMEM: the open is undone. */
-must_check int handle_settle_locked(
-	struct sched_handle *handle, struct aftermath *aftermath);
-/* Ends the critical section in which the open was requested. Then frees the handle if
- * err is not 0, and parks an open that has to wait. */
-void handle_asked(struct sched_handle *handle, int err, struct aftermath *aftermath);
-/* Continues an open whose request the engine has answered. */
-void handle_answered_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Has a worker look the request's sample up in a saved order (EFFECT_LOOK_UP). */
-void handle_look_up_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Ends an open: removes its ticket, and gives the handle its tensor, or, after an error,
- * gives up the sample. `opened` is called after the critical section. */
-void handle_finish_locked(
-	struct sched_handle *handle, int status, struct aftermath *aftermath);
-/* Ends a waiting open with an error, at once or when the thread that works on it is
- * done. */
-void handle_give_up_locked(
-	struct sched_handle *handle, int status, struct aftermath *aftermath);
-void handle_free(struct sched_handle *handle);
 
 /* --- run_work.c --- */
 
@@ -413,37 +307,6 @@ void clerk_wait_for_last(struct sched_job *job);
 /* --- job_status.c --- */
 
 void job_status_locked(struct sched_job *job, struct sched_job_status *ret);
-
-/* --- admit.c: checks of a job that is to be added --- */
-
-/* Finds the job's program, and sets the job's preparation. -EINVAL, reported: there is
- * no such program, or its arrays do not fit the job. */
-must_check int program_adopt(struct sched *sched, struct job_config *config,
-	config_report *report, void *context);
-
-/* Returns the job whose path collides with the path in `config`; NULL: there is no such
- * job. */
-const struct sched_job *admit_conflict_locked(
-	const struct sched *sched, const struct job_config *config);
-/* Refuses a job whose path collides with another job's: -EEXIST, reported. */
-must_check int admit_path(struct sched *sched, const struct job_config *config,
-	config_report *report, void *context);
-/* Tells whether the job fits the other ranks of its training. If not, *ret_other is a
- * rank that the job does not fit, and *ret_key is the key in which they conflict. */
-bool admit_rank_locked(const struct sched *sched, const struct job_config *config,
-	const struct sched_job **ret_other, const char **ret_key);
-/* Refuses a job that conflicts with another rank: -EEXIST, reported. */
-must_check int admit_rank(struct sched *sched, const struct job_config *config,
-	config_report *report, void *context);
-/* Refuses a job whose batch does not fit into the memory: -EINVAL, reported. */
-must_check int admit_batch(
-	const struct edition *edition, config_report *report, void *context);
-/* Refuses a job with channels = keep whose format, filter or layout can't have the
- * channels of its images: -EINVAL, reported. */
-must_check int admit_channels(
-	const struct edition *edition, config_report *report, void *context);
-/* Makes the tables that the job's layout needs, which takes a while. -errno */
-must_check int admit_view(const struct edition *edition);
 
 /* --- cache_advice.c: the memory that all prepared samples take --- */
 

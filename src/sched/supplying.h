@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "sched/sched_internal.h"
+#include "sched/handle.h"
 
 /*
  * Functions for the supply: datasets, tiers, storages, events, effects, tasks.

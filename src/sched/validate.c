@@ -35,7 +35,7 @@ static uint32_t count_pins_of_job(
 	const struct edition *edition;
 	uint32_t n = 0;
 	TAILQ_FOREACH (edition, &job->is.editions, link) {
-		const struct part *part = edition_part_of(edition, space);
+		const struct part *part = edition_part_in(edition, space);
 		n += part ? epochs_pins_of(job->is.epochs, edition, part->first + id) : 0;
 	}
 	return n;

@@ -22,8 +22,7 @@ Test(content_bytes, a_crop_makes_the_size_known_without_any_image)
 	cr_assert_eq(bytes, 2 * 3 * 3 * 2);
 }
 
-/* As a BMP the narrow image is longer, although it has fewer pixels, because its rows are
- * padded. */
+/* The narrow image has fewer pixels, but its BMP is longer, because its rows are padded. */
 Test(content_bytes, the_padded_size_is_that_of_the_longest_selected_file)
 {
 	static struct place place;

@@ -20,7 +20,7 @@ void complain_to(FILE *out);
 /* Reads fd to its end. Returns 0 or -errno. The caller frees *ret, which ends with
  * \0. */
 must_check int read_all(int fd, char **ret, size_t *ret_bytes);
-/* As read_all; "-": standard input. */
+/* Reads a file as read_all does. The name "-" stands for standard input. */
 must_check int read_file(const char *file, char **ret, size_t *ret_bytes);
 
 /* Sends the arguments to the socket `path`, and prints the answer to `out`, or the
