@@ -40,14 +40,12 @@ uint32_t adopt_since(const struct epochs *epochs, const struct record *opened)
 static int kept_files(
 	const struct script *script, uint32_t since, uint32_t **ret, uint32_t *ret_n)
 {
-	/* at[m]: index in `files` for the next file with the mark since + 1 + m */
+	/* at[m]: first the number of files with the mark since + 1 + m, then the index in *ret
+	 * for the next of them */
 	uint32_t span = script->opens - since, n = 0;
 	auto_free uint32_t *at = calloc(span, sizeof(*at));
-	uint32_t *files = calloc(script->files, sizeof(*files));
-	if (!at || !files) {
-		free(files);
+	if (!at)
 		return -ENOMEM;
-	}
 	for (uint32_t f = 0; f < script->files; f++)
 		if (script->marks[f] > since)
 			at[script->marks[f] - since - 1]++;
@@ -55,6 +53,9 @@ static int kept_files(
 		same = at[m];
 		at[m] = n;
 	}
+	uint32_t *files = calloc(n, sizeof(*files));
+	if (!files)
+		return -ENOMEM;
 	for (uint32_t f = 0; f < script->files; f++)
 		if (script->marks[f] > since)
 			files[at[script->marks[f] - since - 1]++] = f;
