@@ -6,7 +6,7 @@
 #include "draw/draw.h"
 #include "edition/edition.h"
 #include "sched/drawing.h"
-#include "sched/handle.h"
+#include "sched/sched_handle.h"
 #include "sched/supplying.h"
 #include "supply/supply.h"
 #include "watch/watch.h"

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "edition/edition.h"
 #include "sched/admit.h"
-#include "sched/handle.h"
+#include "sched/sched_handle.h"
 #include "sched/jobs.h"
 #include "sched/skipping.h"
 #include "sched/supplying.h"

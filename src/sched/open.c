@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "edition/edition.h"
-#include "sched/handle.h"
+#include "sched/sched_handle.h"
 #include "sched/jobs.h"
 #include "sched/positions.h"
 #include "sched/drawing.h"

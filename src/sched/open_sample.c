@@ -3,7 +3,7 @@
 
 #include "edition/edition.h"
 #include "sched/drawing.h"
-#include "sched/handle.h"
+#include "sched/sched_handle.h"
 #include "sched/positions.h"
 #include "sched/supplying.h"
 #include "supply/supply.h"

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "draw/draw.h"
-#include "sched/handle.h"
+#include "sched/sched_handle.h"
 #include "sched/jobs.h"
 #include "sched/positions.h"
 #include "sched/sched.h"

@@ -8,7 +8,7 @@
 #include "base/own_directory.h"
 #include "base/signals.h"
 #include "draw/draw.h"
-#include "sched/handle.h"
+#include "sched/sched_handle.h"
 #include "sched/jobs.h"
 #include "supply/quarantine.h"
 #include "sched/sched.h"

@@ -19,7 +19,7 @@
 #include <pthread.h>
 
 /*
- * Types and functions shared by the files of the scheduler: jobs, and struct sched. handle.h has
+ * Types and functions shared by the files of the scheduler: jobs, and struct sched. sched_handle.h has
  * the opens, admit.h the checks of a new job.
  *
  *       jobs --- epochs (the engine) --- journal

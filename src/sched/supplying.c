@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "sched/handle.h"
+#include "sched/sched_handle.h"
 #include "sched/sched.h"
 #include "sched/skipping.h"
 #include "sched/supplying.h"

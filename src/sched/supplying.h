@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "sched/handle.h"
+#include "sched/sched_handle.h"
 
 /*
  * Functions for the supply: datasets, tiers, storages, events, effects, tasks.

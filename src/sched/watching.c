@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "epoch/questions.h"
 #include "sched/gauges.h"
-#include "sched/handle.h"
+#include "sched/sched_handle.h"
 #include "sched/jobs.h"
 #include "sched/positions.h"
 #include "sched/supplying.h"
