@@ -36,7 +36,8 @@ void array_set_dtype(struct array_type *type, unsigned n)
 	type->item = numbers[n].item;
 }
 
-/* Prints the shape as a Python tuple without brackets. */
+/* Prints the shape as a Python tuple without brackets. Returns the number of
+ * characters. */
 static size_t print_shape(const struct array_type *type, char *text, size_t size)
 {
 	size_t n = 0;

@@ -18,15 +18,15 @@
  * Decodes JPEG by image/baseline if that decoder accepts the file, otherwise by
  * libjpeg. libjpeg reads the header of each file in any case.
  *
- * libjpeg is called as PIL calls it, so both accept the same damaged files: it suspends
- * when it needs data, and gets the file in pieces of CODEC_READ_SIZE until all rows are
- * decoded. Damage inside the entropy-coded data only causes warnings. A baseline file
- * may lack its end marker, but not the data of its last row.
+ * libjpeg is called as PIL calls it, so joaderfs and PIL accept the same damaged files:
+ * libjpeg suspends when it needs data, and gets the file in pieces of CODEC_READ_SIZE
+ * until all rows are decoded. Damage inside the entropy-coded data only causes warnings.
+ * A baseline file may lack its end marker, but not the data of its last row.
  *
  * Columns and rows outside the wanted part are not computed. But libjpeg still reads
  * the whole file, since whether a file is accepted must not depend on the part. libjpeg
- * can't suspend while it skips rows. So if rows are skipped, libjpeg gets the whole
- * file at once, and the end of the data is an error.
+ * can't suspend while it skips rows. So if rows or columns are left out, libjpeg gets
+ * the whole file at once, and the end of the data is an error.
  */
 
 /* libjpeg-turbo can skip rows and crop columns since version 2.1.2; earlier versions had

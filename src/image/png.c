@@ -306,7 +306,8 @@ static void convert_gray16(const uint8_t *in, uint32_t width, uint8_t *out)
 		memset(out, in[0] ? 255 : in[1], 3);
 }
 
-/* Converts a pixel to RGB: takes the high byte of 16-bit channels, and drops alpha. */
+/* Converts a row of RGB, or of pixels with alpha, to RGB of 8 bits: takes the high byte
+ * of 16-bit channels, and drops alpha. */
 static void convert_channels(const struct header *header, const uint8_t *in, uint8_t *out)
 {
 	size_t channel = header->depth / 8;
@@ -320,8 +321,8 @@ static void convert_channels(const struct header *header, const uint8_t *in, uin
 	}
 }
 
-/* Converts a row to the result, in the mode of the file. Numbers of 16 bits get the byte
- * order of this machine. */
+/* Copies a row in the mode of the file. Gray of fewer than 8 bits is scaled to 8 bits;
+ * numbers of 16 bits get the byte order of this machine. */
 static void keep_row(const struct png *png, const uint8_t *in, uint8_t *out)
 {
 	const struct header *header = &png->header;
@@ -462,8 +463,7 @@ static int read_image(void *state, uint8_t *pixels)
 		convert_early_end(png, pixels);
 		return 0;
 	}
-	/* libpng has failed after the last row, so all rows are there: this is no
-	 * error. */
+	/* All rows are there. So if libpng has failed, this is no error. */
 	png->message[0] = '\0';
 	convert_rest(png, pixels);
 	return 0;

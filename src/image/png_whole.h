@@ -13,8 +13,8 @@
  * libpng. A PNG is regular if its chunks have the right lengths, its zlib stream has the
  * right checksum and as many bytes as the rows need, and all its filters are known.
  * Other files are refused; libpng then decodes them. libdeflate 1.14 accepts one kind
- * of damage that zlib refuses: code lengths that are repeated beyond the last code.
- * Even then the checksum proves that the rows are right.
+ * of damage that zlib and later versions refuse: code lengths that are repeated beyond
+ * the last code. Even then the checksum proves that the rows are right.
  *
  *   Flow: png_whole_new -> png_whole_read* -> png_whole_free.
  *   Owns: the rows, until the next read or png_whole_trim.

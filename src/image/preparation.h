@@ -34,7 +34,8 @@ enum preparation_channels {
  *                        rounded, as in ultralytics' LetterBox
  *   resize_width/height  the size after the resize
  *   crop                 torchvision's CenterCrop (fill where the image is smaller)
- *   pad_width/height     size to which the image is extended, by pixels in the colour `fill`
+ *   pad_width/height     size to which the image is extended, equally on opposite sides,
+ *                        by pixels in the colour `fill`
  *   pad_square           the same, to a square with the longer side of the image
  *
  * A zero means "not configured". At most one of the three kinds of resize is configured.

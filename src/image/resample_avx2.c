@@ -101,8 +101,8 @@ inline_avx2 __m256i pixel_at(const struct kernel *kernel, size_t x, uint32_t gro
 		rows->in[1] + from);
 }
 
-/* Computes the last pixels of two rows one by one, because STEP pixels would go beyond
- * the end of the row. */
+/* Computes the last pixels of two rows, fewer than 2 * STEP, one by one, because a store
+ * of STEP pixels writes 16 bytes, which could go beyond the end of the row. */
 avx2 static void finish_rows(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t done, const struct two_rows *rows)
 {

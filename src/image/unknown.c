@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Formats that this build or other builds of joaderfs can't decode. */
+/* Formats that no build of joaderfs can decode, or that this build may lack. */
 static const struct {
 	const char *name;
 	size_t offset;

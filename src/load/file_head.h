@@ -29,8 +29,7 @@ struct file_head {
 	/* the file is a record of a label and an image; only with HEAD_NPY */
 	bool record;
 	uint32_t label;
-	/* type of the array, if a program made the tensor; NULL: the tensor has
-	 * pixels */
+	/* type of the array that a program made; NULL: the tensor has pixels */
 	const struct array_type *array;
 };
 

@@ -288,8 +288,8 @@ static void to_file(struct load_task *task)
 	task->tensor = tensor_to_file(task->tensor, task->backings, head, head_bytes);
 }
 
-/* Gives a task of a chain the status of the chain's first task. The tasks succeed or
- * fail together, because they are decoded from the same file. */
+/* Gives a task of a chain the status and message of the chain's first task. The tasks
+ * succeed or fail together, because they are decoded from the same file. */
 static void finish(struct load_task *one, const struct load_task *first)
 {
 	one->status = first->status;

@@ -27,8 +27,8 @@
  *         `read`; the caller keeps the task. A decoder gets from `next_decode` a task
  *         whose file was read, decodes the image, and passes the task to `done`. If a
  *         program prepares the sample (prepare.h), a runner takes the decoder's part,
- *         and gets the task from `next_run`. If the sample's tier lacks the sample, the
- *         reader reads it from the source, and offers it to the tier.
+ *         and gets the task from `next_run`. A sample with a tier is read from the tier;
+ *         if the tier lacks it, from the source, and is then offered to the tier.
  *   Owns: no part of a task; the call of `done` passes the tensor to the caller.
  *   Threads: callbacks run on readers, decoders and runners. Decoders and runners run at
  *         batch priority (SCHED_BATCH).
@@ -82,8 +82,9 @@ struct load_task {
 	struct load_task *also;
 	/* NULL, or the task of the second file of a pair, such as a mask: its pixels
 	 * follow those of the first file. With preparation->frames: the task of the next
-	 * frame of a video. `second` uses only the fields about the file, the
-	 * preparation and the tier. A task with `second` is in no chain. */
+	 * frame of a video, whose own `second` is the frame after that. `second` uses
+	 * only the fields about the file, the preparation and the tier. A task with
+	 * `second` is in no chain. */
 	struct load_task *second;
 	struct load_read *read; /* set by the pool: what the reading stage has read */
 	/* Set by the pool when the file was read; the caller may use it from then on. */
@@ -174,7 +175,8 @@ struct load_callbacks {
 
 enum load_stage { LOAD_READ, LOAD_DECODE, LOAD_RUN, LOAD_STAGES };
 
-/* Starts the decoders at once, and readers as needed. */
+/* Starts the decoders, the runners and one reader at once, and further readers as
+ * needed. */
 must_check int load_pool_new(unsigned most_readers, unsigned n_decoders,
 	const struct load_callbacks *callbacks, struct load_pool **ret);
 /* Announces that the stage's callback next_read, next_decode or next_run may have a

@@ -11,9 +11,9 @@
 #include <sched.h>
 
 /* A thread takes tasks until there are none, and sleeps until the next kick
- * (load_pool_kick), which announces a task. Kicks are counted, and a thread that is
- * about to sleep takes a kick and does not sleep. So a kick that comes between a
- * thread's last search for a task and its sleep is not lost. */
+ * (load_pool_kick), which announces a task. Kicks are counted: if there is one when a
+ * thread is about to sleep, the thread takes it and does not sleep. So a kick that comes
+ * between a thread's last search for a task and its sleep is not lost. */
 
 struct decoder {
 	struct load_pool *pool;

@@ -263,8 +263,9 @@ static uint8_t *sample_row(const struct plane *plane, uint32_t y)
 	return plane->samples + plane->stride * (y + 1 - plane->top) - plane->stride;
 }
 
-/* Returns row y of samples. At the edges of the image, copies the first sample of the
- * row before the row, and the last sample behind it, because upsampling reads there. */
+/* Returns row y of the samples. Upsampling also reads the samples before and after the
+ * row. At the edges of the image, these become copies of the row's first and last
+ * sample. */
 static const uint8_t *edged_row(const struct baseline *decoder, const struct plane *plane,
 	uint32_t y, uint32_t columns)
 {

@@ -119,7 +119,8 @@ static inline unsigned ac_size(ac_entry entry)
  * An entry of the look-up of DC differences: bits 0-7 the number of bits of the scan
  * that the entry decodes; bits 8-15 1 if the end of the block is among them; bits 16-31
  * a constant. The difference is the decoded bits plus the constant, modulo 2^16. If the
- * index does not contain a whole valid code, the entry is 0.
+ * index does not contain a whole valid code and the first bit of its value, the entry
+ * is 0.
  */
 typedef uint32_t dc_entry;
 
@@ -174,8 +175,8 @@ struct entropy {
 /* Loads the first segment: the bytes up to the next marker. Returns false if there is no
  * marker, or the bytes do not fit into the memory. */
 bool entropy_begin(struct entropy *entropy);
-/* Loads the next segment. Returns false if bytes of the present segment are not decoded
- * yet, or if no restart marker follows it. */
+/* Loads the next segment. Returns false as entropy_begin does, and also if the present
+ * segment is not decoded completely, or the expected restart marker does not follow. */
 bool entropy_restart(struct entropy *entropy);
 /* Tells whether the segment is decoded completely, and the image ends after it. */
 bool entropy_end(const struct entropy *entropy);

@@ -62,7 +62,7 @@ inline_avx2 struct sums between(const uint8_t *near, const uint8_t *far)
 }
 
 /* Makes two samples from each sum in `here`. before, behind: for each sum the one to the
- * left, and the one to the right. */
+ * left, and the one to the right. added: see struct chroma. */
 inline_avx2 struct both upsample(
 	__m256i before, __m256i here, __m256i behind, struct both added)
 {
@@ -131,7 +131,7 @@ inline_avx2 struct colours convert(__m256i luma, __m256i b, __m256i r)
  * Then masks choose a colour for each byte of each output vector. */
 
 /* Index of the pixel to which byte i belongs, in the output vector whose byte i has
- * colour c: in just one of the three vectors it has. */
+ * colour c. Only one of the three output vectors has this colour there. */
 #define PIXEL_AT(i, c) ((((c) + 2 * (i)) % 3 * 16 + (i)) / 3)
 #define PLACE(i, c) (char)(PIXEL_AT(i, c) / 2 + PIXEL_AT(i, c) % 2 * 8)
 /* A byte of ones if byte i of vector v has colour c, otherwise 0. */

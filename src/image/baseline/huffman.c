@@ -74,7 +74,7 @@ static struct value value_at(unsigned index, unsigned bits, unsigned skip, unsig
  * next LOOKUP_BITS bits of the scan. */
 struct step {
 	/* number of bits from the beginning of the index to the end of the step; 0: the
-	 * index does not contain the step, or its code is invalid */
+	 * index does not contain the step's whole code, or the code is invalid */
 	unsigned bits;
 	unsigned advance;
 	unsigned size;

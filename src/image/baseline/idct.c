@@ -22,8 +22,8 @@ static uint8_t limit(int sample)
 	return (uint8_t)(sample < 0 ? 0 : sample > 255 ? 255 : sample);
 }
 
-/* Multiplies a row or a column by the matrix. Its elements are in[0], in[step], in[2 *
- * step] and so on. */
+/* Multiplies a row or a column by the matrix. The elements of the row or column are
+ * in[0], in[step], in[2 * step] and so on. */
 static void transform_line(const int *in, int step, int out[BLOCK])
 {
 	int x0 = in[0], x1 = in[step], x2 = in[2 * step], x3 = in[3 * step];
