@@ -35,8 +35,8 @@ uint32_t adopt_since(const struct epochs *epochs, const struct record *opened)
 	return since < script->opens ? since : UINT32_MAX;
 }
 
-/* Finds the files that the script has opened after its first `since` counted opens, in the order of
- * these opens. The caller frees *ret. -ENOMEM */
+/* Finds the files that the script has opened after its first `since` counted opens, in
+ * the order of these opens. The caller frees *ret. -ENOMEM */
 static int kept_files(
 	const struct script *script, uint32_t since, uint32_t **ret, uint32_t *ret_n)
 {

@@ -180,8 +180,8 @@ static bool can_keep(const struct opener *opener)
 /* Tells whether an open of the file ends a run that has all files. The run began after
  * script->first opens, and had all files after script->whole opens. An open of a file of
  * the run's first half (and a bit more, see the head of this file) does not end the run.
- * If the next epoch can't keep samples, or if another script may begin it first, this
- * holds only for the run's first J files (n_hedged). */
+ * If there are few files, if the next epoch can't keep samples, or if another script may
+ * begin it first, this holds only for the run's first J files (n_hedged). */
 static bool ends_whole(const struct opener *opener)
 {
 	const struct script *script = opener->script;

@@ -21,6 +21,7 @@ enum file_kind { FILE_IMAGE, FILE_LABEL, FILE_KINDS };
 #define PAUSE_NS UINT64_C(60000000000)
 /* largest number of a thread's opens of one file in a row that are recorded */
 #define ROW_MOST 64
+/* number of further opens of the job after which a thread's last open is not recent */
 #define RECENT_OPENS 256
 /* epochs with fewer files than this are too small for the rules of current.c that need
  * many files */
@@ -36,7 +37,7 @@ enum division { PADS, DROPS, DIVISIONS };
 struct beyond {
 	uint64_t rank, thread;
 	uint32_t file;
-	/* number of opens that the rank had made in the pass when it made this open */
+	/* number of opens that the rank had made in the pass before this open */
 	uint32_t count;
 	/* number of this open among the script's counted opens, from 1 on */
 	uint32_t mark;
@@ -283,8 +284,8 @@ bool current_belongs_to_another(
 	const struct epochs *epochs, const struct open_request *request, uint64_t now_ns);
 /* Tells whether a script still reads the draining epoch. */
 bool current_needs_draining(const struct epochs *epochs, uint64_t now_ns);
-/* Tells whether another script has turned to the same epoch, has not ended, and has opened a file
- * within the job's last N opens, where N is the number of files. */
+/* Tells whether another script reads the same epoch, has not ended, and has opened a
+ * file within the job's last N opens, where N is the number of files. */
 bool shares_epoch(const struct epochs *epochs, const struct script *script);
 /* Tells whether another script is in the middle of the draining epoch, which would end
  * if the next epoch began. `script` is the script that wants to turn: only scripts count

@@ -68,7 +68,7 @@ struct epoch_set {
 	/* A number that is equal in sets whose files have the same names. A request has
 	 * this number of the set in which the request's file name was looked up. */
 	uint32_t names;
-	void *owner; /* for the caller, and for epochs_pins_of */
+	void *owner; /* the caller's pointer; epochs_pins_of compares it */
 	/* private to the engine */
 	TAILQ_ENTRY(epoch_set) link;
 	uint32_t first; /* the first epoch with this set */
@@ -92,7 +92,7 @@ struct epochs_config {
 	bool fed;
 	/* a second script that reads current/ far from the first one gets -EBUSY */
 	bool refuses_second;
-	uint64_t idle_ns; /* without reads for this long the job is parked */
+	uint64_t idle_ns; /* the job is parked after this time without reads */
 };
 
 must_check int epochs_new(const struct epochs_config *config, struct epochs **ret);
@@ -155,7 +155,7 @@ TAILQ_HEAD(pins, pin);
 
 struct open_request {
 	/* set by the caller */
-	uint32_t epoch; /* or EPOCH_CURRENT */
+	uint32_t epoch; /* number of the epoch, or EPOCH_CURRENT */
 	uint32_t position, names;
 	struct reader reader; /* the thread that opens; needed for EPOCH_CURRENT */
 	/* The kernel has sent the request again after a restart, so the engine that ran
@@ -320,8 +320,9 @@ must_check int epochs_had(
 	struct epochs *epochs, uint32_t epoch, sample_id next, struct effects *effects);
 
 /* Makes an epoch leave out a sample: binds it to the position, which counts as consumed.
- * The epoch must have just begun, without a stream, and not be EPOCHS_MIRRORED. -ENOMEM;
- * -EEXIST: the epoch has kept the sample or position from the previous epoch. */
+ * The epoch must have just begun, without a stream. The job's kind must not be
+ * EPOCHS_MIRRORED. -ENOMEM; -EEXIST: the epoch has kept the sample or position from the
+ * previous epoch. */
 must_check int epochs_skip(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	sample_id sample, struct effects *effects);
 /* Notes a position that an epoch's saved order leaves out, if there is memory. */

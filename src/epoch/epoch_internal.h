@@ -50,8 +50,8 @@ struct epoch {
 	/* all positions before this one are bound; counted only by epochs_had */
 	uint32_t first_unbound;
 	uint32_t read_end; /* no position from this one on is consumed */
-	/* while the epoch drains: value of epochs->running->bound when a file of this
-	 * epoch was last opened */
+	/* value of epochs->running->bound when a file of this epoch was last opened;
+	 * valid while the epoch drains */
 	uint32_t read_at;
 	bool over;
 	bool saving; /* EFFECT_SAVE was demanded */
@@ -100,9 +100,9 @@ struct skipped {
 
 struct epochs {
 	struct epochs_config config;
-	TAILQ_HEAD(epoch_sets, epoch_set) sets; /* by their first epochs */
+	TAILQ_HEAD(epoch_sets, epoch_set) sets; /* ordered by their first epochs */
 	struct epoch_list live;
-	struct epoch_list dead;	 /* for epochs_reap */
+	struct epoch_list dead;	 /* epochs_reap returns these */
 	roaring_bitmap_t *saved; /* numbers of the epochs whose order is in a file */
 	LIST_HEAD(, skipped) skipped;
 	struct epoch *running;
@@ -121,8 +121,8 @@ struct epochs {
 	struct requests resuming;
 	struct open_request *drawing; /* the request that gets the next drawn sample */
 	uint32_t drawing_epoch;
-	/* epochs that have an order in a file, and have not begun since the job went
-	 * back */
+	/* epochs that have an order in a file, but have not begun, or not since the
+	 * job went back */
 	struct epochs_order_file *known;
 	size_t n_known;
 	bool held; /* opens wait until the job has gone back */
@@ -265,6 +265,7 @@ void epoch_run(struct epochs *epochs, struct epoch *epoch, bool drains);
 
 /* Returns NULL if there is no unused pin. */
 struct pin *epoch_take_spare(struct epochs *epochs);
+/* Returns NULL if the position has no pin. */
 struct pin *epoch_pin(const struct epoch *epoch, uint32_t position);
 /* Adds the pin of the position that was bound last. Unpins the sample if there is no
  * memory. */

@@ -102,8 +102,8 @@ static bool is_end(const struct loss *loss, const struct record *record)
 {
 	bool last = record->epoch + 1 == loss->known_below;
 	if (record->kind == RECORD_LET_GO)
-		/* without the next epoch's BEGUN, this epoch does not drain in the
-		 * journal */
+		/* the journal lacks the next epoch's BEGUN, so this epoch does not
+		 * drain in the journal */
 		return !(loss->begun && last);
 	return record->kind == RECORD_ENDED;
 }

@@ -76,7 +76,8 @@ static int open_directory(int parent, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Removes a directory that has only journals and orders, or does not exist. */
+/* Removes a directory that has only journals and orders. Returns 0 also if there is no
+ * such directory. */
 static int remove_directory(int parent, const char *name)
 {
 	auto_close int fd = open_directory(parent, name);

@@ -59,7 +59,7 @@ struct told {
 
 struct compaction {
 	struct journal *journal;
-	uint32_t number; /* of the segment */
+	uint32_t number; /* number of the segment */
 	int from, to;
 	/* offset in `from`: the records after it are copied unchanged */
 	uint64_t end;
@@ -74,7 +74,7 @@ struct compaction {
 	/* the appending thread may still refer to these readers by their numbers */
 	struct reader_numbers numbers;
 
-	uint32_t checksum; /* of the record that is being read */
+	uint32_t checksum; /* checksum of the record that is being read */
 	struct disk_record parts[READER_PARTS];
 	struct reader next;
 

@@ -34,7 +34,7 @@
 struct disk_head {
 	uint8_t magic[8];
 	uint32_t version;
-	uint32_t id; /* of the job */
+	uint32_t id; /* number of the job */
 	uint32_t positions;
 	uint32_t samples;
 	uint64_t fingerprint;
@@ -242,8 +242,8 @@ struct journal {
 	/* (lock) lag of the segment `file`: the segment of an epoch has the number
 	 * epoch + file_lag */
 	uint32_t file_lag;
-	bool busy;
-	bool compacting;
+	bool busy;	 /* (lock) a thread writes */
+	bool compacting; /* (lock) a thread compacts the last segment */
 	/* a segment with at least this many bytes, and LONG_POSITION more for each
 	 * position, is compacted */
 	uint64_t long_from;

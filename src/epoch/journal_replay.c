@@ -26,20 +26,20 @@ struct numbered {
 
 struct reading {
 	const struct journal_identity *identity;
-	uint32_t positions; /* of the largest epoch */
+	uint32_t positions; /* number of positions of the largest epoch */
 	journal_replayed *replayed;
 	void *context;
 	bool first;	 /* no segment has been read yet */
 	uint32_t oldest; /* records of earlier epochs are not replayed */
 
 	struct journal_path path;
-	uint32_t number; /* of the segment */
+	uint32_t number; /* number of the segment */
 	uint32_t epoch;	 /* first epoch of the segment */
 	uint64_t journal;
 	int fd;
-	uint64_t offset; /* of the next record */
+	uint64_t offset; /* offset of the next record */
 	uint64_t size;
-	uint32_t checksum; /* of the last record */
+	uint32_t checksum; /* checksum of the last record */
 
 	struct numbered *readers; /* ordered by number */
 	/* fields of the next reader, collected from its READER records */

@@ -210,7 +210,7 @@ static int find_or_begin(
 	return epochs_begin(epochs, next, drains, effects, &begun);
 }
 
-/* Waits until the order of an epoch that has begun again is loaded. */
+/* Lets the request wait until the order of an epoch that has begun again is loaded. */
 static void take_known(struct epochs *epochs, struct open_request *request,
 	struct epoch *epoch, struct effects *effects)
 {

@@ -107,6 +107,7 @@ struct order_found {
 };
 must_check int order_sets(const char *directory, struct order_found **ret, size_t *ret_n);
 
+/* Removes the orders of epochs before `epoch`. */
 void order_prune(const char *directory, uint32_t epoch);
 
 /* Loads a whole order, and compares its checksum. -ENOENT: there is none; -EINVAL,
@@ -127,7 +128,8 @@ must_check int order_load_at(const char *path, uint32_t epoch, uint32_t position
 must_check int order_write_to(int fd, uint32_t epoch, uint64_t fingerprint,
 	const struct order *order, uint64_t *offset);
 /* Reads an order that is a part of a file. *offset: where this part begins; on return,
- * where it ends. name: the file's name in messages. */
+ * where it ends. *ret_epoch: the epoch in the order's head. name: the file's name in
+ * messages. */
 must_check int order_read_from(int fd, const char *name, uint32_t positions,
 	uint64_t fingerprint, uint64_t *offset, uint32_t *ret_epoch,
 	struct order_data *ret);

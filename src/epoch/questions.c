@@ -97,8 +97,8 @@ struct epochs_coming epochs_coming(const struct epochs *epochs, uint32_t number)
 		.next = {drawn_at(&epoch->queue, 0), drawn_at(&epoch->queue, 1)}};
 }
 
-/* Tells whether the k-th binding's position is consumed, or was open when an earlier process
- * ended, and is not open now: perhaps its reader never comes back. */
+/* Tells whether the position of binding k is consumed, or was bound by an earlier
+ * process and is not open now: perhaps its reader never comes back. */
 static bool is_done(const struct epoch *epoch, uint32_t k)
 {
 	uint32_t position = order_log_entry_position(epoch->log[k]);

@@ -5,7 +5,8 @@
 
 #include "epoch/epoch.h"
 
-/* Questions about an engine's epochs; they change nothing. The caller serialises. */
+/* Questions about an engine's epochs; they change nothing. The caller serialises the
+ * calls. */
 
 struct epochs_status {
 	bool started;
@@ -62,8 +63,8 @@ struct run {
 sample_id epochs_drawn_at(const struct epochs *epochs, uint32_t epoch, uint32_t i);
 
 /* Returns the largest number K such that a live epoch's first K bindings are all
- * consumed. A position that was open when an earlier process ended counts as consumed,
- * unless it is open again. from: a number for which the caller knows this already; 0 is
+ * consumed. A position that an earlier process bound counts as consumed, too, unless it
+ * is open now. from: a number for which the caller knows this already; 0 is
  * always allowed. */
 uint32_t epochs_consumed_first(
 	const struct epochs *epochs, uint32_t epoch, uint32_t from);

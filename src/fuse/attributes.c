@@ -77,9 +77,9 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 	set_common(session, inode, ret);
 	owner_show(session, job, ret);
 	bool lasts = sizes_last(job, inode);
-	/* If an inode has another size in each epoch, st_size is the size of the file
-	 * that a reader has open, because the kernel never reads an open file beyond
-	 * st_size. */
+	/* If the size of an inode may differ between epochs, st_size is the size of the
+	 * file that a reader has open, because the kernel never reads an open file
+	 * beyond st_size. */
 	bool known =
 		!lasts && inode_is_sample(inode) && open_file_size(session, inode, &size);
 	if (!known)

@@ -65,8 +65,8 @@ static void note(const struct kept_descriptor *place, size_t bytes)
 		kept_close_add(mount, request->nodeid, release->fh);
 }
 
-/* Answers one request of a mount: releases succeed, other requests fail with EIO, if
- * they need an answer. Returns false if the mount was unmounted. */
+/* Answers one request of a mount, if it needs an answer: releases succeed, most other
+ * requests fail with EIO. Returns false if the mount was unmounted. */
 static bool refuse_one(const struct kept_descriptor *place)
 {
 	int device = atomic_load(&place->fd);

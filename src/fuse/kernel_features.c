@@ -146,7 +146,8 @@ void kernel_features_ask(struct session *session, struct fuse_conn_info *conn)
 #define FLAG2_DIRECT_IO_ALLOW_MMAP (UINT32_C(1) << 4)
 #define FLAG2_PASSTHROUGH (UINT32_C(1) << 5)
 
-/* Offset of max_stack_depth, after flags2, in fuse_init_out. Older headers lack it. */
+/* Offset of max_stack_depth in fuse_init_out, after flags2. Older headers lack this
+ * field, so offsetof can't be used. */
 #define STACK_DEPTH_OFFSET (offsetof(struct fuse_init_out, flags2) + sizeof(uint32_t))
 
 static uint32_t offers(const void *message, size_t bytes)

@@ -27,7 +27,7 @@ bool mount_options_let_others_in(const struct fuse_args *args);
 must_check int mount_directory_check(const char *path, char **ret_why);
 
 /* Checks that /etc/mtab exists, without which fusermount3 can mount for ordinary users,
- * but not unmount. After an error, *ret_why is the reason, as for
+ * but not unmount. Returns 0 or -errno. After an error, *ret_why is the reason, as for
  * mount_directory_check. */
 must_check int mount_helper_check(char **ret_why);
 

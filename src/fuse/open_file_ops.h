@@ -69,6 +69,7 @@ void open_file_read_again(const struct request *request, int err);
  * consumed, because nobody has read the file. Returns false if the list has no file with
  * this handle. */
 bool open_file_close(struct session *session, uint64_t handle, bool undo);
+/* Closes a file of the list that nobody has read. Consumes nothing. */
 void open_file_undo(struct open_file *file);
 /* Closes all files when the session has ended; nothing is consumed. */
 void open_files_undo_all(struct session *session);

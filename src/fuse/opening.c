@@ -309,10 +309,11 @@ static struct opening *opening_new(const struct request *request, bool again)
 	return opening;
 }
 
-/* Returns the epoch in which to open the file. In current/, this is the epoch that an
- * earlier engine chose without answering the open. For a label, text or second file, it
- * is the epoch in which the reader had to open the sample, because other readers had it
- * open. Otherwise it is SCHED_CURRENT. */
+/* Returns the epoch in which to open the file. Outside current/, this is the epoch of
+ * the file's directory. In current/, it is the epoch that an earlier engine chose
+ * without answering the open. If there is none, a label, text or second file gets the
+ * epoch in which its reader had to open the sample (reader_shares). Otherwise it is
+ * SCHED_CURRENT. */
 static uint32_t epoch_of(const struct request *request)
 {
 	struct inode inode = request->inode;

@@ -195,7 +195,8 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 }
 
 /* The kernel may keep a listing until the directory's time changes (set_in_job in
- * attributes.c). After an answer ENOSYS, the kernel sends no further opendir. */
+ * attributes.c). If the daemon checks no rights, the answer is ENOSYS, after which the
+ * kernel sends no further opendir. */
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	const struct session *session = session_of(req);

@@ -29,6 +29,7 @@ bool passthrough_possible(const struct session *session);
 
 /* Enables the registration of files. Called when the session has begun. */
 void passthrough_begin(struct session *session);
+/* Ends the registration of files. Called before the session ends. */
 void passthrough_end(struct session *session);
 
 /* Returns the kernel's number of the registered file that has the bytes of the content,

@@ -43,5 +43,6 @@ void reply_text(const struct request *request, const char *text, uint64_t bytes)
 /* Answers a read of samples, and counts the read. Returns 0 or -errno, as fuse_reply_iov does. */
 int reply_samples(fuse_req_t req, const struct iovec *iov, int n, size_t bytes);
 /* backing: number of the file from which the kernel reads; 0: reads come to this
- * process. Returns an error if the reader was killed: then the file is not open. */
+ * process. Returns 0, or an error if the reader was killed: then the file is not
+ * open. */
 int reply_open(fuse_req_t req, const struct fuse_file_info *fi, int backing);

@@ -169,8 +169,9 @@ static void start_open(const struct request *request)
 {
 	struct request opened = *request;
 	opened.fi.fh = handle_new(0);
-	/* Other texts need no worker. So they can be opened even if all workers wait for
-	 * a storage, and a user can find the cause. */
+	/* Only the state of a job and the dashboard need a worker. All other texts can
+	 * be opened even if all workers wait for a storage, so that a user can find the
+	 * cause. */
 	if (request->inode.kind == INODE_JOB_STATE ||
 		request->inode.kind == INODE_DASHBOARD)
 		by_worker_answer(&opened, answer_open);

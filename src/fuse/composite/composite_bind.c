@@ -12,9 +12,9 @@
  *
  *   wait_bind -> sched_open_label -> bound -> ... -> wait_bound
  *
- * If a position waits for the begin of its epoch, the thread that asked for it returns, and a
- * worker continues with the next position (is_later). If other readers have the file open in
- * another epoch, a worker continues after these readers have closed it.
+ * If a position has to wait until its epoch begins, the thread that asked for it
+ * returns, and a worker continues with the next position (is_later). If other readers
+ * have the file open in another epoch, a worker continues after they have closed it.
  */
 
 static uint64_t end_of(const struct wait *wait)

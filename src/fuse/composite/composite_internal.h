@@ -49,7 +49,7 @@ struct slot {
 	enum slot_state state;
 	int status;	/* -errno of a failed slot */
 	bool bad;	/* the slot failed because its sample is bad */
-	unsigned users; /* number of waits that use the slot */
+	unsigned users; /* number of waits; a slot with users is never removed */
 	/* the scheduler's number of the parked open; 0: not parked */
 	uint64_t ticket;
 	/* read_some: a byte was read. read_end: the last byte was read. */
@@ -76,8 +76,9 @@ struct wait {
 	bool armed;		  /* libfuse reports interrupts (wait_arm) */
 	/* -errno if a position can't be bound or opened, otherwise 0 */
 	int status;
-	uint64_t bound_to; /* labels before this offset of the file are bound */
-	uint32_t binding;  /* index, in the file, of the position that is being bound */
+	/* the labels and texts before this offset of the file need no further binding */
+	uint64_t bound_to;
+	uint32_t binding; /* index, in the file, of the position that is being bound */
 	/* epoch in which the scheduler is asked to bind this position */
 	uint32_t asked_epoch;
 	/* handle of the position that was bound last; NULL once the position's sample is
@@ -137,8 +138,8 @@ struct composite_file {
  * but if they have kept the file open for too long, returns their epoch. */
 uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch);
 /* Makes and returns the file's handle. If the file's epoch in current/ is not known yet,
- * adds the file to the list for later engines (handover.h). The new entry belongs to the
- * open that this thread answers next. */
+ * adds the file to the list for later engines (handover.h). The entry belongs to the
+ * request of the last handover_answers, so the caller must answer this open next. */
 uint64_t composite_file_handle(struct composite_file *file);
 /* --- composite_bind.c --- */
 
