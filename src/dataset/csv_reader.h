@@ -22,7 +22,7 @@
  */
 
 struct csv_reader {
-	/* The caller sets `field` to `most`. text[n] is NUL. */
+	/* The caller sets `field`, `record`, `context` and `most`. text[n] is NUL. */
 	int (*field)(void *context, const char *text, size_t n);
 	int (*record)(void *context);
 	void *context;

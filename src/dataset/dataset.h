@@ -218,8 +218,9 @@ uint64_t dataset_group_fingerprint(
 	struct dataset *dataset, const roaring_bitmap_t *selection);
 
 /* Sorts the selected ids by the bytes of their paths (relative to the root) into `ret`,
- * which has room for all. Machines with the same files get the same order and
- * fingerprint, even if ids and mtimes differ. Reads all selected paths. */
+ * which has room for all. The fingerprint covers paths and bytes. Machines with the same
+ * files get the same order and fingerprint, even if ids and mtimes differ. Reads all
+ * selected paths. */
 must_check int dataset_by_path(struct dataset *dataset, const roaring_bitmap_t *selection,
 	sample_id *ret, uint64_t *ret_fingerprint);
 
@@ -229,7 +230,7 @@ must_check int dataset_get(
 void dataset_sample_free(struct dataset_sample *sample);
 
 /* Prints a sample's row as JSON: label, class, path (relative to the root), metadata.
- * The caller frees *ret. Invalid UTF-8 appears as by Python's surrogateescape. */
+ * The caller frees *ret. Invalid UTF-8 appears as with Python's surrogateescape. */
 must_check int dataset_json(struct dataset *dataset, sample_id id, char **ret);
 
 /* Finds the length in bytes of the longest text that dataset_json prints for a sample.

@@ -14,7 +14,8 @@
  *
  *   Flow: dataset_pair is called first, when a job or an edition is made.
  *   Owns: the dataset has the pairs until it is closed.
- *   Threads: any; after dataset_pair only memory is read.   Errors: as dataset_paths.
+ *   Threads: any; after dataset_pair only memory is read.
+ *   Errors: those of dataset_paths.
  */
 
 /* Finds the second files, or, for frames, the groups (dataset_group). Does nothing if

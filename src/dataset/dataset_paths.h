@@ -9,8 +9,8 @@
  * The tree of a dataset's directories and files, for layouts that show samples under
  * their own names.
  *
- *   Flow: the first dataset_paths reads all paths and makes the tree. Other callers
- *         wait.
+ *   Flow: the first call of dataset_paths reads all paths and makes the tree. Other
+ *         callers wait.
  *   Owns: the dataset has the tree until it is closed. The tree never changes.
  *   Threads: any.   Errors: -ENOMEM, -EIO, logged.
  */

@@ -304,7 +304,7 @@ int samples_attach(sqlite3 *db, const struct dataset *dataset, bool *inside)
 	if (!attached)
 		return -ENOMEM;
 	*attached = (struct attached){dataset, inside};
-	/* SQLite then owns `attached`, and frees it even if this call fails. */
+	/* SQLite takes over `attached`, and frees it even if this call fails. */
 	int code = sqlite3_create_module_v2(
 		db, "samples_of_dataset", &module, attached, sqlite3_free);
 	if (code == SQLITE_OK)

@@ -7,9 +7,9 @@
 #include <string.h>
 
 /* Sorts the files of a scan. First each file moves to the range of its class, and files
- * of one class keep their order. Then several threads sort the files of each class. A
- * class whose files are already in order, as in shards with ordered members, is left as
- * it is. */
+ * of one class keep their order. Then each thread sorts one class after another. A class
+ * whose files are already in order, as in shards with ordered members, is left as it
+ * is. */
 
 struct class
 {

@@ -54,7 +54,7 @@ static int prepare(struct writer *writer, const char *sql, sqlite3_stmt **ret)
 	return catalogue_errno(writer->db);
 }
 
-/* Executes a statement that returns no rows. */
+/* Runs a statement that returns no rows, and resets it. */
 static int run(struct writer *writer, sqlite3_stmt *statement)
 {
 	int code = sqlite3_step(statement);

@@ -8,9 +8,10 @@
 #include <sys/types.h>
 
 /*
- * A window: a part of a remote object that a scan keeps in memory. The server is asked
- * for more bytes than one read needs: for 16 KiB after a jump. If a read begins at the
- * window's end, or soon after it, twice as many bytes as the last time, up to 1 MiB.
+ * A window: a part of a remote object that a scan keeps in memory. A read outside of the
+ * window fills it anew. If the read begins at the window's end, or soon after it, the
+ * server is asked for twice as many bytes as the last time, up to 1 MiB; otherwise for
+ * 16 KiB.
  *
  *   Flow: all fields except the object are 0 at first; far_window_read;
  *         far_window_free.

@@ -527,8 +527,8 @@ static void remove_equal_files(const struct scan *scan, struct tree *tree)
 
 #define MANY_CLASSES 1000
 
-/* Warns if there are more labels than half the samples: the labels are probably
- * captions, measurements or keys. */
+/* Warns if there are more than MANY_CLASSES labels, and more than half as many labels as
+ * samples: the labels are probably captions, measurements or keys. */
 static void warn_of_many(const struct scan *scan, const struct tree *tree)
 {
 	struct grouped classes, samples;

@@ -9,7 +9,6 @@
 
 /* Returns the entry with this hash, or the free entry where it belongs (open
  * addressing). *ret_there: whether the entry has the hash. */
-
 static struct link_target *find(
 	const struct link_targets *targets, uint64_t hash, bool *ret_there)
 {

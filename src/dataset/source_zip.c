@@ -270,7 +270,7 @@ static bool is_link(const struct entry *entry)
 	return (entry->mode & 0170000) == 0120000;
 }
 
-/* Turns a Windows program's backslashes into slashes, as unzip. The caller frees
+/* Turns a Windows program's backslashes into slashes, as unzip does. The caller frees
  * *ret. */
 static int name_with_slashes(struct zip *zip, const struct entry *entry, char **ret)
 {

@@ -80,7 +80,7 @@ struct edition {
 	 * has */
 	uint64_t fingerprint;
 	uint64_t content; /* dataset_fingerprint of the selection */
-	/* measured_load has loaded the edition from a file of the job's directory */
+	/* measured_load has loaded the selection from a file of the job's directory */
 	bool noted;
 	roaring_bitmap_t *selection; /* ids of the selected samples */
 	roaring_bitmap_t *readable;  /* selection without refused or unreadable samples */

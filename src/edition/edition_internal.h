@@ -21,8 +21,8 @@ must_check int edition_measure(struct edition *edition);
 
 /* --- job_epochs.c --- */
 
-/* Reduces the number of positions to the job's rank. -EINVAL, reported: the rank has no
- * position. */
+/* Reduces the number of positions to those of the job's rank. -EINVAL, reported: the
+ * rank has no position. */
 must_check int feed_divide(struct edition *edition, config_report *report, void *context);
 /* Makes the job's engine. first: the set that epochs have until epochs_use_set is
  * called. */

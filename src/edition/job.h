@@ -57,5 +57,5 @@ static inline bool job_is_fed(const struct job *job)
 	return job->config.ranks > 0;
 }
 
-/* Returns the positions that one open binds: the length of a batch, otherwise 1. */
+/* Returns how many positions one open binds: the length of a batch, otherwise 1. */
 uint32_t job_binds_at_once(const struct job_config *config);

@@ -37,7 +37,7 @@ static int pair_samples(struct edition *edition)
 
 struct unpaired {
 	const struct edition *edition;
-	/* n: number of samples that lack a file; first: id of the first such sample */
+	/* n: number of samples for which dataset_pair_fails; first: id of the first */
 	uint32_t n, first;
 };
 
@@ -52,7 +52,8 @@ static bool count_unpaired(uint32_t id, void *context)
 	return true;
 }
 
-/* Warns about samples that lack a file. -EINVAL, reported: all samples lack a file. */
+/* Warns about samples that can't be prepared (dataset_pair_fails). -EINVAL, reported: no
+ * sample can be prepared. */
 static int check_pairs(
 	const struct edition *edition, config_report *report, void *context)
 {

@@ -24,7 +24,7 @@ struct places {
 };
 
 /* Finds the places of all samples that the job selects, including the samples of other
- * ranks. */
+ * ranks. The caller calls places_free. */
 must_check int places_find(const struct edition *edition, struct places *ret);
 void places_free(struct places *places);
 

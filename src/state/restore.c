@@ -117,7 +117,7 @@ static uint32_t names_of(struct job *job, uint32_t epoch)
 }
 
 /* Refuses an epoch in which files have other names than they now have in current/.
- * Scripts that read current/ would suddenly find other names. */
+ * Otherwise scripts that read current/ would suddenly find other names. */
 static int check_names(struct job *job, struct restoring *restoring, uint32_t epoch)
 {
 	if (names_of(job, epoch) == names_of(job, EPOCH_CURRENT))

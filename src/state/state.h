@@ -105,7 +105,7 @@ must_check int import_refuse(const struct adding *adding, const char *format, ..
  * imports. -EBADMSG: refused, and reported. */
 must_check int mapping_of_import(const struct adding *adding, enum view_mapping *mapping);
 /* Writes to fd the checkpoint, and the saved orders of all epochs with the same edition
- * as the checkpoint's running epoch. */
+ * as the checkpoint's running epoch. The caller has called restore_save_live. */
 must_check int export_orders(struct job *job, int fd, const struct checkpoint *from);
 
 /* --- import_ranks.c --- */

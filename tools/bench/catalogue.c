@@ -98,8 +98,8 @@ struct writer {
 	char *path;
 };
 
-/* Adds a copy of the row `one` for shard number `shard`. The path in the copy has the
- * name of this shard. */
+/* Adds a copy of the row `one` for shard number `shard`. The copy's place is in this
+ * shard, and its path has the shard's name. */
 static void add_row(struct writer *writer, const struct row *one, size_t shard)
 {
 	const char *first = strchr(one->path, '/') + 1;

@@ -26,7 +26,8 @@ struct findings {
 	const struct daemon_config *config; /* NULL: no ini was given */
 };
 
-/* Prints a finding. remedy: a command or advice; NULL: nothing is to be mended. */
+/* Counts and prints a finding. remedy: a command or advice; NULL: nothing is to be
+ * mended. */
 void found(struct findings *findings, enum verdict verdict, const char *remedy,
 	const char *format, ...) printf_like(4, 5);
 

@@ -24,7 +24,7 @@ must_check int read_all(int fd, char **ret, size_t *ret_bytes);
 must_check int read_file(const char *file, char **ret, size_t *ret_bytes);
 
 /* Sends the arguments to the socket `path`, and prints the answer to `out`, or the
- * error. Returns the exit status. *descriptor is sent, too, and then closed and set to
- * -1. If `descriptor` is NULL, none is sent. */
+ * error. Returns the exit status. *descriptor is sent, too, and is closed and set to -1
+ * before the answer is read. If `descriptor` is NULL, none is sent. */
 int request(const char *path, const char *const *arguments, size_t n, int *descriptor,
 	FILE *out);

@@ -64,8 +64,8 @@ static inline int joaderfs_next(struct joaderfs_sample *sample)
 	return 1;
 }
 
-/* type: NumPy's name, such as "<f4"; shape: without brackets, such as "128, 80", or
- * "128," for one axis; size: in bytes. */
+/* Answers with an array. type: NumPy's name, such as "<f4"; shape: without brackets,
+ * such as "128, 80", or "128," for one axis; size: in bytes. */
 static inline void joaderfs_array(const struct joaderfs_sample *sample, const char *type,
 	const char *shape, const void *numbers, size_t size)
 {

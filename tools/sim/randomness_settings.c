@@ -78,7 +78,7 @@ static uint32_t first_id(const struct setting_run *run)
 	return 65536 - run->unit;
 }
 
-/* Returns the epochs of time (sim.h) in which the slowest job reads its epochs, and one more. */
+/* Returns when the last job has read its epochs, plus 1, in epochs of time (sim.h). */
 static double length(const struct setting_run *run)
 {
 	const struct setting *setting = run->setting;

@@ -176,7 +176,8 @@ struct sim_curve {
 	size_t n_points;
 };
 
-/* Makes a curve for each sampler and each policy of the scenario. progress may be NULL. */
+/* Makes a curve for each pair of a sampler and a policy of the scenario. sim_curves_free
+ * frees the curves. progress may be NULL. */
 must_check int sim_sweep(const struct sim_scenario *scenario,
 	struct sim_progress *progress, struct sim_curve **ret, size_t *ret_n);
 void sim_curves_free(struct sim_curve *curves, size_t n);

@@ -98,7 +98,8 @@ must_check int sim_sched_open(
 /* Loads the sample of the open into the cache. Then loads samples that were drawn ahead, as long as
  * there is room. */
 must_check int sim_sched_load(struct sim_open *open);
-/* Does nothing for an open that was refused. */
+/* Releases an open whose sample was read. An open that was refused must not be
+ * released. */
 must_check int sim_sched_release(struct sim_open *open);
 
 /* --- with a clock ------------------------------------------------------------------ */

@@ -70,8 +70,8 @@ struct timed_run {
 	sample_id *read; /* ring of n_ids samples that wait for a decoder */
 	uint32_t read_head, n_read;
 	struct flight flight;
-	/* seconds; `processor` grows slower than `now` while readers and decoders share
-	 * processors */
+	/* now: in seconds; processor: processor seconds that each reader or decoder has
+	 * had so far, which grow slower than `now` while they share processors */
 	double now, processor;
 	double window;
 	double decoded; /* seconds of all decoders since the shares were last updated */
@@ -84,7 +84,8 @@ void timed_run_free(struct timed_run **run);
 
 /* --- timed_script.c: readers --- */
 must_check int timed_begin_epoch(struct timed_run *run, size_t job);
-/* Sets READER_OUT instead if the epoch has no further position. */
+/* Opens the job's next position for the reader. Sets READER_OUT instead if the epoch has
+ * no further position, or if the next epoch has not begun. */
 must_check int timed_open_next(struct timed_run *run, struct timed_reader *reader);
 /* Answers the readers that wait for the sample. */
 must_check int timed_give(struct timed_run *run, sample_id sample);

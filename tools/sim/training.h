@@ -69,7 +69,7 @@ enum worker_policy {
 	WORKERS_PROPORTION,
 	WORKERS_INVERSE,
 	WORKERS_WAA,	   /* Algorithm 1 as printed */
-	WORKERS_WAA_MENDED /* Algorithm 1, but its loop may end with C workers */
+	WORKERS_WAA_MENDED /* Algorithm 1, but its loop ends at C workers */
 };
 
 /* Returns the number of workers that the training needs if other trainings use the rest
