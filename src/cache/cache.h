@@ -27,8 +27,8 @@
  * one epoch of one job.
  *
  * A sample has a *pin* for each of its draws that is not consumed yet, and for each
- * reader that has it open. Only cache_force_out evicts a pinned entry. An absent sample
- * can be pinned, too.
+ * time that a reader has it open. Only cache_force_out evicts a pinned entry. An absent
+ * sample can be pinned, too.
  *
  *   Flow: sched counts need and pins, reserves memory before load prepares a tensor, and
  *         publishes the tensor afterwards.
@@ -37,12 +37,12 @@
  *   Threads: the caller serialises, by sched's lock. Tensors themselves are immutable.
  *   Errors: -ENOMEM; -ENOSPC from cache_reserve if there is not enough room even after all
  *         unpinned tensors are evicted.
- *   Capacity: limits the bytes of loading and ready entries. Only a reservation with `force`
- *         exceeds it. Dying entries do not count, although they still take memory. So
- *         the caller reaps them before it releases the lock: otherwise the memory of
- *         new tensors would come on top.
- *   Recency: an entry is used when it is published, and when its last pin is removed. For
- *         the policy refcnt, cache_need_add and cache_need_drop are uses, too.
+ *   Capacity: limits the bytes of loading and ready entries. Only a reservation with
+ *         `force` exceeds it. Dying entries do not count, although they still take
+ *         memory. So the caller reaps them before it releases the lock: otherwise the
+ *         memory of new tensors would come on top.
+ *   Recency: an entry is used when it is published, and when its last pin is removed.
+ *         For the policy refcnt, cache_need_add and cache_need_drop are uses, too.
  */
 
 struct cache;
@@ -54,9 +54,9 @@ must_check int cache_new(uint64_t capacity, enum eviction_policy policy, uint64_
 	struct cache **ret);
 void cache_free(struct cache **cache); /* also frees all tensors and spaces */
 
-/* The caller's function, which is called after a sample has become absent: evicted,
- * abandoned, forced out, or removed by cache_space_empty. Other functions of the cache
- * call it, so it must not call the cache. */
+/* The caller's function, which is called when a sample becomes absent: evicted,
+ * abandoned, forced out, or removed by cache_space_empty. Functions of the cache call it
+ * before they return, so it must not call the cache. */
 typedef void cache_gone(void *context, struct cache_space *space, sample_id id);
 void cache_on_gone(struct cache *cache, cache_gone *gone, void *context);
 
@@ -73,6 +73,7 @@ bool cache_space_empty(struct cache_space *space, uint32_t n);
 /* Empties the space as cache_space_empty does, and takes the space out of the cache. The
  * caller then frees the space, which needs no lock. */
 void cache_space_take_out(struct cache_space *space);
+/* First takes the space out of its cache, if it is in one; this needs the lock. */
 void cache_space_free(struct cache_space **space);
 
 void cache_need_add(struct cache_space *space, sample_id id);
@@ -87,9 +88,9 @@ void cache_need_drop_all(struct cache_space *space, const roaring_bitmap_t *ids)
 
 /* Begins to change the need of many ids in steps, so that the caller can release its
  * lock between two steps. cache_need returns the new needs at once. Until the last step
- * the caller must not change `ids`, and evictions may still follow the old needs. Only
- * one change at a time may be under way in the cache. The ADD of a stream's ids must end
- * before their DROP begins. */
+ * the caller must not change or free `ids`, and evictions may still follow the old
+ * needs. Only one change at a time may be under way in the cache. The ADD of a stream's
+ * ids must end before their DROP begins. */
 enum cache_change { CACHE_NEED_ADD, CACHE_NEED_DROP };
 void cache_need_begin(
 	struct cache_space *space, const roaring_bitmap_t *ids, enum cache_change change);
@@ -127,7 +128,9 @@ void cache_prefetch_entry(const struct cache_space *space, sample_id id);
 must_check int cache_reserve(
 	struct cache_space *space, sample_id id, uint64_t bytes, bool force);
 
+/* Tells whether there is room for cache_reserve without `force`. */
 bool cache_fits(const struct cache *cache, uint64_t bytes);
+/* Returns the live_bytes that would be left if all unpinned entries were evicted. */
 uint64_t cache_least_bytes(const struct cache *cache);
 
 /* Gives the tensor, which has the reserved size, to the cache. */

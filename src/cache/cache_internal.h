@@ -9,8 +9,9 @@
 #include <sys/queue.h>
 
 /*
- * An x marks each structure that has an entry of this state with so many pins. fifo
- * only: only the policy fifo keeps pinned entries in the order of eviction.
+ * The states of an entry, and how many pins it can have in each. An x marks the
+ * structures that have the entry. fifo only: only the policy fifo keeps pinned entries
+ * in the order of eviction.
  *
  *   state     pins   its space   order of eviction   cache->dying
  *   ABSENT     > 0       x

@@ -40,10 +40,10 @@ struct strand {
 	const roaring_bitmap_t *selection; /* ids of the job's samples */
 	/* id in the stream = first + id in the sampler */
 	sample_id first;
-	/* Number of samples that are drawn together. With the sampler dsa: the number
-	 * of positions that one open binds. With others 1: `exchange` prefers samples
-	 * that are cached at the time of the draw, so it draws late; `isa` shares no
-	 * draws. */
+	/* A stream without room joins rounds until it has this many samples ahead. With
+	 * the sampler dsa: the number of positions that one open binds. With others 1:
+	 * `exchange` prefers samples that are cached at the time of the draw, so it
+	 * draws late; `isa` shares no draws. */
 	uint32_t at_once;
 	/* The most samples to draw ahead. The caller may change it before each event. */
 	uint32_t lookahead;
@@ -54,8 +54,8 @@ struct strand {
 };
 
 /* A running epoch, for which samples are drawn. The caller sets the fields up to
- * `strands`. If the samples of all positions are fixed, the strands have no sampler,
- * and the stream only counts need. */
+ * `strands`, and ends the stream when the job is parked. If the samples of all positions
+ * are fixed, the strands have no sampler, and the stream only counts need. */
 struct stream {
 	job_id job;
 	uint32_t epoch;
@@ -94,7 +94,7 @@ enum draw_effect_kind {
 	DRAW_DRAWN,
 	/* Refill the look-ahead of `stream` soon. */
 	DRAW_LOW,
-	/* `stream` has ended: reduce the need of each of its remaining samples. */
+	/* `stream` has ended: reduce the need of each remaining sample by one. */
 	DRAW_LEAVE,
 	DRAW_GONE, /* `stream` has ended and has no samples left: free it. */
 	DRAW_EFFECT_KINDS

@@ -8,9 +8,9 @@
 /*
  * Keeps the samples that are still needed on this node. A training asks for each sample
  * once in an epoch: through one of its ranks here, or through another daemon, if this
- * daemon is the sample's home. So the cache first evicts copies of samples whose home
- * is elsewhere, and samples for which the training has already asked (JOADER's RefCnt
- * for an aggregated cache, appendix E.3).
+ * daemon is the sample's home. Until then the sample is needed here. So the cache first
+ * evicts copies of samples whose home is elsewhere, and samples for which the training
+ * has already asked (JOADER's RefCnt for an aggregated cache, appendix E.3).
  *
  *   draw_enter -> demand_enter -> demand_drawn, draw_fetched -> demand_keep -> gone
  *

@@ -52,8 +52,8 @@ static bool may_join(const struct draw *draw, const struct stream *stream,
 	       (may_draw_more(stream) && stream->ahead < stream->next->at_once);
 }
 
-/* Tells whether a stream of the sampler has its full look-ahead, even if the cache has
- * room. */
+/* Tells whether a stream of the sampler has drawn its full look-ahead. The room in the
+ * cache does not matter. */
 static bool another_is_full(const struct draw *draw, const struct sampler *sampler)
 {
 	const struct stream *other;
@@ -93,7 +93,8 @@ static void hold(struct draw *draw, struct stream *stream, const struct strand *
 		stream->filled = stream->ahead;
 }
 
-/* Draws one round for all streams that may join. Returns false if there are none. */
+/* Draws one round for all streams that may join, and whose next sample comes from the
+ * sampler. Returns false if there are none. */
 static bool draw_round(
 	struct draw *draw, struct sampler *sampler, const struct ahead_cache *cache)
 {
@@ -116,12 +117,11 @@ static bool draw_round(
 	return true;
 }
 
-/* Returns the sampler that draws a round now: usually `sampler`, from which the
- * stream's next sample comes. Mixtures are an exception. Another stream may have
- * samples in `sampler`, but has to take its next sample from a second sampler. If that
- * stream wants a round, the second sampler draws first. Afterwards the other stream may
- * be able to take part in the round of `sampler`, so that more streams share its
- * samples. */
+/* Returns the sampler of the next round: usually the one of the stream's next sample.
+ * But another stream, of a mixture, may have samples in this sampler, while its next
+ * sample comes from a second one. If the other stream wants a round, returns the second
+ * sampler. The other stream can then take part in a later round of the first sampler,
+ * so that more streams share samples. */
 static struct sampler *choose_sampler(const struct draw *draw,
 	const struct stream *stream, const struct ahead_cache *cache)
 {

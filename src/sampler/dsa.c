@@ -29,9 +29,9 @@
  *
  * An element drawn uniformly from R_first - S is in I with the probability |I| /
  * (|R_first| - |S|), with which first(K) has to choose I. If the element is in I, it is
- * uniform in I, otherwise in R_first - S - I. So the element is drawn before it is
- * known who chooses I. Then one bit test per stream tells whether every R of K contains
- * it, up to the first stream that lacks it.
+ * uniform in I, otherwise in R_first - S - I. So the element is drawn first. Then one
+ * bit test per stream, up to the first stream that lacks the element, tells whether
+ * every R of K contains it.
  *
  * After each step, S has exactly the elements that all streams of this step's K share.
  * So bit tests also tell whether an element is in S. A uniform element of R - S is found
@@ -76,8 +76,8 @@ static bool offered(const struct round *round, sample_id sample)
 
 /* Drawing a sample takes as long as reading REDRAW_WORDS words, and testing the sample
  * as long as reading TEST_WORDS words per set. Counting S reads all words of the sets,
- * up to the end of the smallest set. redraws() allows so many draws that they take no
- * longer than counting. */
+ * up to the end of the smallest set. redraws() allows so many draws that they take about
+ * as long as counting. */
 #define REDRAW_WORDS 150
 #define TEST_WORDS 15
 #define LEAST_REDRAWS 16

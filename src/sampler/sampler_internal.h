@@ -80,7 +80,8 @@ struct sampler_ops {
 	void (*free)(struct sampler *sampler);
 };
 
-/* Makes a sampler with an algorithm that the daemon lacks, for tests and simulations. */
+/* Makes a sampler with any algorithm. Tests and simulations have algorithms that the
+ * daemon lacks. */
 must_check int sampler_new_of(
 	const struct sampler_ops *ops, uint64_t seed, struct sampler **ret);
 
@@ -91,8 +92,7 @@ extern const struct sampler_ops sampler_exchange;
 extern const struct sampler_ops sampler_isa;
 extern const struct sampler_ops sampler_sequential;
 
-/* labels: the label of each id below n_ids, or NULL: a sample may then be exchanged for
- * any other, whatever their labels. */
+/* labels: the label of each id below n_ids, or NULL: exchanges then ignore labels. */
 must_check int exchange_new(
 	const uint32_t *labels, uint32_t n_ids, struct exchange **ret);
 void exchange_free(struct exchange **exchange);

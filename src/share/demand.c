@@ -6,9 +6,9 @@
 #include <math.h>
 
 #define PROBE 1.3
-/* If readers idle for less than this fraction of a window, they count as never idle. */
+/* Readers that idle for less than this fraction of a window count as never idle. */
 #define NEVER_IDLES .15
-/* If readers idle for at least this fraction of a window, they have enough samples. */
+/* Readers that idle for at least this fraction of a window have enough samples. */
 #define OFTEN_IDLES .9
 
 /* A job that gets at least this fraction of its estimated rate counts as satisfied. */

@@ -363,9 +363,10 @@ static struct share_want *offer_lanes(struct shares *shares, enum kinds kinds,
 	return NULL;
 }
 
-/* If decoders are short, each job gets its share, whether or not its requests are
- * urgent. Otherwise all urgent requests come before all look-ahead, so that no job falls
- * behind: a job behind the others would no longer draw the same samples as they do. */
+/* Offers the requests of all lanes. If decoders are short, each job gets its share,
+ * whether or not its requests are urgent. Otherwise all urgent requests come before all
+ * look-ahead, so that no job falls behind: a job behind the others would no longer draw
+ * the same samples as they do. */
 static struct share_want *offer_all(
 	struct shares *shares, share_offer *offer, void *context, enum share_answer *ret)
 {

@@ -14,12 +14,12 @@
  * Shares the decoders among jobs. No decoder belongs to a job: whenever one is free,
  * share_next returns the request that the decoder takes.
  *
- *    share_ask --> lanes, one per job --> share_next --> the caller decodes --> share_drop
- *                       ^          ^                           |
- *                       |          +------ share_again --------+ decoding failed
- *                       | quanta
- *    shares_window: what jobs need (demand.c) -> what they are granted (grant.c)
- *    (window.c)
+ *  share_ask --> lanes, one per job --> share_next --> the caller decodes --> share_drop
+ *                     ^          ^                           |
+ *                     |          +------ share_again --------+ decoding failed
+ *                     | quanta
+ *  shares_window: what jobs need (demand.c) -> what they are granted (grant.c)
+ *  (window.c)
  *
  * A *request* is for one sample. A *want* is the wish of one job for a request; several
  * jobs can want the same request. A *lane* has the wants of one job: *urgent* ones, for
@@ -30,8 +30,8 @@
  * The lanes are served by weighted deficit round robin, in units of decode time. Here a
  * *round* adds each lane's *quantum* to the lane's *deficit*. The decode time of each
  * sample is subtracted from the deficit. A lane has its turn while its deficit is
- * positive; a negative deficit is the lane's *debt*. Rounds bring a lane without
- * requests out of its debt, but not above 0. If no lane with requests has its turn,
+ * positive; a negative deficit is the lane's *debt*. A lane without requests keeps no
+ * positive deficit, but pays off its debt. If no lane with requests has its turn,
  * rounds follow one another until one has: decoders are idle only if no job asks. If
  * decoders are short, each lane's urgent requests come before its own look-ahead;
  * otherwise the urgent requests of all lanes come before any look-ahead.
@@ -53,7 +53,7 @@ enum share_policy {
 
 /* The data of a job that share_grant uses. */
 struct share_claim {
-	double weight;
+	double weight; /* more than 0 */
 	/* seconds of decode time per sample; 0: all samples of the job are decoded for
 	 * other jobs */
 	double cost;

@@ -7,10 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* If a job's readers never idle, the job's need can't be measured: readers that fetch
- * ahead take all available samples until they have enough. So such jobs are *probed*,
- * one at a time: the probed job gets most of the decode time for at most PROBE_WINDOWS
- * windows. If the job's readers idle then, its need is known. */
+/* The need of a job whose readers never idle can't be measured: readers that fetch ahead
+ * take all available samples until they have enough. So such jobs are *probed*, one at a
+ * time: the probed job gets most of the decode time for at most PROBE_WINDOWS windows.
+ * If the job's readers idle then, its need is known. */
 
 /* Each round divides the decode time SHARE_ROUND_NS among the jobs (share.h). At least
  * this part of it is divided by weight, even among jobs that seem to need nothing. */

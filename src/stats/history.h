@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * The last hour: every ten seconds, a reading stores the values of the daemon's and the jobs'
- * counters. A new reading replaces the oldest one.
+ * The last hour: every ten seconds, a reading stores the values of the daemon's and the
+ * jobs' counters. A new reading replaces the oldest one.
  *
  *   Flow: src/sched adds readings; the dashboard shows the differences between readings.
  *   Owns: the ring of readings, which takes less than a megabyte.

@@ -12,8 +12,8 @@
 
 /*
  * The daemon's counters and gauges (STATS_TABLE) and histograms (STATS_HISTOGRAMS). The
- * enumerations, the sums, the text files in the mount and the man page are made from these
- * tables.
+ * enumerations, the sums, the text files in the mount and the man page are made from
+ * these tables.
  *
  *   Flow: any module counts; src/files prints.
  *   Threads: any. Each thread has its own counters, and stats_get adds them up; a gauge is a

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 /*
- * The supervisor: the first process of the daemon. It starts the engine, a process that does
- * all other work.
+ * The supervisor: the first process of the daemon. It starts the engine, a process that
+ * does all other work.
  *
  *     joaderfs CONFIG MOUNTPOINT          the supervisor
  *       joaderfs --engine=S,P CONFIG ...  the engine: the same program, or a newer version of it
@@ -21,21 +21,21 @@
  *         supervisor starts another one, with the same descriptors under the same
  *         numbers. When the engine ends in order, the supervisor ends with the engine's
  *         exit status.
- *   Owns: copies of the descriptors of mounts, sockets and the lock; memory that it shares with
- *         the engine (base/kept.h).
+ *   Owns: copies of the descriptors of mounts, sockets and the lock; memory that it
+ *         shares with the engine (base/kept.h).
  *   Threads: one. It allocates no memory after its start. Its only input is the messages of the
  *         engine, each of two numbers and possibly a descriptor.
  *   Errors: an exit status. After an engine has served, the supervisor logs nothing; the next
  *         engine logs errors.
  *
- * SIGTERM, SIGINT, SIGHUP, SIGQUIT and SIGXCPU make the engine end in order. If the supervisor
- * is killed, the engine gets SIGTERM. The supervisor kills an engine that does not call
- * kept_beat for a minute.
+ * SIGTERM, SIGINT, SIGHUP, SIGQUIT and SIGXCPU make the engine end in order. If the
+ * supervisor is killed, the engine gets SIGTERM. The supervisor kills an engine that
+ * does not call kept_beat for a minute.
  *
- * After five deaths within a minute by the engines' own fault, the next engine only answers EIO
- * (engine_failed.h). Two kinds of death do not count as a fault: SIGKILL while the engine
- * serves, and a crash caused by an image, which the next engine does not prepare
- * (quarantine.h).
+ * After five deaths within a minute by the engines' own fault, the next engine only
+ * answers EIO (engine_failed.h). Two kinds of death do not count as a fault: SIGKILL
+ * while the engine serves, and a crash caused by an image, which the next engine does
+ * not prepare (quarantine.h).
  */
 
 struct supervisor_config {

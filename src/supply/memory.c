@@ -16,7 +16,7 @@
  *     the limit is the size of the cache, plus a part that is only for tensors and
  *     contents that readers have open.
  *   files that are being read, or wait for a decoder.
- *   memory to prepare images, besides the tensors. It is estimated, never too low
+ *   memory to prepare images, besides the tensors, by an estimate that is never too low
  *     (image_working_bytes).
  *   buffers that each decoder keeps from one image to the next.
  *
@@ -213,7 +213,7 @@ struct wanted_needs wanted_needs_of(const struct space *space, sample_id sample)
 {
 	const struct supply *supply = space->source->supply;
 	uint64_t found, limit;
-	/* If a refused sample shared a decode, the decode would fail for all its
+	/* A refused sample must not share a decode, which would then fail for all its
 	 * tensors. */
 	if (reason_of(supply, space, sample, &found, &limit))
 		return (struct wanted_needs){.alone = true};
@@ -254,8 +254,8 @@ static uint64_t most_at_once(const struct supply *supply)
 	return part < most_working(supply) ? part : most_working(supply);
 }
 
-/* If no other file is in memory, a file of any size may be read: a sample that needs
- * too much memory was refused earlier. */
+/* A file of any size may be read if no other file is in memory: a sample that needs too
+ * much memory was refused earlier. */
 bool memory_may_read(const struct supply *supply, uint64_t file_bytes)
 {
 	return supply->reading == 0 ||

@@ -14,13 +14,13 @@
  *   open only ---------------> queued ---------------> loading -----------> open only
  *                              urgent <-- delayed <-------+ a transient error
  *
- *   loading: the file is read, waits for a decoder, is decoded (storage.c, next_decode.c); or
- *            the tensor comes from another daemon.
+ *   loading: the file is read, waits for a decoder, is decoded (storage.c,
+ *            next_decode.c); or the tensor comes from another daemon.
  */
 
-/* Reserves room in the cache, which an urgent sample may exceed. -ENOSPC: a sample drawn
- * ahead does not fit; -EAGAIN: files being read take too much memory; -ENOMEM: readers
- * have too much open. */
+/* Reserves room in the cache, which an urgent sample may exceed, and marks the sample as
+ * loading. -ENOSPC: a sample drawn ahead does not fit; -EAGAIN: files being read take
+ * too much memory; -ENOMEM: readers have too much open. */
 static int reserve(struct wanted *wanted, bool urgent)
 {
 	struct space *space = wanted->key.space;

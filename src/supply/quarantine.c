@@ -109,7 +109,7 @@ static int write_file(const struct quarantine *quarantine, const char *state)
 	return err ? err : disk_replace(state, "quarantine", text, 0644);
 }
 
-/* --- notes of the previous engine --------------------------------------------------- */
+/* --- notes of the previous engine ------------------------------------------------- */
 
 static struct blamed *find(struct quarantine *quarantine, size_t dataset, sample_id id)
 {

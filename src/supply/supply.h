@@ -18,8 +18,7 @@
 #include <stdatomic.h>
 #include <sys/queue.h>
 
-/* If memory is short, an insertion leaves hash.tbl NULL, and does not end the
- * process. */
+/* An insertion without memory leaves hash.tbl NULL, instead of ending the process. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
@@ -128,7 +127,7 @@ struct wanted {
 	unsigned retries;
 	uint64_t first_try_ns; /* time when the sample was first delayed */
 	bool here;	       /* prepare here; don't fetch from the sample's home */
-	/* the tensor is evicted as soon as no stream needs it (cache_spare) */
+	/* the tensor is evicted first when no stream needs it (cache_spare) */
 	bool spare;
 	/* the tensor comes from another daemon; only while the sample is loading */
 	bool fetching;
@@ -199,8 +198,8 @@ struct supply_effects {
 	 * sample is gone. */
 	struct space *gone;
 	sample_id gone_sample;
-	/* BAD: bad_sample of this space failed by its own fault; NULL: no sample
-	 * failed. damaged: the sample will fail until its file changes. */
+	/* BAD: bad_sample of this space failed because of its file or its program;
+	 * NULL: no sample failed. damaged: it will fail until its file changes. */
 	struct space *bad;
 	sample_id bad_sample;
 	bool damaged;
@@ -233,7 +232,7 @@ struct supply {
 	/* bytes in use for files, decodes and contents (memory.c); the most bytes that
 	 * were ever held, tensors included */
 	uint64_t reading, working, contents, held_peak;
-	bool stopping;
+	bool stopping; /* no sample is read or tried again */
 	struct supply_effects effects;
 };
 
@@ -302,7 +301,8 @@ struct supply_result {
 	/* the tensor was taken from another dataset (same_image.c) */
 	bool same;
 };
-/* Event: a sample of a chain was decoded, or has failed. May free `wanted`. */
+/* Event: a sample was decoded, or has failed. Called for each sample of a chain. May
+ * free `wanted`. */
 void supply_done(struct supply *supply, struct wanted *wanted,
 	const struct supply_result *result, uint64_t now_ns);
 /* Adds the duration of a decode to the mean values of the space and the engine. Called
@@ -314,8 +314,8 @@ void program_end(struct supply *supply, const struct wanted *wanted);
 void supply_fetched(struct supply *supply, struct wanted *wanted, struct tensor *tensor,
 	uint64_t now_ns);
 /* Event: the sample could not be fetched. If it is still needed, it is queued to be
- * prepared here; otherwise `wanted` may be freed. spare: the tensor that is then
- * prepared here is evicted first (cache_spare). */
+ * prepared here; otherwise `wanted` may be freed. spare: the tensor that is prepared
+ * here is evicted first when no stream needs it (cache_spare). */
 void supply_not_fetched(struct supply *supply, struct wanted *wanted, bool spare);
 
 /* Event: time has passed. Queues the samples that are due. */
@@ -383,8 +383,8 @@ void supply_drop_content(struct supply *supply, uint64_t bytes);
 
 /* --- bad_sample.c ------------------------------------------------------------------ */
 
-/* Returns true if this is the sample's first failure in any job. If a program prepares
- * the sample, only failures with the same preparation count. */
+/* Notes a failure of the sample. Returns true if it is the first one in any job. If a
+ * program prepares the sample, only failures with the same preparation count. */
 bool bad_sample_is_new(struct space *space, sample_id sample);
 /* Logs the failure, and how to leave the sample out, because few scripts can handle
  * EIO. */

@@ -16,6 +16,7 @@ static inline sample_id wanted_sample(const struct wanted *wanted)
 void wanted_queue(struct wanted *wanted);
 /* Sets the state to WANTED_OPEN_ONLY from any other state. */
 void wanted_unqueue(struct wanted *wanted);
+/* Changes the state, and the counts of the storage and the program, but no queue. */
 void wanted_set_state(struct wanted *wanted, enum wanted_state state);
 /* Tells whether a draw or an open has pinned the sample. */
 bool wanted_is_pinned(const struct wanted *wanted);

@@ -213,8 +213,8 @@ static bool waits(const struct wanted *wanted, const struct share_job *job)
 	return false;
 }
 
-/* If no reader of the job waits any more, the job wants the sample only ahead: the
- * request moves to the head of the job's look-ahead queue. */
+/* Moves the request to the head of the job's look-ahead queue, if no reader of the job
+ * waits for the sample any more. */
 static void make_less_urgent(struct wanted *wanted, struct share_job *job)
 {
 	if (wanted->state == WANTED_OPEN_ONLY)

@@ -19,14 +19,15 @@
  *     1      jobs that are being read have it, but no running epoch still needs it
  *     1 + n  n running epochs still need it
  *
- * A new sample takes free room, or the room of samples that are worth less, the least worth
- * first. So a sample that a job has just read (worth 1) replaces neither one that the job has
- * yet to read (worth 2), nor another one that it has read (worth 1). LRU would replace both,
- * and would get almost no hits if epochs are in random order. Here the samples that first fill
- * the tier stay, and a single job finds them in each later epoch.
+ * A new sample takes free room, or the room of samples that are worth less, the least
+ * worth first. So a sample that a job has just read (worth 1) replaces neither one that
+ * the job has yet to read (worth 2), nor another one that it has read (worth 1). LRU
+ * would replace both, and would get almost no hits if epochs are in random order. Here
+ * the samples that first fill the tier stay, and a single job finds them in each later
+ * epoch.
  *
- * Samples to remove are found as in the CLOCK algorithm: a hand moves over the entries in a
- * circle, and each look examines the next few.
+ * Samples to remove are found as in the CLOCK algorithm: a hand moves over the entries
+ * in a circle, and each look examines the next few.
  *
  *   Flow: tier_policy_find; tier_policy_lacks -> tier_policy_look -> the caller's worths ->
  *         tier_policy_choose -> tier_policy_remove -> tier_policy_add.

@@ -11,22 +11,24 @@
 #include <stdint.h>
 
 /*
- * A tier: a directory on a fast disk that keeps samples of remote datasets, encoded as they
- * were fetched.
+ * A tier: a directory on a fast disk that keeps samples of remote datasets, encoded as
+ * they were fetched.
  *
  *     reading stage --tier_read--> found: no fetch
  *           |
  *         fetch --tier_offer--> queue --> the tier's thread writes the sample to the directory,
  *                                         and removes samples of less worth
  *
- *   Flow: tier_open, tier_dataset for each dataset; threads that read samples call tier_read
- *         and tier_offer; tier_leave, tier_close.
+ *   Flow: tier_open, tier_dataset for each dataset; threads that read samples call
+ *         tier_read and tier_offer; tier_leave, tier_close.
  *   Owns: the directory, its files (store.h), and the policy that decides about them (policy.h).
- *   Threads: any. The tier's own thread first scans the directory, and then writes. No other
- *         thread waits for it: samples that do not fit into the queue are not kept.
+ *   Threads: any. The tier's own thread first scans the directory, and then writes. No
+ *         other thread waits for it: samples that do not fit into the queue are not
+ *         kept.
  *   Locks: one; a thread that holds the lock accesses no file and calls no callback.
- *   Errors: tier_open returns -errno, logged. The first failure to write is logged, and ends
- *         all writing. Damaged files are removed, and their samples are fetched again.
+ *   Errors: tier_open returns -errno, logged. The first failure to write is logged, and
+ *         ends all writing. Damaged files are removed, and their samples are fetched
+ *         again.
  *   Life: references are counted, because a read that hangs may use the tier after tier_close.
  *   Faults: store.h.
  */
@@ -79,7 +81,8 @@ uint64_t tier_identity(const struct tier_source *source);
 /* Copies the bytes of a sample in the tier to `ret`. Returns false if the tier does not
  * have the sample, or can't read it: then the caller must fetch the sample. */
 must_check bool tier_read(const struct tier_sample *sample, void *ret, uint64_t bytes);
-/* Offers a fetched sample. The tier copies the bytes unless it refuses the sample. */
+/* Offers a fetched sample. The tier copies the bytes unless it refuses the sample.
+ * worth: as in policy.h. */
 void tier_offer(
 	const struct tier_sample *sample, const void *bytes, uint64_t n, uint32_t worth);
 

@@ -9,13 +9,13 @@
 #include <string.h>
 
 /*
- * A lap is an epoch that a job's readers have read to the end. This file measures laps for
- * joaderctl explain: how long a lap took, what the readers waited for, how many readers
- * there were, and how much processor time they took.
+ * A lap is an epoch that a job's readers have read to the end. This file measures laps
+ * for joaderctl explain: how long a lap took, what the readers waited for, how many
+ * readers there were, and how much processor time they took.
  *
- * The first open of an epoch begins the measurement, and the epoch's last consumed sample
- * ends it. The first open of the next epoch also ends it, if nearly all samples have been
- * consumed by then.
+ * The first open of an epoch begins the measurement, and the epoch's last consumed
+ * sample ends it. The first open of the next epoch also ends it, if nearly all samples
+ * have been consumed by then.
  */
 
 /* An epoch counts as a lap if this many tenths of its samples were consumed. Not all

@@ -55,7 +55,8 @@ void past_free(struct past **past)
 /* Returns the job's place, or HISTORY_JOBS if it has none. */
 static size_t place_of(const struct past *past, job_id id)
 {
-	/* If no job was removed, job 1 has place 0, job 2 has place 1, and so on. */
+	/* Begins with the place that the job has if no job was removed: job 1 has place
+	 * 0, job 2 has place 1, and so on. */
 	for (size_t i = 0; id != 0 && i < HISTORY_JOBS; i++) {
 		size_t place = (id - 1 + i) % HISTORY_JOBS;
 		if (past->ids[place] == id)

@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * Counts how long the readers of a job waited, and for what. A job waits as long as at least
- * one of its readers waits. The cause follows from the sample of the reader that has
- * waited longest:
+ * Counts how long the readers of a job waited, and for what. A job waits as long as at
+ * least one of its readers waits. The cause follows from the sample of the reader that
+ * has waited longest:
  *
  *   storage      the sample is being read, or other reads of the storage have to end first
  *   decoding     the sample is being prepared, or no decoder is free

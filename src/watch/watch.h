@@ -51,7 +51,7 @@ struct lap_served {
 	uint64_t n[SERVED_SKIPPED + 1];
 };
 
-/* Measures the latest epoch of which the job's readers have opened a file. */
+/* The measurement of the latest epoch of which the job's readers have opened a file. */
 struct lap {
 	uint32_t epoch;
 	/* begun_ns: time of the epoch's first open; 0: no epoch has begun. last_ns:

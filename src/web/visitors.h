@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 
 /*
- * The connections of the web server. Each must send its request and receive the answer within
- * a time limit. At most VISITORS_MOST are open, VISITORS_OF_ONE of them from one
+ * The connections of the web server. Each must send its request and receive the answer
+ * within a time limit. At most VISITORS_MOST are open, VISITORS_OF_ONE of them from one
  * address. If a new connection exceeds one of these limits, one of the connections that
  * the limit counts is ended: the one whose request has taken longest.
  *

@@ -159,7 +159,8 @@ static void served(void *context, struct MHD_Connection *connection, void **requ
 		visitors_served(&web->visitors, visitor);
 }
 
-/* Returns errno as the cause of a failure, because libmicrohttpd reports none. */
+/* Returns -errno after a failure, or -EIO if errno is 0: libmicrohttpd itself reports no
+ * cause. */
 static int start_library(struct web *web, const struct sockaddr_storage *address)
 {
 	unsigned flags = MHD_USE_EPOLL;

@@ -24,7 +24,7 @@
  * each time, the ids of a class come in a uniformly random order. The class itself is
  * drawn with probability |R_j n class| / |R_j|, regardless of everything before the
  * round, because x was drawn uniformly. The draws of different streams in a round
- * depend on each other, but the successive draws of one stream do not. If a job joins
+ * depend on each other, which changes no probability of a single stream. If a job joins
  * and splits classes, fewer permutations s remain. Each of these was among the
  * permutations before the split, so the argument still holds.
  *

@@ -83,8 +83,8 @@ void labels_free(struct labels **labels);
  *    ranks      0   1 2   3     4         5 6   7   8
  *
  * A struct slots never changes: when classes change, a new one is made. A set that is
- * filled without the lock (sampler_set_fill) refers to the struct slots that was
- * current when the set was made.
+ * filled without the lock (sampler_set_fill) has a reference to the struct slots that
+ * was current when the set was made.
  */
 struct slots {
 	struct classes classes;
@@ -121,6 +121,7 @@ struct member {
 };
 
 struct member *member_hold(struct member *member);
+/* Drops a reference. Needs no lock. */
 void member_put(struct member **member);
 
 /* The state of a resident sample for one member. If the sample is a candidate for this
@@ -153,9 +154,7 @@ struct resident {
 
 struct group {
 	uint32_t class;
-	/* number of resident samples of the group; 0: this element of the array is free
-	 * */
-	uint32_t n;
+	uint32_t n; /* number of residents; 0: this element of `groups` is free */
 	uint32_t next_free;
 };
 
@@ -215,18 +214,20 @@ static inline uint32_t exchange_class(const struct exchange *exchange, sample_id
 void exchange_validate(const struct sampler *sampler);
 
 struct member *exchange_find_member(const struct exchange *exchange, job_id job);
+/* Returns NULL if the cache space with this number has no residency. */
 struct residency *exchange_find_residency(const struct exchange *exchange, uint32_t id);
 /* Makes the residency if there is none. -ENOMEM */
 must_check int exchange_get_residency(
 	struct exchange *exchange, uint32_t id, struct residency **ret);
+/* Frees the residency if it has neither a member nor a resident. */
 void exchange_put_residency(struct exchange *exchange, struct residency *residency);
 
 /* Stores an id for each of the m streams in its member's `drawn`. Sorts the streams into
  * the order in which they are served. */
 void exchange_draw(const struct exchange *exchange, struct rng *rng,
 	struct sampler_stream **round, size_t m);
-/* Draws one of the stream's ids in the slots from `first` to end - 1. Returns
- * SAMPLE_NONE if there is no such id. */
+/* Draws uniformly from the stream's remaining ids in the slots from `first` to end - 1.
+ * Returns SAMPLE_NONE if there is no such id. */
 sample_id exchange_draw_between(const struct exchange *exchange, struct rng *rng,
 	const struct sampler_stream *stream, uint32_t first, uint32_t end);
 
@@ -260,9 +261,8 @@ bool residency_has(const struct residency *residency, sample_id id);
  * removed from the stream's set. */
 void residency_give(
 	struct residency *residency, const struct member *member, sample_id id);
-/* Makes a sample a resident that has come into the cache, and was given to no job
- * since then. If memory is short, it does not become a resident, which only reduces
- * sharing. */
+/* Makes the sample a resident, which was given to no job yet since it came into the
+ * cache. Does nothing if memory is short, which only reduces sharing. */
 void residency_admit(struct residency *residency, sample_id id);
 void residency_evict(struct residency *residency, sample_id id);
 void residency_validate(const struct residency *residency);

@@ -8,8 +8,8 @@
  * The draws of a round. Each stream draws uniformly from its R, the ids that it has
  * still to draw. Its draw does not depend on anything before the round. Within the
  * round the draws of the streams depend on each other: the streams draw the same class
- * of ids as often as possible, so that a sample that one stream loads at once serves
- * the others.
+ * of ids as often as possible, so that a sample that one stream loads serves the others
+ * at once.
  *
  * Let p_i(c) = |R_i n c| / |R_i|. The streams are sorted by |R|. The first stream draws
  * independently. The draw of each later stream k depends on the id drawn by the stream j
