@@ -91,6 +91,7 @@ void lock_each_held(void (*put)(int fd, const char *text), int fd);
 /* Deadlines of this condition are times of clock_now_ns. */
 void condition_init(pthread_cond_t *cond);
 void lock_wait(struct lock *lock, pthread_cond_t *cond);
+/* deadline_ns: a time of clock_now_ns, for a condition of condition_init */
 int lock_wait_until(struct lock *lock, pthread_cond_t *cond, uint64_t deadline_ns);
 
 static inline void lock_scope_end(struct lock **lock)

@@ -111,7 +111,8 @@ static bool wait_for(const struct coord_tls *tls, int wants, uint64_t end_ns)
 	if (clock_now_ns() >= end_ns)
 		return false;
 	int n = poll(&fd, 1, clock_ms_until(end_ns));
-	return n > 0 || (n < 0 && errno == EINTR);
+	/* one poll waits for at most a minute */
+	return n > 0 || (n < 0 && errno == EINTR) || (n == 0 && clock_now_ns() < end_ns);
 }
 
 /* Returns 0 if the SSL call must be repeated, otherwise the error. */

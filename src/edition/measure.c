@@ -5,6 +5,7 @@
 #include "edition/edition_internal.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 /*
@@ -159,6 +160,7 @@ static uint64_t typical_of(struct by_shape *by, uint64_t samples)
 {
 	uint64_t before = 0;
 	size_t i = 0;
+	_Static_assert(offsetof(struct equal, bytes) == 0, "compare_u64 reads it");
 	qsort(by->equal, by->n, sizeof(*by->equal), compare_u64);
 	while (i + 1 < by->n && (before += by->equal[i].samples) <= samples / 4 * 3)
 		i++;

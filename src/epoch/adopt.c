@@ -64,17 +64,18 @@ static int kept_files(
 	return 0;
 }
 
-bool adopt_begin(
-	struct epochs *epochs, const struct record *opened, struct effects *effects)
+bool adopt_begin(struct epochs *epochs, struct record *opened, struct effects *effects)
 {
 	uint32_t since = adopt_since(epochs, opened);
 	if (since == UINT32_MAX)
 		return false;
 	uint32_t s = script_place(&epochs->current, opened->reader.script), n;
 	uint32_t *files;
-	if (kept_files(&epochs->current.scripts[s], since, &files, &n) != 0)
-		/* there is no memory: no sample is kept */
+	if (kept_files(&epochs->current.scripts[s], since, &files, &n) != 0) {
+		/* there is no memory: the script turns, and no sample is kept */
+		opened->how = OPENED_JOINS;
 		return false;
+	}
 	epochs->adopting = (struct adopting){.active = true,
 		.script = s,
 		.files = files,

@@ -185,12 +185,15 @@ static bool can_keep(const struct opener *opener)
 static bool ends_whole(const struct opener *opener)
 {
 	const struct script *script = opener->script;
-	uint32_t mark = script->marks[opener->file], first = n_hedged(script);
-	if (script->files >= FEW_MOST && can_keep(opener) &&
-		!shares_epoch(opener->epochs, script))
-		first = script->files * 9 / 16;
-	return script->whole > 0 && is_opened(script, opener->file) &&
-	       (mark > script->whole || mark - script->first > first);
+	uint32_t mark = script->marks[opener->file];
+	if (script->whole == 0 || !is_opened(script, opener->file))
+		return false;
+	if (mark > script->whole)
+		return true;
+	bool waits = script->files >= FEW_MOST && can_keep(opener) &&
+		     !shares_epoch(opener->epochs, script);
+	uint64_t first = waits ? (uint64_t)script->files * 9 / 16 : n_hedged(script);
+	return mark - script->first > first;
 }
 
 /* Tells whether each rank has opened its part of the files (script_ranks.c), so that the pass is

@@ -6,8 +6,6 @@
 #include "base/ensure.h"
 #include "epoch/current.h"
 
-#include <errno.h>
-
 /*
  *  opens.c       handles an open, from the request to its answer
  *  epochs.c      handles all other events of a job
@@ -196,13 +194,10 @@ must_check int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	struct effects *effects, struct epoch **ret);
 void let_go_of_draining(struct epochs *epochs, struct effects *effects);
 
-/* --- go_back.c, replay.c --- */
+/* --- replay.c --- */
 
-static inline int refuse(const char *reason, const char **ret_reason)
-{
-	*ret_reason = reason;
-	return -EINVAL;
-}
+/* Returns -EINVAL, and sets *ret_reason. */
+int replay_refuse(const char *reason, const char **ret_reason);
 
 /* Returns the number of bindings in the order of a known epoch; 0 if the epoch is not in
  * `known`. */
@@ -303,8 +298,8 @@ void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effe
  * opened after its first N counted opens. UINT32_MAX: it keeps none. */
 uint32_t adopt_since(const struct epochs *epochs, const struct record *opened);
 /* Tells whether the epoch that begins with `opened` keeps samples of the previous one:
- * then epochs_resume calls adopt_some until they are kept and the open is recorded. */
-bool adopt_begin(
-	struct epochs *epochs, const struct record *opened, struct effects *effects);
+ * then epochs_resume calls adopt_some until they are kept and the open is recorded. If
+ * there is no memory, the open becomes one that keeps none. */
+bool adopt_begin(struct epochs *epochs, struct record *opened, struct effects *effects);
 /* Keeps as many samples as `effects` has room for; the last call records the open. */
 void adopt_some(struct epochs *epochs, struct effects *effects);

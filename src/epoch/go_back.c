@@ -4,6 +4,7 @@
 #include "base/ensure.h"
 #include "epoch/epoch_internal.h"
 
+#include <errno.h>
 #include <string.h>
 
 /*
@@ -144,14 +145,15 @@ static int check_sample(const struct epochs *epochs, const struct epoch *epoch,
 	uint32_t last = roaring_bitmap_maximum(epoch->set->selection);
 	sample_id sample = epoch->samples[position] - 1;
 	if (sample > last || !(left[sample / 8] >> sample % 8 & 1))
-		return refuse(roaring_bitmap_contains(epoch->set->selection, sample)
-				      ? "the sample is already bound"
-				      : "the sample is none of the job's",
+		return replay_refuse(
+			roaring_bitmap_contains(epoch->set->selection, sample)
+				? "the sample is already bound"
+				: "the sample is none of the job's",
 			ret_reason);
 	left[sample / 8] &= (uint8_t) ~(1u << sample % 8);
 	if (epochs->config.kind == EPOCHS_FIXED &&
 		sample != fixed_sample(epoch->set, position))
-		return refuse("the position has another sample", ret_reason);
+		return replay_refuse("the position has another sample", ret_reason);
 	return 0;
 }
 
@@ -170,8 +172,9 @@ static int check_samples(const struct epochs *epochs, const struct epoch *epoch,
 		ret[i / 8] |= (uint8_t)(1u << i % 8);
 		err = check_sample(epochs, epoch, i, left, ret_reason);
 	}
-	return !err && n != epoch->bound ? refuse("a binding is missing", ret_reason)
-					 : err;
+	return !err && n != epoch->bound
+		       ? replay_refuse("a binding is missing", ret_reason)
+		       : err;
 }
 
 /* Checks that the log has each bound position once. Clears the bits of these positions
@@ -182,7 +185,8 @@ static int check_log(const struct epoch *epoch, uint8_t *bound, const char **ret
 		uint32_t position = order_log_entry_position(epoch->log[k]);
 		if (position >= epoch->set->positions ||
 			!(bound[position / 8] >> position % 8 & 1))
-			return refuse("there is no such position, or twice", ret_reason);
+			return replay_refuse(
+				"there is no such position, or twice", ret_reason);
 		bound[position / 8] &= (uint8_t) ~(1u << position % 8);
 	}
 	return 0;
@@ -198,7 +202,8 @@ static int take_bindings(const struct epochs *epochs, struct epoch *epoch,
 	for (uint32_t k = bound; k < data->bound; k++) {
 		uint32_t position = order_log_entry_position(data->log[k]);
 		if (position >= epoch->set->positions)
-			return refuse("there is no such position, or twice", ret_reason);
+			return replay_refuse(
+				"there is no such position, or twice", ret_reason);
 		data->samples[position] = 0;
 	}
 	free(epoch->samples);
@@ -216,9 +221,10 @@ static int read_all(
 	for (uint32_t k = 0; k < n; k++) {
 		if (reads[k] >= epoch->set->positions ||
 			!epoch_has_bound(epoch, reads[k]))
-			return refuse("the position is not bound", ret_reason);
+			return replay_refuse("the position is not bound", ret_reason);
 		if (epoch_has_consumed(epoch, reads[k]))
-			return refuse("the position is already consumed", ret_reason);
+			return replay_refuse(
+				"the position is already consumed", ret_reason);
 		epoch_mark_consumed(epoch, reads[k]);
 	}
 	epoch->over = n == epoch->set->positions;
@@ -255,7 +261,7 @@ static int make_all(const struct epochs *epochs, struct epoch *epoch,
 {
 	if (data->positions != epoch->set->positions || bound > data->bound ||
 		consumed > data->consumed)
-		return refuse("its order is too short", ret_reason);
+		return replay_refuse("its order is too short", ret_reason);
 	int err = take_bindings(epochs, epoch, data, bound, ret_reason);
 	if (!err)
 		err = read_all(epoch, data->reads, consumed, ret_reason);

@@ -97,21 +97,15 @@ struct epochs_coming epochs_coming(const struct epochs *epochs, uint32_t number)
 		.next = {drawn_at(&epoch->queue, 0), drawn_at(&epoch->queue, 1)}};
 }
 
-/* Tells whether the position of binding k is consumed, or was bound by an earlier
- * process and is not open now: perhaps its reader never comes back. */
-static bool is_done(const struct epoch *epoch, uint32_t k)
-{
-	uint32_t position = order_log_entry_position(epoch->log[k]);
-	return epoch_has_consumed(epoch, position) ||
-	       (k < epoch->bound_before && !epoch_pin(epoch, position));
-}
-
 uint32_t epochs_consumed_first(
 	const struct epochs *epochs, uint32_t number, uint32_t from)
 {
 	const struct epoch *epoch = find_epoch(epochs, number);
 	ensure(epoch && from <= epoch->bound);
-	while (from < epoch->bound && is_done(epoch, from))
+	if (from < epoch->bound_before)
+		from = epoch->bound_before;
+	while (from < epoch->bound &&
+		epoch_has_consumed(epoch, order_log_entry_position(epoch->log[from])))
 		from++;
 	return from;
 }

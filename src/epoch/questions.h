@@ -63,9 +63,9 @@ struct run {
 sample_id epochs_drawn_at(const struct epochs *epochs, uint32_t epoch, uint32_t i);
 
 /* Returns the largest number K such that a live epoch's first K bindings are all
- * consumed. A position that an earlier process bound counts as consumed, too, unless it
- * is open now. from: a number for which the caller knows this already; 0 is
- * always allowed. */
+ * consumed. A position that an earlier process bound counts as consumed, because its
+ * reader may never come back. from: a number for which the caller knows this already; 0
+ * is always allowed. */
 uint32_t epochs_consumed_first(
 	const struct epochs *epochs, uint32_t epoch, uint32_t from);
 

@@ -3,6 +3,14 @@
 
 #include "epoch/epoch_internal.h"
 
+#include <errno.h>
+
+int replay_refuse(const char *reason, const char **ret_reason)
+{
+	*ret_reason = reason;
+	return -EINVAL;
+}
+
 /* Rebuilds the engine from its journal. The disk may have damaged records, so each one
  * is checked before it changes anything. */
 
@@ -13,13 +21,14 @@ static int replay_begun(struct epochs *epochs, const struct record *record,
 {
 	struct epoch *epoch = loaded;
 	if (record->epoch == EPOCH_CURRENT)
-		return refuse("there is no such epoch", ret_reason);
+		return replay_refuse("there is no such epoch", ret_reason);
 	if (epochs->running && record->epoch <= epochs->running->number)
-		return refuse("a later epoch has already begun", ret_reason);
+		return replay_refuse("a later epoch has already begun", ret_reason);
 	if (epochs->draining)
-		return refuse("the epoch before the last one has not ended", ret_reason);
+		return replay_refuse(
+			"the epoch before the last one has not ended", ret_reason);
 	if (epochs->running && !record->rolls && !epochs->running->over)
-		return refuse("the epoch before has not ended", ret_reason);
+		return replay_refuse("the epoch before has not ended", ret_reason);
 	int err = loaded ? 0 : epoch_new(epochs, record->epoch, &epoch);
 	if (err)
 		return err;
@@ -46,7 +55,7 @@ static int note_sample(struct epoch *epoch, sample_id sample, const char **ret_r
 					1);
 	}
 	if (!roaring_bitmap_add_checked(epoch->replayed, sample))
-		return refuse("the sample is already bound", ret_reason);
+		return replay_refuse("the sample is already bound", ret_reason);
 	return 0;
 }
 
@@ -54,16 +63,16 @@ static int replay_bound(struct epochs *epochs, struct epoch *epoch,
 	const struct record *record, const char **ret_reason)
 {
 	if (epoch->over)
-		return refuse("the epoch has ended", ret_reason);
+		return replay_refuse("the epoch has ended", ret_reason);
 	if (epoch_has_bound(epoch, record->position))
-		return refuse("the position is already bound", ret_reason);
+		return replay_refuse("the position is already bound", ret_reason);
 	if (!roaring_bitmap_contains(epoch->set->selection, record->sample))
-		return refuse("the sample is none of the job's", ret_reason);
+		return replay_refuse("the sample is none of the job's", ret_reason);
 	if (epochs->config.kind == EPOCHS_FIXED &&
 		record->sample != fixed_sample(epoch->set, record->position))
-		return refuse("the position has another sample", ret_reason);
+		return replay_refuse("the position has another sample", ret_reason);
 	if ((unsigned)record->served > SERVED_SKIPPED)
-		return refuse("there is no such way to be served", ret_reason);
+		return replay_refuse("there is no such way to be served", ret_reason);
 	int err = epoch_reserve(epoch);
 	if (!err)
 		err = note_sample(epoch, record->sample, ret_reason);
@@ -81,9 +90,9 @@ static int replay_consumed(
 	struct epoch *epoch, const struct record *record, const char **ret_reason)
 {
 	if (!epoch_has_bound(epoch, record->position))
-		return refuse("the position is not bound", ret_reason);
+		return replay_refuse("the position is not bound", ret_reason);
 	if (epoch_has_consumed(epoch, record->position))
-		return refuse("the position is already consumed", ret_reason);
+		return replay_refuse("the position is already consumed", ret_reason);
 	epoch_mark_consumed(epoch, record->position);
 	return 0;
 }
@@ -91,7 +100,7 @@ static int replay_consumed(
 static int replay_ended(struct epoch *epoch, const char **ret_reason)
 {
 	if (epoch->over)
-		return refuse("the epoch has already ended", ret_reason);
+		return replay_refuse("the epoch has already ended", ret_reason);
 	epoch->over = true;
 	return 0;
 }
@@ -100,7 +109,7 @@ static int replay_let_go(
 	struct epochs *epochs, const struct epoch *epoch, const char **ret_reason)
 {
 	if (epoch != epochs->draining || !epoch->over)
-		return refuse("the epoch does not drain", ret_reason);
+		return replay_refuse("the epoch does not drain", ret_reason);
 	epochs->draining = NULL;
 	return 0;
 }
@@ -110,16 +119,17 @@ int epochs_replay(
 {
 	struct epoch *epoch = find_epoch(epochs, record->epoch);
 	if (epochs->config.kind == EPOCHS_MIRRORED)
-		return refuse("a mirror has no epochs", ret_reason);
+		return replay_refuse("a mirror has no epochs", ret_reason);
 	if (record->kind == RECORD_RESTORED ||
 		(record->kind == RECORD_BEGUN && record->bound > 0))
-		return refuse("the order with which it continues is missing", ret_reason);
+		return replay_refuse(
+			"the order with which it continues is missing", ret_reason);
 	if (record->kind == RECORD_BEGUN)
 		return replay_begun(epochs, record, NULL, ret_reason);
 	if (!epoch)
-		return refuse("the epoch has not begun", ret_reason);
+		return replay_refuse("the epoch has not begun", ret_reason);
 	if (record->position >= epoch->set->positions)
-		return refuse("there is no such position", ret_reason);
+		return replay_refuse("there is no such position", ret_reason);
 	switch (record->kind) {
 	case RECORD_BOUND:
 		return replay_bound(epochs, epoch, record, ret_reason);
@@ -136,7 +146,7 @@ int epochs_replay(
 	case RECORD_KINDS:
 		break;
 	}
-	return refuse("there is no such kind of record", ret_reason);
+	return replay_refuse("there is no such kind of record", ret_reason);
 }
 
 /* Takes over `loaded`, except on failure. */
@@ -146,10 +156,10 @@ static int replay_restored(struct epochs *epochs, const struct record *record,
 	struct effects effects;
 	if (record->drains && (!epochs->running || epochs->draining ||
 				      record->epoch >= epochs->running->number))
-		return refuse(
+		return replay_refuse(
 			"no later epoch runs, or another one already drains", ret_reason);
 	if (loaded->bound != record->bound || loaded->consumed != record->consumed)
-		return refuse("its order differs", ret_reason);
+		return replay_refuse("its order differs", ret_reason);
 	if (!record->drains) {
 		/* no effects: in a replay no epoch has pins or a stream */
 		effects_init(&effects);
@@ -168,15 +178,15 @@ int epochs_replay_loaded(struct epochs *epochs, const struct record *record,
 {
 	int err;
 	if (epochs->config.kind == EPOCHS_MIRRORED)
-		err = refuse("a mirror has no epochs", ret_reason);
+		err = replay_refuse("a mirror has no epochs", ret_reason);
 	else if (loaded->number != record->epoch)
-		err = refuse("its order belongs to another epoch", ret_reason);
+		err = replay_refuse("its order belongs to another epoch", ret_reason);
 	else if (record->kind == RECORD_RESTORED)
 		err = replay_restored(epochs, record, loaded, ret_reason);
 	else if (record->kind == RECORD_BEGUN)
 		err = replay_begun(epochs, record, loaded, ret_reason);
 	else
-		err = refuse("it continues without an order", ret_reason);
+		err = replay_refuse("it continues without an order", ret_reason);
 	if (err)
 		epoch_reaped_free(loaded);
 	return err;

@@ -171,8 +171,8 @@ static void wait_for_fetch_locked(struct keyring *keyring)
 	lock_assert_held(&keyring->lock);
 	while (keyring->fetching && !is_usable_locked(keyring, clock_now_ns()) &&
 		!transfer_is_stopped())
-		(void)lock_wait_until(&keyring->lock, &keyring->cond,
-			clock_ns(CLOCK_REALTIME) + SLICE_NS);
+		(void)lock_wait_until(
+			&keyring->lock, &keyring->cond, clock_now_ns() + SLICE_NS);
 }
 
 /* A request can't be sent without credentials. The error is transient: the object may be
@@ -234,7 +234,7 @@ int keyring_new(const struct key_settings *settings, struct keyring **ret)
 		.region = keyring->region,
 		.google = settings->google};
 	lock_init(&keyring->lock, LOCK_RANK_FAR, "far keyring");
-	pthread_cond_init(&keyring->cond, NULL);
+	condition_init(&keyring->cond);
 	*ret = keyring;
 	return 0;
 }

@@ -65,7 +65,7 @@ struct key_settings {
 	bool google;	    /* Google's HMAC keys, or the machine's service account */
 };
 
-int no_memory(struct far_error *error); /* returns -ENOMEM */
+int far_no_memory(struct far_error *error); /* returns -ENOMEM */
 /* Reads the first line. The caller frees *ret, which is NULL if the file does not
  * exist. If `private` is true: -EINVAL if the file is missing, or if anyone but its
  * owner may access it. */

@@ -23,7 +23,7 @@ char *variable(const char *name)
 	return value && value[0] ? value : NULL;
 }
 
-int no_memory(struct far_error *error)
+int far_no_memory(struct far_error *error)
 {
 	return far_fail(error, -ENOMEM, "no memory");
 }
@@ -50,7 +50,7 @@ static int read_file(const char *path, bool private, char **ret, struct far_erro
 			path, (unsigned)(st.st_mode & 07777));
 	*ret = calloc(1, MOST_FILE + 1);
 	if (!*ret)
-		return no_memory(error);
+		return far_no_memory(error);
 	(*ret)[fread(*ret, 1, MOST_FILE, file)] = '\0';
 	return 0;
 }
@@ -82,7 +82,7 @@ static int add_file(struct profile *profile, const char *path, bool private,
 	auto_free char *text = NULL;
 	int err = read_file(path, private, &text, error);
 	if (!err && text && profile_read(profile, text, section) != 0)
-		err = no_memory(error);
+		err = far_no_memory(error);
 	return err;
 }
 
@@ -106,7 +106,7 @@ int chain_profile(
 		return add_file(ret, settings->file, true, name, error);
 	if (find_file("credentials", "AWS_SHARED_CREDENTIALS_FILE", &keys) != 0 ||
 		find_file("config", "AWS_CONFIG_FILE", &config) != 0 || !section)
-		return no_memory(error);
+		return far_no_memory(error);
 	int err = add_file(ret, keys, false, name, error);
 	if (!err)
 		err = add_file(ret, config, false, section, error);
@@ -148,7 +148,7 @@ static int profile_credentials(const struct key_settings *settings, bool only_lo
 			"web_identity_token_file",
 			profile_name(settings));
 	if (profile->key_id && profile->secret)
-		return credentials_copy(&keys, ret) == 0 ? 0 : no_memory(error);
+		return credentials_copy(&keys, ret) == 0 ? 0 : far_no_memory(error);
 	if (profile->process)
 		return only_look ? 0 : process_credentials(profile->process, ret, error);
 	if (profile->sso)
@@ -193,7 +193,7 @@ static int environment_credentials(struct credentials *ret, struct far_error *er
 	if (!keys.key_id || !keys.secret)
 		return far_fail(error, -EINVAL,
 			"only one of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY is set");
-	return credentials_copy(&keys, ret) == 0 ? 0 : no_memory(error);
+	return credentials_copy(&keys, ret) == 0 ? 0 : far_no_memory(error);
 }
 
 static int environment_identity(const struct key_settings *settings, bool only_look,

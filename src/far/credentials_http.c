@@ -132,7 +132,7 @@ static int authorize(struct call *call, char **ret, struct far_error *error)
 		return 0;
 	*ret = aprintf("Authorization: %s", read ? read : given);
 	if (!*ret)
-		return no_memory(error);
+		return far_no_memory(error);
 	call->heads[0] = *ret;
 	return 0;
 }
@@ -144,7 +144,7 @@ int container_credentials(struct credentials *ret, struct far_error *error)
 	auto_free char *url = NULL, *head = NULL, *text = NULL;
 	url = aprintf("%s%s", relative ? CONTAINER : "", relative ? relative : full);
 	if (!url)
-		return no_memory(error);
+		return far_no_memory(error);
 	if (!is_near(url))
 		return far_fail(error, -EINVAL,
 			"AWS_CONTAINER_CREDENTIALS_FULL_URI: allowed: https, or http of "
@@ -171,7 +171,7 @@ static int ask_machine(const char *base, const char *path, const char *head,
 	*ret = NULL;
 	auto_free char *url = aprintf("%s%s", base, path);
 	if (!url)
-		return no_memory(error);
+		return far_no_memory(error);
 	struct call call = {
 		.url = url, .method = method, .heads = {head}, .connect_ms = 1000};
 	return ask(&call, "the machine's service", ret, error);
@@ -186,7 +186,7 @@ static int fetch_role(
 		return err;
 	auto_free char *path = aprintf("%s%.*s", MACHINE_PATH, line_bytes(role), role);
 	if (!path)
-		return no_memory(error);
+		return far_no_memory(error);
 	return ask_machine(base, path, head, NULL, ret, error);
 }
 
@@ -196,7 +196,7 @@ int machine_credentials(struct credentials *ret, struct far_error *error)
 	auto_free char *base = strdup(given ? given : MACHINE);
 	auto_free char *token = NULL, *text = NULL;
 	if (!base)
-		return no_memory(error);
+		return far_no_memory(error);
 	for (size_t n = strlen(base); n > 0 && base[n - 1] == '/';)
 		base[--n] = '\0';
 	int err = ask_machine(base, "/latest/api/token",
@@ -211,7 +211,7 @@ int machine_credentials(struct credentials *ret, struct far_error *error)
 	auto_free char *head =
 		aprintf("X-aws-ec2-metadata-token: %.*s", line_bytes(token), token);
 	if (!head)
-		return no_memory(error);
+		return far_no_memory(error);
 	err = fetch_role(base, head, &text, error);
 	return err ? err
 		   : credentials_of_json(
@@ -228,7 +228,7 @@ int google_credentials(struct credentials *ret, struct far_error *error)
 			"token",
 			host ? host : "metadata.google.internal");
 	if (!url)
-		return no_memory(error);
+		return far_no_memory(error);
 	struct call call = {
 		.url = url, .heads = {"Metadata-Flavor: Google"}, .connect_ms = 1000};
 	int err = ask(&call, "Google's machine", &text, error);
@@ -293,7 +293,7 @@ int identity_credentials(const struct identity *identity, const char *region,
 		return far_fail(error, -EIO, "credentials: %.90s can't be read: %s",
 			identity->file, strerror(errno));
 	if (!body || !url)
-		return no_memory(error);
+		return far_no_memory(error);
 	struct call call = {.url = url, .method = "POST", .body = body, .by_proxy = true};
 	int err = ask(&call, from, &text, error);
 	if (err)

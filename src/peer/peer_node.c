@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/clock.h"
-#include "base/ensure.h"
 #include "base/log.h"
 #include "peer/peer_client_internal.h"
 

@@ -111,3 +111,12 @@ void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath
 /* Gives a notice about a reader whose training also runs on other machines, unless the
  * job has `ranks`. Returns true if the open must fail. */
 bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aftermath);
+
+/* --- supplying.c --- */
+
+static inline struct sched_handle *handle_of_waiter(struct waiter *waiter)
+{
+	return struct_of(waiter, struct sched_handle, waiter);
+}
+
+void handle_detach_locked(struct sched_handle *handle, struct aftermath *aftermath);

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "sched/sched_handle.h"
+#include "sched/sched_internal.h"
 
 /*
  * Functions for the supply: datasets, tiers, storages, events, effects, tasks.
@@ -56,17 +56,11 @@ void storages_report(struct sched *sched);
 
 /* --- supplying.c: the supply's events and effects --- */
 
-static inline struct sched_handle *handle_of_waiter(struct waiter *waiter)
-{
-	return struct_of(waiter, struct sched_handle, waiter);
-}
-
 void supply_execute_locked(struct sched *sched, struct aftermath *aftermath);
 /* Queues the wanted sample for the job, unless it is being prepared. urgent: a reader
  * of the job waits for it. -ENOMEM */
 must_check int wanted_request_locked(struct sched_job *job, struct wanted *wanted,
 	bool urgent, struct aftermath *aftermath);
-void handle_detach_locked(struct sched_handle *handle, struct aftermath *aftermath);
 void unpin_locked(struct space *space, sample_id sample, struct aftermath *aftermath);
 /* Tells the dataset's other samplers that a draw of `sampler` brings the sample into
  * the cache. Samples that were not drawn at random (by label, in sequential order,

@@ -59,6 +59,7 @@ kill_node b
 exec 9<&-
 cp -r "$T/b/state" "$T/older"
 launch b
+[[ -n $(samples b r1 3 4 4) ]] || fail "the journal has not got the binding"
 reads b r1 3 5 $((HALF - 1))
 shows b "^rank net 1/2 job r1 held .* committed \(3:$HALF\|4:0\)"
 for epoch in 3 4; do reads a r0 $epoch 0 $((HALF - 1)); done

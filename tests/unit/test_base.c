@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/clock.h"
 #include "base/fault.h"
 #include "base/lock.h"
 #include "base/log.h"
@@ -121,10 +122,27 @@ Test(base_lock, ranks_are_per_thread, .init = setup_locks)
 
 Test(base_lock, a_wait_ends_at_its_deadline, .init = setup_locks)
 {
-	pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+	pthread_cond_t cond;
+	uint64_t deadline_ns = clock_now_ns() + 20000000;
+	condition_init(&cond);
 	LOCK_SCOPE(&outer);
-	cr_assert_eq(lock_wait_until(&outer, &cond, 0), ETIMEDOUT);
+	cr_assert_eq(lock_wait_until(&outer, &cond, deadline_ns), ETIMEDOUT);
+	cr_assert_geq(clock_now_ns(), deadline_ns);
 	lock_assert_held(&outer);
+}
+
+Test(base_clock, poll_waits_until_a_time)
+{
+	uint64_t now_ns = clock_now_ns();
+	cr_assert_eq(clock_ms_until(now_ns), 0);
+	cr_assert_eq(clock_ms_until(now_ns + 3600 * SECOND_NS), 60000);
+	cr_assert_eq(clock_ms_until(UINT64_MAX), -1);
+	/* the rest of a millisecond is a whole one */
+	int ms = clock_ms_until(clock_now_ns() + 10 * NS_PER_MS);
+	cr_assert(ms >= 1 && ms <= 10, "%d ms", ms);
+	while ((ms = clock_ms_until(now_ns + 30 * NS_PER_MS)) > 0)
+		;
+	cr_assert_geq(clock_now_ns(), now_ns + 30 * NS_PER_MS);
 }
 
 /* --- rng --------------------------------------------------------------------------- */

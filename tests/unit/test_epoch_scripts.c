@@ -503,9 +503,9 @@ static unsigned inexact_in_step(uint64_t seed)
 		add(&accesses, first.list[i]);
 		add(&accesses, second.list[i]);
 	}
-	struct tally one = check("two in step", &accesses, FILES, EPOCHS_DRAWN, 1, 20, 2);
+	struct tally one = check("two in step", &accesses, FILES, EPOCHS_DRAWN, 1, 3, 2);
 	struct tally two =
-		check("and the second", &accesses, FILES, EPOCHS_DRAWN, 2, 20, 2);
+		check("and the second", &accesses, FILES, EPOCHS_DRAWN, 2, 3, 2);
 	free(first.list);
 	free(second.list);
 	free(accesses.list);
