@@ -169,7 +169,7 @@ static void start_open(const struct request *request)
 {
 	struct request opened = *request;
 	opened.fi.fh = handle_new(0);
-	/* Only the state of a job and the dashboard need a worker. All other texts can
+	/* The state of a job and the dashboard need a worker. All other texts can
 	 * be opened even if all workers wait for a storage, so that a user can find the
 	 * cause. */
 	if (request->inode.kind == INODE_JOB_STATE ||
