@@ -75,7 +75,7 @@ at_end() {
 }
 
 finish() {
-	local status=$? child ended=0 mount
+	local status=$? child ended=0 mount mounts
 	trap - EXIT ERR
 	at_end || true
 	for child in $(jobs -p); do
@@ -96,9 +96,14 @@ finish() {
 		fi
 	fi
 	unmount "$M"
-	while read -r _ mount _; do
+	# The whole list is read first: bash seeks in a file that it reads by lines, and a mount that
+	# has ended shifts the others.
+	mapfile -t mounts </proc/self/mounts
+	for mount in "${mounts[@]}"; do
+		mount=${mount#* }
+		mount=${mount%% *}
 		[[ $mount != "$T"/* ]] || unmount "$mount"
-	done </proc/self/mounts
+	done
 	# libfuse before 3.18 may miss a SIGTERM, so a file system of a test may live on.
 	for _ in $(seq 100); do
 		[[ -n $(jobs -pr) ]] || break
