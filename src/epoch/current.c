@@ -31,13 +31,16 @@
  *     the pass then opens files of the run's first half once more. So a file of the
  *     first half makes no turn: it holds its sample once more, and is kept. (The first
  *     half is 9/16 of the files here, because the files that the next paragraph keeps
- *     may come before it.) A shuffled pass opens a file outside this half after two or
- *     three opens, so this hardly costs freshness.
+ *     may come before it.) A file that the last turn has kept makes no turn either. A
+ *     shuffled pass opens another file after two or three opens, so this hardly costs
+ *     freshness.
  *     The run may also have all files because the previous pass left J files out, and
  *     the next pass has begun with these. So the J files that were opened last before
  *     the run had all files are kept. A shuffled pass of N files begins with J given
  *     files with a chance of 1 / (N over J); J is such that this is less than 1 in a
- *     million.
+ *     million. Files opened after the last file that was new to the epoch are kept,
+ *     too: a pass that begins with the validation set, in the same order as before,
+ *     begins there.
  *   - Files are opened in order, half of the epoch has been opened, and a worker goes
  *     back to a file that this epoch has given. A worker's row is a series of opens that
  *     go on in steps from batch to batch, and belongs to one pass. Rows that begin after
@@ -61,8 +64,8 @@
  *
  * A process that has workers may look at files between and during passes. It may also read itself,
  * such as the validation set, while workers read the training set. Its opens count as a pass if a
- * pass may begin, or if they go on with a row, or if it opens two files that its workers have not
- * opened in the epoch. All its other opens are looks, which begin and end no row.
+ * pass may begin, or if they go on with a row, or if it opens two files that the script has not
+ * opened since it turned. All its other opens are looks, which begin and end no row.
  *
  * A new script begins with the running epoch if less than half of it was bound, else
  * with the next epoch. A program that only looks at files is such a new script, too, and
@@ -179,9 +182,10 @@ static bool can_keep(const struct opener *opener)
 
 /* Tells whether an open of the file ends a run that has all files. The run began after
  * script->first opens, and had all files after script->whole opens. An open of a file of
- * the run's first half (and a bit more, see the head of this file) does not end the run.
- * If there are few files, if the next epoch can't keep samples, or if another script may
- * begin it first, this holds only for the run's first J files (n_hedged). */
+ * the run's first half (and a bit more, see the head of this file), or of a file that the
+ * last turn has kept, does not end the run. If there are few files, if the next epoch can't
+ * keep samples, or if another script may begin it first, this holds only for the run's
+ * first J files (n_hedged). */
 static bool ends_whole(const struct opener *opener)
 {
 	const struct script *script = opener->script;
@@ -193,6 +197,8 @@ static bool ends_whole(const struct opener *opener)
 	bool waits = script->files >= FEW_MOST && can_keep(opener) &&
 		     !shares_epoch(opener->epochs, script);
 	uint64_t first = waits ? (uint64_t)script->files * 9 / 16 : n_hedged(script);
+	if (waits && !opened_since_turn(script, opener->file))
+		return false;
 	return mark - script->first > first;
 }
 
@@ -227,7 +233,7 @@ static bool goes_back(const struct opener *opener)
 	const struct script *script = opener->script;
 	const struct worker *worker = opener->worker;
 	if (!is_in_order(script) || !had_half(script) ||
-		script->marks[opener->file] <= script->turned)
+		!opened_since_turn(script, opener->file))
 		return false;
 	if (!worker || worker->file == NO_FILE || opener->file < worker->file)
 		return true;
@@ -453,7 +459,8 @@ static bool is_look(const struct opener *opener)
 	if (!worker)
 		return true;
 	bool reads = has_looked(script, worker) && worker->looked != opener->file &&
-		     opener->file < script->files && !is_opened(script, opener->file);
+		     opener->file < script->files &&
+		     !opened_since_turn(script, opener->file);
 	return worker->last != script->opens && !reads;
 }
 

@@ -94,12 +94,6 @@ struct script {
 	 * this run. whole: number of counted opens by which it had all files; 0: no run
 	 * has had all files yet. */
 	uint32_t first, whole;
-	/* value of `whole` for the previous run that had all files, in this epoch or the
-	 * epoch before; 0: not known */
-	uint32_t last_whole;
-	/* A whole pass ended after `last_whole` opens. Then the script turned to this
-	 * epoch (OPENED_NEXT), or made one more whole pass. */
-	bool was_whole;
 	/* A streak is a row of opens of different files that begins anew when a file
 	 * occurs twice: an open of a file that the streak already has ends it, and
 	 * begins the next streak. (A run then loses only its first opens.) streak_begun:
@@ -267,9 +261,6 @@ bool begins_row(
  * number: if several workers read, the passes may overlap, and the beginning of a pass
  * is not known exactly. */
 uint32_t since_run(const struct script *script);
-/* Tells whether the script reads whole passes one after the other: the last two runs
- * that had all files ended N counted opens apart, where N is the number of files. */
-bool is_regular(const struct script *script);
 /* Returns the least number J such that J given files come last in a random order of all
  * files with a chance below one in a million. If there are few files, returns an eighth
  * of them. */
@@ -331,10 +322,13 @@ bool is_worker_of(const struct current *current, const struct worker *worker,
 	const struct script *script);
 /* Tells whether the open begins an epoch that may keep files of the previous epoch. */
 bool may_keep(const struct record *opened);
-/* Tells whether the script has opened the file in its epoch. */
+/* Tells whether the script has opened the file in its epoch, or the epoch has kept the file's
+ * sample. */
 bool is_opened(const struct script *script, uint32_t file);
-/* Tells whether the worker has only looked at a file (OPENED_LOOKED) in this epoch, and
- * no thread of the script has read the file in this epoch. */
+/* Tells whether the script has opened the file since it turned to its epoch. */
+bool opened_since_turn(const struct script *script, uint32_t file);
+/* Tells whether the worker has only looked at a file (OPENED_LOOKED) since the script turned, and
+ * no thread of the script has read the file since then. */
 bool has_looked(const struct script *script, const struct worker *worker);
 /* Tells whether the open is the script's first open of this image in its epoch. */
 bool is_new_image(

@@ -55,10 +55,15 @@ bool is_opened(const struct script *script, uint32_t file)
 	return script->marks[file] > script->begun;
 }
 
+bool opened_since_turn(const struct script *script, uint32_t file)
+{
+	return script->marks[file] > script->turned;
+}
+
 bool has_looked(const struct script *script, const struct worker *worker)
 {
 	return worker->looked < script->files && worker->looked_turns == script->turns &&
-	       !is_opened(script, worker->looked);
+	       !opened_since_turn(script, worker->looked);
 }
 
 bool is_new_image(const struct script *script, const struct record *opened, uint32_t file)
@@ -75,11 +80,10 @@ bool is_whole(const struct script *script)
 bool is_in_order(const struct script *script)
 {
 	uint32_t steps = script->up + script->down;
-	uint32_t slack = script->was_in_order && script->files >= FEW_MOST ? 8 : 0;
 	if (script->turns > 0 && steps < script->files / 4 && steps < ENOUGH_STEPS)
 		return script->was_in_order;
 	return steps > 0 && (steps >= 4 || steps + 1 >= script->files) &&
-	       8 * (uint64_t)script->down <= steps + slack;
+	       12 * (uint64_t)script->down <= steps;
 }
 
 bool is_worker_of(const struct current *current, const struct worker *worker,

@@ -30,7 +30,7 @@ static uint32_t step_of(const struct script *script)
  * turned to its epoch. */
 static uint32_t mark_of(const struct script *script, uint32_t file)
 {
-	return script->marks[file] > script->turned ? script->marks[file] : 0;
+	return opened_since_turn(script, file) ? script->marks[file] : 0;
 }
 
 void misuse_look(struct script *script)

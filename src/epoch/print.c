@@ -30,16 +30,15 @@ static void print_script(const struct script *script, FILE *out)
 	fprintf(out,
 		"script %" PRIu64 " %" PRIu64 " %" PRIu64 " at %" PRIu32 " %" PRIu32
 		" begun %" PRIu32 " %" PRIu32 " %" PRIu32 " run %" PRIu32
-		" opened %" PRIu32 " whole %" PRIu32 " %" PRIu32 " %" PRIu32
-		" %d streak %" PRIu32 " %" PRIu32 " parts %" PRIu32 " %" PRIu32
+		" opened %" PRIu32 " whole %" PRIu32 " %" PRIu32
+		" streak %" PRIu32 " %" PRIu32 " parts %" PRIu32 " %" PRIu32
 		" %d %d beyond %" PRIu32 " steps %" PRIu32 " %" PRIu32 " of %" PRIu32
 		" %" PRIu32 " odd %" PRIu32 " %" PRIu32 " labels %" PRIu32 " %" PRIu32
 		" %d %d behind %d batch %" PRIu32 " doubted %" PRIu32 " habit %" PRIu32
 		" %" PRIu32 " %d\n",
 		script->id, script->since, script->used, script->epoch, script->turns,
 		script->begun, script->begun_before, script->turned, script->run,
-		script->opened, script->first, script->whole, script->last_whole,
-		script->was_whole, script->streak, script->streak_begun,
+		script->opened, script->first, script->whole, script->streak, script->streak_begun,
 		script->parted[PADS], script->parted[DROPS], script->refuted[PADS],
 		script->refuted[DROPS], script->n_beyond, script->up, script->down,
 		script->step, script->last_step, script->odd, script->odds,

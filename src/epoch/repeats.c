@@ -14,12 +14,12 @@
 #define NOTED_BETWEEN 32
 
 /* Tells whether a look at a file (OPENED_LOOKED) need not be recorded: the script has already
- * opened the file in this epoch, or this was also the file of the worker's last look. */
+ * opened the file since it turned, or this was also the file of the worker's last look. */
 static bool looks_again(const struct script *script, const struct worker *worker,
 	const struct record *opened, uint32_t file)
 {
 	if (opened->epoch != script->epoch || file >= script->files ||
-		is_opened(script, file))
+		opened_since_turn(script, file))
 		return true;
 	return worker && has_looked(script, worker) && worker->looked == file;
 }

@@ -196,10 +196,9 @@ static void note_late(struct current *current, struct script *script,
 	script->batch = batch_of(current, script);
 	for (uint32_t i = 0; i < current->n_workers; i++) {
 		struct worker *worker = &current->workers[i];
-		bool doubted = doubted_mark(script, worker) > since;
 		if (is_worker_of(current, worker, script))
 			worker->late =
-				worker != first && worker->began < since && !doubted;
+				worker != first && worker->began < since;
 	}
 }
 
@@ -233,8 +232,6 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 		(opened->how == OPENED_NEXT || opened->how == OPENED_JOINS))
 		note_late(&epochs->current, script, worker, since > run ? since : 0);
 	script->behind = script->turns == 0 && opened->how == OPENED_BEHIND;
-	script->was_whole = opened->how == OPENED_NEXT && !in_order && script->whole > 0;
-	script->last_whole = script->whole;
 	script->whole = 0;
 	script->begun_before = script->begun;
 	script->begun = since;
@@ -263,15 +260,10 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
  * one of its file in this epoch. */
 static void note_whole(struct script *script, bool again)
 {
-	if (script->whole == 0) {
-		script->first = script->run;
-		script->whole = script->opens - again;
-	} else if (script->opens - script->whole == script->files) {
-		script->was_whole = true;
-		script->last_whole = script->whole;
-		script->first = script->run;
-		script->whole = script->opens;
-	}
+	if (script->whole > 0)
+		return;
+	script->first = script->run;
+	script->whole = script->opens - again;
 }
 
 static void note_file(struct epochs *epochs, struct script *script, struct rank *rank,

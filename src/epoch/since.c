@@ -22,11 +22,6 @@ uint32_t n_hedged(const struct script *script)
 	return j;
 }
 
-bool is_regular(const struct script *script)
-{
-	return script->was_whole && script->whole - script->last_whole == script->files;
-}
-
 bool begins_row(const struct current *current, const struct script *script, uint32_t file)
 {
 	for (uint32_t i = 0; i < current->n_workers; i++) {
@@ -73,23 +68,6 @@ uint32_t since_run(const struct script *script)
 	return since - script->begun > margin ? since - margin : script->begun;
 }
 
-/* Returns the number of opens by which passes of several workers may overlap in a regular script:
- * one worker may open the first files of the next pass while another worker opens the last files of
- * this pass. */
-static uint32_t n_overlapping(
-	const struct current *current, const struct script *script, uint32_t hedged)
-{
-	uint32_t n = 0, most = script->files / 64, least = script->files >= FEW_MOST;
-	for (uint32_t i = 0; i < current->n_workers; i++) {
-		const struct worker *worker = &current->workers[i];
-		n += is_worker_of(current, worker, script) &&
-		     worker->last > script->begun;
-	}
-	if (n <= 1 || most < least)
-		return least;
-	return hedged < most ? hedged : most;
-}
-
 /* Returns N: the next epoch keeps the files that were opened after the script's first N counted
  * opens. Files that got a new mark without a counted open (note_again) are not considered. */
 static uint32_t since_counted(const struct epochs *epochs, const struct worker *worker,
@@ -122,11 +100,9 @@ static uint32_t since_counted(const struct epochs *epochs, const struct worker *
 		return mark > script->run ? mark : script->run;
 	if (script->whole == 0)
 		return since;
-	if (is_regular(script))
-		hedged = n_overlapping(current, script, hedged);
 	since = script->whole > hedged ? script->whole - hedged : 0;
-	since = since > mark ? since : mark;
-	return since;
+	since = since < script->newest ? since : script->newest;
+	return since > mark ? since : mark;
 }
 
 uint32_t current_since(const struct epochs *epochs, const struct worker *worker,

@@ -282,12 +282,12 @@ Test(epoch_grammar, pools, .timeout = 3600)
 	cr_assert_leq(silent, n / 1000, "%u of %u trials are not exact", silent, n);
 }
 
-/* A script's two loaders divide the files of each pass. One may have workers, and the other none.
- */
+/* A script's two loaders divide the files of each pass. One may have workers, and the other none. All
+ * passes that are not exact belong to scripts that share an epoch with another one. */
 Test(epoch_grammar, folds, .timeout = 3600)
 {
 	unsigned n = effort(2000, 100000), silent = try(n, TRIAL_FOLDS, 0, false).silent;
-	cr_assert_leq(silent, n / 1000, "%u of %u trials are not exact", silent, n);
+	cr_assert_leq(silent, n / 4000, "%u of %u trials are not exact", silent, n);
 }
 
 /* People bind samples, which the program gets when it comes to their positions. */
@@ -319,7 +319,8 @@ Test(epoch_grammar, scripts_that_were_inexact_once)
 		149567, 154338, 156016, 157931, 158353, 161250, 164252, 164278, 166713,
 		168829, 170494, 171373, 171903, 172181, 173077, 175569, 177346, 179915,
 		179949, 181629, 184819, 185443, 191625, 192997, 195973, 196115, 196427,
-		198206, 243393, 261314, 275577, 294356, 344243, 415765, 517763, 524510};
+		198206, 243393, 261314, 275577, 294356, 344243, 378609, 415765, 517763,
+		524510, 607126, 623795, 815897, 818330, 855320, 881196};
 	struct sum sum = {.silent = 0};
 	for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++)
 		add_trial(&sum, seeds[i], TRIAL_ANY, 0, false);
@@ -328,11 +329,17 @@ Test(epoch_grammar, scripts_that_were_inexact_once)
 
 /* Regression test. Workers of a sanity check read the validation set in another order than those of
  * the validation; and a replay that began with an epoch did not know in which order the epoch's
- * kept files had been opened (seed 1491). */
+ * kept files had been opened (seed 1491). A turn had kept more files than the run's first half
+ * (11174 to 95320); a process that reads itself seemed to look (11260); passes began with the
+ * validation set (3205, 12419); a shuffled pass seemed to be in order (9497, 18613). */
 Test(epoch_grammar, folds_that_were_inexact_once)
 {
 	static const uint32_t seeds[] = {
-		443, 579, 701, 828, 1324, 1332, 1405, 1462, 1491, 1548, 1565};
+		443, 579, 701, 828, 1324, 1332, 1405, 1462, 1491, 1548, 1565, 2857, 3205,
+		4282, 7000, 9256, 9497, 11174, 11260, 12375, 12419, 16013, 18613, 19905,
+		21187, 23382, 24427, 26958, 27493, 29628, 30997, 31330, 31986, 33799,
+		39106, 40287, 43479, 45897, 46569, 47543, 47783, 49761, 51236, 56471,
+		60626, 67161, 67533, 70426, 81836, 93695, 95320};
 	struct sum sum = {.silent = 0};
 	for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++)
 		add_trial(&sum, seeds[i], TRIAL_FOLDS, 0, false);
