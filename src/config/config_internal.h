@@ -62,8 +62,8 @@ struct value_type {
 	 * text is not allowed. */
 	int (*parse)(const struct option *option, const char *text, const char *dir,
 		void *field);
-	/* Prints the value as in an ini, or nothing if the key has no value. The pointer
-	 * is NULL if no key of a job has this type. */
+	/* Prints the value as in an ini, or nothing if the key has no value. NULL for
+	 * types that no key of a job has. */
 	void (*print)(const struct option *option, const void *field, FILE *out);
 	void (*allowed)(const struct option *option, FILE *out);
 };
@@ -99,7 +99,7 @@ size_t config_n_options(void);
 const struct option *config_option(size_t i);
 
 #define ORDER_REPLAY_PREFIX "replay:"
-/* value_order has already accepted the text. */
+/* The text is a value of the key `order` that value_order has accepted. */
 enum job_order config_order_of(const char *text);
 
 #define NAME_RULE "1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
@@ -192,7 +192,8 @@ void config_fill_preparations(
 	struct ini *ini, const char *dir, struct daemon_config *daemon);
 void config_free_preparations(struct daemon_config *daemon);
 
-/* Fills in all [tensor NAME] sections. The job's other fields are filled in already. */
+/* Fills in all [tensor NAME] sections. The job's other fields must be filled in
+ * before. */
 void config_fill_sections(struct ini *ini, struct job_config *job);
 void config_free_sections(struct job_config *job);
 must_check int config_copy_sections(

@@ -140,7 +140,7 @@ static void allowed_mode(const struct option *option, FILE *out)
 const struct value_type value_mode = {
 	"mode", false, parse_mode, print_mode, allowed_mode};
 
-/* --- what they allow --------------------------------------------------------------------- */
+/* --- rights ------------------------------------------------------------------------------ */
 
 struct job_owner config_job_owner(const struct job_config *config)
 {

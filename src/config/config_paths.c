@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A directory that is not absolute is ignored (XDG base directory specification). */
+/* Returns NULL if the directory is not absolute, as the XDG base directory specification
+ * demands. */
 static const char *environment_directory(const char *variable)
 {
 	const char *value = getenv(variable);

@@ -150,7 +150,7 @@ void config_free_templates(struct daemon_config *daemon)
 	free(daemon->templates);
 }
 
-/* --- its jobs ------------------------------------------------------------------------- */
+/* --- jobs made from a template -------------------------------------------------------- */
 
 const struct template_config *config_template(
 	const struct daemon_config *daemon, const char *name)
