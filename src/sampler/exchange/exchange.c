@@ -195,8 +195,8 @@ static void remove_stream(struct sampler *sampler, struct sampler_stream *stream
 	(void)sampler;
 	residency_refresh(residency, UINT32_MAX);
 	stream->member->stream = NULL;
-	/* A stream without remaining samples was counted in no need, so nothing has
-	 * changed. */
+	/* A stream without remaining samples was not counted in the need of any
+	 * sample. */
 	if (stream->remaining)
 		residency_make_stale(residency);
 }
