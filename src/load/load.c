@@ -82,7 +82,8 @@ static int fail_memory(struct load_task *task)
 	return fail(task, -ENOMEM, "no memory");
 }
 
-/* Hits the fault load.image.NAME, where NAME is the last part of the path. */
+/* Triggers the injected fault load.image.NAME, where NAME is the last part of the
+ * path. */
 static void hit_image_fault(const struct load_task *task)
 {
 	char place[64];
