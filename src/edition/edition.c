@@ -164,8 +164,8 @@ struct order_set *edition_order_sets(struct job *job, size_t *ret_n)
 	return sets;
 }
 
-/* Removes from the job's list, and returns, one edition that no epoch has and to which
- * nobody has a reference. Returns NULL if there is none. */
+/* Removes from the job's list, and returns, an edition that no epoch has and to which no
+ * reference is left. Returns NULL if there is no such edition. */
 static struct edition *take_dropped(struct job *job)
 {
 	struct epoch_set *set;

@@ -62,8 +62,8 @@ static uint64_t sum_of_file(const void *file, size_t n)
 
 /* Returns a hash of everything on which the note depends; 0: the edition gets no note.
  * Arrays that a program makes get no note, because a changed program may make arrays of
- * other sizes. Pairs and groups get no note, because their files have to be found after
- * each restart anyway. */
+ * other sizes. Samples of several files get no note, because their files have to be
+ * found after each restart anyway. */
 static uint64_t key_of(const struct edition *edition)
 {
 	const struct job *job = edition->job;

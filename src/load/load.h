@@ -27,9 +27,9 @@
  *         `read`; the caller keeps the task. A decoder gets from `next_decode` a task
  *         whose file was read, decodes the image, and passes the task to `done`. If a
  *         program prepares the sample (prepare.h), a runner takes the decoder's part,
- *         and gets the task from `next_run`. A sample with a tier (a
- *         local copy of a distant dataset) is read from the tier. If the tier lacks the
- *         sample, the sample is read from the source, and is then offered to the tier.
+ *         and gets the task from `next_run`. A sample with a tier (a local copy of a
+ *         distant dataset) is read from the tier. If the tier lacks the sample, the
+ *         sample is read from the source, and is then offered to the tier.
  *   Owns: no part of a task; the call of `done` passes the tensor to the caller.
  *   Threads: callbacks run on readers, decoders and runners. Decoders and runners run at
  *         batch priority (SCHED_BATCH).
