@@ -179,8 +179,8 @@ struct order_set edition_order_set(const struct edition *edition);
 /* Returns a list with the order_set of each of the job's editions. The caller frees the
  * list; NULL: no memory. */
 struct order_set *edition_order_sets(struct job *job, size_t *ret_n);
-/* Frees the editions that no epoch has and to which nobody has a reference. Returns
- * true if there were any. The clerk calls this. */
+/* Frees the editions that no epoch has and to which no reference is left. Returns true
+ * if there were any. The clerk calls this function. */
 bool editions_sweep(struct job *job);
 
 struct editions_found {
