@@ -84,7 +84,7 @@ struct evict {
 struct change {
 	const struct cache_space *space; /* NULL: no change is under way */
 	const roaring_bitmap_t *ids;
-	/* the ids that are not in the caller's set; `ids` then points to this set. NULL
+	/* the ids that are not in the caller's set; `ids` then points to `others`. NULL
 	 * if `common` was not changed */
 	roaring_bitmap_t *others;
 	roaring_uint32_iterator_t next;

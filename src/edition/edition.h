@@ -12,11 +12,11 @@
 #include <sys/queue.h>
 
 /*
- * An edition describes the samples of a job in those epochs that use the same scan of the
- * dataset.
+ * An edition describes the samples of a job in those epochs that use the same scan of
+ * the dataset.
  *
  *   edition.c          makes, finds and frees editions
- *   edition_beside.c   finds the files and texts that belong to samples, such as captions
+ *   edition_beside.c   finds files and texts that belong to samples, such as captions
  *   selection.c        selects the samples of a job
  *   measure.c          measures the tensors of the selected samples
  *   measured.c         saves the selection and the measurements in a file

@@ -166,7 +166,7 @@ void share_request_init(struct share_request *request, uint64_t cost_ns);
 
 /* Puts the request into the job's lane. urgent: a reader waits for the sample. If the
  * job wants the request already, only the urgency changes, and no error occurs. A
- * request that was urgent becomes the first one of the look-ahead. */
+ * request that is no longer urgent becomes the first one of the look-ahead. */
 must_check int share_ask(
 	struct share_job *job, struct share_request *request, bool urgent);
 /* Removes the request from all lanes: no job wants it any more. */

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
-/* Called by each engine when it starts. If the previous engine died (has_died), writes
- * the cause to the log and to kept()->reason. */
+/* Each engine, the process that serves the mount, calls this function when it starts. If
+ * the previous engine died (has_died), writes the cause to the log and to
+ * kept()->reason. */
 void death_tell(bool has_died);

@@ -34,7 +34,8 @@
 struct web {
 	const struct files_context *context;
 	struct MHD_Daemon *daemon;
-	/* events: epoll descriptor of libmicrohttpd; stop: an eventfd that ends the thread */
+	/* events: epoll descriptor of libmicrohttpd; stop: an eventfd that ends the
+	 * thread */
 	int events, stop;
 	bool running;
 	pthread_t thread;
