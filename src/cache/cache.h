@@ -85,8 +85,8 @@ uint32_t cache_need(const struct cache_space *space, sample_id id);
  * sampler `exchange` relies on this order: its orders are uniformly random only if ids
  * have no influence on which samples stay in the cache. */
 void cache_need_add_all(struct cache_space *space, const roaring_bitmap_t *ids);
-/* Subtracts one from the need of each id, when a stream is removed. Like
- * cache_need_add_all, this does not count as a use. */
+/* Subtracts one from the need of each id, when a stream is removed. Entries of equal
+ * need keep their order of eviction, as with cache_need_add_all. */
 void cache_need_drop_all(struct cache_space *space, const roaring_bitmap_t *ids);
 
 /* Begins to change the need of many ids in steps, so that the caller can release its
@@ -158,9 +158,9 @@ uint32_t cache_made_for(const struct cache_space *space, sample_id id);
  * ready. Nobody may change the tensor. The entry need not be pinned. */
 struct tensor *cache_share(const struct cache_space *space, sample_id id);
 
-/* Evicts the tensor of a pinned entry that no reader has open; called while the capacity
- * is exceeded. The sample becomes absent, and keeps its pins. Does nothing if there is
- * no memory for another entry. */
+/* Evicts the tensor of a pinned entry that no reader has open. src/supply calls this
+ * function while the capacity is exceeded. The sample becomes absent, and keeps its
+ * pins. Does nothing if there is no memory for another entry. */
 void cache_force_out(struct cache_space *space, sample_id id);
 
 /* Evicts unpinned entries while the capacity is exceeded. Returns false if the capacity

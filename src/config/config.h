@@ -192,9 +192,9 @@ struct config_endings {
 struct job_config {
 	char *file;    /* the ini, for messages */
 	char *name;    /* [A-Za-z0-9._-]{1,64}, not starting with a dot */
-	char *dataset; /* one name, or a mixture: see config_next_mixed */
-	/* The file with the labels of a mixture's classes. NULL: classes with the same
-	 * name get the same label. */
+	char *dataset; /* one name, or several with weights: see config_next_mixed */
+	/* The file with the labels of the classes if the job reads several datasets (a
+	 * mixture). NULL: classes with the same name get the same label. */
 	char *label_table;
 	/* owner and group of the job's files; CONFIG_NO_OWNER: not given */
 	uint32_t owner, group;
@@ -288,11 +288,12 @@ static inline uint32_t config_job_epochs(const struct job_config *config)
 	return config->epochs ? config->epochs : CONFIG_MOST_EPOCHS;
 }
 
-/* Returns the section whose glob matches the path of a sample, or NULL. */
+/* Returns the section whose NAME, a pattern, matches the path of a sample; NULL: none
+ * does. */
 const struct job_section *config_section(
 	const struct job_config *config, const char *path);
 
-/* Tells whether each sample is a pair of images. */
+/* Tells whether each sample consists of two files, such as an image and its mask. */
 static inline bool config_is_pair(const struct job_config *config)
 {
 	return config->n_sections > 0 && config->sections[0].is_pair;

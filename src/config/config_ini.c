@@ -142,7 +142,7 @@ static void begin_section(
 	reader->section = first ? first : add_section(reader, id, label);
 }
 
-/* text: between the brackets, without surrounding spaces. */
+/* text: the text between the brackets, without surrounding spaces. */
 static void take_section(struct reader *reader, const char *text)
 {
 	size_t n = strcspn(text, " \t");

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* A longer path would make its line in the effective ini too long for the parser. */
+/* A longer path would make its line in the printed job.ini too long for the parser. */
 #define MAX_PATH 180
 #define ARRAYS_ONLY "only with format = npy, record or raw"
 

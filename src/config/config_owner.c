@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_ANSWER (1u << 20) /* enough for a group with many members */
+/* bytes; enough for the entry of a group with many members */
+#define MOST_ANSWER (1u << 20)
 #define READABLE 0555
 
 /* --- users and groups ---------------------------------------------------------------- */

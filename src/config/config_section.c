@@ -8,7 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Keys about the format of files are not inherited from [tensor] by [tensor NAME]. */
+/* Tells whether the key is about the format of files. [tensor NAME] does not inherit
+ * such keys from [tensor]. */
 
 static bool is_of_files(const char *key)
 {

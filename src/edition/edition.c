@@ -224,9 +224,9 @@ static int facts_put(struct facts *facts, const struct order_found *found)
 	return 0;
 }
 
-/* Adds the sets of the journal's segments. If the job was restored to an earlier epoch,
- * ignores the segments that were written before the last restore: the saved orders name
- * the sets of the epochs in those segments. */
+/* Adds the sets of the journal's segments, which are its files. If the job was restored
+ * to an earlier epoch, ignores the segments that were written before the last restore:
+ * the saved orders name the sets of the epochs in those segments. */
 static int take_segments(
 	struct facts *facts, const struct order_found *segments, size_t n)
 {

@@ -82,14 +82,15 @@ struct edition {
 	/* hash of `content`, and of the settings that decide which sample a position
 	 * has */
 	uint64_t fingerprint;
-	uint64_t content; /* dataset_fingerprint of the selection */
+	uint64_t content; /* hash of the selected samples */
 	/* measured_load has loaded the selection from a file of the job's directory */
 	bool noted;
 	roaring_bitmap_t *selection; /* ids of the selected samples */
-	roaring_bitmap_t *readable;  /* selection without refused or unreadable samples */
-	uint64_t largest_bytes;	     /* bytes of the largest tensor */
-	uint64_t all_bytes;	     /* bytes of all tensors together */
-	uint64_t sample_bytes;	     /* mean bytes of a tensor */
+	/* `selection` without samples that can't be read or exceed a limit */
+	roaring_bitmap_t *readable;
+	uint64_t largest_bytes; /* bytes of the largest tensor */
+	uint64_t all_bytes;	/* bytes of all tensors together */
+	uint64_t sample_bytes;	/* mean bytes of a tensor */
 	/* three quarters of the tensors have at most this size */
 	uint64_t typical_bytes;
 	/* first position of each label, for layout = classes; otherwise NULL */
@@ -99,7 +100,7 @@ struct edition {
 	/* array that the edition owns, and to which is.targets points; NULL: `labels`
 	 * names no columns of numbers */
 	float *targets;
-	/* sample of each position, for EPOCHS_FIXED; otherwise NULL */
+	/* sample of each position if it never changes (EPOCHS_FIXED); otherwise NULL */
 	const sample_id *by_position;
 	/* by_position, if the edition has to free it; otherwise NULL */
 	sample_id *own_by_position;
@@ -130,12 +131,12 @@ void measured_save(const struct edition *edition);
 
 /* --- sampler_join.c: adds a job to its sampler --- */
 
-/* Gives the part its space, and begins to add the job to the part's sampler. *ret is
- * the argument of join_finish_locked; if the part needs no sampler, *ret stays
- * unchanged. The caller must not hold the lock. */
+/* Gives the part its space in the cache, and begins to add the job to the part's
+ * sampler. *ret is the argument of join_finish_locked; if the part needs no sampler,
+ * *ret stays unchanged. The caller must not hold the lock. */
 must_check int join_begin(struct part *part, struct sampler_joining **ret);
-/* Ends what join_begin has begun. -EAGAIN: the sampler's jobs have changed since, and
- * the caller calls join_begin again. */
+/* Ends the work of join_begin. -EAGAIN: the sampler's jobs have changed since, and the
+ * caller calls join_begin again. */
 must_check int join_finish_locked(struct part *part, struct sampler_joining *joining);
 /* Adds the job to the samplers of the edition's parts, from index `from` on. Other
  * threads may use the job meanwhile, but not the edition. The caller must not hold the

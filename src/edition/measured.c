@@ -30,7 +30,7 @@
 struct measured_head {
 	uint64_t magic;
 	uint64_t sum; /* hash of all bytes after this field */
-	uint64_t key; /* result of key_of */
+	uint64_t key; /* hash of everything on which the note depends (key_of) */
 	uint64_t content;
 	uint64_t all_bytes, largest_bytes, sample_bytes, typical_bytes;
 	/* bytes of the bitmap of selected samples; 0: all samples are selected */
@@ -241,8 +241,8 @@ int measured_load(struct edition *edition)
 
 /* --- writing the note --------------------------------------------------------------------- */
 
-/* Returns the number of selected samples. A rank's job has fewer positions than
- * selected samples. */
+/* Returns the number of selected samples. set.positions can be smaller, because a rank
+ * gets only a part of them. */
 static uint32_t n_selected(const struct edition *edition)
 {
 	return (uint32_t)roaring_bitmap_get_cardinality(edition->selection);

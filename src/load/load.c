@@ -132,8 +132,8 @@ static uint64_t second_bytes(const struct load_task *second)
 	return preparation_bytes(second->preparation, image, second->expected_bytes);
 }
 
-/* Decodes the second file of a pair into the tensor, after the pixels of the first
- * file. */
+/* Decodes a sample's second file, such as a mask, into the tensor, after the pixels of
+ * the first file. */
 static int decode_second(
 	struct load_context *context, struct load_task *task, struct tensor *tensor)
 {

@@ -182,7 +182,8 @@ must_check int load_pool_new(unsigned most_readers, unsigned n_decoders,
 	const struct load_callbacks *callbacks, struct load_pool **ret);
 /* Announces that the stage's callback next_read, next_decode or next_run may have a
  * task: wakes a sleeping thread, or starts a reader if none is free. One call wakes one
- * thread: a callback that returns a task must call this again if it has more tasks. */
+ * thread, so a callback that returns a task must call load_pool_kick if it has more
+ * tasks. */
 void load_pool_kick(struct load_pool *pool, enum load_stage stage);
 /* Queues the work for a decoder, or for a reader if work->waits is set; the thread does
  * the work before its next task. Work without work->waits that a decoder or a runner

@@ -14,7 +14,8 @@ struct load_read {
 	const char *path, *root;     /* path: the sample's file, or its container */
 	bool in_container;
 	struct source_part part; /* the sample's part of its container */
-	size_t plain;		 /* the same as load_task.plain */
+	/* offset of the part of a URL that still has to be %-escaped */
+	size_t plain;
 	uint64_t expected_bytes;
 	int64_t expected_mtime_ns;
 	bool encoded, by_content;

@@ -43,7 +43,7 @@
  *  Errors: -ENOMEM.
  */
 
-/* The amount that is equal for jobs of equal weight while decoders are short. */
+/* While decoders are short, a policy makes one amount equal for jobs of equal weight: */
 enum share_policy {
 	SHARE_SLOWDOWN,	  /* the fraction of its demand that a job gets */
 	SHARE_FAIR,	  /* decode time */
@@ -121,7 +121,7 @@ struct share_job {
 	double weight;
 	struct share_demand demand;
 	double cost;	     /* decode time charged to the job per sample, in seconds */
-	double granted;	     /* samples per second */
+	double granted;	     /* samples per second that share_grant has granted */
 	double rate;	     /* samples per second in the last window */
 	uint64_t charged_ns; /* decode time charged in the present window */
 	/* the job has no more requests to offer in the present call of share_next */

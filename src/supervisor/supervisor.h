@@ -47,8 +47,7 @@ struct supervisor_config {
 	 * the engine serves the mount; 0: none */
 	int device;
 	/* Arguments of later engines, then NULL. The paths are absolute, because the
-	 * working directory may have changed. The supervisor sets again[1] as it sets
-	 * first[1]. */
+	 * working directory may have changed. The supervisor sets again[1], too. */
 	char **again;
 };
 

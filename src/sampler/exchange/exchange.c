@@ -166,8 +166,8 @@ static int renumber(const struct exchange *e, struct sampler_set *set)
 		idset_free(&set->slots);
 		set->slots = slots;
 	}
-	/* A stream has the set from now on: when the slots change, put_in_place
-	 * (joining.c) updates the set. */
+	/* From now on a stream has the set. put_in_place (joining.c) updates the sets of
+	 * streams when the slots change, so `numbering` is not needed any more. */
 	slots_put(&set->numbering);
 	return 0;
 }

@@ -114,7 +114,8 @@ struct member {
 	struct residency *residency;
 	uint32_t column;		     /* index in residency->columns */
 	const struct sampler_stream *stream; /* NULL between epochs */
-	sample_id drawn;		     /* the stream's draw in this round */
+	/* the id that the stream has drawn in this round */
+	sample_id drawn;
 	/* never changes, so it may be read without the lock */
 	roaring_bitmap_t *selection;
 	atomic_uint references;
