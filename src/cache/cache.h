@@ -109,8 +109,8 @@ must_check int cache_pin(struct cache_space *space, sample_id id);
 void cache_unpin(struct cache_space *space, sample_id id);
 uint32_t cache_pins(const struct cache_space *space, sample_id id);
 
-/* Pins a ready entry for a reader. Until cache_close not even cache_force_out may evict
- * the entry. Returns false if the entry is not ready. */
+/* Pins a ready entry for a reader. The entry then stays until cache_close:
+ * cache_force_out can't evict it. Returns false if the entry is not ready. */
 must_check bool cache_open(struct cache_space *space, sample_id id);
 void cache_close(struct cache_space *space, sample_id id);
 uint32_t cache_opens(const struct cache_space *space, sample_id id);

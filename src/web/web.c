@@ -160,8 +160,8 @@ static void served(void *context, struct MHD_Connection *connection, void **requ
 		visitors_served(&web->visitors, visitor);
 }
 
-/* Returns -errno after a failure, or -EIO if errno is 0: libmicrohttpd itself reports no
- * cause. */
+/* libmicrohttpd reports no cause of a failure. So a failure returns -errno, or -EIO if
+ * errno is 0. */
 static int start_library(struct web *web, const struct sockaddr_storage *address)
 {
 	unsigned flags = MHD_USE_EPOLL;
