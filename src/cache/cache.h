@@ -73,8 +73,7 @@ bool cache_space_empty(struct cache_space *space, uint32_t n);
 /* Empties the space as cache_space_empty does, and takes the space out of the cache. The
  * caller then frees the space, which needs no lock. */
 void cache_space_take_out(struct cache_space *space);
-/* Frees the space. If the space is in a cache, takes it out before, which needs the
- * lock. */
+/* Frees the space. If it is in a cache, first takes it out, which needs the lock. */
 void cache_space_free(struct cache_space **space);
 
 void cache_need_add(struct cache_space *space, sample_id id);

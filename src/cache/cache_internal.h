@@ -125,8 +125,7 @@ struct evict_ops {
 	void (*publish)(struct cache *cache, struct entry *entry);
 	/* The entry became ready and unpinned. */
 	void (*allow)(struct cache *cache, struct entry *entry);
-	/* The entry was evictable (ready and unpinned), but is being pinned or about to
-	 * die. */
+	/* The entry, ready and unpinned, is being pinned or about to die. */
 	void (*forbid)(struct cache *cache, struct entry *entry);
 	void (*forget)(struct cache *cache, struct entry *entry);
 	/* The need of an evictable entry has changed by one. */

@@ -52,9 +52,9 @@ struct tier_config {
 	uint64_t bytes; /* the copies take at most so many bytes */
 };
 
-/* When the daemon looks for changes in a dataset that it has scanned before.
- * LOOK_BEFORE: before it serves files. LOOK_BEHIND: in the background. LOOK_NEVER: only
- * on demand. */
+/* The time at which the daemon looks for changes in a dataset that it has scanned
+ * before. LOOK_BEFORE: before it serves files. LOOK_BEHIND: in the background.
+ * LOOK_NEVER: only on demand. */
 enum dataset_look { LOOK_BEFORE, LOOK_BEHIND, LOOK_NEVER };
 
 struct dataset_config {
@@ -204,7 +204,7 @@ struct job_config {
 	char *order_text; /* `order` as in the ini */
 	enum job_order order;
 	char *where; /* predicate that selects samples; NULL: none */
-	/* after so many seconds without reads the cache keeps nothing for the job */
+	/* seconds without reads; the cache then keeps nothing for the job any more */
 	uint32_t idle_s;
 	/* Refuses a script in current/, the directory of the running epoch, if another
 	 * script in current/ is more than an epoch away. */
@@ -221,8 +221,7 @@ struct job_config {
 	/* The numbers as the ini gives them; `ranks` and `rank` above are computed from
 	 * them. ranks: number of the training's processes. rank: number of the process
 	 * that reads this job. local_ranks: number of processes that read this job
-	 * together; 0: one process. node_rank: replaces `rank` if local_ranks is
-	 * given. */
+	 * together; 0: one. node_rank: replaces `rank` if local_ranks is given. */
 	struct {
 		uint32_t ranks, rank, local_ranks, node_rank;
 	} processes;
@@ -250,8 +249,7 @@ struct job_config {
 	uint32_t n_targets;
 	enum view_mapping mapping; /* used only for layout = classes */
 	bool json;
-	/* layouts flat and tar: endings of further files that belong to a sample, such
-	 * as txt */
+	/* layouts flat and tar: endings of a sample's other files, such as txt */
 	struct config_endings beside;
 	/* Layouts flat and tar: the metadata column that is shown as a .txt for each
 	 * sample. NULL: none. */
@@ -268,19 +266,17 @@ static inline bool config_holds_arrays(enum sample_format format)
 	return format == FORMAT_NPY || format == FORMAT_RAW || format == FORMAT_RECORD;
 }
 
-/* Returns the list of metadata columns that form the label; NULL: the label is the
- * class. */
+/* Returns the list of columns that form the label; NULL: the label is the class. */
 const char *config_label_columns(const struct job_config *job);
-/* Copies the first name of *list to `ret`, and moves *list past it. Returns false at the
- * end of the list. */
+/* Copies the first name of *list to `ret`, and moves *list past it. false: no name is
+ * left. */
 bool config_next_column(const char **list, char ret[CONFIG_LONGEST_COLUMN + 1]);
 
 /* Tells whether the tensors are so small (64 x 64 pixels or less) that opening a file
  * takes longer than preparing its tensor. */
 bool config_has_small_files(const struct job_config *job, uint64_t tensor_bytes);
 
-/* Returns how many samples the job prefetches at first. The scheduler may prefetch more
- * later. */
+/* Returns how many samples the job prefetches at first. The number may grow later. */
 uint32_t config_lookahead(const struct job_config *job);
 
 static inline uint32_t config_job_epochs(const struct job_config *config)
@@ -288,8 +284,7 @@ static inline uint32_t config_job_epochs(const struct job_config *config)
 	return config->epochs ? config->epochs : CONFIG_MOST_EPOCHS;
 }
 
-/* Returns the section whose NAME, a pattern, matches the path of a sample; NULL: none
- * does. */
+/* Returns the section whose NAME, a pattern, matches the sample's path; NULL: none. */
 const struct job_section *config_section(
 	const struct job_config *config, const char *path);
 
@@ -391,7 +386,7 @@ void config_print_job(FILE *out, const struct job_config *config);
 /* Prints the options as mdoc list items for joaderfs.ini(5), the daemon's first. */
 void config_print_man(FILE *out);
 
-/* Prints the keys of a job's ini for completions, as lines "SECTION.KEY|CHOICE
+/* Prints the keys of a job's ini for completions: lines "SECTION.KEY|CHOICE
  * CHOICE...". */
 void config_print_keys(FILE *out);
 
@@ -409,10 +404,10 @@ const char *config_nearest(const char *word, const char *const *names, size_t n)
 must_check int config_each_ini(const char *directory,
 	int (*visit)(void *context, const char *path), void *context);
 
-/* Returns /run/joaderfs.sock for root, otherwise $XDG_RUNTIME_DIR/joaderfs.sock. Without
- * this variable the socket is in the default state directory. The caller frees the path;
- * NULL: no memory. */
+/* Returns /run/joaderfs.sock for root, otherwise $XDG_RUNTIME_DIR/joaderfs.sock, by
+ * default joaderfs.sock in the default state directory. The caller frees it; NULL: no
+ * memory. */
 char *config_default_socket(void);
 /* Returns /var/lib/joaderfs for root, otherwise $XDG_STATE_HOME/joaderfs, by default
- * ~/.local/state/joaderfs. The caller frees the path; NULL: no memory. */
+ * ~/.local/state/joaderfs. The caller frees it; NULL: no memory. */
 char *config_default_state(void);

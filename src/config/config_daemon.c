@@ -41,8 +41,7 @@ void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config
 		if (!dataset->name)
 			ini->err = -ENOMEM;
 	}
-	/* Not reported after another mistake, which may be the reason why no dataset was
-	 * read. */
+	/* not reported after another mistake, which may be the cause */
 	if (daemon->n_datasets == 0 && ini->mistakes == 0)
 		ini_mistake(ini, 0, NULL, NULL,
 			"found no [dataset NAME], allowed: at least one");

@@ -9,8 +9,7 @@
 #include <string.h>
 
 /* The ranks of a training can use one ini: the launcher sets a variable with the rank's
- * number. Variables are allowed only in the values of these keys, where a $ has no other
- * meaning. */
+ * number. Variables are allowed only for these keys, where a $ has no other meaning. */
 
 static const char *const keys[] = {"name", "dataset", "training", "ranks", "rank",
 	"local_ranks", "node_rank", "global_batch"};
@@ -58,8 +57,7 @@ static const char *value_of(const char *name, size_t n, struct config_unset *uns
 	return NULL;
 }
 
-/* Prints the value with its variables replaced. A comment behind the value stays as it
- * is. */
+/* Prints the value with its variables replaced. A comment behind it stays as it is. */
 static int fill_value(
 	const char *at, const char *end, FILE *out, struct config_unset *unset)
 {

@@ -222,8 +222,7 @@ static void report_unknown_key(struct reader *reader, const char *key)
 			key, allowed, config_nearest(key, names, n));
 }
 
-/* Warns of a value that contains " # comment", which most other programs would cut
- * off. */
+/* Warns of a value that contains " # comment", which most programs would cut off. */
 static void warn_of_comment(
 	const struct reader *reader, const char *label, const char *key, const char *text)
 {

@@ -168,12 +168,10 @@ void config_free_fields(enum section_id id, void *object);
 /* Returns the number of the ini's line that has the key; 0: no line has it. */
 unsigned ini_line(const struct ini *ini, enum section_id id, const char *key);
 
-/* Reports FILE[:LINE][:[LABEL]][:KEY]: text. The message has no part whose argument is 0
- * or NULL. */
+/* Reports FILE[:LINE][:[LABEL]][:KEY]: text, without the parts that are 0 or NULL. */
 void ini_mistake(struct ini *ini, unsigned line, const char *label, const char *key,
 	const char *format, ...) printf_like(5, 6);
-/* Reports a setting that is allowed, but probably not intended. The arguments are those
- * of ini_mistake. */
+/* Reports a setting that is allowed, but probably not intended; see ini_mistake. */
 void ini_warning(struct ini *ini, unsigned line, const char *label, const char *key,
 	const char *format, ...) printf_like(5, 6);
 
@@ -193,8 +191,7 @@ void config_fill_preparations(
 	struct ini *ini, const char *dir, struct daemon_config *daemon);
 void config_free_preparations(struct daemon_config *daemon);
 
-/* Fills in all [tensor NAME] sections. The job's other fields must be filled in
- * before. */
+/* Fills in all [tensor NAME] sections, after the job's other fields. */
 void config_fill_sections(struct ini *ini, struct job_config *job);
 void config_free_sections(struct job_config *job);
 must_check int config_copy_sections(

@@ -12,8 +12,7 @@
 #define ARRAYS_ONLY "only with format = npy, record or raw"
 
 /* Tells whether option number i changes samples, and the ini gives it another value than
- * the default. A default value does not count, because config_print_job prints all
- * keys. */
+ * the default. Default values do not count, because config_print_job prints all keys. */
 static bool asks_for_change(const struct ini *ini, size_t i)
 {
 	const struct option *option = config_option(i);
@@ -52,7 +51,7 @@ static void check_fill(struct ini *ini, const struct preparation *preparation)
 }
 
 /* Checks that the format can hold the numbers, axes and channels, and that normalize
- * fits to them. */
+ * fits. */
 static void check_pixels(struct ini *ini, const struct job_config *job)
 {
 	bool array = config_holds_arrays(job->format);
@@ -209,8 +208,7 @@ static bool is_relative_path(const char *path)
 	}
 }
 
-/* Checks that all files of a sample have different endings: its image and the other
- * files that belong to it. */
+/* Checks that a sample's image and its other files have different endings. */
 static void check_beside(struct ini *ini, const struct job_config *job)
 {
 	bool has_files = job->layout == LAYOUT_FLAT || job->layout == LAYOUT_TAR;
@@ -429,8 +427,8 @@ static void check_replay(struct ini *ini, const struct job_config *job)
 		job->order_text);
 }
 
-/* Without a bad sample later epochs have one file less. A tar, a batch, a rank or a
- * replayed order does not allow this. */
+/* Later epochs have one file less if they leave out a bad sample. A tar, a batch, a rank
+ * or a replayed order does not allow this. */
 static void check_bad_sample(struct ini *ini, const struct job_config *job)
 {
 	bool single = job->layout == LAYOUT_FLAT || job->layout == LAYOUT_CLASSES;
@@ -442,8 +440,7 @@ static void check_bad_sample(struct ini *ini, const struct job_config *job)
 
 #define OF_ONE "since dataset names several datasets"
 
-/* In a mixture, a job with several datasets, each position may have a sample of any of
- * the datasets. */
+/* A job with several datasets may have a sample of any of them at each position. */
 static void check_mixture(struct ini *ini, const struct job_config *job)
 {
 	const char *table = job->label_table;

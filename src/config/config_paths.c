@@ -11,8 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Returns NULL if the directory is not absolute, as the XDG base directory specification
- * demands. */
+/* Ignores a directory that is not absolute, as the XDG specification demands. */
 static const char *environment_directory(const char *variable)
 {
 	const char *value = getenv(variable);

@@ -8,8 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Tells whether the key is about the format of files. [tensor NAME] does not inherit
- * such keys from [tensor]. */
+/* Tells whether the key is about files, and so not inherited by [tensor NAME]. */
 
 static bool is_of_files(const char *key)
 {

@@ -164,9 +164,8 @@ const struct part *edition_part_in(
  * source. Errors in the ini are reported. */
 must_check int edition_new(struct job *job, struct source *const *sources, size_t n,
 	config_report *report, void *context, struct edition **ret);
-/* Frees an edition. No epoch may have the edition, and no reference to it may be left.
- * The tensors stay in the cache until spaces_leave evicts them. The caller must not hold
- * the lock. */
+/* Frees an edition that no epoch has and to which no reference is left. The tensors stay
+ * in the cache until spaces_leave evicts them. The caller must not hold the lock. */
 void edition_free(struct edition *edition);
 void edition_leave_samplers_locked(struct edition *edition);
 /* Returns the epoch's edition. EPOCH_CURRENT stands for the epoch that a new script
@@ -177,8 +176,8 @@ struct edition *edition_of_locked(const struct job *job, uint32_t epoch);
 struct edition *edition_hold(struct job *job, uint32_t epoch);
 void edition_let_go(struct edition *edition);
 struct order_set edition_order_set(const struct edition *edition);
-/* Returns a list with the order_set of each of the job's editions. The caller frees the
- * list; NULL: no memory. */
+/* Returns an array with the order_set of each edition. The caller frees it; NULL: no
+ * memory. */
 struct order_set *edition_order_sets(struct job *job, size_t *ret_n);
 /* Frees the editions that no epoch has and to which no reference is left. Returns true
  * if there were any. The clerk calls this function. */

@@ -50,10 +50,9 @@ must_check int join_label(const struct edition *edition);
 
 /* --- edition_beside.c --- */
 
-/* Finds the texts and files that belong to samples, such as captions, and the labels in
- * columns of numbers. -EINVAL, reported: a column is missing, a label is no number, no
- * sample has a text or file that the job demands, or a text or file has too many
- * bytes. */
+/* Finds the samples' texts and other files, such as captions, and the labels in columns
+ * of numbers. -EINVAL, reported: a column is missing, a label is no number, no sample
+ * has a text or file that the job demands, or a text or file has too many bytes. */
 must_check int edition_beside(
 	struct edition *edition, config_report *report, void *context);
 

@@ -30,8 +30,7 @@ uint32_t job_binds_at_once(const struct job_config *config)
 	return config->layout == LAYOUT_BATCH && config->batch > 0 ? config->batch : 1;
 }
 
-/* Returns how many samples the job may prefetch at most. If the ini gives `lookahead`,
- * the number does not grow. */
+/* Returns how many samples the job may prefetch at most; a given `lookahead` stays. */
 static uint32_t most_ahead(const struct job_config *config)
 {
 	const uint32_t grown = 2 * STORAGE_MOST_READS;

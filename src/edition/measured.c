@@ -241,8 +241,7 @@ int measured_load(struct edition *edition)
 
 /* --- writing the note --------------------------------------------------------------------- */
 
-/* Returns the number of selected samples. set.positions can be smaller, because a rank
- * gets only a part of them. */
+/* Returns the number of selected samples; set.positions may count only a rank's part. */
 static uint32_t n_selected(const struct edition *edition)
 {
 	return (uint32_t)roaring_bitmap_get_cardinality(edition->selection);

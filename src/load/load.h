@@ -160,8 +160,7 @@ struct load_work {
 
 struct load_pool;
 
-/* Each function next_... returns the next task of its stage, or NULL if there is none
- * now. */
+/* Each function next_... returns the next task of its stage; NULL: there is none. */
 struct load_callbacks {
 	struct load_task *(*next_read)(void *context);
 	void (*read)(void *context, struct load_task *task);

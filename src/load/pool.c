@@ -348,8 +348,8 @@ void load_pool_free(struct load_pool **pool_pointer)
 		i++)
 		load_context_free(&pool->decoders[i].context);
 	free(pool->decoders);
-	/* A reader that has not ended may still use the pool, so the pool is freed only
-	 * if all readers have ended. */
+	/* A reader that has not ended may still use the pool, which then is not
+	 * freed. */
 	if (all)
 		pool_destroy(pool);
 	*pool_pointer = NULL;

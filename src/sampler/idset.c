@@ -360,7 +360,7 @@ uint32_t idset_select_unshared(
 	}
 }
 
-/* Adds to `ids` all ids of the set (same = 0), or all ids that the set lacks (same =
+/* Adds to `ids` all ids of the set (same = 0), or all that it lacks (same =
  * UINT64_MAX). */
 static void add_differing(const struct idset *set, uint64_t same, roaring_bitmap_t *ids)
 {

@@ -43,7 +43,7 @@
  *  Errors: -ENOMEM.
  */
 
-/* While decoders are short, a policy makes one amount equal for jobs of equal weight: */
+/* A policy makes one amount equal for jobs of equal weight while decoders are short: */
 enum share_policy {
 	SHARE_SLOWDOWN,	  /* the fraction of its demand that a job gets */
 	SHARE_FAIR,	  /* decode time */

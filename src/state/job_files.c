@@ -108,8 +108,7 @@ int keep_begin(const struct job *job, uint32_t *ret_id)
 #define SKIPPED_AT_ONCE 64
 
 /* Tells job->epochs which positions the epoch leaves out because of bad samples. A saved
- * order begins with the bindings of these positions, so only its first bindings are
- * read. */
+ * order begins with these positions, so the rest of the order is not read. */
 static void has_skipped(struct job *job, uint32_t epoch)
 {
 	struct binding bindings[SKIPPED_AT_ONCE];
@@ -173,8 +172,7 @@ static int open_journal(struct job *job, enum journal_found *ret_found)
 }
 
 /* Appends to the journal the records that the last daemon did not write before it ended.
- * Other effects, which are actions for the caller, are ignored: no reader is connected,
- * and no file is open yet. */
+ * Ignores other effects: no reader is connected, and no file is open yet. */
 static void make_up(struct job *job)
 {
 	struct effects effects;

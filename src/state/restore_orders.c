@@ -8,8 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Makes the epochs of a restored job from the orders in its directory. */
-
 /* --- reads ----------------------------------------------------------------------------- */
 
 /* Counts as read the positions before `end` that have a sample, and all positions that
@@ -116,7 +114,7 @@ static int load_order(struct job *job, struct restoring *restoring, uint32_t epo
 			" is no longer kept, allowed: later epochs (keep_epochs = "
 			"%" PRIu32 ")",
 			epoch, job->config.keep_epochs);
-	/* no order was saved, because none of the epoch's positions ever got a sample */
+	/* the order was not saved, because no position of the epoch had a sample */
 	if (err == -ENOENT)
 		err = empty_order(edition, ret);
 	if (err == -EINVAL)
@@ -187,8 +185,7 @@ int restore_load(struct job *job, const char *path, uint32_t epoch, uint32_t bou
 		consumed, ret_reason, ret);
 }
 
-/* Makes the epoch, and saves its order for the journal's next segment. Takes over
- * `data`. */
+/* Makes the epoch. Saves its order for the journal's next segment. Takes over `data`. */
 static int make_epoch(struct job *job, struct restoring *restoring, uint32_t epoch,
 	bool drains, struct order_data *data, struct epoch **ret)
 {

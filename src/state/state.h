@@ -29,8 +29,7 @@ struct checkpoint;
 struct restoring {
 	struct checkpoint *from;
 	/* If `at` is true, the job goes to at_epoch and at_position, not to the point of
-	 * the checkpoint. All positions before at_position that have a sample count as
-	 * read. */
+	 * the checkpoint. Earlier positions that have a sample then count as read. */
 	bool at;
 	uint32_t at_epoch, at_position;
 	char message[600]; /* reason of a failure, or "" */
@@ -52,8 +51,8 @@ int restore_failed(struct restoring *restoring, const char *what, int err);
 /* --- restore_orders.c: the orders of a restored job --- */
 
 /* The epochs with which a restored job continues, and the orders in its directory.
- * running: the newest epoch. draining: the epoch before, while slow readers still read
- * it; otherwise NULL. */
+ * draining: an epoch that slow readers still read while `running` has begun; NULL:
+ * none. */
 struct restored {
 	struct epoch *running, *draining;
 	struct epochs_order_file *orders;
@@ -70,10 +69,9 @@ must_check int restore_make(
 	struct job *job, struct restoring *restoring, struct restored *ret);
 void restored_free(struct restored *restored);
 /* Makes an epoch from the order in the file `path`. If path is NULL, uses the order that
- * was saved when the epoch ended. bound: number of the order's bindings (choices of a
- * sample for a position) that the epoch gets. consumed: number of the order's reads that
- * the epoch gets. -EINVAL: the order is missing or can't be used, for the reason
- * *ret_reason. */
+ * was saved when the epoch ended. bound, consumed: how many of the order's bindings
+ * (choices of a sample for a position), and how many of its reads, the epoch gets.
+ * -EINVAL: the order is missing or can't be used, for the reason *ret_reason. */
 must_check int restore_load(struct job *job, const char *path, uint32_t epoch,
 	uint32_t bound, uint32_t consumed, const char **ret_reason, struct epoch **ret);
 

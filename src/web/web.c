@@ -160,8 +160,7 @@ static void served(void *context, struct MHD_Connection *connection, void **requ
 		visitors_served(&web->visitors, visitor);
 }
 
-/* libmicrohttpd reports no cause of a failure. So a failure returns -errno, or -EIO if
- * errno is 0. */
+/* Returns -errno if the start fails; -EIO if libmicrohttpd has not set errno. */
 static int start_library(struct web *web, const struct sockaddr_storage *address)
 {
 	unsigned flags = MHD_USE_EPOLL;

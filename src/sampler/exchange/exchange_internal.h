@@ -137,8 +137,7 @@ struct node {
 /* The sample is no candidate for the member: the member's stream does not need the
  * sample, or the sample's class has no other id. */
 #define NODE_OUT NONE
-/* The sample is no candidate: the member was given the sample since it came into the
- * cache. */
+/* The sample is no candidate: the member was given it since it came into the cache. */
 #define NODE_TAKEN (NONE - 1)
 
 struct resident {
