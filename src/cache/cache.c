@@ -378,8 +378,8 @@ void cache_need_drop(struct cache_space *space, sample_id id)
 	need_changed(space, id);
 }
 
-/* Makes a change cheaper whose set has most ids: changes `common`, and thus the need of
- * all ids at once. The steps then undo this for the ids outside the set
+/* Makes the change cheaper if its set has most of the ids: changes `common`, and thus
+ * the need of all ids at once. The steps then undo this for the ids outside the set
  * (change->others). If there is no memory for `others`, or if `common` would fall below
  * 0, does nothing: the steps then change the ids of the set. */
 static void change_common(struct cache_space *space, struct change *change)

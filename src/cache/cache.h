@@ -26,17 +26,17 @@
  * The *need* of a sample: the number of streams that have yet to draw it. A stream is
  * one epoch of one job.
  *
- * A sample has a *pin* for each of its draws that is not consumed yet, and for each
- * time that a reader has it open. Only cache_force_out evicts a pinned entry. An absent
- * sample can be pinned, too.
+ * A sample has a *pin* for each of its draws until a reader has read the drawn sample,
+ * and for each time that a reader has it open. Only cache_force_out evicts a pinned
+ * entry. An absent sample can be pinned, too.
  *
  *   Flow: sched counts need and pins, reserves memory before load prepares a tensor, and
  *         publishes the tensor afterwards.
  *   Owns: every published tensor until it is reaped. The caller frees reaped tensors,
  *         outside the lock.
  *   Threads: the caller serialises, by sched's lock. Tensors themselves are immutable.
- *   Errors: -ENOMEM; -ENOSPC from cache_reserve if there is not enough room even after all
- *         unpinned tensors are evicted.
+ *   Errors: -ENOMEM; -ENOSPC from cache_reserve if there is not enough room even after
+ *         all unpinned tensors are evicted.
  *   Capacity: limits the bytes of loading and ready entries. Only a reservation with
  *         `force` exceeds it. Dying entries do not count, although they still take
  *         memory. So the caller reaps them before it releases the lock: otherwise the
@@ -54,9 +54,9 @@ must_check int cache_new(uint64_t capacity, enum eviction_policy policy, uint64_
 	struct cache **ret);
 void cache_free(struct cache **cache); /* also frees all tensors and spaces */
 
-/* The caller's function, which is called when a sample becomes absent: evicted,
- * abandoned, forced out, or removed by cache_space_empty. Functions of the cache call it
- * before they return, so it must not call the cache. */
+/* The caller's function, which the cache calls when a sample becomes absent: evicted,
+ * abandoned, forced out, or removed by cache_space_empty. The call comes from within a
+ * function of the cache, so a cache_gone must not call the cache. */
 typedef void cache_gone(void *context, struct cache_space *space, sample_id id);
 void cache_on_gone(struct cache *cache, cache_gone *gone, void *context);
 
@@ -73,17 +73,19 @@ bool cache_space_empty(struct cache_space *space, uint32_t n);
 /* Empties the space as cache_space_empty does, and takes the space out of the cache. The
  * caller then frees the space, which needs no lock. */
 void cache_space_take_out(struct cache_space *space);
-/* First takes the space out of its cache, if it is in one; this needs the lock. */
+/* Frees the space. If it is in a cache, first takes it out, which needs the lock. */
 void cache_space_free(struct cache_space **space);
 
 void cache_need_add(struct cache_space *space, sample_id id);
 void cache_need_drop(struct cache_space *space, sample_id id);
 uint32_t cache_need(const struct cache_space *space, sample_id id);
-/* Change the need of many ids by one, when a stream is added or removed. Unlike
- * cache_need_add, these functions do not count as a use: entries of equal need keep
- * their order of eviction. The sampler `exchange` relies on this: its orders are
- * uniformly random only if ids have no influence on which samples stay in the cache. */
+/* Adds one to the need of each id, when a stream is added. Unlike cache_need_add, this
+ * does not count as a use: entries of equal need keep their order of eviction. The
+ * sampler `exchange` relies on this order: its orders are uniformly random only if ids
+ * have no influence on which samples stay in the cache. */
 void cache_need_add_all(struct cache_space *space, const roaring_bitmap_t *ids);
+/* Subtracts one from the need of each id, when a stream is removed. Entries of equal
+ * need keep their order of eviction, as with cache_need_add_all. */
 void cache_need_drop_all(struct cache_space *space, const roaring_bitmap_t *ids);
 
 /* Begins to change the need of many ids in steps, so that the caller can release its
@@ -106,8 +108,8 @@ must_check int cache_pin(struct cache_space *space, sample_id id);
 void cache_unpin(struct cache_space *space, sample_id id);
 uint32_t cache_pins(const struct cache_space *space, sample_id id);
 
-/* Pins a ready entry for a reader. Until cache_close not even cache_force_out may evict
- * the entry. Returns false if the entry is not ready. */
+/* Pins a ready entry for a reader. The entry then stays until cache_close:
+ * cache_force_out can't evict it. Returns false if the entry is not ready. */
 must_check bool cache_open(struct cache_space *space, sample_id id);
 void cache_close(struct cache_space *space, sample_id id);
 uint32_t cache_opens(const struct cache_space *space, sample_id id);
@@ -155,13 +157,13 @@ uint32_t cache_made_for(const struct cache_space *space, sample_id id);
  * ready. Nobody may change the tensor. The entry need not be pinned. */
 struct tensor *cache_share(const struct cache_space *space, sample_id id);
 
-/* Evicts the tensor of a pinned entry that no reader has open; called while the capacity
- * is exceeded. The sample becomes absent, and keeps its pins. Does nothing if there is
- * no memory for another entry. */
+/* Evicts the tensor of a pinned entry that no reader has open. src/supply calls this
+ * function while the capacity is exceeded. The sample becomes absent, and keeps its
+ * pins. Does nothing if there is no memory for another entry. */
 void cache_force_out(struct cache_space *space, sample_id id);
 
-/* Evicts unpinned entries while the capacity is exceeded. Returns false if it is
- * exceeded even without unpinned entries. */
+/* Evicts unpinned entries while the capacity is exceeded. Returns false if the capacity
+ * is exceeded even without unpinned entries. */
 bool cache_trim(struct cache *cache);
 
 /* Returns a dying tensor, which the caller frees. NULL: there is none. */

@@ -84,7 +84,7 @@ struct evict {
 struct change {
 	const struct cache_space *space; /* NULL: no change is under way */
 	const roaring_bitmap_t *ids;
-	/* the ids that are not in the caller's set; `ids` then points to this set. NULL
+	/* the ids that are not in the caller's set; `ids` then points to `others`. NULL
 	 * if `common` was not changed */
 	roaring_bitmap_t *others;
 	roaring_uint32_iterator_t next;
@@ -125,7 +125,7 @@ struct evict_ops {
 	void (*publish)(struct cache *cache, struct entry *entry);
 	/* The entry became ready and unpinned. */
 	void (*allow)(struct cache *cache, struct entry *entry);
-	/* The entry was evictable, but is being pinned or about to die. */
+	/* The entry, ready and unpinned, is being pinned or about to die. */
 	void (*forbid)(struct cache *cache, struct entry *entry);
 	void (*forget)(struct cache *cache, struct entry *entry);
 	/* The need of an evictable entry has changed by one. */
@@ -174,5 +174,5 @@ static inline bool entry_evictable(const struct entry *entry)
 void entry_die(struct cache *cache, struct entry *entry);
 
 /* Allocates zeroed memory for the cache's own structures. Returns NULL if there is no
- * memory, or by --fault cache.memory. */
+ * memory, or if the injected fault cache.memory is set. */
 void *cache_alloc(size_t bytes);

@@ -15,10 +15,10 @@
  *     -        a        c          head: least recently used
  *              b                   tail: most recently used
  *
- * A bucket is the list of the entries with one need. An entry is put at the tail of a bucket
- * when its last pin is removed, and when its need changes. So each bucket is in the order of
- * recency without being sorted. A copy of a tensor in another daemon's cache is put at the head
- * of bucket 0 if no stream needs the copy.
+ * A bucket is the list of the entries with one need. An entry is put at the tail of a
+ * bucket when its last pin is removed, and when its need changes. So each bucket is in
+ * the order of recency without being sorted. A copy of a tensor in another daemon's
+ * cache is put at the head of bucket 0 if no stream needs the copy.
  */
 
 static int refcnt_init(struct cache *cache)
@@ -210,9 +210,9 @@ static void lru_validate(const struct cache *cache)
 
 /* --- fifo -----------------------------------------------------------------------------
  *
- * Pinned entries keep their place in the list. The search for an entry to evict skips them.
- * This takes little time, because few entries are pinned, and most of these are near
- * the end of the list.
+ * Pinned entries keep their place in the list. The search for an entry to evict skips
+ * them. This takes little time, because few entries are pinned, and most of these are
+ * near the end of the list.
  */
 
 static struct entry *fifo_victim(struct cache *cache)

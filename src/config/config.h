@@ -47,12 +47,14 @@ enum view_mapping { MAPPING_FRESH, MAPPING_AUTO, MAPPING_FIXED };
 enum view_io { IO_AUTO, IO_DIRECT, IO_CACHED };
 
 struct tier_config {
-	char *directory; /* absolute; NULL: there is no tier */
-	uint64_t bytes;	 /* the tier takes at most so many bytes */
+	/* absolute; keeps copies of distant samples; NULL: no copies are kept */
+	char *directory;
+	uint64_t bytes; /* the copies take at most so many bytes */
 };
 
-/* The time when the daemon looks for changes in a dataset that an earlier start has
- * scanned: before it serves, in the background, or never. */
+/* The time at which the daemon looks for changes in a dataset that it has scanned
+ * before. LOOK_BEFORE: before it serves files. LOOK_BEHIND: in the background.
+ * LOOK_NEVER: only on demand. */
 enum dataset_look { LOOK_BEFORE, LOOK_BEHIND, LOOK_NEVER };
 
 struct dataset_config {
@@ -61,8 +63,9 @@ struct dataset_config {
 	enum sampler_kind sampler;
 	bool follow_outside; /* follows symlinks that leave the tree */
 	bool shows_others;   /* layout = mirror also shows files that are no samples */
-	bool same_content;   /* images with equal bytes count as one */
-	char *extensions;    /* lower case, no dots, separated by spaces; "*": any */
+	/* images with equal bytes in all datasets with this setting are prepared once */
+	bool same_content;
+	char *extensions; /* lower case, no dots, separated by spaces; "*": any */
 	struct tier_config tier;
 	/* source of the labels: auto, directory, cls (files *.cls), none, json:FIELD or
 	 * csv:COLUMN; NULL: auto */
@@ -99,7 +102,7 @@ struct cluster_config {
 	uint32_t patience_s; /* longest wait for the server `engine`; 0: for ever */
 };
 
-/* A template of jobs: a section of the daemon's ini. */
+/* A section [template NAME] of the daemon's ini: settings from which jobs are made. */
 struct template_config {
 	char *name;
 	struct template_setting {
@@ -152,17 +155,18 @@ struct daemon_config {
 	size_t n_templates;
 };
 
-/* Most epochs and samples of a job. They must fit into an inode number of 64 bits
- * (files/inode.h). */
+/* The greatest numbers of epochs and samples that a job can have. Both must fit into one
+ * inode number of 64 bits (files/inode.h). */
 #define CONFIG_MOST_EPOCHS 16383
 #define CONFIG_MOST_SAMPLES (1u << 28)
 
 #define CONFIG_MOST_DATASETS 2048 /* most datasets at one time */
 
 /* A section [tensor NAME] of a job: how files are prepared, and in which format they are
- * shown. NAME selects samples by their paths, or names the second files of pairs. */
+ * shown. NAME is a pattern for paths of samples, or names the second files of samples
+ * that consist of two files, such as an image and its mask. */
 struct job_section {
-	char *name; /* a glob for paths, or the name of second files */
+	char *name; /* a pattern for paths, or the name of second files */
 	char *text; /* the section's keys and values, one per line, as in an ini */
 	/* extension without the dot; for second files it begins with NAME, as in
 	 * mask.png */
@@ -170,7 +174,7 @@ struct job_section {
 	struct preparation preparation;
 	enum sample_format format;
 	struct pixel_type pixels;
-	/* the section is about second files; then the job has no other section */
+	/* the section is about second files, and is the job's only [tensor NAME] */
 	bool is_pair;
 };
 
@@ -188,9 +192,9 @@ struct config_endings {
 struct job_config {
 	char *file;    /* the ini, for messages */
 	char *name;    /* [A-Za-z0-9._-]{1,64}, not starting with a dot */
-	char *dataset; /* one name, or a mixture: see config_next_mixed */
-	/* The file with the labels of a mixture's classes. NULL: classes with the same
-	 * name get the same label. */
+	char *dataset; /* one name, or several with weights: see config_next_mixed */
+	/* The file with the labels of the classes if the job reads several datasets (a
+	 * mixture). NULL: classes with the same name get the same label. */
 	char *label_table;
 	/* owner and group of the job's files; CONFIG_NO_OWNER: not given */
 	uint32_t owner, group;
@@ -199,30 +203,34 @@ struct job_config {
 	uint32_t epochs;  /* 0: the job never ends */
 	char *order_text; /* `order` as in the ini */
 	enum job_order order;
-	char *where;	 /* predicate that selects samples; NULL: none */
-	uint32_t idle_s; /* seconds without reads after which the job is parked */
-	/* Refuses a script that is more than an epoch away from another script in
-	 * current/. */
+	char *where; /* predicate that selects samples; NULL: none */
+	/* seconds without reads; the cache then keeps nothing for the job any more */
+	uint32_t idle_s;
+	/* Refuses a script in current/, the directory of the running epoch, if another
+	 * script in current/ is more than an epoch away. */
 	bool refuses_second;
 	bool refuses_machines; /* refuses a script with ranks on other machines */
 	bool one_script;       /* all readers of current/ are ranks of one training */
 	bool skips_bad;	       /* leaves bad samples out of later epochs */
 	uint32_t keep_epochs;  /* number of ended epochs whose orders are kept */
-	/* A training on several nodes. ranks 0: the job is no rank. training: name of
-	 * the training on all nodes, by default the job's name. */
+	/* training: name of a training on several nodes, by default the job's name.
+	 * ranks: number of jobs that divide its samples; 0: the training is on this node
+	 * only. rank: number of this job among them. */
 	char *training;
 	uint32_t ranks, rank;
-	/* The numbers in the ini; `ranks` and `rank` above are computed from them.
-	 * ranks: the training's processes. local_ranks: processes that read this job
-	 * together, as rank node_rank; 0: one process reads the job, as rank `rank`. */
+	/* The numbers as the ini gives them; `ranks` and `rank` above are computed from
+	 * them. ranks: number of the training's processes. rank: number of the process
+	 * that reads this job. local_ranks: number of processes that read this job
+	 * together; 0: one. node_rank: replaces `rank` if local_ranks is given. */
 	struct {
 		uint32_t ranks, rank, local_ranks, node_rank;
 	} processes;
-	uint32_t global_batch; /* samples; at least processes.ranks */
-	char *prepare;	       /* name of a section [preparation NAME]; NULL: none */
-	/* path of a pair's second file; given only in the section about second files */
+	/* samples that all ranks read in one step; at least processes.ranks */
+	uint32_t global_batch;
+	char *prepare; /* name of a section [preparation NAME]; NULL: none */
+	/* path of a sample's second file, such as its mask; only in [tensor NAME] */
 	char *from;
-	/* a sample is a directory with preparation.frames files */
+	/* a sample is a directory, from which preparation.frames files are taken */
 	bool groups_directories;
 	struct preparation preparation;
 	enum sample_format format;
@@ -234,19 +242,19 @@ struct job_config {
 	uint32_t lookahead; /* samples to prefetch; 0: auto */
 	uint32_t shard; /* positions per directory (flat) or file (tar); 0: no shards */
 	uint32_t batch; /* samples per file of layout batch */
-	bool drop_last; /* batch, tar: omits a last file that is not full */
+	bool drop_last; /* layouts batch and tar: omits a last file that is not full */
 	char *labels;	/* "drawn", "fixed", or "columns: X Y ..." */
-	bool fixed_labels; /* flat: a position has one label in all epochs */
+	bool fixed_labels; /* layout flat: a position has the same label in all epochs */
 	/* number of metadata columns that form the label; 0: the label is the class */
 	uint32_t n_targets;
 	enum view_mapping mapping; /* used only for layout = classes */
 	bool json;
-	/* flat, tar: the endings of files beside samples */
+	/* layouts flat and tar: endings of a sample's other files, such as txt */
 	struct config_endings beside;
 	/* Layouts flat and tar: the metadata column that is shown as a .txt for each
 	 * sample. NULL: none. */
 	char *text;
-	char *path; /* a link below data/, with %name replaced; NULL: none */
+	char *path; /* path below data/ of a link to the running epoch; NULL: none */
 	enum view_io io;
 	struct job_section *sections; /* same order as preparation.sections */
 	size_t n_sections;
@@ -258,16 +266,17 @@ static inline bool config_holds_arrays(enum sample_format format)
 	return format == FORMAT_NPY || format == FORMAT_RAW || format == FORMAT_RECORD;
 }
 
-/* Returns the label columns for config_next_column; NULL: labels are classes. */
+/* Returns the list of columns that form the label; NULL: the label is the class. */
 const char *config_label_columns(const struct job_config *job);
-/* Moves the first name of *list to `ret`. false: the list is empty. */
+/* Copies the first name of *list to `ret`, and moves *list past it. false: no name is
+ * left. */
 bool config_next_column(const char **list, char ret[CONFIG_LONGEST_COLUMN + 1]);
 
 /* Tells whether the tensors are so small (64 x 64 pixels or less) that opening a file
  * takes longer than preparing its tensor. */
 bool config_has_small_files(const struct job_config *job, uint64_t tensor_bytes);
 
-/* Returns how many samples the job prefetches at first. The scheduler may raise it. */
+/* Returns how many samples the job prefetches at first. The number may grow later. */
 uint32_t config_lookahead(const struct job_config *job);
 
 static inline uint32_t config_job_epochs(const struct job_config *config)
@@ -275,16 +284,16 @@ static inline uint32_t config_job_epochs(const struct job_config *config)
 	return config->epochs ? config->epochs : CONFIG_MOST_EPOCHS;
 }
 
-/* Returns the section whose glob matches the path of a sample, or NULL. */
+/* Returns the section whose NAME, a pattern, matches the sample's path; NULL: none. */
 const struct job_section *config_section(
 	const struct job_config *config, const char *path);
 
-/* Tells whether each sample is a pair of images. */
+/* Tells whether each sample consists of two files, such as an image and its mask. */
 static inline bool config_is_pair(const struct job_config *config)
 {
 	return config->n_sections > 0 && config->sections[0].is_pair;
 }
-/* Returns the configuration for the second files of pairs alone. The result owns
+/* Returns the configuration for the second files of the samples alone. The result owns
  * nothing, and is valid as long as `config`. */
 struct job_config config_second(const struct job_config *config);
 
@@ -304,7 +313,7 @@ must_check int config_parse_daemon(const char *file, const char *text,
 void config_daemon_free(struct daemon_config *config);
 
 /* Parses an ini that has only [dataset NAME] sections. file: the ini's absolute name,
- * for messages and relative paths. sampler: for datasets that give none. */
+ * for messages and relative paths. sampler: the sampler of datasets that name none. */
 must_check int config_parse_datasets(const char *file, const char *text,
 	enum sampler_kind sampler, config_report *report, void *context,
 	struct dataset_config **ret, size_t *ret_n);
@@ -316,7 +325,7 @@ must_check int config_dataset_copy(
 void config_dataset_free(struct dataset_config *config);
 /* Prints a section [dataset NAME] that config_parse_datasets can parse again. */
 void config_print_dataset(FILE *out, const struct dataset_config *config);
-/* Takes ownership of the dataset, also on failure. -ENOMEM */
+/* Appends the dataset, whose texts `config` then owns. After -ENOMEM they are freed. */
 must_check int config_add_dataset(
 	struct daemon_config *config, struct dataset_config *dataset);
 
@@ -377,7 +386,8 @@ void config_print_job(FILE *out, const struct job_config *config);
 /* Prints the options as mdoc list items for joaderfs.ini(5), the daemon's first. */
 void config_print_man(FILE *out);
 
-/* Prints the keys of a job's ini for completions, one "SECTION.KEY|CHOICE CHOICE..." per line. */
+/* Prints the keys of a job's ini for completions: lines "SECTION.KEY|CHOICE
+ * CHOICE...". */
 void config_print_keys(FILE *out);
 
 /* Makes a path absolute, and removes ".", ".." and "//". Does not look at the file
@@ -389,15 +399,15 @@ char *config_path_absolute(const char *dir, const char *path);
  * most 3, and less than the lengths of `word` and of the name; otherwise NULL. */
 const char *config_nearest(const char *word, const char *const *names, size_t n);
 
-/* Visits the files *.ini in the order of their names, until a call returns a value other
- * than 0, which is then returned. -errno: the directory can't be read. */
+/* Visits the files *.ini in the order of their names. If a call returns another value
+ * than 0, stops and returns this value. -errno: the directory can't be read. */
 must_check int config_each_ini(const char *directory,
 	int (*visit)(void *context, const char *path), void *context);
 
-/* The defaults of root are /run/joaderfs.sock and /var/lib/joaderfs. Those of other
- * users are $XDG_RUNTIME_DIR/joaderfs.sock (without that variable
- * <state>/joaderfs.sock), and $XDG_STATE_HOME/joaderfs (by default
- * ~/.local/state/joaderfs). The caller frees the path; NULL: no memory. */
-
+/* Returns /run/joaderfs.sock for root, otherwise $XDG_RUNTIME_DIR/joaderfs.sock, by
+ * default joaderfs.sock in the default state directory. The caller frees it; NULL: no
+ * memory. */
 char *config_default_socket(void);
+/* Returns /var/lib/joaderfs for root, otherwise $XDG_STATE_HOME/joaderfs, by default
+ * ~/.local/state/joaderfs. The caller frees it; NULL: no memory. */
 char *config_default_state(void);

@@ -41,8 +41,7 @@ void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config
 		if (!dataset->name)
 			ini->err = -ENOMEM;
 	}
-	/* Another mistake may be the reason why no dataset was read; then this one is
-	 * not reported. */
+	/* not reported after another mistake, which may be the cause */
 	if (daemon->n_datasets == 0 && ini->mistakes == 0)
 		ini_mistake(ini, 0, NULL, NULL,
 			"found no [dataset NAME], allowed: at least one");
@@ -75,8 +74,8 @@ static void check_tiers(struct ini *ini, const struct daemon_config *daemon)
 	}
 }
 
-/* Returns the path of the socket. A user without a runtime directory has it in the state
- * directory. */
+/* Returns the default path of the socket. Without a runtime directory the socket of an
+ * ordinary user is in the state directory. */
 static char *socket_in(const char *state)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");

@@ -6,8 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Datasets that are added while the daemon runs come from an ini without other
- * sections. */
+/* An ini that adds datasets to a running daemon has only [dataset NAME] sections. */
 
 static void refuse_others(struct ini *ini)
 {

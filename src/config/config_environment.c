@@ -8,9 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* The ranks of a training can use one ini: the launcher gives each its number in the
- * environment. Variables are allowed only in the values of these keys, which never
- * contain a $ for another reason. */
+/* The ranks of a training can use one ini: the launcher sets a variable with the rank's
+ * number. Variables are allowed only for these keys, where a $ has no other meaning. */
 
 static const char *const keys[] = {"name", "dataset", "training", "ranks", "rank",
 	"local_ranks", "node_rank", "global_batch"};
@@ -58,8 +57,7 @@ static const char *value_of(const char *name, size_t n, struct config_unset *uns
 	return NULL;
 }
 
-/* Prints the value with its variables replaced. It ends at `end`, or where a comment
- * begins. */
+/* Prints the value with its variables replaced. A comment behind it stays as it is. */
 static int fill_value(
 	const char *at, const char *end, FILE *out, struct config_unset *unset)
 {

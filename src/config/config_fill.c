@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Converts the texts of an ini to the fields of a struct, and back, by the table of options. */
+/* Converts texts of an ini to fields of a struct, and back, by the table of options. */
 
 static char *allowed_text(const struct option *option)
 {

@@ -142,7 +142,7 @@ static void begin_section(
 	reader->section = first ? first : add_section(reader, id, label);
 }
 
-/* `text` is what stands between the brackets, without surrounding spaces. */
+/* text: the text between the brackets, without surrounding spaces. */
 static void take_section(struct reader *reader, const char *text)
 {
 	size_t n = strcspn(text, " \t");
@@ -222,7 +222,7 @@ static void report_unknown_key(struct reader *reader, const char *key)
 			key, allowed, config_nearest(key, names, n));
 }
 
-/* Warns of a value that contains " # comment". Most other programs would cut the comment off. */
+/* Warns of a value that contains " # comment", which most programs would cut off. */
 static void warn_of_comment(
 	const struct reader *reader, const char *label, const char *key, const char *text)
 {
@@ -413,9 +413,9 @@ static int read_all(FILE *file, char **ret)
 	return err;
 }
 
-/* Replaces variables from the environment of this process. The daemon reads only inis in
- * files by this function: in an ini that joaderctl sends, joaderctl has replaced the
- * variables before, from its own environment. */
+/* Reads the ini of a job, with variables replaced from the environment of this process.
+ * An ini that joaderctl sends is not read here: joaderctl replaces the variables from
+ * its own environment before. */
 static int read_job(struct ini *ini, const char *text)
 {
 	auto_free char *filled = NULL;

@@ -51,7 +51,8 @@ struct option {
 	const char *preset;
 	const char *preset_help; /* text for the manual page about a computed default */
 	bool required;
-	size_t offset;	  /* offset in daemon_config, dataset_config or job_config */
+	/* offset of the field in its struct, such as struct job_config */
+	size_t offset;
 	const char *help; /* sentences, one per line */
 };
 
@@ -62,8 +63,8 @@ struct value_type {
 	 * text is not allowed. */
 	int (*parse)(const struct option *option, const char *text, const char *dir,
 		void *field);
-	/* Prints the value as in an ini, or nothing if the key has no value. The pointer
-	 * is NULL if no key of a job has this type. */
+	/* Prints the value as in an ini, or nothing if the key has no value. NULL for
+	 * types that no key of a job has. */
 	void (*print)(const struct option *option, const void *field, FILE *out);
 	void (*allowed)(const struct option *option, FILE *out);
 };
@@ -99,7 +100,7 @@ size_t config_n_options(void);
 const struct option *config_option(size_t i);
 
 #define ORDER_REPLAY_PREFIX "replay:"
-/* value_order has already accepted the text. */
+/* The text is a value of the key `order` that value_order has accepted. */
 enum job_order config_order_of(const char *text);
 
 #define NAME_RULE "1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
@@ -155,8 +156,8 @@ void ini_free(struct ini *ini);
  * NAME] does not count as [tensor]. */
 const struct ini_section *ini_section(const struct ini *ini, enum section_id id);
 
-/* Sets the object's fields to the values of the section, or to defaults. section NULL:
- * all get defaults. dir: where relative paths start. */
+/* Sets the object's fields to the values of the section. A field without a value gets
+ * its default, as do all fields if section is NULL. dir: where relative paths start. */
 void ini_fill(struct ini *ini, const struct ini_section *section, enum section_id id,
 	const char *dir, void *object);
 /* Copies the texts that the object owns. After -ENOMEM the texts that were not copied
@@ -164,15 +165,13 @@ void ini_fill(struct ini *ini, const struct ini_section *section, enum section_i
 must_check int config_copy_fields(enum section_id id, const void *from, void *object);
 void config_free_fields(enum section_id id, void *object);
 
-/* Returns the line that gives a key; 0: none does. */
+/* Returns the number of the ini's line that has the key; 0: no line has it. */
 unsigned ini_line(const struct ini *ini, enum section_id id, const char *key);
 
-/* Reports FILE[:LINE][:[LABEL]][:KEY]: text. line 0, label NULL and key NULL leave out a
- * part. */
+/* Reports FILE[:LINE][:[LABEL]][:KEY]: text, without the parts that are 0 or NULL. */
 void ini_mistake(struct ini *ini, unsigned line, const char *label, const char *key,
 	const char *format, ...) printf_like(5, 6);
-/* Reports a setting that is allowed, but probably not intended, in the form of
- * ini_mistake. */
+/* Reports a setting that is allowed, but probably not intended; see ini_mistake. */
 void ini_warning(struct ini *ini, unsigned line, const char *label, const char *key,
 	const char *format, ...) printf_like(5, 6);
 
@@ -192,7 +191,7 @@ void config_fill_preparations(
 	struct ini *ini, const char *dir, struct daemon_config *daemon);
 void config_free_preparations(struct daemon_config *daemon);
 
-/* Fills in all [tensor NAME] sections. The job's other fields are filled in already. */
+/* Fills in all [tensor NAME] sections, after the job's other fields. */
 void config_fill_sections(struct ini *ini, struct job_config *job);
 void config_free_sections(struct job_config *job);
 must_check int config_copy_sections(

@@ -7,12 +7,12 @@
 #include <errno.h>
 #include <string.h>
 
-/* A longer path would make its line in the effective ini too long for the parser. */
+/* A longer path would make its line in the printed job.ini too long for the parser. */
 #define MAX_PATH 180
 #define ARRAYS_ONLY "only with format = npy, record or raw"
 
-/* Tells whether option number i changes samples, and the ini gives it another value
- * than the default. The effective ini gives all keys, so giving a key is not enough. */
+/* Tells whether option number i changes samples, and the ini gives it another value than
+ * the default. Default values do not count, because config_print_job prints all keys. */
 static bool asks_for_change(const struct ini *ini, size_t i)
 {
 	const struct option *option = config_option(i);
@@ -50,8 +50,8 @@ static void check_fill(struct ini *ini, const struct preparation *preparation)
 			fill[0], fill[1], fill[2]);
 }
 
-/* Checks that files hold arrays if the pixels are floats, or if the channels follow one
- * another. */
+/* Checks that the format can hold the numbers, axes and channels, and that normalize
+ * fits. */
 static void check_pixels(struct ini *ini, const struct job_config *job)
 {
 	bool array = config_holds_arrays(job->format);
@@ -178,7 +178,7 @@ static void check_batch(struct ini *ini, const struct job_config *job)
 			ini, SECTION_VIEW, "json", "json", "not with layout = batch");
 }
 
-/* Offsets of members in a tar must be known before positions are bound. */
+/* Offsets of the files in a tar must be known before their samples are chosen. */
 static void check_tar(struct ini *ini, const struct job_config *job)
 {
 	if (job->format == FORMAT_RECORD)
@@ -208,8 +208,7 @@ static bool is_relative_path(const char *path)
 	}
 }
 
-/* Checks that all files of a position, which are its sample and the files beside it,
- * have different endings. */
+/* Checks that a sample's image and its other files have different endings. */
 static void check_beside(struct ini *ini, const struct job_config *job)
 {
 	bool has_files = job->layout == LAYOUT_FLAT || job->layout == LAYOUT_TAR;
@@ -317,9 +316,9 @@ static void check_layout(struct ini *ini, const struct job_config *job)
 	check_targets(ini, job);
 }
 
-/* Tells whether a job with a program may give this key of [tensor]. Most keys are
- * refused, because the program alone determines the arrays. `filter` is for the resizing
- * of [augment]. */
+/* Tells whether a job with `prepare` may give this key of [tensor]. Most keys are
+ * refused, because the program of `prepare` alone determines the arrays. `filter` is
+ * allowed for random_resized_crop of [augment]. */
 static bool fits_program(const struct job_config *job, const char *key)
 {
 	return strcmp(key, "prepare") == 0 || strcmp(key, "dtype") == 0 ||
@@ -428,8 +427,8 @@ static void check_replay(struct ini *ini, const struct job_config *job)
 		job->order_text);
 }
 
-/* A bad sample can be left out if each position has its own file, the job is no rank,
- * and it replays no order. */
+/* Later epochs have one file less if they leave out a bad sample. A tar, a batch, a rank
+ * or a replayed order does not allow this. */
 static void check_bad_sample(struct ini *ini, const struct job_config *job)
 {
 	bool single = job->layout == LAYOUT_FLAT || job->layout == LAYOUT_CLASSES;
@@ -441,7 +440,7 @@ static void check_bad_sample(struct ini *ini, const struct job_config *job)
 
 #define OF_ONE "since dataset names several datasets"
 
-/* Each position may hold a sample of any dataset of the mixture. */
+/* A job with several datasets may have a sample of any of them at each position. */
 static void check_mixture(struct ini *ini, const struct job_config *job)
 {
 	const char *table = job->label_table;

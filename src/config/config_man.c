@@ -76,7 +76,8 @@ static void print_section(FILE *out, enum section_id id)
 	fputs(".El\n", out);
 }
 
-/* The next line must not begin with . or ', which mdoc(7) would take for a macro. */
+/* Returns the length of the first part of a long line. The next part must not begin with
+ * . or ', which mdoc(7) would take for a macro. */
 static size_t break_at(const char *line, size_t n)
 {
 	size_t at = n;

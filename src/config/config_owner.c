@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_ANSWER (1u << 20) /* enough for a group with many members */
+/* bytes; enough for the entry of a group with many members */
+#define MOST_ANSWER (1u << 20)
 #define READABLE 0555
 
 /* --- users and groups ---------------------------------------------------------------- */
@@ -140,7 +141,7 @@ static void allowed_mode(const struct option *option, FILE *out)
 const struct value_type value_mode = {
 	"mode", false, parse_mode, print_mode, allowed_mode};
 
-/* --- what they allow --------------------------------------------------------------------- */
+/* --- rights ------------------------------------------------------------------------------ */
 
 struct job_owner config_job_owner(const struct job_config *config)
 {

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A directory that is not absolute is ignored (XDG base directory specification). */
+/* Ignores a directory that is not absolute, as the XDG specification demands. */
 static const char *environment_directory(const char *variable)
 {
 	const char *value = getenv(variable);

@@ -28,7 +28,7 @@ static void check_local_ranks(struct ini *ini, const struct job_config *job)
 			job->global_batch, job->processes.ranks);
 }
 
-/* The group counts the local_ranks of a node as one rank. */
+/* The processes of one job with local_ranks count as one rank. */
 static void find_rank(struct ini *ini, struct job_config *job)
 {
 	uint32_t local = job->processes.local_ranks;

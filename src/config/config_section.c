@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Keys about the format of files are not inherited from [tensor] by [tensor NAME]. */
+/* Tells whether the key is about files, and so not inherited by [tensor NAME]. */
 
 static bool is_of_files(const char *key)
 {
@@ -54,7 +54,7 @@ static void drop_inherited(const struct ini_section *own, struct ini_section *me
 			merged->values[i] = (struct ini_value){0};
 }
 
-/* Returns the job's format, or PNG if that can't hold palette indices. */
+/* Returns the job's format, or PNG if the job's format can't hold palette indices. */
 static enum sample_format default_format(const struct job_config *job)
 {
 	return job->format == FORMAT_PPM || job->format == FORMAT_BMP ? FORMAT_PNG
@@ -140,7 +140,7 @@ struct job_config config_second(const struct job_config *config)
 	return second;
 }
 
-/* --- which ones there may be -------------------------------------------------------------- */
+/* --- checks of sections ------------------------------------------------------------------- */
 
 static void refuse(struct ini *ini, const struct ini_section *section, const char *key,
 	const char *allowed)
@@ -149,9 +149,9 @@ static void refuse(struct ini *ini, const struct ini_section *section, const cha
 		key ? key : section->label, allowed);
 }
 
-/* Returns NULL if the section of second files may give the key, otherwise the allowed
- * values for the message. Keys that resize or crop are refused, because both files of a
- * pair are resized and cropped alike. */
+/* Returns NULL if the section of second files, such as masks, may give the key.
+ * Otherwise returns the allowed values for the message. Keys that resize or crop are
+ * refused, because both files of a sample are resized and cropped alike. */
 static const char *allowed_key(const struct job_config *job, const char *key)
 {
 	static const char *const own[] = {
@@ -299,7 +299,7 @@ void config_fill_sections(struct ini *ini, struct job_config *job)
 		ini->err = give_to_preparation(job, from);
 }
 
-/* --- of a job that is there --------------------------------------------------------------- */
+/* --- sections of a struct job_config ------------------------------------------------------ */
 
 void config_free_sections(struct job_config *job)
 {

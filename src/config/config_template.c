@@ -99,7 +99,7 @@ static int take(const struct ini_section *section, struct template_config *ret)
 	return 0;
 }
 
-/* Reports the mistakes of a job made from the template. */
+/* Makes a job from the template to find mistakes when the daemon's ini is read. */
 static void check(struct ini *ini, const struct template_config *template)
 {
 	static const char *const some_dataset = "job.dataset=any";
@@ -150,7 +150,7 @@ void config_free_templates(struct daemon_config *daemon)
 	free(daemon->templates);
 }
 
-/* --- its jobs ------------------------------------------------------------------------- */
+/* --- jobs made from a template -------------------------------------------------------- */
 
 const struct template_config *config_template(
 	const struct daemon_config *daemon, const char *name)

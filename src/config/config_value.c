@@ -59,7 +59,7 @@ static int parse_u64(
 static void print_u32(const struct option *option, const void *field, FILE *out)
 {
 	uint32_t number = *(const uint32_t *)field;
-	/* Prints nothing for an unset value: no text in an ini means "unset". */
+	/* An ini can't say "unset", so nothing is printed for an unset value. */
 	if (number > 0 || option->preset)
 		fprintf(out, "%s = %" PRIu32 "\n", option->key, number);
 }
@@ -390,8 +390,8 @@ static void allowed_extension(const struct option *option, FILE *out)
 const struct value_type value_extension = {
 	"ending", true, parse_extension, value_print_text, allowed_extension};
 
-/* Makes a list in lower case, separated by one space. Refuses an empty list, and "*"
- * together with others. */
+/* Makes a list of endings in lower case, separated by single spaces. Refuses an empty
+ * list, and "*" together with endings. */
 static int parse_extensions(
 	const struct option *option, const char *text, const char *dir, void *field)
 {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* A mixture is one dataset, or several with weights: names separated by blanks or
- * commas, each optionally with ":" and its weight. It is stored with commas, as one
- * word. */
+ * commas, each optionally with ":" and its weight. The struct has only commas, no
+ * blanks. */
 
 #define MOST_WEIGHT 1e9
 #define BETWEEN " \t,"

@@ -164,8 +164,8 @@ struct order_set *edition_order_sets(struct job *job, size_t *ret_n)
 	return sets;
 }
 
-/* Removes from the job's list, and returns, one edition that no epoch has and to which
- * nobody has a reference. Returns NULL if there is none. */
+/* Removes from the job's list, and returns, an edition that no epoch has and to which no
+ * reference is left. Returns NULL if there is no such edition. */
 static struct edition *take_dropped(struct job *job)
 {
 	struct epoch_set *set;
@@ -224,9 +224,9 @@ static int facts_put(struct facts *facts, const struct order_found *found)
 	return 0;
 }
 
-/* Adds the sets of the journal's segments. If the job was restored to an earlier epoch,
- * ignores the segments that were written before the last restore: the saved orders name
- * the sets of the epochs in those segments. */
+/* Adds the sets of the journal's segments, which are its files. If the job was restored
+ * to an earlier epoch, ignores the segments that were written before the last restore:
+ * the saved orders name the sets of the epochs in those segments. */
 static int take_segments(
 	struct facts *facts, const struct order_found *segments, size_t n)
 {

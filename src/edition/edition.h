@@ -12,10 +12,11 @@
 #include <sys/queue.h>
 
 /*
- * An edition describes the samples that some epochs of a job have.
+ * An edition describes the samples of a job in those epochs that use the same scan of
+ * the dataset.
  *
  *   edition.c          makes, finds and frees editions
- *   edition_beside.c   finds the files and texts beside samples
+ *   edition_beside.c   finds files and texts that belong to samples, such as captions
  *   selection.c        selects the samples of a job
  *   measure.c          measures the tensors of the selected samples
  *   measured.c         saves the selection and the measurements in a file
@@ -30,14 +31,16 @@
  *   Owns: an edition owns its selection, and the tables made from it. A job owns its
  *         editions; the supply owns sources and spaces.
  *   Threads: any thread that has a reference to the edition, or holds the lock.
- *   Locks: job->lock; the caller of a function whose name ends in _locked holds it.
+ *   Locks: job->lock protects the fields marked (lock). The caller of a function whose
+ *         name ends in _locked holds this lock.
  *   Errors: -errno. Errors in the job's ini are also reported.
  */
 
 struct source;
 struct space;
 
-/* The edition's samples from one dataset. Only a mixture has several parts. */
+/* The edition's samples from one dataset. Only a job that reads several datasets (a
+ * mixture) has several parts. */
 struct part {
 	struct edition *edition;
 	struct source *source;
@@ -60,9 +63,9 @@ struct part {
 };
 
 /* All fields are constant, except those marked (lock). After a new scan of a dataset,
- * epochs that begin later have a new edition. The clerk frees an edition when none of
- * its epochs is kept and nobody has a reference. All editions that are left are freed
- * with their job. */
+ * epochs that begin later have a new edition. The clerk, a thread of the scheduler,
+ * frees an edition when none of its epochs is kept and no reference to it is left. All
+ * other editions are freed with their job. */
 struct edition {
 	struct sched_edition is; /* the fields that callers of the scheduler see */
 	/* (lock) in job->editions, where the oldest is first */
@@ -72,21 +75,22 @@ struct edition {
 	bool dropped; /* (lock) no epoch has this edition any more */
 	struct part *parts;
 	size_t n_parts;
-	/* the dataset that a mixture reads; is.dataset points to it, and the edition
-	 * owns it; NULL: the job reads a single dataset */
+	/* the dataset made of all datasets of a mixture, to which is.dataset then
+	 * points; freed with the edition; NULL: the job reads a single dataset */
 	struct dataset *mixed;
-	struct epoch_set set; /* the fields that the job's engine sees */
+	struct epoch_set set; /* the fields that src/epoch sees */
 	/* hash of `content`, and of the settings that decide which sample a position
 	 * has */
 	uint64_t fingerprint;
-	uint64_t content; /* dataset_fingerprint of the selection */
+	uint64_t content; /* hash of the selected samples */
 	/* measured_load has loaded the selection from a file of the job's directory */
 	bool noted;
 	roaring_bitmap_t *selection; /* ids of the selected samples */
-	roaring_bitmap_t *readable;  /* selection without refused or unreadable samples */
-	uint64_t largest_bytes;	     /* bytes of the largest tensor */
-	uint64_t all_bytes;	     /* bytes of all tensors together */
-	uint64_t sample_bytes;	     /* mean bytes of a tensor */
+	/* `selection` without samples that can't be read or exceed a limit */
+	roaring_bitmap_t *readable;
+	uint64_t largest_bytes; /* bytes of the largest tensor */
+	uint64_t all_bytes;	/* bytes of all tensors together */
+	uint64_t sample_bytes;	/* mean bytes of a tensor */
 	/* three quarters of the tensors have at most this size */
 	uint64_t typical_bytes;
 	/* first position of each label, for layout = classes; otherwise NULL */
@@ -96,7 +100,7 @@ struct edition {
 	/* array that the edition owns, and to which is.targets points; NULL: `labels`
 	 * names no columns of numbers */
 	float *targets;
-	/* sample of each position, for EPOCHS_FIXED; otherwise NULL */
+	/* sample of each position if it never changes (EPOCHS_FIXED); otherwise NULL */
 	const sample_id *by_position;
 	/* by_position, if the edition has to free it; otherwise NULL */
 	sample_id *own_by_position;
@@ -127,12 +131,12 @@ void measured_save(const struct edition *edition);
 
 /* --- sampler_join.c: adds a job to its sampler --- */
 
-/* Gives the part its space, and begins to add the job to the part's sampler. *ret is
- * the argument of join_finish_locked; if the part needs no sampler, *ret stays
- * unchanged. The caller must not hold the lock. */
+/* Gives the part its space in the cache, and begins to add the job to the part's
+ * sampler. *ret is the argument of join_finish_locked; if the part needs no sampler,
+ * *ret stays unchanged. The caller must not hold the lock. */
 must_check int join_begin(struct part *part, struct sampler_joining **ret);
-/* Ends what join_begin has begun. -EAGAIN: the sampler's jobs have changed since, and
- * the caller calls join_begin again. */
+/* Ends the work of join_begin. -EAGAIN: the sampler's jobs have changed since, and the
+ * caller calls join_begin again. */
 must_check int join_finish_locked(struct part *part, struct sampler_joining *joining);
 /* Adds the job to the samplers of the edition's parts, from index `from` on. Other
  * threads may use the job meanwhile, but not the edition. The caller must not hold the
@@ -160,9 +164,8 @@ const struct part *edition_part_in(
  * source. Errors in the ini are reported. */
 must_check int edition_new(struct job *job, struct source *const *sources, size_t n,
 	config_report *report, void *context, struct edition **ret);
-/* Frees an edition that no epoch has and to which nobody has a reference. The tensors
- * stay in the cache until spaces_leave evicts them. The caller must not hold the
- * lock. */
+/* Frees an edition that no epoch has and to which no reference is left. The tensors stay
+ * in the cache until spaces_leave evicts them. The caller must not hold the lock. */
 void edition_free(struct edition *edition);
 void edition_leave_samplers_locked(struct edition *edition);
 /* Returns the epoch's edition. EPOCH_CURRENT stands for the epoch that a new script
@@ -173,26 +176,26 @@ struct edition *edition_of_locked(const struct job *job, uint32_t epoch);
 struct edition *edition_hold(struct job *job, uint32_t epoch);
 void edition_let_go(struct edition *edition);
 struct order_set edition_order_set(const struct edition *edition);
-/* Returns a list of the sets of the job's editions, which the caller frees; NULL: no
+/* Returns an array with the order_set of each edition. The caller frees it; NULL: no
  * memory. */
 struct order_set *edition_order_sets(struct job *job, size_t *ret_n);
-/* Frees the editions that no epoch has and to which nobody has a reference. Returns
- * true if there were any. The clerk calls this. */
+/* Frees the editions that no epoch has and to which no reference is left. Returns true
+ * if there were any. The clerk calls this function. */
 bool editions_sweep(struct job *job);
 
 struct editions_found {
-	/* segments: the sets that the journal's segments name; orders: the sets that
-	 * saved orders name */
+	/* segments: the sets of samples that the journal names; orders: the sets of
+	 * samples that the saved orders name */
 	struct order_found *segments, *orders;
 	size_t n_segments, n_orders;
 };
-/* Finds the sets that files of the job's directory name. The caller calls
- * editions_found_free, also after a failure. */
+/* Finds the sets of samples that the job's journal and saved orders name. The caller
+ * calls editions_found_free, also after a failure. */
 must_check int editions_find(const struct job *job, struct editions_found *ret);
 void editions_found_free(struct editions_found *found);
 /* Tells whether the job has an edition for each set in `found`. */
 bool editions_are_there(const struct job *job, const struct editions_found *found);
-/* Makes the job's engine, which gets the editions of the epochs in `found`. Frees the
+/* Makes job->epochs, in which the epochs in `found` have their editions. Frees the
  * editions that no epoch has. */
 must_check int editions_restore(struct job *job, const struct editions_found *found);
 

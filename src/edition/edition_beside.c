@@ -7,8 +7,9 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* The most bytes of a file beside a sample. An open file is held in memory, so its size is
- * limited. In a tar, each of these files takes as much room as the largest. */
+/* Largest size of a file that belongs to a sample, such as a caption. The size is
+ * limited because an open file is held in memory. In a tar, each of these files takes as
+ * much room as the largest of them. */
 #define MOST_BYTES (UINT64_C(64) << 20)
 #define MOST_BYTES_IN_TAR (UINT64_C(1) << 20)
 

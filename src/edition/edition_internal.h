@@ -24,8 +24,7 @@ must_check int edition_measure(struct edition *edition);
 /* Reduces the number of positions to those of the job's rank. -EINVAL, reported: the
  * rank has no position. */
 must_check int feed_divide(struct edition *edition, config_report *report, void *context);
-/* Makes the job's engine. first: the set that epochs have until epochs_use_set is
- * called. */
+/* Makes job->epochs. first: the set that epochs have until epochs_use_set is called. */
 must_check int job_make_epochs(struct job *job, const struct epoch_set *first);
 
 /* --- mixture.c --- */
@@ -51,9 +50,9 @@ must_check int join_label(const struct edition *edition);
 
 /* --- edition_beside.c --- */
 
-/* Finds the texts and files beside the samples, and the labels in columns of numbers.
- * -EINVAL, reported: a column is missing, a label is no number, no sample has a text or
- * file that the job demands, or a text or file has too many bytes. */
+/* Finds the samples' texts and other files, such as captions, and the labels in columns
+ * of numbers. -EINVAL, reported: a column is missing, a label is no number, no sample
+ * has a text or file that the job demands, or a text or file has too many bytes. */
 must_check int edition_beside(
 	struct edition *edition, config_report *report, void *context);
 

@@ -50,12 +50,12 @@ static inline enum epochs_kind job_kind(const struct job *job)
 		       : EPOCHS_DRAWN;
 }
 
-/* Tells whether the job serves a rank. The group's leader draws the samples of such a
- * job. */
+/* Tells whether the job serves a rank of a training on several nodes. The leader of
+ * these nodes draws the samples of such a job. */
 static inline bool job_is_fed(const struct job *job)
 {
 	return job->config.ranks > 0;
 }
 
-/* Returns how many positions one open binds: the length of a batch, otherwise 1. */
+/* Returns for how many positions one open chooses samples: a batch, otherwise 1. */
 uint32_t job_binds_at_once(const struct job_config *config);

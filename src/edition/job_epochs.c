@@ -30,7 +30,7 @@ uint32_t job_binds_at_once(const struct job_config *config)
 	return config->layout == LAYOUT_BATCH && config->batch > 0 ? config->batch : 1;
 }
 
-/* Returns the number of samples to which the job's look-ahead may grow. */
+/* Returns how many samples the job may prefetch at most; a given `lookahead` stays. */
 static uint32_t most_ahead(const struct job_config *config)
 {
 	const uint32_t grown = 2 * STORAGE_MOST_READS;
@@ -38,8 +38,8 @@ static uint32_t most_ahead(const struct job_config *config)
 	return config->lookahead == 0 && grown > least ? grown : least;
 }
 
-/* Returns the number of positions of a file. A shard has several, although they are
- * bound one by one, as they are read. */
+/* Returns the number of positions of a file. A tar shard has several, although a
+ * position gets its sample only when it is read. */
 static uint32_t positions_of_file(const struct job_config *config)
 {
 	return config->layout == LAYOUT_TAR ? config->shard : job_binds_at_once(config);

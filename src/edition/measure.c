@@ -38,10 +38,10 @@ struct measuring {
 	uint64_t bytes[MOST_MEASURED];
 };
 
-/* Returns the bytes of the sample's tensor; 0: the supply refuses the sample. Remembers
- * the bytes by shape, because datasets have far fewer shapes than images. The
- * remembered bytes are right for each later sample of this shape whose file is not
- * larger: the supply accepts such a sample, too. */
+/* Returns the bytes of the sample's tensor; 0: the sample is refused, for instance
+ * because it has too many pixels. Remembers the bytes by shape, because datasets have
+ * far fewer shapes than images. The remembered bytes are right for each later sample of
+ * this shape whose file is not larger, and which is therefore not refused either. */
 static uint64_t bytes_of(struct measuring *measuring, uint32_t id)
 {
 	const struct edition *edition = measuring->edition;
@@ -130,8 +130,8 @@ static bool has_shape_of(const struct dataset *dataset, sample_id a, sample_id b
 	       dataset_orientation(dataset, a) == dataset_orientation(dataset, b);
 }
 
-/* Measures each sample of a shape on its own, because the supply refuses the shape's
- * largest file, but may accept smaller files. */
+/* Measures each sample of a shape on its own, because the shape's largest file is
+ * refused, but smaller files may be accepted. */
 static void measure_refused(struct by_shape *by, const struct dataset_shape *shape)
 {
 	struct edition *edition = by->edition;

@@ -30,7 +30,7 @@
 struct measured_head {
 	uint64_t magic;
 	uint64_t sum; /* hash of all bytes after this field */
-	uint64_t key; /* result of key_of */
+	uint64_t key; /* hash of everything on which the note depends (key_of) */
 	uint64_t content;
 	uint64_t all_bytes, largest_bytes, sample_bytes, typical_bytes;
 	/* bytes of the bitmap of selected samples; 0: all samples are selected */
@@ -62,8 +62,8 @@ static uint64_t sum_of_file(const void *file, size_t n)
 
 /* Returns a hash of everything on which the note depends; 0: the edition gets no note.
  * Arrays that a program makes get no note, because a changed program may make arrays of
- * other sizes. Pairs and groups get no note, because their files have to be found after
- * each restart anyway. */
+ * other sizes. Samples of several files get no note, because their files have to be
+ * found after each restart anyway. */
 static uint64_t key_of(const struct edition *edition)
 {
 	const struct job *job = edition->job;
@@ -241,8 +241,7 @@ int measured_load(struct edition *edition)
 
 /* --- writing the note --------------------------------------------------------------------- */
 
-/* Returns the number of selected samples. A rank's job has fewer positions than
- * selected samples. */
+/* Returns the number of selected samples; set.positions may count only a rank's part. */
 static uint32_t n_selected(const struct edition *edition)
 {
 	return (uint32_t)roaring_bitmap_get_cardinality(edition->selection);

@@ -11,10 +11,10 @@
 #include <string.h>
 
 /*
- * Makes editions of several datasets. The engine and the files see a mixture as one
- * dataset (dataset_mix), whose epochs contain only a part of its samples. Samplers and
- * the cache see the samples of the original datasets, so that a mixture shares samples
- * with all other jobs of these datasets.
+ * Makes editions of mixtures, which are jobs that read several datasets. src/epoch and
+ * src/files see a mixture as one dataset (dataset_mix), and each epoch has only a part
+ * of the samples of this dataset. Samplers and the cache see the samples of the original
+ * datasets, so that a mixture shares samples with all other jobs of these datasets.
  *
  * The number of an epoch determines which samples of each dataset are in the epoch
  * (passes.h). So an epoch has the same samples after a restart, and in all jobs with the

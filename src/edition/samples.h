@@ -22,10 +22,10 @@ struct sched_edition {
 	 * The first version is 0, the next ones are 1, 2, 3, 1, 2 and so on. Other
 	 * layouts always have 0. */
 	uint32_t names;
-	/* bytes of the largest file beside a sample, for each kind of file
-	 * (files/beside.h) */
+	/* bytes of the largest file that belongs to a sample, such as a caption, for
+	 * each kind of such files (files/beside.h) */
 	uint64_t beside_bytes[CONFIG_MOST_ENDINGS + 1];
-	/* files beside samples are on a server, so readers may have to wait for them */
+	/* these files are on a server, so readers may have to wait for them */
 	bool beside_waits;
 	/* Numbers in the columns that `labels` names: the numbers of sample i begin at
 	 * targets[i * n_targets]. NULL: `labels` names no columns. */

@@ -20,7 +20,8 @@ static bool remove_second(uint32_t id, void *context)
 	return true;
 }
 
-/* Removes samples that are only second files of pairs, or later frames of groups. */
+/* Removes files that are no samples of their own: second files of samples, such as
+ * masks, and later frames of videos. */
 static int pair_samples(struct edition *edition)
 {
 	const struct preparation *preparation = &edition->job->config.preparation;
@@ -37,7 +38,7 @@ static int pair_samples(struct edition *edition)
 
 struct unpaired {
 	const struct edition *edition;
-	/* n: number of samples for which dataset_pair_fails; first: id of the first */
+	/* n: number of samples that can't be prepared; first: id of the first of them */
 	uint32_t n, first;
 };
 
@@ -176,7 +177,7 @@ static int sort_by_label(struct edition *edition)
 	return err;
 }
 
-/* --- labels = fixed: each position has one -------------------------------------------- */
+/* --- labels = fixed: a label for each position ---------------------------------------- */
 
 struct listing {
 	struct edition *edition;

@@ -44,7 +44,7 @@ size_t file_head_make(struct file_head head, struct tensor_shape shape,
 size_t file_head_record(const char *type, const uint32_t *shape, size_t axes,
 	uint32_t label, uint8_t ret[static FILE_HEAD_SIZE]);
 
-/* One of the two arrays in a record of a pair: the image or its mask. */
+/* One of the two arrays in the record of a sample with a mask: the image or the mask. */
 struct file_head_field {
 	const char *name, *type;
 	uint32_t shape[3];

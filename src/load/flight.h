@@ -17,7 +17,8 @@
  * limit is kept if the rate grows by a quarter, or if the limit is rarely reached and
  * the rate does not fall. A halved limit is kept if the rate falls by less than a tenth.
  *
- *   Flow: flight_init -> flight_begin, flight_end for each read, as long as flight_has_room.
+ *   Flow: flight_init -> flight_begin, flight_end for each read, as long as
+ *         flight_has_room.
  *   Threads, locks, clock: none; the caller serialises and passes the time.
  */
 

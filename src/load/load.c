@@ -82,7 +82,7 @@ static int fail_memory(struct load_task *task)
 	return fail(task, -ENOMEM, "no memory");
 }
 
-/* Hits the fault load.image.NAME, where NAME is the last part of the path. */
+/* Triggers the injected fault load.image.NAME; NAME is the last part of the path. */
 static void hit_image_fault(const struct load_task *task)
 {
 	char place[64];
@@ -131,8 +131,7 @@ static uint64_t second_bytes(const struct load_task *second)
 	return preparation_bytes(second->preparation, image, second->expected_bytes);
 }
 
-/* Decodes the second file of a pair into the tensor, after the pixels of the first
- * file. */
+/* Decodes a sample's second file, such as a mask, behind the first one in the tensor. */
 static int decode_second(
 	struct load_context *context, struct load_task *task, struct tensor *tensor)
 {

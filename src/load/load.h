@@ -27,8 +27,9 @@
  *         `read`; the caller keeps the task. A decoder gets from `next_decode` a task
  *         whose file was read, decodes the image, and passes the task to `done`. If a
  *         program prepares the sample (prepare.h), a runner takes the decoder's part,
- *         and gets the task from `next_run`. A sample with a tier is read from the tier;
- *         if the tier lacks it, from the source, and is then offered to the tier.
+ *         and gets the task from `next_run`. A sample with a tier (a local copy of a
+ *         distant dataset) is read from the tier. If the tier lacks the sample, the
+ *         sample is read from the source, and is then offered to the tier.
  *   Owns: no part of a task; the call of `done` passes the tensor to the caller.
  *   Threads: callbacks run on readers, decoders and runners. Decoders and runners run at
  *         batch priority (SCHED_BATCH).
@@ -159,8 +160,7 @@ struct load_work {
 
 struct load_pool;
 
-/* next_read, next_decode and next_run return the next task of their stage, or NULL if
- * there is none now. */
+/* Each function next_... returns the next task of its stage; NULL: there is none. */
 struct load_callbacks {
 	struct load_task *(*next_read)(void *context);
 	void (*read)(void *context, struct load_task *task);
@@ -181,7 +181,8 @@ must_check int load_pool_new(unsigned most_readers, unsigned n_decoders,
 	const struct load_callbacks *callbacks, struct load_pool **ret);
 /* Announces that the stage's callback next_read, next_decode or next_run may have a
  * task: wakes a sleeping thread, or starts a reader if none is free. One call wakes one
- * thread: a callback that returns a task must call this again if it has more tasks. */
+ * thread, so a callback that returns a task must call load_pool_kick if it has more
+ * tasks. */
 void load_pool_kick(struct load_pool *pool, enum load_stage stage);
 /* Queues the work for a decoder, or for a reader if work->waits is set; the thread does
  * the work before its next task. Work without work->waits that a decoder or a runner
@@ -194,6 +195,6 @@ must_check bool load_pool_take_back(struct load_pool *pool, struct load_work *wo
  * remains, and no longer accesses the caller's data. */
 void load_pool_free(struct load_pool **pool);
 
-/* Reads the file of one task, and decodes one task, perhaps another, in the calling
- * thread. Returns false if there was no task to decode. */
+/* Reads the file of one task, then decodes one task, which may be another task, both in
+ * the calling thread. Returns false if there was no task to decode. */
 bool load_run_one(struct load_context *context, const struct load_callbacks *callbacks);

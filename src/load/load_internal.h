@@ -14,7 +14,8 @@ struct load_read {
 	const char *path, *root;     /* path: the sample's file, or its container */
 	bool in_container;
 	struct source_part part; /* the sample's part of its container */
-	size_t plain;		 /* as load_task.plain */
+	/* offset of the part of a URL that still has to be %-escaped */
+	size_t plain;
 	uint64_t expected_bytes;
 	int64_t expected_mtime_ns;
 	bool encoded, by_content;
@@ -55,7 +56,7 @@ void load_name_second(
 	const char *name, const char *message, char ret[static IMAGE_MESSAGE]);
 
 must_check int load_read_prepare(struct load_read *read, const struct load_task *task);
-/* Reads the sample. Does not return as long as the storage does not answer. */
+/* Reads the sample. Blocks until the storage answers, perhaps for ever. */
 void load_read_run(struct load_read *read);
 /* Passes the result of the read to the task. The caller must keep `read` until the task
  * is decoded. `read` is NULL if there was no memory for it. */

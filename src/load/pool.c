@@ -11,8 +11,8 @@
 #include <sched.h>
 
 /* A thread takes tasks until there are none, and sleeps until the next kick
- * (load_pool_kick), which announces a task. Kicks are counted: if there is one when a
- * thread is about to sleep, the thread takes it and does not sleep. So a kick that comes
+ * (load_pool_kick), which announces a task. Kicks are counted. If a kick is left when a
+ * thread is about to sleep, the thread uses up this kick and does not sleep. So a kick
  * between a thread's last search for a task and its sleep is not lost. */
 
 struct decoder {
@@ -32,7 +32,6 @@ void load_read_give(struct load_read *read, struct load_task *task)
 		read && read->status == 0 ? read->identity : (struct load_identity){0};
 }
 
-/* The decoded task need not be the task that was read: next_decode may return another one. */
 bool load_run_one(struct load_context *context, const struct load_callbacks *callbacks)
 {
 	struct load_read *read = NULL;
@@ -226,8 +225,8 @@ static void *decoder_main(void *argument)
 {
 	struct decoder *decoder = argument;
 	is_decoder = true;
-	/* Decoders and runners give way to the processes of training jobs. If the kernel
-	 * refuses this, no harm is done. */
+	/* Batch priority: decoders and runners give way to the processes of training
+	 * jobs. If the kernel refuses the priority, no harm is done. */
 	(void)pthread_setschedparam(
 		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
 	bool runs = decoder->stage == LOAD_RUN;
@@ -349,7 +348,7 @@ void load_pool_free(struct load_pool **pool_pointer)
 		i++)
 		load_context_free(&pool->decoders[i].context);
 	free(pool->decoders);
-	/* If a reader has not ended, it may still use the pool. So the pool is then not
+	/* A reader that has not ended may still use the pool, which then is not
 	 * freed. */
 	if (all)
 		pool_destroy(pool);

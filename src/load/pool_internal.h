@@ -9,7 +9,7 @@
 #include <pthread.h>
 
 /* Types and functions that pool.c (decoders) and readers.c share. A *crew*: all threads
- * of one stage. */
+ * of one stage. (lock): the field is protected by load_pool.lock. */
 
 struct crew {
 	pthread_cond_t kicked;

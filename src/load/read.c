@@ -333,8 +333,8 @@ static void identify_content(struct load_read *read)
 		read->identity = (struct load_identity){0};
 }
 
-/* Reads the second file of a pair, or the second frame of a video and all later ones. If
- * this fails, the sample fails. */
+/* Reads a sample's second file, such as a mask, or the second frame of a video and all
+ * later ones. If this fails, the sample fails. */
 static void run_second(struct load_read *read)
 {
 	struct load_read *second = read->second;

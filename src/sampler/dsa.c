@@ -59,8 +59,8 @@ struct round {
 	 * yet */
 	size_t first;
 	/* S: the samples that this round has already offered to all streams of K. All
-	 * streams from `suffix` to m - 1 need these samples, and have no other sample
-	 * in common; empty if suffix = first. */
+	 * streams from `suffix` to m - 1 need these samples, and have no other sample in
+	 * common. If suffix = first, S is empty. */
 	size_t suffix;
 	uint32_t size; /* |S|, if `counted` */
 	bool counted;

@@ -13,8 +13,8 @@
  * lines   number of elements in each 512 ids; eight lines per block
  * words   the bits; eight words, a cache line, per line
  *
- * idset_select searches the sums, which stay in the processor's nearest cache. Then it reads one
- * cache line of `lines` and one of `words`.
+ * idset_select searches the sums, which stay in the processor's nearest cache. Then it
+ * reads one cache line of `lines` and one of `words`.
  */
 
 #define LINE_BITS 512
@@ -360,8 +360,8 @@ uint32_t idset_select_unshared(
 	}
 }
 
-/* Adds ids of the set to `ids`. same: 0: the ids whose bits are set; UINT64_MAX: the ids
- * whose bits are not set. */
+/* Adds to `ids` all ids of the set (same = 0), or all that it lacks (same =
+ * UINT64_MAX). */
 static void add_differing(const struct idset *set, uint64_t same, roaring_bitmap_t *ids)
 {
 	uint32_t buffer[1024];

@@ -50,7 +50,7 @@ uint32_t idset_select(const struct idset *set, uint32_t rank);
 /* Returns the number of elements smaller than `id`. `id` may be at most the bound. */
 uint32_t idset_rank(const struct idset *set, uint32_t id);
 
-/* Returns a bitmap, which the caller frees, or NULL if there is no memory. */
+/* Returns the set's ids in a bitmap, which the caller frees. NULL: no memory. */
 roaring_bitmap_t *idset_to_bitmap(const struct idset *set);
 
 /* Tells whether all n sets have the id. Tests the sets in the order of the array, up to

@@ -293,7 +293,7 @@ bool sampler_settle(struct sampler *sampler, uint32_t n)
 }
 
 /* Fills sampler->round with those of the n streams that still have samples, and returns
- * their number m. They are sorted by id, so that the order of `ids` does not matter. */
+ * their number m. Sorts them by id, so that the order of `ids` does not matter. */
 static size_t gather(
 	struct sampler *sampler, const stream_id *ids, size_t n, sample_id *ret)
 {

@@ -51,9 +51,9 @@ void sampler_free(struct sampler **sampler);
  * it. */
 void sampler_stir(struct sampler *sampler, uint64_t number);
 
-/* selection: the ids that the job uses (D_j). space: the number of the cache space with
- * the job's tensors; jobs with equal preparations share a space. Only `exchange` uses
- * these two arguments, and it copies the selection. */
+/* selection: the ids that the job uses. space: the number of the cache space with the
+ * job's tensors; jobs with equal preparations share a space. Only `exchange` uses these
+ * two arguments, and it copies the selection. */
 must_check int sampler_join(struct sampler *sampler, job_id job, uint32_t space,
 	const roaring_bitmap_t *selection);
 /* A job joins in three steps, so that the caller need not hold its lock for long. */
@@ -93,15 +93,15 @@ void sampler_coarsening_free(struct sampler_coarsening **coarsening);
  * are. */
 void sampler_coarsen_all(struct sampler *sampler);
 
-/* Adds a stream for a job that has joined. remaining: the ids to draw (R_j), a subset of
- * the job's selection; the sampler takes over the bitmap, also on failure. -EEXIST: the
+/* Adds a stream for a job that has joined. remaining: the ids to draw, a subset of the
+ * job's selection; the sampler takes over the bitmap, also on failure. -EEXIST: the
  * stream exists, or the job has another stream, which the sampler `exchange` does not
  * allow. */
 must_check int sampler_insert(struct sampler *sampler, stream_id stream, job_id job,
 	roaring_bitmap_t *remaining);
 void sampler_remove(struct sampler *sampler, stream_id stream);
 
-/* The ids that a stream has yet to draw (R_j), as the sampler stores them. */
+/* The ids that a stream has yet to draw, as the sampler stores them. */
 struct sampler_set;
 /* Makes an empty set, under the lock. */
 must_check int sampler_set_new(const struct sampler *sampler, struct sampler_set **ret);
@@ -110,17 +110,17 @@ must_check int sampler_set_new(const struct sampler *sampler, struct sampler_set
 must_check int sampler_set_fill(
 	struct sampler_set *set, const roaring_bitmap_t *remaining);
 void sampler_set_free(struct sampler_set **set);
-/* Returns a bitmap, which the caller frees, or NULL if there is no memory. */
+/* Returns the set's ids in a bitmap, which the caller frees. NULL: no memory. */
 roaring_bitmap_t *sampler_set_ids(const struct sampler_set *set);
 bool sampler_set_contains(const struct sampler_set *set, sample_id sample);
 
 /* Inserts a stream as sampler_insert does, but in a short time. Takes over the set, also
- * on failure. The caller then calls sampler_settle until it returns true. Before that,
- * the stream gets fewer samples in exchange, and the insertion or removal of another
- * stream may take long: it first does the work that is left. */
+ * on failure. The caller then calls sampler_settle until sampler_settle returns true. In
+ * between, the stream gets fewer samples in exchange, and inserting or removing another
+ * stream may take long, because the remaining work is done first. */
 must_check int sampler_insert_set(
 	struct sampler *sampler, stream_id stream, job_id job, struct sampler_set *set);
-/* Removes a stream, and returns its set, which belongs to the caller. The caller then
+/* Removes a stream, and returns its set, which the caller then owns. The caller then
  * calls sampler_settle, as after sampler_insert_set. */
 struct sampler_set *sampler_remove_set(struct sampler *sampler, stream_id stream);
 /* Finds out, for about n of the resident samples, which streams can get them in

@@ -11,9 +11,9 @@ struct slots;
 
 struct sampler_set {
 	struct idset *ids;
-	/* exchange: the slots of `ids` by `numbering`. While a stream has the set,
-	 * `numbering` is NULL, and the slots are those of the sampler's present
-	 * order. */
+	/* exchange: the slots of `ids`, which are places in the order `numbering`
+	 * (exchange/exchange_internal.h). While a stream has the set, `numbering` is
+	 * NULL, and the slots are those of the sampler's present order. */
 	struct idset *slots;
 	struct slots *numbering;
 };
@@ -24,7 +24,7 @@ struct sampler_stream {
 	struct sampler_set *owned; /* R: the ids to draw */
 	struct idset *set;	   /* owned->ids */
 	uint32_t remaining;	   /* |R| */
-	struct member *member;	   /* exchange: the member that is the stream's job */
+	struct member *member;	   /* exchange: the stream's job */
 	/* where to store the drawn sample; NULL: the stream is not in this round */
 	sample_id *ret;
 };
@@ -49,7 +49,7 @@ struct sampler {
 	struct sampler_foreseen foreseen; /* dsa: the next draw */
 	/* NULL: the algorithm is not `exchange` */
 	struct exchange *exchange;
-	/* data of an algorithm of sampler_new_of; freed by ops->free */
+	/* data of an algorithm given to sampler_new_of; ops->free frees them */
 	void *own;
 };
 

@@ -31,8 +31,8 @@ struct section {
 	size_t n_phases;
 };
 
-/* Completes the list of work, releases the lock, frees the tensors that the cache has evicted, and
- * calls the phases. */
+/* Completes the list of work, releases the lock, frees the tensors that the cache has
+ * evicted, and calls the phases. */
 void section_close(const struct section *section, struct aftermath *aftermath);
 /* Releases the lock, and frees the tensors that the cache has evicted. */
 void section_reap(const struct section *section);

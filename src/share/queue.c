@@ -243,8 +243,8 @@ void share_with(struct share_request *first, struct share_request *other)
 
 /* Offers the requests of a queue, one after another. Returns the want whose request
  * `offer` answers with SHARE_TAKE or SHARE_STOP, or NULL if `offer` skips all requests.
- * SHARE_PASS_REST skips the rest of the queue. With SHARE_FIFO, where the queue belongs
- * to all jobs, it skips one request only. */
+ * SHARE_PASS_REST skips the rest of the queue. With SHARE_FIFO the queue belongs to all
+ * jobs, so SHARE_PASS_REST skips only one request. */
 static struct share_want *offer_queue(const struct share_wants *wants, share_offer *offer,
 	void *context, enum share_answer *ret_answer)
 {

@@ -43,7 +43,7 @@
  *  Errors: -ENOMEM.
  */
 
-/* The amount that is equal for jobs of equal weight while decoders are short. */
+/* A policy makes one amount equal for jobs of equal weight while decoders are short: */
 enum share_policy {
 	SHARE_SLOWDOWN,	  /* the fraction of its demand that a job gets */
 	SHARE_FAIR,	  /* decode time */
@@ -121,7 +121,7 @@ struct share_job {
 	double weight;
 	struct share_demand demand;
 	double cost;	     /* decode time charged to the job per sample, in seconds */
-	double granted;	     /* samples per second */
+	double granted;	     /* samples per second that share_grant has granted */
 	double rate;	     /* samples per second in the last window */
 	uint64_t charged_ns; /* decode time charged in the present window */
 	/* the job has no more requests to offer in the present call of share_next */
@@ -166,7 +166,7 @@ void share_request_init(struct share_request *request, uint64_t cost_ns);
 
 /* Puts the request into the job's lane. urgent: a reader waits for the sample. If the
  * job wants the request already, only the urgency changes, and no error occurs. A
- * request that was urgent becomes the first one of the look-ahead. */
+ * request that is no longer urgent becomes the first one of the look-ahead. */
 must_check int share_ask(
 	struct share_job *job, struct share_request *request, bool urgent);
 /* Removes the request from all lanes: no job wants it any more. */

@@ -36,8 +36,7 @@ static double sum_of_weights(const struct shares *shares)
 }
 
 /* Sets the decode time that the job gets per round. part: the fraction of
- * SHARE_ROUND_NS. If it is smaller than the job's share, by weight, of LEAST_PART, the
- * job gets this share. */
+ * SHARE_ROUND_NS. The job gets at least its share, by weight, of LEAST_PART. */
 static void set_quantum(struct share_job *job, double part)
 {
 	double least = LEAST_PART * job->weight / sum_of_weights(job->shares);

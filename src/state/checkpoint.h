@@ -21,10 +21,10 @@
 struct checkpoint {
 	char job[80];
 	bool has_journal; /* false: no epoch has begun */
-	uint64_t journal; /* result of journal_id */
+	uint64_t journal; /* identity of the job's journal (journal_id) */
 	uint32_t samples;
 	uint64_t fingerprint; /* hash of the selected samples */
-	uint64_t ini;	      /* result of restore_hash_ini */
+	uint64_t ini;	      /* hash of the job's configuration */
 	struct epochs_place place;
 	/* ranges of positions that were read in the running epoch */
 	struct run runs[CHECKPOINT_RUNS];

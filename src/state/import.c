@@ -307,7 +307,7 @@ static int import(struct job *job, const struct adding *adding, struct restoring
 /* --- jobs that are added ---------------------------------------------------------------- */
 
 /* Tells whether the job already has epochs or saved orders. Returns true, too, if the
- * orders can't be listed. Asks the engine without the lock, because no other thread
+ * orders can't be listed. Reads job->epochs without the lock, because no other thread
  * knows the job yet. */
 static bool has_epochs(struct job *job)
 {

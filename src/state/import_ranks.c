@@ -200,9 +200,9 @@ static int load_order(struct reading *reading, uint32_t r)
 	return err;
 }
 
-/* Sets ret[p] to 1 for each position p of the rank that counts as read: each position
- * that the rank had read or, if reading->at is true, instead each position that is
- * among the first reading->position positions of all ranks. */
+/* Sets ret[p] to 1 for each position p of the rank that counts as read. Usually these
+ * are the positions that the rank had read. If reading->at is true, they are the rank's
+ * part of the first reading->position positions of all ranks. */
 static int find_read(const struct reading *reading, uint32_t r, uint8_t *ret)
 {
 	const struct one_rank *rank = &reading->of[r];

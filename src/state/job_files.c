@@ -107,9 +107,8 @@ int keep_begin(const struct job *job, uint32_t *ret_id)
 
 #define SKIPPED_AT_ONCE 64
 
-/* Tells the engine which positions the epoch leaves out because of bad samples. A saved
- * order begins with the bindings of these positions, so only its first bindings are
- * read. */
+/* Tells job->epochs which positions the epoch leaves out because of bad samples. A saved
+ * order begins with these positions, so the rest of the order is not read. */
 static void has_skipped(struct job *job, uint32_t epoch)
 {
 	struct binding bindings[SKIPPED_AT_ONCE];
@@ -172,9 +171,8 @@ static int open_journal(struct job *job, enum journal_found *ret_found)
 		job->directory, &identity, replay, job, ret_found, &job->journal);
 }
 
-/* Appends to the journal the records that the last daemon did not write before it
- * ended. Effects that are no records need not be executed, because no reader is
- * connected and no file is open yet. */
+/* Appends to the journal the records that the last daemon did not write before it ended.
+ * Ignores other effects: no reader is connected, and no file is open yet. */
 static void make_up(struct job *job)
 {
 	struct effects effects;

@@ -8,12 +8,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Makes the epochs of a restored job from the orders in its directory. */
-
 /* --- reads ----------------------------------------------------------------------------- */
 
-/* Counts as read the bound positions before `end`, and all positions that the epoch
- * leaves out. */
+/* Counts as read the positions before `end` that have a sample, and all positions that
+ * the epoch leaves out because of bad samples. */
 static void take_before(struct order_data *data, uint32_t end)
 {
 	uint32_t k = 0;
@@ -21,8 +19,8 @@ static void take_before(struct order_data *data, uint32_t end)
 	for (uint32_t position = 0; position < end; position++)
 		if (data->samples[position] != 0)
 			data->reads[data->consumed++] = position;
-	/* Positions that the epoch leaves out are its first bindings. They count as
-	 * read, even if they are not before `end`. */
+	/* The order's first bindings are those of the positions that the epoch leaves
+	 * out. These positions count as read even if they are behind `end`. */
 	for (; k < data->bound && data->log[k] >> ORDER_POSITION_BITS == SERVED_SKIPPED;
 		k++) {
 		uint32_t position = order_log_entry_position(data->log[k]);
@@ -44,8 +42,8 @@ static bool take_runs(struct order_data *data, const struct checkpoint *from)
 }
 
 /* Keeps only the first reads of the order, as many as the job had made at the
- * checkpoint. Returns false if the order has fewer reads, or if a different hash shows
- * that they are not the reads before the checkpoint. */
+ * checkpoint. Returns false if the order has fewer reads, or if the hash shows that the
+ * order has other reads than the job had made. */
 static bool take_first(struct order_data *data, const struct epochs_point *point)
 {
 	uint64_t hash = 0;
@@ -116,7 +114,7 @@ static int load_order(struct job *job, struct restoring *restoring, uint32_t epo
 			" is no longer kept, allowed: later epochs (keep_epochs = "
 			"%" PRIu32 ")",
 			epoch, job->config.keep_epochs);
-	/* no order was saved, because none of the epoch's positions was ever bound */
+	/* the order was not saved, because no position of the epoch had a sample */
 	if (err == -ENOENT)
 		err = empty_order(edition, ret);
 	if (err == -EINVAL)
@@ -135,8 +133,8 @@ static bool next_order(struct job *job, uint32_t *epoch, struct order *ret)
 	return *epoch != UINT32_MAX;
 }
 
-/* Opens wait meanwhile, so no position is bound. Readers may still close files: the
- * engine adds these reads to the order in memory, after those that are saved here. */
+/* Opens wait meanwhile, so no position gets a sample. Readers may still close files:
+ * job->epochs adds these reads to the order in memory, after the reads saved here. */
 int restore_save_live(struct job *job, struct restoring *restoring)
 {
 	uint32_t epoch = UINT32_MAX;
@@ -187,7 +185,7 @@ int restore_load(struct job *job, const char *path, uint32_t epoch, uint32_t bou
 		consumed, ret_reason, ret);
 }
 
-/* Saves the order for the journal's next segment. Makes the epoch. Takes over `data`. */
+/* Makes the epoch. Saves its order for the journal's next segment. Takes over `data`. */
 static int make_epoch(struct job *job, struct restoring *restoring, uint32_t epoch,
 	bool drains, struct order_data *data, struct epoch **ret)
 {
@@ -229,9 +227,9 @@ static int make_running(struct job *job, struct restoring *restoring, struct epo
 	return make_epoch(job, restoring, epoch, false, &data, ret);
 }
 
-/* Makes the epoch that was draining at the checkpoint. Leaves *ret unchanged if there
- * was none, if the job goes to restoring->at_epoch, or if the order of the draining
- * epoch is gone, or has other reads than the checkpoint: then only the running epoch
+/* Makes the draining epoch of the checkpoint. Leaves *ret unchanged if there was none,
+ * or if the job goes to restoring->at_epoch. Also leaves *ret unchanged if the epoch's
+ * order is gone, or has other reads than the checkpoint: then only the running epoch
  * continues. */
 static int make_draining(struct job *job, struct restoring *restoring, struct epoch **ret)
 {

@@ -19,8 +19,8 @@
  *   Flow: the scheduler adds a job: keep_begin -> keep_restore -> import_for_job.
  *         It restores a job: restore_check -> restore_make -> epochs_restored.
  *   Owns: the files of the job's directory.
- *   Threads: the clerk, or, before other threads know the job, the thread that adds the job;
- *            unless a comment says otherwise.
+ *   Threads: the clerk, a thread of the scheduler. Before other threads know a job, the
+ *            thread that adds the job. Exceptions are noted at the functions.
  *   Locks: takes job->lock.   Errors: -errno.
  */
 
@@ -28,9 +28,8 @@ struct checkpoint;
 
 struct restoring {
 	struct checkpoint *from;
-	/* If `at` is true, the job goes to at_epoch and at_position, not to the point
-	 * of the checkpoint, and all bound positions before at_position count as
-	 * read. */
+	/* If `at` is true, the job goes to at_epoch and at_position, not to the point of
+	 * the checkpoint. Earlier positions that have a sample then count as read. */
 	bool at;
 	uint32_t at_epoch, at_position;
 	char message[600]; /* reason of a failure, or "" */
@@ -51,9 +50,11 @@ int restore_failed(struct restoring *restoring, const char *what, int err);
 
 /* --- restore_orders.c: the orders of a restored job --- */
 
-/* The epochs with which a restored job continues, and the orders in its directory. */
+/* The epochs with which a restored job continues, and the orders in its directory.
+ * draining: an epoch that slow readers still read while `running` has begun; NULL:
+ * none. */
 struct restored {
-	struct epoch *running, *draining; /* draining: NULL if none drains */
+	struct epoch *running, *draining;
 	struct epochs_order_file *orders;
 	size_t n_orders;
 };
@@ -62,15 +63,15 @@ struct restored {
  * caller has called epochs_hold, so opens wait. */
 must_check int restore_save_live(struct job *job, struct restoring *restoring);
 /* Makes the epochs with which the job continues, and saves their orders for the
- * journal's next segment. The caller has called epochs_hold. Afterwards it passes the
- * fields of *ret to the engine, or calls restored_free. */
+ * journal's next segment. The caller has called epochs_hold, and afterwards passes the
+ * fields of *ret to epochs_restored, or calls restored_free. */
 must_check int restore_make(
 	struct job *job, struct restoring *restoring, struct restored *ret);
 void restored_free(struct restored *restored);
-/* Makes an epoch from the order in the file `path`. If path is NULL, uses the order
- * that was saved when the epoch ended. bound, consumed: numbers of bindings and reads
- * of the order that the epoch gets. -EINVAL: the order is missing or can't be used, for
- * the reason *ret_reason. */
+/* Makes an epoch from the order in the file `path`. If path is NULL, uses the order that
+ * was saved when the epoch ended. bound, consumed: how many of the order's bindings
+ * (choices of a sample for a position), and how many of its reads, the epoch gets.
+ * -EINVAL: the order is missing or can't be used, for the reason *ret_reason. */
 must_check int restore_load(struct job *job, const char *path, uint32_t epoch,
 	uint32_t bound, uint32_t consumed, const char **ret_reason, struct epoch **ret);
 
@@ -120,7 +121,7 @@ must_check int import_log(
 /* Makes the job's directory. Sets *ret_id to the saved id of the job's name; 0: none
  * was saved. */
 must_check int keep_begin(const struct job *job, uint32_t *ret_id);
-/* Opens the journal, and rebuilds the engine from the journal and the orders. */
+/* Opens the journal, and rebuilds job->epochs from the journal and the saved orders. */
 must_check int keep_restore(struct job *job);
 must_check int keep_id(const struct job *job);
 must_check int keep_ini(const struct job *job);

@@ -16,8 +16,8 @@
  * these tables.
  *
  *   Flow: any module counts; src/files prints.
- *   Threads: any. Each thread has its own counters, and stats_get adds them up; a gauge is a
- *         single value.
+ *   Threads: any. Each thread has its own counters, and stats_get adds them up; a gauge
+ *         is a single value.
  *   Errors: none.
  */
 
@@ -180,7 +180,7 @@ static inline bool stats_is_counter(enum stat_id stat)
 	return kinds[stat] == COUNTER;
 }
 
-/* The counts of this thread, indexed by stat_id; NULL: this thread has counted nothing yet. */
+/* The counts of this thread, indexed by stat_id; NULL: nothing was counted yet. */
 extern _Thread_local _Atomic uint64_t *stats_own;
 void stats_add_first(enum stat_id stat, uint64_t n);
 

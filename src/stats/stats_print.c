@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Prints counters, gauges and histograms: as text, as JSON, for Prometheus, for the man page. */
+/* Prints counters, gauges and histograms: as text, as JSON, for Prometheus and mdoc. */
 
 enum kind { COUNTER, GAUGE };
 

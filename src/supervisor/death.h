@@ -5,6 +5,6 @@
 
 #include <stdbool.h>
 
-/* Called by each engine when it starts. If the previous engine died (has_died), writes
- * the cause to the log and to kept()->reason. */
+/* Each engine (the process that serves the mount) calls this function when it starts.
+ * Writes to the log and to kept()->reason why the previous engine died (has_died). */
 void death_tell(bool has_died);

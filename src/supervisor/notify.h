@@ -9,9 +9,9 @@
 #include <sys/un.h>
 
 /*
- * Sends systemd the messages that it expects from a service of Type=notify, as sd_notify(3)
- * describes: datagrams that consist of lines. Does nothing if systemd did not start the
- * service.
+ * Sends systemd the messages that it expects from a service of Type=notify, as
+ * sd_notify(3) describes: datagrams that consist of lines. Does nothing if systemd did
+ * not start the service.
  *
  *   Owns: a socket.   Threads: one.   Errors: ignored.
  */

@@ -12,7 +12,7 @@
  * does all other work.
  *
  *     joaderfs CONFIG MOUNTPOINT          the supervisor
- *       joaderfs --engine=S,P CONFIG ...  the engine: the same program, or a newer version of it
+ *       joaderfs --engine=S,P CONFIG ...  the engine: this program or a newer version
  *
  * S and P are the descriptors of the socket for the engine's messages, and of the shared
  * memory.
@@ -23,10 +23,10 @@
  *         exit status.
  *   Owns: copies of the descriptors of mounts, sockets and the lock; memory that it
  *         shares with the engine (base/kept.h).
- *   Threads: one. It allocates no memory after its start. Its only input is the messages of the
- *         engine, each of two numbers and possibly a descriptor.
- *   Errors: an exit status. After an engine has served, the supervisor logs nothing; the next
- *         engine logs errors.
+ *   Threads: one. It allocates no memory after its start. Its only input is the messages
+ *         of the engine, each of two numbers and possibly a descriptor.
+ *   Errors: an exit status. After an engine has served, the supervisor logs nothing; the
+ *         next engine logs errors.
  *
  * SIGTERM, SIGINT, SIGHUP, SIGQUIT and SIGXCPU make the engine end in order. If the
  * supervisor is killed, the engine gets SIGTERM. The supervisor kills an engine that
@@ -47,8 +47,7 @@ struct supervisor_config {
 	 * the engine serves the mount; 0: none */
 	int device;
 	/* Arguments of later engines, then NULL. The paths are absolute, because the
-	 * working directory may have changed. The supervisor sets again[1] as it sets
-	 * first[1]. */
+	 * working directory may have changed. The supervisor sets again[1], too. */
 	char **again;
 };
 

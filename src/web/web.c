@@ -34,7 +34,8 @@
 struct web {
 	const struct files_context *context;
 	struct MHD_Daemon *daemon;
-	/* events: epoll descriptor of libmicrohttpd; stop: an eventfd that ends the thread */
+	/* events: epoll descriptor of libmicrohttpd; stop: an eventfd that ends the
+	 * thread */
 	int events, stop;
 	bool running;
 	pthread_t thread;
@@ -159,8 +160,7 @@ static void served(void *context, struct MHD_Connection *connection, void **requ
 		visitors_served(&web->visitors, visitor);
 }
 
-/* Returns -errno after a failure, or -EIO if errno is 0: libmicrohttpd itself reports no
- * cause. */
+/* Returns -errno if the start fails; -EIO if libmicrohttpd has not set errno. */
 static int start_library(struct web *web, const struct sockaddr_storage *address)
 {
 	unsigned flags = MHD_USE_EPOLL;

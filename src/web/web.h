@@ -10,7 +10,8 @@
  * file metrics: in OpenMetrics if the request accepts it, else in Prometheus' format.
  * GET /dashboard.html returns the same page as the mount's file dashboard.html.
  *
- *   Flow: main starts the server when the mount exists, and ends it before the scheduler ends.
+ *   Flow: main starts the server when the mount exists, and ends it before the scheduler
+ *         ends.
  *   Threads: one of its own. Slow clients can't block others (visitors.h).
  *   Errors: logged.
  */

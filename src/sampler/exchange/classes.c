@@ -76,7 +76,7 @@ int classes_new(struct classes *classes, const uint32_t *labels, uint32_t n_ids)
 struct split {
 	struct classes *classes;
 	/* indexed by class; during counting: number of the class's ids that are in the
-	 * set; afterwards: the class to which these ids move */
+	 * set given to classes_split; afterwards: the class to which these ids move */
 	uint32_t *inside;
 };
 

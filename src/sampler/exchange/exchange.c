@@ -166,8 +166,8 @@ static int renumber(const struct exchange *e, struct sampler_set *set)
 		idset_free(&set->slots);
 		set->slots = slots;
 	}
-	/* A stream has the set from now on: when the slots change, put_in_place
-	 * (joining.c) updates the set. */
+	/* A stream has the set from now on. put_in_place (joining.c) updates the sets of
+	 * streams when the slots change, so `numbering` is not needed any more. */
 	slots_put(&set->numbering);
 	return 0;
 }
@@ -195,8 +195,7 @@ static void remove_stream(struct sampler *sampler, struct sampler_stream *stream
 	(void)sampler;
 	residency_refresh(residency, UINT32_MAX);
 	stream->member->stream = NULL;
-	/* A stream without remaining samples was counted in no need, so nothing has
-	 * changed. */
+	/* A stream without remaining samples was counted in no sample's need. */
 	if (stream->remaining)
 		residency_make_stale(residency);
 }

@@ -114,7 +114,8 @@ struct member {
 	struct residency *residency;
 	uint32_t column;		     /* index in residency->columns */
 	const struct sampler_stream *stream; /* NULL between epochs */
-	sample_id drawn;		     /* the stream's draw in this round */
+	/* the id that the stream has drawn in this round */
+	sample_id drawn;
 	/* never changes, so it may be read without the lock */
 	roaring_bitmap_t *selection;
 	atomic_uint references;
@@ -136,7 +137,7 @@ struct node {
 /* The sample is no candidate for the member: the member's stream does not need the
  * sample, or the sample's class has no other id. */
 #define NODE_OUT NONE
-/* The sample is no candidate: the member was given it after it came into the cache. */
+/* The sample is no candidate: the member was given it since it came into the cache. */
 #define NODE_TAKEN (NONE - 1)
 
 struct resident {

@@ -208,7 +208,7 @@ static void put_in_place(struct exchange *e, struct sampler_joining *joining)
 		stream->owned->slots = left->slots;
 		left->slots = old;
 	}
-	slots_put(&e->slots); /* `joining` still holds them */
+	slots_put(&e->slots); /* `joining` still has a reference to the old slots */
 	e->slots = slots_hold(joining->refined);
 	for (size_t i = 0; i < e->n_residencies; i++)
 		residency_rebuild(e->residencies[i]);

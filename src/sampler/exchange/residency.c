@@ -101,7 +101,7 @@ int residency_join(struct residency *residency, struct member *member)
 }
 
 /* Removes the member, and frees its column. Resets the nodes of the column, so that a
- * later member does not find which samples this one was given. */
+ * later member of the column can get the samples that the removed member was given. */
 void residency_leave(struct residency *residency, struct member *member)
 {
 	residency_refresh(residency, UINT32_MAX);

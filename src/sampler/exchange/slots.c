@@ -51,8 +51,8 @@ static void place_ids(struct slots *slots, const struct classes *classes)
 		slots->of[id] = slot;
 		slots->id[slot] = id;
 	}
-	/* The loop has increased slots->first[class] to the end of the class; this
-	 * restores it. */
+	/* The loop above has moved slots->first[class] to the end of the class. The loop
+	 * below moves it back to the beginning. */
 	for (uint32_t class = 0; class < classes->n; class ++)
 		slots->first[class] -= classes->size[class];
 }
