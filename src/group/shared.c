@@ -6,9 +6,12 @@
 #include <errno.h>
 #include <string.h>
 
-/* The table peers->shared has the datasets whose samples this node shares with its
- * peers, and after a rescan also their previous editions, which running epochs still
- * read. This node prepares all samples of datasets that are not in the table. */
+/*
+ * The table peers->shared has the datasets whose samples this node shares with other
+ * nodes. After a rescan it also has the previous edition of a dataset, which running
+ * epochs still read. This node prepares all samples of datasets that are not in the
+ * table.
+ */
 
 /* Equal fingerprints mean samples with equal paths, sizes and ids. */
 static int make_fingerprint(struct dataset *dataset, uint64_t *ret)
