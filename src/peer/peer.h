@@ -14,9 +14,9 @@
  * tensors from its cache, and a client, which fetches tensors from other daemons.
  *
  *     node a                                                     node b
- *     peer_fetch -> client ==== connection: TLS, hellos ====>  server -> asked()
- *                     |         space, samples ...                          |
- *       done() <------+ <====== head and bytes of each, when ready ---------+ peer_answer
+ *    peer_fetch -> client ==== connection: TLS, hellos ====>  server -> asked()
+ *                    |         space, samples ...                          |
+ *      done() <------+ <====== head and bytes of each, when ready ---------+ peer_answer
  *
  *   Flow: peer_server_new -> asked() for each sample that a peer wants -> peer_answer or
  *         peer_refuse, once each -> peer_server_stop -> peer_server_free.

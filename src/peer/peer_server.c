@@ -403,7 +403,7 @@ void peer_server_stop(struct peer_server *server)
 	lock_take(&server->lock);
 	server->stopped = true;
 	lock_release(&server->lock);
-	send_answers(server); /* all connections have ended, so this frees the requests */
+	send_answers(server); /* no connection is left, so this frees the requests */
 }
 
 void peer_server_free(struct peer_server **server_)

@@ -12,9 +12,9 @@
  * Internals of the server: peer_server.c has the server's loop. peer_served.c has a
  * connection to a client.
  *
- *     accept -> peer_served_new -> handshake -> peer_served_event -> asked() -> peer_answer
- *                                                                                  |
- *     socket <- peer_served.answered <- peer_served_answer <- peer_server.answered (lock)
+ *  accept -> peer_served_new -> handshake -> peer_served_event -> asked() -> peer_answer
+ *                                                                               |
+ *  socket <- peer_served.answered <- peer_served_answer <- peer_server.answered (lock)
  *
  * Fields marked (lock) need the server's lock; only the loop's thread uses all others.
  */

@@ -49,7 +49,7 @@ struct peer_hello {
 	uint32_t version;
 	bool has_trust;		   /* the node has a secret or a certificate */
 	bool encrypts;		   /* bytes after the handshake are encrypted, too */
-	enum peer_verdict verdict; /* the server's verdict; a client sends PEER_WELCOME */
+	enum peer_verdict verdict; /* the server's; a client sends PEER_WELCOME */
 	uint64_t incarnation;
 	char name[PEER_NAME + 1];
 };
