@@ -19,7 +19,7 @@
  * that all daemons can reach (coord_engine.h). For each job and epoch the engine holds
  * the log: the samples that were drawn, divided into one feed per rank.
  *
- *   leader     (one daemon) draws rounds for all jobs of the group, ahead of the
+ *   leader     (one daemon) draws samples for all jobs of the group, ahead of the
  *              readers, and appends them to the logs:
  *              sampler -> place -> feeds of the ranks
  *   follower   (each daemon) reads the feeds of the ranks that it serves:
@@ -41,9 +41,9 @@
  * log from the journals of the nodes that read the log (tail()).
  *
  * Positions: the log of an epoch is a sequence of global mini-batches of `batch`
- * samples; the last one may be smaller. Of n samples in a mini-batch, rank r gets n /
- * ranks, and one more if r < n % ranks. A rank counts its own positions, from 0 in each
- * epoch.
+ * samples; the last mini-batch may be smaller. Of n samples in a mini-batch, rank r gets
+ * n / ranks, and one more if r < n % ranks. A rank counts its own positions, from 0 in
+ * each epoch.
  *
  *   Flow: coord_new, coord_add_job, coord_take_rank; then coord_step at the time that it
  *         returned, or when something changed, and the calls below as readers read.
@@ -105,7 +105,8 @@ struct coord_job {
 	uint32_t epoch;
 	const sample_id *log;
 	uint32_t n_log;
-	/* processes that read each rank; 0 means one; nodes may set it differently */
+	/* number of processes that read one rank; 0 means one; may differ between
+	 * nodes */
 	uint32_t local_ranks;
 };
 

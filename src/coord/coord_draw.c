@@ -10,9 +10,10 @@
 
 /*
  * The leader's drawing. A job's window is the number of samples that should be drawn
- * ahead of its readers. When half of the window or less is left, the leader draws rounds
- * for all jobs of the pool (the jobs of one dataset) whose window is not full, because
- * only jobs of the same round share samples. The leader appends whole mini-batches.
+ * ahead of its readers. When half of the window or less is left, the leader draws for
+ * all jobs of the pool (the jobs of one dataset) whose window is not full. These jobs
+ * draw in common rounds, because only jobs of the same round share samples. The leader
+ * appends whole mini-batches.
  */
 
 #define DRAW_MOST 8192 /* most samples drawn at once for a job */

@@ -10,10 +10,9 @@
  * Each function is atomic. There are two engines: one in the daemon's process
  * (coord_local.h), and one in a server that speaks the Redis protocol (coord_resp.h).
  *
- * An engine has these data, where an entry that `expires` is lost if it is not renewed
- * in time:
+ * An engine has the data below. An entry that `expires` is lost unless it is renewed:
  *
- *     lead        incarnation of the leader: expires            token, term
+ *     lead        incarnation of the leader (expires); token, term
  *     node        name -> incarnation, address, capacity        expires
  *     job         facts; epoch, next: the log's length          nodes that run it
  *     feed        (job, epoch, rank) -> samples by position
@@ -22,7 +21,7 @@
  *     ready       the last life of the engine in which the log was complete
  *     offers      (life, job, epoch, rank, base) -> samples   until the log is complete
  *     told        (node, name of a set) -> samples              expires
- *     reported    life -> nodes that have offered all they have
+ *     reported    life -> nodes that have offered all their samples
  *
  * A life of the engine ends when the engine restarts, or when a replica takes over. Each
  * life has a name (run). In a new life the data of the last seconds may be lost. While
@@ -78,8 +77,8 @@ struct coord_view {
 	char leader_name[COORD_NAME];
 	uint64_t term;
 	bool renewed; /* the leader's lease was renewed */
-	/* A number that changes when the answer of `jobs` may have changed, but not
-	 * when only leases of ranks have expired. */
+	/* A number that changes when the answer of `jobs` changes, except when a rank's
+	 * lease expires. */
 	uint64_t news;
 };
 

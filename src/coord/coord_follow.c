@@ -46,8 +46,8 @@ int coord_enter_jobs(struct coord *coord)
 			engine->context, coord->self.name, &job->facts, differs);
 		if (err && err != -EINVAL)
 			return err;
-		/* A refused job is accepted as soon as no node runs the group's job of
-		 * this name. */
+		/* A refused job is entered again later: the group accepts the job as
+		 * soon as no node runs the group's job of this name. */
 		job->enter_ns = err ? coord->now_ns + pause_ns : 0;
 		memcpy(job->refused, differs, sizeof(job->refused));
 		job->entered = err == 0;

@@ -41,8 +41,8 @@ struct held_rank {
 	struct coord_position sent, acked;
 };
 
-/* The samples that a rank received at consecutive positions up to `end`, since this node
- * began to read, or the log was repaired. */
+/* The samples that a rank has received in an epoch, at consecutive positions before
+ * `end`. check_came finds repeated samples by them. */
 struct came {
 	roaring_bitmap_t *ids; /* NULL: none */
 	struct coord_position end;
@@ -212,9 +212,9 @@ bool coord_is_quiet(const struct coord *coord);
 /* Notes that this node no longer serves the rank, and calls lost(). */
 void coord_lose_rank(struct coord *coord, struct held_job *job, uint32_t rank);
 
-/* Makes this node ask the engine to begin the epoch of `at`, if readers have got
- * samples of the epoch (at.position > 0): an engine that lost its data and was repaired
- * may not know that the epoch has begun. */
+/* Makes this node ask the engine to begin the epoch of `at` if readers have got samples
+ * of the epoch (at.position > 0). An engine that lost its data and was repaired may not
+ * know that the epoch has begun. */
 static inline void coord_note_begun(struct held_job *job, struct coord_position at)
 {
 	if (at.position > 0 && at.epoch > job->wanted)

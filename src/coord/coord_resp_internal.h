@@ -44,7 +44,7 @@ struct coord_resp {
 	redisReplyObjectFunctions *makes, counts;
 	/* taken: bytes of memory of the reply being read; most: limit of `taken` */
 	size_t taken, most;
-	bool too_much; /* the reply being read exceeded the limit */
+	bool too_much;		  /* the reply being read exceeded the limit */
 	struct resp_chunks *logs; /* known chunks, of at most two epochs of each job */
 	size_t n_logs;
 };

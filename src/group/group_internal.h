@@ -31,7 +31,7 @@ struct otherwise {
 };
 
 /* A job of the scheduler that is a rank of a training. group->lock protects the fields
- * with (lock) as it protects the fields of struct group. */
+ * with (lock): the group's thread takes it to write, other threads to read. */
 struct group_rank {
 	TAILQ_ENTRY(group_rank) link;
 	struct sched_job *job; /* a reference */
@@ -69,8 +69,8 @@ struct group {
 	atomic_bool stopping;
 	bool runs;
 	pthread_t thread;
-	/* Only the group's thread changes the fields below. It takes the lock to write
-	 * them. Other threads take the lock to read them. */
+	/* The group's thread changes the fields below, and takes the lock to write them.
+	 * Other threads take the lock to read them. */
 	struct lock lock;
 	TAILQ_HEAD(, group_rank) ranks;
 	struct coord_status status, was;

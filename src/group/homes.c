@@ -68,9 +68,9 @@ static bool has_this_node(const struct home *homes, size_t n)
 	return false;
 }
 
-/* Makes the table for place_home, without nodes with is_bad. ret_at[i]: index in `homes`
- * of the table's node i. Returns NULL if there is no memory, or after an error that was
- * logged. */
+/* Makes the table for place_home from the homes without is_bad. ret_at[i]: index in
+ * `homes` of the table's node i. Returns NULL if there is no memory, or after an error
+ * that was logged. */
 static struct place *make_place(const struct home *homes, size_t n, uint32_t *ret_at)
 {
 	struct place_node *nodes = calloc(n + 1, sizeof(*nodes));

@@ -12,7 +12,7 @@
 
 /* The file <state>/incarnation has a random number that identifies this start of the
  * daemon. Only one daemon at a time can use a state directory. So the daemon that wrote
- * the number before is dead, and this daemon may take over its leases. */
+ * the previous number is dead, and this daemon may take over its leases. */
 
 static uint64_t read_before(const char *path)
 {

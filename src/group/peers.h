@@ -64,8 +64,8 @@ struct peers {
 	struct peer_trust *trust;
 	struct peer_server *server;
 	struct peer_client *client;
-	/* Only the group's thread changes the fields below. It takes the lock to write
-	 * them. Other threads take the lock to read them. */
+	/* The group's thread changes the fields below, and takes the lock to write them.
+	 * Other threads take the lock to read them. */
 	struct lock lock;
 	struct home *homes;
 	size_t n_homes;

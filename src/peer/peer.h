@@ -125,9 +125,10 @@ struct peer_tensor {
 	size_t head_bytes; /* at most PEER_HEAD */
 	/*
 	 * fd >= 0: the bytes are in this file from `offset` on, and are sent by
-	 * sendfile(2). They must never change, not even after the release. fd -1: the
-	 * bytes are in memory at `bytes`. For peers on loopback, memory is faster than
-	 * sendfile, because the kernel passes memory on in pieces larger than a page.
+	 * sendfile(2). These bytes must never change, not even after the release. fd -1:
+	 * the bytes are in memory at `bytes`. For peers on loopback, memory is faster
+	 * than sendfile, because the kernel passes memory on in pieces larger than a
+	 * page.
 	 */
 	int fd;
 	uint64_t offset;
@@ -208,10 +209,10 @@ struct peer_fetch {
 };
 
 /*
- * Fetches a sample from a node. Fetches that wait for the connection or for the
- * client's thread are sent together. When a connection breaks or can't be made, its
- * fetches fail at once, and so do new ones until the client connects again: after 10
- * ms, then after twice as long each time, up to 2 s. If peer_fetch returns an error
+ * Fetches a sample from a node. Fetches that wait for the connection or for the client's
+ * thread are sent together. When a connection breaks or can't be made, its fetches fail
+ * at once. New fetches also fail at once during the following pause: 10 ms, and twice as
+ * long after each further failure, up to 2 s. If peer_fetch returns an error
  * (-EHOSTDOWN, -ECANCELED, -ENOMEM), done() is not called.
  */
 must_check int peer_fetch(struct peer_client *client, const struct peer_fetch *fetch);

@@ -32,7 +32,7 @@ struct peer_link {
 	bool waits_to_send; /* epoll reports when the socket accepts bytes */
 	bool wants_to_send; /* TLS waits until the socket accepts more bytes */
 	bool by_kernel;	    /* the kernel encrypts sent bytes */
-	/* bytes sent with TLS's current key, and their limit */
+	/* n_sent: bytes sent with TLS's current key; key_lasts: limit of n_sent */
 	uint64_t n_sent, key_lasts;
 	const char *why;
 	char text[128]; /* the text of `why`, unless `why` is a constant */
@@ -64,8 +64,8 @@ bool peer_link_has_more(const struct peer_link *link);
  * once. After EAGAIN the caller must send the same bytes again. */
 must_check ssize_t peer_link_send(
 	struct peer_link *link, const struct iovec parts[static 2], bool more);
-/* Sends bytes as peer_link_send does: first those of `front`, then n bytes of the file
- * from `offset` on. Returns -1 with ENODATA if the file is too short. */
+/* Sends bytes as peer_link_send does: first the bytes of `front`, then n bytes of the
+ * file from `offset` on. Returns -1 with ENODATA if the file is too short. */
 must_check ssize_t peer_link_send_file(struct peer_link *link, const struct iovec *front,
 	int file, uint64_t offset, uint64_t n);
 

@@ -136,7 +136,7 @@ static SSL_SESSION *make_session(SSL *tls)
 }
 
 /* Callback of the client: offers the session made from the secret. The server refuses a
- * client that offers none. */
+ * client that offers no session. */
 static int offer_secret(SSL *tls, const EVP_MD *digest, const unsigned char **ret_id,
 	size_t *ret_n, SSL_SESSION **ret)
 {

@@ -199,8 +199,9 @@ static int compare_fill(const void *a_, const void *b_)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* Gives the samples that no node has to nodes whose ranks need more than the node has,
- * the smallest lack first. Nodes that still lack samples go to the heap `lack`. */
+/* Distributes the samples that no node has. They go to nodes whose ranks need more
+ * samples than the node has, the smallest lack first. Nodes that still lack samples go
+ * to the heap `lack`. */
 static void fill(
 	struct locality *locality, const struct locality_batch *batch, uint32_t nowhere)
 {

@@ -26,7 +26,7 @@
  * with 8 nodes, one case in 80 needs one pair more than the sweep.
  *
  * If m mini-batches are assigned together, fewer samples move, by a factor of about the
- * square root of m: the caller concatenates the samples and adds up the counts.
+ * square root of m. For this the caller concatenates the samples and adds up the counts.
  *
  *   Flow: locality_new -> locality_assign for each mini-batch.
  *   Threads: the caller serialises the calls.   Locks, clock, files, random numbers:
@@ -38,7 +38,7 @@
 
 struct locality;
 
-/* The numbers are limits for each mini-batch of locality_assign. */
+/* Allocates memory for mini-batches of at most these sizes. */
 must_check int locality_new(
 	uint32_t n_nodes, uint32_t n_ranks, uint32_t n_samples, struct locality **ret);
 void locality_free(struct locality **locality);
