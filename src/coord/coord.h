@@ -215,9 +215,9 @@ void coord_leave(struct coord *coord);
  * batch than ranks, a log longer than the job, or a name that is not allowed; -ENOMEM.
  */
 must_check int coord_add_job(struct coord *coord, const struct coord_job *job);
-/* Removes a job that this node runs no more. The group forgets the job when no node
- * runs it. -ENOENT: no such job. Other errors: the engine could not be told, so the job
- * stays, but this node serves none of its ranks. */
+/* Removes a job that this node runs no more. The group forgets the job when no node runs
+ * it. -ENOENT: no such job. Other errors: the engine could not be told, so the job
+ * stays, but this node serves none of the job's ranks. */
 must_check int coord_remove_job(struct coord *coord, const char *job);
 
 /*
@@ -265,8 +265,8 @@ struct coord_status {
 	/* lives of the engine (coord_engine.h) that this node has seen */
 	uint64_t lives;
 	uint64_t repairs; /* repairs that this node made as leader */
-	/* times that this node stopped leading because a heartbeat did not renew its
-	 * lease */
+	/* times that this node stopped leading because a heartbeat did not renew the
+	 * leader's lease */
 	uint64_t fenced;
 	uint64_t drawn; /* samples appended by this node as the leader */
 	uint64_t skips; /* calls of coord_calls.skipped */

@@ -32,8 +32,8 @@ static uint32_t room_of(const struct drawn_job *job)
 	return room < left ? room : left;
 }
 
-/* The leader must know on which nodes the ranks are before it assigns samples. So a
- * training's first draw waits, for one ttl at most, until each rank has a node. */
+/* The leader assigns samples by the nodes of the ranks. So a training's first draw
+ * waits, for one ttl at most, until each rank has a node. */
 static bool waits_for_ranks(const struct coord *coord, const struct drawn_job *job)
 {
 	if (job->epoch > 0 || job->next > 0 || coord->n_live < 2 ||

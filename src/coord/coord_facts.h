@@ -14,7 +14,7 @@ bool coord_facts_differ(const struct coord_job *here, const struct coord_job *th
 	uint64_t n_there, char text[COORD_TEXT]);
 
 /* Tells whether the group's log, with `next` samples in `epoch`, ends before the
- * position at which the job `here` begins. `text` then describes both positions. */
+ * position at which the job `here` begins. If so, `text` describes both positions. */
 bool coord_is_behind(const struct coord_job *here, uint32_t epoch, uint32_t next,
 	char text[COORD_TEXT]);
 

@@ -14,10 +14,12 @@ struct filling {
 	const struct coord_job *facts;
 	const struct coord_offers *offers;
 	uint32_t n;
-	/* base, end: length of the epoch's log before and after the repair */
+	/* base: length of the epoch's log before the repair; end: length after the
+	 * repair */
 	uint32_t epoch, base, end;
 	roaring_bitmap_t *remaining;
-	/* [ranks]: samples in [base, end); SAMPLE_NONE: not filled yet */
+	/* ids[r]: samples of rank r between `base` and `end`; SAMPLE_NONE: not filled
+	 * yet */
 	sample_id **ids;
 };
 

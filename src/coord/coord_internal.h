@@ -63,8 +63,8 @@ struct held_job {
 	uint64_t open_ns;     /* when engine->open may be called again */
 	struct held_rank *ranks;
 	struct came *came; /* [ranks] */
-	/* [ranks]: serving nodes and cursors, as the engine last told; NULL: not
-	 * known */
+	/* as the engine last told; NULL: not known. owners[r]: node that serves rank r;
+	 * cursors[r]: cursor of rank r */
 	uint64_t *owners;
 	struct coord_position *cursors;
 };
@@ -87,7 +87,7 @@ struct drawn_job {
 	uint32_t ahead;	    /* samples drawn beyond the fastest reader */
 	uint32_t window;    /* samples that should be drawn ahead */
 	uint32_t wants;	    /* samples to draw now */
-	uint64_t consumed;  /* samples, by all ranks in all epochs */
+	uint64_t consumed;  /* samples consumed by all ranks in all epochs */
 	uint64_t measured_ns;
 	double rate;	  /* samples consumed per second */
 	uint64_t *owners; /* [ranks]: the node that serves the rank; 0: none */

@@ -47,7 +47,7 @@ struct group_rank {
 	uint64_t told_ns; /* when a wait was last logged; 0: never */
 	bool refused;	  /* the group refuses the job, and this was logged */
 	bool gone;	  /* used in sync_jobs: the scheduler has removed the job */
-	/* another node serves the rank, or this node failed to take it again */
+	/* another node serves the rank, or this node failed to take the rank again */
 	bool lost;
 	bool lent; /* readers on this node get no new samples (sched_feed_lend) */
 	bool bad;  /* the job did not accept the last samples, and this was logged */

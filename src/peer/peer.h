@@ -174,8 +174,8 @@ void peer_client_free(struct peer_client **client);
  */
 must_check int peer_client_node(struct peer_client *client, const char *name,
 	const char *address, uint32_t *ret_node);
-/* Ends the connection to a node that is gone. Fetches from it fail at once (-EHOSTDOWN)
- * until peer_client_node is called for the node again. */
+/* Ends the connection to a node that is gone. Fetches from the node fail at once
+ * (-EHOSTDOWN) until peer_client_node is called for the node again. */
 void peer_client_forget(struct peer_client *client, uint32_t node);
 
 /*

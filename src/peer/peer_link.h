@@ -46,7 +46,7 @@ must_check int peer_link_secure(struct peer_link *link, struct peer_trust *trust
  * while the handshake waits for the socket. -EACCES: one end refuses the other's
  * proof. */
 must_check int peer_link_shake(struct peer_link *link, const struct peer_trust *trust);
-/* Ends TLS; plain bytes follow. Both ends must do this at the same byte of the
+/* Ends TLS; plain bytes follow. Both ends must end TLS at the same byte of the
  * stream. */
 void peer_link_end_tls(struct peer_link *link);
 /* Lets epoll report `data` when the socket has bytes to read, and, if waits_to_send,
