@@ -99,14 +99,12 @@ struct coord_job {
 	 * `epoch`, `log` and `n_log` tell where the job begins if it is new to the group
 	 * (an import): the first n_log samples of `epoch` were consumed elsewhere, and
 	 * `log` has them in order. A group that has the job with a shorter log refuses
-	 * the job. Nodes may set these three fields differently, or not at all (NULL,
-	 * 0).
+	 * the job. Nodes may set these fields differently, or not at all (NULL, 0).
 	 */
 	uint32_t epoch;
 	const sample_id *log;
 	uint32_t n_log;
-	/* number of processes that read one rank; 0 means one; may differ between
-	 * nodes */
+	/* processes that read one rank; 0 means one; may differ between nodes */
 	uint32_t local_ranks;
 };
 
@@ -140,8 +138,7 @@ struct coord_calls {
 	 */
 	int (*fed)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t base, const sample_id *ids, uint32_t n);
-	/* Tells that this node no longer serves the rank: fed() is no longer called for
-	 * the rank. */
+	/* Tells that this node no longer serves the rank: calls of fed() have ended. */
 	void (*lost)(void *context, const char *job, uint32_t rank);
 	/* Returns 1 + the job's last epoch in the local journal; 0: the journal has
 	 * none. */
@@ -265,8 +262,7 @@ struct coord_status {
 	/* lives of the engine (coord_engine.h) that this node has seen */
 	uint64_t lives;
 	uint64_t repairs; /* repairs that this node made as leader */
-	/* times that this node stopped leading because a heartbeat did not renew the
-	 * leader's lease */
+	/* times that a heartbeat did not renew this node's lease to lead */
 	uint64_t fenced;
 	uint64_t drawn; /* samples appended by this node as the leader */
 	uint64_t skips; /* calls of coord_calls.skipped */
@@ -304,8 +300,7 @@ struct coord_rank_status {
 must_check int coord_rank_status(const struct coord *coord, const char *job,
 	uint32_t rank, struct coord_rank_status *ret);
 
-/* Returns the live nodes, including this node, sorted by name; valid until the next
- * step. */
+/* Returns the live nodes, this node too, sorted by name; valid until the next step. */
 const struct coord_node *coord_members(const struct coord *coord, size_t *ret_n);
 /* Returns the nodes that are not live and have not left; valid until the next step. */
 const struct coord_node *coord_silent(const struct coord *coord, size_t *ret_n);

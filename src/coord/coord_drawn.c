@@ -91,9 +91,8 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
 	return 0;
 }
 
-/* Gives the sampler the samples that the job has yet to draw (remaining_j in coord.h).
- * The stream gets a new number, so that later draws do not repeat earlier random
- * numbers. */
+/* Gives the sampler the samples that the job has yet to draw (remaining_j in coord.h). A
+ * new stream number prevents that later draws repeat earlier random numbers. */
 static int rebuild(struct coord *coord, struct drawn_job *job)
 {
 	roaring_bitmap_t *remaining = roaring_bitmap_copy(job->facts.ids);
@@ -142,8 +141,8 @@ static int need_pool(
 	return 0;
 }
 
-/* Checks the samplers' memory, which grows with the largest id of each job. -EBADE: a
- * job has an id that no dataset can have; -E2BIG: the sum of the largest ids exceeds
+/* Checks the samplers' memory, which grows with each job's largest id. -EBADE: a job has
+ * an id that no dataset can have; -E2BIG: the sum of the largest ids exceeds
  * most_ids. */
 static int check_size(const struct coord *coord)
 {
@@ -211,8 +210,7 @@ static struct drawn_job *find_drawn(struct coord *coord, const char *name)
 	return NULL;
 }
 
-/* Measures job->rate, the number of samples per second that all ranks together
- * consume. */
+/* Measures job->rate, the samples per second that all ranks together consume. */
 static void measure(
 	struct coord *coord, struct drawn_job *job, const struct coord_engine_job *log)
 {

@@ -77,8 +77,7 @@ struct coord_view {
 	char leader_name[COORD_NAME];
 	uint64_t term;
 	bool renewed; /* the leader's lease was renewed */
-	/* A number that changes when the answer of `jobs` changes, except when a rank's
-	 * lease expires. */
+	/* changes with the answer of `jobs`, except when a rank's lease expires */
 	uint64_t news;
 };
 
@@ -101,7 +100,6 @@ struct coord_engine_jobs {
 void coord_engine_jobs_free(struct coord_engine_jobs *jobs);
 int coord_jobs_by_name(const void *a, const void *b);
 
-/* The nodes and jobs of the group. */
 struct coord_look {
 	struct coord_node
 		/* the live nodes, sorted by name, then the nodes that are not live */
@@ -162,9 +160,9 @@ void coord_offers_free(struct coord_offers *offers);
 struct coord_engine {
 	void *context;
 	bool alone; /* no other node can reach the engine */
-	/* Renews the leases of the node and of its ranks for another ttl. Renews the
-	 * leader's lease if the token is the newest leader's. Moves the ranks' cursors
-	 * forward. */
+	/* Renews the leases of the node and of its ranks for another ttl, and moves the
+	 * ranks' cursors forward. Renews the leader's lease if the token is the newest
+	 * leader's. */
 	int (*beat)(void *context, const struct coord_beat *beat, struct coord_view *ret);
 	/* Gives back a rank's lease. If `job` is NULL, gives back the node's lease, and
 	 * the leader's lease if the node leads. */

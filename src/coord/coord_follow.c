@@ -321,8 +321,7 @@ static void read_again(struct coord *coord, bool any, bool more, bool failed)
 	due_at(coord, coord->read_ns);
 }
 
-/* Tells whether the engine returned no samples, although the log has more for the
- * rank. */
+/* Tells whether the engine returned no samples, although the rank's feed has more. */
 static bool is_missing(const struct coord *coord, const struct coord_read *read)
 {
 	const struct held_job *job = coord_find_job(coord, read->job);

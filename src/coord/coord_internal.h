@@ -13,7 +13,7 @@
 #include <sys/queue.h>
 
 /*
- * Declares what the coordinator's files share. coord.h explains the log, feeds, leases
+ * Declarations for the coordinator's files. coord.h explains the log, feeds, leases
  * and cursors.
  *
  *   heartbeat   the call engine->beat, which renews the node's leases and sends its
@@ -285,8 +285,7 @@ void coord_resign(struct coord *coord);
 /* Updates the leader's list of jobs. Finds the samples that each job has yet to draw
  * (remaining_j in coord.h), unless its sampler has them. */
 must_check int coord_survey(struct coord *coord);
-/* Forgets the samples that each job has yet to draw. The next coord_survey finds them
- * again. */
+/* Forgets the samples that each job has yet to draw; coord_survey finds them again. */
 void coord_drop_streams(struct coord *coord);
 void coord_drop_drawn(struct coord *coord);
 /* Removes the first `next` samples of an epoch's log from `ids`. -ESTALE: the log has
@@ -296,8 +295,7 @@ must_check int coord_subtract_log(struct coord *coord, const struct coord_job *f
 
 /* --- coord_draw.c ----------------------------------------------------------------------- */
 
-/* Draws for jobs whose log is not far enough ahead of the readers, and appends the
- * samples. */
+/* Draws for jobs whose log is too short for their readers, and appends the samples. */
 must_check int coord_draw(struct coord *coord);
 
 /* --- coord_resident.c ------------------------------------------------------------------- */
@@ -308,8 +306,7 @@ must_check int coord_draw(struct coord *coord);
 must_check int coord_tell_resident(struct coord *coord);
 /* Tells the pool's sampler which samples are in any node's cache. */
 must_check int coord_update_resident(struct coord *coord, struct pool *pool);
-/* Updates pool->lacked, the samples that are not in the cache of their home
- * (place.h). */
+/* Updates pool->lacked, the samples that their home's cache (place.h) lacks. */
 must_check int coord_update_lacked(struct coord *coord, struct pool *pool);
 /* Notes samples as recently drawn: they are on their way to a cache. */
 void coord_note_drawn(struct pool *pool, const sample_id *ids, size_t n);

@@ -48,8 +48,7 @@ void local_feed_free(struct local_feed *feed)
 	free(feed);
 }
 
-/* Begins the epoch. Keeps only the feeds of the previous epoch, which ranks may still
- * read. */
+/* Begins the epoch. Keeps the previous epoch's feeds, which ranks may still read. */
 static void begin_epoch(struct local_job *job, uint32_t epoch)
 {
 	job->epoch = epoch;

@@ -132,8 +132,7 @@ int coord_tell_resident(struct coord *coord)
 
 /* --- the leader ------------------------------------------------------------------------- */
 
-/* Forgets drawn samples after 4 to 8 ttl, because the samples have come to a cache by
- * that time. */
+/* Forgets drawn samples after 4 to 8 ttl. By that time caches have the samples. */
 static void forget_fresh(struct coord *coord, struct pool *pool)
 {
 	uint64_t age_ns = coord->now_ns - pool->fresh_ns;

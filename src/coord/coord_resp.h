@@ -46,8 +46,7 @@ void coord_resp_free(struct coord_resp **resp);
 const struct coord_engine *coord_resp_engine(struct coord_resp *resp);
 
 /* Checks that the server accepts the user, and changes nothing. said: the server's
- * maxmemory-policy; after an error the server's refusal, such as "refuses AUTH"; "": not
- * known. */
+ * maxmemory-policy, "" if not known; after an error the server's refusal. */
 must_check int coord_resp_look(struct coord_resp *resp, char said[COORD_TEXT]);
 /*
  * Makes the group forget a dead node, or a training that no live node runs. For

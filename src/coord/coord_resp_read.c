@@ -13,11 +13,10 @@
 #include <string.h>
 
 /*
- * A log is a sequence of chunks, one per append. A chunk has the samples of the first
- * rank, then the samples of the second rank, and so on. The list of chunks is fetched
- * once and then extended. A rank reads a part of each chunk; the parts of all reads are
- * fetched together. If a chunk is missing, the log was deleted, and the list is fetched
- * again.
+ * A log is a sequence of chunks, one per append. A chunk has the samples of rank 0,
+ * then the samples of rank 1, and so on. The list of chunks is fetched once and then
+ * extended. A rank reads a part of each chunk; the parts of all reads are fetched
+ * together. If a chunk is missing, the log was deleted, and the list is fetched again.
  */
 
 #define CHUNKS_AT_ONCE 256

@@ -266,9 +266,8 @@ static int step(struct coord *coord)
 		return err;
 	due_at(coord, coord->beat_ns);
 	if (any_not_entered(coord)) {
-		/* The engine has lost jobs since the look. A report now would lack
-		 * samples of these jobs, so the next step first enters the jobs
-		 * again. */
+		/* The engine has lost jobs since the look. A report now would lack their
+		 * samples, so the next step first enters these jobs again. */
 		due_at(coord, coord->now_ns + coord->pace_ns / 64);
 		return 0;
 	}

@@ -33,7 +33,6 @@ struct coord_tls_files {
 
 struct coord_tls;
 
-/* Checks that the files can be used. */
 must_check int coord_tls_check(
 	const struct coord_tls_files *files, char message[COORD_TLS_MESSAGE]);
 /* The caller keeps the socket, which becomes non-blocking. */

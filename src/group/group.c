@@ -34,8 +34,7 @@ static void wake(void *context)
 	const struct group *group = context;
 	const uint64_t one = 1;
 	ssize_t n = write(group->wake, &one, sizeof(one));
-	/* if the eventfd's counter is full, the write fails, but the thread wakes all
-	 * the same */
+	/* if the eventfd's counter is full, the write fails, but the thread wakes */
 	(void)n;
 }
 

@@ -23,8 +23,7 @@ struct sched_job;
 #define GROUP_MEMBERS 1024 /* most live nodes that are printed */
 #define GROUP_SILENT 32	   /* most silent nodes that are printed */
 
-/* The positions of an epoch at which the group has other samples than this node's
- * journal. */
+/* Positions of an epoch at which this node's journal and the group's log differ. */
 struct otherwise {
 	uint32_t epoch;
 	roaring_bitmap_t *positions; /* NULL: none */
@@ -98,8 +97,7 @@ struct coord_calls group_calls(struct group *group);
 /* Adds ranks for new jobs, removes the ranks of removed jobs, asks for lost ranks again,
  * and calls group_commit. */
 void group_sync(struct group *group);
-/* Tells the coordinator which epochs readers want, and which positions they have
- * consumed. */
+/* Tells the coordinator which epochs readers want, and the consumed positions. */
 void group_commit(struct group *group);
 /* Tells the jobs whether the engine can be reached, and whether opens should fail. */
 void group_tell_away(struct group *group);
@@ -143,6 +141,5 @@ const char *group_rank_text(
 
 /* --- hinders.c --------------------------------------------------------------------------- */
 
-/* Prints one line "hinders ..." for each reason why readers wait, or nodes share fewer
- * samples. */
+/* Prints a line "hinders ..." for each reason why readers wait, or nodes share less. */
 void group_print_hindrances_locked(const struct group *group, FILE *out);

@@ -33,8 +33,8 @@ static bool is_same(const struct peers *peers, const struct coord_node *members,
 	return k == peers->n_homes;
 }
 
-/* Lists the members that accept connections, and so can be homes. Returns their number,
- * or -ENOMEM. */
+/* Lists the members that accept connections: they can be homes. Returns their number, or
+ * -ENOMEM. */
 static ssize_t make_homes(const struct peers *peers, const struct coord_node *members,
 	size_t n, struct home **ret)
 {
@@ -275,8 +275,8 @@ static bool serves_a_rank(const struct coord_batch *batch, const struct home *ho
 }
 
 /* Makes the table for place_home from the nodes that serve a rank of the batch. Other
- * nodes have no job with these samples, and would refuse fetches. Returns NULL as
- * make_place does. */
+ * nodes have no job with these samples, and would refuse fetches. NULL: as in
+ * make_place. */
 static struct place *make_place_of_ranks(
 	const struct peers *peers, const struct coord_batch *batch, uint32_t *ret_at)
 {

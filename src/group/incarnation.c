@@ -18,8 +18,7 @@ static uint64_t read_before(const char *path)
 {
 	uint64_t before = 0;
 	FILE *in = fopen(path, "re");
-	/* without the file, the leases of the previous daemon are not taken over, but
-	 * expire */
+	/* without the file, the leases of the previous daemon have to expire */
 	if (!in)
 		return 0;
 	bool good = fscanf(in, "%16" SCNx64, &before) == 1;

@@ -32,13 +32,11 @@ struct home {
 	char address[COORD_ADDRESS];
 	uint64_t incarnation;
 	double capacity;
-	/* is_here: this node; is_bad: peer_client_node refused the node, which was
-	 * logged */
+	/* is_here: this node; is_bad: peer_client_node refused the node (logged) */
 	bool is_here, is_bad;
 	/* the client's number of the node; not set if is_here or is_bad is true */
 	uint32_t node;
-	/* until when the node refuses requests for a space; index:
-	 * shared_space.number */
+	/* until when the node refuses requests; index: shared_space.number */
 	uint64_t refuses_until_ns[PEER_SPACES];
 	uint64_t refused_ns; /* last refusal or failure; 0: never */
 	int refused_errno;

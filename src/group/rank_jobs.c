@@ -95,8 +95,7 @@ static bool is_otherwise(const struct group_rank *rank, uint32_t epoch, uint32_t
 	       roaring_bitmap_contains(otherwise->positions, position);
 }
 
-/* Serves coord_calls.tail from the job's journal. Skips positions at which the group has
- * other samples. */
+/* Serves coord_calls.tail from the job's journal, without positions of `forget`. */
 static uint32_t tail(
 	void *context, struct coord_tail *tail, sample_id *ids, uint32_t most)
 {
@@ -113,7 +112,7 @@ static uint32_t tail(
 }
 
 /* Serves coord_calls.forget: notes positions at which the group has other samples, so
- * that `tail` skips them. Readers on this node keep the samples that they got. */
+ * that `tail` skips these positions. Readers on this node keep their samples. */
 static void forget(void *context, const char *training, uint32_t number, uint32_t epoch,
 	uint32_t base, uint32_t n)
 {

@@ -124,11 +124,10 @@ struct peer_tensor {
 	const void *head;
 	size_t head_bytes; /* at most PEER_HEAD */
 	/*
-	 * fd >= 0: the bytes are in this file from `offset` on, and are sent by
-	 * sendfile(2). These bytes must never change, not even after the release. fd -1:
-	 * the bytes are in memory at `bytes`. For peers on loopback, memory is faster
-	 * than sendfile, because the kernel passes memory on in pieces larger than a
-	 * page.
+	 * fd >= 0: the bytes are in this file from `offset` on, are sent by sendfile(2),
+	 * and must never change, not even after the release. fd -1: the bytes are in
+	 * memory at `bytes`. For peers on loopback, memory is faster than sendfile,
+	 * because the kernel passes memory on in pieces larger than a page.
 	 */
 	int fd;
 	uint64_t offset;

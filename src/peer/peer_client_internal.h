@@ -107,7 +107,6 @@ struct peer_client {
 
 /* Sends queued requests. Connects first if needed. */
 void peer_node_go(struct peer_node *node);
-/* Handles epoll events of the connection. */
 void peer_node_event(struct peer_node *node, uint32_t events);
 /* Fails overdue fetches, and ends a connection that hangs. Returns the next deadline;
  * UINT64_MAX: none. */

@@ -160,8 +160,7 @@ static int welcome(const struct peer_handshake *handshake, struct peer_link *lin
 	return 1;
 }
 
-/* Even a client of another version gets a hello, so that the client can log both
- * versions. */
+/* Even a client of another version gets a hello, and can log both versions. */
 static int answer_hello(struct peer_handshake *handshake, struct peer_link *link)
 {
 	int err = take_hello(handshake);

@@ -62,6 +62,5 @@ void peer_address_print(
 	const struct peer_address *address, char ret[static PEER_ADDRESS_TEXT]);
 bool peer_address_is_loopback(const struct peer_address *address);
 
-/* Makes the socket send small messages at once, and detect that the other end is
- * gone. */
+/* Makes the socket send small messages at once, and detect a dead connection. */
 void peer_socket_tune(int fd);

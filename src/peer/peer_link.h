@@ -43,11 +43,9 @@ void peer_link_begin(struct peer_link *link, int fd, bool serves);
 /* Begins TLS on the link. -ENOMEM; -ENOTSUP: built without OpenSSL's libssl. */
 must_check int peer_link_secure(struct peer_link *link, struct peer_trust *trust);
 /* Continues the TLS handshake. Returns 1 when both ends have proved their identity, 0
- * while the handshake waits for the socket. -EACCES: one end refuses the other's
- * proof. */
+ * while it waits for the socket. -EACCES: one end refuses the other's proof. */
 must_check int peer_link_shake(struct peer_link *link, const struct peer_trust *trust);
-/* Ends TLS; plain bytes follow. Both ends must end TLS at the same byte of the
- * stream. */
+/* Ends TLS; plain bytes follow. Both ends must do so at the same byte of the stream. */
 void peer_link_end_tls(struct peer_link *link);
 /* Lets epoll report `data` when the socket has bytes to read, and, if waits_to_send,
  * when the socket accepts bytes to send. */

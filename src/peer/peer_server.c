@@ -29,8 +29,8 @@ void peer_request_free(struct peer_request *request)
 	struct peer_tensor tensor = request->tensor;
 	struct peer_server *server = request->server;
 	free(request);
-	/* The server must not be used after the next line: its owner may free a server
-	 * without requests. */
+	/* The server must not be used after the next line: without requests, its owner
+	 * may free the server. */
 	atomic_fetch_sub(&server->n_requests, 1);
 	if (tensor.release)
 		tensor.release(tensor.context);

@@ -42,8 +42,7 @@ struct locality {
 	/* move_next[move]: the next move from the same node; move_left[move]: samples of
 	 * the move that are not assigned yet */
 	uint32_t *move_next, *move_left;
-	/* nodes whose ranks take samples that no node has; count: the number of such
-	 * samples */
+	/* nodes that get samples that no node has; count: number of these samples */
 	struct imbalance *fill;
 	uint32_t n_moves, fill_at;
 	/* rank_next[rank]: the next rank of the same node that still takes samples, in
