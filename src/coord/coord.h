@@ -29,8 +29,7 @@
  * The leader has no state beyond the log. The samples that job j has yet to draw are its
  * samples without those in its log: remaining_j = D_j - log_j. A lease in the engine
  * decides which node leads. The engine appends only if two conditions (fences) hold: the
- * token is that of the newest leader, and the leader knows the number of samples in the
- * log (next).
+ * node has the newest leader's token, and knows the number of samples in the log (next).
  *
  * A lease is a right that ends after a ttl unless its node renews it by a heartbeat: the
  * right to lead, to serve a rank, or to count as alive. A rank's cursor is the position

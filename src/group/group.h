@@ -52,9 +52,9 @@ void group_print(struct group *group, FILE *out);
  * makes its own connection to the engine, and waits for the answer. Returns true, with
  * a report in `text`, or false, with the reason in `text`. */
 bool group_forget(struct group *group, const char *name, char text[GROUP_TEXT]);
-/* Lets the training continue with another number of ranks. For operators; connects,
- * waits and returns as group_forget does. local_ranks: the number of ranks in each job;
- * 0: as many as before. */
+/* Lets the training continue with another number of ranks. local_ranks: the number of
+ * ranks in each job; 0: as many as before. The connection and the result are as for
+ * group_forget. */
 bool group_resize(struct group *group, const char *training, uint32_t ranks,
 	uint32_t local_ranks, char text[GROUP_TEXT]);
 /* Prints the metrics of ranks and nodes for Prometheus; stats.h has the other
