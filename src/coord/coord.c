@@ -115,7 +115,7 @@ void coord_leave(struct coord *coord)
 {
 	const struct coord_engine *engine = coord->engine;
 	struct held_job *job;
-	/* tells the engine the consumed positions a last time, if it can be reached */
+	/* sends the consumed positions a last time, if the engine can be reached */
 	if (coord->joined && !coord->refused && !coord->away_since_ns)
 		(void)!coord_beat(coord);
 	LIST_FOREACH (job, &coord->jobs, link)
@@ -129,8 +129,8 @@ void coord_leave(struct coord *coord)
 
 /* --- jobs ------------------------------------------------------------------------------- */
 
-/* Tells whether the new job `facts` begins at a later position (epoch, n_log) than the
- * added job `held` did, and at a later one than the end of the group's log. */
+/* Tells whether the new job `facts` begins (epoch, n_log) after the position at which
+ * the added job `held` began, and after the end of the group's log. */
 static bool goes_on_later(const struct coord_job *facts, const struct held_job *held)
 {
 	struct coord_position to = {facts->epoch, facts->n_log};

@@ -14,40 +14,44 @@
 #include <stdint.h>
 
 /*
- * The coordinator gives the ranks of a group's jobs one common order of samples. The state of the
- * group is in an engine that all daemons can reach (coord_engine.h). For each job and epoch the
- * engine holds the log: the samples that were drawn, divided into one feed per rank.
+ * The coordinator gives the ranks of a job one common order of samples, on all daemons
+ * (nodes) of a group. The state of the group is in an engine, which is usually a server
+ * that all daemons can reach (coord_engine.h). For each job and epoch the engine holds
+ * the log: the samples that were drawn, divided into one feed per rank.
  *
- *   leader     (one daemon) draws rounds for all jobs of the group, ahead of the readers, and
- *              appends them to the logs:    sampler -> place -> feeds of the ranks
+ *   leader     (one daemon) draws samples for all jobs of the group, ahead of the
+ *              readers, and appends them to the logs:
+ *              sampler -> place -> feeds of the ranks
  *   follower   (each daemon) reads the feeds of the ranks that it serves:
  *              feed -> fed() -> journal -> readers
  *              and commits how far readers have consumed them
  *
- * The leader has no state beyond the log. The samples that job j has yet to draw are its samples
- * without those in its log: remaining_j = D_j - log_j. A lease in the engine decides which node
- * leads. The engine appends only if two conditions (fences) hold: the token is that of the newest
- * leader, and the leader knows the number of samples in the log (next).
+ * The leader has no state beyond the log. The samples that job j has yet to draw are its
+ * samples without those in its log: remaining_j = D_j - log_j. A lease in the engine
+ * decides which node leads. The engine appends only if two conditions (fences) hold: the
+ * node has the newest leader's token, and knows the number of samples in the log (next).
  *
- * A lease is a right that ends after a ttl unless its node renews it by a heartbeat: the right to
- * lead, to serve a rank, or to count as alive. A rank's cursor is the position before which its
- * readers have consumed all samples.
+ * A lease is a right that ends after a ttl unless its node renews it by a heartbeat: the
+ * right to lead, to serve a rank, or to count as alive. A rank's cursor is the position
+ * before which its readers have consumed all samples.
  *
  * An engine that restarts may have lost the end of its log, so it begins a new life
- * (coord_engine.h). In a new life no node may append until the leader has repaired the log from the
- * journals of the nodes that read it (tail()).
+ * (coord_engine.h). In a new life no node may append until the leader has repaired the
+ * log from the journals of the nodes that read the log (tail()).
  *
- * Positions: the log of an epoch is a sequence of global mini-batches of `batch` samples; the last
- * one may be smaller. Of n samples in a mini-batch, rank r gets n / ranks, and one more if r < n %
- * ranks. A rank counts its own positions, from 0 in each epoch.
+ * Positions: the log of an epoch is a sequence of global mini-batches of `batch`
+ * samples; the last mini-batch may be smaller. Of n samples in a mini-batch, rank r gets
+ * n / ranks, and one more if r < n % ranks. A rank counts its own positions, from 0 in
+ * each epoch.
  *
- *   Flow: coord_new, coord_add_job, coord_take_rank; then coord_step at the time that it returned,
- *         or when something changed, and the calls below as readers read.
+ *   Flow: coord_new, coord_add_job, coord_take_rank; then coord_step at the time that it
+ *         returned, or when something changed, and the calls below as readers read.
  *   Owns: copies of all data that it is given; not the engine.
- *   Threads: one thread calls all functions, and receives all callbacks. coord_step waits for the
- *            engine, so the caller queues the requests of other threads.
+ *   Threads: one thread calls all functions, and receives all callbacks. coord_step
+ *            waits for the engine, so the caller queues the requests of other threads.
  *   Clock: none. now_ns comes from the caller, and never goes back.
- *   Errors: 0 or -errno. An engine that can't be reached is no error: coord_status reports it.
+ *   Errors: 0 or -errno. An engine that can't be reached is no error: coord_status
+ *         reports it.
  *   Life: coord_free gives no leases back. They expire, unless coord_leave was called.
  */
 
@@ -94,12 +98,12 @@ struct coord_job {
 	 * `epoch`, `log` and `n_log` tell where the job begins if it is new to the group
 	 * (an import): the first n_log samples of `epoch` were consumed elsewhere, and
 	 * `log` has them in order. A group that has the job with a shorter log refuses
-	 * it. Nodes may set these three fields differently, or not at all (NULL, 0).
+	 * the job. Nodes may set these fields differently, or not at all (NULL, 0).
 	 */
 	uint32_t epoch;
 	const sample_id *log;
 	uint32_t n_log;
-	/* processes that read each rank; 0 means one; nodes may set it differently */
+	/* processes that read one rank; 0 means one; may differ between nodes */
 	uint32_t local_ranks;
 };
 
@@ -117,8 +121,8 @@ struct coord_batch {
 	uint32_t n, ranks;
 	/* rank_node[r]: incarnation of the node that serves rank r; 0: no node */
 	const uint64_t *rank_node;
-	/* samples that the caches of their homes lack; NULL: no such samples are
-	 * known */
+	/* samples that are not in the cache of their home (place.h); NULL: no such
+	 * samples are known */
 	const roaring_bitmap_t *lacked;
 };
 
@@ -128,12 +132,12 @@ struct coord_calls {
 	/*
 	 * Delivers the n samples of a rank from position `base` on. After
 	 * coord_take_rank each position comes once, in order and without gaps. The
-	 * callee must write the samples to its journal before any reader gets them. If
-	 * it returns an error, a later step repeats the call.
+	 * callee must write the samples to its journal before any reader gets them.
+	 * After an error a later step repeats the call.
 	 */
 	int (*fed)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t base, const sample_id *ids, uint32_t n);
-	/* This node no longer serves the rank: fed() is no longer called for it. */
+	/* Tells that this node no longer serves the rank: calls of fed() have ended. */
 	void (*lost)(void *context, const char *job, uint32_t rank);
 	/* Returns 1 + the job's last epoch in the local journal; 0: the journal has
 	 * none. */
@@ -141,8 +145,8 @@ struct coord_calls {
 	/*
 	 * Finds the first consecutive positions at or after tail->base that the local
 	 * journal has, also from before the daemon's last start. Sets tail->base to the
-	 * first of them, copies their samples to `ids`, and returns their number, at
-	 * most `most`; 0: there are none.
+	 * first of these positions, copies their samples to `ids`, and returns their
+	 * number, at most `most`; 0: there are no such positions.
 	 */
 	uint32_t (*tail)(
 		void *context, struct coord_tail *tail, sample_id *ids, uint32_t most);
@@ -152,24 +156,24 @@ struct coord_calls {
 	void (*forget)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t base, uint32_t n);
 	/*
-	 * Called when the group has no samples for the rank from this position on. The
+	 * Tells that the group has no samples for the rank from this position on. The
 	 * rank continues with epoch `to`, and its readers of earlier epochs get no more
-	 * samples. The next fed() has the first sample of `to`. If it returns an error,
-	 * a later step repeats the call.
+	 * samples. The next fed() has the first sample of `to`. After an error a later
+	 * step repeats the call.
 	 */
 	int (*skipped)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t position, uint32_t to);
-	/* Assigns ids[i] to rank rank_of[i]. Each rank must get as many samples as
-	 * ranks_share says. If `place` is NULL or returns false, the samples are dealt
-	 * to the ranks in turn. */
+	/* Sets rank_of[i] to the rank that gets batch->ids[i]. Each rank must get as
+	 * many samples as ranks_share says. If `place` is NULL or returns false, the
+	 * samples are dealt to the ranks in turn. */
 	bool (*place)(void *context, const struct coord_batch *batch, uint32_t *rank_of);
 	/* Adds the dataset's samples in this node's cache to `ids`, for the sampler
 	 * `exchange`. If `resident` is NULL, every drawn sample counts as cached for
 	 * ever. */
 	void (*resident)(void *context, const char *dataset, roaring_bitmap_t *ids);
-	/* Adds to `ids` the dataset's samples whose home is this node, but that its
-	 * cache lacks, although trainings still need them. If `lacked` is NULL, no such
-	 * samples are known. */
+	/* Adds to `ids` the dataset's samples that trainings still need, whose home
+	 * (place.h) is this node, and that this node's cache lacks. If `lacked` is NULL,
+	 * no such samples are known. */
 	void (*lacked)(void *context, const char *dataset, roaring_bitmap_t *ids);
 };
 
@@ -200,23 +204,23 @@ uint64_t coord_step(struct coord *coord, uint64_t now_ns);
 void coord_leave(struct coord *coord);
 
 /*
- * Adds a job that this node runs. A later step compares it with the group's job
- * (coord_job_status). -EEXIST: a job of this name was added before; -EALREADY: a job of
- * this name was added before, but the new one begins at a later position than that job,
- * and than the end of the group's log; -EINVAL: no samples, fewer samples in a batch
- * than ranks, a log longer than the job, or a name that is not allowed; -ENOMEM.
+ * Adds a job that this node runs. A later step compares the job with the group's job of
+ * this name (coord_job_status). -EEXIST: a job of this name was added before; -EALREADY:
+ * a job of this name was added before, and the new job begins at a later position than
+ * that job and than the end of the group's log; -EINVAL: no samples, fewer samples in a
+ * batch than ranks, a log longer than the job, or a name that is not allowed; -ENOMEM.
  */
 must_check int coord_add_job(struct coord *coord, const struct coord_job *job);
-/* Removes a job that this node runs no more. The group forgets the job when no node
- * runs it. -ENOENT: no such job. Other errors: the engine could not be told, so the job
- * stays, but this node serves none of its ranks. */
+/* Removes a job that this node runs no more. The group forgets the job when no node runs
+ * it. -ENOENT: no such job. Other errors: the engine could not be told, so the job
+ * stays, but this node serves none of the job's ranks. */
 must_check int coord_remove_job(struct coord *coord, const char *job);
 
 /*
- * Makes this node serve the rank from this position on, as soon as no other node does.
- * If `position` is COORD_AT_CURSOR, the node begins at the rank's cursor in the engine,
- * and `epoch` is ignored. -ENOENT: no such job; -EINVAL: no such rank or position;
- * -EALREADY: this node has taken the rank.
+ * Makes this node serve the rank from this position on, as soon as no other node serves
+ * the rank. If `position` is COORD_AT_CURSOR, the node begins at the rank's cursor in
+ * the engine, and `epoch` is ignored. -ENOENT: no such job; -EINVAL: no such rank or
+ * position; -EALREADY: this node has taken the rank.
  */
 must_check int coord_take_rank(struct coord *coord, const char *job, uint32_t rank,
 	uint32_t epoch, uint32_t position);
@@ -224,15 +228,13 @@ must_check int coord_take_rank(struct coord *coord, const char *job, uint32_t ra
  * such job; -EINVAL: no such rank. */
 int coord_drop_rank(struct coord *coord, const char *job, uint32_t rank);
 
-/*
- * Notes that a reader wants the epoch. Epoch e begins when epoch e - 1 is completely
- * drawn, and all ranks, even those that no node serves, have read epoch e - 2 to its
- * end. -ENOENT: no such job.
- */
+/* Notes that a reader wants the epoch. Epoch e begins when epoch e - 1 is completely
+ * drawn, and all ranks have read epoch e - 2 to its end. Ranks that no node serves
+ * count, too. -ENOENT: no such job. */
 int coord_want(struct coord *coord, const char *job, uint32_t epoch);
 
-/* Notes that all earlier positions of the rank were consumed. A later heartbeat tells
- * the engine. -ENOENT: no such job; -EINVAL: no such rank. */
+/* Notes that readers have consumed all positions of the rank before this position. A
+ * later heartbeat tells the engine. -ENOENT: no such job; -EINVAL: no such rank. */
 int coord_commit(struct coord *coord, const char *job, uint32_t rank, uint32_t epoch,
 	uint32_t position);
 
@@ -250,7 +252,7 @@ enum coord_state {
 
 struct coord_status {
 	enum coord_state state;
-	bool repairing; /* the engine may have lost data: the leader waits for journals */
+	bool repairing; /* the log is not complete: the leader waits for journals */
 	uint64_t away_since_ns; /* 0: the engine can be reached */
 	int away_errno;
 	char leader[COORD_NAME]; /* "": none, or not known */
@@ -259,7 +261,7 @@ struct coord_status {
 	/* lives of the engine (coord_engine.h) that this node has seen */
 	uint64_t lives;
 	uint64_t repairs; /* repairs that this node made as leader */
-	/* times that this node lost the lead: another node leads now, or no node */
+	/* times that a heartbeat did not renew this node's lease to lead */
 	uint64_t fenced;
 	uint64_t drawn; /* samples appended by this node as the leader */
 	uint64_t skips; /* calls of coord_calls.skipped */
@@ -272,11 +274,11 @@ struct coord_status {
 void coord_status(const struct coord *coord, struct coord_status *ret);
 
 struct coord_job_status {
-	bool entered;	/* the group has the job, with the same facts as this node */
+	bool entered;	/* the group has the job, and does not refuse this node's job */
 	uint32_t epoch; /* the running epoch */
 	uint32_t next;	/* samples drawn in this epoch, for all ranks */
 	uint32_t n;
-	/* first difference from the facts of the group's job; "": none */
+	/* first difference of this node's job from the group's job; "": none */
 	char refused[COORD_TEXT];
 };
 
@@ -297,14 +299,13 @@ struct coord_rank_status {
 must_check int coord_rank_status(const struct coord *coord, const char *job,
 	uint32_t rank, struct coord_rank_status *ret);
 
-/* Returns the live nodes, this one too, sorted by name; valid until the next step. */
+/* Returns the live nodes, this node too, sorted by name; valid until the next step. */
 const struct coord_node *coord_members(const struct coord *coord, size_t *ret_n);
 /* Returns the nodes that are not live and have not left; valid until the next step. */
 const struct coord_node *coord_silent(const struct coord *coord, size_t *ret_n);
 /* Prints the ranks that no node served when the engine was last asked, such as "2, 5 to
  * 7"; "": none. */
 void coord_unserved(const struct coord *coord, const char *job, char text[COORD_TEXT]);
-/* Prints the ranks that have not read epoch e - 2 to its end, and so hold back the next
- * epoch e, for which another rank waits. The answer is as old as the last look at the
- * group. "": none. */
+/* Prints the ranks that held back the next epoch e when the engine was last asked: they
+ * had not read epoch e - 2 to its end, and another rank waited for epoch e. "": none. */
 void coord_behind(const struct coord *coord, const char *job, char text[COORD_TEXT]);

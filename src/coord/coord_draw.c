@@ -10,9 +10,10 @@
 
 /*
  * The leader's drawing. A job's window is the number of samples that should be drawn
- * ahead of its readers. When half of the window or less is left, the leader draws rounds
- * for all jobs of the pool (the jobs of one dataset) whose window is not full, because
- * only jobs of the same round share samples. The leader appends whole mini-batches.
+ * ahead of its readers. When half of the window or less is left, the leader draws for
+ * all jobs of the pool (the jobs of one dataset) whose window is not full. These jobs
+ * draw in common rounds, because only jobs of the same round share samples. The leader
+ * appends whole mini-batches.
  */
 
 #define DRAW_MOST 8192 /* most samples drawn at once for a job */
@@ -31,8 +32,8 @@ static uint32_t room_of(const struct drawn_job *job)
 	return room < left ? room : left;
 }
 
-/* The leader must know on which nodes the ranks are before it assigns samples. So a
- * training's first draw waits, for one ttl at most, until each rank has a node. */
+/* The leader assigns samples by the nodes of the ranks. So a training's first draw
+ * waits, for one ttl at most, until each rank has a node. */
 static bool waits_for_ranks(const struct coord *coord, const struct drawn_job *job)
 {
 	if (job->epoch > 0 || job->next > 0 || coord->n_live < 2 ||

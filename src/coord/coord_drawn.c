@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* The jobs for which the leader draws, including jobs that only other nodes run. Their
- * state can be dropped at any time, because it is rebuilt from the engine. */
+ * state can be dropped at any time: coord_survey rebuilds this state from the engine. */
 
 #define SUBTRACT_MOST 8192	     /* most samples of a rank in one read of the log */
 #define MOST_IDS (UINT32_C(1) << 28) /* all ids of a dataset are less than this number */
@@ -91,8 +91,8 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
 	return 0;
 }
 
-/* Rebuilds remaining_j = D_j - log_j. A new stream number keeps later draws from
- * repeating earlier random numbers. */
+/* Gives the sampler the samples that the job has yet to draw (remaining_j in coord.h). A
+ * new stream number prevents that later draws repeat earlier random numbers. */
 static int rebuild(struct coord *coord, struct drawn_job *job)
 {
 	roaring_bitmap_t *remaining = roaring_bitmap_copy(job->facts.ids);
@@ -101,7 +101,8 @@ static int rebuild(struct coord *coord, struct drawn_job *job)
 	int err =
 		coord_subtract_log(coord, &job->facts, job->epoch, job->next, remaining);
 	if (!err && roaring_bitmap_get_cardinality(remaining) != job->n - job->next)
-		err = -EBADMSG; /* the log has a sample twice, or a sample outside D_j */
+		/* the log has a sample twice, or a sample that is not the job's */
+		err = -EBADMSG;
 	if (err) {
 		roaring_bitmap_free(remaining);
 		return err;
@@ -140,8 +141,9 @@ static int need_pool(
 	return 0;
 }
 
-/* Checks the samplers' memory, which grows with the largest id of each job. -EBADE: an
- * id that no dataset can have; -E2BIG: the sum of the largest ids exceeds most_ids. */
+/* Checks the samplers' memory, which grows with each job's largest id. -EBADE: a job has
+ * an id that no dataset can have; -E2BIG: the sum of the largest ids exceeds
+ * most_ids. */
 static int check_size(const struct coord *coord)
 {
 	uint64_t ids = 0;
@@ -208,7 +210,7 @@ static struct drawn_job *find_drawn(struct coord *coord, const char *name)
 	return NULL;
 }
 
-/* The rate is the number of samples per second that all ranks together commit. */
+/* Measures job->rate, the samples per second that all ranks together consume. */
 static void measure(
 	struct coord *coord, struct drawn_job *job, const struct coord_engine_job *log)
 {
@@ -251,7 +253,8 @@ static uint32_t find_ahead(
 	return log->next > first ? log->next - first : 0;
 }
 
-/* The window is what readers consume in 3 ttl, the time to replace a dead leader. */
+/* Sets the window to the number of samples that readers consume in 3 ttl, the time to
+ * replace a dead leader. */
 static void set_window(struct coord *coord, struct drawn_job *job)
 {
 	double seconds = 3.0 * (double)coord->ttl_ns / (double)SECOND_NS;
@@ -305,7 +308,7 @@ static bool is_over(const struct coord_engine_job *log, const struct drawn_job *
 	return log->epoch > 0;
 }
 
-/* Deletes the previous epoch's feeds if all ranks have read it to its end. */
+/* Deletes the previous epoch's feeds if all ranks have read that epoch to its end. */
 static int forget_read(struct coord *coord, const struct coord_engine_job *log)
 {
 	struct drawn_job *job = find_drawn(coord, log->name);

@@ -6,33 +6,34 @@
 #include "coord/coord.h"
 
 /*
- * The engine keeps the group's state, and has the few functions that change it. Each function is
- * atomic. One engine is in the process (coord_local.h), the other in a server that speaks the Redis
- * protocol (coord_resp.h).
+ * The engine keeps the group's state, and has the few functions that change this state.
+ * Each function is atomic. There are two engines: one in the daemon's process
+ * (coord_local.h), and one in a server that speaks the Redis protocol (coord_resp.h).
  *
- * An engine has these data, where an entry that `expires` is lost if it is not renewed in time:
+ * An engine has the data below. An entry that `expires` is lost unless it is renewed:
  *
- *     lead        incarnation of the leader: expires            token, term
+ *     lead        incarnation of the leader (expires); token, term
  *     node        name -> incarnation, address, capacity        expires
  *     job         facts; epoch, next: the log's length          nodes that run it
  *     feed        (job, epoch, rank) -> samples by position
  *     own         (job, rank) -> incarnation                    expires
  *     cursor      (job, rank) -> epoch, position
  *     ready       the last life of the engine in which the log was complete
- *     offers      (life, job, epoch, rank, base) -> samples     until the log is complete
+ *     offers      (life, job, epoch, rank, base) -> samples   until the log is complete
  *     told        (node, name of a set) -> samples              expires
- *     reported    life -> nodes that have offered all they have
+ *     reported    life -> nodes that have offered all their samples
  *
- * A life of the engine ends when the engine restarts, or when a replica takes over. Each life has a
- * name (run). In a new life the data of the last seconds may be lost. While `ready` does not name
- * the present life, no samples are appended, and no epoch begins.
+ * A life of the engine ends when the engine restarts, or when a replica takes over. Each
+ * life has a name (run). In a new life the data of the last seconds may be lost. While
+ * `ready` does not name the present life, no samples are appended, and no epoch begins.
  *
  *   Threads: one at a time.
- *   Errors: 0 or -errno. -ESTALE: a fence does not hold, because the leader, the log or the
- *         engine's life has changed. -EBUSY: another node has the lease. -EEXIST: another live
- *         daemon has the node's name. -EPROTO: the group has another COORD_VERSION. -ENOENT: no
- *         such job. -EBADE: the answer is invalid. After all other errors, such as -ETIMEDOUT and
- *         -ECONNRESET, the engine may or may not have done the work, or may do it later.
+ *   Errors: 0 or -errno. -ESTALE: a fence does not hold, because the leader, the log or
+ *         the engine's life has changed. -EBUSY: another node has the lease. -EEXIST:
+ *         another live daemon has the node's name. -EPROTO: the group has another
+ *         COORD_VERSION. -ENOENT: no such job. -EBADE: the answer is invalid. After all
+ *         other errors, such as -ETIMEDOUT and -ECONNRESET, the engine may or may not
+ *         have done the work, or may do it later.
  */
 
 #define COORD_TOLD (COORD_NAME + 8) /* bytes of the name of a set, including the \0 */
@@ -59,10 +60,10 @@ struct coord_lease {
 	const char *job;
 	uint32_t rank;
 	/* All positions before `cursor` were consumed. If the engine's cursor is later,
-	 * it stays. */
+	 * the engine keeps that cursor. */
 	struct coord_position cursor;
-	/* Set by `beat`. -EBUSY: another node has the rank; -ENOENT: no such job, or the
-	 * node does not run it. */
+	/* result of `beat`; -EBUSY: another node has the rank; -ENOENT: no such job, or
+	 * the node does not run the job */
 	int error;
 	struct coord_position ret_cursor; /* cursor in the engine */
 };
@@ -76,8 +77,7 @@ struct coord_view {
 	char leader_name[COORD_NAME];
 	uint64_t term;
 	bool renewed; /* the leader's lease was renewed */
-	/* A number that changes when the answer of `jobs` may have changed, but not
-	 * when only leases of ranks have expired. */
+	/* changes with the answer of `jobs`, except when a rank's lease expires */
 	uint64_t news;
 };
 
@@ -100,7 +100,6 @@ struct coord_engine_jobs {
 void coord_engine_jobs_free(struct coord_engine_jobs *jobs);
 int coord_jobs_by_name(const void *a, const void *b);
 
-/* The nodes and jobs of the group. */
 struct coord_look {
 	struct coord_node
 		/* the live nodes, sorted by name, then the nodes that are not live */
@@ -130,9 +129,8 @@ struct coord_append {
 	uint32_t ranks, batch; /* the job's; batch: samples per mini-batch */
 	/* ids[r]: samples for rank r, as many as ranks_position says */
 	const sample_id *const *ids;
-	/* Epoch and length that the job's log has before the call. Only
-	 * coord_engine.fill reads them: it may begin the later epoch `epoch`, and base
-	 * is then 0. */
+	/* for coord_engine.fill only: epoch and length of the job's log before the call.
+	 * If `epoch` is later than was_epoch, `fill` begins `epoch`, and `base` is 0. */
 	uint32_t was_epoch, was_next;
 };
 
@@ -162,9 +160,9 @@ void coord_offers_free(struct coord_offers *offers);
 struct coord_engine {
 	void *context;
 	bool alone; /* no other node can reach the engine */
-	/* Renews the leases of the node and of its ranks for another ttl, and the
-	 * leader's if the token is that of the newest leader. Moves the cursors
-	 * forward. */
+	/* Renews the leases of the node and of its ranks for another ttl, and moves the
+	 * ranks' cursors forward. Renews the leader's lease if the token is the newest
+	 * leader's. */
 	int (*beat)(void *context, const struct coord_beat *beat, struct coord_view *ret);
 	/* Gives back a rank's lease. If `job` is NULL, gives back the node's lease, and
 	 * the leader's lease if the node leads. */
@@ -172,9 +170,9 @@ struct coord_engine {
 		uint32_t rank);
 	/*
 	 * Notes that the node runs the job. The cursors of a new job begin at job->epoch
-	 * and job->n_log. -EINVAL: other nodes run the job with other facts, or the
-	 * group's log is shorter than job->log; `differs` says how. The node then no
-	 * longer counts as running the job.
+	 * and job->n_log. -EINVAL: other nodes run the job with other facts
+	 * (coord_facts.h), or the group's log is shorter than job->log; `differs` says
+	 * how. After -EINVAL the node does not count as running the job.
 	 */
 	int (*enter)(void *context, const char *node, const struct coord_job *job,
 		char differs[COORD_TEXT]);

@@ -5,15 +5,16 @@
 
 #include "coord/coord_engine.h"
 
-/* The facts on which nodes must agree before they share an order. */
+/* The facts of a job are the fields of struct coord_job on which nodes must agree before
+ * they share an order. */
 
-/* Tells whether a fact of this node's job `here` differs from that of the group's job
- * `there`, which has n_there samples. text: the first difference. */
+/* Tells whether a fact of this node's job `here` differs from the group's job `there`,
+ * which has n_there samples. text: the first difference. */
 bool coord_facts_differ(const struct coord_job *here, const struct coord_job *there,
 	uint64_t n_there, char text[COORD_TEXT]);
 
 /* Tells whether the group's log, with `next` samples in `epoch`, ends before the
- * position at which the job `here` begins. `text` then describes both positions. */
+ * position at which the job `here` begins. If so, `text` describes both positions. */
 bool coord_is_behind(const struct coord_job *here, uint32_t epoch, uint32_t next,
 	char text[COORD_TEXT]);
 

@@ -14,10 +14,10 @@ struct filling {
 	const struct coord_job *facts;
 	const struct coord_offers *offers;
 	uint32_t n;
-	/* base, end: length of the epoch's log before and after the repair */
+	/* length of the epoch's log: `base` before the repair, `end` after the repair */
 	uint32_t epoch, base, end;
 	roaring_bitmap_t *remaining;
-	/* [ranks]: samples in [base, end); SAMPLE_NONE: not filled yet */
+	/* ids[r]: samples of rank r from `base` to `end`; SAMPLE_NONE: not filled */
 	sample_id **ids;
 };
 

@@ -13,9 +13,8 @@
 #define READ_MOST 1024		 /* most samples of a rank per read */
 #define ENTER_NS (2 * SECOND_NS) /* pause before a refused job is entered again */
 
-/* If the group's job has the fingerprint that earlier versions of joaderfs computed
- * (facts->older), makes it the job's fingerprint here, so that the training can
- * continue. */
+/* Uses the fingerprint of earlier versions of joaderfs (facts->older) if the group's job
+ * has that fingerprint, so that the training can continue. */
 static int take_older(const struct coord *coord, struct coord_job *facts)
 {
 	const struct coord_engine *engine = coord->engine;
@@ -47,8 +46,8 @@ int coord_enter_jobs(struct coord *coord)
 			engine->context, coord->self.name, &job->facts, differs);
 		if (err && err != -EINVAL)
 			return err;
-		/* A refused job is accepted as soon as no node runs the group's job of
-		 * this name. */
+		/* A refused job is entered again later: the group accepts the job as
+		 * soon as no node runs the group's job of this name. */
 		job->enter_ns = err ? coord->now_ns + pause_ns : 0;
 		memcpy(job->refused, differs, sizeof(job->refused));
 		job->entered = err == 0;
@@ -132,8 +131,8 @@ void coord_take_look(struct coord *coord, struct coord_look *look)
 		coord->now_ns + coord->ttl_ns * (coord_is_quiet(coord) ? 4 : 1) / 2;
 }
 
-/* Calls engine->open again: soon if the running epoch is still being drawn, else less
- * and less often, because other ranks hold back the next epoch. */
+/* Sets the time of the next call of engine->open: soon if the running epoch is still
+ * being drawn. Otherwise ranks hold back the next epoch, and the pause grows. */
 static void open_again(struct coord *coord, struct held_job *job)
 {
 	bool drawn = job->next == job->n;
@@ -177,7 +176,7 @@ int coord_open_wanted(struct coord *coord)
 /* --- feeds ------------------------------------------------------------------------------ */
 
 /* Moves the rank to the first epoch that has a feed. The engine drops a feed only when
- * all ranks' cursors have passed it. So another node has served this rank further
+ * all ranks' cursors have passed the feed. So another node has served this rank further
  * (rank->acked is later), or the engine and this node have lost the rank's position. */
 static void skip_epochs(struct coord *coord, const struct held_job *job, uint32_t number)
 {
@@ -238,8 +237,8 @@ void coord_forget_came(struct held_job *job, uint32_t number)
 }
 
 /* Checks that the read brings new samples. -EBADE: the rank has already received one of
- * them in this epoch. *ret: all samples that the rank has received in the epoch, with
- * those of this read; the caller frees the set. */
+ * these samples in this epoch. *ret: all samples that the rank has received in the
+ * epoch, including this read; the caller frees the set. */
 static int check_came(struct held_job *job, const struct coord_read *read, uint32_t n,
 	roaring_bitmap_t **ret)
 {
@@ -322,7 +321,7 @@ static void read_again(struct coord *coord, bool any, bool more, bool failed)
 	due_at(coord, coord->read_ns);
 }
 
-/* Tells whether the engine returned nothing although the log has more for the rank. */
+/* Tells whether the engine returned no samples, although the rank's feed has more. */
 static bool is_missing(const struct coord *coord, const struct coord_read *read)
 {
 	const struct held_job *job = coord_find_job(coord, read->job);

@@ -13,24 +13,26 @@
 #include <sys/queue.h>
 
 /*
- * Shared by the coordinator's files. coord.h explains the log, feeds, leases and cursors.
+ * Declarations for the coordinator's files. coord.h explains the log, feeds, leases
+ * and cursors.
  *
- *   heartbeat   the call engine->beat, which renews the node's leases and sends its ranks' cursors
+ *   heartbeat   the call engine->beat, which renews the node's leases and sends its
+ *               ranks' cursors
  *   look        a heartbeat whose answer also has the nodes and jobs of the group
  *   life        of the engine: from a start of its server to the next (coord_engine.h)
- *   progress    readers consumed samples, or the log changed; a node without progress for a ttl is
- *               quiet, and calls the engine less often
+ *   progress    readers consumed samples, or the log changed; a node without progress
+ *               for a ttl is quiet, and calls the engine less often
  */
 
-/* pause of an idle node before its next draw or read; it ends when a heartbeat brings
- * other `news` */
+/* pause of an idle node before its next draw or read, unless a heartbeat shows that
+ * there is work */
 #define QUIET_NS (3600 * SECOND_NS)
 #define COMMIT_EVERY 32 /* consumed positions after which a heartbeat is sent soon */
 
 struct held_rank {
 	bool taken; /* coord_take_rank was called */
 	bool held;  /* this node has the rank's lease */
-	/* the rank will begin at the engine's cursor, not known yet */
+	/* the rank will begin at the engine's cursor, which is not known yet */
 	bool at_cursor;
 	struct coord_position head; /* the next position that fed() gets */
 	struct coord_position consumed;
@@ -39,8 +41,8 @@ struct held_rank {
 	struct coord_position sent, acked;
 };
 
-/* The samples that a rank received at consecutive positions up to `end`, since this node
- * began to read, or the log was repaired. */
+/* The samples that a rank has received in an epoch, at consecutive positions before
+ * `end`. check_came finds repeated samples by them. */
 struct came {
 	roaring_bitmap_t *ids; /* NULL: none */
 	struct coord_position end;
@@ -61,8 +63,8 @@ struct held_job {
 	uint64_t open_ns;     /* when engine->open may be called again */
 	struct held_rank *ranks;
 	struct came *came; /* [ranks] */
-	/* [ranks]: serving nodes and cursors, as the engine last told; NULL: not
-	 * known */
+	/* as the engine last told; NULL: not known. owners[r]: node that serves rank r;
+	 * cursors[r]: cursor of rank r */
 	uint64_t *owners;
 	struct coord_position *cursors;
 };
@@ -75,7 +77,7 @@ struct drawn_job {
 	job_id id;
 	struct pool *pool;
 	bool joined;
-	/* the sampler has remaining_j, the samples that remain in this epoch */
+	/* the sampler has the samples that the job has yet to draw in this epoch */
 	bool streams;
 	stream_id stream;
 	bool seen;	 /* the last coord_survey found the job in the group */
@@ -85,7 +87,7 @@ struct drawn_job {
 	uint32_t ahead;	    /* samples drawn beyond the fastest reader */
 	uint32_t window;    /* samples that should be drawn ahead */
 	uint32_t wants;	    /* samples to draw now */
-	uint64_t consumed;  /* samples, by all ranks in all epochs */
+	uint64_t consumed;  /* samples consumed by all ranks in all epochs */
 	uint64_t measured_ns;
 	double rate;	  /* samples consumed per second */
 	uint64_t *owners; /* [ranks]: the node that serves the rank; 0: none */
@@ -123,8 +125,8 @@ struct coord {
 	uint64_t seed;
 
 	uint64_t now_ns, due_ns;
-	/* Times at which a heartbeat, a look, a read of feeds and a draw are due.
-	 * tell_ns: time of the last report of cached samples. */
+	/* beat_ns, look_ns, read_ns, draw_ns: when the next heartbeat, look, read of
+	 * feeds and draw are due. tell_ns: time of the last report of cached samples. */
 	uint64_t beat_ns, look_ns, read_ns, draw_ns, tell_ns;
 	uint64_t mend_ns;     /* when engine->mend may be called again */
 	uint64_t beaten_ns;   /* time of the last answered heartbeat */
@@ -210,9 +212,9 @@ bool coord_is_quiet(const struct coord *coord);
 /* Notes that this node no longer serves the rank, and calls lost(). */
 void coord_lose_rank(struct coord *coord, struct held_job *job, uint32_t rank);
 
-/* Makes this node ask the engine to begin the epoch of `at`, if readers have got
- * samples of the epoch (at.position > 0): an engine that lost its data and was repaired
- * may not know that the epoch has begun. */
+/* Makes this node ask the engine to begin the epoch of `at` if readers have got samples
+ * of the epoch (at.position > 0). An engine that lost its data and was repaired may not
+ * know that the epoch has begun. */
 static inline void coord_note_begun(struct held_job *job, struct coord_position at)
 {
 	if (at.position > 0 && at.epoch > job->wanted)
@@ -225,7 +227,8 @@ bool coord_is_behind_others(const struct held_job *job, uint32_t number);
 
 /* --- coord_step.c ----------------------------------------------------------------------- */
 
-/* Makes a heartbeat, a look and a draw due: the engine gave an unexpected answer. */
+/* Makes a heartbeat, a look and a draw due, because this node's view of the engine may
+ * be out of date. */
 void coord_doubt(struct coord *coord);
 /* Sends a heartbeat, or a look if it is due. */
 must_check int coord_beat(struct coord *coord);
@@ -250,8 +253,8 @@ void coord_forget_came(struct held_job *job, uint32_t number);
 
 /* Offers samples of local journals beyond the log, then reports that all are offered. */
 must_check int coord_report(struct coord *coord);
-/* Waits for the nodes' reports, fills the log, and lets the group continue. The leader calls
- * this. */
+/* Waits for the nodes' reports, fills the log, and lets the group continue. The leader
+ * calls this. */
 must_check int coord_repair(struct coord *coord);
 /* Lets the engine check a log that may lack a part. -ESTALE: the log has to be
  * repaired. */
@@ -279,11 +282,10 @@ void coord_resign(struct coord *coord);
 
 /* --- coord_drawn.c ---------------------------------------------------------------------- */
 
-/* Updates the leader's list of jobs. Rebuilds each remaining_j (D_j - log_j) that no
- * sampler has. */
+/* Updates the leader's list of jobs. Finds the samples that each job has yet to draw
+ * (remaining_j in coord.h), unless its sampler has them. */
 must_check int coord_survey(struct coord *coord);
-/* Forgets each remaining_j, the samples that a job has yet to draw, until the next
- * coord_survey. */
+/* Forgets the samples that each job has yet to draw; coord_survey finds them again. */
 void coord_drop_streams(struct coord *coord);
 void coord_drop_drawn(struct coord *coord);
 /* Removes the first `next` samples of an epoch's log from `ids`. -ESTALE: the log has
@@ -293,7 +295,7 @@ must_check int coord_subtract_log(struct coord *coord, const struct coord_job *f
 
 /* --- coord_draw.c ----------------------------------------------------------------------- */
 
-/* Draws for jobs whose log is not far enough ahead of the readers, and appends the samples. */
+/* Draws for jobs whose log is too short for their readers, and appends the samples. */
 must_check int coord_draw(struct coord *coord);
 
 /* --- coord_resident.c ------------------------------------------------------------------- */
@@ -304,7 +306,7 @@ must_check int coord_draw(struct coord *coord);
 must_check int coord_tell_resident(struct coord *coord);
 /* Tells the pool's sampler which samples are in any node's cache. */
 must_check int coord_update_resident(struct coord *coord, struct pool *pool);
-/* Updates pool->lacked, the samples that the caches of their homes lack. */
+/* Updates pool->lacked, the samples that their home's cache (place.h) lacks. */
 must_check int coord_update_lacked(struct coord *coord, struct pool *pool);
 /* Notes samples as recently drawn: they are on their way to a cache. */
 void coord_note_drawn(struct pool *pool, const sample_id *ids, size_t n);

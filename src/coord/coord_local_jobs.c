@@ -99,7 +99,7 @@ int local_enter(
 	struct coord_local *local = context;
 	struct local_job *job = local_find(local, facts->name);
 	if (job && is_another(facts, job, differs)) {
-		/* The facts differ, so this node no longer runs the group's job. */
+		/* The jobs differ, so this node no longer runs the group's job. */
 		(void)local_leave(local, node, facts->name);
 		job = local_find(local, facts->name);
 		if (job)

@@ -48,7 +48,7 @@ void local_feed_free(struct local_feed *feed)
 	free(feed);
 }
 
-/* Frees all feeds except those of the previous epoch, which ranks may still read. */
+/* Begins the epoch. Keeps the previous epoch's feeds, which ranks may still read. */
 static void begin_epoch(struct local_job *job, uint32_t epoch)
 {
 	job->epoch = epoch;
@@ -290,11 +290,9 @@ static bool is_whole(struct local_job *job, uint32_t epoch)
 	return feed != NULL;
 }
 
-/*
- * A repair without a rank's journal may have begun an epoch too early: some rank still
- * reads the previous epoch, of which the log has only a part. Then the job goes back to
- * that epoch, and the log is repaired again.
- */
+/* A repair without a rank's journal may have begun an epoch too early: some rank still
+ * reads the previous epoch, of which the log has only a part. In this case the job goes
+ * back to the previous epoch, and the log is repaired again. */
 int local_mend(void *context, const char *run, const char *name)
 {
 	struct coord_local *local = context;

@@ -3,8 +3,8 @@
 
 #pragma once
 
-/* Each mutant breaks one rule of the protocol, which the simulation must notice. Only
- * tests are built with COORD_MUTANTS. */
+/* Each mutant breaks one rule of the protocol. The simulation (tests/dst/cluster)
+ * must notice each mutant. Only tests are built with COORD_MUTANTS. */
 
 enum coord_mutant {
 	MUTANT_NONE,
@@ -12,7 +12,7 @@ enum coord_mutant {
 	MUTANT_NO_NEXT = 2,	/* an append does not compare the log's length */
 	MUTANT_NO_REPAIR = 4,	/* no node offers its journal */
 	MUTANT_NO_RECOMMIT = 8, /* a cursor that has not moved is not sent again */
-	MUTANT_NO_NEWS = 16	/* an idle leader is not told of changes by other nodes */
+	MUTANT_NO_NEWS = 16	/* an idle leader does not see changes by other nodes */
 };
 
 extern unsigned coord_mutants; /* exists in tests only */

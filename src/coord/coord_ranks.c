@@ -7,8 +7,9 @@
 #include <stdio.h>
 
 /*
- * The ranks that others wait for. The engine has the logs of two epochs at most. So, while epoch 1
- * is running, epoch 2 can't begin before all ranks have read epoch 0 to its end:
+ * Finds the ranks for which other ranks wait. The engine has the logs of two epochs at
+ * most. So, while epoch 1 is running, epoch 2 can't begin before all ranks have read
+ * epoch 0 to its end:
  *
  *     epoch         0               1               2
  *     log           dropped with    drawn to its    begins when no rank
@@ -16,7 +17,7 @@
  *     rank 0                                        waits
  *     rank 1        is behind
  *
- * A rank that has come to epoch 2 commits the cursor 2:0, so all nodes see that it waits.
+ * A rank that waits for epoch 2 commits the cursor 2:0, so all nodes see the wait.
  */
 
 static bool is_behind(const struct held_job *job, uint32_t number)

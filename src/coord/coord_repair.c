@@ -12,10 +12,11 @@
 #include <string.h>
 
 /*
- * Repairs the log after the engine has begun a new life, and may have lost the end of the log.
+ * Repairs the log after the engine has begun a new life, and may have lost the end of
+ * the log.
  *
- *   all nodes    offer what their journals have beyond the log, and report
- *   the leader   waits for all reports, 3 ttl at most; fills the log of each job (coord_fill.c)
+ *   all nodes    offer the samples that their journals have beyond the log, and report
+ *   the leader   waits for all reports, 3 ttl at most, and fills the logs (coord_fill.c)
  *   all nodes    compare their readers' samples with the repaired log
  */
 
@@ -224,10 +225,10 @@ static int find_silent(struct coord *coord, struct coord_node *ret)
 }
 
 /*
- * Sets *ret if the log may be repaired now. The leader waits for the reports of all
- * known nodes: three ttl at most, and at least one ttl, in which unknown nodes can
- * appear, unless the engine is `alone`. The time since the last step counts as ttl / 8
- * at most, because the clock may jump. *silent: a node that has not reported.
+ * Sets *ret to true if the log may be repaired now. The leader waits for the reports of
+ * all known nodes, three ttl at most. The leader waits at least one ttl, so that unknown
+ * nodes can appear, unless the engine is `alone`. The time since the last step counts as
+ * ttl / 8 at most, because the clock may jump. *silent: a node that has not reported.
  */
 static int waited_enough(struct coord *coord, bool *ret, struct coord_node *silent)
 {

@@ -12,8 +12,8 @@
  * leader's sampler gets the union of all nodes' reports and of the recently drawn
  * samples, which are on their way to a cache.
  *
- * Each node also reports the samples whose home it is, but that its cache lacks. The
- * leader assigns them to any rank that has room.
+ * Each node also reports the samples whose home (place.h) is this node, but that this
+ * node's cache lacks. The leader may assign these samples to ranks of other nodes.
  *
  * The sets decide only which samples are drawn together, and which rank reads a sample.
  * If a report is missing or old, a sample may be prepared twice, or fetched, but nothing
@@ -132,7 +132,7 @@ int coord_tell_resident(struct coord *coord)
 
 /* --- the leader ------------------------------------------------------------------------- */
 
-/* Drawn samples are forgotten after 4 to 8 ttl, when they have come to a cache. */
+/* Forgets drawn samples after 4 to 8 ttl. By that time caches have the samples. */
 static void forget_fresh(struct coord *coord, struct pool *pool)
 {
 	uint64_t age_ns = coord->now_ns - pool->fresh_ns;

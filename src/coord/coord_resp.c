@@ -292,7 +292,7 @@ static const struct coord_engine functions = {.beat = beat,
 	.refused = refused};
 
 /* Takes the password from the URL or the file, but not from both. If neither has a
- * password, takes it from the environment. */
+ * password, takes the password from the environment. */
 static int find_password(
 	struct coord_resp *resp, const struct coord_server *server, char *message)
 {

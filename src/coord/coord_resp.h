@@ -6,16 +6,17 @@
 #include "coord/coord_engine.h"
 
 /*
- * An engine in a server that speaks the Redis protocol: Redis 7 or later, or Valkey. Atomic
- * changes are functions of a library that runs in the server (coord.lua). A new connection loads
- * the library if the server has none, or an older one.
+ * An engine in a server that speaks the Redis protocol: Redis 7 or later, or Valkey.
+ * Atomic changes are functions of a library that runs in the server (coord.lua). A new
+ * connection loads the library if the server has none, or an older one.
  *
- *   Flow: coord_resp_new does not connect. The first call connects, and so does each call after a
- *         failure. The caller decides how often it tries.
- *   Life of the engine: its name is the run_id in the server's INFO, which each new connection asks
- *         for. All answers over one connection belong to one life.
- *   Errors: as in coord_engine.h. After -ETIMEDOUT, -ECONNRESET and the like the connection is
- *         closed; the server may still execute commands that it had received.
+ *   Flow: coord_resp_new does not connect. The first call connects, and so does each
+ *         call after a failure. The caller decides how often it tries.
+ *   Life of the engine: its name is the run_id in the server's INFO, which each new
+ *         connection asks for. All answers over one connection belong to one life.
+ *   Errors: as in coord_engine.h. After -ETIMEDOUT, -ECONNRESET and the like the
+ *         connection is closed; the server may still execute commands that it had
+ *         received.
  *   Signals: the process ignores SIGPIPE.
  *   Threads: one at a time.
  */
@@ -44,9 +45,8 @@ void coord_resp_free(struct coord_resp **resp);
 /* The functions are valid until coord_resp_free. */
 const struct coord_engine *coord_resp_engine(struct coord_resp *resp);
 
-/* Checks that the server accepts the user, and changes nothing. `said` is then the
- * server's maxmemory-policy; after an error it is the server's refusal, such as "refuses
- * AUTH"; "": not known. */
+/* Checks that the server accepts the user, and changes nothing. said: the server's
+ * maxmemory-policy, "" if not known; after an error the server's refusal. */
 must_check int coord_resp_look(struct coord_resp *resp, char said[COORD_TEXT]);
 /*
  * Makes the group forget a dead node, or a training that no live node runs. For

@@ -267,8 +267,8 @@ static int take_master(
 	return ret->port > 0 && ret->port <= UINT16_MAX ? 0 : -EBADE;
 }
 
-/* The Sentinel is asked at each connection, because a former master may not know that it
- * was replaced. */
+/* Asks the Sentinel for the master. Each connection asks again, because a former master
+ * may not know that it was replaced. */
 static int find_master(struct coord_resp *resp, const struct coord_host *sentinel,
 	struct coord_host *ret)
 {
@@ -306,8 +306,8 @@ static int connect_anywhere(struct coord_resp *resp)
 	resp->refused[0] = '\0';
 	if (resp->moved.port) {
 		struct coord_host moved = resp->moved;
-		/* If this fails, the next call tries the URL's servers, to which the
-		 * keys may have moved back. */
+		/* If this connection fails, the next call tries the URL's servers, to
+		 * which the keys may have moved back. */
 		resp->moved.port = 0;
 		err = try_host(resp, &moved);
 		if (!err)

@@ -23,7 +23,7 @@ struct coord_resp {
 	struct coord_engine engine;
 	struct coord_url url;
 	size_t host; /* index of the host to try first */
-	/* server of a cluster that has the group's keys now; port 0: none */
+	/* server of a Redis cluster that has the group's keys now; port 0: none */
 	struct coord_host moved;
 	char *password_file; /* NULL: none */
 	char group[COORD_NAME + 2];
@@ -42,8 +42,9 @@ struct coord_resp {
 	/* Functions by which hiredis makes a reply. makes: the functions of hiredis;
 	 * counts: functions that count the memory, and then call those of `makes`. */
 	redisReplyObjectFunctions *makes, counts;
-	size_t taken, most; /* memory of the reply being read, in bytes; the limit */
-	bool too_much;	    /* the reply being read exceeded the limit */
+	/* taken: bytes of memory of the reply being read; most: limit of `taken` */
+	size_t taken, most;
+	bool too_much;		  /* the reply being read exceeded the limit */
 	struct resp_chunks *logs; /* known chunks, of at most two epochs of each job */
 	size_t n_logs;
 };

@@ -121,7 +121,7 @@ int resp_network_error(const redisContext *link)
 }
 
 /* Stores the server that has the group's keys now. text: the error "MOVED SLOT
- * HOST:PORT", where HOST may contain colons. false: it is another error. */
+ * HOST:PORT", where HOST may contain colons. false: `text` is another error. */
 static bool note_moved(struct coord_resp *resp, const char *text)
 {
 	struct coord_host to = {.port = 0};
@@ -162,7 +162,7 @@ static int fence_error(const char *text)
 static void note_refusal(struct coord_resp *resp, const char *text)
 {
 	const struct coord_url *url = &resp->url;
-	/* Servers without AUTH repeat the command, password and all, in the error. */
+	/* Servers without AUTH repeat the command with the password in the error. */
 	bool secret = url->password[0] && strstr(text, url->password);
 	snprintf(resp->refused, sizeof(resp->refused), "refuses %s: %.*s", resp->asked,
 		(int)strcspn(text, secret ? " " : ""), text);
@@ -215,8 +215,7 @@ int resp_end(struct coord_resp *resp, redisReply *reply, int err)
 
 /* --- calls ------------------------------------------------------------------------------ */
 
-/* Notes the command's name for messages; the name of an FCALL is that of its
- * function. */
+/* Notes the name of the command for messages; of an FCALL the name of the function. */
 static void note_asked(struct coord_resp *resp, const struct resp_words *words)
 {
 	bool function = words->n > 1 && strcmp(words->word[0], "FCALL") == 0;

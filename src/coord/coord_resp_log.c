@@ -44,7 +44,7 @@ sample_id *resp_join(const struct coord_append *append)
 	return ids;
 }
 
-/* Calls `function` in the server. fills: this is the function for `fill`, which also
+/* Calls `function` in the server. fills: `function` serves coord_engine.fill, and also
  * gets the present end of the log. */
 static int append_by(struct coord_resp *resp, const char *function, bool fills,
 	const char *run, const struct coord_token *token,
@@ -136,7 +136,7 @@ int resp_repaired(void *context, const char *run, const char *node)
 	return resp_do(resp, &words);
 }
 
-/* Checks the form of an offer. Its name is "<job> <epoch> <rank> <base>". */
+/* Checks the form of an offer. The name of an offer is "<job> <epoch> <rank> <base>". */
 static bool is_offer(const redisReply *name, const redisReply *ids)
 {
 	return resp_is_text(name, COORD_NAME + 48) && ids->type == REDIS_REPLY_STRING &&

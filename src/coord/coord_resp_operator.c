@@ -21,7 +21,7 @@ static int ask(struct coord_resp *resp, struct resp_words *words, redisReply **r
 	return err == -ESTALE ? -EAGAIN : err;
 }
 
-/* Lists in `said` the live nodes that the reply names. -EBUSY: it names at least one. */
+/* Lists in `said` the live nodes that the reply names. -EBUSY: there are such nodes. */
 static int list_live(const redisReply *reply, char said[COORD_TEXT])
 {
 	char name[COORD_NAME];

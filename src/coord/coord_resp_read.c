@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * A log is a sequence of chunks, one per append. A chunk has the samples of the first
- * rank, then those of the second, and so on. The list of chunks is fetched once and then
+ * A log is a sequence of chunks, one per append. A chunk has the samples of rank 0,
+ * then the samples of rank 1, and so on. The list of chunks is fetched once and then
  * extended. A rank reads a part of each chunk; the parts of all reads are fetched
  * together. If a chunk is missing, the log was deleted, and the list is fetched again.
  */
@@ -33,8 +33,8 @@ void resp_forget_chunks(struct coord_resp *resp)
 	resp->n_logs = 0;
 }
 
-/* Finds the list of chunks for the epoch. A job has one list for even and one for odd
- * epochs. NULL: there is no list for the epoch. */
+/* Finds the job's list of chunks. A job has one list for even and one for odd epochs, so
+ * the list may be of an earlier epoch. NULL: there is no list. */
 static struct resp_chunks *find_log(
 	struct coord_resp *resp, const char *job, uint32_t epoch)
 {
@@ -193,7 +193,7 @@ struct parts {
 	size_t n, room;
 };
 
-/* Returns how many samples of the chunk precede the rank's. */
+/* Returns how many samples of the chunk precede the samples of the rank. */
 static size_t samples_before(const struct coord_read *read, uint32_t base, uint32_t end)
 {
 	size_t n = 0;

@@ -107,7 +107,7 @@ bool resp_take_position(const redisReply *reply, struct coord_position *ret)
 
 #define COOKIE_PLAIN 12346
 #define COOKIE_RUNS 12347
-/* a set with runs stores offsets only if it has at least so many containers */
+/* least number of containers with which a set with runs stores offsets */
 #define OFFSETS_FROM 4
 #define ARRAY_MOST 4096 /* most values in an array; more are stored as bits */
 #define BITS_BYTES 8192

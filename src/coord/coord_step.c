@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The heartbeat comes first: it renews all leases, and shows which node leads. Then
- * come, in the engine's present life, the leader's work and the work for the node's
- * ranks. */
+/* The heartbeat comes first: it renews all leases, and shows which node leads. The
+ * leader's work and the work for the node's ranks follow. */
 
 void coord_doubt(struct coord *coord)
 {
@@ -268,7 +267,7 @@ static int step(struct coord *coord)
 	due_at(coord, coord->beat_ns);
 	if (any_not_entered(coord)) {
 		/* The engine has lost jobs since the look. A report now would lack their
-		 * samples, so the next step first enters the jobs again. */
+		 * samples, so the next step first enters these jobs again. */
 		due_at(coord, coord->now_ns + coord->pace_ns / 64);
 		return 0;
 	}

@@ -103,7 +103,7 @@ int coord_tls_check(const struct coord_tls_files *files, char message[COORD_TLS_
 
 /* --- waiting ---------------------------------------------------------------------------- */
 
-/* Waits until the socket is ready for what SSL wants. false: the time is over. */
+/* Waits until OpenSSL can read or write the socket. false: the time is over. */
 static bool wait_for(const struct coord_tls *tls, int wants, uint64_t end_ns)
 {
 	struct pollfd fd = {.fd = tls->socket,

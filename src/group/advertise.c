@@ -40,8 +40,8 @@ static int route_to(const struct coord_host *host, struct peer_address *ret)
 	return 0;
 }
 
-/* Sets `ret` to the address from which this node reaches the engine's first host that
- * has a route, with the port in `bound`. */
+/* Sets `ret` to this node's address on the route to the engine, with the port of
+ * `bound`. Tries the engine's hosts in order until one of them has a route. */
 static int find_way(const struct cluster_config *config, const char *bound,
 	char ret[static COORD_ADDRESS])
 {

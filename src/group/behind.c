@@ -31,7 +31,7 @@ int group_skipped(void *context, const char *training, uint32_t number, uint32_t
 	return err;
 }
 
-/* Prints which ranks hold back the training's next epoch; "": none do. */
+/* Prints to `why` which ranks hold back the training's next epoch; "": no rank does. */
 static void print_why(const struct group *group, const struct group_rank *rank,
 	char why[SCHED_WAIT_TEXT])
 {

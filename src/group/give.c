@@ -8,7 +8,8 @@
 #include <endian.h>
 #include <errno.h>
 
-/* A sample stays open until its tensor is sent, so the cache keeps the tensor. */
+/* Answers other nodes' requests for samples. A sample stays open until its tensor is
+ * sent, so that the cache keeps the tensor. */
 
 struct giving {
 	struct peer_request *request;
@@ -47,8 +48,8 @@ static void opened(void *context, const struct sched_opened *opened)
 	peer_answer(request, &answer);
 }
 
-/* Returns a reference to the space's dataset; NULL: no shared dataset has its name and
- * fingerprint. */
+/* Returns a reference to the shared dataset with the name and fingerprint in `space`;
+ * NULL: there is none. */
 static struct dataset *hold_dataset(struct peers *peers, const struct peer_space *space)
 {
 	LOCK_SCOPE(&peers->lock);

@@ -20,7 +20,7 @@
 /* The group's thread: passes changes from the scheduler to the coordinator, and back. */
 
 #define ENGINE_TIMEOUT_MS 1000
-/* limit of the memory per sample in a leader's samplers, in bytes */
+/* most bytes that a leader's samplers need for each sample id */
 #define BYTES_OF_ID 32
 
 static uint64_t now_of_engine(void *context)
@@ -34,7 +34,7 @@ static void wake(void *context)
 	const struct group *group = context;
 	const uint64_t one = 1;
 	ssize_t n = write(group->wake, &one, sizeof(one));
-	/* if the eventfd's counter is full, the write fails, but the thread wakes all the same */
+	/* if the eventfd's counter is full, the write fails, but the thread wakes */
 	(void)n;
 }
 
@@ -102,7 +102,9 @@ static void tell(const struct group *group)
 		log_info("cluster: this node leads, term %llu",
 			(unsigned long long)is->term);
 	if (is->lives < 2)
-		return; /* The engine is in its first life (coord.h), so it has lost no data. */
+		/* This node has seen no restart of the engine, so there is no loss of
+		 * data to report. */
+		return;
 	if (is->repairing && !was->repairing)
 		log_warn(
 			"cluster: the engine has lost data: its log is repaired from the "

@@ -11,16 +11,18 @@
 struct sched;
 
 /*
- * Makes the daemon a node of its group. Connects the coordinator (src/coord), which
- * decides in which order the ranks of a training read, with the scheduler, whose jobs
- * are these ranks.
+ * Makes the daemon a node of its group, which is several daemons that serve the ranks of
+ * the same trainings. Connects the coordinator (src/coord) with the scheduler. The
+ * coordinator decides in which order the ranks read samples. A job of the scheduler
+ * serves one rank.
  *
  *     coordinator --fed--> sched_feed -> journal, look-ahead -> readers
  *     coordinator <--want, commit-- sched_feed_state <- readers
  *
- *   Flow: group_new before there are jobs -> group_start after the jobs of the daemon's start were
+ *   Flow: group_new before there are jobs -> group_start after the configured jobs were
  *         added -> group_free after sched_stop and before sched_free.
- *   Threads: one. No other thread calls the coordinator or waits for the engine.
+ *   Threads: one. No other thread calls the coordinator, or waits for the engine, which
+ *         is the server with the group's state.
  *   Errors: -errno, logged. An engine that can't be reached is no error.
  */
 
@@ -34,15 +36,13 @@ struct dataset;
 must_check int group_new(const struct daemon_config *config, struct dataset **datasets,
 	struct sched *sched, struct group **ret);
 must_check int group_start(struct group *group);
-/* Reports the consumed positions a last time and gives back the node's leases, if the
- * engine can be reached. Then frees the group. *group may be NULL. */
+/* Reports the consumed positions a last time and gives back the node's leases (coord.h),
+ * if the engine can be reached. Then frees the group. *group may be NULL. */
 void group_free(struct group **group);
 
-/*
- * Shares the samples of a new dataset, or of a new edition after a rescan, with other
- * nodes. Errors are logged; this node then prepares all samples of the dataset. group
- * may be NULL.
- */
+/* Shares the samples of a new dataset, or of a new edition after a rescan, with other
+ * nodes. Errors are logged. After an error this node prepares all samples of the
+ * dataset. group may be NULL. */
 void group_add_dataset(struct group *group, struct dataset *dataset);
 void group_remove_dataset(struct group *group, const char *name);
 
@@ -52,9 +52,9 @@ void group_print(struct group *group, FILE *out);
  * makes its own connection to the engine, and waits for the answer. Returns true, with
  * a report in `text`, or false, with the reason in `text`. */
 bool group_forget(struct group *group, const char *name, char text[GROUP_TEXT]);
-/* Lets the training continue with another number of ranks. For operators; connects,
- * waits and returns as group_forget does. local_ranks: the number of ranks in each job;
- * 0: as many as before. */
+/* Lets the training continue with another number of ranks. local_ranks: the number of
+ * ranks in each job; 0: as many as before. The connection and the result are as for
+ * group_forget. */
 bool group_resize(struct group *group, const char *training, uint32_t ranks,
 	uint32_t local_ranks, char text[GROUP_TEXT]);
 /* Prints the metrics of ranks and nodes for Prometheus; stats.h has the other

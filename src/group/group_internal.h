@@ -17,19 +17,20 @@
 struct sched;
 struct sched_job;
 
-/* group.c has the thread, rank_jobs.c connects jobs with the coordinator, peers.h
- * exchanges samples with other nodes, print.c and hinders.c print the state. */
+/* group.c has the thread. rank_jobs.c connects jobs with the coordinator. The files of
+ * peers.h exchange samples with other nodes. print.c and hinders.c print the state. */
 
 #define GROUP_MEMBERS 1024 /* most live nodes that are printed */
 #define GROUP_SILENT 32	   /* most silent nodes that are printed */
 
-/* Positions of an epoch at which the group's log differs from the local journal. */
+/* Positions of an epoch at which this node's journal and the group's log differ. */
 struct otherwise {
 	uint32_t epoch;
 	roaring_bitmap_t *positions; /* NULL: none */
 };
 
-/* A job of the scheduler that is a rank of a training. */
+/* A job of the scheduler that is a rank of a training. group->lock protects the fields
+ * with (lock): the group's thread takes it to write, other threads to read. */
 struct group_rank {
 	TAILQ_ENTRY(group_rank) link;
 	struct sched_job *job; /* a reference */
@@ -45,12 +46,12 @@ struct group_rank {
 	uint64_t told_ns; /* when a wait was last logged; 0: never */
 	bool refused;	  /* the group refuses the job, and this was logged */
 	bool gone;	  /* used in sync_jobs: the scheduler has removed the job */
-	/* another node serves the rank, or this node failed to take it again */
+	/* another node serves the rank, or this node failed to take the rank again */
 	bool lost;
 	bool lent; /* readers on this node get no new samples (sched_feed_lend) */
 	bool bad;  /* the job did not accept the last samples, and this was logged */
-	/* where the rank last continued after another daemon had read it: epoch << 32 |
-	 * position */
+	/* the cursor to which the rank was last moved, because another daemon had read
+	 * the rank further; epoch << 32 | position */
 	uint64_t went_on;
 	struct otherwise otherwise[2]; /* index: epoch % 2 */
 };
@@ -67,8 +68,8 @@ struct group {
 	atomic_bool stopping;
 	bool runs;
 	pthread_t thread;
-	/* The group's thread alone changes the fields below. It takes the lock to write,
-	 * and needs none to read. */
+	/* The group's thread changes the fields below, and takes the lock to write them.
+	 * Other threads take the lock to read them. */
 	struct lock lock;
 	TAILQ_HEAD(, group_rank) ranks;
 	struct coord_status status, was;
@@ -86,17 +87,17 @@ struct group {
 
 /* --- incarnation.c ----------------------------------------------------------------------- */
 
-/* Writes `incarnation` (coord.h) to the state directory. Returns the incarnation that
- * the file had before; 0: not known. Errors are logged. */
+/* Writes `incarnation` (coord.h) to a file in the state directory. Returns the
+ * incarnation that the file had before; 0: not known. Errors are logged. */
 uint64_t incarnation_follow(const char *state, uint64_t incarnation);
 
 /* --- rank_jobs.c: for the group's thread --------------------------------------------------- */
 
 struct coord_calls group_calls(struct group *group);
-/* Adds ranks for new jobs, removes the ranks of removed jobs, takes lost ranks again,
+/* Adds ranks for new jobs, removes the ranks of removed jobs, asks for lost ranks again,
  * and calls group_commit. */
 void group_sync(struct group *group);
-/* Tells the coordinator which epochs readers want, and which positions they have consumed. */
+/* Tells the coordinator which epochs readers want, and the consumed positions. */
 void group_commit(struct group *group);
 /* Tells the jobs whether the engine can be reached, and whether opens should fail. */
 void group_tell_away(struct group *group);
@@ -112,7 +113,7 @@ void group_forget_ranks(struct group *group);
 /* Returns this node's rank with this number in the training; NULL: there is none. */
 struct group_rank *group_find_rank(
 	const struct group *group, const char *training, uint32_t number);
-/* Returns the first of this node's ranks of the training; NULL: it has none. */
+/* Returns the first of this node's ranks of the training; NULL: this node has none. */
 struct group_rank *group_find_training(const struct group *group, const char *training);
 
 /* --- behind.c: for the group's thread ----------------------------------------------------- */
@@ -131,7 +132,7 @@ void group_look_behind(struct group *group, struct group_rank *rank);
 #define GROUP_READ_THERE                                                                 \
 	"read it there; if the rank's node is gone, add its job on another node"
 
-/* Returns the key of a job's rank: "rank" or "node_rank". */
+/* Returns the ini's key for the rank of a job: "rank" or "node_rank". */
 const char *group_rank_word(const struct job_config *config);
 /* Prints the numbers of the training's ranks that read the job, such as "3" or "4-7".
  * Returns `text`. */
@@ -140,5 +141,5 @@ const char *group_rank_text(
 
 /* --- hinders.c --------------------------------------------------------------------------- */
 
-/* Prints one line "hinders ..." for each reason why readers wait, or nodes share fewer samples. */
+/* Prints a line "hinders ..." for each reason why readers wait, or nodes share less. */
 void group_print_hindrances_locked(const struct group *group, FILE *out);

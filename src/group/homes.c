@@ -11,7 +11,7 @@
 
 #define OF_LATE_NS UINT64_C(10000000000)
 
-/* Finds the homes of samples, for the scheduler and for the leader. */
+/* Finds the homes (place.h) of samples, for the scheduler and for the leader. */
 
 static bool is_home_of(const struct home *home, const struct coord_node *node)
 {
@@ -33,7 +33,7 @@ static bool is_same(const struct peers *peers, const struct coord_node *members,
 	return k == peers->n_homes;
 }
 
-/* Lists the members that listen, and therefore can be homes. Returns their number, or
+/* Lists the members that accept connections: they can be homes. Returns their number, or
  * -ENOMEM. */
 static ssize_t make_homes(const struct peers *peers, const struct coord_node *members,
 	size_t n, struct home **ret)
@@ -68,9 +68,9 @@ static bool has_this_node(const struct home *homes, size_t n)
 	return false;
 }
 
-/* Makes the table of homes, without nodes with is_bad (their address was refused).
- * ret_at[i]: index in `homes` of the table's node i. Returns NULL if there is no memory,
- * or after an error that was logged. */
+/* Makes the table for place_home from the homes without is_bad. ret_at[i]: index in
+ * `homes` of the table's node i. Returns NULL if there is no memory, or after an error
+ * that was logged. */
 static struct place *make_place(const struct home *homes, size_t n, uint32_t *ret_at)
 {
 	struct place_node *nodes = calloc(n + 1, sizeof(*nodes));
@@ -158,8 +158,8 @@ static uint32_t free_space_locked(const struct peers *peers)
 	return i;
 }
 
-/* Returns the index of the space; adds it if it is new. PEER_SPACES: there is no room,
- * or the dataset is not shared. */
+/* Returns the index in peers->spaces of the dataset with this preparation. Adds an entry
+ * if there is none. PEER_SPACES: there is no room, or the dataset is not shared. */
 static uint32_t find_space_locked(struct peers *peers, const struct dataset *dataset,
 	const struct preparation *preparation)
 {
@@ -194,7 +194,7 @@ static bool refuses(const struct home *home, const struct shared_space *space)
 }
 
 /* Returns the first node in the sample's order of homes that does not refuse the space
- * now. Returns NULL if that is this node, or if all nodes refuse. */
+ * now. NULL: the first such node is this node, or all nodes refuse the space. */
 static struct home *find_home_locked(
 	struct peers *peers, const struct shared_space *space, sample_id sample)
 {
@@ -274,9 +274,9 @@ static bool serves_a_rank(const struct coord_batch *batch, const struct home *ho
 	return false;
 }
 
-/* Makes a table of homes from the nodes that serve a rank of the batch. All other nodes
- * have no job with these samples, and would refuse fetches. Returns NULL as make_place
- * does. */
+/* Makes the table for place_home from the nodes that serve a rank of the batch. Other
+ * nodes have no job with these samples, and would refuse fetches. NULL: as in
+ * make_place. */
 static struct place *make_place_of_ranks(
 	const struct peers *peers, const struct coord_batch *batch, uint32_t *ret_at)
 {

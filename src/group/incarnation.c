@@ -10,15 +10,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The file <state>/incarnation has the incarnation of the daemon that uses the state
- * directory. Only one daemon can use it at a time, so the daemon that wrote the number
- * in the file is dead, and its leases may be taken over. */
+/* The file <state>/incarnation has a random number that identifies this start of the
+ * daemon. Only one daemon at a time can use a state directory. So the daemon that wrote
+ * the previous number is dead, and this daemon may take over its leases. */
 
 static uint64_t read_before(const char *path)
 {
 	uint64_t before = 0;
 	FILE *in = fopen(path, "re");
-	/* without the file, the leases of the previous daemon are not taken over, but expire */
+	/* without the file, the leases of the previous daemon have to expire */
 	if (!in)
 		return 0;
 	bool good = fscanf(in, "%16" SCNx64, &before) == 1;

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* pause in requests to a node that has answered that it has no such job */
+/* pause in requests to a node that has no job with these samples */
 #define WITHOUT_JOB_NS (5 * SECOND_NS)
 /* pause in requests to a node after a failed connection or a timeout */
 #define AWAY_NS SECOND_NS

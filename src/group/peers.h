@@ -32,12 +32,11 @@ struct home {
 	char address[COORD_ADDRESS];
 	uint64_t incarnation;
 	double capacity;
-	/* is_here: this node; is_bad: peer_client_node refused the node, which was logged */
+	/* is_here: this node; is_bad: peer_client_node refused the node (logged) */
 	bool is_here, is_bad;
 	/* the client's number of the node; not set if is_here or is_bad is true */
 	uint32_t node;
-	/* until when the node refuses a space; index: the client's number of the
-	 * space */
+	/* until when the node refuses requests; index: shared_space.number */
 	uint64_t refuses_until_ns[PEER_SPACES];
 	uint64_t refused_ns; /* last refusal or failure; 0: never */
 	int refused_errno;
@@ -48,6 +47,7 @@ struct shared_dataset {
 	uint64_t fingerprint;
 };
 
+/* The tensors of a dataset with one preparation. */
 struct shared_space {
 	const struct dataset *dataset; /* NULL: the entry is free */
 	struct preparation preparation;
@@ -62,18 +62,18 @@ struct peers {
 	struct peer_trust *trust;
 	struct peer_server *server;
 	struct peer_client *client;
-	/* The group's thread alone changes the fields below. It takes the lock to write,
-	 * and needs none to read. */
+	/* The group's thread changes the fields below, and takes the lock to write them.
+	 * Other threads take the lock to read them. */
 	struct lock lock;
 	struct home *homes;
 	size_t n_homes;
 	struct place *place; /* NULL: this node prepares all samples */
 	uint32_t *at;	     /* at[i]: index in `homes` of node i of `place` */
-	/* The lock is needed to read and to write the fields from here on. */
+	/* Each thread takes the lock to read and to write the fields from here on. */
 	struct shared_space spaces[PEER_SPACES];
 	uint32_t n_spaces;
-	/* One entry for each edition that other daemons may ask for. The editions of a
-	 * dataset are sorted, the newest last. */
+	/* One entry for each edition (scan) of a dataset that other nodes may ask for.
+	 * The editions of a dataset are sorted, the newest last. */
 	struct shared_dataset *shared;
 	size_t n_shared;
 };

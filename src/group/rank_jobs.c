@@ -95,8 +95,7 @@ static bool is_otherwise(const struct group_rank *rank, uint32_t epoch, uint32_t
 	       roaring_bitmap_contains(otherwise->positions, position);
 }
 
-/* Serves coord_calls.tail: finds samples in the local journal, which readers have got
- * or will get. */
+/* Serves coord_calls.tail from the job's journal, without positions of `forget`. */
 static uint32_t tail(
 	void *context, struct coord_tail *tail, sample_id *ids, uint32_t most)
 {
@@ -112,8 +111,8 @@ static uint32_t tail(
 	return n;
 }
 
-/* Serves coord_calls.forget: notes positions that `tail` skips. Readers on this node
- * keep the samples that they got at these positions. */
+/* Serves coord_calls.forget: notes positions at which the group has other samples, so
+ * that `tail` skips these positions. Readers on this node keep their samples. */
 static void forget(void *context, const char *training, uint32_t number, uint32_t epoch,
 	uint32_t base, uint32_t n)
 {
@@ -213,9 +212,9 @@ static int take_rank(struct group *group, const struct group_rank *rank)
 {
 	struct sched_feed_state state;
 	sched_feed_state(rank->job, &state);
-	/* An engine in this process has started with an empty log, although this rank
-	 * has read samples. A new life of the engine (coord.h) makes the leader repair
-	 * the log from the nodes' journals. */
+	/* The engine in this process began with an empty log, although this rank has
+	 * read samples before. A new life of the engine (coord.h) makes the leader
+	 * repair the log from the journals. */
 	if (state.started && group->local)
 		coord_local_restart(group->local);
 	return coord_take_rank(group->coord, rank->config->training, rank->config->rank,
@@ -306,8 +305,8 @@ static void take_job(struct group *group, job_id id)
 		sched_job_put(job);
 }
 
-/* Removes ranks before adding others, because a new job may belong to another training
- * with the name of a removed one. */
+/* Adds and removes ranks as jobs come and go. Removes ranks first, because a new
+ * training may have the name of a removed one. */
 static void sync_jobs(struct group *group)
 {
 	struct group_rank *rank, *next;
@@ -374,9 +373,9 @@ static uint64_t place(uint32_t epoch, uint32_t position)
 	return (uint64_t)epoch << 32 | position;
 }
 
-/* Sets the position up to which the rank's samples are reported as consumed. The end of
- * an epoch is reported as the start of the next one, because the engine deletes an
- * epoch's feeds when all ranks have left it. */
+/* Sets the first position of the rank that was not reported as consumed. The end of an
+ * epoch counts as the start of the next epoch, because the engine deletes an epoch's
+ * samples when all ranks have read them. */
 static void committed(const struct group_rank *rank, uint32_t *ret_epoch, uint32_t *ret)
 {
 	const struct job_config *config = rank->config;

@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <string.h>
 
-/* The table peers->shared has the datasets whose samples this node shares with its
- * peers, and after a rescan also their previous editions, which running epochs still
- * read. This node prepares all samples of datasets that are not in the table. */
+/* The table peers->shared has the datasets whose samples this node shares with other
+ * nodes. After a rescan the table also has the previous edition of a dataset, which
+ * running epochs still read. This node prepares all samples of other datasets. */
 
 /* Equal fingerprints mean samples with equal paths, sizes and ids. */
 static int make_fingerprint(struct dataset *dataset, uint64_t *ret)
@@ -64,8 +64,8 @@ static void forget_spaces_locked(struct peers *peers, const struct dataset *data
 }
 
 /* Removes all but the newest `keep` editions of the dataset from the table. Stores the
- * removed editions in `ret`, and returns their number. The caller closes them when it
- * has released the lock. */
+ * removed editions in `ret`, and returns their number. The caller closes the removed
+ * editions after it has released the lock. */
 static size_t take_out_locked(
 	struct peers *peers, const char *name, size_t keep, struct dataset **ret)
 {

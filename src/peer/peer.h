@@ -14,9 +14,9 @@
  * tensors from its cache, and a client, which fetches tensors from other daemons.
  *
  *     node a                                                     node b
- *     peer_fetch -> client ==== connection: TLS, hellos ====>  server -> asked()
- *                     |         space, samples ...                          |
- *       done() <------+ <====== head and bytes of each, when ready ---------+ peer_answer
+ *    peer_fetch -> client ==== connection: TLS, hellos ====>  server -> asked()
+ *                    |         space, samples ...                          |
+ *      done() <------+ <====== head and bytes of each, when ready ---------+ peer_answer
  *
  *   Flow: peer_server_new -> asked() for each sample that a peer wants -> peer_answer or
  *         peer_refuse, once each -> peer_server_stop -> peer_server_free.
@@ -26,31 +26,31 @@
  *   Threads: the server and the client have one thread each, which makes the callbacks
  *         and waits only for events. All functions except _new, _stop and _free may be
  *         called from any thread, also from callbacks.
- *   Locks: server and client have one lock each (LOCK_RANK_PEER), for their queues. None
- *         is held during callbacks. peer_fetch, peer_answer and peer_refuse only append
- *         to a queue, and may be called under locks of a lower rank.
+ *   Locks: server and client have one lock each (LOCK_RANK_PEER), for their queues. No
+ *         lock is held during callbacks. peer_fetch, peer_answer and peer_refuse only
+ *         append to a queue, and may be called under locks of a lower rank (lock.h).
  *   Errors: -errno. A peer that breaks the protocol loses its connection, with a line in
  *         the log.
  *   Memory: a server needs at most 2 MB per connection, beside the tensors that its
- *         owner holds until their release.
+ *         owner, the caller of peer_server_new, holds until their release.
  *   Life: a request lives from asked() to peer_answer or peer_refuse, even if its
  *         connection breaks before.
  *
  * Authentication: with a trust (a secret or certificates), both sides prove by TLS 1.3
- * that they have it, and all data are encrypted. With is_plain only the handshake is
- * encrypted; the network between the daemons must then be trusted, as with NFS. Without
+ * that they have the trust, and all data are encrypted. With is_plain only the handshake
+ * is encrypted, so the network between the daemons must be trusted, as with NFS. Without
  * a trust both sides accept only loopback addresses, and nothing is encrypted.
  */
 
 #define PEER_VERSION 2u
-/* a node's name has at most so many bytes, without the \0 */
+/* most bytes of a node's name, without the \0 */
 #define PEER_NAME 63
-#define PEER_HEAD 256	 /* a tensor's head has at most so many bytes */
+#define PEER_HEAD 256	 /* most bytes of a tensor's head (struct peer_tensor) */
 #define PEER_WINDOW 1024 /* most unanswered requests of a connection */
 #define PEER_SPACES 256	 /* most spaces (struct peer_space) that a connection uses */
 /* limit of a dataset's name and of a preparation, in bytes */
 #define PEER_SPACE_TEXT 2048
-#define PEER_SECRET 4096 /* a secret has 16 to so many bytes */
+#define PEER_SECRET 4096 /* most bytes of a secret */
 
 struct peer_self {
 	const char *name;     /* 1 to PEER_NAME bytes */
@@ -63,7 +63,7 @@ struct peer_self {
 /* A dataset and a way of preparing its samples. Equal spaces have equal tensors. */
 struct peer_space {
 	const char *dataset;	 /* name */
-	const char *preparation; /* canonical text */
+	const char *preparation; /* equal preparations have equal texts */
 	uint64_t fingerprint;	 /* fingerprint of all samples of the dataset */
 };
 
@@ -109,8 +109,8 @@ struct peer_server_calls {
 /*
  * Creates a server that listens at `listen`: ADDRESS:PORT (such as "10.0.0.7:7070" or
  * "[::1]:0"), NAME:PORT or :PORT. Port 0 means any free port. -EINVAL: no such address;
- * -EPERM: no loopback address, although there is no trust; otherwise the errno of
- * socket, bind or listen. Errors are logged.
+ * -EPERM: there is no trust, and the address is not a loopback address; otherwise the
+ * errno of socket, bind or listen. Errors are logged.
  */
 must_check int peer_server_new(const char *listen, const struct peer_self *self,
 	const struct peer_server_calls *calls, struct peer_server **ret);
@@ -124,10 +124,10 @@ struct peer_tensor {
 	const void *head;
 	size_t head_bytes; /* at most PEER_HEAD */
 	/*
-	 * fd >= 0: the bytes are in this file from `offset` on, and are sent by
-	 * sendfile(2). They must never change, not even after the release. fd -1: the
-	 * bytes are in memory at `bytes`. For peers on loopback, memory is faster than
-	 * sendfile, because the kernel passes memory on in pieces larger than a page.
+	 * fd >= 0: the bytes are in this file from `offset` on, are sent by sendfile(2),
+	 * and must never change, not even after the release. fd -1: the bytes are in
+	 * memory at `bytes`. For peers on loopback, memory is faster than sendfile,
+	 * because the kernel passes memory on in pieces larger than a page.
 	 */
 	int fd;
 	uint64_t offset;
@@ -157,8 +157,8 @@ void peer_server_free(struct peer_server **server);
 
 struct peer_client;
 
-/* most_bytes: the longest tensor allowed; a peer that announces a longer one is
- * disconnected. */
+/* most_bytes: length of the longest tensor allowed; a peer that announces a longer
+ * tensor is disconnected. */
 must_check int peer_client_new(
 	const struct peer_self *self, uint64_t most_bytes, struct peer_client **ret);
 /* Fails all unfinished fetches with -ECANCELED. */
@@ -173,8 +173,8 @@ void peer_client_free(struct peer_client **client);
  */
 must_check int peer_client_node(struct peer_client *client, const char *name,
 	const char *address, uint32_t *ret_node);
-/* Ends the connection to a node that is gone. Fetches from it fail at once (-EHOSTDOWN)
- * until peer_client_node is called for the node again. */
+/* Ends the connection to a node that is gone. Fetches from the node fail at once
+ * (-EHOSTDOWN) until peer_client_node is called for the node again. */
 void peer_client_forget(struct peer_client *client, uint32_t node);
 
 /*
@@ -189,14 +189,15 @@ struct peer_fetch {
 	sample_id sample;
 	uint64_t deadline_ns; /* on the clock of clock_now_ns */
 	/* Returns memory for `length` bytes, to which the client may write until it
-	 * calls done(). NULL: no memory, or an invalid head or length; the fetch then
-	 * fails with -EBADMSG. */
+	 * calls done(). Returns NULL if there is no memory, or if the head or the length
+	 * is invalid; the fetch fails with -EBADMSG in this case. */
 	void *(*place_for)(
 		void *context, const void *head, size_t head_bytes, uint64_t length);
 	/*
-	 * Reports the outcome, once, from the client's thread. 0: all bytes are there; else
+	 * Reports the outcome, once, from the client's thread. 0: all bytes are there.
+	 * Errors:
 	 *   -ETIMEDOUT                   the deadline has passed
-	 *   -EHOSTDOWN                   no connection; the client waits before it tries again
+	 *   -EHOSTDOWN                   no connection; the client tries again later
 	 *   -ECONNRESET                  the connection broke
 	 *   -EBADMSG                     place_for returned NULL
 	 *   -ECANCELED                   peer_client_free was called
@@ -207,10 +208,10 @@ struct peer_fetch {
 };
 
 /*
- * Fetches a sample from a node. Fetches that wait for the connection or for the
- * client's thread are sent together. When a connection breaks or can't be made, its
- * fetches fail at once, and so do new ones until the client connects again: after 10
- * ms, then after twice as long each time, up to 2 s. If peer_fetch returns an error
+ * Fetches a sample from a node. Fetches that wait for the connection or for the client's
+ * thread are sent together. When a connection breaks or can't be made, its fetches fail
+ * at once. New fetches also fail at once during the following pause: 10 ms, and twice as
+ * long after each further failure, up to 2 s. If peer_fetch returns an error
  * (-EHOSTDOWN, -ECANCELED, -ENOMEM), done() is not called.
  */
 must_check int peer_fetch(struct peer_client *client, const struct peer_fetch *fetch);

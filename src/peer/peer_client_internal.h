@@ -9,8 +9,8 @@
 #include <sys/queue.h>
 
 /*
- * Internals of the client: peer_client.c has its loop, peer_node.c a connection, peer_receive.c
- * reads the answers.
+ * Internals of the client: peer_client.c has the client's loop. peer_node.c has a
+ * connection to a node. peer_receive.c reads the node's answers.
  *
  *     peer_fetch -> node->waiting (lock) -> node->queue -> a slot: the request was sent
  *     the answer to the slot's request -> its bytes are received -> done()
@@ -107,7 +107,6 @@ struct peer_client {
 
 /* Sends queued requests. Connects first if needed. */
 void peer_node_go(struct peer_node *node);
-/* Handles epoll events of the connection. */
 void peer_node_event(struct peer_node *node, uint32_t events);
 /* Fails overdue fetches, and ends a connection that hangs. Returns the next deadline;
  * UINT64_MAX: none. */

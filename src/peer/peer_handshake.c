@@ -57,8 +57,8 @@ static int hung_up(struct peer_handshake *handshake, bool has_begun)
 					       : NULL);
 }
 
-/* The socket's buffer is empty, and the hello fits into it, so send_hello does not
- * wait. */
+/* Sends this node's hello. The socket's send buffer is empty, and has room for the
+ * hello, so send_hello does not wait. */
 static int send_hello(struct peer_handshake *handshake, struct peer_link *link,
 	enum peer_verdict verdict)
 {
@@ -80,7 +80,8 @@ static int send_hello(struct peer_handshake *handshake, struct peer_link *link,
 
 /* --- TLS --------------------------------------------------------------------------------- */
 
-/* The server decides after the hellos whether to refuse a client without TLS. */
+/* Chooses TLS or a plain hello by the client's first byte. answer_hello refuses a client
+ * without TLS if this node has a trust. */
 static int first_of_server(struct peer_handshake *handshake, struct peer_link *link)
 {
 	uint8_t first;
@@ -159,7 +160,7 @@ static int welcome(const struct peer_handshake *handshake, struct peer_link *lin
 	return 1;
 }
 
-/* Even a client of another version gets a hello, so that it can log both versions. */
+/* Even a client of another version gets a hello, and can log both versions. */
 static int answer_hello(struct peer_handshake *handshake, struct peer_link *link)
 {
 	int err = take_hello(handshake);

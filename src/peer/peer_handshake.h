@@ -9,13 +9,14 @@
 #include <sys/socket.h>
 
 /*
- * The handshake of two daemons: TLS, if they have a trust, then a hello from each side.
- * A server with a trust also reads the hello of a client without TLS, so that it can
- * send the reason of the refusal.
+ * The handshake of two daemons: TLS, if they have a trust (peer.h), then a hello from
+ * each side. A server with a trust also reads the hello of a client without TLS, and
+ * answers with the reason why it refuses the client.
  *
- *   Flow: peer_handshake_begin -> peer_handshake_go at each event of the link, until it returns 1;
- *         then frames follow.
- *   Threads: caller serialises.   Locks: the trust's.   Clock, files: none.
+ *   Flow: peer_handshake_begin -> peer_handshake_go at each event of the link, until it
+ *         returns 1. The frames of peer_wire.h follow.
+ *   Threads: the caller serialises the calls.   Locks: the trust's.   Clock, files:
+ *         none.
  *   Errors: -errno; `why` is the reason, or NULL if strerror describes it.
  */
 
@@ -32,7 +33,7 @@ struct peer_handshake {
 	uint8_t in[PEER_HELLO_BYTES];
 	size_t n_in;
 	const char *why;
-	char text[128]; /* `why` points to this text if it has details */
+	char text[128]; /* the text of `why`, unless `why` is a constant */
 };
 
 /* Starts a handshake. expected: the peer's name; NULL for a server, which accepts any
@@ -40,9 +41,9 @@ struct peer_handshake {
 void peer_handshake_begin(struct peer_handshake *handshake, const struct peer_self *self,
 	enum peer_role role, const char *expected);
 
-/* Continues the handshake. Returns 1 when it is done; 0 while it waits for the socket:
- * to send if link->wants_to_send, else to receive. The client first calls this when the
- * link is connected. */
+/* Continues the handshake. Returns 1 when the handshake is done; 0 while the handshake
+ * waits for the socket: to send if link->wants_to_send, else to receive. The client
+ * first calls this when the link is connected. */
 must_check int peer_handshake_go(
 	struct peer_handshake *handshake, struct peer_link *link);
 
@@ -61,5 +62,5 @@ void peer_address_print(
 	const struct peer_address *address, char ret[static PEER_ADDRESS_TEXT]);
 bool peer_address_is_loopback(const struct peer_address *address);
 
-/* Makes the socket send small messages at once, and detect that the other end is gone. */
+/* Makes the socket send small messages at once, and detect a dead connection. */
 void peer_socket_tune(int fd);

@@ -201,7 +201,7 @@ static void explain(struct peer_link *link, const struct peer_trust *trust)
 static bool has_proved(const struct peer_link *link, const struct peer_trust *trust)
 {
 	X509 *certificate = SSL_get0_peer_certificate(link->tls);
-	/* A session made from the secret can be resumed only if both ends have this secret. */
+	/* Both ends need the secret to resume a session made from the secret. */
 	if (peer_trust_has_secret(trust))
 		return SSL_session_reused(link->tls);
 	return certificate && SSL_get_verify_result(link->tls) == X509_V_OK;

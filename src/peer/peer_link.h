@@ -9,17 +9,18 @@
 #include <sys/uio.h>
 
 /*
- * A connection between two daemons, with or without TLS 1.3. It behaves like a non-blocking
- * socket: functions that read or send return the number of bytes, 0 at the end, or -1 with errno,
- * which may be EAGAIN.
+ * A connection between two daemons, with or without TLS 1.3. A link behaves like a
+ * non-blocking socket: functions that read or send return the number of bytes, 0 at the
+ * end, or -1 with errno, which may be EAGAIN.
  *
  *   Flow: peer_link_begin -> peer_link_shake until it returns 1, if the link has TLS ->
  *         peer_link_read, _send, _send_file -> peer_link_close.
- *   Owns: the descriptor and the state of TLS. The kernel encrypts sent bytes if it and OpenSSL
- *         support this (kernel TLS).
- *   Threads: caller serialises.   Locks: the trust's, while TLS begins.
- *   Errors: `why` describes an error of TLS; it is NULL for other errors. A connection may end
- *         without TLS's close_notify: messages contain their length, so a cut message is noticed.
+ *   Owns: the descriptor and the state of TLS. The kernel encrypts sent bytes if the
+ *         kernel and OpenSSL support this (kernel TLS).
+ *   Threads: the caller serialises the calls.   Locks: the trust's, while TLS begins.
+ *   Errors: `why` describes an error of TLS; it is NULL for other errors. A connection
+ *         may end without TLS's close_notify: messages contain their length, so a cut
+ *         message is noticed.
  */
 
 struct ssl_st;
@@ -31,10 +32,10 @@ struct peer_link {
 	bool waits_to_send; /* epoll reports when the socket accepts bytes */
 	bool wants_to_send; /* TLS waits until the socket accepts more bytes */
 	bool by_kernel;	    /* the kernel encrypts sent bytes */
-	/* bytes sent with TLS's current key, and their limit */
+	/* n_sent: bytes sent with TLS's current key; key_lasts: limit of n_sent */
 	uint64_t n_sent, key_lasts;
 	const char *why;
-	char text[128]; /* the text of `why`, unless it is a constant */
+	char text[128]; /* the text of `why`, unless `why` is a constant */
 };
 
 /* Begins a link without TLS, which takes over the descriptor. */
@@ -44,11 +45,10 @@ must_check int peer_link_secure(struct peer_link *link, struct peer_trust *trust
 /* Continues the TLS handshake. Returns 1 when both ends have proved their identity, 0
  * while it waits for the socket. -EACCES: one end refuses the other's proof. */
 must_check int peer_link_shake(struct peer_link *link, const struct peer_trust *trust);
-/* Ends TLS; plain bytes follow. Both ends must do this at the same byte of the
- * stream. */
+/* Ends TLS; plain bytes follow. Both ends must do so at the same byte of the stream. */
 void peer_link_end_tls(struct peer_link *link);
-/* Lets epoll report `data` when there are bytes and, if waits_to_send, when the socket
- * accepts some. */
+/* Lets epoll report `data` when the socket has bytes to read, and, if waits_to_send,
+ * when the socket accepts bytes to send. */
 void peer_link_await(struct peer_link *link, int epoll, void *data, bool waits_to_send);
 /* Closes the descriptor without a close_notify. */
 void peer_link_close(struct peer_link *link);
@@ -62,8 +62,8 @@ bool peer_link_has_more(const struct peer_link *link);
  * once. After EAGAIN the caller must send the same bytes again. */
 must_check ssize_t peer_link_send(
 	struct peer_link *link, const struct iovec parts[static 2], bool more);
-/* Sends bytes as peer_link_send does: first those of `front`, then n bytes of the file
- * from `offset` on. Returns -1 with ENODATA if the file is too short. */
+/* Sends bytes as peer_link_send does: first the bytes of `front`, then n bytes of the
+ * file from `offset` on. Returns -1 with ENODATA if the file is too short. */
 must_check ssize_t peer_link_send_file(struct peer_link *link, const struct iovec *front,
 	int file, uint64_t offset, uint64_t n);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* limit of overdue answers; a connection with more hangs, and is ended */
+/* most overdue answers of a connection; a connection with more hangs, and is ended */
 #define MOST_LEFT (PEER_WINDOW / 2)
 
 /* --- the end of a connection ------------------------------------------------------------- */
@@ -62,8 +62,8 @@ void peer_node_move(struct peer_node *node)
 	node->pause_ns = 0;
 }
 
-/* Logs the reason, unless it is the one logged last and no handshake has succeeded
- * since. */
+/* Logs the reason, unless the last logged reason is the same, and no handshake has
+ * succeeded since then. */
 static void log_down(struct peer_node *node, const char *why)
 {
 	if (strcmp(node->why, why) == 0)

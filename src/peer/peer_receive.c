@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-/* about so many bytes are read from one connection in a turn of the loop */
+/* about the most bytes read from one connection in one turn of the loop */
 #define TURN_BYTES (4u << 20)
 
 /* Returns the request's slot; NULL: no request of this number waits for an answer. */

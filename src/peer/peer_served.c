@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* at most so many answers are sent on one connection in a turn of the loop */
+/* most answers sent on one connection in one turn of the loop */
 #define TURN 32
 
 int peer_served_new(

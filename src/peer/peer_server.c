@@ -29,15 +29,16 @@ void peer_request_free(struct peer_request *request)
 	struct peer_tensor tensor = request->tensor;
 	struct peer_server *server = request->server;
 	free(request);
-	/* The server must not be used after this: if no request is left, the owner of
-	 * the server may free it. */
+	/* The server must not be used after the next line: without requests, its owner
+	 * may free the server. */
 	atomic_fetch_sub(&server->n_requests, 1);
 	if (tensor.release)
 		tensor.release(tensor.context);
 }
 
-/* Returns false if the server has stopped. After true, the caller must use neither the
- * request nor the server: the answer may be sent already, and the server freed. */
+/* Passes the answered request to the server's thread. Returns false if the server has
+ * stopped. After true, the caller must use neither the request nor the server: the
+ * answer may be sent already, and the server freed. */
 static bool hand_over(struct peer_server *server, struct peer_request *request)
 {
 	LOCK_SCOPE(&server->lock);
@@ -171,7 +172,7 @@ static void listen_again(struct peer_server *server, bool listens)
 }
 
 /* If too many connections are without a complete handshake, ends the oldest of them, so
- * that strangers can't keep others out. */
+ * that such clients can't keep others out. */
 static void make_room(struct peer_server *server)
 {
 	struct peer_served *served;
@@ -402,7 +403,7 @@ void peer_server_stop(struct peer_server *server)
 	lock_take(&server->lock);
 	server->stopped = true;
 	lock_release(&server->lock);
-	send_answers(server); /* all connections have ended, so this frees the requests */
+	send_answers(server); /* no connection is left, so this frees the requests */
 }
 
 void peer_server_free(struct peer_server **server_)

@@ -9,11 +9,12 @@
 #include <sys/queue.h>
 
 /*
- * Internals of the server: peer_server.c has its loop, peer_served.c a connection.
+ * Internals of the server: peer_server.c has the server's loop. peer_served.c has a
+ * connection to a client.
  *
- *     accept -> peer_served_new -> handshake -> peer_served_event -> asked() -> peer_answer
- *                                                                                  |
- *     socket <- peer_served.answered <- peer_served_answer <- peer_server.answered (lock)
+ *  accept -> peer_served_new -> handshake -> peer_served_event -> asked() -> peer_answer
+ *                                                                               |
+ *  socket <- peer_served.answered <- peer_served_answer <- peer_server.answered (lock)
  *
  * Fields marked (lock) need the server's lock; only the loop's thread uses all others.
  */
@@ -49,7 +50,8 @@ struct peer_served_space {
 	char texts[]; /* dataset and preparation, each ended by \0 */
 };
 
-/* A connection. Its memory is kept until the owner has answered all its requests. */
+/* A connection. Its memory is kept until the owner of the server has answered all
+ * requests of the connection. */
 struct peer_served {
 	TAILQ_ENTRY(peer_served) link;
 	struct peer_server *server;
@@ -104,7 +106,7 @@ must_check int peer_served_event(struct peer_served *served, uint32_t events);
  * connection has ended, frees the request. */
 void peer_served_answer(struct peer_served *served, struct peer_request *request);
 /* Ends the connection, and logs `why`. If `why` is NULL, logs err, unless the peer hung
- * up or was not welcome yet. */
+ * up, or its handshake was not complete. */
 void peer_served_end(struct peer_served *served, int err, const char *why);
 /* Frees an ended connection, all of whose requests the owner has answered. */
 void peer_served_free(struct peer_served *served);
@@ -116,5 +118,6 @@ void peer_request_free(struct peer_request *request);
 /* Returns the counters of the node that sent the hello. NULL: no memory. */
 struct peer_counted *peer_server_count(
 	struct peer_server *server, const struct peer_hello *hello);
-/* Allows at most 20 log lines in 10 seconds about clients before their handshake. */
+/* Tells whether a line may be logged about a client whose handshake is not complete: at
+ * most 20 lines in 10 seconds. */
 bool peer_server_may_log(struct peer_server *server);

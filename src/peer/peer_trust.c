@@ -23,7 +23,7 @@
  * 2^14 bytes with one key; the limit is lower, because some records are shorter */
 #define KEY_LASTS (UINT64_C(1) << 37)
 
-/* attributes by which versions of a file differ */
+/* attributes that differ after a file was changed */
 struct stamp {
 	struct timespec time;
 	ino_t inode;
@@ -136,7 +136,7 @@ static SSL_SESSION *make_session(SSL *tls)
 }
 
 /* Callback of the client: offers the session made from the secret. The server refuses a
- * client that offers none. */
+ * client that offers no session. */
 static int offer_secret(SSL *tls, const EVP_MD *digest, const unsigned char **ret_id,
 	size_t *ret_n, SSL_SESSION **ret)
 {
@@ -169,8 +169,8 @@ static const char ciphers[] =
 static bool set_up(SSL_CTX *context, struct peer_trust *trust)
 {
 	SSL_CTX_set_app_data(context, trust);
-	/* If the kernel encrypts (kTLS), it goes on after the handshake, but is_plain
-	 * forbids that. */
+	/* A kernel that encrypts (kTLS) also encrypts the bytes after the handshake,
+	 * which is_plain leaves unencrypted. */
 	SSL_CTX_set_options(
 		context, SSL_OP_IGNORE_UNEXPECTED_EOF |
 				 (trust->files.is_plain ? 0 : SSL_OP_ENABLE_KTLS));

@@ -6,8 +6,8 @@
 #include "peer/peer.h"
 
 /*
- * The messages between daemons, with the lengths of their parts in bytes. Numbers in messages are
- * little-endian.
+ * The messages between daemons, with the lengths of their parts in bytes. Numbers in
+ * messages are little-endian.
  *
  *     client                                  server
  *     hello 128                       ---->
@@ -16,11 +16,11 @@
  *     fetch: 8, 8, n * (request, sample)  ->
  *                                     <----   answer 24, head, bytes
  *
- * The first 12 bytes of a hello have one format in every version of the protocol, so that a
- * daemon of another version is recognised as a daemon.
+ * The first 12 bytes of a hello have one format in every version of the protocol, so
+ * that a daemon of another version is recognised as a daemon.
  *
- *   Flow: functions ending in _put write; functions ending in _take read, and check each byte,
- *         because any program may have sent it.
+ *   Flow: functions ending in _put write; functions ending in _take read, and check each
+ *         byte, because any program may have sent it.
  *   Threads, locks, clock, files: none.
  *   Errors: -EPROTO, with *ret_why set to a static text.
  */
@@ -49,7 +49,7 @@ struct peer_hello {
 	uint32_t version;
 	bool has_trust;		   /* the node has a secret or a certificate */
 	bool encrypts;		   /* bytes after the handshake are encrypted, too */
-	enum peer_verdict verdict; /* the server's verdict; a client sends PEER_WELCOME */
+	enum peer_verdict verdict; /* the server's; a client sends PEER_WELCOME */
 	uint64_t incarnation;
 	char name[PEER_NAME + 1];
 };
@@ -93,7 +93,7 @@ void peer_fetch_end(uint8_t *frame, uint32_t count);
 
 struct peer_answer {
 	uint32_t request;
-	/* 0, or a negative errno; then the answer has no head and no bytes */
+	/* 0; or a negative errno, and the answer has neither head nor bytes */
 	int status;
 	uint32_t head_bytes;
 	uint64_t length;

@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-/* Returns the index of the node in `nodes`, or n_nodes if it is not there: the callers
- * treat n_nodes as a node without samples. */
+/* Returns the index of `incarnation` in `nodes`; n_nodes: not found. The callers treat
+ * n_nodes as one more node, which is the home of no sample. */
 static uint32_t find(const uint64_t *nodes, uint32_t n_nodes, uint64_t incarnation)
 {
 	uint32_t i = 0;
@@ -38,10 +38,10 @@ static bool is_lacked(const struct coord_batch *batch, uint32_t i)
 }
 
 /*
- * Sets ret[i] to the node where sample i should be read; LOCALITY_NOWHERE: any node. A
- * sample that its home has in the cache is read at its home. A sample that its home
- * lacks is read there, too, as long as the ranks of the home have room. Any node may
- * read the samples that are left, because some node has to prepare them in any case.
+ * Sets ret[i] to the node that should read sample i; LOCALITY_NOWHERE: any node. A
+ * sample that its home has in the cache is read by its home. A sample that its home
+ * lacks is also read by its home, as long as the ranks of the home have room for it. Any
+ * node may read the other samples, because some node has to prepare them in any case.
  * Returns false if there is no memory.
  */
 static bool find_holders(const struct coord_batch *batch, const uint32_t *home,

@@ -9,13 +9,14 @@
 
 #define NONE UINT32_MAX
 
-/* a node, and the number of samples that it has beyond its quota, or that it lacks */
+/* A node. count: samples that the node has beyond its quota (in `surplus`), or that its
+ * ranks still need (in `lack`). */
 struct imbalance {
 	uint32_t count, node;
 };
 
-/* The item with the largest count is at the top; of several such items, the one with the
- * smallest node number. */
+/* The first item has the largest count. If several items have this count, the first item
+ * is the one with the smallest node number. */
 struct heap {
 	struct imbalance *items;
 	uint32_t n;
@@ -41,8 +42,7 @@ struct locality {
 	/* move_next[move]: the next move from the same node; move_left[move]: samples of
 	 * the move that are not assigned yet */
 	uint32_t *move_next, *move_left;
-	/* nodes that take samples that no node has, and how many such samples each
-	 * takes */
+	/* nodes that get samples that no node has; count: number of these samples */
 	struct imbalance *fill;
 	uint32_t n_moves, fill_at;
 	/* rank_next[rank]: the next rank of the same node that still takes samples, in
@@ -198,8 +198,9 @@ static int compare_fill(const void *a_, const void *b_)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* Gives the samples that no node has to nodes whose ranks need more than the node has,
- * the smallest lack first. Nodes that still lack samples go to the heap `lack`. */
+/* Distributes the samples that no node has. They go to nodes whose ranks need more
+ * samples than the node has, the smallest lack first. Nodes that still lack samples go
+ * to the heap `lack`. */
 static void fill(
 	struct locality *locality, const struct locality_batch *batch, uint32_t nowhere)
 {

@@ -13,10 +13,11 @@
  * synchronous SGD gives the same result.
  *
  *     1. A node takes samples that it has, up to the number that its ranks need.
- *     2. Samples that no node has go to nodes that still lack some, the smallest lack
- *        first, so that few nodes are left that lack any.
+ *     2. Samples that no node has go to nodes that still lack samples, the smallest lack
+ *        first, so that few nodes still lack samples after this step.
  *     3. The node with the largest surplus gives as many samples as possible to the node
- *        with the largest lack. This is repeated until no node lacks any (two heaps).
+ *        with the largest lack. This step is repeated until no node lacks samples. Two
+ *        heaps find these nodes.
  *     4. The samples of a node go to its ranks in turn.
  *
  * The number of samples that move is the sum of the surpluses, the least possible. The
@@ -25,11 +26,11 @@
  * with 8 nodes, one case in 80 needs one pair more than the sweep.
  *
  * If m mini-batches are assigned together, fewer samples move, by a factor of about the
- * square root of m: the caller concatenates the samples and adds up the counts.
+ * square root of m. For this the caller concatenates the samples and adds up the counts.
  *
  *   Flow: locality_new -> locality_assign for each mini-batch.
- *   Threads: caller serialises.   Locks, clock, files, random numbers: none. Equal
- *         arguments give equal results on every machine.
+ *   Threads: the caller serialises the calls.   Locks, clock, files, random numbers:
+ *         none. Equal arguments give equal results on every machine.
  *   Errors: -EINVAL, -ENOMEM.
  */
 
@@ -37,7 +38,7 @@
 
 struct locality;
 
-/* The numbers are limits for each mini-batch of locality_assign. */
+/* Allocates memory for mini-batches of at most these sizes. */
 must_check int locality_new(
 	uint32_t n_nodes, uint32_t n_ranks, uint32_t n_samples, struct locality **ret);
 void locality_free(struct locality **locality);
@@ -66,11 +67,9 @@ struct locality_outcome {
 	uint32_t n_moves;
 };
 
-/*
- * Sets ret_rank[i] to the rank that takes sample i. ret_outcome may be NULL. -EINVAL:
- * the counts don't add up, or a node number or a size is too large; then nothing is
- * set.
- */
+/* Sets ret_rank[i] to the rank that takes sample i. ret_outcome may be NULL. -EINVAL:
+ * the sum of rank_count is not n_samples, or a node number or a size is too large. After
+ * an error nothing is set. */
 must_check int locality_assign(struct locality *locality,
 	const struct locality_batch *batch, uint32_t *ret_rank,
 	struct locality_outcome *ret_outcome);

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* The entries are sorted by capacity, then by hash, so that the order of the caller's
- * nodes does not matter. */
+/* A node. place->entries is sorted by capacity, then by hash, so the order of the
+ * caller's nodes does not matter. */
 struct entry {
 	uint64_t hash;
 	double capacity;
@@ -23,8 +23,8 @@ struct place {
 	struct entry entries[];
 };
 
-/* A node's score in a sample's order of homes. The node with the smallest score is the
- * home. `draw` is the random number that gives the score. */
+/* The score of a node for one sample. The node with the smallest score is the sample's
+ * home. draw: the random number from which the score is computed. */
 struct rank {
 	double score;
 	uint64_t draw;
@@ -115,9 +115,9 @@ static uint64_t key_of(uint64_t space, sample_id sample)
 	return rng_mix(space, sample);
 }
 
-/* Finds the node that comes first in the order of homes, among the nodes with the
- * capacity of entry *i. This is the node with the largest draw, so the score, a
- * logarithm, is computed only once. Sets *i to the first entry with another capacity. */
+/* Finds the node with the smallest score among the nodes with the capacity of entry *i.
+ * Among nodes of equal capacity this is the node with the largest draw, so only one
+ * score, a logarithm, is computed. Sets *i to the first entry with another capacity. */
 static struct rank first_of_capacity(const struct place *place, uint64_t key, uint32_t *i)
 {
 	double capacity = place->entries[*i].capacity;

@@ -11,11 +11,11 @@
  * others. Each daemon computes the home by itself; equal sets of nodes give equal homes.
  *
  * Rendezvous hashing, weighted by capacity (Thaler and Ravishankar, 1998; the weights of
- * Schindelhauer and Schomaker, 2005): node i draws u_i in (0, 1] from a hash of itself
- * and the sample; its score is -ln(u_i) / capacity_i, and the node with the smallest
- * score is the home. A node is home of the fraction capacity_i / (sum of all capacities)
- * of the samples. When a node joins, samples move only to that node; when a node leaves,
- * only its own samples move.
+ * Schindelhauer and Schomaker, 2005): node i draws u_i in (0, 1] from a hash of the node
+ * and the sample. The node's score is -ln(u_i) / capacity_i. The nodes by ascending
+ * score are the sample's order of homes; the first node is the home. A node is the home
+ * of the fraction capacity_i / (sum of all capacities) of the samples. When a node
+ * joins, samples move only to that node; when a node leaves, only its own samples move.
  *
  *   Flow: place_new whenever the set of live nodes changes; place_home for each sample.
  *   Owns: a copy of the nodes.
@@ -39,8 +39,9 @@ struct place;
 /* Hashes the name of a node, or the bytes that identify a space. */
 uint64_t place_hash(const void *bytes, size_t n);
 
-/* The functions below return indexes into `nodes`. n may be 0. -EINVAL: a capacity is
- * not allowed, two nodes have the same hash, or there are too many nodes. */
+/* Makes a table of the nodes, in which place_home and place_next find indexes of
+ * `nodes`. n may be 0. -EINVAL: a capacity is not positive and finite, two nodes have
+ * the same hash, or there are too many nodes. */
 must_check int place_new(const struct place_node *nodes, uint32_t n, struct place **ret);
 void place_free(struct place **place);
 
@@ -48,11 +49,9 @@ void place_free(struct place **place);
  * for jobs that share tensors. */
 uint32_t place_home(const struct place *place, uint64_t space, sample_id sample);
 
-/*
- * Returns the node that follows `after` in the sample's order of homes. The caller
- * begins with place_home, and goes on as long as no node answers. PLACE_NONE: `after` is
- * the last node, or not in the table.
- */
+/* Returns the node that follows `after` in the sample's order of homes. If the home does
+ * not answer, the caller asks the next node, and so on. PLACE_NONE: `after` is the last
+ * node, or not in the table. */
 uint32_t place_next(
 	const struct place *place, uint64_t space, sample_id sample, uint32_t after);
 
