@@ -15,7 +15,8 @@
  *     draw_left    the engine has forgotten the stream
  *
  * After a stream was inserted or removed, the caller calls sampler_settle until it
- * returns true: then `exchange` knows again which cached samples each stream can get.
+ * returns true: then the sampler `exchange` knows which cached samples each stream can
+ * get.
  */
 
 void draw_init(struct draw *draw)
@@ -78,7 +79,8 @@ void draw_count(struct draw *draw, struct stream *stream)
 	TAILQ_INSERT_TAIL(&draw->counted, stream, link);
 }
 
-/* Makes room for n streams, and for n effects: one event never has more. -ENOMEM */
+/* Makes room for n streams and n effects: an event has at most one effect per stream.
+ * -ENOMEM */
 static int reserve(struct draw *draw, size_t n)
 {
 	stream_id *ids = reallocarray(draw->round_ids, n, sizeof(*ids));
