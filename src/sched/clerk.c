@@ -22,9 +22,9 @@
  * meanwhile.
  */
 
-/* Tells the engine that the stream was made, or could not be made (status); opens that
- * waited go on in their order. Tells nothing if the stream was made, but has ended
- * since then. */
+/* Tells the engine that the epoch's stream was made (status 0), or could not be made.
+ * Opens that waited for the stream go on. If the stream was made, but has ended since
+ * then, tells the engine nothing. */
 static void tell_begun(struct sched_job *job, uint32_t epoch, int status)
 {
 	struct aftermath aftermath;
@@ -117,7 +117,8 @@ void clerk_second_locked(struct sched_job *job)
 		clerk_request_locked(job);
 }
 
-/* Frees editions that no epoch needs, and the tensors that only these editions used. */
+/* Frees editions that belong to no epoch any more, and the tensors that only these
+ * editions used. */
 static void free_editions(struct sched_job *job)
 {
 	if (editions_sweep(&job->is))

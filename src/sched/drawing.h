@@ -15,7 +15,7 @@
 
 /* --- draw_effects.c --- */
 
-/* Draws for a request that waits (EFFECT_DRAW). */
+/* Draws a sample for an open that waits (EFFECT_DRAW). */
 void draw_asked_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath);
 void draw_bound_locked(
@@ -24,13 +24,14 @@ void draw_bound_locked(
  * the feed is empty, or if there is no room. */
 must_check bool draw_fed_locked(
 	struct stream *stream, struct feed *feed, struct aftermath *aftermath);
-/* Notes that another daemon asks for a sample: of the trainings' epochs that need the
- * sample, the oldest needs it no more. Returns false if there is no such epoch. */
+/* Notes that another daemon asks for a sample: the oldest epoch of a training that needs
+ * the sample needs it no more. Returns false if there is no such epoch. */
 bool draw_fetched_locked(
 	const struct space *space, sample_id id, struct aftermath *aftermath);
 /* Draws a round. Returns false if the stream wants no further sample ahead. */
 must_check bool draw_go_on_locked(struct stream *stream, struct aftermath *aftermath);
-/* Ends the epoch's stream, if any. streams_let_go later tells the cache. */
+/* Ends the epoch's stream, if any. The cache counts the stream's samples as needed until
+ * streams_let_go. */
 void draw_end_locked(struct sched_job *job, uint32_t epoch, struct aftermath *aftermath);
 /* Returns the look-ahead in samples. The default, at least twice the number of reads
  * that may be in flight, keeps the storage busy while samples are decoded. */

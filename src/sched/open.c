@@ -150,7 +150,8 @@ static void give_tensor_locked(struct sched_handle *handle)
 	stats_add(STAT_SERVED, 1);
 }
 
-/* Consumes a bad sample's position: its reader gets an error, so no release follows. */
+/* Consumes the position of a bad sample: the reader gets an error, so no release of the
+ * position follows. */
 void handle_finish_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath)
 {
@@ -302,8 +303,8 @@ static int take_ticket_locked(struct sched_handle *handle)
 	return 0;
 }
 
-/* Undoes an open that has to wait, but got no ticket, without which nobody could cancel
- * it. Returns err. */
+/* Undoes an open that has to wait, but got no ticket: without a ticket it could not be
+ * cancelled. Returns err. */
 static int refuse_to_wait_locked(
 	struct sched_handle *handle, int err, struct aftermath *aftermath)
 {
@@ -460,8 +461,8 @@ uint32_t sched_handle_epoch(const struct sched_handle *handle)
 	return handle->request.found_epoch;
 }
 
-/* Ends an open. read: the file was read. The record of a consumed position is in the
- * journal before the kernel hears of the close. A job with layout = mirror consumes
+/* Ends an open. read: the file was read. The journal has the record of a consumed
+ * position before the kernel hears of the close. A job with layout = mirror consumes
  * nothing, so its reads are counted here. */
 static void end_open(struct sched_handle *handle, bool read)
 {

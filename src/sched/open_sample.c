@@ -49,12 +49,11 @@ static int ask_sample_locked(struct sched_handle *handle, const struct part *par
 	return handle_settle_locked(handle, aftermath);
 }
 
-/*
- * Notes that another daemon asks for a sample, and tells whether it gets the tensor.
+/* Notes that another daemon asks for a sample, and tells whether it gets the tensor.
  * Returns false if the cache is full and lacks the sample, and only the asking training
- * needs it: the other daemon can as well prepare the sample, which saves the transfer.
- * Always returns true for a dataset with a tier, because the tier may have the sample.
- */
+ * needs the sample: the other daemon can as well prepare the sample, which saves the
+ * transfer. Always returns true for a dataset with a tier, because the tier may have the
+ * sample. */
 static bool is_given_locked(
 	const struct space *space, sample_id sample, struct aftermath *aftermath)
 {

@@ -172,8 +172,9 @@ static void wait_for_restores_locked(const struct moving *moving)
 		}
 }
 
-/* A tier allows one dataset of each name, so the old source leaves it first. If the new
- * source can't join it, reads go to the dataset. */
+/* A tier allows one dataset of each name, so the old source leaves the tier before the
+ * new source joins. If the new source can't join, its samples are read from the
+ * dataset. */
 static void move_source_locked(const struct moving *moving)
 {
 	struct sched_source *from = moving->from, *to = moving->to;

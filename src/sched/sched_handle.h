@@ -95,7 +95,7 @@ void handle_free(struct sched_handle *handle);
 /* Counts handles that wait. change is 1 if the handle begins to wait for its tensor, -1
  * if its wait ends. */
 void handle_waits_locked(struct sched_handle *handle, int change);
-/* Tells the job's watch of an open whose epoch is known now. */
+/* Reports an open to the job's watch (src/watch), when the open's epoch is known. */
 void handle_in_epoch_locked(const struct sched_handle *handle);
 /* Adds the event to the job's trace. There must be a trace. */
 void handle_trace_event_locked(struct sched_handle *handle, enum sched_trace_kind kind);

@@ -14,9 +14,9 @@
 #include <errno.h>
 #include <string.h>
 
-/* Beginning or ending a stream takes long: the cache counts needed samples, and
- * `exchange` updates its candidates. This is done in steps, and the lock is released
- * between two steps. */
+/* Beginning or ending a stream takes long: the cache counts the samples that the stream
+ * needs, and the sampler `exchange` updates its candidates. This work is done in steps,
+ * and the lock is released between two steps. */
 
 /* --- the remaining samples of a stream that is made --------------------------------------- */
 
@@ -247,8 +247,8 @@ static struct stream *stream_new(struct sched_job *job, uint32_t epoch)
 #define STEP_IDS 16384
 #define STEP_RESIDENTS 64
 
-/* Finishes the change of need that another stream may have begun, because the cache
- * allows one change at a time. Releases the lock between steps. */
+/* Finishes the change of need that another stream may have begun (cache_need_begin),
+ * because the cache allows one change at a time. Releases the lock between steps. */
 static void finish_change_locked(struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
@@ -285,8 +285,8 @@ static bool settle_locked(const struct stream *stream)
 	return true;
 }
 
-/* Lets the stream's samplers do all their work: `exchange` brings its candidates up to
- * date. Releases the lock between steps. */
+/* Lets the stream's samplers finish the work that an inserted or removed stream has
+ * caused. Releases the lock between steps. */
 static void update_sampler_locked(const struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -403,8 +403,9 @@ static bool drop_need_if_in_set(uint32_t id, void *context)
 	return true;
 }
 
-/* Drops the need sample by sample, which takes long, with the lock held. Used only if
- * there is no memory for the set of the samples. */
+/* Tells the cache, sample by sample, that the stream needs its samples no more. This
+ * takes long, with the lock held. Used only if there is no memory for the set of the
+ * samples. */
 static void drop_all_need_locked(struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);
