@@ -12,8 +12,8 @@
  * The scheduler connects the samplers, the cache, and the threads that load samples.
  *
  * While an epoch runs, a sampler draws its samples ahead of the readers. Each drawn
- * sample is pinned in the cache, and prepared. An open binds a position to the sample that
- * was drawn first; the first release of the position marks the position as consumed.
+ * sample is pinned in the cache, and prepared. An open binds a position to the sample
+ * that was drawn first; the first release of the position marks it as consumed.
  *
  *   datasets.h    adds, removes and replaces datasets, also while jobs run
  *   jobs.h        adds, removes, saves and restores jobs; the samples of their epochs

@@ -47,8 +47,8 @@
  *   rescan.c         moves jobs to a new scan; stay.c: finds datasets whose jobs can't move
  *   dataset_list.c   adds and removes datasets; tiers.c: opens their tiers
  *   supplying.c      passes events to the supply, and executes its effects
- *   tasks.c          gives the supply's samples to workers; fetch.c: fetches them from other
- *                    daemons
+ *   tasks.c          gives the supply's samples to workers
+ *   fetch.c          fetches samples from other daemons
  *   storages.c       reports how storages answer
  *   skip*.c          leave bad samples out of later epochs (skipping.h)
  *   sched.c          makes and stops the scheduler and its threads

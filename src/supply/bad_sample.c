@@ -13,7 +13,7 @@
 /* A longer path would make the ini's line too long. */
 #define MOST_PLAIN 100
 
-/* Tells whether the path appears unchanged in an ini and in the log. */
+/* Tells whether the path can be written in an ini and in the log without escapes. */
 static bool is_plain(const char *path)
 {
 	size_t n = strlen(path);

@@ -29,7 +29,7 @@
 #define LEAST_BYTES (256 * MIB)
 #define OPEN_PER_PIXEL 6 /* bytes that readers may have open, per pixel of max_pixels */
 #define WORKING_PER_PIXEL 16
-/* a decoder keeps at most eight buffers of KEEP_BYTES (image/buffer.h) */
+/* most bytes that a decoder keeps: eight buffers of KEEP_BYTES (image/buffer.h) */
 #define KEPT_BY_WORKER (128 * MIB)
 
 static uint64_t max_pixels(const struct supply *supply)
@@ -65,7 +65,8 @@ static struct memory_size full_size(const struct supply *supply,
 	const struct dataset *dataset, const struct preparation *preparation,
 	sample_id sample);
 
-/* Adds the memory for the later frames of a group. Frames are decoded one by one. */
+/* Adds the memory for the later frames of a group of frames, which are decoded one by
+ * one. */
 static void add_frames(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct memory_size *size)
 {
@@ -213,8 +214,8 @@ struct wanted_needs wanted_needs_of(const struct space *space, sample_id sample)
 {
 	const struct supply *supply = space->source->supply;
 	uint64_t found, limit;
-	/* A refused sample must not share a decode, which would then fail for all its
-	 * tensors. */
+	/* A refused sample must not share a decode, because the decode would then fail
+	 * for all its tensors. */
 	if (reason_of(supply, space, sample, &found, &limit))
 		return (struct wanted_needs){.alone = true};
 	return (struct wanted_needs){.memory = full_size(supply, space->source->dataset,
@@ -254,7 +255,7 @@ static uint64_t most_at_once(const struct supply *supply)
 	return part < most_working(supply) ? part : most_working(supply);
 }
 
-/* A file of any size may be read if no other file is in memory: a sample that needs too
+/* If no other file is in memory, a file of any size may be read: a sample that needs too
  * much memory was refused earlier. */
 bool memory_may_read(const struct supply *supply, uint64_t file_bytes)
 {

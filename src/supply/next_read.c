@@ -18,9 +18,9 @@
  *            next_decode.c); or the tensor comes from another daemon.
  */
 
-/* Reserves room in the cache, which an urgent sample may exceed, and marks the sample as
- * loading. -ENOSPC: a sample drawn ahead does not fit; -EAGAIN: files being read take
- * too much memory; -ENOMEM: readers have too much open. */
+/* Reserves room in the cache, and marks the sample as loading. An urgent sample may
+ * exceed the cache. -ENOSPC: a sample drawn ahead does not fit; -EAGAIN: files being read
+ * take too much memory; -ENOMEM: readers have too much open. */
 static int reserve(struct wanted *wanted, bool urgent)
 {
 	struct space *space = wanted->key.space;
@@ -46,8 +46,8 @@ static bool is_queued(const struct wanted *wanted)
 	return wanted->state == WANTED_QUEUED || wanted->state == WANTED_URGENT;
 }
 
-/* Adds to the chain of `wanted` the same sample of the source's other spaces, if it is
- * queued there. One decode then makes the tensors of all these spaces. */
+/* If other preparations of the same sample are queued, adds them to the chain of
+ * `wanted`. One decode then makes the tensors for all these preparations. */
 static void share_decode(struct wanted *wanted)
 {
 	struct space *space;
@@ -97,8 +97,8 @@ static struct wanted *wanted_of(struct share_request *request)
 	return struct_of(request, struct wanted, request);
 }
 
-/* Returns the worth of a sample that is about to be read: the higher it is, the longer
- * the tier keeps the sample (src/tier/policy.h). 0: the source has no tier. */
+/* Returns the worth of a sample that is about to be read: the tier keeps samples of high
+ * worth longest (src/tier/policy.h). 0: the source has no tier. */
 static uint32_t worth_of(const struct source *source, sample_id sample)
 {
 	return source->tier ? 1 + tier_need(source, sample, false) : 0;

@@ -33,8 +33,8 @@ struct source {
 	struct storage *storage;
 	struct tier_dataset *tier; /* NULL: no tier */
 	struct dataset *dataset;
-	/* number of the source's editions, plus jobs that are being added or moved to
-	 * it */
+	/* number of jobs' editions that use the source, plus jobs that are being added or
+	 * moved to it */
 	atomic_uint jobs;
 	struct sampler *shuffled; /* sampler of jobs that draw ahead */
 	/* sampler of jobs that draw by label at opens; NULL: there was no such job */
@@ -49,7 +49,7 @@ struct space {
 	LIST_ENTRY(space) link;
 	struct source *source;
 	struct preparation preparation;
-	/* (lock) samples for which the preparation's program failed; NULL: none */
+	/* samples for which the preparation's program failed; NULL: none */
 	roaring_bitmap_t *bad;
 	/* the preparation, as it is sent to other daemons */
 	char text[PREPARATION_TEXT];
@@ -82,11 +82,12 @@ bool spaces_leave(struct supply *supply, struct space **ret);
 void space_free(struct space *space);
 /* Tells whether the sample is in the cache, or queued, delayed or loading. */
 bool space_has(const struct space *space, sample_id sample);
-/* Tells how an open would be served now. */
+/* Tells how an open would be served now: by the cache, by a decode under way or queued,
+ * or by a new decode. */
 enum served how_served(struct space *space, sample_id sample);
 /* Returns how much the sample is needed in its tier: the number of running epochs that
- * have yet to draw it, plus the number of preparations for which it is requested and
- * not loading yet. If `loading` is true, preparations for which the sample is loading
- * count, too. */
+ * have yet to draw the sample, plus the number of preparations for which the sample is
+ * requested and not loading yet. If `loading` is true, preparations for which the sample
+ * is loading count, too. */
 uint32_t tier_need(const struct source *source, sample_id sample, bool loading);
 uint64_t space_cost(const struct space *space); /* expected ns of a decode */

@@ -14,7 +14,7 @@ static inline sample_id wanted_sample(const struct wanted *wanted)
 
 /* Queues the sample again for all jobs that have asked for it. */
 void wanted_queue(struct wanted *wanted);
-/* Sets the state to WANTED_OPEN_ONLY from any other state. */
+/* Removes the sample from its queue, if any, and sets the state to WANTED_OPEN_ONLY. */
 void wanted_unqueue(struct wanted *wanted);
 /* Changes the state, and the counts of the storage and the program, but no queue. */
 void wanted_set_state(struct wanted *wanted, enum wanted_state state);
@@ -30,7 +30,7 @@ void wanted_answer(struct wanted *wanted, int status, bool bad);
 
 /* Delays a sample that is in no queue. lacks_room: the reason is that readers have too
  * much open. at_least_ns: least delay. Returns false if the sample was tried often
- * enough, or is wanted no more. */
+ * enough, or no pin keeps it any more. */
 bool retry_later(
 	struct wanted *wanted, bool lacks_room, uint64_t at_least_ns, uint64_t now_ns);
 
@@ -49,7 +49,7 @@ void program_begin(const struct wanted *wanted);
 
 /* Tells whether one more reader should be woken to read from the storage. */
 bool storage_wakes_reader(const struct supply *supply, const struct storage *storage);
-/* Tells whether a read may begin now: the storage has room for one, and a sample is
+/* Tells whether a read may begin now: the storage has room for a read, and a sample is
  * urgent or fits into the cache. */
 bool storage_has_requests(const struct supply *supply, const struct storage *storage);
 /* Notes that the read begins. The sample must be in no queue. */
@@ -61,8 +61,8 @@ void storage_decodes(struct wanted *wanted);
 /* Tells whether the sample has to wait because another dataset is decoding its
  * image. */
 bool same_is_under_way(const struct wanted *wanted);
-/* Notes that the decode begins. If other datasets have all tensors of the chain, puts
- * these tensors into the tasks (load_task.same), and nothing is decoded. */
+/* Notes that the decode of a chain begins. If other datasets have all tensors of the
+ * chain, puts these tensors into the tasks (load_task.same), and nothing is decoded. */
 void same_begin(struct wanted *wanted);
 void same_validate(const struct supply *supply);
 void same_free(struct supply *supply);
