@@ -149,8 +149,8 @@ void draw_drop_samples(struct stream *stream);
 /* Event: the cache begins to count the stream's remaining samples as needed. */
 void draw_count(struct draw *draw, struct stream *stream);
 /* Event: the epoch begins to draw, but no sample is drawn before draw_ready is called.
- * ahead, unbound: values of these fields. After -ENOMEM the stream is as it was after
- * draw_count. */
+ * ahead, unbound: the first counts, as for draw_bound. After -ENOMEM the stream is as it
+ * was after draw_count. */
 must_check int draw_enter(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
 /* Event: from now on the stream may draw (`ready` is true), or may not. */
@@ -190,8 +190,8 @@ must_check bool draw_fed(struct draw *draw, struct stream *stream, struct feed *
  * if few drawn samples are left. */
 void draw_bound(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
-/* Event: another daemon asks for the sample, for a training that it does not name. So the
- * oldest epoch of a training that needs the sample needs it no more. Effect: DRAW_DROP.
+/* Event: another daemon asks for the sample, without naming the training. The oldest
+ * epoch of a training that needs the sample then needs it no more. Effect: DRAW_DROP.
  * Returns false if no such epoch needs the sample. */
 bool draw_fetched(struct draw *draw, const struct space *space, sample_id id);
 
@@ -229,8 +229,7 @@ struct feed {
 	 * capacity of `ids` */
 	uint32_t head, n, room;
 	sample_id *ids;
-	/* The first `consumed` bindings of the epoch are consumed, and the binding
-	 * after them is not. */
+	/* The epoch's first `consumed` bindings are consumed; the next binding is not. */
 	uint32_t consumed;
 	/* number of the epoch's first samples that another daemon gave to readers */
 	uint32_t had;

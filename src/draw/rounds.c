@@ -94,7 +94,7 @@ static void hold(struct draw *draw, struct stream *stream, const struct strand *
 }
 
 /* Draws one round for all streams that may join, and whose next sample comes from the
- * sampler. Returns false if there are none. */
+ * sampler. Returns false if there are no such streams. */
 static bool draw_round(
 	struct draw *draw, struct sampler *sampler, const struct ahead_cache *cache)
 {
@@ -144,9 +144,9 @@ bool draw_go_on(struct draw *draw, struct stream *stream, const struct ahead_cac
 		draw_round(draw, choose_sampler(draw, stream, cache), cache))
 		return true;
 	/* The effect DRAW_LOW follows when half of `filled` samples are left. A stream
-	 * with room has stopped only to wait for other streams, so `filled` is its full
-	 * look-ahead. A stream without room goes on when half of its present samples
-	 * are left. */
+	 * with room has stopped only to wait for other streams, so `filled` is the
+	 * stream's full look-ahead. A stream without room goes on when half of its
+	 * present samples are left. */
 	stream->filled =
 		has_room(draw, stream, cache) ? stream->next->lookahead : stream->ahead;
 	return false;

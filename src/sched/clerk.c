@@ -18,8 +18,8 @@
  * The clerk is a thread for work that takes long. Beginning an epoch of a million
  * samples takes tens of milliseconds; saving an order writes megabytes. The few threads
  * that answer readers must not wait for such work. A job that has work is queued; the
- * clerk then asks the job's engine for the work. Opens of this job wait in its engine
- * meanwhile.
+ * clerk then asks the job's engine what has to be done. Meanwhile opens of this job wait
+ * in its engine.
  */
 
 /* Tells the engine that the epoch's stream was made (status 0), or could not be made.

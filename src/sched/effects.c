@@ -101,8 +101,8 @@ static void give_back_queue_locked(
 	free(queue->ring);
 }
 
-/* Puts the samples that an ending stream has not bound back to the front of the rank's
- * feed, for the epoch's next stream. */
+/* Puts the samples that an ending stream has drawn and not bound back to the front of the
+ * rank's feed, for the epoch's next stream. */
 static void return_to_feed_locked(
 	struct sched_job *job, uint32_t epoch, const struct drawn_queue *queue)
 {

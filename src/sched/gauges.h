@@ -47,7 +47,8 @@ struct sched_storage {
 	/* time since the oldest read began, if the storage does not answer; otherwise
 	 * 0 */
 	uint64_t silent_ns;
-	/* number and bytes of the reads that have ended, including reads from a tier */
+	/* ended: number of completed reads, including reads from a tier; bytes: bytes of
+	 * these reads */
 	uint64_t ended, bytes;
 	uint64_t latency_ns; /* mean duration of recent reads */
 };
@@ -69,8 +70,8 @@ struct sched_job_share {
 /* Returns the cause as one word, such as "storage". */
 const char *sched_wait_cause(enum wait_cause cause);
 
-/* A process that has read files of a job. */
 #define SCHED_PROGRAMS 8
+/* A process that has read files of a job. */
 struct sched_program {
 	/* process id, as in /proc; 0: this entry and all later entries are empty */
 	long id;

@@ -49,10 +49,11 @@ struct sched_import {
 	const char *at;
 };
 
-/* Adds a job that has no epochs here. It continues where the exported job was, with the
- * same samples at the same positions. For a rank the file has all ranks of a training,
- * one after the other, and the training continues, even with another number of ranks
- * (sched_job_log). -EBADMSG, reported: the file can't be used for the job. */
+/* Adds a job, which must have no epochs here, with the state of an exported job: the job
+ * continues where the exported job was, with the same samples at the same positions. For
+ * a rank, the file has all ranks of a training, one after the other, and the training
+ * continues, even with another number of ranks (sched_job_log). -EBADMSG, reported: the
+ * file can't be used for the job. */
 must_check int sched_job_add_import(struct sched *sched, const struct job_config *config,
 	bool persist, const struct sched_import *import, config_report *report,
 	void *context);

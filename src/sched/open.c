@@ -237,8 +237,8 @@ void handle_answered_locked(struct sched_handle *handle, struct aftermath *after
 		go_on_locked(handle, aftermath);
 }
 
-/* Lets the engine choose another epoch for a file of current/, because the epoch that it
- * chose first is over. Returns false if the open is not of current/, was already asked
+/* Lets the engine choose another epoch for an open of current/, because the epoch that it
+ * first chose is over. Returns false if the open is not of current/, was already asked
  * again, or was given up. */
 static bool ask_again_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
@@ -255,7 +255,7 @@ static bool ask_again_locked(struct sched_handle *handle, struct aftermath *afte
 	return true;
 }
 
-/* Runs on a worker. */
+/* Runs on a worker thread. */
 static void look_up(struct load_work *work)
 {
 	struct sched_handle *handle = struct_of(work, struct sched_handle, look_up);
@@ -353,9 +353,9 @@ static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 	return handle_settle_locked(handle, aftermath);
 }
 
-/* Tells the reader its ticket, without the lock, and then lets the open go on.
- * Meanwhile other threads may set the handle's status (reader interrupted, job
- * removed), and its tensor may become ready or fail. */
+/* Tells the reader the open's ticket (for sched_cancel), without the lock, and then lets
+ * the open go on. Meanwhile other threads may set the handle's status (reader
+ * interrupted, job removed), and its tensor may become ready or fail. */
 static void park(struct sched_handle *handle)
 {
 	struct sched *sched = handle->job->sched;

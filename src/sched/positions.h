@@ -56,7 +56,7 @@ struct sched_open_callbacks {
 	void *context;
 	/* The choice of the epoch for SCHED_CURRENT depends on the reader. */
 	struct sched_reader reader;
-	/* number of the file names (sched_edition.names) that led to the position */
+	/* version of the file names (sched_edition.names) that led to the position */
 	uint32_t names;
 };
 
@@ -85,7 +85,7 @@ must_check int sched_open_sample(struct sched *sched, const struct dataset *data
 	const char *preparation, sample_id sample,
 	const struct sched_open_callbacks *callbacks);
 
-/* Cancels a parked open whose reader was interrupted: `opened` is called with -EINTR.
+/* Cancels a waiting open whose reader was interrupted: `opened` is called with -EINTR.
  * Ignores unknown and finished tickets. */
 void sched_cancel(struct sched *sched, uint64_t ticket);
 
@@ -96,7 +96,7 @@ sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position);
 /* Tells whether the epoch's order is saved, so that sched_bound would read a file. */
 bool sched_bound_is_saved(struct sched_job *job, uint32_t epoch, uint32_t position);
 
-/* Returns how long the open waited for its tensor, in ns. */
+/* Returns how many ns the open waited for its tensor. */
 uint64_t sched_handle_waited(const struct sched_handle *handle);
 /* Adds the time that it took to answer an open of the job, without the wait that
  * sched_handle_waited returns. Takes no lock. */

@@ -40,8 +40,8 @@ struct sched_fetcher {
 /* Makes the scheduler fetch samples that other daemons have, and prepare such a sample
  * only if its fetch fails. Must be called before jobs are added. */
 void sched_fetch_by(struct sched *sched, const struct sched_fetcher *fetcher);
-/* Returns the memory for the tensor's bytes. NULL: no memory, or `shape` or `bytes` are
- * not those of the sample. */
+/* Returns the memory for the tensor's bytes. NULL: no memory, or `shape` or `bytes` do
+ * not fit the sample. */
 void *sched_fetch_place(
 	struct sched_fetch *fetch, struct tensor_shape shape, uint64_t bytes);
 /* Ends a fetch. err: 0 if all bytes are in place, otherwise -errno. Any thread may call
@@ -81,9 +81,9 @@ must_check int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base,
  */
 must_check int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t consumed);
 
-/* Notes that the coordinator can't be reached since since_ns (clock_now_ns); 0: it can be
- * reached again. gives_up: opens that find no sample in the feed, or wait for one, fail
- * with -ETIMEDOUT. */
+/* Notes whether the coordinator can be reached. since_ns: the time (clock_now_ns) since
+ * which it can't; 0: it can. gives_up: opens that find no sample in the feed, or wait for
+ * one, fail with -ETIMEDOUT. */
 void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up);
 
 /* Notes whether the rank is lent: another daemon may serve the rank. Readers here then
@@ -102,8 +102,8 @@ void sched_feed_waits(struct sched_job *job, const char *why, bool here);
 uint32_t sched_fed(
 	struct sched_job *job, uint32_t epoch, uint32_t base, sample_id *ids, uint32_t n);
 
-/* Adds the dataset's samples that are cached or loading to `ids`. Leaves out
- * preparations with a job that does not draw at random. */
+/* Adds to `ids` the dataset's samples that are cached or loading. Leaves out preparations
+ * with a job that does not draw at random. */
 void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
 /* Adds to `ids` the dataset's samples whose home is this node, that trainings still
  * need, and that are neither cached nor loading. Leaves out trainings that need too many

@@ -37,8 +37,8 @@ static void add_locked(
 			roaring_bitmap_add(ids, id);
 }
 
-/* If source `number` is of the dataset, adds its samples that are cached or loading to
- * `ids`. Looks at AT_ONCE samples, from `from` on. Returns the sample at which to go
+/* If source `number` is of the dataset, adds to `ids` its samples that are cached or
+ * loading. Looks at AT_ONCE samples, from `from` on. Returns the sample at which to go
  * on; 0: all were looked at. */
 static sample_id add_some(struct sched *sched, size_t number, const char *dataset,
 	sample_id from, roaring_bitmap_t *ids)
@@ -64,8 +64,8 @@ void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *
 			;
 }
 
-/* Adds the strand's samples that the cache lacks to `ids`. Looks at AT_ONCE samples,
- * from `from` on. Returns the sample at which to go on; 0: all were looked at. */
+/* Adds to `ids` the strand's samples that the cache lacks. Looks at AT_ONCE samples, from
+ * `from` on. Returns the sample at which to go on; 0: all were looked at. */
 static sample_id add_lacked_locked(
 	const struct strand *strand, sample_id from, roaring_bitmap_t *ids)
 {

@@ -34,7 +34,7 @@ struct sched;
  * sched_free. */
 must_check int sched_new(const struct daemon_config *config, struct dataset **datasets,
 	size_t n_datasets, struct sched **ret);
-/* Answers parked opens with -ENODEV, refuses new ones, stops the threads. Then the
+/* Ends waiting opens with -ENODEV, refuses new opens, and stops the threads. Then the
  * caller releases all handles, and calls sched_free. */
 void sched_stop(struct sched *sched);
 void sched_free(struct sched **sched);
@@ -54,15 +54,16 @@ void sched_use_backings(
 void sched_run(struct sched *sched, struct load_work *work);
 /* Calls sched_run after delay_ns, or at once if the scheduler stops. */
 void sched_run_later(struct sched *sched, struct load_work *work, uint64_t delay_ns);
-/* Takes queued work back. Returns true if no worker has begun the work; then no worker
- * will. Work that was never passed to sched_run or sched_run_later must be zeroed. */
+/* Takes queued work back. Returns true if no worker has begun the work or will begin it.
+ * Work that was never passed to sched_run or sched_run_later must be zeroed. */
 must_check bool sched_take_back(struct sched *sched, struct load_work *work);
 
 /* Counts bytes made from a tensor for one open as memory of the daemon, until
  * sched_drop_content. -ENOMEM: the files that readers have open take too much
  * memory. */
 must_check int sched_hold_content(struct sched *sched, uint64_t bytes);
-/* Calls no callback, so the caller may hold a lock of its own. */
+/* Undoes sched_hold_content. Calls no callback, so the caller may hold a lock of its
+ * own. */
 void sched_drop_content(struct sched *sched, uint64_t bytes);
 
 /* Checks invariants, such as the number of pins of each sample. Aborts if an invariant

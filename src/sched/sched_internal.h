@@ -52,7 +52,8 @@
  *   storages.c       reports how storages answer
  *   skip*.c          leave bad samples out of later epochs (skipping.h)
  *   sched.c          makes and stops the scheduler and its threads
- *   dump.c           gauges, and the text for the log after a crash; job_status.c: gauges of a job
+ *   dump.c           gauges, and the text for the log after a crash
+ *   job_status.c     gauges of a job
  */
 
 struct adding;
@@ -178,10 +179,10 @@ struct sched {
 	struct programs *programs;
 	TAILQ_HEAD(, load_work) postponed;
 	bool room_made; /* the housekeeper has to call supply_has_room */
-	/* evictions_told: number of evictions when the advice (cache_advice.c) was last
-	 * logged; told_ns: when that was */
+	/* told_ns: when the advice (cache_advice.c) was last logged; evictions_told:
+	 * number of evictions at this time */
 	uint64_t evictions_told, told_ns;
-	struct sched_handle *tickets; /* parked opens, by ticket */
+	struct sched_handle *tickets; /* waiting opens, by ticket */
 	uint64_t next_ticket;
 	bool stopping;
 	bool keeps_house;
@@ -272,7 +273,8 @@ must_check int job_restore_editions(struct sched_job *job);
 /* Does the restore or the export that a caller waits for, if any. For the clerk
  * thread. */
 void restore_if_wanted(struct sched_job *job);
-/* Imports orders (import_for_job); the job continues where the exported job was. */
+/* Imports the orders of an exported job, if any (import_for_job). The job continues where
+ * the exported job was. */
 must_check int job_import(struct sched_job *job, const struct adding *adding);
 
 /* --- file_heads.c --- */
@@ -284,8 +286,8 @@ void edition_choose_heads_locked(const struct edition *edition);
 
 /* --- clerk.c: long work at an epoch, in a thread of its own --- */
 
-/* Tries again to save an order that could not be saved, if the pause (save_in) is over.
- * The caller calls this once a second. */
+/* Counts a second of the pause (save_in) after an order could not be saved. When the
+ * pause is over, has the clerk try again. */
 void clerk_second_locked(struct sched_job *job);
 void *sched_clerk(void *sched);
 void *sched_keep_house(void *sched);

@@ -12,7 +12,7 @@
 
 /* --- waits ------------------------------------------------------------------------------ */
 
-/* Returns the sample of the handle that has waited longest for its tensor. */
+/* Returns the sample of the open that has waited longest for its tensor. */
 static const struct wanted *first_wanted_locked(const struct sched_job *job)
 {
 	const struct sched_handle *handle;

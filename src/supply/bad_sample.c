@@ -20,8 +20,8 @@ static bool is_plain(const char *path)
 	return n <= MOST_PLAIN && escape_length(path) == n && !strpbrk(path, ";#\\");
 }
 
-/* Makes the predicate that selects all samples but this one. The caller frees it. NULL:
- * memory is short. */
+/* Makes the predicate (`where`) that leaves out only the sample with this path. The
+ * caller frees it. NULL: memory is short. */
 static char *all_but(const char *path)
 {
 	char *text = NULL;

@@ -25,7 +25,7 @@
  */
 
 #define MIB (UINT64_C(1) << 20)
-/* least value of the limit for open bytes, and of the limit for one decode */
+/* lower bound of two limits: for the bytes that readers have open, and for one decode */
 #define LEAST_BYTES (256 * MIB)
 #define OPEN_PER_PIXEL 6 /* bytes that readers may have open, per pixel of max_pixels */
 #define WORKING_PER_PIXEL 16
@@ -201,7 +201,8 @@ static uint64_t file_bytes(const struct space *space, sample_id sample)
 	return bytes;
 }
 
-/* Tells whether a decode for this preparation can also make tensors of others. */
+/* Tells whether a decode for this preparation can also make tensors of other
+ * preparations. */
 static bool can_share_decode(const struct preparation *preparation)
 {
 	return !preparation->encoded && !preparation->approximate && !preparation->exif &&
@@ -244,10 +245,10 @@ bool memory_has_room(const struct supply *supply, uint64_t tensor_bytes)
 }
 
 /* Returns the most bytes for all running decodes together. The same limit holds for all
- * files that are being read or wait for a decoder. It is a quarter of the memory that
- * the cache leaves: decodes and files together take half of this memory, and readers get
- * the other half. If the user has chosen a cache larger than the available memory, the
- * limit is LEAST_BYTES. It never exceeds the limit of a single decode. */
+ * files that are being read or wait for a decoder. The limit is a quarter of the memory
+ * that the cache leaves: decodes and files together take half of this memory, and readers
+ * get the other half. If the user has chosen a cache larger than the available memory,
+ * the limit is LEAST_BYTES. The limit never exceeds the limit of a single decode. */
 static uint64_t most_at_once(const struct supply *supply)
 {
 	uint64_t left = supply->config->memory.left, cache = supply->config->cache_bytes;

@@ -43,8 +43,9 @@ static struct wanted *first_read(const struct supply *supply, bool of_program)
 	return first;
 }
 
-/* Begins the decode of a chain. Returns false if memory is short. No other decode begins
- * in the meantime, so that smaller decodes do not overtake this one. */
+/* Begins the decode of a chain (one sample for several preparations). Returns false if
+ * memory is short. No other decode begins in the meantime, so that smaller decodes do not
+ * overtake this one. */
 static bool begin_decode(struct supply *supply, struct wanted *first)
 {
 	uint64_t working = 0;

@@ -8,7 +8,7 @@
 /*
  * Chooses the sample that is read next, in the order of share.h. Samples that readers
  * wait for may exceed the cache, up to the limit in memory.c. Samples drawn ahead must
- * fit into the cache; if one does not fit, the next ones are tried.
+ * fit into the cache; if a sample does not fit, the next samples are tried.
  *
  *              supply_want           supply_next_read        supply_done
  *   open only ---------------> queued ---------------> loading -----------> open only
@@ -82,7 +82,8 @@ static void put_off(struct wanted *wanted, int err, uint64_t now_ns)
 /* most samples drawn ahead that a search tries per storage, to find one that fits */
 #define MOST_PASSED_OVER 256
 
-/* A search for the next sample to read: share_next offers one request after another. */
+/* A search for the next sample to read: share_next calls `offer` with one request after
+ * another. */
 struct offers {
 	struct supply *supply;
 	supply_is_elsewhere *is_elsewhere;

@@ -165,7 +165,7 @@ struct storage {
 	struct flight flight;
 	/* numbers of samples in the states WANTED_URGENT and WANTED_QUEUED */
 	unsigned urgent, queued;
-	struct wanted_queue reading; /* ordered by read_ns */
+	struct wanted_queue reading; /* samples being read, ordered by read_ns */
 	unsigned waiting;	     /* samples that were read and wait for a decoder */
 	/* mean duration of recent reads; 0: not measured yet */
 	uint64_t latency_ns;
@@ -200,8 +200,8 @@ struct supply_effects {
 	 * sample is gone. */
 	struct space *gone;
 	sample_id gone_sample;
-	/* BAD: bad_sample of this space failed because of its file or its program;
-	 * NULL: no sample failed. damaged: it will fail until its file changes. */
+	/* BAD: bad_sample of this space failed because of its file or its program; NULL:
+	 * no sample failed. damaged: the sample will fail until its file changes. */
 	struct space *bad;
 	sample_id bad_sample;
 	bool damaged;
@@ -254,7 +254,6 @@ static inline bool supply_has_effects(const struct supply *supply)
 	return effects->decodes || effects->delayed > 0 || effects->moved ||
 	       effects->gone || effects->bad || !TAILQ_EMPTY(&effects->ready);
 }
-/* Checks invariants, for tests. */
 void supply_validate(const struct supply *supply);
 
 /* --- events ------------------------------------------------------------------------ */
@@ -279,7 +278,7 @@ must_check bool supply_open(struct space *space, sample_id sample);
 void supply_close(struct space *space, sample_id sample);
 /* Ends an open of the wanted sample, and removes the open's pin. */
 void supply_detach(struct supply *supply, struct wanted *wanted, struct share_job *job);
-/* Removes a pin that a draw has set. */
+/* Removes a pin that a draw has set on the sample. */
 void supply_drop(struct space *space, sample_id sample);
 
 /* Tells whether to fetch the sample from another daemon. */
@@ -331,8 +330,7 @@ void supply_has_room(struct supply *supply);
 /* --- wanted.c ---------------------------------------------------------------------- */
 
 struct wanted *wanted_find(const struct space *space, sample_id sample);
-/* Returns the wanted sample, which is made if there is none. Returns NULL if memory is
- * short. */
+/* Returns the wanted sample; makes it if there is none. NULL: memory is short. */
 struct wanted *wanted_get(struct space *space, sample_id sample);
 void wanted_drop_if_unused(struct wanted *wanted);
 /* Tells whether the sample would be tried again after a transient error. */

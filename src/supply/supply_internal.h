@@ -20,8 +20,8 @@ void wanted_unqueue(struct wanted *wanted);
 void wanted_set_state(struct wanted *wanted, enum wanted_state state);
 /* Tells whether a draw or an open has pinned the sample. */
 bool wanted_is_pinned(const struct wanted *wanted);
-/* Evicts the tensor if the cache exceeds its capacity and no reader has the tensor
- * open. If a draw has pinned the tensor, it is prepared again later. */
+/* Evicts the tensor if the cache exceeds its capacity and no reader has the tensor open.
+ * If a draw has pinned the tensor, the tensor is prepared again later. */
 void wanted_keep_capacity(struct space *space, sample_id sample);
 /* Answers all waiters. bad: the error is not transient. */
 void wanted_answer(struct wanted *wanted, int status, bool bad);
@@ -36,7 +36,8 @@ bool retry_later(
 
 /* --- program.c --- */
 
-/* Counts a sample that begins to load for its program (taken = 1), or stops (-1). */
+/* Counts a sample that begins to load for its program (taken = 1), or stops loading
+ * (-1). */
 void program_change_taken(const struct wanted *wanted, int taken);
 /* Tells whether one more sample may load for the sample's program. Returns true if no
  * program prepares the sample. */
@@ -76,7 +77,7 @@ bool memory_has_room(const struct supply *supply, uint64_t tensor_bytes);
  * of another file begins. */
 bool memory_may_read(const struct supply *supply, uint64_t file_bytes);
 /* Tells whether the decode may begin now. If not, the decode has to wait until another
- * one ends. */
+ * decode ends. */
 bool memory_may_decode(const struct supply *supply, uint64_t working);
 void memory_change_working(struct supply *supply, int64_t by);
 
