@@ -9,8 +9,8 @@
 /*
  * The life of a stream:
  *
- *     draw_count   the samples of the stream count as needed; the stream does not draw yet
- *     draw_enter   the stream is in its samplers, and may draw when draw_ready has been called
+ *     draw_count   the stream's samples count as needed; the stream does not draw yet
+ *     draw_enter   the stream is in its samplers, and may draw after draw_ready
  *     draw_end     the stream draws no more; its remaining samples still count as needed
  *     draw_left    the engine has forgotten the stream
  *

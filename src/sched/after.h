@@ -8,11 +8,11 @@
 
 /*
  * The work that critical sections leave for later: writing the journal, callbacks,
- * frees, waking workers, drawing ahead. phases.c lists the phases in which it is done.
+ * frees, waking workers, drawing ahead. phases.c does this work, in phases.
  *
  *   Flow: aftermath_init -> the lock is taken, and functions fill the aftermath
  *         -> sched_unlock.
- *   Owns: its references to jobs.   Threads: the one that made the aftermath.
+ *   Owns: its references to jobs.   Threads: only the thread that made the aftermath.
  *   Locks: sched->lock; the caller of a function whose name ends in _locked holds it.
  *   Errors: none.
  */

@@ -236,8 +236,9 @@ void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret)
 	*ret = (struct sched_feed_state){.started = place.started, .newest = newest};
 	if (place.drains)
 		tell_locked(job, place.draining.epoch, ret);
-	/* The coordinator draws few samples beyond the consumed ones, so it needs the
-	 * draining epoch's progress until all its samples are consumed. */
+	/* The coordinator draws few samples beyond the consumed samples. So it needs the
+	 * progress of the previous (draining) epoch until all samples of this epoch are
+	 * consumed. */
 	if (place.started &&
 		(!place.drains || ret->consumed == job->is.now->set.positions))
 		tell_locked(job, newest, ret);

@@ -34,8 +34,8 @@ struct sched_opened {
 struct sched_reader {
 	struct reader who;
 	bool done; /* The thread has read its previous file to the end. */
-	/* The reader's process has worker processes that read files for it, so it
-	 * probably only looks at files. */
+	/* The reader's process has worker processes that read files for it. So the
+	 * process itself probably only looks at files. */
 	bool looks;
 	bool resent;  /* An earlier daemon may already have begun to answer this open. */
 	bool unknown; /* The kernel does not tell which process reads. */

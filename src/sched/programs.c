@@ -70,8 +70,8 @@ void programs_look(struct sched *sched)
 	jobs_visit(sched, look_if_read);
 }
 
-/* With `script = one`, a job numbers its scripts with ascending even numbers; scripts
- * that are recognized by their processes have odd numbers. A process belongs to the last
+/* A job with `script = one` numbers its scripts with ascending even numbers; scripts that
+ * are recognized by their processes have odd numbers. A process belongs to the last
  * script if it has read for this script, or if another process of the script lives;
  * otherwise the process begins a new script. The first process that reads from this
  * daemon also begins a new script, because the daemon knows no earlier one. */

@@ -18,7 +18,7 @@
  *
  *     each job's next edition is made beside the present one, and readers notice nothing;
  *                    |         if a job can't move, the new scan is discarded
- *     dataset_install: if the daemon is started again, it finds the new scan
+ *     dataset_install: a restarted daemon finds the new scan
  *                    |
  *     epochs_use_set for all jobs at once: later epochs have the new edition
  *
@@ -32,7 +32,7 @@ struct moving {
 	sched_edition_change *change;
 	config_report *report;
 	void *context;
-	/* the next edition of each job; NULL once the job uses it */
+	/* the next edition of each job; NULL when the job uses this edition */
 	struct edition **editions;
 	struct sched_job **jobs; /* a reference to each job */
 	size_t n;

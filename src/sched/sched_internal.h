@@ -44,7 +44,8 @@
  *   jobs.c           adds and removes jobs; admit.c: checks a new job
  *   job_lists.c      finds jobs
  *   editions.c       shows editions to callers, and opens earlier ones after a restart
- *   rescan.c         moves jobs to a new scan; stay.c: finds datasets whose jobs can't move
+ *   rescan.c         moves jobs to a new scan
+ *   stay.c           finds datasets whose jobs can't move
  *   dataset_list.c   adds and removes datasets; tiers.c: opens their tiers
  *   supplying.c      passes events to the supply, and executes its effects
  *   tasks.c          gives the supply's samples to workers

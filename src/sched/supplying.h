@@ -20,8 +20,8 @@ must_check int sources_init(
 void sources_free(struct sched *sched);
 /* Returns the source of this name that is not removed; NULL: there is none. */
 struct sched_source *source_find_locked(const struct sched *sched, const char *name);
-/* Opens an earlier edition (scan) of the dataset, whose files were kept, or finds it
- * open. Counts the caller as a job of *ret. */
+/* Returns in *ret the source of an earlier edition (scan) of the dataset, whose files
+ * were kept. Opens the edition if it is not open. Counts the caller as a job of *ret. */
 must_check int source_open_kept(struct source *now, uint32_t number, struct source **ret);
 /* Finds the source of a dataset that the caller has taken (sched_dataset_take). */
 struct sched_source *source_taken_locked(const struct sched *sched, const char *name);
@@ -57,8 +57,8 @@ void storages_report(struct sched *sched);
 /* --- supplying.c: the supply's events and effects --- */
 
 void supply_execute_locked(struct sched *sched, struct aftermath *aftermath);
-/* Queues the wanted sample for the job, unless it is being prepared. urgent: a reader
- * of the job waits for it. -ENOMEM */
+/* Queues the wanted sample for the job, unless the sample is being prepared. urgent: a
+ * reader of the job waits for the sample. -ENOMEM */
 must_check int wanted_request_locked(struct sched_job *job, struct wanted *wanted,
 	bool urgent, struct aftermath *aftermath);
 void unpin_locked(struct space *space, sample_id sample, struct aftermath *aftermath);

@@ -85,7 +85,7 @@ static void add_frames(const struct dataset *dataset,
 	size->working += frame;
 }
 
-/* Adds the second file of a pair, which is prepared after the first. */
+/* Adds the memory for the second file of a pair, which is prepared after the first. */
 static void add_second(const struct supply *supply, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct memory_size *size)
 {

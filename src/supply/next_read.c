@@ -79,7 +79,7 @@ static void put_off(struct wanted *wanted, int err, uint64_t now_ns)
 
 /* --- offers ------------------------------------------------------------------------- */
 
-/* most samples drawn ahead that a search tries per storage, to find one that fits */
+/* most samples drawn ahead that a search tries per storage, until a sample fits */
 #define MOST_PASSED_OVER 256
 
 /* A search for the next sample to read: share_next calls `offer` with one request after

@@ -38,8 +38,8 @@
  *   waiter     an open that waits for a wanted sample
  *   chain      one sample that is wanted in several spaces; one decode serves them all
  *
- *   Flow: an event is one call. Its effects are in supply->effects, which the caller executes
- *         before the next event (supply_take_effects):
+ *   Flow: an event is one call. Its effects are in supply->effects, which the caller
+ *         executes before the next event (supply_take_effects):
  *
  *         event             effect     what follows
  *         supply_want       reads      a reader calls supply_next_read, then reads the
@@ -312,7 +312,7 @@ void supply_done(struct supply *supply, struct wanted *wanted,
 void supply_note_cost(struct space *space, uint64_t decode_ns);
 /* Event: a program has finished with the sample. Called before supply_done. */
 void program_end(struct supply *supply, const struct wanted *wanted);
-/* Event: the tensor came from another daemon. The engine takes it over. */
+/* Event: the tensor came from another daemon. The engine becomes the tensor's owner. */
 void supply_fetched(struct supply *supply, struct wanted *wanted, struct tensor *tensor,
 	uint64_t now_ns);
 /* Event: the sample could not be fetched. A sample that is still needed is queued to be
