@@ -82,8 +82,8 @@ struct sched_program {
 };
 /* Tells whether the process lives. The scheduler holds no lock when it calls this. */
 typedef bool sched_lives(const struct sched_program *program);
-/* Makes the scheduler ask `lives` once a second which processes have ended, since the
- * epoch of current/ depends on that. Must be called before jobs are added. */
+/* Makes the scheduler ask `lives` once a second which processes have ended: the epoch of
+ * current/ depends on the processes that live. Must be called before jobs are added. */
 void sched_on_look(struct sched *sched, sched_lives *lives);
 /* Asks `lives` at once about the job's processes, and tells the job's engine which
  * scripts have ended. */

@@ -10,7 +10,8 @@
 #include "supply/supply.h"
 #include "watch/watch.h"
 
-/* The phases after a critical section. The table at the end gives their order. */
+/* Does the work that critical sections leave, in phases. The table at the end gives the
+ * order of the phases. */
 
 /* Returns false while the scheduler stops, because the pool of workers may be freed
  * soon. */

@@ -71,8 +71,8 @@ must_check int space_make(
  * reference. If the source lists no such space, adds *spare to the source's list,
  * returns it, and sets *spare to NULL. */
 struct space *space_get(struct space **spare);
-/* Drops a reference. After the last one, spaces_leave evicts the space's tensors, and
- * returns the empty space, unless a job uses the space again before. */
+/* Drops a reference. When no reference is left, spaces_leave evicts the space's tensors,
+ * and returns the empty space, unless a job uses the space again before. */
 void space_put(struct space *space);
 /* Evicts some tensors of a space without references. Returns true if spaces without
  * references are left: then the caller calls again. *ret is a space that is empty now,
