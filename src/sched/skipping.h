@@ -8,9 +8,9 @@
 /*
  * bad_sample = skip: an epoch leaves out samples that were found bad before the epoch.
  *
- *     skip_found_locked -> (clerk) skip_update: writes <state>/jobs/<job>/bad, logs, makes a plan
- *                                                                                            |
- *     an epoch begins -> (clerk) work_for -> skip_epoch <------------------------------------+
+ *   skip_found_locked -> (clerk) skip_update: saves <state>/jobs/<job>/bad, makes a plan
+ *                                                                                  |
+ *   an epoch begins -> (clerk) work_for -> skip_epoch <----------------------------+
  *
  *   Owns: the job's struct skipping, under the scheduler's lock.
  *   Locks: the caller of a function whose name ends in _locked holds the scheduler's
