@@ -9,13 +9,14 @@
 /*
  * The life of a stream:
  *
- *     draw_count   the samples of the stream count as needed; the stream does not draw yet
- *     draw_enter   the stream is in its samplers, and may draw when draw_ready has been called
+ *     draw_count   the stream's samples count as needed; the stream does not draw yet
+ *     draw_enter   the stream is in its samplers, and may draw after draw_ready
  *     draw_end     the stream draws no more; its remaining samples still count as needed
  *     draw_left    the engine has forgotten the stream
  *
  * After a stream was inserted or removed, the caller calls sampler_settle until it
- * returns true: then `exchange` knows again which cached samples each stream can get.
+ * returns true: then the sampler `exchange` knows which cached samples each stream can
+ * get.
  */
 
 void draw_init(struct draw *draw)
@@ -78,7 +79,8 @@ void draw_count(struct draw *draw, struct stream *stream)
 	TAILQ_INSERT_TAIL(&draw->counted, stream, link);
 }
 
-/* Makes room for n streams, and for n effects: one event never has more. -ENOMEM */
+/* Makes room for n streams and n effects: an event has at most one effect per stream.
+ * -ENOMEM */
 static int reserve(struct draw *draw, size_t n)
 {
 	stream_id *ids = reallocarray(draw->round_ids, n, sizeof(*ids));

@@ -10,10 +10,10 @@
 #include <sys/queue.h>
 
 /*
- * The draw engine decides which sample each job reads next: which streams draw
- * together, how far ahead, and which samples are still needed. A call reports an event,
- * and returns effects. The engine has no clock, locks, threads or files; the same
- * events give the same effects.
+ * The draw engine decides which sample each job reads next: which streams (running
+ * epochs) draw the same samples together, how far ahead, and which samples are still
+ * needed. A call reports an event, and returns effects. The engine has no clock, locks,
+ * threads or files; the same events give the same effects.
  *
  *   draw.c             streams begin and end
  *   rounds.c           draws ahead, as far as the cache has room
@@ -21,7 +21,8 @@
  *   needed.c           keeps the samples for which a training has yet to ask this daemon
  *   feed.c             keeps the samples that the coordinator has drawn for a rank
  *
- *   Flow: for each stream draw_count -> draw_enter -> draw_ready -> draws -> draw_end -> draw_left.
+ *   Flow: for each stream draw_count -> draw_enter -> draw_ready -> draws -> draw_end
+ *         -> draw_left.
  *         After each event the caller executes the effects, in their order.
  *   Owns: the streams' ids and sets. The caller owns samplers, selections and streams.
  *   Threads: the caller serialises the calls.
@@ -35,15 +36,16 @@ struct space;	/* opaque: the tensors of a dataset with one preparation */
  * by other ids (see `first`). */
 struct strand {
 	struct space *space;
-	struct sampler *sampler;	   /* NULL: the samples are not drawn here */
+	/* NULL: the coordinator draws the samples, or all positions have fixed samples */
+	struct sampler *sampler;
 	uint32_t number;		   /* the space's number in the sampler */
 	const roaring_bitmap_t *selection; /* ids of the job's samples */
 	/* id in the stream = first + id in the sampler */
 	sample_id first;
-	/* A stream without room joins rounds until it has this many samples ahead. With
-	 * the sampler dsa: the number of positions that one open binds. With others 1:
-	 * `exchange` prefers samples that are cached at the time of the draw, so it
-	 * draws late; `isa` shares no draws. */
+	/* A stream for which the cache has no room still draws with other streams until
+	 * it has this many samples ahead. With the sampler dsa: the number of positions
+	 * that one open binds. With other samplers 1: `exchange` prefers samples that are
+	 * cached at the time of the draw, so it draws late; `isa` shares no draws. */
 	uint32_t at_once;
 	/* The most samples to draw ahead. The caller may change it before each event. */
 	uint32_t lookahead;
@@ -54,8 +56,8 @@ struct strand {
 };
 
 /* A running epoch, for which samples are drawn. The caller sets the fields up to
- * `strands`, and ends the stream when the job is parked. If the samples of all positions
- * are fixed, the strands have no sampler, and the stream only counts need. */
+ * `strands`, and ends the stream when the job is idle. If all positions have fixed
+ * samples, the strands have no sampler. */
 struct stream {
 	job_id job;
 	uint32_t epoch;
@@ -74,12 +76,13 @@ struct stream {
 	stream_id id;	  /* the stream's number in all its samplers */
 	job_id joined_as; /* the job's id, or the id of its stand-in (draw.c) */
 	bool ready;
-	/* The caller still has to tell the cache that the stream needs no samples. */
+	/* The stream has ended or will never draw, but the cache still counts its samples
+	 * as needed. */
 	bool leaves;
-	uint32_t ahead;	  /* number of samples that are drawn and not bound */
-	uint32_t unbound; /* positions that are not bound, and have no drawn sample */
+	uint32_t ahead;	  /* number of drawn samples, not bound yet */
+	uint32_t unbound; /* positions without a bound or drawn sample */
 	/* `ahead` after the last draw; when only half of these samples are left, the
-	 * effect DRAW_LOW follows */
+	 * effect DRAW_LOW asks the caller to draw more */
 	uint32_t filled;
 	struct strand *next; /* strand of the next sample */
 	struct rng rng;
@@ -87,14 +90,16 @@ struct stream {
 
 /* Each effect is a task for the caller. */
 enum draw_effect_kind {
-	/* Reduce the need of the sample `id` of `space` by one. */
+	/* Tell the cache that one epoch less needs the sample `id` of `space`. */
 	DRAW_DROP,
-	/* Pin and request the sample. The stream will bind it after the samples that
-	 * were drawn earlier. If `drops` is true, reduce the sample's need by one. */
+	/* Pin the sample in the cache, and have it prepared. The stream will bind it
+	 * after the samples that were drawn earlier. If `drops` is true, tell the cache
+	 * that one epoch less needs the sample. */
 	DRAW_DRAWN,
-	/* Refill the look-ahead of `stream` soon. */
+	/* `stream` has few drawn samples left: draw more samples for it soon. */
 	DRAW_LOW,
-	/* `stream` has ended: reduce the need of each remaining sample by one. */
+	/* `stream` has ended: tell the cache that the epoch does not need the remaining
+	 * samples. */
 	DRAW_LEAVE,
 	DRAW_GONE, /* `stream` has ended and has no samples left: free it. */
 	DRAW_EFFECT_KINDS
@@ -128,7 +133,7 @@ struct draw {
 	/* effects of the last event; always has room for the effects of one event */
 	struct draw_effect *effects;
 	size_t n_effects;
-	/* arrays for one round, with room for n_streams */
+	/* arrays with room for n_streams; in a round each stream gets one sample */
 	stream_id *round_ids;
 	struct stream **round_streams;
 	sample_id *round_samples;
@@ -143,8 +148,9 @@ void draw_drop_samples(struct stream *stream);
 
 /* Event: the cache begins to count the stream's remaining samples as needed. */
 void draw_count(struct draw *draw, struct stream *stream);
-/* Event: the epoch begins to draw. The stream is not ready yet. ahead, unbound: as for
- * draw_bound. After -ENOMEM the stream is as it was after draw_count. */
+/* Event: the epoch begins to draw, but no sample is drawn before draw_ready is called.
+ * ahead, unbound: the first counts, as for draw_bound. After -ENOMEM the stream is as it
+ * was after draw_count. */
 must_check int draw_enter(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
 /* Event: from now on the stream may draw (`ready` is true), or may not. */
@@ -154,9 +160,9 @@ void draw_end(struct draw *draw, struct stream *stream);
 /* Event: the stream will never draw, so its samples are no longer needed.
  * draw_take_leaving will return the stream. */
 void draw_give_up(struct stream *stream);
-/* Returns the next stream that will not draw, but whose samples still count as needed;
- * NULL: there are no more. Each stream is returned once. The caller tells the cache
- * that the stream needs no samples. */
+/* Returns a stream that has ended or will never draw, but whose samples the cache still
+ * counts as needed; NULL: there are no more. Each stream is returned once. The caller
+ * tells the cache that the stream needs no samples. */
 struct stream *draw_take_leaving(struct draw *draw);
 /* Event: the caller has begun to tell the cache that the stream needs no samples. The
  * engine forgets the stream. */
@@ -164,27 +170,29 @@ void draw_left(struct draw *draw, struct stream *stream);
 
 /* --- events: drawing ---------------------------------------------------------------------- */
 
-/* Event: an open needs a sample, and none is drawn. Draws one round for all streams
- * that may join. A stream with at_open draws alone: the sample `fixed` or, if `fixed`
- * is SAMPLE_NONE, any sample with the label. Effects: DRAWN. */
+/* Event: an open needs a sample, and no sample is drawn ahead. Draws one round. A stream
+ * with at_open draws alone: the sample `fixed` or, if `fixed` is SAMPLE_NONE, any sample
+ * with the label. Effects: DRAW_DRAWN. */
 void draw_asked(struct draw *draw, struct stream *stream, uint32_t label, sample_id fixed,
 	const struct ahead_cache *cache);
-/* Event: there may be room to draw ahead. Draws one round if the stream wants one.
- * Returns false if nothing was drawn; otherwise the caller calls again. */
+/* Event: the cache may have room. If the stream wants more samples, draws one round: a
+ * sample for each stream that may take part. Returns false if nothing was drawn;
+ * otherwise the caller calls again. */
 must_check bool draw_go_on(
 	struct draw *draw, struct stream *stream, const struct ahead_cache *cache);
 struct feed;
-/* Event: there may be room for a sample of the feed, which then moves to the
- * look-ahead. Effect: DRAWN. Returns false if the feed is empty, or the cache has no
- * room. */
+/* Event: the cache may have room for the feed's first sample. Moves this sample to the
+ * drawn samples of the stream. Effect: DRAW_DRAWN. Returns false if the feed is empty, or
+ * there is no room. */
 must_check bool draw_fed(struct draw *draw, struct stream *stream, struct feed *feed,
 	const struct ahead_cache *cache);
-/* Event: positions were bound. ahead, unbound: the stream's new counts. Effect: LOW. */
+/* Event: positions were bound. ahead, unbound: the stream's new counts. Effect: DRAW_LOW
+ * if few drawn samples are left. */
 void draw_bound(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
-/* Event: another daemon asks for the sample. Of the epochs of trainings that need the
- * sample, the oldest needs it no more. Effect: DROP. Returns false if no such epoch
- * needs it. */
+/* Event: another daemon asks for the sample, without naming the training. The oldest
+ * epoch of a training that needs the sample then needs it no more. Effect: DRAW_DROP.
+ * Returns false if no such epoch needs the sample. */
 bool draw_fetched(struct draw *draw, const struct space *space, sample_id id);
 
 /* --- questions ---------------------------------------------------------------------------- */
@@ -193,7 +201,7 @@ bool draw_fetched(struct draw *draw, const struct space *space, sample_id id);
 struct stream *draw_find(const struct draw *draw, job_id job, uint32_t epoch);
 bool draw_draws_for(const struct draw *draw, job_id job);
 bool draw_any_leaves(const struct draw *draw);
-/* Tells whether any stream of this rank's training and epoch keeps the samples that the
+/* Tells whether any stream of this training and epoch keeps the list of samples that the
  * training still needs. */
 bool draw_is_borne(const struct draw *draw, const struct stream *stream);
 /* Counts the samples that the stream has yet to draw. Must equal stream->unbound. For
@@ -211,27 +219,26 @@ void draw_validate(const struct draw *draw);
 
 /* --- feed.c: samples of a rank ------------------------------------------------------------ */
 
-/* The samples that a rank has received for an epoch, except those that are already
- * bound or in the look-ahead. */
+/* The samples that a rank has received from the coordinator for an epoch, except those
+ * that are already bound or moved to its stream. */
 struct feed {
 	uint32_t epoch;
-	/* number of all samples received, including bound ones and the look-ahead */
+	/* number of all samples received so far, including bound and moved ones */
 	uint32_t next;
 	/* head: index of the first sample in `ids`; n: number of samples; room:
 	 * capacity of `ids` */
 	uint32_t head, n, room;
 	sample_id *ids;
-	/* The first `consumed` bindings of the epoch are consumed, and the binding
-	 * after them is not. */
+	/* The epoch's first `consumed` bindings are consumed; the next binding is not. */
 	uint32_t consumed;
-	/* number of samples, the first ones of the epoch, that were consumed on another
-	 * daemon */
+	/* number of the epoch's first samples that another daemon gave to readers */
 	uint32_t had;
 	bool used;
 };
 
 struct feeds {
-	struct feed feed[2]; /* the running epoch, and the previous one while it drains */
+	/* feeds of the running epoch, and of the previous one while readers read it */
+	struct feed feed[2];
 	uint32_t consumed_since; /* positions consumed since the last report */
 };
 
@@ -244,10 +251,10 @@ struct feed *feed_begin(struct feeds *feeds, uint32_t epoch, uint32_t next);
  * the feed has already received. -ENOMEM */
 must_check int feed_append(
 	struct feed *feed, uint32_t base, const sample_id *ids, uint32_t n);
-/* Makes room at the front for n samples that were drawn and not bound, and returns
- * where the caller writes them. Returns NULL if n is 0, the epoch has no feed, or
- * memory is short. If memory is short, the feed is dropped, and its samples must be
- * sent again. */
+/* Makes room at the front for n samples that come back because they were not bound. The
+ * caller writes the samples to the returned array. Returns NULL if n is 0, the epoch has
+ * no feed, or memory is short. If memory is short, the feed is dropped, and its samples
+ * must be sent again. */
 sample_id *feed_return(struct feeds *feeds, uint32_t epoch, uint32_t n);
 /* Removes and returns the first sample. The feed must not be empty. */
 sample_id feed_take(struct feed *feed);

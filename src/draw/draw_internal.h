@@ -20,14 +20,15 @@ void stream_choose_next(struct stream *stream);
 
 /* --- needed.c --- */
 
-/* Called when a stream of a training begins to draw. The stream keeps the samples that
- * are still needed, unless another stream of this training's epoch keeps them. */
+/* Called when a stream of a training begins to draw. The stream keeps the list of samples
+ * that are still needed, unless another stream of this training's epoch keeps this
+ * list. */
 void demand_enter(const struct draw *draw, struct stream *stream);
-/* Marks a drawn sample as no longer needed: by the training, if the stream belongs to
- * one, otherwise by the stream. Returns false if it was not needed. For streams without
- * a sampler. */
+/* Marks a drawn sample as no longer needed: by the training, if the stream belongs to a
+ * training, otherwise by the stream. Returns false if the sample was not needed. For
+ * streams without a sampler. */
 bool demand_drawn(const struct draw *draw, const struct stream *stream, sample_id sample);
-/* Called when a stream of a training ends. Leaves the samples that it keeps to another
- * stream of the training's epoch. Returns true if there is no other stream: then the
- * samples must no longer count as needed. */
+/* Called when a stream of a training ends. If the stream keeps the list of needed
+ * samples, gives the list to another stream of the training's epoch. Returns true if
+ * there is no other stream: then the samples must no longer count as needed. */
 must_check bool demand_keep(const struct draw *draw, struct stream *stream);

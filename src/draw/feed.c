@@ -11,7 +11,7 @@
 /*
  * A feed holds the samples of a rank of a training. The coordinator draws them:
  *
- *     feed_append -> feed -> look-ahead (draw_fed), pinned and requested -> bound by an open
+ *     feed_append -> feed -> draw_fed: pinned in the cache, requested -> bound by an open
  *
  * Opens bind samples in the order of the feed. So the number of bindings in the journal
  * tells which samples are bound.

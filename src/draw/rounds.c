@@ -4,9 +4,9 @@
 #include "base/ensure.h"
 #include "draw/draw_internal.h"
 
-/* A round gives each stream that takes part one sample. When a stream has half of its
- * drawn samples left (DRAW_LOW), the caller draws rounds as long as the stream wants
- * one. */
+/* A round draws one sample for each stream that takes part. When half of a stream's drawn
+ * samples are left (DRAW_LOW), the caller draws rounds as long as the stream wants
+ * more. */
 
 /* --- how far ahead ------------------------------------------------------------------------ */
 
@@ -52,8 +52,7 @@ static bool may_join(const struct draw *draw, const struct stream *stream,
 	       (may_draw_more(stream) && stream->ahead < stream->next->at_once);
 }
 
-/* Tells whether a stream of the sampler has drawn its full look-ahead. The room in the
- * cache does not matter. */
+/* Tells whether any stream of the sampler has drawn its full look-ahead. */
 static bool another_is_full(const struct draw *draw, const struct sampler *sampler)
 {
 	const struct stream *other;
@@ -64,8 +63,9 @@ static bool another_is_full(const struct draw *draw, const struct sampler *sampl
 }
 
 /* A stream draws the second half of its look-ahead only while no other stream of the
- * sampler is full. A full stream could not take part, and would load these samples again
- * later if the cache is small. This keeps streams of equal speed together. */
+ * sampler has drawn its full look-ahead. Such a stream could not take part, and would
+ * load these samples again later if the cache is small. So streams of equal speed stay
+ * together. */
 static bool wants_round(const struct draw *draw, const struct stream *stream,
 	const struct ahead_cache *cache)
 {
@@ -94,7 +94,7 @@ static void hold(struct draw *draw, struct stream *stream, const struct strand *
 }
 
 /* Draws one round for all streams that may join, and whose next sample comes from the
- * sampler. Returns false if there are none. */
+ * sampler. Returns false if there are no such streams. */
 static bool draw_round(
 	struct draw *draw, struct sampler *sampler, const struct ahead_cache *cache)
 {
@@ -117,11 +117,11 @@ static bool draw_round(
 	return true;
 }
 
-/* Returns the sampler of the next round: usually the one of the stream's next sample.
- * But another stream, of a mixture, may have samples in this sampler, while its next
- * sample comes from a second one. If the other stream wants a round, returns the second
- * sampler. The other stream can then take part in a later round of the first sampler,
- * so that more streams share samples. */
+/* Returns the sampler for the next round: usually the sampler of the stream's next
+ * sample. The exception is for a mixture that also has samples in this sampler, but takes
+ * its next sample from another sampler. If the mixture wants to draw, returns the other
+ * sampler: then the mixture can soon take part in rounds of the first sampler, and share
+ * more samples. */
 static struct sampler *choose_sampler(const struct draw *draw,
 	const struct stream *stream, const struct ahead_cache *cache)
 {
@@ -144,9 +144,9 @@ bool draw_go_on(struct draw *draw, struct stream *stream, const struct ahead_cac
 		draw_round(draw, choose_sampler(draw, stream, cache), cache))
 		return true;
 	/* The effect DRAW_LOW follows when half of `filled` samples are left. A stream
-	 * with room has stopped only to wait for other streams, so `filled` is its full
-	 * look-ahead. A stream without room goes on when half of its present samples
-	 * are left. */
+	 * with room has stopped only to wait for other streams, so `filled` is the
+	 * stream's full look-ahead. A stream without room goes on when half of its
+	 * present samples are left. */
 	stream->filled =
 		has_room(draw, stream, cache) ? stream->next->lookahead : stream->ahead;
 	return false;

@@ -196,8 +196,8 @@ static bool resizes(const struct job_config *config, const struct look *look)
 	       config->augment.random_resized_crop.width;
 }
 
-/* Returns NULL if the job allows the mode, otherwise the allowed modes, for a message.
- * first: the mode of the edition's first sample. */
+/* Returns NULL if the job allows the pixel mode, otherwise the allowed modes, for a
+ * message. first: the mode of the edition's first sample. */
 static const char *allowed_mode(const struct job_config *config, const struct look *look,
 	enum pixel_mode mode, enum pixel_mode first)
 {
@@ -254,8 +254,8 @@ static bool check_kept(uint32_t id, void *context)
 	return check_one(kept, &of_second, second, kept->second);
 }
 
-/* Samples of one shape have one mode, so one sample of each shape is checked, unless
- * sections [tensor NAME] select samples by path. */
+/* Samples of one shape have one pixel mode, so one sample of each shape is checked,
+ * unless sections [tensor NAME] select samples by path. */
 static void check_all_kept(struct kept *kept)
 {
 	const struct edition *edition = kept->edition;
@@ -270,7 +270,7 @@ static void check_all_kept(struct kept *kept)
 		;
 }
 
-/* Returns the mode of the sample's second file, or RGB if it has none. */
+/* Returns the pixel mode of the sample's second file, or RGB if it has none. */
 static enum pixel_mode second_mode(const struct edition *edition, sample_id id)
 {
 	sample_id second = dataset_second(

@@ -8,11 +8,11 @@
 
 /*
  * The work that critical sections leave for later: writing the journal, callbacks,
- * frees, waking workers, drawing ahead. phases.c lists the phases in which it is done.
+ * frees, waking workers, drawing ahead. phases.c does this work, in phases.
  *
  *   Flow: aftermath_init -> the lock is taken, and functions fill the aftermath
  *         -> sched_unlock.
- *   Owns: its references to jobs.   Threads: the one that made the aftermath.
+ *   Owns: its references to jobs.   Threads: only the thread that made the aftermath.
  *   Locks: sched->lock; the caller of a function whose name ends in _locked holds it.
  *   Errors: none.
  */
@@ -25,14 +25,15 @@ TAILQ_HEAD(handle_queue, sched_handle);
 
 struct aftermath {
 	/* the job whose journal has to be written, or NULL; the caller or a handle in
-	 * `finished` has the reference */
+	 * `finished` holds a reference to the job */
 	struct sched_job *flush;
 	struct handle_queue finished; /* opens to be answered */
 	/* opens whose samples have to be looked up in saved orders */
 	struct handle_queue look_ups;
 	bool kick; /* wake reader threads */
 	bool kick_decoders;
-	/* the notice's job, with a reference; NULL: no notice */
+	/* the job about which the user gets a notice, with a reference; NULL: no
+	 * notice */
 	struct sched_job *noticed;
 	enum notice notice;
 	uint32_t noticed_epoch;
@@ -43,7 +44,7 @@ struct aftermath {
 	/* The fields from here on are set when the critical section ends. */
 	/* A stream has ended, and its samples must no longer count as needed. */
 	bool let_go;
-	bool free_spaces; /* a space is used by no job any more */
+	bool free_spaces; /* no job uses some space any more: its tensors are freed */
 };
 
 void aftermath_init(struct aftermath *aftermath);

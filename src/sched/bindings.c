@@ -61,8 +61,8 @@ bool sched_has_order(struct sched_job *job, uint32_t epoch)
 	       (state == EPOCH_LIVE && epochs_order(job->is.epochs, epoch).bound > 0);
 }
 
-/* Returns false if the engine does not have the epoch in memory; the caller then looks
- * for a saved order. */
+/* Returns false if the engine does not have the epoch in memory: there may be a saved
+ * order. */
 static bool copy_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
 	struct binding *ret, uint32_t *ret_n)
 {

@@ -19,8 +19,8 @@
 
 #define TOLD_EACH_NS UINT64_C(600000000000)
 
-/* Lists the parts of the jobs' present editions that come from the dataset. The caller
- * frees *ret, and gives back the references to each part's job and edition. -ENOMEM */
+/* Lists the parts of jobs that have samples of the dataset. The caller frees *ret, and
+ * gives back the references to each part's job and edition. -ENOMEM */
 static int hold_parts(struct sched *sched, const struct dataset *dataset,
 	const struct part ***ret, size_t *ret_n)
 {

@@ -18,13 +18,13 @@
  * The clerk is a thread for work that takes long. Beginning an epoch of a million
  * samples takes tens of milliseconds; saving an order writes megabytes. The few threads
  * that answer readers must not wait for such work. A job that has work is queued; the
- * clerk then asks the job's engine for the work. Opens of this job wait in its engine
- * meanwhile.
+ * clerk then asks the job's engine what has to be done. Meanwhile opens of this job wait
+ * in its engine.
  */
 
-/* Tells the engine that the stream was made, or could not be made (status); opens that
- * waited go on in their order. Tells nothing if the stream was made, but has ended
- * since then. */
+/* Tells the engine that the epoch's stream was made (status 0), or could not be made.
+ * Opens that waited for the stream go on. If the stream was made, but has ended since
+ * then, tells the engine nothing. */
 static void tell_begun(struct sched_job *job, uint32_t epoch, int status)
 {
 	struct aftermath aftermath;
@@ -117,7 +117,8 @@ void clerk_second_locked(struct sched_job *job)
 		clerk_request_locked(job);
 }
 
-/* Frees editions that no epoch needs, and the tensors that only these editions used. */
+/* Frees editions that belong to no epoch any more, and the tensors that only these
+ * editions used. */
 static void free_editions(struct sched_job *job)
 {
 	if (editions_sweep(&job->is))

@@ -248,8 +248,8 @@ static bool is_of_edition(
 	       dataset_edition(source->is.dataset) == dataset_edition(dataset);
 }
 
-/* Finds a removed source of this edition, and counts the caller as a job of the source.
- * NULL: there is none. */
+/* Finds a removed source of the dataset's edition, and counts the caller as a job of the
+ * source. NULL: there is none. */
 static struct sched_source *find_beside(
 	struct sched *sched, const struct dataset *dataset)
 {
@@ -300,7 +300,7 @@ struct sched_source *source_taken_locked(const struct sched *sched, const char *
 }
 
 /* Replaces the dataset's source. A sample id must mean the same file in the old and the
- * new source. */
+ * new source, because the quarantined samples are taken over. */
 static int replace_locked(struct sched *sched, struct sched_source *made, uint64_t device)
 {
 	lock_assert_held(&sched->lock);

@@ -16,16 +16,14 @@ struct sched_edition;
  * wait. */
 must_check int sched_dataset_add(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config);
-/*
- * Takes a dataset: no job can begin to use it until it is given back, removed or
+/* Takes a dataset: no job can begin to use the dataset until it is given back, removed or
  * replaced. *ret_config: a copy, which the caller frees. -ENOENT: no such dataset;
  * -EBUSY: ret_jobs names the jobs that use the dataset, or is "" if another caller has
- * taken the dataset; -EINVAL: the configuration is not known.
- */
+ * taken the dataset; -EINVAL: the configuration is not known. */
 must_check int sched_dataset_take(struct sched *sched, const char *name,
 	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES]);
-/* Takes a dataset even if jobs use it, and names them in ret_jobs. The caller then calls
- * sched_dataset_move or sched_dataset_give_back. */
+/* Takes a dataset even if jobs use it. ret_jobs: the names of these jobs. The caller then
+ * calls sched_dataset_move or sched_dataset_give_back. */
 must_check int sched_dataset_take_used(struct sched *sched, const char *name,
 	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES]);
 void sched_dataset_give_back(struct sched *sched, const char *name);
@@ -39,9 +37,9 @@ must_check int sched_dataset_replace(struct sched *sched, struct dataset *datase
  * with the next edition; NULL: no such file would change. */
 typedef const char *sched_edition_change(const struct job_config *config,
 	const struct sched_edition *now, const struct sched_edition *next);
-/* Installs the next edition (dataset_scan_next) of a taken dataset; the dataset's jobs
- * use the next edition for epochs that begin later. -EINVAL, reported: a job can't use
- * it. After an error the dataset is still taken. */
+/* Installs the next edition (dataset_scan_next) of a taken dataset. The dataset's jobs
+ * use this edition for epochs that begin later. -EINVAL, reported: a job can't use this
+ * edition. After an error the dataset is still taken. */
 must_check int sched_dataset_move(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config, sched_edition_change *change,
 	config_report *report, void *context);

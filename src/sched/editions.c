@@ -7,7 +7,7 @@
 #include "sched/supplying.h"
 #include "supply/supply.h"
 
-/* Opens earlier editions of jobs after a restart. */
+/* Shows jobs' editions to callers, and opens earlier editions after a restart. */
 
 const struct sched_edition *sched_edition(struct sched_job *job, uint32_t epoch)
 {
@@ -66,7 +66,7 @@ size_t sched_job_parts(
 	return n;
 }
 
-/* Returns false for current/ of a job with several editions, because the epoch is known
+/* If the job has several editions, returns false for current/, because the epoch is known
  * only at the open. */
 bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret)
 {

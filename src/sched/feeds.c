@@ -12,11 +12,11 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Passes a rank's samples, which are drawn elsewhere, to the rank's feed, and to the
+/* Passes a rank's samples, which a coordinator draws, to the rank's feed, and to the
  * engine of the rank's job. An open that finds no sample waits in the engine. */
 
-/* Returns the feed of an epoch that is not over, which is made if there is none. The
- * result is never NULL. */
+/* Returns the feed of an epoch that is not over; makes the feed if there is none. Never
+ * returns NULL. */
 static struct feed *feed_of_locked(struct sched_job *job, uint32_t epoch)
 {
 	struct feed *feed = feed_find(&job->feeds, epoch);
@@ -48,8 +48,8 @@ static bool are_of_job(const struct sched_job *job, const sample_id *ids, uint32
 }
 
 /* Readers have got the epoch's first feed->had samples from another daemon. Binds and
- * consumes the samples among these that are not bound yet; no tensors are needed for
- * them here. */
+ * consumes those of these samples that are not bound here yet; no tensors are prepared
+ * for them. */
 static int take_had_locked(
 	struct sched_job *job, struct feed *feed, struct aftermath *aftermath)
 {
@@ -236,8 +236,9 @@ void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret)
 	*ret = (struct sched_feed_state){.started = place.started, .newest = newest};
 	if (place.drains)
 		tell_locked(job, place.draining.epoch, ret);
-	/* The coordinator draws few samples beyond the consumed ones, so it needs the
-	 * draining epoch's progress until all its samples are consumed. */
+	/* The coordinator draws few samples beyond the consumed samples. So it needs the
+	 * progress of the previous (draining) epoch until all samples of this epoch are
+	 * consumed. */
 	if (place.started &&
 		(!place.drains || ret->consumed == job->is.now->set.positions))
 		tell_locked(job, newest, ret);

@@ -47,7 +47,8 @@ struct sched_storage {
 	/* time since the oldest read began, if the storage does not answer; otherwise
 	 * 0 */
 	uint64_t silent_ns;
-	/* number and bytes of the reads that have ended, including reads from a tier */
+	/* ended: number of completed reads, including reads from a tier; bytes: bytes of
+	 * these reads */
 	uint64_t ended, bytes;
 	uint64_t latency_ns; /* mean duration of recent reads */
 };
@@ -60,8 +61,8 @@ struct sched_job_share {
 	double demand; /* estimated samples per second that the job could use */
 	/* a reader waited all the time, so the job may need more than `demand` */
 	bool at_least;
-	/* parts (0 to 1) of all decoders' time: what the job could use, and what it
-	 * gets */
+	/* wanted_part: part (0 to 1) of all decoders' time that the job could use;
+	 * granted_part: the part that the job gets */
 	double wanted_part, granted_part;
 	double waiting; /* part of the last second during which a reader waited */
 };
@@ -69,20 +70,20 @@ struct sched_job_share {
 /* Returns the cause as one word, such as "storage". */
 const char *sched_wait_cause(enum wait_cause cause);
 
-/* A process that has read files of a job. */
 #define SCHED_PROGRAMS 8
+/* A process that has read files of a job. */
 struct sched_program {
 	/* process id, as in /proc; 0: this entry and all later entries are empty */
 	long id;
-	/* the process in the job's engine: `rank` of struct reader */
+	/* the process's number in the job's engine: `rank` of struct reader */
 	uint64_t number;
-	/* the script in the job's engine: `script` of struct reader */
+	/* the script's number in the job's engine: `script` of struct reader */
 	uint64_t script;
 };
 /* Tells whether the process lives. The scheduler holds no lock when it calls this. */
 typedef bool sched_lives(const struct sched_program *program);
-/* Makes the scheduler ask `lives` once a second which processes have ended, since the
- * epoch of current/ depends on that. Must be called before jobs are added. */
+/* Makes the scheduler ask `lives` once a second which processes have ended: the epoch of
+ * current/ depends on the processes that live. Must be called before jobs are added. */
 void sched_on_look(struct sched *sched, sched_lives *lives);
 /* Asks `lives` at once about the job's processes, and tells the job's engine which
  * scripts have ended. */
@@ -94,29 +95,30 @@ struct sched_job_status {
 	bool running;	  /* an epoch has begun and not ended */
 	bool parked_idle; /* no program has read the epoch for a long time */
 	uint32_t epoch;	  /* the running epoch, or the last one */
-	/* samples of `epoch`: all, bound, consumed */
+	/* numbers of samples of `epoch`: in total, bound, consumed */
 	uint32_t samples, bound, consumed;
 	uint32_t drawn;	  /* samples drawn ahead, but not bound */
 	uint32_t bad;	  /* bad samples that later epochs leave out */
 	uint32_t skipped; /* bad samples that `epoch` leaves out */
 	/* totals since the job was added */
 	uint64_t served, decoded, shared, hit, errors, waits, wait_ns;
-	/* how long readers have waited for each cause since the job was added; waits at
-	 * the same time count once, but for WAIT_FILE_SYSTEM the time of all answers is
-	 * summed */
+	/* how long readers have waited for each cause since the job was added. Waits at
+	 * the same time count once. For WAIT_FILE_SYSTEM: the sum of the times of all
+	 * answers */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t now_ns; /* time of this status */
 	/* duration of the latest epoch: from its first open until its last sample, or,
 	 * while it runs, until now */
 	uint64_t epoch_ns;
 	double waited_part; /* part of epoch_ns during which readers waited */
-	/* mean bytes of a tensor; bytes of all tensors */
+	/* sample_bytes: mean size of a tensor; all_bytes: size of all tensors */
 	uint64_t sample_bytes, all_bytes;
 	double rate; /* samples consumed per second, in the last seconds */
 	struct sched_job_share share;
 	bool fixed; /* layout = classes: a file holds the same sample in all epochs */
 	unsigned notices; /* Bit n is set if the user has got notice n of enum notice. */
-	/* time since the rank's feed failed; 0: the feed works, or there is no feed */
+	/* for how long the coordinator can't be reached, so that the rank gets no new
+	 * samples; 0: it can be reached, or the job is no rank */
 	uint64_t unfed_ns;
 	bool gives_up; /* An open fails if the feed has no sample for it. */
 	/* why the training's next epoch does not begin; "": nothing holds it back */
@@ -152,7 +154,7 @@ bool sched_job_tier(
 
 void sched_job_laps(struct sched_job *job, struct sched_laps *ret);
 
-/* samples that exactly the jobs in `jobs` read, with one preparation */
+/* samples that exactly the jobs in `jobs` read with the same preparation */
 struct sched_common {
 	uint64_t jobs; /* Bit i: the job ids[i] reads the samples. */
 	uint32_t samples;
@@ -182,13 +184,13 @@ struct sched_cache {
 	uint64_t held; /* bytes of ready or loading tensors */
 	/* bytes of tensors that are open, or drawn and not consumed */
 	uint64_t pinned;
-	/* by_need: eviction = refcnt; only then `needed` is set. needed[i]: bytes of
+	/* by_need: eviction = refcnt; otherwise `needed` is not set. needed[i]: bytes of
 	 * the unpinned ready tensors that i running epochs need; the last element
-	 * includes more epochs. */
+	 * includes tensors that more epochs need. */
 	bool by_need;
 	uint64_t needed[SCHED_NEEDS];
 };
 void sched_cache(struct sched *sched, struct sched_cache *ret);
 
-/* Copies the gauges to the counters of stats. */
+/* Copies the gauges to the counters of src/stats. */
 void sched_stats(struct sched *sched);

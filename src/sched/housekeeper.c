@@ -48,8 +48,8 @@ static void watch_job(struct sched_job *job)
 	lap_measure(&job->watch);
 }
 
-/* Sleeps until second_ns. If other work is due before, wakes up then, and does that
- * work. Returns false if the scheduler stops. */
+/* Sleeps until second_ns. If other work is due before, wakes up when it is due, and does
+ * this work. Returns false if the scheduler stops. */
 static bool sleep_until(struct sched *sched, uint64_t second_ns)
 {
 	struct aftermath aftermath;

@@ -107,9 +107,9 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	return err;
 }
 
-/* Returns an id for a new job. known: the id of an earlier job of this name; 0: none. If
- * no job has the earlier id now, returns it again. Otherwise returns the next free id
- * after the last one that was given to a job. */
+/* Returns an id for a new job. known: the id of an earlier job of this name; 0: none.
+ * Returns the known id if no job has it now. Otherwise returns the next free id after the
+ * last id that was given to a job. */
 static job_id choose_id(struct sched *sched, job_id known)
 {
 	LOCK_SCOPE(&sched->lock);
@@ -208,7 +208,7 @@ static uint32_t count_jobs(struct sched *sched)
 	return sched->n_jobs;
 }
 
-/* Restores the job before other threads can find it. */
+/* Gives the job its id, files and saved state, before other threads can find the job. */
 static int add_job(struct sched *sched, struct sched_job *job, bool persist,
 	const struct adding *adding)
 {

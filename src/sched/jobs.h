@@ -19,14 +19,14 @@ struct sched_reader;
 must_check int sched_job_add(struct sched *sched, const struct job_config *config,
 	bool persist, config_report *report, void *context);
 
-/* Removes the job's pins and need, answers parked opens with -ENODEV, and deletes its
- * state files. Open handles stay readable until they are released. -ENOENT. */
+/* Removes the job: ends its waiting opens with -ENODEV, lets the cache evict its samples,
+ * and deletes its state files. Open files stay readable until they are closed.
+ * -ENOENT. */
 must_check int sched_job_remove(struct sched *sched, const char *name);
 
-/* Prints a checkpoint (checkpoint.h): at most 4 KiB, within microseconds. A
- * checkpoint survives a power failure only if sched_job_sync follows, which may wait
- * for the disk. */
+/* Prints a checkpoint (checkpoint.h): at most 4 KiB, within microseconds. */
 void sched_job_print_state(struct sched_job *job, FILE *out);
+/* Makes printed checkpoints survive a power failure. May wait for the disk. */
 must_check int sched_job_sync(struct sched_job *job);
 
 /* Takes the job back to a checkpoint: samples read since then are unread again, at the
@@ -36,8 +36,8 @@ must_check int sched_job_sync(struct sched_job *job);
 must_check int sched_job_restore(struct sched_job *job, const char *text, const char *at,
 	config_report *report, void *context);
 
-/* Writes a checkpoint with all kept orders, for other machines with the same data, to
- * fd, a regular file. Errors are reported. The calling thread may have to wait. */
+/* Writes a checkpoint, with all kept orders of epochs, to fd, a regular file. The file
+ * can be used on other machines with the same data. Errors are reported. May wait. */
 must_check int sched_job_export(
 	struct sched_job *job, int fd, config_report *report, void *context);
 
@@ -49,17 +49,18 @@ struct sched_import {
 	const char *at;
 };
 
-/* Adds a job that has no epochs here. It continues where the exported job was, with the
- * same samples at the same positions. For a rank the file has all ranks of a training,
- * one after the other, and the training continues, even with another number of ranks
- * (sched_job_log). -EBADMSG, reported: the file can't be used for the job. */
+/* Adds a job, which must have no epochs here, with the state of an exported job: the job
+ * continues where the exported job was, with the same samples at the same positions. For
+ * a rank, the file has all ranks of a training, one after the other, and the training
+ * continues, even with another number of ranks (sched_job_log). -EBADMSG, reported: the
+ * file can't be used for the job. */
 must_check int sched_job_add_import(struct sched *sched, const struct job_config *config,
 	bool persist, const struct sched_import *import, config_report *report,
 	void *context);
 
-/* An imported training continues in epoch *ret_epoch, after the *ret_n samples at *ret,
- * which its ranks have read. The caller frees *ret. *ret_n = 0 and epoch 0: the training
- * begins. */
+/* Tells where an imported training continues: in epoch *ret_epoch, after the *ret_n
+ * samples at *ret, which its ranks have read. The caller frees *ret. *ret_n = 0 and epoch
+ * 0: the training begins. */
 must_check int sched_job_log(
 	struct sched_job *job, uint32_t *ret_epoch, sample_id **ret, uint32_t *ret_n);
 
@@ -95,7 +96,7 @@ static inline void sched_job_put_(struct sched_job **job)
 	if (*job)
 		sched_job_put(*job);
 }
-/* a reference, or NULL, that is given back at the end of the scope */
+/* a pointer to a job, or NULL; the reference is given back at the end of the scope */
 #define auto_job __attribute__((cleanup(sched_job_put_))) struct sched_job
 
 /* Lists the ids of all jobs, in the order in which the jobs were added; the caller
@@ -105,9 +106,9 @@ must_check int sched_job_ids(struct sched *sched, job_id **ret, size_t *ret_n);
 job_id sched_job_id(const struct sched_job *job);
 const struct job_config *sched_job_config(const struct sched_job *job);
 
-/* Returns the epoch's edition. SCHED_CURRENT: the edition that a script would read if it
- * began now. The edition does not change until sched_edition_put, which must come before
- * sched_job_put. */
+/* Returns the epoch's edition (its samples and labels, from one scan). SCHED_CURRENT: the
+ * edition that a script would read if it began now. The edition does not change until
+ * sched_edition_put, which must come before sched_job_put. */
 const struct sched_edition *sched_edition(struct sched_job *job, uint32_t epoch);
 /* Differs from sched_edition only for SCHED_CURRENT: returns the largest edition to
  * which files of current/ may belong now. */
@@ -119,9 +120,9 @@ static inline void sched_edition_put_(const struct sched_edition **edition)
 }
 #define auto_edition                                                                     \
 	__attribute__((cleanup(sched_edition_put_))) const struct sched_edition
-/* number of positions in the epoch */
+/* Returns the number of positions in the epoch. */
 uint32_t sched_job_samples(struct sched_job *job, uint32_t epoch);
-/* number of the names of the epoch's edition (sched_edition.names) */
+/* Returns the version of the file names in the epoch (sched_edition.names). */
 uint32_t sched_job_names(struct sched_job *job, uint32_t epoch);
 /* Returns the epoch that a file of current/ would have if the reader opened it now.
  * Changes nothing. */

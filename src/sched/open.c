@@ -150,7 +150,8 @@ static void give_tensor_locked(struct sched_handle *handle)
 	stats_add(STAT_SERVED, 1);
 }
 
-/* Consumes a bad sample's position: its reader gets an error, so no release follows. */
+/* Consumes the position of a bad sample: the reader gets an error, so no release of the
+ * position follows. */
 void handle_finish_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath)
 {
@@ -236,8 +237,8 @@ void handle_answered_locked(struct sched_handle *handle, struct aftermath *after
 		go_on_locked(handle, aftermath);
 }
 
-/* Lets the engine choose another epoch for a file of current/, because the epoch that it
- * chose first is over. Returns false if the open is not of current/, was already asked
+/* Lets the engine choose another epoch for an open of current/, because the epoch that it
+ * first chose is over. Returns false if the open is not of current/, was already asked
  * again, or was given up. */
 static bool ask_again_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
@@ -254,7 +255,7 @@ static bool ask_again_locked(struct sched_handle *handle, struct aftermath *afte
 	return true;
 }
 
-/* Runs on a worker. */
+/* Runs on a worker thread. */
 static void look_up(struct load_work *work)
 {
 	struct sched_handle *handle = struct_of(work, struct sched_handle, look_up);
@@ -302,8 +303,8 @@ static int take_ticket_locked(struct sched_handle *handle)
 	return 0;
 }
 
-/* Undoes an open that has to wait, but got no ticket, without which nobody could cancel
- * it. Returns err. */
+/* Undoes an open that has to wait, but got no ticket: without a ticket it could not be
+ * cancelled. Returns err. */
 static int refuse_to_wait_locked(
 	struct sched_handle *handle, int err, struct aftermath *aftermath)
 {
@@ -352,9 +353,9 @@ static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 	return handle_settle_locked(handle, aftermath);
 }
 
-/* Tells the reader its ticket, without the lock, and then lets the open go on.
- * Meanwhile other threads may set the handle's status (reader interrupted, job
- * removed), and its tensor may become ready or fail. */
+/* Tells the reader the open's ticket (for sched_cancel), without the lock, and then lets
+ * the open go on. Meanwhile other threads may set the handle's status (reader
+ * interrupted, job removed), and its tensor may become ready or fail. */
 static void park(struct sched_handle *handle)
 {
 	struct sched *sched = handle->job->sched;
@@ -460,8 +461,8 @@ uint32_t sched_handle_epoch(const struct sched_handle *handle)
 	return handle->request.found_epoch;
 }
 
-/* Ends an open. read: the file was read. The record of a consumed position is in the
- * journal before the kernel hears of the close. A job with layout = mirror consumes
+/* Ends an open. read: the file was read. The journal has the record of a consumed
+ * position before the kernel hears of the close. A job with layout = mirror consumes
  * nothing, so its reads are counted here. */
 static void end_open(struct sched_handle *handle, bool read)
 {

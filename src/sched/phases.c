@@ -10,7 +10,8 @@
 #include "supply/supply.h"
 #include "watch/watch.h"
 
-/* The phases after a critical section. The table at the end has their order. */
+/* Does the work that critical sections leave, in phases. The table at the end gives the
+ * order of the phases. */
 
 /* Returns false while the scheduler stops, because the pool of workers may be freed
  * soon. */
@@ -74,8 +75,8 @@ static void answer(void *owner, struct aftermath *aftermath)
 		struct sched_opened opened = {
 			.status = handle->status, .bad = handle->bad};
 		if (opened.status == 0) {
-			/* Another thread may have bound the position, with its record
-			 * not written yet. */
+			/* Another thread may have bound the position, but not yet written
+			 * the record to the journal's file. */
 			if (handle->job != aftermath->flush)
 				journal_flush(handle->job->is.journal);
 			opened.handle = handle;

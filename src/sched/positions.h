@@ -16,13 +16,10 @@ struct sched_handle; /* an open position: holds its tensor */
 
 struct dataset;
 
-/*
- * The epoch of files of current/: the engine chooses it at the open (epoch/current.c).
- * The last epoch can be read again and again.
- *
- * layout = mirror: all epochs, this one too, hold the same samples in dataset order. Any
- * position may be opened at any time; nothing is bound or consumed.
- */
+/* The number that stands for the epoch of files in current/. At an open of such a file,
+ * the job's engine chooses the epoch (epoch/current.c). The last epoch can be read again
+ * and again. layout = mirror: all epochs, including this one, hold the same samples in
+ * dataset order. Any position may be opened at any time; nothing is bound or consumed. */
 #define SCHED_CURRENT EPOCH_CURRENT
 
 struct sched_opened {
@@ -37,8 +34,8 @@ struct sched_opened {
 struct sched_reader {
 	struct reader who;
 	bool done; /* The thread has read its previous file to the end. */
-	/* The reader's process has worker processes that read files for it, so it
-	 * probably only looks at files. */
+	/* The reader's process has worker processes that read files for it. So the
+	 * process itself probably only looks at files. */
 	bool looks;
 	bool resent;  /* An earlier daemon may already have begun to answer this open. */
 	bool unknown; /* The kernel does not tell which process reads. */
@@ -46,7 +43,7 @@ struct sched_reader {
 	/* The file holds images, even if this open only binds the position. */
 	bool images;
 	long thread; /* thread id, as in /proc; 0: not known */
-	/* id in /proc of the process that is who.rank; 0: not known */
+	/* id in /proc of the process with the number who.rank; 0: not known */
 	long program;
 };
 
@@ -59,40 +56,36 @@ struct sched_open_callbacks {
 	void *context;
 	/* The choice of the epoch for SCHED_CURRENT depends on the reader. */
 	struct sched_reader reader;
-	/* number of the file names (sched_edition.names) that led to the position */
+	/* version of the file names (sched_edition.names) that led to the position */
 	uint32_t names;
 };
 
-/*
- * Opens a position: binds it to a sample, and calls `opened` at once, or when the sample is
- * prepared. An open that is refused returns an error and calls nothing:
- * -ENOENT: no such epoch or position; -ESTALE: the epoch is over and the position was never bound,
- * or the file names have changed (callbacks->names); -EAGAIN: the epoch is the next one and may
- * not begin yet, because at most half of the running epoch is bound, or another script reads
- * current/; -EBUSY: the job refuses a second script in current/; -EOPNOTSUPP: reader.elsewhere;
- * -ENODEV: the job was removed, or the daemon stops; -EIO, -ENOMEM.
- */
+/* Opens a position: binds the position to a sample, and calls `opened` at once, or when
+ * the sample is prepared. An open that is refused returns an error and calls nothing:
+ * -ENOENT: no such epoch or position; -ESTALE: the epoch is over and the position was
+ * never bound, or the file names have changed (callbacks->names); -EAGAIN: the epoch is
+ * the next one and may not begin yet, because at most half of the running epoch is bound,
+ * or another script reads current/; -EBUSY: the job refuses a second script in current/;
+ * -EOPNOTSUPP: reader.elsewhere; -ENODEV: the job was removed, or the daemon stops; -EIO,
+ * -ENOMEM. */
 must_check int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks);
 
-/* Binds a position as sched_open does, but prepares and counts nothing. The open may
- * have to wait until the epoch begins. The handle has no tensor; sched_undo gives it
- * back. */
+/* Binds a position as sched_open does, but prepares no tensor, and counts nothing. The
+ * open may have to wait until the epoch begins. sched_undo gives the handle back. */
 must_check int sched_open_label(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks);
 
-/*
- * Opens a sample for another daemon, with a preparation (preparation_print) that a job of the
- * dataset has. The sample is prepared here; nothing is bound, counted or consumed. sched_undo
- * gives the handle back. -ENOENT: no job has this preparation; -EAGAIN: the sample is being
- * fetched from another daemon; -ENOSPC: the cache is full and lacks the sample, so the other daemon
- * prepares it; -EINVAL: no such sample.
- */
+/* Opens a sample for another daemon, with a preparation (preparation_print) that a job of
+ * the dataset has. The sample is prepared here; nothing is bound, counted or consumed.
+ * sched_undo gives the handle back. -ENOENT: no job has this preparation; -EAGAIN: the
+ * sample is being fetched from another daemon; -ENOSPC: the cache is full and lacks the
+ * sample, so the other daemon prepares it; -EINVAL: no such sample. */
 must_check int sched_open_sample(struct sched *sched, const struct dataset *dataset,
 	const char *preparation, sample_id sample,
 	const struct sched_open_callbacks *callbacks);
 
-/* Cancels a parked open whose reader was interrupted: `opened` is called with -EINTR.
+/* Cancels a waiting open whose reader was interrupted: `opened` is called with -EINTR.
  * Ignores unknown and finished tickets. */
 void sched_cancel(struct sched *sched, uint64_t ticket);
 
@@ -103,7 +96,7 @@ sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position);
 /* Tells whether the epoch's order is saved, so that sched_bound would read a file. */
 bool sched_bound_is_saved(struct sched_job *job, uint32_t epoch, uint32_t position);
 
-/* Returns how long the open waited for its tensor, in ns. */
+/* Returns how many ns the open waited for its tensor. */
 uint64_t sched_handle_waited(const struct sched_handle *handle);
 /* Adds the time that it took to answer an open of the job, without the wait that
  * sched_handle_waited returns. Takes no lock. */
@@ -131,8 +124,8 @@ bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint3
  * now. */
 uint32_t sched_skipped(
 	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n);
-/* Returns a number that changes when the epoch leaves out other positions than
- * before. */
+/* Returns a number that changes whenever the positions change that the epoch leaves
+ * out. */
 uint64_t sched_skipped_mark(struct sched_job *job, uint32_t epoch);
 bool sched_skips(const struct sched_job *job);
 /* Returns the bad samples, which later epochs leave out. The caller frees the bitmap;
@@ -141,7 +134,8 @@ roaring_bitmap_t *sched_job_bad(struct sched_job *job);
 
 /* --- order --- */
 
-/* Finds binding k, counted from 0. Returns false if the epoch has fewer bindings. */
+/* Finds the epoch's k-th binding (from 0): a position and its sample. Returns false if
+ * the epoch has fewer bindings. */
 bool sched_binding(
 	struct sched_job *job, uint32_t epoch, uint32_t k, struct binding *ret);
 

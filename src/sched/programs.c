@@ -70,13 +70,11 @@ void programs_look(struct sched *sched)
 	jobs_visit(sched, look_if_read);
 }
 
-/*
- * Scripts of `script = one` have even numbers, in sequence; scripts that are recognized
- * by their processes have odd ones. A process belongs to the last script if it has read
- * for this script, or if another process of the script lives; otherwise it begins a new
- * script. The first process that reads from this daemon also begins a new script,
- * because the daemon knows no earlier one.
- */
+/* A job with `script = one` numbers its scripts with ascending even numbers; scripts that
+ * are recognized by their processes have odd numbers. A process belongs to the last
+ * script if it has read for this script, or if another process of the script lives;
+ * otherwise the process begins a new script. The first process that reads from this
+ * daemon also begins a new script, because the daemon knows no earlier one. */
 
 static struct epochs_script last_script_locked(
 	const struct sched_job *job, const struct sched_reader *reader)

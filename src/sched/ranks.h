@@ -40,8 +40,8 @@ struct sched_fetcher {
 /* Makes the scheduler fetch samples that other daemons have, and prepare such a sample
  * only if its fetch fails. Must be called before jobs are added. */
 void sched_fetch_by(struct sched *sched, const struct sched_fetcher *fetcher);
-/* Returns the memory for the tensor's bytes. NULL: no memory, or `shape` or `bytes` are
- * not those of the sample. */
+/* Returns the memory for the tensor's bytes. NULL: no memory, or `shape` or `bytes` do
+ * not fit the sample. */
 void *sched_fetch_place(
 	struct sched_fetch *fetch, struct tensor_shape shape, uint64_t bytes);
 /* Ends a fetch. err: 0 if all bytes are in place, otherwise -errno. Any thread may call
@@ -50,14 +50,14 @@ void sched_fetch_done(struct sched_fetch *fetch, int err);
 
 /* --- ranks: [job] ranks --- */
 
-/* The state of a feed. The samples of a training are drawn elsewhere for all its ranks,
+/* The state of a feed. A coordinator draws the samples of a training for all its ranks,
  * and each rank gets its part as a feed. The k-th sample of an epoch's feed becomes the
  * epoch's k-th binding. */
 struct sched_feed_state {
 	bool started;	 /* An epoch has begun. */
-	uint32_t newest; /* the last epoch that has begun */
-	/* The epoch of `next` and `consumed`: the draining epoch until all its samples
-	 * are consumed, then the newest epoch. */
+	uint32_t newest; /* number of the last epoch that has begun */
+	/* the epoch to which `next` and `consumed` refer: the previous epoch until all
+	 * its samples are consumed, then the newest epoch */
 	uint32_t epoch;
 	/* samples received so far */
 	uint32_t next;
@@ -81,39 +81,36 @@ must_check int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base,
  */
 must_check int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t consumed);
 
-/* Notes that the job's feed failed at since_ns (clock_now_ns); 0: the feed works again.
- * gives_up: opens that find no sample in the feed, or wait for one, fail with
- * -ETIMEDOUT. */
+/* Notes whether the coordinator can be reached. since_ns: the time (clock_now_ns) since
+ * which it can't; 0: it can. gives_up: opens that find no sample in the feed, or wait for
+ * one, fail with -ETIMEDOUT. */
 void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up);
 
-/*
- * Notes whether the rank is lent: another daemon may serve it. Readers here then get
- * only samples that they have already opened, and wait for all other samples. Before the
- * caller sets lent to false, it must report the other daemon's progress by
- * sched_feed_go_on.
- */
+/* Notes whether the rank is lent: another daemon may serve the rank. Readers here then
+ * get only samples that they have already opened, and wait for all other samples. Before
+ * the caller sets lent to false, it must report the other daemon's progress by
+ * sched_feed_go_on. */
 void sched_feed_lend(struct sched_job *job, bool lent);
 
 /* Notes why the training's next epoch does not begin, for sched_job_status; "": nothing
- * holds it back. here: this job's rank holds it back, because scripts may still read
- * its draining epoch. The job then leaves that epoch as soon as no script reads it. */
+ * holds the epoch back. here: the cause is this rank, whose scripts may still read the
+ * previous epoch. In this case the previous epoch ends as soon as no script reads it. */
 void sched_feed_waits(struct sched_job *job, const char *why, bool here);
 
-/* Copies up to n received samples of the epoch, bound or not, from index `base` on.
- * Returns their number. */
+/* Copies up to n received samples of the epoch, from index `base` on, including bound
+ * ones. Returns their number. */
 uint32_t sched_fed(
 	struct sched_job *job, uint32_t epoch, uint32_t base, sample_id *ids, uint32_t n);
 
-/* Adds the dataset's samples that are cached or loading to `ids`. Leaves out
- * preparations with a job that does not draw at random. */
+/* Adds to `ids` the dataset's samples that are cached or loading. Leaves out preparations
+ * with a job that does not draw at random. */
 void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
 /* Adds to `ids` the dataset's samples whose home is this node, that trainings still
  * need, and that are neither cached nor loading. Leaves out trainings that need too many
  * samples to look at all of them, and datasets with a tier. */
 void sched_lacked(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
 
-/* A sched_news function is called when a feed's state has changed: by any thread,
- * without locks. It must not wait. sched_on_news must be called before jobs are
- * added. */
+/* Called by any thread, without locks, when a feed's state has changed. Must not wait. */
 typedef void sched_news(void *context);
+/* Must be called before jobs are added. */
 void sched_on_news(struct sched *sched, sched_news *news, void *context);

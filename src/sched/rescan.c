@@ -18,7 +18,7 @@
  *
  *     each job's next edition is made beside the present one, and readers notice nothing;
  *                    |         if a job can't move, the new scan is discarded
- *     dataset_install: if the daemon is started again, it finds the new scan
+ *     dataset_install: a restarted daemon finds the new scan
  *                    |
  *     epochs_use_set for all jobs at once: later epochs have the new edition
  *
@@ -32,7 +32,7 @@ struct moving {
 	sched_edition_change *change;
 	config_report *report;
 	void *context;
-	/* the next edition of each job; NULL once the job uses it */
+	/* the next edition of each job; NULL when the job uses this edition */
 	struct edition **editions;
 	struct sched_job **jobs; /* a reference to each job */
 	size_t n;
@@ -172,8 +172,9 @@ static void wait_for_restores_locked(const struct moving *moving)
 		}
 }
 
-/* A tier allows one dataset of each name, so the old source leaves it first. If the new
- * source can't join it, reads go to the dataset. */
+/* A tier allows one dataset of each name, so the old source leaves the tier before the
+ * new source joins. If the new source can't join, its samples are read from the
+ * dataset. */
 static void move_source_locked(const struct moving *moving)
 {
 	struct sched_source *from = moving->from, *to = moving->to;

@@ -37,8 +37,8 @@ static void add_locked(
 			roaring_bitmap_add(ids, id);
 }
 
-/* If source `number` is of the dataset, adds its samples that are cached or loading to
- * `ids`. Looks at AT_ONCE samples, from `from` on. Returns the sample at which to go
+/* If source `number` is of the dataset, adds to `ids` its samples that are cached or
+ * loading. Looks at AT_ONCE samples, from `from` on. Returns the sample at which to go
  * on; 0: all were looked at. */
 static sample_id add_some(struct sched *sched, size_t number, const char *dataset,
 	sample_id from, roaring_bitmap_t *ids)
@@ -64,8 +64,8 @@ void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *
 			;
 }
 
-/* Adds the strand's samples that the cache lacks to `ids`. Looks at AT_ONCE samples,
- * from `from` on. Returns the sample at which to go on; 0: all were looked at. */
+/* Adds to `ids` the strand's samples that the cache lacks. Looks at AT_ONCE samples, from
+ * `from` on. Returns the sample at which to go on; 0: all were looked at. */
 static sample_id add_lacked_locked(
 	const struct strand *strand, sample_id from, roaring_bitmap_t *ids)
 {
@@ -83,8 +83,8 @@ static sample_id add_lacked_locked(
 	return at.current_value;
 }
 
-/* A dataset with a tier counts as lacking nothing, because this daemon prepares each
- * sample of the dataset that another daemon asks for. */
+/* Tells whether sched_lacked looks at the strand. Leaves out datasets with a tier,
+ * because this daemon prepares each of their samples that another daemon asks for. */
 static bool is_lacking(const struct strand *strand, const char *dataset)
 {
 	const struct source *source = strand->space->source;
@@ -94,7 +94,8 @@ static bool is_lacking(const struct strand *strand, const char *dataset)
 }
 
 /* Calls add_lacked_locked for the k-th strand (from 0) for which is_lacking is true.
- * *ret: its result. Returns false if there are at most k such strands. */
+ * *ret: the result of add_lacked_locked. Returns false if there are at most k such
+ * strands. */
 static bool add_some_lacked(struct sched *sched, const char *dataset, size_t k,
 	sample_id from, roaring_bitmap_t *ids, sample_id *ret)
 {

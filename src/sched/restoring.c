@@ -14,15 +14,14 @@
  * The clerk restores and exports jobs, so that no other thread makes streams or saves
  * orders of the job meanwhile:
  *
- *   restore_check -> epochs_hold: opens wait -> restore_make: saves the orders of the
- *   epochs in memory, and makes and saves those of the restored epochs ->
- *   epochs_restored: opens continue
+ *   restore_check -> epochs_hold: opens wait -> restore_make: makes the restored epochs,
+ *   and saves their orders -> epochs_restored: opens continue
  */
 
 struct clerk_restore {
 	struct restoring to;
 	/* the work is an export: the job stays where it is, its orders are saved, and
-	 * its checkpoint goes to `to.from` */
+	 * `to.from` gets its checkpoint */
 	bool export;
 	int err;
 };
@@ -54,7 +53,7 @@ static void let_opens_go(struct sched_job *job)
 	sched_unlock(job->sched, &aftermath);
 }
 
-/* Gives the epochs and orders to the engine, which owns them even after an error. */
+/* Gives the restored epochs and orders to the engine; after an error, frees them. */
 static int install(struct sched_job *job, struct restored *restored)
 {
 	struct aftermath aftermath;
@@ -88,7 +87,7 @@ static int make_and_install(struct sched_job *job, struct restoring *to)
 	return err ? restore_failed(to, job->is.config.name, err) : 0;
 }
 
-/* Syncs the journal. Afterwards it needs no records from before the restore. */
+/* Syncs the journal, and removes records that are not needed after the restore. */
 static int sync_restored(struct sched_job *job, struct restoring *to)
 {
 	uint32_t epoch = to->at ? to->at_epoch : to->from->place.running.epoch;
@@ -102,7 +101,7 @@ static int sync_restored(struct sched_job *job, struct restoring *to)
 	return 0;
 }
 
-/* Restores without checks. The clerk calls this, or the thread that adds the job. */
+/* Restores without checks. Called by the clerk, or by the thread that adds the job. */
 static int restore_job(struct sched_job *job, struct restoring *to)
 {
 	int err = hold_opens(job);

@@ -6,13 +6,13 @@
 #include "sched/sched_internal.h"
 
 /*
- * A handle: an open, from its request to its release. Its ticket is the number by which the open
- * can be cancelled while it waits.
+ * A handle: an open, from its request to its release. The ticket is the number by which
+ * a waiting open can be cancelled.
  *
  *     OPENING --> PARKING --> AWAITS_SAMPLE --> AWAITS_TENSOR --> FINISHED
  *
  * OPENING: the thread that opens the file holds the lock. PARKING: this thread tells
- * the reader its ticket, without the lock; no other thread may change the state.
+ * the reader the ticket, without the lock; no other thread may change the state.
  * AWAITS_SAMPLE: the engine has not answered, or a worker looks the sample up in a
  * saved order (looks_up). AWAITS_TENSOR: the handle is among the wanted sample's
  * waiters. A handle skips states in which it has nothing to wait for.
@@ -30,7 +30,8 @@ struct sched_handle {
 	/* an open for another daemon: it has no position, and the engine does not know
 	 * it */
 	bool bare;
-	/* the engine sets its results, the sample and the epoch */
+	/* the request to the engine, which sets the results, such as the sample and the
+	 * epoch */
 	struct open_request request;
 	bool answered;
 	/* A worker looks the sample up in a saved order; only this worker may finish the
@@ -69,8 +70,8 @@ struct sched_handle *handle_new(struct sched_job *job, uint32_t epoch, uint32_t 
 /* Gives the handle a reference to the sample's tensor, or, if the tensor is not ready,
  * to the wanted sample. handle_detach_locked gives the reference back. -ENOMEM */
 must_check int handle_attach_locked(struct sched_handle *handle);
-/* Finishes the open if it is ready; otherwise gives it a ticket (HANDLE_PARKING).
- * -ENOMEM: the open is undone. */
+/* Finishes the open if its tensor is ready; otherwise gives the open a ticket
+ * (HANDLE_PARKING). -ENOMEM: the open is undone. */
 must_check int handle_settle_locked(
 	struct sched_handle *handle, struct aftermath *aftermath);
 /* Ends the critical section in which the open was requested. Then frees the handle if
@@ -95,7 +96,7 @@ void handle_free(struct sched_handle *handle);
 /* Counts handles that wait. change is 1 if the handle begins to wait for its tensor, -1
  * if its wait ends. */
 void handle_waits_locked(struct sched_handle *handle, int change);
-/* Tells the job's watch of an open whose epoch is known now. */
+/* Reports an open to the job's watch (src/watch), when the open's epoch is known. */
 void handle_in_epoch_locked(const struct sched_handle *handle);
 /* Adds the event to the job's trace. There must be a trace. */
 void handle_trace_event_locked(struct sched_handle *handle, enum sched_trace_kind kind);
@@ -105,8 +106,8 @@ static inline void handle_trace_locked(
 	if (handle->job->watch.trace)
 		handle_trace_event_locked(handle, kind);
 }
-/* Gives notices (warnings about scripts) at the open of an image: if scripts keep too many files
- * open, or if readers can't be told apart. */
+/* Gives notices (warnings about scripts) at the open of an image: if scripts keep too
+ * many files open, or if readers can't be told apart. */
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath);
 /* Gives a notice about a reader whose training also runs on other machines, unless the
  * job has `ranks`. Returns true if the open must fail. */

@@ -19,8 +19,8 @@
 #include <pthread.h>
 
 /*
- * Types and functions shared by the files of the scheduler: jobs, and struct sched. sched_handle.h has
- * the opens, admit.h the checks of a new job.
+ * Types and functions that the files of the scheduler share. sched_handle.h has the
+ * opens, admit.h the checks of a new job.
  *
  *       jobs --- epochs (the engine) --- journal
  *         |
@@ -34,24 +34,27 @@
  *   streams.c        makes, fills and ends streams of the draw engine
  *   feeds.c          passes samples to ranks
  *   after.c          ends critical sections; phases.c: runs the work that they leave
- *   watching.c       tells a job's watch what its handles do; readings.c: the last hour
+ *   watching.c       reports opens and waits to src/watch; readings.c: the last hour
  *   restoring.c      restores jobs to checkpoints, and exports them
  *   clerk.c          the thread for long work: begins epochs, saves orders
  *   run_work.c       gives work to workers, at once or after a delay
  *   resident.c       lists the samples in the cache, for daemons that draw
  *   cache_advice.c   sums up the memory that all prepared samples would take
  *   programs.c       lists the processes that read a job
- *   jobs.c           adds and removes jobs; admit.c: checks a new job; job_lists.c: finds jobs
+ *   jobs.c           adds and removes jobs; admit.c: checks a new job
+ *   job_lists.c      finds jobs
  *   editions.c       shows editions to callers, and opens earlier ones after a restart
- *   rescan.c         moves jobs to a new scan; stay.c: finds datasets whose jobs can't move
+ *   rescan.c         moves jobs to a new scan
+ *   stay.c           finds datasets whose jobs can't move
  *   dataset_list.c   adds and removes datasets; tiers.c: opens their tiers
  *   supplying.c      passes events to the supply, and executes its effects
- *   tasks.c          gives the supply's samples to workers; fetch.c: fetches them from other
- *                    daemons
+ *   tasks.c          gives the supply's samples to workers
+ *   fetch.c          fetches samples from other daemons
  *   storages.c       reports how storages answer
  *   skip*.c          leave bad samples out of later epochs (skipping.h)
  *   sched.c          makes and stops the scheduler and its threads
- *   dump.c           gauges, and the text for the log after a crash; job_status.c: gauges of a job
+ *   dump.c           gauges, and the text for the log after a crash
+ *   job_status.c     gauges of a job
  */
 
 struct adding;
@@ -60,12 +63,12 @@ struct programs;
 struct sched_storage;
 struct tier_asked;
 
-/* state of bad_sample = skip; all pointers are NULL if the job does not skip */
+/* The state of a job with bad_sample = skip. The pointers of other jobs are NULL. */
 struct skipping {
 	roaring_bitmap_t *bad; /* the bad samples, which later epochs leave out */
 	/* samples of `bad` that stay bad until their files change */
 	roaring_bitmap_t *damaged;
-	/* bad samples that were logged; only the clerk uses it */
+	/* bad samples that were logged; only the clerk thread uses this set */
 	roaring_bitmap_t *told;
 	/* `bad` has samples that the clerk has not handled yet */
 	bool found;
@@ -79,26 +82,28 @@ struct sched_job {
 	struct sched *sched;
 	atomic_uint references;
 	bool removed;
-	struct feeds feeds; /* if the job is a rank */
-	/* when the rank's feed failed; 0: the feed works, or there is no feed */
+	struct feeds feeds; /* samples that a rank has received */
+	/* since when the coordinator can't be reached, so that the rank gets no new
+	 * samples; 0: it can be reached, or the job is no rank */
 	uint64_t unfed_since_ns;
 	bool gives_up; /* An open fails if the feed has no sample for it. */
 	/* why the training's next epoch does not begin (sched_feed_waits) */
 	char waits_why[SCHED_WAIT_TEXT];
-	uint32_t open; /* open images of current/ */
+	uint32_t open; /* number of open images of current/ */
 	TAILQ_ENTRY(sched_job) clerk_link;
 	struct skipping skips;
-	/* the restore that the clerk has to do, or NULL */
+	/* the restore or export that the clerk thread has to do, or NULL */
 	struct clerk_restore *restoring;
 	/* the job is queued for the clerk, or the clerk works for it */
 	bool clerk_wanted;
-	/* save_pause: seconds between two tries to save an order; save_in: seconds until
-	 * the next try */
+	/* save_pause: seconds between two tries to save an epoch's order; save_in:
+	 * seconds until the next try */
 	uint32_t save_pause, save_in;
 	struct handle_queue parked; /* opens that wait, the oldest first */
 	struct share_job share;
 	struct watch watch;
-	struct sched_program programs[SCHED_PROGRAMS]; /* the latest first */
+	/* processes that have read the job, the latest first */
+	struct sched_program programs[SCHED_PROGRAMS];
 	/* part of the last second during which a reader waited */
 	double waiting_part;
 };
@@ -175,10 +180,10 @@ struct sched {
 	struct programs *programs;
 	TAILQ_HEAD(, load_work) postponed;
 	bool room_made; /* the housekeeper has to call supply_has_room */
-	/* evictions_told: number of evictions when the advice (cache_advice.c) was last
-	 * logged; told_ns: when that was */
+	/* told_ns: when the advice (cache_advice.c) was last logged; evictions_told:
+	 * number of evictions at this time */
 	uint64_t evictions_told, told_ns;
-	struct sched_handle *tickets; /* parked opens, by ticket */
+	struct sched_handle *tickets; /* waiting opens, by ticket */
 	uint64_t next_ticket;
 	bool stopping;
 	bool keeps_house;
@@ -194,14 +199,14 @@ struct sched {
 
 /* --- watching.c --- */
 
-/* Adds the time since the last call to the job's waits, if a reader waited, and
- * determines for what the readers wait from now on. */
+/* If a reader has waited since the last call, adds this time to the job's waits. Then
+ * notes for what the readers wait from now on. */
 void job_count_waits_locked(struct sched_job *job, uint64_t now_ns);
 /* Calls job_count_waits_locked for all jobs that wait for the sample, because the cause
  * of their waits changes. */
 void wanted_moved_locked(struct wanted *wanted, uint64_t now_ns);
-/* Gives the job a notice, which is logged after the lock is released, once for each
- * kind of notice and job. */
+/* Notes a notice (a warning to the user) about the job. The notice is logged after the
+ * lock is released, once for each kind of notice and job. */
 void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
 	struct aftermath *aftermath);
 /* --- readings.c --- */
@@ -212,8 +217,8 @@ void reading_take(struct sched *sched, uint64_t now_ns);
 
 /* --- tier_worths.c --- */
 
-/* Sets the worth of each sample that a tier asks about. context: the scheduler. Takes
- * the lock. */
+/* Sets the worth of each sample that a tier asks about: a tier replaces samples of little
+ * worth first. context: the scheduler. Takes the lock. */
 void tell_worths(void *context, struct tier_asked *asked, size_t n);
 
 /* --- run_work.c --- */
@@ -227,7 +232,8 @@ void postponed_run_due(struct sched *sched);
 
 void effects_execute_locked(
 	struct sched_job *job, struct effects *effects, struct aftermath *aftermath);
-/* Resumes requests whose wait in the engine has ended, with success or failure. */
+/* Resumes opens that waited in the job's engine, if their wait has ended, with success or
+ * failure. */
 void effects_resume_locked(struct sched_job *job, struct aftermath *aftermath);
 
 /* --- job_shares.c --- */
@@ -245,7 +251,8 @@ void program_note_locked(struct sched_job *job, const struct sched_reader *reade
 /* If the job has `script = one`, and the reader may begin a new script, finds out
  * whether the processes of the last script have ended. Takes the lock. */
 void program_meet(struct sched_job *job, const struct sched_reader *reader);
-/* Returns the reader as the job's engine knows it. */
+/* Returns the reader as the job's engine sees the reader. With `script = one`, chooses
+ * the script to which the reader belongs. */
 struct reader program_who_locked(
 	const struct sched_job *job, const struct sched_reader *reader);
 /* Tells the engines which scripts have no living process. Takes the lock. */
@@ -258,37 +265,38 @@ const char *move_obstacle(const struct job_config *config);
 
 /* --- editions.c --- */
 
-/* Makes the job's engine, and the earlier editions that files in the job's directory name. The job
- * must have one edition, the present one. */
+/* Makes the job's engine, and opens the editions (earlier scans of the dataset) to which
+ * files in the job's directory belong. The job must have only its present edition. */
 must_check int job_restore_editions(struct sched_job *job);
 
 /* --- restoring.c --- */
 
-/* Does the restore or the export that a caller waits for, if any. The clerk calls
- * this. */
+/* Does the restore or the export that a caller waits for, if any. For the clerk
+ * thread. */
 void restore_if_wanted(struct sched_job *job);
-/* Imports orders (import_for_job); the job continues where the exported job was. */
+/* Imports the orders of an exported job, if any (import_for_job). The job continues where
+ * the exported job was. */
 must_check int job_import(struct sched_job *job, const struct adding *adding);
 
 /* --- file_heads.c --- */
 
-/* Decides, after a job came or went, which of the edition's tensors are copied to
- * files, from which the kernel can answer readers. Jobs whose files have another head
+/* Decides, after a job came or went, which of the edition's tensors are copied to files
+ * for the kernel, and which head these files have. Jobs whose files have another head
  * read these tensors through the daemon. */
 void edition_choose_heads_locked(const struct edition *edition);
 
 /* --- clerk.c: long work at an epoch, in a thread of its own --- */
 
-/* Tries again to save an order that could not be saved, if the pause (save_in) is over.
- * The caller calls this once a second. */
+/* Counts a second of the pause (save_in) after an order could not be saved. When the
+ * pause is over, has the clerk try again. */
 void clerk_second_locked(struct sched_job *job);
 void *sched_clerk(void *sched);
 void *sched_keep_house(void *sched);
 
 /* --- jobs.c --- */
 
-/* Removes the job from the list, answers its parked opens, and removes its pins and
- * need from the cache. */
+/* Removes the job from the list, ends its waiting opens, and lets the cache evict its
+ * samples. */
 void job_leave_locked(struct sched_job *job, struct aftermath *aftermath);
 
 /* --- job_lists.c --- */
@@ -298,8 +306,8 @@ struct sched_job *job_find_locked(struct sched *sched, const char *name, job_id 
 /* Calls `visit` for each job, without the lock, holding a reference to the job. Visits
  * none if there is no memory for the list. */
 void jobs_visit(struct sched *sched, void visit(struct sched_job *job));
-/* Queues the job for the clerk, which then does the job's work, such as making a stream
- * or saving an order. */
+/* Queues the job for the clerk thread, which then does the job's work, such as making a
+ * stream or saving an order. */
 void clerk_request_locked(struct sched_job *job);
 /* Waits until the clerk has done all work for a removed job. Takes the lock. */
 void clerk_wait_for_last(struct sched_job *job);

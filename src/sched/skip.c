@@ -14,8 +14,8 @@
 #define STEP_SAMPLES 64
 
 /* Tells whether samples can still be left out: the epoch's stream is being made, and
- * readers have bound no positions but those adopted from the previous epoch. done:
- * number of positions already bound to bad samples. */
+ * readers have bound no position, except positions that keep the sample of the previous
+ * epoch. done: number of positions already bound to bad samples. */
 static bool may_skip_locked(const struct sched_job *job, uint32_t epoch, uint32_t done)
 {
 	lock_assert_held(&job->sched->lock);

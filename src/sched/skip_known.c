@@ -175,7 +175,7 @@ static void update(struct sched_job *job, const roaring_bitmap_t *bad)
 {
 	struct skip_plan *plan, *old;
 	if (skip_plan_new(job, bad, &plan) != 0)
-		/* There is no memory; the next bad sample leads to another try. */
+		/* Memory is short: the next bad sample leads to another try. */
 		return;
 	lock_take(&job->sched->lock);
 	old = job->skips.plan;

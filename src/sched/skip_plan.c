@@ -8,13 +8,11 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/*
- * Each bad sample gets a position that is left out. If positions have fixed samples,
- * this is the sample's own position; if they have fixed labels, one of the last
- * positions with the sample's label; otherwise one of the epoch's last positions.
- * Listings do not show these positions, and they count as read. So all other files keep
- * their names.
- */
+/* Each bad sample gets a position that is left out: usually one of the epoch's last
+ * positions. If positions have fixed labels: one of the last positions with the sample's
+ * label. If positions have fixed samples: the sample's own position. Listings do not show
+ * positions that are left out, and these positions count as read. So all other files keep
+ * their names. */
 
 void skip_plan_free(struct skip_plan *plan)
 {

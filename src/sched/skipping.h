@@ -6,15 +6,15 @@
 #include "sched/sched_internal.h"
 
 /*
- * bad_sample = skip: an epoch leaves out the samples that were found bad before it began.
+ * bad_sample = skip: an epoch leaves out samples that were found bad before the epoch.
  *
- *     skip_found_locked -> (clerk) skip_update: writes <state>/jobs/<job>/bad, logs, makes a plan
- *                                                                                            |
- *     an epoch begins -> (clerk) work_for -> skip_epoch <------------------------------------+
+ *   skip_found_locked -> (clerk) skip_update: saves <state>/jobs/<job>/bad, makes a plan
+ *                                                                                  |
+ *   an epoch begins -> (clerk) work_for -> skip_epoch <----------------------------+
  *
  *   Owns: the job's struct skipping, under the scheduler's lock.
- *   Locks: the caller of a function whose name ends in _locked holds the scheduler's lock; the
- *          caller of another function holds no lock.
+ *   Locks: the caller of a function whose name ends in _locked holds the scheduler's
+ *          lock; the caller of another function holds no lock.
  *   Errors: -ENOMEM.
  */
 
@@ -23,7 +23,7 @@
 /* Each bad sample gets a position that epochs leave out. */
 struct skip_plan {
 	uint32_t n;
-	/* position[i] is left out for the bad sample sample[i] */
+	/* position[i] is left out instead of sample[i], a bad sample */
 	uint32_t *position;
 	sample_id *sample;
 	roaring_bitmap_t *positions; /* the set of `position` */

@@ -14,9 +14,9 @@
 #include <errno.h>
 #include <string.h>
 
-/* Beginning or ending a stream takes long: the cache counts needed samples, and
- * `exchange` updates its candidates. This is done in steps, and the lock is released
- * between two steps. */
+/* Beginning or ending a stream takes long: the cache counts the samples that the stream
+ * needs, and the sampler `exchange` updates its candidates. This work is done in steps,
+ * and the lock is released between two steps. */
 
 /* --- the remaining samples of a stream that is made --------------------------------------- */
 
@@ -27,7 +27,7 @@ static void remove_sample(const struct stream *stream, sample_id sample)
 }
 
 /* Returns a reference to the k-th rank (from 0) of the training that this daemon serves;
- * NULL: this daemon serves at most k ranks of it. */
+ * NULL: this daemon serves at most k ranks of the training. */
 static struct sched_job *hold_rank(struct sched *sched, const char *training, size_t k)
 {
 	struct sched_job *job;
@@ -54,8 +54,7 @@ static void remove_bound(
 }
 
 /* Removes from the stream the samples that ranks of this node have already got in the
- * epoch, before a restart, or before all ranks of the training on this node were
- * parked. */
+ * epoch: before a restart, or before all these ranks became idle. */
 static int remove_given(const struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -181,9 +180,9 @@ static int coarsening_finish(struct sched *sched, struct sampler *sampler,
 	return sampler_coarsen(sampler, coarsening);
 }
 
-/* A sampler keeps a set for each combination of jobs. Merges sets that differ only in
- * jobs that have left. Begins again if a job came or went meanwhile. If there is no
- * memory, the sampler stays as it is. */
+/* A sampler keeps a set of samples for each combination of jobs that read them. Merges
+ * sets that differ only in jobs that have left. Begins again if a job came or went
+ * meanwhile. If there is no memory, the sampler stays as it is. */
 static void coarsen(struct sched *sched, struct sampler *sampler)
 {
 	int err;
@@ -247,8 +246,9 @@ static struct stream *stream_new(struct sched_job *job, uint32_t epoch)
 #define STEP_IDS 16384
 #define STEP_RESIDENTS 64
 
-/* Finishes the change of need that another stream may have begun, because the cache
- * allows one change at a time. Releases the lock between steps. */
+/* Finishes the change of the cache's need counts that another stream may have begun
+ * (cache_need_begin): the cache allows one change at a time. Releases the lock between
+ * steps. */
 static void finish_change_locked(struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
@@ -285,8 +285,8 @@ static bool settle_locked(const struct stream *stream)
 	return true;
 }
 
-/* Lets the stream's samplers do all their work: `exchange` brings its candidates up to
- * date. Releases the lock between steps. */
+/* Lets the stream's samplers finish the work that an inserted or removed stream has
+ * caused. Releases the lock between steps. */
 static void update_sampler_locked(const struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -295,8 +295,8 @@ static void update_sampler_locked(const struct stream *stream)
 		lock_yield(&sched->lock);
 }
 
-/* Lets the samplers of the epoch's stream do their work, so that it may draw. Releases
- * the lock between steps; stops if the stream ends meanwhile. */
+/* Lets the samplers of the epoch's stream do their work, so that the stream may draw.
+ * Releases the lock between steps; stops if the stream ends meanwhile. */
 static void make_ready_locked(struct sched_job *job, uint32_t epoch)
 {
 	const struct stream *stream;
@@ -357,8 +357,8 @@ static bool fill_some_locked(struct stream *stream, struct aftermath *aftermath)
 	return true;
 }
 
-/* Draws for the streams of the running and the draining epoch. Returns true if one of
- * these streams wants more samples. */
+/* Draws samples for the job's streams: of the running epoch, and of the previous epoch
+ * while readers read it. Returns true if one of these streams wants more samples. */
 static bool fill_all_locked(struct sched_job *job, struct aftermath *aftermath)
 {
 	struct stream *stream;
@@ -403,8 +403,9 @@ static bool drop_need_if_in_set(uint32_t id, void *context)
 	return true;
 }
 
-/* Drops the need sample by sample, which takes long, with the lock held. Used only if
- * there is no memory for the set of the samples. */
+/* Tells the cache, sample by sample, that the stream needs its samples no more. This
+ * takes long, with the lock held. Used only if there is no memory for the set of the
+ * samples. */
 static void drop_all_need_locked(struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);

@@ -20,10 +20,10 @@ must_check int sources_init(
 void sources_free(struct sched *sched);
 /* Returns the source of this name that is not removed; NULL: there is none. */
 struct sched_source *source_find_locked(const struct sched *sched, const char *name);
-/* Opens an earlier edition of the dataset, whose files were kept, or finds it open.
- * Counts the caller as a job of *ret. */
+/* Returns in *ret the source of an earlier edition (scan) of the dataset, whose files
+ * were kept. Opens the edition if it is not open. Counts the caller as a job of *ret. */
 must_check int source_open_kept(struct source *now, uint32_t number, struct source **ret);
-/* The caller must have taken the dataset. */
+/* Finds the source of a dataset that the caller has taken (sched_dataset_take). */
 struct sched_source *source_taken_locked(const struct sched *sched, const char *name);
 /* Adds a source that is marked as removed, so that it is not found by its name. Counts
  * the caller as its only job. */
@@ -34,8 +34,8 @@ void sources_sweep(struct sched *sched);
 
 /* --- tiers.c: disks that keep samples as they were read --- */
 
-/* Opens the configured tier, unless it is open. One thread at a time, without the lock.
- * Errors of the tier are logged. */
+/* Opens the configured tier, unless it is open. The caller holds no lock; only one thread
+ * at a time may call this. The tier logs errors. */
 must_check int tier_find(
 	struct sched_source *source, const struct dataset_config *config);
 /* The tier keeps the source's address, so the source must not move. */
@@ -57,15 +57,15 @@ void storages_report(struct sched *sched);
 /* --- supplying.c: the supply's events and effects --- */
 
 void supply_execute_locked(struct sched *sched, struct aftermath *aftermath);
-/* Queues the wanted sample for the job, unless it is being prepared. urgent: a reader
- * of the job waits for it. -ENOMEM */
+/* Queues the wanted sample for the job, unless the sample is being prepared. urgent: a
+ * reader of the job waits for the sample. -ENOMEM */
 must_check int wanted_request_locked(struct sched_job *job, struct wanted *wanted,
 	bool urgent, struct aftermath *aftermath);
 void unpin_locked(struct space *space, sample_id sample, struct aftermath *aftermath);
-/* Tells the dataset's other samplers that a draw of `sampler` brings the sample into
- * the cache. Samples that were not drawn at random (by label, in sequential order,
- * layout = mirror) are not told: exchanging draws for these would draw some samples too
- * early. */
+/* Tells the dataset's other samplers that a draw of `sampler` brings the sample into the
+ * cache. Does nothing for samples that were not drawn at random (by label, in sequential
+ * order, layout = mirror): if the sampler `exchange` knew them, it would draw some
+ * samples too early. */
 void space_drawn_locked(
 	struct space *space, sample_id sample, const struct sampler *sampler);
 /* Tells all samplers of the dataset that the sample has left the cache. */
@@ -84,6 +84,6 @@ void sched_load_done(void *context, struct load_task *task);
 
 /* Tells whether to ask another daemon for a sample that is about to be read. */
 bool fetch_is_due_locked(const struct wanted *wanted);
-/* Asks another daemon for a wanted sample that the supply has marked with `fetching`.
- * May free `wanted`. */
+/* Asks another daemon for a wanted sample whose field `fetching` the supply has set. May
+ * free `wanted`. */
 void fetch_begin(struct wanted *wanted);

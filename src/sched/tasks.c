@@ -117,8 +117,8 @@ static void fail_catalogue(struct wanted *wanted, int err)
 		"not in the catalogue: %s", strerror(-err));
 }
 
-/* Fills the sample's task. Returns false if the task has failed. A sample whose row
- * SQLite can't read is not marked bad, because the error may be transient. */
+/* Fills the sample's task. Returns false if the task has failed. If SQLite can't read the
+ * sample's row, the sample is not marked bad, because the error may be transient. */
 static bool fill_task(const struct sched *sched, struct wanted *wanted)
 {
 	struct space *space = wanted->key.space;
@@ -160,8 +160,8 @@ static bool is_elsewhere(void *context, const struct wanted *wanted)
 	return fetch_is_due_locked(wanted);
 }
 
-/* Returns the next task. The thread that takes it wakes another reader thread if there
- * are more tasks. */
+/* Returns the next task. The thread that takes this task wakes another reader thread if
+ * there are more tasks. */
 struct load_task *sched_next_read(void *context)
 {
 	struct sched *sched = context;
@@ -228,8 +228,8 @@ struct load_task *sched_next_decode(void *context)
 	return &wanted->task;
 }
 
-/* A transient error is logged only if no further try is left, so that a reader gets
- * it. */
+/* Tells whether to log the failure. A transient error is logged only if there is no
+ * further try, so that a reader gets the error. */
 static bool is_worth_a_line(struct wanted *wanted, const struct load_task *result)
 {
 	struct space *space = wanted->key.space;

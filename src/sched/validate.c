@@ -9,7 +9,8 @@
 #include "supply/supply.h"
 #include "epoch/questions.h"
 
-/* Compares stored sums with sums over jobs, streams and epochs. */
+/* Compares stored numbers with numbers that are counted anew over jobs, streams and
+ * epochs. */
 
 static bool needs(const struct stream *stream, const struct space *space, sample_id id)
 {
@@ -41,8 +42,8 @@ static uint32_t count_pins_of_job(
 	return n;
 }
 
-/* Counts the pins for draws that are not bound, and for bindings that are not
- * consumed. */
+/* Counts the pins of the jobs' engines: for drawn samples that are not bound, and for
+ * bound samples that are not consumed. */
 static uint32_t count_engine_pins(const struct space *space, sample_id id)
 {
 	const struct sched_job *job;

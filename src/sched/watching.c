@@ -12,7 +12,7 @@
 
 /* --- waits ------------------------------------------------------------------------------ */
 
-/* Returns the sample of the handle that has waited longest for its tensor. */
+/* Returns the sample of the open that has waited longest for its tensor. */
 static const struct wanted *first_wanted_locked(const struct sched_job *job)
 {
 	const struct sched_handle *handle;
@@ -131,7 +131,7 @@ const char *sched_notice_text(enum notice notice)
 	return notice_text(notice);
 }
 
-/* A second notice in one critical section is dropped. It is given when its cause occurs
+/* Drops a second notice in one critical section. It is given when its cause occurs
  * again. */
 void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
 	struct aftermath *aftermath)
@@ -150,7 +150,7 @@ static bool is_drawn(const struct sched_job *job)
 	return kind == EPOCHS_DRAWN || kind == EPOCHS_DRAWN_AT_OPEN;
 }
 
-/* Tells whether a file of the job has one sample. */
+/* Tells whether each file of the job has one sample. */
 static bool is_single(const struct sched_job *job)
 {
 	enum view_layout layout = job->is.config.layout;

@@ -13,15 +13,15 @@
 /* A longer path would make the ini's line too long. */
 #define MOST_PLAIN 100
 
-/* Tells whether the path appears unchanged in an ini and in the log. */
+/* Tells whether the path can be written in an ini and in the log without escapes. */
 static bool is_plain(const char *path)
 {
 	size_t n = strlen(path);
 	return n <= MOST_PLAIN && escape_length(path) == n && !strpbrk(path, ";#\\");
 }
 
-/* Makes the predicate that selects all samples but this one. The caller frees it. NULL:
- * memory is short. */
+/* Makes the predicate (`where`) that leaves out only the sample with this path. The
+ * caller frees it. NULL: memory is short. */
 static char *all_but(const char *path)
 {
 	char *text = NULL;

@@ -25,11 +25,11 @@
  */
 
 #define MIB (UINT64_C(1) << 20)
-/* least value of the limit for open bytes, and of the limit for one decode */
+/* lower bound of two limits: for the bytes that readers have open, and for one decode */
 #define LEAST_BYTES (256 * MIB)
 #define OPEN_PER_PIXEL 6 /* bytes that readers may have open, per pixel of max_pixels */
 #define WORKING_PER_PIXEL 16
-/* a decoder keeps at most eight buffers of KEEP_BYTES (image/buffer.h) */
+/* most bytes that a decoder keeps: eight buffers of KEEP_BYTES (image/buffer.h) */
 #define KEPT_BY_WORKER (128 * MIB)
 
 static uint64_t max_pixels(const struct supply *supply)
@@ -65,7 +65,8 @@ static struct memory_size full_size(const struct supply *supply,
 	const struct dataset *dataset, const struct preparation *preparation,
 	sample_id sample);
 
-/* Adds the memory for the later frames of a group. Frames are decoded one by one. */
+/* Adds the memory for the later frames of a group of frames, which are decoded one by
+ * one. */
 static void add_frames(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct memory_size *size)
 {
@@ -84,7 +85,7 @@ static void add_frames(const struct dataset *dataset,
 	size->working += frame;
 }
 
-/* Adds the second file of a pair, which is prepared after the first. */
+/* Adds the memory for the second file of a pair, which is prepared after the first. */
 static void add_second(const struct supply *supply, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct memory_size *size)
 {
@@ -200,7 +201,8 @@ static uint64_t file_bytes(const struct space *space, sample_id sample)
 	return bytes;
 }
 
-/* Tells whether a decode for this preparation can also make tensors of others. */
+/* Tells whether a decode for this preparation can also make tensors of other
+ * preparations. */
 static bool can_share_decode(const struct preparation *preparation)
 {
 	return !preparation->encoded && !preparation->approximate && !preparation->exif &&
@@ -213,8 +215,8 @@ struct wanted_needs wanted_needs_of(const struct space *space, sample_id sample)
 {
 	const struct supply *supply = space->source->supply;
 	uint64_t found, limit;
-	/* A refused sample must not share a decode, which would then fail for all its
-	 * tensors. */
+	/* A refused sample must not share a decode, because the decode would then fail
+	 * for all its tensors. */
 	if (reason_of(supply, space, sample, &found, &limit))
 		return (struct wanted_needs){.alone = true};
 	return (struct wanted_needs){.memory = full_size(supply, space->source->dataset,
@@ -243,10 +245,10 @@ bool memory_has_room(const struct supply *supply, uint64_t tensor_bytes)
 }
 
 /* Returns the most bytes for all running decodes together. The same limit holds for all
- * files that are being read or wait for a decoder. It is a quarter of the memory that
- * the cache leaves: decodes and files together take half of this memory, and readers get
- * the other half. If the user has chosen a cache larger than the available memory, the
- * limit is LEAST_BYTES. It never exceeds the limit of a single decode. */
+ * files that are being read or wait for a decoder. The limit is a quarter of the memory
+ * that the cache leaves: decodes and files together take half of this memory, and readers
+ * get the other half. If the user has chosen a cache larger than the available memory,
+ * the limit is LEAST_BYTES. The limit never exceeds the limit of a single decode. */
 static uint64_t most_at_once(const struct supply *supply)
 {
 	uint64_t left = supply->config->memory.left, cache = supply->config->cache_bytes;
@@ -254,7 +256,7 @@ static uint64_t most_at_once(const struct supply *supply)
 	return part < most_working(supply) ? part : most_working(supply);
 }
 
-/* A file of any size may be read if no other file is in memory: a sample that needs too
+/* If no other file is in memory, a file of any size may be read: a sample that needs too
  * much memory was refused earlier. */
 bool memory_may_read(const struct supply *supply, uint64_t file_bytes)
 {

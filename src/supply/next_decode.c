@@ -10,8 +10,9 @@
 
 /* --- the next decode ---------------------------------------------------------------- */
 
-/* A sample for which a reader waits comes before the other samples that the reader's
- * job wants. With share = fifo such a sample comes before the samples of all jobs. */
+/* Tells whether `wanted` is decoded before `first`: usually if a reader waits for
+ * `wanted`, and the reader's job wants both. With share = fifo, a sample for which any
+ * reader waits is decoded first. */
 static bool goes_before(const struct wanted *wanted, const struct wanted *first)
 {
 	const struct waiter *waiter;
@@ -22,8 +23,9 @@ static bool goes_before(const struct wanted *wanted, const struct wanted *first)
 	return false;
 }
 
-/* Usually returns the sample that was read first, because reads follow the order of
- * src/share. A sample has to wait while another dataset decodes the same image. */
+/* Returns the sample to decode next: usually the sample that was read first, because
+ * reads follow the order of src/share. A sample has to wait while another dataset decodes
+ * the same image. */
 static struct wanted *first_read(const struct supply *supply, bool of_program)
 {
 	struct wanted *wanted, *first = NULL;
@@ -41,8 +43,9 @@ static struct wanted *first_read(const struct supply *supply, bool of_program)
 	return first;
 }
 
-/* Begins the decode of a chain. Returns false if memory is short. Then no other decode
- * begins either, so that smaller decodes do not overtake this one. */
+/* Begins the decode of a chain (one sample for several preparations). Returns false if
+ * memory is short. No other decode begins in the meantime, so that smaller decodes do not
+ * overtake this one. */
 static bool begin_decode(struct supply *supply, struct wanted *first)
 {
 	uint64_t working = 0;

@@ -8,7 +8,7 @@
 /*
  * Chooses the sample that is read next, in the order of share.h. Samples that readers
  * wait for may exceed the cache, up to the limit in memory.c. Samples drawn ahead must
- * fit into the cache; if one does not fit, the next ones are tried.
+ * fit into the cache; if a sample does not fit, the next samples are tried.
  *
  *              supply_want           supply_next_read        supply_done
  *   open only ---------------> queued ---------------> loading -----------> open only
@@ -18,9 +18,9 @@
  *            next_decode.c); or the tensor comes from another daemon.
  */
 
-/* Reserves room in the cache, which an urgent sample may exceed, and marks the sample as
- * loading. -ENOSPC: a sample drawn ahead does not fit; -EAGAIN: files being read take
- * too much memory; -ENOMEM: readers have too much open. */
+/* Reserves room in the cache, and marks the sample as loading. An urgent sample may
+ * exceed the cache. -ENOSPC: a sample drawn ahead does not fit; -EAGAIN: files being read
+ * take too much memory; -ENOMEM: readers have too much open. */
 static int reserve(struct wanted *wanted, bool urgent)
 {
 	struct space *space = wanted->key.space;
@@ -46,8 +46,8 @@ static bool is_queued(const struct wanted *wanted)
 	return wanted->state == WANTED_QUEUED || wanted->state == WANTED_URGENT;
 }
 
-/* Adds to the chain of `wanted` the same sample of the source's other spaces, if it is
- * queued there. One decode then makes the tensors of all these spaces. */
+/* If other preparations of the same sample are queued, adds them to the chain of
+ * `wanted`. One decode then makes the tensors for all these preparations. */
 static void share_decode(struct wanted *wanted)
 {
 	struct space *space;
@@ -79,10 +79,11 @@ static void put_off(struct wanted *wanted, int err, uint64_t now_ns)
 
 /* --- offers ------------------------------------------------------------------------- */
 
-/* most samples drawn ahead that a search tries per storage, to find one that fits */
+/* most samples drawn ahead that a search tries per storage, until a sample fits */
 #define MOST_PASSED_OVER 256
 
-/* A search for the next sample to read: share_next offers one request after another. */
+/* A search for the next sample to read: share_next calls `offer` with one request after
+ * another. */
 struct offers {
 	struct supply *supply;
 	supply_is_elsewhere *is_elsewhere;
@@ -97,8 +98,8 @@ static struct wanted *wanted_of(struct share_request *request)
 	return struct_of(request, struct wanted, request);
 }
 
-/* Returns the worth of a sample that is about to be read: the higher it is, the longer
- * the tier keeps the sample (src/tier/policy.h). 0: the source has no tier. */
+/* Returns the worth of a sample that is about to be read: the tier keeps samples of high
+ * worth longest (src/tier/policy.h). 0: the source has no tier. */
 static uint32_t worth_of(const struct source *source, sample_id sample)
 {
 	return source->tier ? 1 + tier_need(source, sample, false) : 0;

@@ -5,9 +5,9 @@
 #include "supply/supply_internal.h"
 
 /* Samples that programs prepare (prepare/prepare.h) have a stage of their own, so that a
- * slow or hanging program holds up no decoder and no other program. A program prepares
- * as many samples at once as it has processes. At most as many again are read ahead for
- * the program, because they take room that samples for the decoders need, too. */
+ * slow or hanging program holds up no decoder and no other program. A program prepares as
+ * many samples at once as it has processes. At most the same number is read ahead for the
+ * program, because these samples take room that samples for the decoders need, too. */
 
 #define TAKEN_PER_PROCESS 2
 

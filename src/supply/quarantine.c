@@ -14,8 +14,8 @@
 
 #define DEATHS 2
 
-/* An image whose preparation has ended the engine. bytes, mtime_ns: size and time of
- * the image's file when the image was blamed. */
+/* An image whose preparation has ended the engine. bytes, mtime_ns: size and time of the
+ * image's file when the image was blamed. deaths: how often */
 struct blamed {
 	size_t dataset;
 	sample_id sample;
@@ -58,7 +58,8 @@ static struct blamed *add(struct quarantine *quarantine, const struct blamed *bl
 
 /* --- the file ----------------------------------------------------------------------- */
 
-/* A changed file is another image, which is not blamed. */
+/* Tells whether the file is unchanged. A changed file counts as another image, which is
+ * not blamed. */
 static bool is_same(const struct quarantine *quarantine, const struct blamed *blamed)
 {
 	struct dataset_sample sample = {0};

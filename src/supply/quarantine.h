@@ -7,8 +7,9 @@
 #include "dataset/dataset.h"
 
 /*
- * Images whose preparation has ended the engine twice. Readers get EIO for them, and
- * they are not prepared until their files change.
+ * Lists images whose preparation has ended the engine (the serving process) twice.
+ * Readers get EIO for these images, which are not prepared again before their files
+ * change.
  *
  *   Before a worker prepares an image, it writes a note of the image to memory that the
  *   next engine can read (base/kept.h). The image is blamed if this worker causes the

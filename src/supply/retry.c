@@ -8,7 +8,7 @@
  * Tries samples again after transient errors, which are not the sample's fault: no free
  * descriptor, no memory, a server that does not answer. No worker waits: the
  * housekeeper (housekeeper.c) sleeps until the first sample is due. The delay about
- * doubles with each try; a server may ask for a longer one. After six seconds the
+ * doubles with each try; a server may ask for a longer delay. After six seconds the
  * reader gets the error, whether it has opened one sample or a batch.
  *
  * A sample that lacks room, because readers have too much open, is queued again as soon
@@ -26,8 +26,8 @@ bool retry_is_left(const struct wanted *wanted)
 	       !wanted->key.space->source->supply->stopping && wanted_is_pinned(wanted);
 }
 
-/* Returns the delay before the next try. A part of it is random, so that requests which
- * a server refused together do not return together. */
+/* Returns the delay before the next try. Part of the delay is random, so that requests
+ * which a server refused together do not return together. */
 static uint64_t delay_ns(
 	const struct wanted *wanted, uint64_t now_ns, uint64_t at_least_ns)
 {

@@ -77,9 +77,9 @@ static struct same *find(const struct supply *supply, const struct same_key *key
 /* --- looking up ------------------------------------------------------------------------- */
 
 /* Tells whether the cache has the tensor of the sample at `place`. If the result is
- * THERE, *ret is a reference to the tensor, which the caller frees. The tensor must have
- * the size that follows from the catalogue. If the scan could not read the image's
- * header, this size is not known, and the result is NOT_THERE. */
+ * THERE, *ret is a reference to the tensor, which the caller frees. If the tensor's size
+ * differs from the size that the catalogue tells for `wanted`, or this size is not known,
+ * the result is NOT_THERE. */
 static enum there look_at(
 	const struct same_place *place, const struct wanted *wanted, struct tensor **ret)
 {
@@ -121,9 +121,9 @@ static enum there look(
 	return best;
 }
 
-/* A chain waits only if all its samples can then take their tensors from other samples
- * with this image. Otherwise the image has to be decoded for the chain anyway, and this
- * decode makes all tensors of the chain. */
+/* Tells whether the chain waits: only if all its samples can then take their tensors from
+ * other samples with this image. Otherwise the image has to be decoded for the chain
+ * anyway, and this decode makes all tensors of the chain. */
 bool same_is_under_way(const struct wanted *first)
 {
 	bool under_way = false;

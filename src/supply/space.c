@@ -147,7 +147,7 @@ uint32_t tier_need(const struct source *source, sample_id sample, bool loading)
 
 /* expected duration of a decode until one was measured */
 #define FIRST_COST_NS UINT64_C(2000000)
-/* weight of the old mean when a value is added, which has the weight 1 */
+/* weight of the old mean when a value (weight 1) is added */
 #define OLD_PARTS 7
 
 uint64_t space_cost(const struct space *space)

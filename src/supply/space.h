@@ -33,8 +33,8 @@ struct source {
 	struct storage *storage;
 	struct tier_dataset *tier; /* NULL: no tier */
 	struct dataset *dataset;
-	/* number of the source's editions, plus jobs that are being added or moved to
-	 * it */
+	/* number of jobs' editions that use the source, plus jobs that are being added or
+	 * moved to it */
 	atomic_uint jobs;
 	struct sampler *shuffled; /* sampler of jobs that draw ahead */
 	/* sampler of jobs that draw by label at opens; NULL: there was no such job */
@@ -49,7 +49,7 @@ struct space {
 	LIST_ENTRY(space) link;
 	struct source *source;
 	struct preparation preparation;
-	/* (lock) samples for which the preparation's program failed; NULL: none */
+	/* samples for which the preparation's program failed; NULL: none */
 	roaring_bitmap_t *bad;
 	/* the preparation, as it is sent to other daemons */
 	char text[PREPARATION_TEXT];
@@ -71,8 +71,8 @@ must_check int space_make(
  * reference. If the source lists no such space, adds *spare to the source's list,
  * returns it, and sets *spare to NULL. */
 struct space *space_get(struct space **spare);
-/* Drops a reference. After the last one, spaces_leave evicts the space's tensors, and
- * returns the empty space, unless a job uses the space again before. */
+/* Drops a reference. When no reference is left, spaces_leave evicts the space's tensors,
+ * and returns the empty space, unless a job uses the space again before. */
 void space_put(struct space *space);
 /* Evicts some tensors of a space without references. Returns true if spaces without
  * references are left: then the caller calls again. *ret is a space that is empty now,
@@ -82,11 +82,12 @@ bool spaces_leave(struct supply *supply, struct space **ret);
 void space_free(struct space *space);
 /* Tells whether the sample is in the cache, or queued, delayed or loading. */
 bool space_has(const struct space *space, sample_id sample);
-/* Tells how an open would be served now. */
+/* Tells how an open would be served now: by the cache, by a decode under way or queued,
+ * or by a new decode. */
 enum served how_served(struct space *space, sample_id sample);
 /* Returns how much the sample is needed in its tier: the number of running epochs that
- * have yet to draw it, plus the number of preparations for which it is requested and
- * not loading yet. If `loading` is true, preparations for which the sample is loading
- * count, too. */
+ * have yet to draw the sample, plus the number of preparations for which the sample is
+ * requested and not loading yet. If `loading` is true, preparations for which the sample
+ * is loading count, too. */
 uint32_t tier_need(const struct source *source, sample_id sample, bool loading);
 uint64_t space_cost(const struct space *space); /* expected ns of a decode */

@@ -6,8 +6,9 @@
 #include <errno.h>
 #include <string.h>
 
-/* A storage is a device or a server with files of datasets. Each has its own requests
- * and reads in flight (flight.h), so that a slow storage holds up no other one. */
+/* A storage is a device or a server with files of datasets. Each storage has its own
+ * requests and reads in flight (flight.h), so that a slow storage holds up no other
+ * storage. */
 
 /* most bytes of a storage's files that are being read or wait for a decoder */
 #define READ_BYTES (UINT64_C(128) << 20)
@@ -79,7 +80,7 @@ bool storage_has_requests(const struct supply *supply, const struct storage *sto
 	       storage_has_room(supply, storage);
 }
 
-/* Tells whether one thread reads faster than all decoders together decode. */
+/* Tells whether one thread reads files faster than all decoders together decode them. */
 static bool one_reader_is_enough(
 	const struct supply *supply, const struct storage *storage)
 {

@@ -18,7 +18,8 @@
 #include <stdatomic.h>
 #include <sys/queue.h>
 
-/* An insertion without memory leaves hash.tbl NULL, instead of ending the process. */
+/* If there is no memory, an insertion leaves hash.tbl NULL instead of ending the
+ * process. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
@@ -37,8 +38,8 @@
  *   waiter     an open that waits for a wanted sample
  *   chain      one sample that is wanted in several spaces; one decode serves them all
  *
- *   Flow: an event is one call. Its effects are in supply->effects, which the caller executes
- *         before the next event (supply_take_effects):
+ *   Flow: an event is one call. Its effects are in supply->effects, which the caller
+ *         executes before the next event (supply_take_effects):
  *
  *         event             effect     what follows
  *         supply_want       reads      a reader calls supply_next_read, then reads the
@@ -74,7 +75,8 @@ struct wanted_key {
 };
 
 enum wanted_state {
-	/* not requested; readers that have waited for the sample have it open */
+	/* not requested; kept because readers that have waited for the sample have it
+	 * open */
 	WANTED_OPEN_ONLY,
 	WANTED_QUEUED,	/* requested, drawn ahead */
 	WANTED_URGENT,	/* requested, and a reader is waiting */
@@ -89,15 +91,15 @@ struct memory_size {
 	uint64_t working;
 };
 
-/* Bytes that the preparation of a sample takes; they never change. If the sample is
- * refused, all numbers are 0, and `alone` is true. */
+/* Bytes that the preparation of a sample takes; constant. If the sample can never be
+ * prepared (memory_refuses), all numbers are 0, and `alone` is true. */
 struct wanted_needs {
 	struct memory_size memory;
 	uint64_t file; /* bytes of the sample's files */
 	bool alone;    /* the decode makes no tensors for other preparations */
 };
 
-/* An open that waits for a tensor. status and bad are the answer that the open gets. */
+/* An open that waits for a tensor. The supply answers by setting status and bad. */
 struct waiter {
 	TAILQ_ENTRY(waiter) link;
 	struct share_job *job;
@@ -143,7 +145,7 @@ struct wanted {
 	/* belongs to the caller: the second file of a pair, or the later frames of a
 	 * group */
 	struct wanted_second *second;
-	bool in_file; /* the space's in_files when loading began */
+	bool in_file; /* the tensor is copied to a file for the kernel (space.in_files) */
 	struct file_head head;
 	struct wanted *also; /* the next sample of the chain */
 };
@@ -163,20 +165,20 @@ struct storage {
 	struct flight flight;
 	/* numbers of samples in the states WANTED_URGENT and WANTED_QUEUED */
 	unsigned urgent, queued;
-	struct wanted_queue reading; /* ordered by read_ns */
+	struct wanted_queue reading; /* samples being read, ordered by read_ns */
 	unsigned waiting;	     /* samples that were read and wait for a decoder */
 	/* mean duration of recent reads; 0: not measured yet */
 	uint64_t latency_ns;
 	/* bytes of the smallest tensor that was drawn ahead and did not fit into the
-	 * cache; until the cache has this much room, no sample drawn ahead is tried; 0:
-	 * not known */
+	 * cache. Samples drawn ahead are tried again when the cache has this much room.
+	 * 0: not known */
 	uint64_t ahead_needs;
-	/* bytes of the smallest tensor that did not fit in the search that is under way
-	 * (next_read.c); becomes ahead_needs if the search finds no sample to read */
+	/* in the search that is under way (next_read.c): bytes of the smallest tensor
+	 * that did not fit. Becomes ahead_needs if the search finds no sample to read. */
 	uint64_t lacked;
 	unsigned offered; /* number of samples drawn ahead that the search has tried */
 	uint64_t bytes;	  /* bytes of files being read, or waiting for a decoder */
-	/* completed reads, and their bytes */
+	/* reads: number of completed reads; read_bytes: bytes of these reads */
 	uint64_t reads, read_bytes;
 	bool silent; /* the log already says that the storage does not answer */
 };
@@ -191,15 +193,15 @@ struct supply_effects {
 	/* READY: answer these waiters; their tensor is there or will not come */
 	struct waiters ready;
 	/* MOVED: at moved_ns the read of this sample and its chain began or ended
-	 * (is_read), so their readers now wait for another reason. NULL: none. */
+	 * (is_read). So their readers now wait for another reason. NULL: no read did. */
 	struct wanted *moved;
 	uint64_t moved_ns;
 	/* GONE: gone_sample of this space is neither in the cache nor loading. NULL: no
 	 * sample is gone. */
 	struct space *gone;
 	sample_id gone_sample;
-	/* BAD: bad_sample of this space failed because of its file or its program;
-	 * NULL: no sample failed. damaged: it will fail until its file changes. */
+	/* BAD: bad_sample of this space failed because of its file or its program; NULL:
+	 * no sample failed. damaged: the sample will fail until its file changes. */
 	struct space *bad;
 	sample_id bad_sample;
 	bool damaged;
@@ -223,21 +225,22 @@ struct supply {
 	struct wanted_queue delayed;
 	uint32_t lack_room;  /* samples delayed because readers have too much open */
 	uint32_t n_deserted; /* spaces without references */
-	/* hash tables of images that several datasets may have, and of the samples with
-	 * these images */
+	/* same: hash table of images that several datasets may have; same_places: hash
+	 * table of the samples with these images */
 	struct same *same;
 	struct same_place *same_places;
 	uint64_t cost_ns;    /* mean duration of recent decodes */
 	uint64_t decoded_ns; /* decode time since the caller last set this to 0 */
-	/* bytes in use for files, decodes and contents (memory.c); the most bytes that
-	 * were ever held, tensors included */
+	/* bytes in use (memory.c). reading: for files; working: for decodes; contents:
+	 * for contents made for single opens; held_peak: the most bytes ever held,
+	 * tensors included */
 	uint64_t reading, working, contents, held_peak;
 	bool stopping; /* no sample is read or tried again */
 	struct supply_effects effects;
 };
 
-/* The caller has zeroed *supply. After the call it allocates `sources`, `storages` and
- * `program_loads`, which supply_end frees. */
+/* The caller has zeroed *supply. After the call the caller allocates `sources`,
+ * `storages` and `program_loads`, which supply_end frees. */
 void supply_init(
 	struct supply *supply, const struct daemon_config *config, struct cache *cache);
 /* All jobs must have left. */
@@ -251,7 +254,6 @@ static inline bool supply_has_effects(const struct supply *supply)
 	return effects->decodes || effects->delayed > 0 || effects->moved ||
 	       effects->gone || effects->bad || !TAILQ_EMPTY(&effects->ready);
 }
-/* Checks invariants, for tests. */
 void supply_validate(const struct supply *supply);
 
 /* --- events ------------------------------------------------------------------------ */
@@ -270,13 +272,13 @@ must_check int supply_want(
 void supply_wait(struct wanted *wanted, struct waiter *waiter);
 /* Removes a waiter whose open has given up. Does nothing if the waiter was answered. */
 void supply_stop_waiting(struct wanted *wanted, struct waiter *waiter);
-/* Opens a tensor that is in the cache, even if no struct wanted exists for the sample.
- * Returns false if the tensor is not ready. */
+/* Opens a tensor that is in the cache; a struct wanted is not needed. Returns false if
+ * the tensor is not ready. */
 must_check bool supply_open(struct space *space, sample_id sample);
 void supply_close(struct space *space, sample_id sample);
 /* Ends an open of the wanted sample, and removes the open's pin. */
 void supply_detach(struct supply *supply, struct wanted *wanted, struct share_job *job);
-/* Removes a pin that a draw has set. */
+/* Removes a pin that a draw has set on the sample. */
 void supply_drop(struct space *space, sample_id sample);
 
 /* Tells whether to fetch the sample from another daemon. */
@@ -310,29 +312,28 @@ void supply_done(struct supply *supply, struct wanted *wanted,
 void supply_note_cost(struct space *space, uint64_t decode_ns);
 /* Event: a program has finished with the sample. Called before supply_done. */
 void program_end(struct supply *supply, const struct wanted *wanted);
-/* Event: the tensor came from another daemon. The engine takes it over. */
+/* Event: the tensor came from another daemon. The engine becomes the tensor's owner. */
 void supply_fetched(struct supply *supply, struct wanted *wanted, struct tensor *tensor,
 	uint64_t now_ns);
-/* Event: the sample could not be fetched. If it is still needed, it is queued to be
- * prepared here; otherwise `wanted` may be freed. spare: the tensor that is prepared
- * here is evicted first when no stream needs it (cache_spare). */
+/* Event: the sample could not be fetched. A sample that is still needed is queued to be
+ * prepared here; otherwise `wanted` may be freed. spare: the tensor that is prepared here
+ * is evicted first when no stream needs it (cache_spare). */
 void supply_not_fetched(struct supply *supply, struct wanted *wanted, bool spare);
 
 /* Event: time has passed. Queues the samples that are due. */
 void supply_time(struct supply *supply, uint64_t now_ns);
 /* Returns when the first delayed sample is due; UINT64_MAX: none is delayed. */
 uint64_t supply_first_due(const struct supply *supply);
-/* Event: readers have less open. Queues delayed samples that lacked room. */
+/* Event: readers have closed files. Queues the delayed samples that lacked room. */
 void supply_has_room(struct supply *supply);
 
 /* --- wanted.c ---------------------------------------------------------------------- */
 
 struct wanted *wanted_find(const struct space *space, sample_id sample);
-/* Returns the wanted sample, which is made if there is none. Returns NULL if memory is
- * short. */
+/* Returns the wanted sample; makes it if there is none. NULL: memory is short. */
 struct wanted *wanted_get(struct space *space, sample_id sample);
 void wanted_drop_if_unused(struct wanted *wanted);
-/* Tells whether the sample is tried again after a transient error. */
+/* Tells whether the sample would be tried again after a transient error. */
 bool retry_is_left(const struct wanted *wanted);
 
 /* --- next_read.c ------------------------------------------------------------------- */
@@ -352,7 +353,7 @@ must_check int storage_get(
 /* Returns the most reads in flight of all storages together. */
 unsigned storage_most_reads(const struct supply *supply);
 bool storage_has_room(const struct supply *supply, const struct storage *storage);
-/* Returns for how many ns the storage has not answered; 0: it answers. */
+/* Returns for how many ns the storage has not answered; 0: the storage answers. */
 uint64_t storage_silent_ns(const struct storage *storage, uint64_t now_ns);
 
 /* --- same_image.c ------------------------------------------------------------------ */
@@ -372,8 +373,8 @@ uint64_t memory_tensor_bytes(const struct supply *supply, const struct dataset *
  * why. */
 bool memory_refuses(const struct supply *supply, const struct space *space,
 	sample_id sample, char message[static IMAGE_MESSAGE]);
-/* Returns the cache's limit, plus the limit for bytes that readers have open beyond the
- * cache. */
+/* Returns the size of the cache, plus the limit for bytes that readers have open beyond
+ * the cache. */
 uint64_t memory_most_open(const struct supply *supply);
 uint64_t memory_most(const struct supply *supply); /* sum of all limits in memory.c */
 uint64_t memory_held(const struct supply *supply);
@@ -383,8 +384,9 @@ void supply_drop_content(struct supply *supply, uint64_t bytes);
 
 /* --- bad_sample.c ------------------------------------------------------------------ */
 
-/* Notes a failure of the sample. Returns true if it is the first one in any job. If a
- * program prepares the sample, only failures with the same preparation count. */
+/* Notes a failure of the sample. Returns true if the sample has not failed before in any
+ * job. If a program prepares the sample, only failures with the same preparation
+ * count. */
 bool bad_sample_is_new(struct space *space, sample_id sample);
 /* Logs the failure, and how to leave the sample out, because few scripts can handle
  * EIO. */

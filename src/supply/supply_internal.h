@@ -14,14 +14,14 @@ static inline sample_id wanted_sample(const struct wanted *wanted)
 
 /* Queues the sample again for all jobs that have asked for it. */
 void wanted_queue(struct wanted *wanted);
-/* Sets the state to WANTED_OPEN_ONLY from any other state. */
+/* Removes the sample from its queue, if any, and sets the state to WANTED_OPEN_ONLY. */
 void wanted_unqueue(struct wanted *wanted);
 /* Changes the state, and the counts of the storage and the program, but no queue. */
 void wanted_set_state(struct wanted *wanted, enum wanted_state state);
 /* Tells whether a draw or an open has pinned the sample. */
 bool wanted_is_pinned(const struct wanted *wanted);
-/* Evicts the tensor if the cache exceeds its capacity and no reader has the tensor
- * open. If a draw has pinned the tensor, it is prepared again later. */
+/* Evicts the tensor if the cache exceeds its capacity and no reader has the tensor open.
+ * If a draw has pinned the tensor, the tensor is prepared again later. */
 void wanted_keep_capacity(struct space *space, sample_id sample);
 /* Answers all waiters. bad: the error is not transient. */
 void wanted_answer(struct wanted *wanted, int status, bool bad);
@@ -30,13 +30,14 @@ void wanted_answer(struct wanted *wanted, int status, bool bad);
 
 /* Delays a sample that is in no queue. lacks_room: the reason is that readers have too
  * much open. at_least_ns: least delay. Returns false if the sample was tried often
- * enough, or is wanted no more. */
+ * enough, or no pin keeps it any more. */
 bool retry_later(
 	struct wanted *wanted, bool lacks_room, uint64_t at_least_ns, uint64_t now_ns);
 
 /* --- program.c --- */
 
-/* Counts a sample that begins to load for its program (taken = 1), or stops (-1). */
+/* Counts a sample that begins to load for its program (taken = 1), or stops loading
+ * (-1). */
 void program_change_taken(const struct wanted *wanted, int taken);
 /* Tells whether one more sample may load for the sample's program. Returns true if no
  * program prepares the sample. */
@@ -49,7 +50,7 @@ void program_begin(const struct wanted *wanted);
 
 /* Tells whether one more reader should be woken to read from the storage. */
 bool storage_wakes_reader(const struct supply *supply, const struct storage *storage);
-/* Tells whether a read may begin now: the storage has room for one, and a sample is
+/* Tells whether a read may begin now: the storage has room for a read, and a sample is
  * urgent or fits into the cache. */
 bool storage_has_requests(const struct supply *supply, const struct storage *storage);
 /* Notes that the read begins. The sample must be in no queue. */
@@ -61,8 +62,8 @@ void storage_decodes(struct wanted *wanted);
 /* Tells whether the sample has to wait because another dataset is decoding its
  * image. */
 bool same_is_under_way(const struct wanted *wanted);
-/* Notes that the decode begins. If other datasets have all tensors of the chain, puts
- * these tensors into the tasks (load_task.same), and nothing is decoded. */
+/* Notes that the decode of a chain begins. If other datasets have all tensors of the
+ * chain, puts these tensors into the tasks (load_task.same), and nothing is decoded. */
 void same_begin(struct wanted *wanted);
 void same_validate(const struct supply *supply);
 void same_free(struct supply *supply);
@@ -76,7 +77,7 @@ bool memory_has_room(const struct supply *supply, uint64_t tensor_bytes);
  * of another file begins. */
 bool memory_may_read(const struct supply *supply, uint64_t file_bytes);
 /* Tells whether the decode may begin now. If not, the decode has to wait until another
- * one ends. */
+ * decode ends. */
 bool memory_may_decode(const struct supply *supply, uint64_t working);
 void memory_change_working(struct supply *supply, int64_t by);
 

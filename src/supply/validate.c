@@ -4,15 +4,15 @@
 #include "base/ensure.h"
 #include "supply/supply_internal.h"
 
-/* Compares stored sums with sums over all wanted samples. */
+/* Compares stored sums with sums that are computed anew over all wanted samples. */
 
 struct sums {
 	unsigned urgent, queued, lack_room, delayed, read;
 	uint64_t working;
 };
 
-/* A request is in no queue (`aside`) while the sample is delayed or loading, and only
- * then. */
+/* Checks, among others, that exactly delayed and loading samples have a request that is
+ * in no queue (`aside`). */
 static void validate_wanted(const struct wanted *wanted)
 {
 	enum cache_state cached =

@@ -220,7 +220,7 @@ static void make_less_urgent(struct wanted *wanted, struct share_job *job)
 	if (wanted->state == WANTED_OPEN_ONLY)
 		return;
 	if (share_wants(job, &wanted->request) && !waits(wanted, job))
-		/* never fails, because the job has already asked for the sample */
+		/* can't fail, because the job has already asked for the sample */
 		(void)!share_ask(job, &wanted->request, false);
 	if (wanted->state == WANTED_URGENT && wanted->opens == 0)
 		wanted_set_state(wanted, WANTED_QUEUED);
@@ -236,7 +236,7 @@ bool supply_open(struct space *space, sample_id sample)
 	return true;
 }
 
-/* Queues delayed samples that lacked room, if a close has made room. held: the result
+/* Queues the delayed samples that lacked room, if a close has made room. held: the result
  * of cache_least_bytes before the close. */
 static void note_closed(struct supply *supply, uint64_t held)
 {
