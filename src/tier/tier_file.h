@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /*
- * A sample in a tier: the name of its file, and the head that precedes its bytes in the file.
+ * A sample in a tier: the name of its file, and the head before its bytes in the file.
  *
  *     DATASET/DIRECTORY/ID-IDENTITY     photos/000003/000037f0-8d13c2d7f0a1b2c4
  *
@@ -29,7 +29,8 @@
 
 void record_name(sample_id id, uint64_t identity, char ret[RECORD_NAME]);
 void record_directory(sample_id id, char ret[RECORD_NAME]);
-/* Parses the name of a file in `directory`. Returns false if it is no sample's file. */
+/* Parses the name of a file in `directory`. Returns false if no sample's file has such a
+ * name. */
 bool record_parse_name(const char *directory, const char *name, sample_id *ret_id,
 	uint64_t *ret_identity);
 
