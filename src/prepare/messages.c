@@ -21,9 +21,9 @@
  *     array NUMBER BYTES\n NumPy file                  the process answers with an array,
  *     error NUMBER BYTES\n text                        or with an error
  *
- * NUMBER grows by one with each sample, so that the daemon recognises a late answer. The process
- * may read slowly, and may write to its standard error at any time, so the daemon waits for all
- * three descriptors together.
+ * NUMBER grows by one with each sample, so that the daemon recognises a late answer. The
+ * process may read slowly, and may write to its standard error at any time. So the daemon
+ * waits for all three descriptors together.
  */
 
 #define READY "joaderfs-prepare 1\n"
@@ -37,7 +37,7 @@ struct exchange {
 	struct iovec unsent[3];
 	int n_unsent;
 	uint8_t buffer[LINE_BYTES + ARRAY_MOST_HEAD];
-	/* have: number of bytes in the buffer; used: how many of these were parsed */
+	/* have: number of bytes in the buffer. used: number of bytes already parsed. */
 	size_t have, used;
 	char *message;
 };

@@ -17,9 +17,9 @@
 #define FIRST_PAUSE_NS UINT64_C(100000000)
 #define MOST_PAUSE_NS UINT64_C(5000000000)
 
-/* A slot can hold one process of a program; there is none if `runs` is false. Only the
- * thread that has taken the slot uses the process. Exception: programs_stop, which holds
- * the lock, may kill the process. */
+/* A slot has room for one process of a program. If `runs` is false, the slot is empty.
+ * Only the thread that has taken the slot uses the process. Exception: programs_stop
+ * may kill the process, under the lock. */
 struct slot {
 	struct process process;
 	bool taken;
@@ -154,8 +154,8 @@ unsigned programs_processes(const struct programs *programs, size_t n)
 
 /* --- slots ------------------------------------------------------------------------------ */
 
-/* Returns a free slot, if possible one with a running process, or NULL if all slots are
- * taken. */
+/* Returns a slot that no thread has taken, if possible a slot with a running process.
+ * Returns NULL if all slots are taken. */
 static struct slot *free_slot_locked(
 	const struct programs *programs, const struct program *program)
 {

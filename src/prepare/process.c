@@ -30,7 +30,7 @@ struct child {
 	int in, out, err;
 	/* filter_sockets has succeeded */
 	bool filtered;
-	/* the step of the start that failed, for the message; NULL: none failed */
+	/* the step of the start that failed, for the message; NULL: no step failed */
 	const char *step;
 	int error;
 	sigset_t mask; /* signal mask of the program */
