@@ -41,10 +41,10 @@ static int refuse(struct gif *gif, const char *text)
 	return image_fail(gif->message, -EIO, "GIF: %s", text);
 }
 
-/* --- what stands before the frame --------------------------------------------------------- */
+/* --- the bytes before the frame ----------------------------------------------------- */
 
-/* Reads a palette; if it has fewer than 256 colours, the rest become grays. If the
- * palette is a gray ramp, ret->there stays false, so that the pixels become gray. */
+/* Reads a palette. If the palette has fewer than 256 colours, the rest become grays. If
+ * the palette is a gray ramp, ret->there stays false, so that the pixels become gray. */
 static int read_palette(struct gif *gif, unsigned flags, struct palette *ret)
 {
 	size_t bytes = (size_t)3 << ((flags & 7) + 1), left = gif->size - gif->at;
@@ -62,7 +62,7 @@ static int read_palette(struct gif *gif, unsigned flags, struct palette *ret)
 	return 0;
 }
 
-/* Reads a block; of a truncated block, the bytes that exist. Returns false at the empty
+/* Reads a block, or the existing bytes of a truncated block. Returns false at the empty
  * block that ends the data, and at the end of the file. */
 static bool read_block(struct gif *gif, const uint8_t **ret, size_t *ret_bytes)
 {

@@ -13,7 +13,7 @@
 /* The files of src/image share this header: errors, and the codecs, one for each
  * format. */
 
-/* Writes the message, of at most IMAGE_MESSAGE bytes, and returns `error`, a negative errno. */
+/* Writes the message, which has room for IMAGE_MESSAGE bytes. Returns `error`. */
 int image_fail(char *message, int error, const char *format, ...) printf_like(3, 4);
 
 /* Fails for a file that no codec recognises; the message names the probable format. */
@@ -27,7 +27,7 @@ static inline uint8_t times_of_255(unsigned a, unsigned b)
 }
 
 /* The number of bytes that PIL gives its decoders at once. Whether PIL accepts a damaged
- * file can depend on this number, so our codecs use the same one. */
+ * file can depend on this number, so our codecs use the same number. */
 #define CODEC_READ_SIZE 65536
 
 /* A part of an image: these rows and columns. rows.pad and columns.pad are 0. */
@@ -53,9 +53,9 @@ struct codec_input {
 /*
  * An image format.
  *
- *   Flow: codec_create -> (open -> [scale] -> begin -> read -> codec_close)* -> codec_destroy;
- *         codec_close is called after a failure, too.
- *   Errors: 0 or -errno, with the message written.
+ *   Flow: codec_create -> (open -> [scale] -> begin -> read -> codec_close)* ->
+ *         codec_destroy. codec_close is called after a failure, too.
+ *   Errors: 0 or -errno, with a message in codec_input.message.
  */
 struct codec {
 	const char *name;
@@ -97,7 +97,6 @@ void codec_close(const struct codec *codec, void *state);
 void codec_destroy(const struct codec *codec, void *state);
 size_t codec_bytes(const struct codec *codec, const void *state);
 
-/* Returns the codec that recognises the image, or NULL. */
 const struct codec *codec_find(const uint8_t *data, size_t size);
 
 extern const struct codec codec_jpeg;

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Makes a scale; its numbers are floats, as in torchvision. The channels in it are
- * `first`, `first` + `step` and so on. */
+/* Makes a scale for rows of numbers that belong to the channels `first`, `first` +
+ * `step` and so on, modulo `channels`. The scale has floats, as in torchvision. */
 static struct pixels_scale make_scale(const struct normalize_config *normalize,
 	unsigned first, unsigned step, unsigned channels)
 {

@@ -126,8 +126,8 @@ static inline void average_pixels(
 }
 
 /* The Paeth predictor is one of the pixels a (left), b (above) and c (above left): the
- * one nearest to p = a + b - c. The distances are p - a = b - c, p - b = a - c, and p -
- * c, the sum of these two. */
+ * pixel nearest to p = a + b - c. The distances are p - a = b - c, p - b = a - c, and p
+ * - c = (b - c) + (a - c). */
 static inline void paeth_pixels(
 	unsigned pixel, uint8_t *row, const uint8_t *above, size_t n)
 {

@@ -112,7 +112,7 @@ size_t resampler_bytes(const struct resampler *resampler)
 }
 
 /* Returns the table of weights for these sizes, or NULL if there is no memory. A new
- * table replaces the least recently used one, so a table stays valid during N_KERNELS -
+ * table replaces the least recently used one. So a table stays valid during N_KERNELS -
  * 1 further calls. */
 static const struct kernel *get_kernel(struct resampler *resampler,
 	const struct resample_window *window, uint32_t in, uint32_t out)

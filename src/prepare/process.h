@@ -39,8 +39,8 @@ void process_end(struct process *process);
 bool process_is_good(struct process *process);
 
 /* Waits for the line "joaderfs-prepare 1". Errors: -ETIMEDOUT: the line did not come
- * within timeout_ns; -EPIPE: the process has ended; -EPROTO: the process has sent another
- * line. */
+ * within timeout_ns; -EPIPE: the process has ended; -EPROTO: the process has sent
+ * another line. */
 must_check int process_await_ready(
 	struct process *process, uint64_t timeout_ns, char message[static IMAGE_MESSAGE]);
 /* Sends a sample, and receives the array into `tensor`, whose size follows from `type`.

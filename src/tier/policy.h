@@ -21,10 +21,10 @@
  *
  * A new sample takes free room, or replaces samples that are worth less, beginning with
  * the sample of least worth. So a sample that a job has just read (worth 1) does not
- * replace a sample that the job has yet to read (worth 2), or has read earlier (worth 1).
- * LRU would replace both, and would get almost no hits if epochs are in random order.
- * With this policy the samples that first fill the tier stay, and a single job finds
- * these samples in each later epoch.
+ * replace a sample that the job has yet to read (worth 2), or has read earlier (worth
+ * 1). LRU would replace both, and would get almost no hits if epochs are in random
+ * order. With this policy the samples that first fill the tier stay, and a single job
+ * finds these samples in each later epoch.
  *
  * Samples to remove are found as in the CLOCK algorithm: a hand moves over the entries
  * in a circle, and each look examines the next few.

@@ -291,8 +291,8 @@ bool tier_read(const struct tier_sample *sample, void *ret, uint64_t bytes)
 
 /* --- offering --------------------------------------------------------------------------- */
 
-/* Tells whether to queue a sample of n bytes. After a failed search for room, a full tier
- * refuses samples of worth 0 or 1 for BARREN_NS. */
+/* Tells whether to queue a sample of n bytes. After a failed search for room, a full
+ * tier refuses samples of worth 0 or 1 for BARREN_NS. */
 static bool wants_locked(const struct tier *tier, uint64_t n, uint32_t worth)
 {
 	lock_assert_held(&tier->lock);

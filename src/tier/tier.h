@@ -87,8 +87,8 @@ void tier_offer(
 	const struct tier_sample *sample, const void *bytes, uint64_t n, uint32_t worth);
 
 struct tier_status {
-	/* capacity: bytes that the tier may use. used: bytes that the tier uses. samples:
-	 * number of samples in the tier. */
+	/* capacity: bytes that the tier may use. used: bytes that the tier uses.
+	 * samples: number of samples in the tier. */
 	uint64_t capacity, used, samples;
 	uint64_t queued; /* bytes of offered samples that are not written yet */
 	bool ready;	 /* the tier's thread has scanned the directory */

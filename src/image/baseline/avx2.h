@@ -5,7 +5,8 @@
 
 #include "image/baseline/baseline_internal.h"
 
-/* The vector code for AVX2. Each function gives the same result as its portable counterpart. */
+/* The vector code for AVX2. Each function gives the same result as the portable
+ * function. */
 
 #define avx2 __attribute__((target("avx2,bmi,bmi2")))
 #define inline_avx2 static inline __attribute__((always_inline)) avx2

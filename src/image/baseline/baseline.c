@@ -243,8 +243,8 @@ static bool begin_scan(struct baseline *decoder, struct baseline_span columns)
 
 /* --- rows of pixels ------------------------------------------------------------------- */
 
-/* Begins an MCU row. was_kept: the samples of the previous MCU row exist. Their last row
- * is then copied above the new MCU row, because upsampling reads it. */
+/* Begins an MCU row. was_kept: the samples of the previous MCU row exist. In this case
+ * copies their last row above the new MCU row, because upsampling reads this row. */
 static void begin_mcu_row(struct scan *scan, uint32_t row, bool was_kept)
 {
 	for (unsigned i = 0; i < scan->n_planes; i++) {

@@ -4,7 +4,8 @@
 #include "image/baseline/colour.h"
 #include "image/baseline/scan.h"
 
-/* The portable code for each step of decoding. Tests compare the vector code with it. */
+/* The portable code for each step of decoding. Tests compare the vector code with this
+ * code. */
 
 static bool scan_row(struct scan *scan, const struct kernels *kernels, bool keep)
 {

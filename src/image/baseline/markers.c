@@ -41,9 +41,9 @@ static unsigned two_bytes(const uint8_t *data)
 static bool read_quants(struct frame *frame, struct segment segment)
 {
 	while (segment.size > 0) {
-		/* The low half of this byte is the number of the table. The high half is
-		 * 0 unless the factors have 16 bits: then the byte is at least TABLES,
-		 * and the file is refused. */
+		/* The low half of this byte is the number of the table. If the
+		 * factors have 16 bits, the high half is not 0, so the byte is at
+		 * least TABLES. */
 		unsigned table = segment.data[0];
 		if (table >= TABLES || segment.size < 1 + COEFFICIENTS)
 			return false;
@@ -162,7 +162,7 @@ static bool read_jfif(struct segment segment)
 	       segment.data[JFIF_MAJOR] == 1;
 }
 
-/* Tells whether the pixels are YCbCr: the default, unless Adobe's segment says
+/* Tells whether the pixels are YCbCr. They are, unless Adobe's segment says
  * otherwise. */
 static bool read_adobe(struct segment segment)
 {
