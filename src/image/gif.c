@@ -241,8 +241,8 @@ static void add_code(struct lzw *lzw)
 	lzw->next++;
 }
 
-/* Writes the palette indices for which the code stands to the end of `text`. Returns the
- * number of indices, or 0 if the data are damaged. */
+/* Expands the code to palette indices, which end where `text` ends. Returns their
+ * number, or 0 if the data are damaged. */
 static size_t expand(struct lzw *lzw, int code, uint8_t text[MOST_TEXT])
 {
 	size_t at = MOST_TEXT;
@@ -310,7 +310,8 @@ static int decode(struct lzw *lzw)
 	}
 }
 
-/* Pixels outside the frame get the transparent colour, or index 0 if there is none. */
+/* Pixels outside the frame get the transparent colour, or index 0 if the image has no
+ * transparent colour. */
 static int read_image(void *state, uint8_t *pixels)
 {
 	struct gif *gif = state;

@@ -79,7 +79,7 @@ void image_decoder_free(struct image_decoder **decoder);
  * caller may only free the decoder. */
 must_check int image_decoder_use_plain(struct image_decoder *decoder);
 
-/* Frees each buffer that is so large that only exceptionally large images need it. */
+/* Frees large buffers, which only exceptionally large images need. */
 void image_decoder_trim(struct image_decoder *decoder);
 
 struct image_usage {

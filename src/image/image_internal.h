@@ -40,7 +40,7 @@ struct image_part {
 struct codec_input {
 	const uint8_t *data;
 	size_t size;
-	bool keep; /* true: `read` makes pixels of the file's mode; false: of RGB */
+	bool keep; /* true: `read` keeps the file's mode; false: `read` makes RGB */
 	/* if the file is truncated, `read` fills in the missing pixels; only JPEG and
 	 * PNG can do this */
 	bool fill;

@@ -66,7 +66,7 @@ struct jpeg {
 	/* `fill` is set, but libjpeg failed before it decoded a row: all rows become
 	 * black */
 	bool failed;
-	/* after this error the file is refused, even if `fill` is set */
+	/* the file has too many scans: refuse the file even if `fill` is set */
 	bool refused;
 	/* only if `fill` is set: a copy of the rest of the file, with an end marker
 	 * added */

@@ -56,7 +56,7 @@ struct pixels {
 		uint16_t *out);
 };
 
-/* Mirrors a row of pixels of any mode. For RGB struct pixels has a faster function. */
+/* Mirrors a row of pixels of any mode. For RGB, struct pixels has a faster function. */
 void pixels_mirror(
 	struct tensor_shape shape, const uint8_t *in, size_t width, uint8_t *out);
 void pixels_take_channel(struct tensor_shape shape, const uint8_t *in, size_t width,

@@ -51,6 +51,6 @@ bool png_whole_read(struct png_whole *whole, const struct png_whole_image *image
 	const uint8_t *first, const uint8_t *end, const uint8_t **ret);
 size_t png_whole_stride(const struct png_whole_image *image);
 
-/* Frees each buffer that is so large that only a large image needs it. */
+/* Frees large buffers, which only exceptionally large images need. */
 void png_whole_trim(struct png_whole *whole);
 size_t png_whole_bytes(const struct png_whole *whole);

@@ -77,8 +77,8 @@ static bool international_text_bad(const uint8_t *data, size_t size)
 }
 
 struct chunks {
-	const uint8_t *header;	  /* the data of IHDR, or NULL */
-	int64_t animation_number; /* sequence number of the last fcTL; -1: none */
+	const uint8_t *header;	  /* data of the IHDR chunk, or NULL */
+	int64_t animation_number; /* number of the last fcTL chunk; -1: none */
 };
 
 /* Tells whether PIL refuses tRNS, the transparent colour. For gray, tRNS has one number

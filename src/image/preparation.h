@@ -35,7 +35,8 @@ enum preparation_channels {
  *   resize_long          length of the longer side; the shorter side is computed, and
  *                        rounded, as in ultralytics' LetterBox
  *   resize_width/height  the size after the resize
- *   crop                 torchvision's CenterCrop (fill where the image is smaller)
+ *   crop                 torchvision's CenterCrop; where the image is smaller, added
+ *                        pixels have the colour `fill`
  *   pad_width/height     size to which the image is extended, equally on opposite sides,
  *                        by pixels in the colour `fill`
  *   pad_square           like pad_width/height, to a square of the image's longer side
@@ -105,8 +106,8 @@ void preparation_window(const struct preparation *preparation,
 	struct tensor_shape resized, struct crop_axis *ret_rows,
 	struct crop_axis *ret_columns);
 
-/* Returns the bytes of the tensor. file_bytes: size of the source file, used only with
- * `encoded`. */
+/* Returns the bytes of the tensor. file_bytes: size of the source file, used only if
+ * preparation->encoded is set. */
 uint64_t preparation_bytes(const struct preparation *preparation,
 	struct tensor_shape image, uint64_t file_bytes);
 

@@ -49,7 +49,7 @@ struct crop_axis crop_axis(uint32_t image, uint32_t crop);
 struct resample_window {
 	enum resample_filter filter;
 	struct tensor_shape image;
-	/* size after the resize; size.mode: the mode before and after it */
+	/* size after the resize; size.mode: the mode of the image and of the result */
 	struct tensor_shape size;
 	struct crop_axis rows;
 	struct crop_axis columns;

@@ -7,7 +7,7 @@
 
 /*
  * The sections [tensor NAME] of a job. They prepare some of the job's files in
- * another way than [tensor].
+ * another way than the section [tensor].
  *
  *   rules (if `from` is ""): NAME is a glob. The section prepares the samples whose
  *       paths match.

@@ -110,5 +110,6 @@ struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes);
 struct tensor *tensor_to_file(struct tensor *tensor, struct backings *backings,
 	const uint8_t *head, size_t head_bytes);
 struct tensor *tensor_hold(struct tensor *tensor);
-/* Ends a hold. The last holder's call frees the tensor. tensor may be NULL. */
+/* Ends the use by one holder. The last holder's call frees the tensor. `tensor` may be
+ * NULL. */
 void tensor_free(struct tensor *tensor);

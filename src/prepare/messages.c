@@ -159,8 +159,8 @@ static int await_answer(struct exchange *exchange)
 	}
 }
 
-/* Waits for bytes of the process, and reads at least one of them. *ret: the number of
- * bytes read. */
+/* Waits for bytes of the process, and reads at least one byte. Sets *ret to the number
+ * of bytes read. */
 static int receive(struct exchange *exchange, void *to, size_t most, size_t *ret)
 {
 	for (;;) {

@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Least time limit for a program to start and load its files. */
+/* Programs have at least this much time to start and to load their files. */
 #define START_NS UINT64_C(60000000000)
 #define TRIES 2
 #define FIRST_PAUSE_NS UINT64_C(100000000)
@@ -284,8 +284,8 @@ static void count_failure(struct programs *programs, struct program *program, bo
 	program->failures = failed ? program->failures + 1 : 0;
 }
 
-/* Passes the sample to the slot's process, which is started if there is none. Returns
- * -EBADMSG if the program refused the sample. */
+/* Passes the sample to the slot's process. Starts a process if the slot has none.
+ * Returns -EBADMSG if the program refused the sample. */
 static int try_once(struct programs *programs, struct program *program, struct slot *slot,
 	const struct program_sample *sample, uint8_t *tensor, char *message)
 {

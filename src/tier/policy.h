@@ -37,8 +37,8 @@
 struct tier_entry {
 	uint32_t dataset; /* number by which the caller identifies the dataset */
 	sample_id id;
-	/* hash of the source file's name and version, and of the sample's offset in it
-	 * (tier_identity) */
+	/* hash of the source file's name and version, and of the sample's offset in the
+	 * file (tier_identity) */
 	uint64_t identity;
 	uint64_t room; /* bytes that the sample's file takes on the disk */
 };
@@ -71,9 +71,8 @@ uint64_t tier_policy_lacks(const struct tier_policy *policy, uint64_t room);
 uint64_t tier_policy_used(const struct tier_policy *policy);
 size_t tier_policy_entries(const struct tier_policy *policy);
 
-/* Copies the next entries, beginning with the one at the hand, and moves the hand
- * behind the copied ones. Returns how many were copied: TIER_LOOK, or all entries if
- * there are fewer. */
+/* Copies the next entries, beginning at the hand, and moves the hand behind these
+ * entries. Returns their number: TIER_LOOK, or all entries if there are fewer. */
 size_t tier_policy_look(struct tier_policy *policy, struct tier_entry ret[TIER_LOOK]);
 /* Returns a limit for look i (from 0) for a new sample of this worth. Entries that are
  * worth less than the limit may be evicted. In the first half of the TIER_LOOKS looks,

@@ -263,7 +263,7 @@ static void drop_damaged(const struct tier_sample *sample, const struct stored *
 {
 	struct tier_dataset *dataset = sample->dataset;
 	if (!tier_forget(sample))
-		return; /* another thread removed the sample while this one read it */
+		return; /* another thread has removed the sample in the meantime */
 	store_remove(dataset->tier->store, stored);
 	count(dataset, TIER_DAMAGED, STAT_TIER_DAMAGED, 1);
 }

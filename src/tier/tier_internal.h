@@ -64,7 +64,7 @@ struct tier {
 	LIST_HEAD(, tier_dataset) datasets; /* (lock) */
 	uint32_t n_datasets;		    /* (lock) */
 	TAILQ_HEAD(, offer) queue;	    /* (lock) */
-	/* (lock) bytes of all offers, including the one that is being written */
+	/* (lock) bytes of all offers, including the offer that is being written */
 	uint64_t queued;
 	bool runs;   /* (lock) the tier's thread is running */
 	bool ready;  /* (lock) the tier's thread has scanned the directory */

@@ -87,8 +87,8 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
  * the index, so the entry has only its size. The first coefficient is always written, as
  * 0 if the entry has only one coefficient.
  *
- * If the index does not contain a whole valid code, the entry decodes 0 bits, and its
- * advance is 64. At its place of the first coefficient nothing was written yet.
+ * If the index does not contain a whole valid code, the entry decodes 0 bits, its
+ * advance is 64, and its first coefficient has a place where nothing was written yet.
  */
 typedef uint32_t ac_entry;
 
@@ -195,17 +195,16 @@ bool entropy_end(const struct entropy *entropy);
 #define BETWEEN 2 /* fractional bits between the passes */
 #define CENTRE 128
 
-/* Coefficients of two blocks, which are transformed together: row i of the second block
- * lies beside row i of the first block. n: number of blocks decoded so far. The spare
- * room at the end is for coefficients with an index above 63, which a damaged block can
- * have. */
+/* Two blocks are transformed together. Row i of the second block lies beside row i of
+ * the first block. */
 #define PAIR_STRIDE (2 * BLOCK)
+/* Spare room begins here, for coefficients above 63, which a damaged block can have. */
 #define PAIR_SPARE (BLOCK * PAIR_STRIDE)
 
 struct pair {
 	_Alignas(32) int16_t coefficients[PAIR_SPARE + PAIR_STRIDE];
 	uint8_t *out[2];
-	unsigned n;
+	unsigned n; /* number of blocks decoded so far */
 };
 
 /* The quantisation factors for two blocks side by side. Each row of factors appears
@@ -272,8 +271,8 @@ struct kernels {
 	/* Decodes an MCU row. keep: also makes the samples of the MCUs from scan->first
 	 * to scan->end - 1. */
 	bool (*scan_row)(struct scan *scan, const struct kernels *kernels, bool keep);
-	/* Computes the samples of a pair, and clears its coefficients. Returns false if
-	 * a number overflows. */
+	/* Computes the samples of a pair of blocks, and clears its coefficients. Returns
+	 * false if a number overflows. */
 	bool (*transform)(struct pair *pair, const struct quant *quant, size_t stride);
 	/* Makes n pixels of RGB. `rgb` and `rgb_wide` read up to ROW_SLACK bytes beyond
 	 * the samples of the n pixels. */
@@ -292,8 +291,8 @@ extern const struct kernels kernels_plain;
 /* Returns NULL on a machine without AVX2. */
 const struct kernels *kernels_avx2(void);
 
-/* Transforms in plain code, and checks each number. Returns false if a number
- * overflows. */
+/* Transforms a pair of blocks in plain code, and checks each number. Returns false if a
+ * number overflows. */
 bool transform_checked(struct pair *pair, const struct quant *quant, size_t stride);
 /* Transforms a block that has no coefficient but DC. Returns false if a number
  * overflows. */

@@ -64,7 +64,7 @@ scan_inline int last_value(const struct bits *bits, ac_entry entry)
 scan_inline int take_value(struct bits *bits, unsigned size)
 {
 	int value = (int)(bits->buffer >> (64 - size));
-	int negative = (int)(bits->buffer >> 63) - 1; /* -1 or 0 */
+	int negative = (int)(bits->buffer >> 63) - 1; /* -1: yes; 0: no */
 	use(bits, size);
 	return value - (((1 << size) - 1) & negative);
 }
@@ -265,7 +265,7 @@ scan_inline bool take_mcus(struct scan *scan, const struct kernels *kernels,
 	return true;
 }
 
-/* Transforms, in each plane, the block that still waits for a second one. */
+/* Transforms, in each plane, a block that still waits for a second block. */
 static bool transform_rest(struct scan *scan, const struct kernels *kernels)
 {
 	for (unsigned i = 0; i < scan->n_planes; i++) {
