@@ -40,7 +40,7 @@ struct image_decoder {
 	struct buffer pixels; /* the decoded image, before resize and crop */
 	struct buffer turned; /* the decoded image, turned by its EXIF orientation */
 	struct buffer gray;
-	struct buffer scratch; /* memory for the codec of the image */
+	struct buffer scratch; /* memory for the codec that decodes the image */
 	struct resampler *resampler;
 	struct image_usage usage;
 };

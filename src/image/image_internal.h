@@ -13,7 +13,7 @@
 /* The files of src/image share this header: errors, and the codecs, one for each
  * format. */
 
-/* Writes the message, which has room for IMAGE_MESSAGE bytes. Returns `error`. */
+/* Prints to `message`, which has room for IMAGE_MESSAGE bytes. Returns `error`. */
 int image_fail(char *message, int error, const char *format, ...) printf_like(3, 4);
 
 /* Fails for a file that no codec recognises; the message names the probable format. */

@@ -10,7 +10,8 @@
 
 #include <sys/queue.h>
 
-/* Types that tier.c and tier_writer.c (the thread that writes) share. */
+/* Types that tier.c and tier_writer.c (the thread that writes) share. tier.lock protects
+ * the fields marked (lock). */
 
 enum tier_count {
 	TIER_HITS,

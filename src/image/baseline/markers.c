@@ -141,7 +141,8 @@ static bool read_scan(struct frame *frame, struct segment segment)
 			!frame->quant_given[c->quant])
 			return false;
 	}
-	/* The segment has to select all coefficients and all of their bits. */
+	/* The only scan of a file must contain all coefficients and all of their
+	 * bits. */
 	const uint8_t *end = segment.data + 1 + 2 * n;
 	frame->scan = end + 3;
 	return end[0] == 0 && end[1] == COEFFICIENTS - 1 && end[2] == 0;
