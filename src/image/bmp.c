@@ -207,8 +207,8 @@ static int open_image(
 /* Decodes run lengths to palette indices of one byte, as Pillow's BmpRleDecoder does. */
 struct runs {
 	const struct bmp *bmp;
-	/* at: offset of the next byte in the file. n: number of indices decoded so far.
-	 * all: number of indices of the image. */
+	/* `at`: offset of the next byte in the file. `n`: number of indices decoded so
+	 * far. `all`: number of indices of the image. */
 	uint64_t at, n, all;
 	uint64_t x;
 	uint8_t *out;

@@ -25,7 +25,7 @@ struct palette {
 struct gif {
 	char *message;
 	const uint8_t *data;
-	size_t size, at; /* at: after open, the offset of the frame's data */
+	size_t size, at; /* `at` after open: offset of the frame's data */
 	uint32_t width, height;
 	uint32_t x, y, frame_width, frame_height;
 	int transparent; /* index of the transparent colour, or -1 */

@@ -68,8 +68,8 @@ struct jpeg {
 	bool failed;
 	/* the file has too many scans: refuse the file even if `fill` is set */
 	bool refused;
-	/* only if `fill` is set: a copy of the rest of the file, with an end marker
-	 * added */
+	/* a copy of the rest of the file, with an end marker added; NULL if `fill` is
+	 * not set */
 	uint8_t *ended;
 	char *message;
 	int error;

@@ -20,8 +20,8 @@ struct pixel_type {
 	/* the type of the array if the sample is an array without pixels; otherwise
 	 * NULL */
 	const struct array_type *array;
-	/* with format = record: number of float32 numbers in a label; 0: the label is
-	 * the number of a class */
+	/* number of float32 numbers in a label (format = record); 0: the label is the
+	 * number of a class */
 	uint32_t targets;
 };
 

@@ -170,7 +170,7 @@ static bool has_f16c(void)
 
 const struct pixels *pixels_avx2(void)
 {
-	/* no lock is needed, because each thread would compute the same value */
+	/* a lock is not needed, because each thread would compute the same value */
 	static int known;
 	int has = __atomic_load_n(&known, __ATOMIC_RELAXED);
 	if (!has) {

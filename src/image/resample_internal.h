@@ -100,7 +100,7 @@ void alpha_multiply(const uint8_t *in, size_t pixels, size_t channels, uint8_t *
 void alpha_divide(uint8_t *pixel, size_t pixels, size_t channels);
 
 horizontal_pass resample_horizontal_plain;
-horizontal_pass resample_horizontal_two_plain; /* for two channels */
+horizontal_pass resample_horizontal_two_plain; /* makes rows of two channels */
 horizontal_pass resample_horizontal_four_plain;
 horizontal_pass resample_horizontal_gray_plain;
 vertical_pass resample_vertical_plain;

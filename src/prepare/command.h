@@ -23,8 +23,8 @@ struct command {
 	char *text;
 	char *words[COMMAND_MOST_WORDS + 1]; /* pointers into `text`, then NULL */
 	unsigned n;
-	/* for each word that is the path of a file: stat() of the file when it was
-	 * hashed; for other words: zeros */
+	/* stat() of each word that is the path of a file, taken when the file was
+	 * hashed; zeros for other words */
 	struct stat files[COMMAND_MOST_WORDS];
 	char *environment[10];
 	bool changes_user;

@@ -18,8 +18,8 @@
 #define MOST_PAUSE_NS UINT64_C(5000000000)
 
 /* A slot has room for one process of a program. If `runs` is false, the slot is empty.
- * Only the thread that has taken the slot uses the process. Exception: programs_stop
- * may kill the process, under the lock. */
+ * Only the thread that has taken the slot uses the process. Exception: programs_stop may
+ * kill the process while it holds programs.lock. */
 struct slot {
 	struct process process;
 	bool taken;

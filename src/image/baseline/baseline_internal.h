@@ -50,7 +50,7 @@ struct frame {
 	unsigned n_components; /* 1 or 3 */
 	struct component components[COMPONENTS];
 	unsigned restart_interval;	      /* MCUs between restart markers; 0: none */
-	uint8_t quants[TABLES][COEFFICIENTS]; /* in zigzag order */
+	uint8_t quants[TABLES][COEFFICIENTS]; /* factors in zigzag order */
 	bool quant_given[TABLES];
 	struct huffman_spec dc[TABLES], ac[TABLES];
 	const uint8_t *scan; /* first byte of entropy-coded data */
