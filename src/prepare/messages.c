@@ -95,7 +95,8 @@ static void describe_end(const struct process *process, char *ret, size_t size)
 		snprintf(ret, size, "was ended by signal %d", info.si_status);
 }
 
-/* Writes the exit status and the last line of standard error to exchange->message. */
+/* Reports that the process has ended: writes the exit status and the last line of
+ * standard error to exchange->message. Returns -EPIPE. */
 static int has_ended(const struct exchange *exchange)
 {
 	struct process *process = exchange->process;

@@ -156,7 +156,8 @@ scan_inline bool take_ac(struct bits *bits, const struct huffman *huffman, int16
 	size_t k = 0;
 	for (;;) {
 		ac_entry entry;
-		/* Three look-ups use at most 3 * MAX_AC_BITS = 54 of the 56 bits. */
+		/* A refill gives 56 bits. Three look-ups use at most 3 * MAX_AC_BITS =
+		 * 54. */
 		refill(bits);
 		entry = take_lookup(bits, huffman, &k, block);
 		if (k < COEFFICIENTS - 1)
