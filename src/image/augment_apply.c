@@ -29,8 +29,7 @@ struct target {
 	const struct pixels *pixels;
 	struct pixel_type type;
 	struct tensor_shape size;
-	/* AXES_CHW: one scale for each channel; AXES_HWC: only scale[0], for all
-	 * channels */
+	/* AXES_CHW: one scale per channel; AXES_HWC: one scale in all */
 	struct pixels_scale scale[MOST_CHANNELS];
 	/* row, mirrored, planes: memory for one row each. In `planes` the channels of a
 	 * row follow one another. */
@@ -206,8 +205,7 @@ static void set_scales(struct target *target, const struct normalize_config *nor
 		target->scale[c] = pixels_scale_plane(normalize, c);
 }
 
-/* Computes one image, or one frame of a video. pixels: the image or the frame in the
- * tensor. */
+/* Computes one image, or one frame of a video, from its pixels in the tensor. */
 static int compute(const struct normalize_config *normalize, struct pixel_type type,
 	const struct augment_plan *plan, const struct tensor *tensor,
 	const uint8_t *pixels, uint8_t *out)

@@ -238,8 +238,7 @@ static void append_run(struct runs *runs, uint64_t n, uint8_t byte)
 	runs->x += n;
 }
 
-/* Appends n pixels that are stored without compression. Returns false if the file is
- * truncated. */
+/* Appends n uncompressed pixels. Returns false if the file is truncated. */
 static bool append_pixels(struct runs *runs, unsigned n)
 {
 	const struct bmp *bmp = runs->bmp;
@@ -275,7 +274,7 @@ static bool skip_pixels(struct runs *runs)
 	return true;
 }
 
-/* Decodes the next code. Returns false if there is no further code, or the file is
+/* Decodes the next code. Returns false after the last code, or if the file is
  * truncated. */
 static bool append_some(struct runs *runs)
 {

@@ -8,8 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Decodes the first frame of a GIF exactly as Pillow does. giflib treats damaged files
- * differently. */
+/* Decodes the first frame of a GIF as Pillow does. giflib treats damage differently. */
 
 #define SCREEN_BYTES 13
 #define FRAME_BYTES 9
@@ -310,8 +309,7 @@ static int decode(struct lzw *lzw)
 	}
 }
 
-/* Pixels outside the frame get the transparent colour, or index 0 if the image has no
- * transparent colour. */
+/* Pixels outside the frame get the transparent colour, or index 0 if it is not set. */
 static int read_image(void *state, uint8_t *pixels)
 {
 	struct gif *gif = state;

@@ -26,8 +26,7 @@
 struct encoded_image {
 	const uint8_t *data;
 	size_t size;
-	/* expected size and, with channels = keep, expected mode; other images are
-	 * refused */
+	/* expected size and, with channels = keep, mode; other images are refused */
 	struct tensor_shape shape;
 	/* EXIF orientation, used only with preparation->exif; 0 or 1: upright */
 	unsigned orientation;

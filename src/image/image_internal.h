@@ -10,8 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The files of src/image share this header: errors, and the codecs, one for each
- * format. */
+/* The files of src/image share this header: errors, and one codec for each format. */
 
 /* Prints to `message`, which has room for IMAGE_MESSAGE bytes. Returns `error`. */
 int image_fail(char *message, int error, const char *format, ...) printf_like(3, 4);
@@ -44,8 +43,7 @@ struct codec_input {
 	/* if the file is truncated, `read` fills in the missing pixels; only JPEG and
 	 * PNG can do this */
 	bool fill;
-	/* room for IMAGE_MESSAGE bytes, into which a function that fails writes its
-	 * message */
+	/* functions that fail write at most IMAGE_MESSAGE bytes here */
 	char *message;
 	struct buffer *scratch; /* memory for the codec until `close` */
 };
@@ -64,8 +62,7 @@ struct codec {
 	const char *magic;
 	size_t magic_bytes;
 	bool (*knows)(const uint8_t *data, size_t size);
-	/* number of bytes from the beginning of a file that suffice for `open`; 0: the
-	 * whole file */
+	/* bytes of the beginning of a file that suffice for `open`; 0: all */
 	size_t head_bytes;
 	bool keeps; /* `read` can keep the mode of the file (codec_input.keep) */
 	/* bytes of the state, which begins as zeros; 0: `create` makes the state */

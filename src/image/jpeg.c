@@ -63,13 +63,11 @@ struct jpeg {
 	const uint8_t *begin;
 	bool by_baseline; /* our own decoder has accepted the header */
 	bool fill;	  /* if the file is truncated, missing rows become black */
-	/* `fill` is set, but libjpeg failed before it decoded a row: all rows become
-	 * black */
+	/* `fill` is set, and libjpeg has decoded no row: all rows become black */
 	bool failed;
 	/* the file has too many scans: refuse the file even if `fill` is set */
 	bool refused;
-	/* a copy of the rest of the file, with an end marker added; NULL if `fill` is
-	 * not set */
+	/* the rest of the file with an end marker added; NULL: not made */
 	uint8_t *ended;
 	char *message;
 	int error;
@@ -233,8 +231,7 @@ static void cmyk_to_rgb(const uint8_t *in, uint32_t width, uint8_t *out)
 	}
 }
 
-/* Chooses a scale of 1/2, 1/4 or 1/8, because libjpeg has no vector code for other
- * scales. */
+/* Chooses a scale of 1/2, 1/4 or 1/8: for other scales libjpeg has no vector code. */
 static struct tensor_shape scale_image(void *state, struct tensor_shape least)
 {
 	struct jpeg *jpeg = state;

@@ -54,8 +54,7 @@ static void split(const uint8_t *in, size_t width, uint8_t *const out[3])
 	}
 }
 
-/* Works for an identity scale, too: a mean of 0 and a deviation of 1 leave x / 255
- * unchanged. */
+/* Works for an identity scale, too: its mean 0 and deviation 1 have no effect. */
 static void to_float32(
 	const uint8_t *in, size_t n, const struct pixels_scale *scale, float *out)
 {

@@ -39,8 +39,7 @@ struct pixels_scale {
  * scale has mean 0 and deviation 1, so that numbers are only divided by 255. */
 struct pixels_scale pixels_scale_row(
 	const struct normalize_config *normalize, unsigned channels);
-/* Returns the scale for rows of the plane of one channel; otherwise like
- * pixels_scale_row. */
+/* Returns the scale for the plane of one channel; otherwise like pixels_scale_row. */
 struct pixels_scale pixels_scale_plane(
 	const struct normalize_config *normalize, unsigned channel);
 

@@ -418,8 +418,7 @@ static void convert_early_end(struct png *png, uint8_t *pixels)
 		convert_row(png, png->rows.data, pixels + y * stride);
 }
 
-/* Decodes a regular file by libdeflate. Returns false if libpng has to decode the
- * image. */
+/* Decodes a regular file by libdeflate. Returns false if libpng must decode it. */
 static bool read_whole(struct png *png, uint8_t *pixels)
 {
 	const struct header *header = &png->header;

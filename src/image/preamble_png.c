@@ -125,8 +125,7 @@ static bool chunk_bad(struct chunks *chunks, const uint8_t *chunk, size_t size)
 	       (is_chunk(chunk, "fdAT") && size < 4);
 }
 
-/* Accepts a truncated chunk. The codec later decides whether PIL would accept the
- * file. */
+/* Accepts a truncated chunk. The codec decides whether PIL would accept the file. */
 int preamble_check_png(char *message, const uint8_t *data, size_t size)
 {
 	struct chunks chunks = {.animation_number = -1};

@@ -12,8 +12,7 @@
  * picks pixels instead. */
 
 #define N_KERNELS 64
-/* Tables of weights with more bytes are freed after use, because only huge images need
- * them. */
+/* Larger tables of weights are freed after use, because only huge images need them. */
 #define KEEP_KERNEL_BYTES ((size_t)256 << 10)
 
 struct resampler {

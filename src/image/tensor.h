@@ -89,8 +89,7 @@ struct tensor {
 	atomic_uint holds; /* number of holders; the last holder frees the tensor */
 };
 
-/* Returns the bytes of all images, or UINT64_MAX if the number does not fit into 64
- * bits. */
+/* Returns the bytes of all images, or UINT64_MAX if 64 bits do not suffice. */
 uint64_t tensor_shape_bytes(struct tensor_shape shape);
 
 #define TENSOR_SECOND_ALIGN 16

@@ -4,7 +4,6 @@
 #include "image/image.h"
 #include "image/resample.h"
 
-/* The largest side that a JPEG can have. */
 #define JPEG_SIDE 65535
 /* Largest side, in pixels, of the blocks (MCUs) of a JPEG. */
 #define JPEG_BLOCK 32

@@ -30,8 +30,7 @@ struct process {
  * network namespace, or filter_sockets has succeeded. */
 must_check int process_start(const struct command *command, struct process *ret,
 	bool *ret_isolated, char message[static COMMAND_MESSAGE]);
-/* Kills the process. A thread that waits for an answer then sees that the process has
- * ended. */
+/* Kills the process. A thread that waits for an answer then learns of the end. */
 void process_kill(const struct process *process);
 void process_end(struct process *process);
 

@@ -44,8 +44,7 @@ struct tier_entry {
 };
 
 #define TIER_LOOK 64 /* number of entries that one look examines */
-/* Most looks for one new sample. If they don't free enough room, the sample is not
- * kept. */
+/* Most looks for one new sample. If these free too little room, the tier refuses it. */
 #define TIER_LOOKS 32
 
 struct tier_policy;

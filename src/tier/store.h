@@ -52,8 +52,7 @@ must_check int store_write(struct store *store, const struct stored *sample,
 void store_remove(struct store *store, const struct stored *sample);
 
 struct store_scan {
-	/* Called for each file with a sample's name. room: bytes that the file takes on
-	 * the disk. */
+	/* Called for each file of a sample, which takes `room` bytes on the disk. */
 	void (*found)(void *context, const struct stored *sample, uint64_t room);
 	void *context;
 	const atomic_bool *stop;

@@ -81,8 +81,7 @@ static int see(const struct place *place, int directory, const struct dirent *en
 	int err = see_directory(&inner, directory, entry->d_name);
 	if (err == -ENOMEM)
 		return err;
-	/* An entry that can't be scanned does not belong to the tier, for instance
-	 * lost+found. */
+	/* An entry that can't be scanned, such as lost+found, is not the tier's. */
 	place->scan->strange += err != 0;
 	return 0;
 }

@@ -36,7 +36,6 @@ bool record_parse_name(const char *directory, const char *name, sample_id *ret_i
 
 void record_make_head(sample_id id, uint64_t identity, const void *bytes, uint64_t n,
 	uint8_t ret[RECORD_HEAD]);
-/* Tells whether `head` and `bytes` are undamaged, and belong to this version of the
- * sample. */
+/* Tells whether `head` and `bytes` are undamaged, and of this version of the sample. */
 bool record_is_whole(const uint8_t head[RECORD_HEAD], sample_id id, uint64_t identity,
 	const void *bytes, uint64_t n);

@@ -41,8 +41,7 @@ struct baseline *baseline_new(bool plain);
 bool baseline_is_fast(void);
 void baseline_free(struct baseline *decoder); /* `decoder` may be NULL */
 
-/* Reads the segments before the image data. `data` must stay valid until baseline_read
- * returns. */
+/* Reads the segments before the image data. baseline_read reads `data`, too. */
 bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 	uint32_t *ret_width, uint32_t *ret_height);
 

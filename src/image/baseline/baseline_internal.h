@@ -93,8 +93,7 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
 typedef uint32_t ac_entry;
 
 #define END_OF_BLOCK 128 /* flag in the advance */
-/* largest number of bits of a code and its value together, in a file that the decoder
- * accepts */
+/* largest accepted number of bits of a code and its value together */
 #define MAX_AC_BITS 18
 
 static inline unsigned ac_advance(ac_entry entry)
@@ -207,12 +206,10 @@ struct pair {
 	unsigned n; /* number of blocks decoded so far */
 };
 
-/* The quantisation factors for two blocks side by side. Each row of factors appears
- * twice. */
+/* The quantisation factors for a pair of blocks. Each row of factors appears twice. */
 struct quant {
 	_Alignas(32) int16_t factors[BLOCK * PAIR_STRIDE];
-	/* weights[i] / 128: largest change of a sample by a coefficient of 1, rounded
-	 * up */
+	/* a coefficient of 1 changes no sample by more than weights[i] / 128 */
 	_Alignas(32) int16_t weights[BLOCK * PAIR_STRIDE];
 };
 
@@ -226,8 +223,7 @@ struct plane {
 	struct quant quant;
 	struct pair pair;
 	int dc;
-	/* samples of an MCU row; the row above is the last row of the previous MCU
-	 * row */
+	/* samples of an MCU row; above: the last row of the previous MCU row */
 	uint8_t *samples;
 	size_t stride;
 	uint32_t rows; /* sample rows of an MCU row */
@@ -294,6 +290,5 @@ const struct kernels *kernels_avx2(void);
 /* Transforms a pair of blocks in plain code, and checks each number. Returns false if a
  * number overflows. */
 bool transform_checked(struct pair *pair, const struct quant *quant, size_t stride);
-/* Transforms a block that has no coefficient but DC. Returns false if a number
- * overflows. */
+/* Transforms a block that has only DC. Returns false if a number overflows. */
 bool transform_dc(int dc, const struct quant *quant, uint8_t *out, size_t stride);

@@ -162,8 +162,7 @@ static dc_entry make_dc_entry(
 	unsigned used = bits + next.length;
 	if (next.length == 0 || next.symbol != 0 || used > DC_LOOKUP_BITS)
 		return bits | constant << 16;
-	/* The index contains the whole value and the code for the end of the block after
-	 * it. */
+	/* The index contains the whole value, then the code for the end of the block. */
 	int value = value_at(in, DC_LOOKUP_BITS, code.length, size).known;
 	constant = ((unsigned)value - (in >> (DC_LOOKUP_BITS - used))) & 0xffff;
 	return used | 1 << 8 | constant << 16;

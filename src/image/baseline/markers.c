@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-/* Reads the segments up to the scan (T.81, annex B). Refuses files with unusual
- * segments. */
+/* Reads the segments up to the scan (T.81, annex B). Refuses unusual segments. */
 
 enum {
 	SOF0 = 0xc0, /* baseline */
@@ -141,8 +140,7 @@ static bool read_scan(struct frame *frame, struct segment segment)
 			!frame->quant_given[c->quant])
 			return false;
 	}
-	/* The only scan of a file must contain all coefficients and all of their
-	 * bits. */
+	/* The only scan of a file must contain all bits of all coefficients. */
 	const uint8_t *end = segment.data + 1 + 2 * n;
 	frame->scan = end + 3;
 	return end[0] == 0 && end[1] == COEFFICIENTS - 1 && end[2] == 0;
@@ -163,8 +161,7 @@ static bool read_jfif(struct segment segment)
 	       segment.data[JFIF_MAJOR] == 1;
 }
 
-/* Tells whether the pixels are YCbCr. They are, unless Adobe's segment says
- * otherwise. */
+/* Tells whether the pixels are YCbCr: yes, unless Adobe's segment denies it. */
 static bool read_adobe(struct segment segment)
 {
 	if (segment.size < 5 || memcmp(segment.data, "Adobe", 5) != 0)

@@ -13,8 +13,7 @@
 #define scan_inline static inline __attribute__((always_inline))
 #define unlikely(condition) __builtin_expect(condition, 0)
 
-/* Largest absolute value of a DC coefficient, which is the sum of all DC differences so
- * far. */
+/* Largest absolute value of a DC coefficient, the sum of all DC differences so far. */
 #define MAX_DC 2047
 
 /* BLOCK_BAD: the block is damaged. BLOCK_DC: the block has no coefficient but DC. */
@@ -156,7 +155,7 @@ scan_inline bool take_ac(struct bits *bits, const struct huffman *huffman, int16
 	size_t k = 0;
 	for (;;) {
 		ac_entry entry;
-		/* A refill gives 56 bits. Three look-ups use at most 3 * MAX_AC_BITS =
+		/* A refill gives 56 bits; 3 look-ups use at most 3 * MAX_AC_BITS =
 		 * 54. */
 		refill(bits);
 		entry = take_lookup(bits, huffman, &k, block);
