@@ -8,8 +8,7 @@
 #include <string.h>
 
 /* Follows NumPy's NEP 1, version 1.0: magic, version, length of the dictionary, the
- * dictionary, then blanks up to a multiple of 64 bytes, the last of which is a
- * newline. */
+ * dictionary, then blanks and a newline, up to a multiple of 64 bytes. */
 void head_npy(
 	const char *type, const uint32_t *shape, size_t axes, size_t bytes, uint8_t *head)
 {

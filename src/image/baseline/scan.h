@@ -155,8 +155,7 @@ scan_inline bool take_ac(struct bits *bits, const struct huffman *huffman, int16
 	size_t k = 0;
 	for (;;) {
 		ac_entry entry;
-		/* A refill gives 56 bits; 3 look-ups use at most 3 * MAX_AC_BITS =
-		 * 54. */
+		/* A refill gives 56 bits, and three look-ups use at most 54. */
 		refill(bits);
 		entry = take_lookup(bits, huffman, &k, block);
 		if (k < COEFFICIENTS - 1)
