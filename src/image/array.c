@@ -14,8 +14,7 @@ const char *const array_dtypes[] = {"uint8", "int8", "bool", "uint16", "int16", 
 	"int32", "uint64", "int64", "float16", "float32", "float64", "complex64",
 	"complex128", NULL};
 
-/* NumPy's type and the bytes of a number, for each name in array_dtypes in the same
- * order. */
+/* NumPy's type and the bytes of a number, in the order of array_dtypes. */
 static const struct {
 	const char *npy;
 	uint32_t item;
@@ -36,8 +35,7 @@ void array_set_dtype(struct array_type *type, unsigned n)
 	type->item = numbers[n].item;
 }
 
-/* Prints the shape as a Python tuple without brackets. Returns the number of
- * characters. */
+/* Prints the shape as a Python tuple without brackets. Returns the length. */
 static size_t print_shape(const struct array_type *type, char *text, size_t size)
 {
 	size_t n = 0;

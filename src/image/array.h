@@ -10,8 +10,8 @@
 /* Types and shapes of arrays, as in NumPy's files. Threads: any; no state. */
 
 #define ARRAY_MOST_AXES 6
-/* Longest shape as text, such as "16, 224, 224". The header of a record has room for so
- * many bytes. */
+/* Largest number of characters of a shape, such as "16, 224, 224". With format = record,
+ * the header of a file has no room for longer shapes. */
 #define ARRAY_MOST_SHAPE 25
 #define ARRAY_MOST_BYTES (UINT64_C(1) << 30)
 
@@ -48,8 +48,8 @@ void array_print(const struct array_type *type, char ret[static ARRAY_TEXT]);
 struct tensor_shape array_pixels(const struct array_type *type);
 
 #define ARRAY_MOST_HEAD 4096
-/* Checks the NumPy header at the beginning of `data`, of which n bytes are there.
- * Returns the length of the header, or 0 if more bytes are needed. Returns -EBADMSG if
- * it is not the header of an array of this type; `message` tells why. */
+/* Checks the NumPy header at the beginning of the n bytes in `data`. Returns the length
+ * of the header, or 0 if more bytes are needed. Returns -EBADMSG if the array is not of
+ * this type; `message` tells why. */
 must_check int array_check_head(const struct array_type *type, const uint8_t *data,
 	size_t n, char *message, size_t message_size);

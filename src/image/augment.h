@@ -13,8 +13,8 @@
  * axes say. augment_plan draws the random decisions; augment_apply carries them out.
  * Threads: any; no state. Errors: -ENOMEM. */
 
-/* The steps of [augment], in the order in which they are done. Of random_crop and
- * random_resized_crop at most one is used; the other one is 0x0. */
+/* The steps of [augment], in the order of their execution. At most one of random_crop
+ * and random_resized_crop is set. An unset size is 0x0. */
 struct augment_config {
 	struct tensor_shape random_crop;
 	struct tensor_shape random_resized_crop;

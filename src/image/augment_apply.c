@@ -10,10 +10,10 @@
 #include <string.h>
 
 /*
- * Computes the pixels of a plan, row by row, so that a row stays in the processor's
- * caches between two steps:
+ * Computes the pixels of an augmented sample, row by row, so that a row stays in the
+ * processor's caches between two steps:
  *
- *   tensor -> window -> [resized] -> row with black margins -> [mirrored] -> dtype and axes
+ *   tensor -> window -> [resized] -> row with margins -> [mirrored] -> dtype and axes
  */
 
 /* The part of the tensor from which the sample is made. Pixels around it are black. */
@@ -29,11 +29,10 @@ struct target {
 	const struct pixels *pixels;
 	struct pixel_type type;
 	struct tensor_shape size;
-	/* AXES_CHW: one scale for each channel; AXES_HWC: only scale[0], for all
-	 * channels */
+	/* AXES_CHW: one scale per channel; AXES_HWC: one scale in all */
 	struct pixels_scale scale[MOST_CHANNELS];
-	/* memory for one row each; `planes` has the channels of a row, one after
-	 * another */
+	/* row, mirrored, planes: memory for one row each. In `planes` the channels of a
+	 * row follow one another. */
 	uint8_t *row;
 	uint8_t *mirrored;
 	uint8_t *planes;
@@ -53,7 +52,7 @@ static const uint8_t *window_start(const struct window *window)
 	       window->columns.first * window->pixel;
 }
 
-/* Resizes the window into `out`, which then becomes the window. Pixels around the old
+/* Resizes the window into `out`, which becomes the new window. Pixels outside the old
  * window have no influence, because torchvision crops before it resizes. */
 static int resize(struct window *window, const struct augment_plan *plan, uint8_t *out)
 {
@@ -206,8 +205,7 @@ static void set_scales(struct target *target, const struct normalize_config *nor
 		target->scale[c] = pixels_scale_plane(normalize, c);
 }
 
-/* Computes one image, or one frame of a video. pixels: the image or the frame in the
- * tensor. */
+/* Computes one image, or one frame of a video, from its pixels in the tensor. */
 static int compute(const struct normalize_config *normalize, struct pixel_type type,
 	const struct augment_plan *plan, const struct tensor *tensor,
 	const uint8_t *pixels, uint8_t *out)

@@ -25,7 +25,7 @@ struct bmp {
 	bool from_top, alpha, keep;
 	enum raw_kind kind;
 	uint8_t palette[256][3];
-	/* memory for the palette indices that run lengths are decoded to */
+	/* memory for palette indices that are decoded from run lengths */
 	struct buffer *scratch;
 };
 
@@ -99,8 +99,8 @@ static int read_masks(struct bmp *bmp, uint64_t *at)
 	return refuse(bmp, "unsupported bit fields");
 }
 
-/* Reads the palette. If it is a gray ramp, the pixels become gray. A palette of two
- * colours is a gray ramp if they are black and white. */
+/* Reads the palette. If the palette is a gray ramp, the pixels become gray. Black and
+ * white, in this order, are a gray ramp of two colours. */
 static int read_palette(struct bmp *bmp, uint64_t *at)
 {
 	size_t each = bmp->header_bytes == 12 ? 3 : 4;
@@ -207,8 +207,8 @@ static int open_image(
 /* Decodes run lengths to palette indices of one byte, as Pillow's BmpRleDecoder does. */
 struct runs {
 	const struct bmp *bmp;
-	/* at: offset of the next byte in the file; n: number of indices decoded so far;
-	 * all: number of indices of the image */
+	/* `at`: offset of the next byte in the file. `n`: number of indices decoded so
+	 * far. `all`: number of indices of the image. */
 	uint64_t at, n, all;
 	uint64_t x;
 	uint8_t *out;
@@ -238,8 +238,7 @@ static void append_run(struct runs *runs, uint64_t n, uint8_t byte)
 	runs->x += n;
 }
 
-/* Appends n pixels that are stored without compression. Returns false if the file is
- * truncated. */
+/* Appends n uncompressed pixels. Returns false if the file is truncated. */
 static bool append_pixels(struct runs *runs, unsigned n)
 {
 	const struct bmp *bmp = runs->bmp;
@@ -275,7 +274,7 @@ static bool skip_pixels(struct runs *runs)
 	return true;
 }
 
-/* Decodes the next code. Returns false if there is no further code, or the file is
+/* Decodes the next code. Returns false after the last code, or if the file is
  * truncated. */
 static bool append_some(struct runs *runs)
 {

@@ -11,8 +11,7 @@
 /* Memory that is reused for the next image, and loses its content when it grows.
  * Threads: one at a time. Errors: -ENOMEM. */
 
-/* buffer_trim frees a buffer with more bytes, because only exceptionally large images
- * need so many. */
+/* buffer_trim frees larger buffers, which only exceptionally large images need. */
 #define KEEP_BYTES ((size_t)16 << 20)
 
 struct buffer {

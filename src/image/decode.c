@@ -30,8 +30,8 @@ static const struct codec *const codecs[] = {
 };
 #define N_CODECS (sizeof(codecs) / sizeof(codecs[0]))
 
-/* Functions that check the preamble, in the order of `codecs`. NULL: files of this codec
- * need no check. */
+/* Functions that check the preamble (the bytes before the image data), in the order of
+ * `codecs`. NULL: files of this codec need no check. */
 static int (*const check_preamble[N_CODECS])(char *message, const uint8_t *data,
 	size_t size) = {preamble_check_jpeg, preamble_check_png};
 
@@ -40,7 +40,7 @@ struct image_decoder {
 	struct buffer pixels; /* the decoded image, before resize and crop */
 	struct buffer turned; /* the decoded image, turned by its EXIF orientation */
 	struct buffer gray;
-	struct buffer scratch; /* memory for the codec of the image */
+	struct buffer scratch; /* memory for the codec that decodes the image */
 	struct resampler *resampler;
 	struct image_usage usage;
 };
@@ -155,7 +155,8 @@ static bool same_shape(struct tensor_shape a, struct tensor_shape b)
 }
 
 /* Plans how the decoded image becomes the tensor. original: size of the full image.
- * image: size to which the codec decodes it; smaller if the codec scales it down. */
+ * image: size to which the codec decodes the image; smaller if the codec scales it
+ * down. */
 static struct transform plan(const struct decoding *decoding,
 	const struct preparation *preparation, struct tensor_shape original,
 	struct tensor_shape image)
@@ -183,7 +184,6 @@ static struct image_part whole(struct tensor_shape image)
 		.rows.length = image.height, .columns.length = image.width};
 }
 
-/* Begins to decode transform->part. The codec may enlarge the part. */
 static int begin(const struct decoding *decoding, struct transform *transform)
 {
 	if (decoding->codec->begin)
@@ -441,7 +441,7 @@ static int check_shape(
 }
 
 /* Sets decoding->mode. mode: the mode of the file. Returns -ESTALE if the file's
- * channels are kept, but the catalogue has another mode for the file. */
+ * channels are kept, but the file had another mode at the scan of the dataset. */
 static int keep_mode(struct decoding *decoding, const struct preparation *preparation,
 	enum pixel_mode mode)
 {

@@ -8,8 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Decodes the first frame of a GIF exactly as Pillow does. giflib treats damaged files
- * differently. */
+/* Decodes the first frame of a GIF as Pillow does. giflib treats damage differently. */
 
 #define SCREEN_BYTES 13
 #define FRAME_BYTES 9
@@ -25,7 +24,7 @@ struct palette {
 struct gif {
 	char *message;
 	const uint8_t *data;
-	size_t size, at; /* at: after open, the offset of the frame's data */
+	size_t size, at; /* `at` after open: offset of the frame's data */
 	uint32_t width, height;
 	uint32_t x, y, frame_width, frame_height;
 	int transparent; /* index of the transparent colour, or -1 */
@@ -41,10 +40,10 @@ static int refuse(struct gif *gif, const char *text)
 	return image_fail(gif->message, -EIO, "GIF: %s", text);
 }
 
-/* --- what stands before the frame --------------------------------------------------------- */
+/* --- the bytes before the frame ----------------------------------------------------- */
 
-/* Reads a palette; if it has fewer than 256 colours, the rest become grays. If the
- * palette is a gray ramp, ret->there stays false, so that the pixels become gray. */
+/* Reads a palette. If the palette has fewer than 256 colours, the rest become grays. If
+ * the palette is a gray ramp, ret->there stays false, so that the pixels become gray. */
 static int read_palette(struct gif *gif, unsigned flags, struct palette *ret)
 {
 	size_t bytes = (size_t)3 << ((flags & 7) + 1), left = gif->size - gif->at;
@@ -62,7 +61,7 @@ static int read_palette(struct gif *gif, unsigned flags, struct palette *ret)
 	return 0;
 }
 
-/* Reads a block; of a truncated block, the bytes that exist. Returns false at the empty
+/* Reads a block, or the existing bytes of a truncated block. Returns false at the empty
  * block that ends the data, and at the end of the file. */
 static bool read_block(struct gif *gif, const uint8_t **ret, size_t *ret_bytes)
 {
@@ -241,8 +240,8 @@ static void add_code(struct lzw *lzw)
 	lzw->next++;
 }
 
-/* Writes the palette indices for which the code stands to the end of `text`. Returns the
- * number of indices, or 0 if the data are damaged. */
+/* Expands the code to palette indices, which end where `text` ends. Returns their
+ * number, or 0 if the data are damaged. */
 static size_t expand(struct lzw *lzw, int code, uint8_t text[MOST_TEXT])
 {
 	size_t at = MOST_TEXT;
@@ -310,7 +309,7 @@ static int decode(struct lzw *lzw)
 	}
 }
 
-/* Pixels outside the frame get the transparent colour, or index 0 if there is none. */
+/* Pixels outside the frame get the transparent colour, or index 0 if it is not set. */
 static int read_image(void *state, uint8_t *pixels)
 {
 	struct gif *gif = state;

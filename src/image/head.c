@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Follows NumPy's NEP 1, version 1.0: magic, version, length of the dictionary, the
- * dictionary, then blanks and a newline, so that all is a multiple of 64 bytes. */
+ * dictionary, then blanks and a newline, up to a multiple of 64 bytes. */
 void head_npy(
 	const char *type, const uint32_t *shape, size_t axes, size_t bytes, uint8_t *head)
 {
@@ -25,7 +25,7 @@ void head_npy(
 	for (size_t i = 0; i < axes; i++)
 		n += snprintf(
 			text + n, room - (size_t)n, "%s%u", i ? ", " : "", shape[i]);
-	/* A tuple of one element ends with a comma. */
+	/* A Python tuple of one element ends with a comma. */
 	n += snprintf(text + n, room - (size_t)n, "%s), }", axes == 1 ? "," : "");
 	ensure(n > 0 && (size_t)n < room - 1);
 	text[n] = ' ';

@@ -7,11 +7,10 @@
 
 #include <stddef.h>
 
-/* A head is the bytes before the pixels in a file of the mount. The pixels of such a
- * file are a tensor's bytes, unchanged. */
+/* A head is the bytes before the pixels in a file that joaderfs shows. The pixels of
+ * such a file are a tensor's unchanged bytes. */
 
-/* usual length of the head of a npy file, and enough for the head of any file of
- * pixels */
+/* usual length of the head of a npy file; enough for the head of any file of pixels */
 #define HEAD_SIZE 128
 
 enum head_kind { HEAD_EMPTY, HEAD_PPM, HEAD_NPY };

@@ -22,12 +22,11 @@
 
 #define IMAGE_MESSAGE 160 /* bytes that hold any message */
 
-/* The bytes of an image file, and what the catalogue says about the image. */
+/* The bytes of an image file, and properties that the scan of the dataset has found. */
 struct encoded_image {
 	const uint8_t *data;
 	size_t size;
-	/* size in the catalogue and, with channels = keep, the mode; an image with
-	 * another one is refused */
+	/* expected size and, with channels = keep, mode; other images are refused */
 	struct tensor_shape shape;
 	/* EXIF orientation, used only with preparation->exif; 0 or 1: upright */
 	unsigned orientation;
@@ -38,14 +37,14 @@ struct image_output {
 	const struct preparation *preparation; /* preparation->encoded must be false */
 	/* set by image_decode; NULL if a failure came before this tensor was made */
 	struct tensor *tensor;
-	/* bytes to allocate behind the pixels, for the second image of a pair */
+	/* bytes to allocate behind the pixels, for a second image such as a mask */
 	uint64_t room;
 };
 
-/* Returns the names of the formats that this build decodes, with spaces between. */
+/* Returns the names of the formats that this build decodes, separated by spaces. */
 const char *image_readers(void);
-/* Returns a text in brackets, for messages, that tells which formats this build can't
- * decode; an empty text if it decodes all formats. */
+/* Returns a text for messages, in brackets, that names the formats that this build
+ * lacks. Returns an empty text if the build decodes all formats. */
 const char *image_lacking(void);
 
 /* The EXIF data of an image, which begin with the head of a TIFF file. */
@@ -61,8 +60,8 @@ struct exif_data {
  * IMAGE_BEGIN. */
 size_t image_head_bytes(const uint8_t *begin, size_t n);
 
-/* Reads the size and the mode of an image. Finds the EXIF data of the image, but not if
- * it is a JPEG or PNG. Returns false if no codec recognises the file, or if the file is
+/* Reads the size and the mode of an image. Also finds the image's EXIF data, except in
+ * JPEG and PNG files. Returns false if no codec recognises the file, or if the file is
  * damaged. */
 bool image_probe(const uint8_t *data, size_t size, struct tensor_shape *ret,
 	struct exif_data *ret_exif);
@@ -79,7 +78,7 @@ void image_decoder_free(struct image_decoder **decoder);
  * caller may only free the decoder. */
 must_check int image_decoder_use_plain(struct image_decoder *decoder);
 
-/* Frees each buffer that is so large that only exceptionally large images need it. */
+/* Frees large buffers, which only exceptionally large images need. */
 void image_decoder_trim(struct image_decoder *decoder);
 
 struct image_usage {
@@ -90,20 +89,20 @@ struct image_usage {
 };
 struct image_usage image_decoder_usage(const struct image_decoder *decoder);
 
-/* Returns a limit of the memory, in bytes, that preparing an image of this size takes,
- * without the tensor and without the memory that a decoder always holds. The image may
- * have at most 2^32 pixels, and the resized image, too. */
+/* Returns an upper limit of the bytes of memory for preparing an image of this size,
+ * without the tensor and without the memory that a decoder always holds. Neither the
+ * image nor the resized image may have more than 2^32 pixels. */
 uint64_t image_working_bytes(const struct preparation *preparation,
 	struct tensor_shape image, uint64_t file_bytes);
 
 /* Decodes the image once, and makes the tensors of all outputs. Pixels are RGB8 as in
  * PIL's convert('RGB'), unless the preparation asks for other channels. The image is
- * turned if the preparation says so, resized as by Pillow, then centre-cropped. If
+ * turned if preparation->exif is set, resized as by Pillow, then centre-cropped. If
  * there are several outputs, no preparation may set `approximate`, `exif` or
  * `fills_truncated`, or keep channels. After a failure the caller frees the tensors
- * that were made already. -EIO: the image is truncated, corrupt, unsupported or no
- * image; -ESTALE: the image's shape differs from the catalogue's; -ENOMEM. Fault:
- * load.decode. */
+ * that were made already. Errors: -EIO: the image is truncated, corrupt, unsupported or
+ * no image; -ESTALE: the image differs from image->shape; -ENOMEM. Fault that tests
+ * inject: load.decode. */
 must_check int image_decode(struct image_decoder *decoder,
 	const struct encoded_image *image, struct image_output *outputs, size_t n,
 	char message[static IMAGE_MESSAGE]);

@@ -10,10 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The files of src/image share this header: errors, and the codecs, one for each
- * format. */
+/* The files of src/image share this header: errors, and one codec for each format. */
 
-/* Writes the message, of at most IMAGE_MESSAGE bytes, and returns `error`, a negative errno. */
+/* Prints to `message`, which has room for IMAGE_MESSAGE bytes. Returns `error`. */
 int image_fail(char *message, int error, const char *format, ...) printf_like(3, 4);
 
 /* Fails for a file that no codec recognises; the message names the probable format. */
@@ -27,7 +26,7 @@ static inline uint8_t times_of_255(unsigned a, unsigned b)
 }
 
 /* The number of bytes that PIL gives its decoders at once. Whether PIL accepts a damaged
- * file can depend on this number, so our codecs use the same one. */
+ * file can depend on this number, so our codecs use the same number. */
 #define CODEC_READ_SIZE 65536
 
 /* A part of an image: these rows and columns. rows.pad and columns.pad are 0. */
@@ -40,12 +39,11 @@ struct image_part {
 struct codec_input {
 	const uint8_t *data;
 	size_t size;
-	bool keep; /* true: `read` makes pixels of the file's mode; false: of RGB */
+	bool keep; /* true: `read` keeps the file's mode; false: `read` makes RGB */
 	/* if the file is truncated, `read` fills in the missing pixels; only JPEG and
 	 * PNG can do this */
 	bool fill;
-	/* room for IMAGE_MESSAGE bytes, into which a function that fails writes its
-	 * message */
+	/* functions that fail write at most IMAGE_MESSAGE bytes here */
 	char *message;
 	struct buffer *scratch; /* memory for the codec until `close` */
 };
@@ -53,9 +51,9 @@ struct codec_input {
 /*
  * An image format.
  *
- *   Flow: codec_create -> (open -> [scale] -> begin -> read -> codec_close)* -> codec_destroy;
- *         codec_close is called after a failure, too.
- *   Errors: 0 or -errno, with the message written.
+ *   Flow: codec_create -> (open -> [scale] -> begin -> read -> codec_close)* ->
+ *         codec_destroy. codec_close is called after a failure, too.
+ *   Errors: 0 or -errno, with a message in codec_input.message.
  */
 struct codec {
 	const char *name;
@@ -64,8 +62,7 @@ struct codec {
 	const char *magic;
 	size_t magic_bytes;
 	bool (*knows)(const uint8_t *data, size_t size);
-	/* number of bytes from the beginning of a file that suffice for `open`; 0: the
-	 * whole file */
+	/* bytes of the beginning of a file that suffice for `open`; 0: all */
 	size_t head_bytes;
 	bool keeps; /* `read` can keep the mode of the file (codec_input.keep) */
 	/* bytes of the state, which begins as zeros; 0: `create` makes the state */
@@ -97,7 +94,6 @@ void codec_close(const struct codec *codec, void *state);
 void codec_destroy(const struct codec *codec, void *state);
 size_t codec_bytes(const struct codec *codec, const void *state);
 
-/* Returns the codec that recognises the image, or NULL. */
 const struct codec *codec_find(const uint8_t *data, size_t size);
 
 extern const struct codec codec_jpeg;

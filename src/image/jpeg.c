@@ -24,9 +24,9 @@
  * A baseline file may lack its end marker, but not the data of its last row.
  *
  * Columns and rows outside the wanted part are not computed. But libjpeg still reads
- * the whole file, since whether a file is accepted must not depend on the part. libjpeg
- * can't suspend while it skips rows. So if rows or columns are left out, libjpeg gets
- * the whole file at once, and the end of the data is an error.
+ * the whole file, because damage outside the part must be found, too. libjpeg can't
+ * suspend while it skips rows. So if rows or columns are left out, libjpeg gets the
+ * whole file at once, and the end of the data is an error.
  */
 
 /* libjpeg-turbo can skip rows and crop columns since version 2.1.2; earlier versions had
@@ -50,7 +50,7 @@ struct jpeg {
 	struct jpeg_error_mgr errors;
 	struct jpeg_source_mgr source;
 	struct jpeg_progress_mgr progress;
-	/* end of the file; source.bytes_in_buffer may end earlier */
+	/* end of the file; the piece that libjpeg has got may end earlier */
 	const uint8_t *end;
 	size_t skip; /* bytes to skip when libjpeg gets the next piece of the file */
 	/* libjpeg has got the whole file at once, so it must not ask for more data */
@@ -63,12 +63,11 @@ struct jpeg {
 	const uint8_t *begin;
 	bool by_baseline; /* our own decoder has accepted the header */
 	bool fill;	  /* if the file is truncated, missing rows become black */
-	/* libjpeg failed before it decoded a row, and `fill` is set, so all rows become black */
+	/* `fill` is set, and libjpeg has decoded no row: all rows become black */
 	bool failed;
-	/* an error has occurred after which the file is refused even if `fill` is set */
+	/* the file has too many scans: refuse the file even if `fill` is set */
 	bool refused;
-	/* a copy of the rest of the file, with an end marker added; only if `fill` is
-	 * set */
+	/* the rest of the file with an end marker added; NULL: not made */
 	uint8_t *ended;
 	char *message;
 	int error;
@@ -183,7 +182,7 @@ static void read_header(struct jpeg *jpeg)
 	info->out_color_space = info->num_components == 4 ? JCS_CMYK : JCS_RGB;
 }
 
-/* Returns PIXELS_RGB for all but gray: CMYK is converted to RGB. */
+/* Returns PIXELS_RGB for four channels, too, because CMYK is converted to RGB. */
 enum pixel_mode image_jpeg_mode(int components)
 {
 	return components == 1 ? PIXELS_L : PIXELS_RGB;
@@ -232,8 +231,7 @@ static void cmyk_to_rgb(const uint8_t *in, uint32_t width, uint8_t *out)
 	}
 }
 
-/* Chooses a scale of 1/2, 1/4 or 1/8, because libjpeg has no vector code for other
- * scales. */
+/* Chooses a scale of 1/2, 1/4 or 1/8: for other scales libjpeg has no vector code. */
 static struct tensor_shape scale_image(void *state, struct tensor_shape least)
 {
 	struct jpeg *jpeg = state;
@@ -262,9 +260,9 @@ static struct crop_axis widen(struct crop_axis axis, uint32_t length)
 	return (struct crop_axis){.first = first, .length = end - first};
 }
 
-/* Tells whether rows and columns can be skipped: not with several scans or arithmetic
- * coding. libjpeg then keeps all coefficients in memory, and may smooth them across
- * blocks. */
+/* Tells whether libjpeg may skip rows and columns. With several scans or arithmetic
+ * coding libjpeg must not: it keeps all coefficients in memory, and may smooth them
+ * across blocks. */
 static bool can_skip(struct jpeg *jpeg)
 {
 	return !jpeg->info.arith_code && !jpeg_has_multiple_scans(&jpeg->info);
@@ -338,8 +336,8 @@ static bool is_filled(const struct jpeg *jpeg)
 	return jpeg->fill && jpeg->error == -EIO && !jpeg->refused;
 }
 
-/* Begins to decode a file that may be truncated. *part becomes the whole image: libjpeg
- * finds out which rows are missing only if it decodes all rows before these. */
+/* Begins to decode a file that may be truncated. *part becomes the whole image, because
+ * libjpeg must decode all rows to find out which rows are missing. */
 static int begin_filled(struct jpeg *jpeg, struct image_part *part)
 {
 	struct jpeg_decompress_struct *info = &jpeg->info;
@@ -398,8 +396,8 @@ static void read_part(struct jpeg *jpeg, uint8_t *pixels)
 	}
 }
 
-/* Skips the rows below the part, but decodes the last row: libjpeg would not find damage in rows
- * that are skipped at the end. */
+/* Skips the rows below the part, but decodes the last row: libjpeg would not find damage
+ * in rows that are skipped at the end. */
 static void pass_rest(struct jpeg *jpeg)
 {
 	struct jpeg_decompress_struct *info = &jpeg->info;
@@ -415,8 +413,7 @@ static void read_libjpeg(struct jpeg *jpeg, uint8_t *pixels)
 	skip_rows(jpeg, jpeg->part.rows.first);
 	read_part(jpeg, pixels);
 	pass_rest(jpeg);
-	/* All rows are decoded, so it is no error any more if the end of the file is
-	 * missing. */
+	/* All rows are decoded, so a missing end of the file is no error any more. */
 	jpeg->all_visible = false;
 	(void)jpeg_finish_decompress(&jpeg->info);
 }

@@ -11,17 +11,15 @@
 
 /*
  * Gives libjpeg scratch memory for an image, by replacing its table of memory functions.
- * libjpeg allocates about two dozen pieces per image, which are freed together. The
- * memory that the decompressor allocated when it was created stays in libjpeg's own
- * manager.
+ * libjpeg allocates about two dozen pieces per image, which are freed together. Memory
+ * that jpeg_create_decompress has allocated stays in libjpeg's own manager.
  *
  *   Flow: jpeg_create_decompress -> jpeg_memory_attach -> (an image ->
  *         jpeg_memory_reset)* -> jpeg_destroy_decompress -> scratch_free.
  */
 
 struct jpeg_memory {
-	/* the first field, because libjpeg's pointer to the manager is cast to struct
-	 * jpeg_memory */
+	/* first, because libjpeg's pointer to it is cast to struct jpeg_memory */
 	struct jpeg_memory_mgr manager;
 	struct jpeg_memory_mgr *own; /* libjpeg's own manager */
 	struct scratch scratch;

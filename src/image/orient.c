@@ -11,9 +11,9 @@
  * into the processor's cache. */
 #define SQUARE 64
 
-/* Tells where the pixels of the output are in the input. first: offset in the input of
- * the output's first pixel. right, down: steps in the input that lead to the pixel to
- * the right, or below, in the output. All are in bytes. */
+/* Steps through the input, in bytes, in the order of the output. first: offset of the
+ * pixel that becomes the first pixel of the output. right: step to the pixel that comes
+ * next in an output row. down: step to the pixel that comes below in the output. */
 struct steps {
 	ptrdiff_t first;
 	ptrdiff_t right;

@@ -17,11 +17,10 @@ enum sample_axes { AXES_HWC, AXES_CHW };
 struct pixel_type {
 	enum sample_dtype dtype;
 	enum sample_axes axes;
-	/* the type of the array if the sample is an array without pixels; otherwise
-	 * NULL */
+	/* type of an array without pixels; NULL: the sample is an image */
 	const struct array_type *array;
-	/* number of float32 numbers in a record's label; 0: the label is the number of
-	 * a class */
+	/* number of float32 numbers in a label (format = record); 0: the label is the
+	 * number of a class */
 	uint32_t targets;
 };
 

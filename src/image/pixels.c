@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Makes a scale; its numbers are floats, as in torchvision. The channels in it are
- * `first`, `first` + `step` and so on. */
+/* Makes a scale for rows of numbers that belong to the channels `first`, `first` +
+ * `step` and so on, modulo `channels`. The scale has floats, as in torchvision. */
 static struct pixels_scale make_scale(const struct normalize_config *normalize,
 	unsigned first, unsigned step, unsigned channels)
 {
@@ -54,8 +54,7 @@ static void split(const uint8_t *in, size_t width, uint8_t *const out[3])
 	}
 }
 
-/* Works for an identity scale, too: a mean of 0 and a deviation of 1 leave x / 255
- * unchanged. */
+/* Works for an identity scale, too: its mean 0 and deviation 1 have no effect. */
 static void to_float32(
 	const uint8_t *in, size_t n, const struct pixels_scale *scale, float *out)
 {

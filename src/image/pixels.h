@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Mirrors rows of pixels, splits them into planes, and converts them to floats. There is
- * plain C and AVX2 code for this, with the same results. Threads: any; no state. */
+/* Mirrors rows of pixels, splits them into planes, and converts them to floats. Plain C
+ * code and AVX2 code give the same results. Threads: any; no state. */
 
 #define MOST_CHANNELS 4
 
@@ -39,8 +39,7 @@ struct pixels_scale {
  * scale has mean 0 and deviation 1, so that numbers are only divided by 255. */
 struct pixels_scale pixels_scale_row(
 	const struct normalize_config *normalize, unsigned channels);
-/* Returns the scale for rows of the plane of one channel; otherwise like
- * pixels_scale_row. */
+/* Returns the scale for the plane of one channel; otherwise like pixels_scale_row. */
 struct pixels_scale pixels_scale_plane(
 	const struct normalize_config *normalize, unsigned channel);
 
@@ -48,7 +47,7 @@ struct pixels {
 	void (*mirror)(const uint8_t *in, size_t width, uint8_t *out);
 	/* writes the red, green and blue planes of `width` pixels */
 	void (*split)(const uint8_t *in, size_t width, uint8_t *const out[3]);
-	/* writes n numbers, as torchvision's ToTensor and Normalize compute them in float */
+	/* writes n floats, as torchvision's ToTensor and Normalize compute them */
 	void (*to_float32)(const uint8_t *in, size_t n, const struct pixels_scale *scale,
 		float *out);
 	/* writes the numbers of to_float32 as 16-bit floats, rounded to nearest even */
@@ -56,20 +55,20 @@ struct pixels {
 		uint16_t *out);
 };
 
-/* The functions up to pixels_to_float16 take pixels of any mode. Before they normalize,
- * they divide 8-bit numbers by 255 and 16-bit numbers by 65535. They do not divide
- * floats and palette indices. */
+/* Mirrors a row of pixels of any mode. For RGB, struct pixels has a faster function. */
 void pixels_mirror(
 	struct tensor_shape shape, const uint8_t *in, size_t width, uint8_t *out);
 void pixels_take_channel(struct tensor_shape shape, const uint8_t *in, size_t width,
 	size_t channel, uint8_t *out);
+/* Normalizes n numbers of any mode. First divides 8-bit numbers by 255 and 16-bit
+ * numbers by 65535, but does not divide floats and palette indices. */
 void pixels_to_float32(enum pixel_mode mode, const uint8_t *in, size_t n,
 	const struct pixels_scale *scale, float *out);
 void pixels_to_float16(enum pixel_mode mode, const uint8_t *in, size_t n,
 	const struct pixels_scale *scale, uint16_t *out);
 
 extern const struct pixels pixels_plain;
-/* Returns the functions for AVX2, or NULL where the processor lacks it. */
+/* Returns the functions for AVX2, or NULL if the processor lacks AVX2. */
 const struct pixels *pixels_avx2(void);
 const struct pixels *pixels_best(void);
 

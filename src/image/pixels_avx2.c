@@ -11,8 +11,9 @@
 
 #define AVX2 __attribute__((target("avx2,fma,f16c")))
 
-/* a block is a vector: bytes of a block, and number of whole RGB pixels in it */
+/* bytes of a block, which is a vector */
 #define BLOCK 16
+/* number of whole RGB pixels in a block */
 #define BLOCK_PIXELS 5
 #define EIGHT 8 /* numbers computed at once */
 
@@ -85,9 +86,9 @@ AVX2 static void split(const uint8_t *in, size_t width, uint8_t *const out[3])
 
 /* --- numbers ----------------------------------------------------------------------- */
 
-/* Computes x / 255: multiplies by the rounded reciprocal, then corrects the result once
- * by the remainder, which a fused multiply-add computes exactly. All 256 values of x
- * give the correctly rounded quotient. */
+/* Computes x / 255. Multiplies by the rounded reciprocal, then corrects the result by
+ * the remainder, which a fused multiply-add computes exactly. All 256 values of x give
+ * the correctly rounded quotient. */
 AVX2 static inline __m256 divide_by_255(__m256 x)
 {
 	const __m256 reciprocal = _mm256_set1_ps(1.0f / 255.0f);
@@ -96,8 +97,7 @@ AVX2 static inline __m256 divide_by_255(__m256 x)
 	return _mm256_fmadd_ps(remainder, reciprocal, quotient);
 }
 
-/* Scales eight numbers. k: index of the first number's mean and deviation in the tables
- * of `scale`. */
+/* Scales eight numbers. k: index of the first number's mean in the table of `scale`. */
 AVX2 static inline __m256 scale_eight(
 	__m128i bytes, const struct pixels_scale *scale, size_t k)
 {
@@ -160,7 +160,7 @@ AVX2 static void to_float16(
 
 static const struct pixels functions = {mirror, split, to_float32, to_float16};
 
-/* Asks the processor directly, because clang 14 does not know "f16c" as a name. */
+/* Asks the processor directly, because clang 14 does not know the name "f16c". */
 static bool has_f16c(void)
 {
 	unsigned a, b, c, d;
@@ -169,7 +169,7 @@ static bool has_f16c(void)
 
 const struct pixels *pixels_avx2(void)
 {
-	/* no lock is needed, because each thread would compute the same value */
+	/* a lock is not needed, because each thread would compute the same value */
 	static int known;
 	int has = __atomic_load_n(&known, __ATOMIC_RELAXED);
 	if (!has) {

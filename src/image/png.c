@@ -19,8 +19,8 @@
  * Decodes PNG: by libdeflate if the file is regular (png_whole.h), otherwise by libpng.
  * A file is accepted if PIL accepts it. The chunks before the first IDAT need correct
  * checksums. From the first IDAT on checksums are ignored, and the file may end
- * anywhere after the last row. The compressed data may also end properly after an
- * earlier row; the missing rows are then black.
+ * anywhere after the last row. If the compressed data end properly after an earlier
+ * row, the missing rows become black.
  *
  * So this file parses the chunks before the image data. libpng sees only IHDR and the
  * chunks from the first IDAT on. libpng is told that palette indices are gray levels.
@@ -244,9 +244,9 @@ static void copy_file(struct png *png, uint8_t *out, size_t bytes)
 	png->next += bytes;
 }
 
-/* Reads the length and the name of a chunk. If the file ends within the chunk, reduces
- * the length to the bytes that exist: these may be enough for all rows, but libpng fails
- * if it can't read a whole chunk. */
+/* Reads the length and the name of a chunk. libpng fails if it can't read a whole chunk.
+ * So in a file that ends within the chunk, the length is reduced to the existing bytes,
+ * which may be enough for all rows. */
 static void read_chunk_header(struct png *png, uint8_t *out)
 {
 	copy_file(png, out, CHUNK_HEADER);
@@ -418,8 +418,7 @@ static void convert_early_end(struct png *png, uint8_t *pixels)
 		convert_row(png, png->rows.data, pixels + y * stride);
 }
 
-/* Decodes a regular file by libdeflate. Returns false if libpng has to decode the
- * image. */
+/* Decodes a regular file by libdeflate. Returns false if libpng must decode it. */
 static bool read_whole(struct png *png, uint8_t *pixels)
 {
 	const struct header *header = &png->header;
@@ -463,7 +462,7 @@ static int read_image(void *state, uint8_t *pixels)
 		convert_early_end(png, pixels);
 		return 0;
 	}
-	/* All rows are there. So if libpng has failed, this is no error. */
+	/* All rows were read, so a failure of libpng does not matter. */
 	png->message[0] = '\0';
 	convert_rest(png, pixels);
 	return 0;

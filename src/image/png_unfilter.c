@@ -109,8 +109,7 @@ static inline void sub_pixels(unsigned pixel, uint8_t *row, size_t n)
 	}
 }
 
-/* _mm_avg_epu8 rounds up, and PNG rounds down. So 1 is subtracted if left + above is
- * odd. */
+/* _mm_avg_epu8 rounds up, PNG rounds down: 1 is subtracted if left + above is odd. */
 static inline void average_pixels(
 	unsigned pixel, uint8_t *row, const uint8_t *above, size_t n)
 {
@@ -126,8 +125,8 @@ static inline void average_pixels(
 }
 
 /* The Paeth predictor is one of the pixels a (left), b (above) and c (above left): the
- * one nearest to p = a + b - c. The distances are p - a = b - c, p - b = a - c, and p -
- * c, the sum of these two. */
+ * pixel nearest to p = a + b - c. The distances are p - a = b - c, p - b = a - c, and p
+ * - c = (b - c) + (a - c). */
 static inline void paeth_pixels(
 	unsigned pixel, uint8_t *row, const uint8_t *above, size_t n)
 {
@@ -147,8 +146,7 @@ static inline void paeth_pixels(
 	}
 }
 
-/* Undoes a filter. Always inlined, so that the compiler makes a loop for each constant
- * `pixel`. */
+/* Undoes a filter. Inlined, so that each constant `pixel` gets its own loop. */
 static bool undo(unsigned filter, unsigned pixel, uint8_t *row, const uint8_t *above,
 	size_t n) __attribute__((always_inline));
 static inline bool undo(

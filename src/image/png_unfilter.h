@@ -16,5 +16,5 @@ typedef bool png_unfilter(unsigned filter, unsigned pixel_bytes, uint8_t *row,
 	const uint8_t *above, size_t n);
 
 png_unfilter png_unfilter_plain;
-/* the same in vector code (SSE2), if the build has SSE2 */
+/* does the same in vector code, if the build has SSE2 */
 png_unfilter png_unfilter_vector;

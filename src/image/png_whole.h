@@ -38,19 +38,19 @@ struct png_whole_image {
 	unsigned pixel_bytes; /* 1, 2, 3 or 4 */
 };
 
-/* plain: uses only portable code. Returns NULL if there is no memory, or if this build
- * has no libdeflate. */
+/* Returns NULL if there is no memory, or if this build has no libdeflate. plain: use
+ * only portable code. */
 struct png_whole *png_whole_new(bool plain);
 void png_whole_free(struct png_whole *whole); /* `whole` may be NULL */
 
-/* first: the length field of the first IDAT chunk; end: the end of the file. *ret: the
- * first row. A row has width * pixel_bytes bytes; the next row begins
- * png_whole_stride(image) bytes after its beginning. Returns false if the file is not
- * regular, or there is no memory. */
+/* Decodes the rows from `first`, the length field of the first IDAT chunk, to `end`, the
+ * end of the file. Sets *ret to the first row. Rows have width * pixel_bytes bytes, and
+ * begin png_whole_stride(image) bytes apart. Returns false if the file is not regular,
+ * or there is no memory. */
 bool png_whole_read(struct png_whole *whole, const struct png_whole_image *image,
 	const uint8_t *first, const uint8_t *end, const uint8_t **ret);
 size_t png_whole_stride(const struct png_whole_image *image);
 
-/* Frees each buffer that is so large that only a large image needs it. */
+/* Frees large buffers, which only exceptionally large images need. */
 void png_whole_trim(struct png_whole *whole);
 size_t png_whole_bytes(const struct png_whole *whole);

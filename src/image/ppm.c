@@ -41,7 +41,7 @@ static void skip_comment(struct ppm *ppm)
 	}
 }
 
-/* Reads a number, and one space after it. Skips comments, and spaces before the number. */
+/* Reads a number, and one space after the number. Skips comments and leading spaces. */
 static int read_number(struct ppm *ppm, uint32_t *ret)
 {
 	uint64_t number = 0;
@@ -98,8 +98,8 @@ static int open_image(
 	return err;
 }
 
-/* Scales a number to 16 bits if the file has more than 8 bits per number, and either is
- * gray or has its channels kept. Otherwise scales it to 8 bits. */
+/* Scales a number to 16 bits if the file has more than 8 bits per number, and is gray or
+ * keeps its channels. Otherwise scales the number to 8 bits. */
 static unsigned scaled(const struct ppm *ppm, uint32_t value)
 {
 	bool wide = ppm->most > 255 && (ppm->keep || ppm->kind == '5');

@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Reads the segments up to the first scan as PIL does. Exception: the entries of an EXIF
- * directory, which PIL searches for the resolution, are not read. */
+/* Reads the segments up to the first scan as PIL does. Exception: PIL searches the EXIF
+ * directory for the resolution, but this code does not read the directory. */
 
 enum { TABLES = 0xdb, APP0 = 0xe0, APP1, APP2, APP13 = 0xed, APP14, SCAN = 0xda };
 
@@ -22,8 +22,8 @@ struct segments {
 	bool has_exif;
 	bool exif_bad;
 	/* describes the part of an ICC profile that PIL sorts first: twice the part's
-	 * number, plus 1 if bytes follow the number; -1: the part has no number;
-	 * NO_PROFILE: there is no profile */
+	 * number, plus 1 if bytes follow the number. -1: the part has no number.
+	 * NO_PROFILE: the file has no profile. */
 	int first_profile;
 };
 
@@ -51,8 +51,8 @@ static int check_jfif(struct segments *segments, const uint8_t *data, size_t siz
 	return 0;
 }
 
-/* Tells whether PIL refuses the TIFF header of EXIF data. PIL does not refuse, but
- * ignores, EXIF data without a header. */
+/* Tells whether PIL refuses the TIFF header of EXIF data. PIL ignores EXIF data without
+ * a header. */
 static bool tiff_header_bad(const uint8_t *data, size_t size)
 {
 	static const char headers[][4] = {"MM\0*", "II*\0", "MM*\0", "II\0*", "MM\0+"};

@@ -11,8 +11,8 @@
 
 #include <zlib.h>
 
-/* Reads the chunks up to the image data as PIL does. Exception: in a file without IDAT
- * PIL reads the frames of the animation. */
+/* Reads the chunks up to the image data as PIL does. Exception: in a file without IDAT,
+ * PIL also reads the frames of the animation. */
 
 /* PIL refuses a profile or a text that inflates to more bytes. */
 #define MAX_INFLATED ((size_t)1 << 20)
@@ -77,12 +77,12 @@ static bool international_text_bad(const uint8_t *data, size_t size)
 }
 
 struct chunks {
-	const uint8_t *header;	  /* the data of IHDR, or NULL */
-	int64_t animation_number; /* sequence number of the last fcTL; -1: none */
+	const uint8_t *header;	  /* data of the IHDR chunk, or NULL */
+	int64_t animation_number; /* number of the last fcTL chunk; -1: none */
 };
 
-/* Tells whether PIL refuses tRNS, the transparent colour. It has one number of two bytes
- * for gray, three such numbers for RGB. */
+/* Tells whether PIL refuses tRNS, the transparent colour. For gray, tRNS has one number
+ * of two bytes, for RGB three numbers. */
 static bool transparency_bad(const struct chunks *chunks, size_t size)
 {
 	if (!chunks->header)
@@ -125,8 +125,7 @@ static bool chunk_bad(struct chunks *chunks, const uint8_t *chunk, size_t size)
 	       (is_chunk(chunk, "fdAT") && size < 4);
 }
 
-/* Accepts a truncated chunk: whether PIL accepts the file is then decided by the
- * codec. */
+/* Accepts a truncated chunk. The codec decides whether PIL would accept the file. */
 int preamble_check_png(char *message, const uint8_t *data, size_t size)
 {
 	struct chunks chunks = {.animation_number = -1};

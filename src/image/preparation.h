@@ -6,7 +6,8 @@
 #include "image/array.h"
 #include "image/resample.h"
 
-/* An array that a program makes from a sample. Arrays with equal identities are interchangeable. */
+/* An array that a program makes from a sample. Arrays with equal identities are
+ * interchangeable. */
 struct prepared_array {
 	const char *name; /* NAME of the section [preparation NAME] */
 	unsigned number;  /* index among the daemon's preparation programs */
@@ -25,18 +26,20 @@ enum preparation_channels {
 };
 
 /*
- * A preparation: how a sample becomes the tensor that is cached. It is a job's [tensor]
- * section, normalised, without the format. Jobs with equal preparations share tensors.
+ * A preparation: how a sample becomes the tensor that is cached. It has those options of
+ * a job's [tensor] section that affect the tensor. Jobs with equal preparations share
+ * tensors.
  *
  *   resize_short         length of the shorter side; the longer side is computed, and
  *                        truncated, as in torchvision.transforms.Resize(int)
  *   resize_long          length of the longer side; the shorter side is computed, and
  *                        rounded, as in ultralytics' LetterBox
  *   resize_width/height  the size after the resize
- *   crop                 torchvision's CenterCrop (fill where the image is smaller)
+ *   crop                 torchvision's CenterCrop; where the image is smaller, added
+ *                        pixels have the colour `fill`
  *   pad_width/height     size to which the image is extended, equally on opposite sides,
  *                        by pixels in the colour `fill`
- *   pad_square           the same, to a square with the longer side of the image
+ *   pad_square           like pad_width/height, to a square of the image's longer side
  *
  * A zero means "not configured". At most one of the three kinds of resize is configured.
  */
@@ -69,7 +72,7 @@ struct preparation {
 	const struct tensor_sections *sections;
 };
 
-/* Returns the name that inis use for the filter. */
+/* Returns the filter's name in configuration files. */
 const char *resample_filter_name(enum resample_filter filter);
 
 bool preparation_equal(const struct preparation *a, const struct preparation *b);
@@ -96,15 +99,15 @@ enum pixel_mode preparation_mode(
 struct tensor_shape preparation_output(
 	const struct preparation *preparation, struct tensor_shape image);
 
-/* Tells which rows and columns of the resized image are in the output. These begin at
- * row ret_rows->pad and column ret_columns->pad of the output. The pixels around them
- * get the fill colour. */
+/* Tells which part of the resized image is in the output. In the output this part begins
+ * at row ret_rows->pad and column ret_columns->pad, and the pixels around it get the
+ * fill colour. */
 void preparation_window(const struct preparation *preparation,
 	struct tensor_shape resized, struct crop_axis *ret_rows,
 	struct crop_axis *ret_columns);
 
-/* Returns the bytes of the tensor. file_bytes: size of the source file, used only with
- * `encoded`. */
+/* Returns the bytes of the tensor. file_bytes: size of the source file, used only if
+ * preparation->encoded is set. */
 uint64_t preparation_bytes(const struct preparation *preparation,
 	struct tensor_shape image, uint64_t file_bytes);
 

@@ -12,8 +12,7 @@
  * picks pixels instead. */
 
 #define N_KERNELS 64
-/* Tables of weights with more bytes are freed after use, because only huge images need
- * them. */
+/* Larger tables of weights are freed after use, because only huge images need them. */
 #define KEEP_KERNEL_BYTES ((size_t)256 << 10)
 
 struct resampler {
@@ -112,7 +111,7 @@ size_t resampler_bytes(const struct resampler *resampler)
 }
 
 /* Returns the table of weights for these sizes, or NULL if there is no memory. A new
- * table replaces the least recently used one, so a table stays valid during N_KERNELS -
+ * table replaces the least recently used one. So a table stays valid during N_KERNELS -
  * 1 further calls. */
 static const struct kernel *get_kernel(struct resampler *resampler,
 	const struct resample_window *window, uint32_t in, uint32_t out)

@@ -15,9 +15,10 @@
  * 16-bit numbers are resized as in Pillow's mode I, limited to 0 to 65535, each channel
  * separately.
  *
- *   Flow: resample_source tells which part of the image a window of the result depends on;
- *         resampler_run computes the window from that part, and nothing else.
- *   Owns: the weights of recent sizes, and memory for the rows between the passes.
+ *   Flow: resample_source tells on which part of the image a window of the result
+ *         depends. resampler_run computes the window from this part only.
+ *   Owns: the weights of recent sizes, and memory for rows between the horizontal and the
+ *         vertical pass.
  *   Threads: a resampler is used by one thread at a time.
  */
 
@@ -48,14 +49,14 @@ struct crop_axis crop_axis(uint32_t image, uint32_t crop);
 struct resample_window {
 	enum resample_filter filter;
 	struct tensor_shape image;
-	/* size after the resize; size.mode: the mode before and after it */
+	/* size after the resize; size.mode: the mode of the image and of the result */
 	struct tensor_shape size;
 	struct crop_axis rows;
 	struct crop_axis columns;
 };
 
-/* Works on one axis of `image` pixels, which is resized to `size` pixels. Returns the
- * part of the axis on which the part `window` of the resized axis depends. */
+/* An axis of `image` pixels is resized to `size` pixels. Returns the part of the image's
+ * axis from which the part `window` of the resized axis is computed. */
 struct crop_axis resample_source(enum resample_filter filter, uint32_t image,
 	uint32_t size, struct crop_axis window);
 
@@ -63,9 +64,9 @@ struct crop_axis resample_source(enum resample_filter filter, uint32_t image,
  * the result depends. */
 uint64_t resample_most_taps(enum resample_filter filter, uint32_t image, uint32_t size);
 
-/* Returns the bytes of a pixel in the memory between the horizontal and the vertical pass. */
+/* Returns the bytes of a pixel between the horizontal and the vertical pass. */
 size_t resample_middle_bytes(enum pixel_mode mode);
-#define ROW_ALIGNMENT 64 /* alignment of rows in this memory, in bytes */
+#define ROW_ALIGNMENT 64 /* bytes to which rows between the passes are aligned */
 
 struct resampler;
 

@@ -101,8 +101,8 @@ inline_avx2 __m256i pixel_at(const struct kernel *kernel, size_t x, uint32_t gro
 		rows->in[1] + from);
 }
 
-/* Computes the last pixels of two rows, fewer than 2 * STEP, one by one, because a store
- * of STEP pixels writes 16 bytes, which could go beyond the end of the row. */
+/* Computes the last pixels of two rows, fewer than 2 * STEP, one by one. A store of STEP
+ * pixels writes 16 bytes, so it could write beyond the end of the row. */
 avx2 static void finish_rows(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t done, const struct two_rows *rows)
 {
@@ -118,8 +118,8 @@ avx2 static void finish_rows(const struct kernel *kernel, struct crop_axis colum
 	}
 }
 
-/* Computes two rows. groups: number of groups of taps per pixel. If this is 1, the
- * caller passes the constant 1, so that the compiler makes a faster copy of this
+/* Computes two rows. groups: number of groups of taps per pixel; a caller with one
+ * group passes the constant 1, so that the compiler makes a faster copy of this
  * function. Each store writes 16 bytes, of which 12 are pixels; the next store
  * overwrites the last 4. */
 inline_avx2 void compute_rows(const struct kernel *kernel, struct crop_axis columns,
@@ -177,7 +177,7 @@ void resample_horizontal_avx2(const struct kernel *kernel, struct crop_axis colu
 }
 
 /* Computes a gray pixel. `pairs` has the low parts of two weights, then the high parts
- * of the same weights, so `order` takes each pair of pixels twice. */
+ * of these weights. So `order` repeats each pair of pixels. */
 inline_avx2 int32_t gray_pixel(
 	const struct weight_pair *pairs, uint32_t groups, const uint8_t *in)
 {
@@ -225,8 +225,8 @@ inline_avx2 void column(const struct weight_pair *pairs, uint32_t count,
 	__m256i low_a = _mm256_set1_epi32(HALF), low_b = low_a;
 	__m256i high_a = _mm256_setzero_si256(), high_b = high_a;
 	for (uint32_t i = 0; i < count; i += 2, pairs++, in += 2 * stride) {
-		/* If there is no next row, `in` is loaded twice. The second weight is
-		 * then 0. */
+		/* The last row may have no next row; it is loaded twice, and the second
+		 * weight is 0. */
 		const uint8_t *next = i + 1 < count ? in + stride : in;
 		__m128i row = _mm_loadu_si128((const __m128i *)in);
 		__m128i below = _mm_loadu_si128((const __m128i *)next);

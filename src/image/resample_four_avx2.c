@@ -63,9 +63,8 @@ avx2 static void output_row(const struct kernel *kernel, struct crop_axis column
 	}
 }
 
-/* Computes the last rows in plain C if the vector code would read beyond the memory of
- * the image. (Vector code also loads the pixels for the zero weights at the end of a
- * group.) */
+/* Computes the last rows in plain C if vector code would read beyond the memory of the
+ * image. (Vector code also loads pixels for the zero weights that fill up a group.) */
 void resample_horizontal_four_avx2(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride)
 {

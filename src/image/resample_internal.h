@@ -30,8 +30,8 @@ struct taps {
 	uint32_t count;
 };
 
-/* The low parts of two neighbouring weights, and their high parts. Bits 0 to 15 of each field
- * belong to the first weight, bits 16 to 31 to the second. */
+/* The low parts of two neighbouring weights, and their high parts. In each field, bits 0
+ * to 15 belong to the first weight, bits 16 to 31 to the second weight. */
 struct weight_pair {
 	uint32_t low;
 	uint32_t high;
@@ -93,14 +93,14 @@ struct passes {
 void resample_wide(const struct resample_window *window, const struct passes *passes,
 	const struct rows *in, double *middle, uint8_t *out, size_t stride);
 
-/* alpha_multiply follows Pillow's convert("RGBa") and convert("La"); alpha_divide
- * follows the conversions back. channels: 2 or 4 channels of 8 bits, the last of which
- * is alpha. */
+/* Multiplies colours by alpha like Pillow's convert("RGBa") and convert("La"). Pixels
+ * have 2 or 4 channels of 8 bits. The last channel is alpha. */
 void alpha_multiply(const uint8_t *in, size_t pixels, size_t channels, uint8_t *out);
+/* Divides colours by alpha again, like Pillow's conversions back. */
 void alpha_divide(uint8_t *pixel, size_t pixels, size_t channels);
 
 horizontal_pass resample_horizontal_plain;
-horizontal_pass resample_horizontal_two_plain; /* for two channels */
+horizontal_pass resample_horizontal_two_plain; /* makes rows of two channels */
 horizontal_pass resample_horizontal_four_plain;
 horizontal_pass resample_horizontal_gray_plain;
 vertical_pass resample_vertical_plain;

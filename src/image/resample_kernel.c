@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Computes weights with Pillow's arithmetic, order and constants, so that each bit is equal. */
+/* Computes weights with Pillow's arithmetic, order and constants, so that all bits are
+ * equal. */
 
 static double triangle(double x)
 {
@@ -184,7 +185,7 @@ static int reserve(struct kernel *kernel, size_t bytes)
 	return 0;
 }
 
-/* Returns the weights per output pixel; 0 for FILTER_NEAREST. */
+/* Returns the number of weights per output pixel. FILTER_NEAREST has no weights. */
 static size_t kernel_width(enum resample_filter filter, uint32_t in, uint32_t out)
 {
 	size_t most = 1;

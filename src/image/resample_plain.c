@@ -3,7 +3,7 @@
 
 #include "image/resample_internal.h"
 
-/* The passes of the resampler in portable C. Tests compare the vector code with them. */
+/* The passes of the resampler in portable C. Tests compare the vector code with it. */
 
 #define LANES 16 /* bytes that the vertical pass computes at once */
 
@@ -98,7 +98,7 @@ void resample_horizontal_four_plain(const struct kernel *kernel, struct crop_axi
 			out + y * stride);
 }
 
-/* Computes LANES neighbouring bytes of an output row, in a loop that compilers vectorise. */
+/* Computes LANES bytes of an output row in a loop that compilers vectorise. */
 static void lanes(const int32_t *weights, uint32_t count, const uint8_t *in,
 	size_t stride, uint8_t *out)
 {

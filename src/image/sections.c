@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* List of all results of sections_keep. New ones are added at its head, and none is
- * removed. */
+/* List of all results of sections_keep. New results are added at its head. No result is
+ * ever removed. */
 static _Atomic(const struct tensor_sections *) kept;
 
 static const struct tensor_sections *find_kept(

@@ -17,8 +17,8 @@
  * an image and its mask. The tensor of an "encoded" preparation has the bytes of the
  * source file, and its height and width are 0.
  *
- *   Owns: its bytes, and the file that they lie in, until each holder has called tensor_free.
- *   Threads: immutable once published.
+ *   Owns: its bytes, and the file with these, until the last holder calls tensor_free.
+ *   Threads: any. A tensor no longer changes when other threads can reach it.
  */
 
 /* Pillow's modes of pixels, and modes of 16 bits that Pillow lacks. */
@@ -39,7 +39,7 @@ enum pixel_mode {
 struct pixel_mode_info {
 	const char *name; /* name in messages */
 	uint8_t channels;
-	uint8_t bytes; /* bytes of a number: 1 or 2 for an unsigned integer, 4 for a float */
+	uint8_t bytes; /* bytes of a number: 1 or 2 (unsigned integers), 4 (floats) */
 	bool alpha;    /* the last channel is alpha */
 };
 extern const struct pixel_mode_info pixel_modes[N_PIXEL_MODES];
@@ -78,19 +78,18 @@ struct tensor {
 	uint8_t *data;
 	/* the file in memory with the tensor's bytes, which the kernel can read */
 	struct backing file;
-	/* the bytes that precede the tensor in this file, such as the header of a PPM */
+	/* the bytes that precede the tensor in `file`, such as the header of a PPM */
 	const uint8_t *head;
 	size_t head_bytes;
 	/* shape of the second image of a pair, which begins at data + second_at; zeros:
-	 * the tensor is of no pair */
+	 * the tensor has no second image */
 	struct tensor_shape second;
 	uint64_t second_at;
 	uint32_t made_for; /* the job that first requested the tensor; 0: not known */
-	atomic_uint holds; /* number of holders; the last one frees the tensor */
+	atomic_uint holds; /* number of holders; the last holder frees the tensor */
 };
 
-/* Returns the bytes of all images, or UINT64_MAX if the number does not fit into 64
- * bits. */
+/* Returns the bytes of all images, or UINT64_MAX if 64 bits do not suffice. */
 uint64_t tensor_shape_bytes(struct tensor_shape shape);
 
 #define TENSOR_SECOND_ALIGN 16
@@ -103,13 +102,13 @@ static inline uint64_t tensor_second_at(uint64_t first_bytes)
  * not outlive `tensor`. */
 void tensor_view(const struct tensor *tensor, bool second, struct tensor *ret);
 
-/* Returns NULL if there is no memory. */
 struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes);
-/* Takes over the tensor, and returns a copy whose bytes are in a file in memory, after
- * `head`: the kernel can then serve reads. If no file can be made, returns the tensor
- * itself, unchanged. */
+/* Copies `head` and the tensor to a file in memory, so that the kernel can serve reads.
+ * Frees the tensor, and returns the copy. If no file can be made, returns the unchanged
+ * tensor itself. */
 struct tensor *tensor_to_file(struct tensor *tensor, struct backings *backings,
 	const uint8_t *head, size_t head_bytes);
 struct tensor *tensor_hold(struct tensor *tensor);
-/* Drops a holder; the last one frees the tensor. tensor may be NULL. */
+/* Ends the use by one holder. The last holder's call frees the tensor. `tensor` may be
+ * NULL. */
 void tensor_free(struct tensor *tensor);

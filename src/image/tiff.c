@@ -10,9 +10,9 @@
 #include <string.h>
 #include <tiffio.h>
 
-/* Decodes TIFF by libtiff. As in Pillow, 1 to 16 bits of gray, palettes, RGB and CMYK
+/* Decodes TIFF by libtiff. As in Pillow, gray of 1 to 16 bits, palettes, RGB and CMYK
  * become RGB, alpha is dropped, and the orientation is applied. If channels are kept,
- * all kinds but CMYK and YCbCr stay unchanged, and floats are supported, too. */
+ * only CMYK and YCbCr become RGB, and floats are supported, too. */
 
 #define MOST_CHANNELS 6
 #define MOST_TILE ((tmsize_t)256 << 20)
@@ -211,7 +211,7 @@ static int open_image(
 
 /* --- pixels ------------------------------------------------------------------------------- */
 
-/* Returns number i of a row. Of a number of 16 bits, returns the upper 8 bits. */
+/* Returns number i of a row. If numbers have 16 bits, returns the upper 8 bits. */
 static unsigned sample(const struct tiff *tiff, const uint8_t *row, size_t i)
 {
 	unsigned shift;

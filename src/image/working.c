@@ -4,13 +4,12 @@
 #include "image/image.h"
 #include "image/resample.h"
 
-/* The largest side that a JPEG can have. */
 #define JPEG_SIDE 65535
 /* Largest side, in pixels, of the blocks (MCUs) of a JPEG. */
 #define JPEG_BLOCK 32
 
-/* Returns the largest number of bytes that any codec holds for such an image: 8 per
- * pixel. JPEG holds all coefficients of a progressive file, PNG all rows of an
+/* Returns the largest number of bytes that any codec holds for an image of this size: 8
+ * per pixel. JPEG holds all coefficients of a progressive file, PNG all rows of an
  * interlaced file with four channels of 16 bits. */
 static uint64_t codec_bytes(struct tensor_shape image)
 {

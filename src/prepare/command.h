@@ -9,8 +9,9 @@
 #include <sys/types.h>
 
 /*
- * The command of a [preparation NAME]: words, user, environment, and a hash that identifies the
- * arrays that the command makes. It does not change after command_new.
+ * The command of a section [preparation NAME] of the configuration: words, user,
+ * environment, and a hash that identifies the arrays that the command makes. A struct
+ * command does not change after command_new.
  *
  *   Threads: any.   Errors: -errno, with a message.
  */
@@ -22,8 +23,8 @@ struct command {
 	char *text;
 	char *words[COMMAND_MOST_WORDS + 1]; /* pointers into `text`, then NULL */
 	unsigned n;
-	/* stat() of each word that is the path of a file, when the file was hashed;
-	 * zeros for other words */
+	/* stat() of each word that is the path of a file, taken when the file was
+	 * hashed; zeros for other words */
 	struct stat files[COMMAND_MOST_WORDS];
 	char *environment[10];
 	bool changes_user;

@@ -21,9 +21,9 @@
  *     array NUMBER BYTES\n NumPy file                  the process answers with an array,
  *     error NUMBER BYTES\n text                        or with an error
  *
- * NUMBER grows by one with each sample, so that the daemon recognises a late answer. The process
- * may read slowly, and may write to its standard error at any time, so the daemon waits for all
- * three descriptors together.
+ * NUMBER grows by one with each sample, so that the daemon recognises a late answer. The
+ * process may read slowly, and may write to its standard error at any time. So the
+ * daemon waits for all three descriptors together.
  */
 
 #define READY "joaderfs-prepare 1\n"
@@ -37,7 +37,7 @@ struct exchange {
 	struct iovec unsent[3];
 	int n_unsent;
 	uint8_t buffer[LINE_BYTES + ARRAY_MOST_HEAD];
-	/* have: number of bytes in the buffer; used: how many of these were parsed */
+	/* have: number of bytes in the buffer. used: number of bytes already parsed. */
 	size_t have, used;
 	char *message;
 };
@@ -95,7 +95,8 @@ static void describe_end(const struct process *process, char *ret, size_t size)
 		snprintf(ret, size, "was ended by signal %d", info.si_status);
 }
 
-/* Writes the exit status and the last line of standard error to exchange->message. */
+/* Reports that the process has ended: writes the exit status and the last line of
+ * standard error to exchange->message. Returns -EPIPE. */
 static int has_ended(const struct exchange *exchange)
 {
 	struct process *process = exchange->process;
@@ -159,8 +160,8 @@ static int await_answer(struct exchange *exchange)
 	}
 }
 
-/* Waits for bytes of the process, and reads at least one of them. *ret: the number of
- * bytes read. */
+/* Waits for bytes of the process, and reads at least one byte. Sets *ret to the number
+ * of bytes read. */
 static int receive(struct exchange *exchange, void *to, size_t most, size_t *ret)
 {
 	for (;;) {

@@ -11,15 +11,15 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Least time limit for a program to start and load its files. */
+/* Programs have at least this much time to start and to load their files. */
 #define START_NS UINT64_C(60000000000)
 #define TRIES 2
 #define FIRST_PAUSE_NS UINT64_C(100000000)
 #define MOST_PAUSE_NS UINT64_C(5000000000)
 
-/* A slot can hold one process of a program; there is none if `runs` is false. Only the
- * thread that has taken the slot uses the process. Exception: programs_stop, which holds
- * the lock, may kill the process. */
+/* A slot has room for one process of a program. If `runs` is false, the slot is empty.
+ * Only the thread that has taken the slot uses the process. Exception: programs_stop may
+ * kill the process while it holds programs.lock. */
 struct slot {
 	struct process process;
 	bool taken;
@@ -154,8 +154,8 @@ unsigned programs_processes(const struct programs *programs, size_t n)
 
 /* --- slots ------------------------------------------------------------------------------ */
 
-/* Returns a free slot, if possible one with a running process, or NULL if all slots are
- * taken. */
+/* Returns a slot that no thread has taken, if possible a slot with a running process.
+ * Returns NULL if all slots are taken. */
 static struct slot *free_slot_locked(
 	const struct programs *programs, const struct program *program)
 {
@@ -284,8 +284,8 @@ static void count_failure(struct programs *programs, struct program *program, bo
 	program->failures = failed ? program->failures + 1 : 0;
 }
 
-/* Passes the sample to the slot's process, which is started if there is none. Returns
- * -EBADMSG if the program refused the sample. */
+/* Passes the sample to the slot's process. Starts a process if the slot has none.
+ * Returns -EBADMSG if the program refused the sample. */
 static int try_once(struct programs *programs, struct program *program, struct slot *slot,
 	const struct program_sample *sample, uint8_t *tensor, char *message)
 {

@@ -17,7 +17,7 @@
  *         invalid answer is killed, and another process gets the sample. If the second
  *         process fails, too, the call fails. programs_stop ends the processes; running
  *         calls fail.
- *   Owns: the processes, and the descriptions of arrays to which jobs have pointers.
+ *   Owns: the processes, and the descriptions of their arrays. Jobs point to these.
  *   Threads: any.   Errors: 0 or -errno, with a message that names the cause.
  *   Trust: a process runs as an ordinary user, without network, without a way to gain
  *         rights, with only three descriptors, and with limits of memory and time
@@ -26,8 +26,8 @@
 
 struct programs;
 
-/* Logs a message for each command that can't be run. stops: such a command makes
- * programs_new fail; otherwise the message is a warning. */
+/* Logs a message for each command that can't be run. If `stops` is true, programs_new
+ * then fails. Otherwise the message is only a warning. */
 must_check int programs_new(
 	const struct daemon_config *config, bool stops, struct programs **ret);
 void programs_stop(struct programs *programs);

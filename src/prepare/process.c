@@ -22,15 +22,15 @@
 
 /* Starts processes. fork() would copy the page tables of the daemon, whose cache may be
  * large. So the child shares the daemon's memory (CLONE_VM, CLONE_VFORK) until it
- * executes the program. It makes system calls directly, because setuid() and similar
- * functions of libc would act on all threads of the daemon. */
+ * executes the program. The child makes system calls directly, because setuid() and
+ * similar functions of libc would act on all threads of the daemon. */
 
 struct child {
 	const struct command *command;
 	int in, out, err;
 	/* filter_sockets has succeeded */
 	bool filtered;
-	/* the step of the start that failed, for the message; NULL: none failed */
+	/* the step of the start that failed, for the message; NULL: no step failed */
 	const char *step;
 	int error;
 	sigset_t mask; /* signal mask of the program */

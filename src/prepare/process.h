@@ -9,9 +9,10 @@
 /*
  * One process of a program, and the exchange of messages with it.
  *
- *   Flow: process_start -> (process_ask)* -> process_end. After any error except -EBADMSG the
- *         caller must end the process.
- *   Threads: one at a time; any thread may call process_kill between process_start and process_end.
+ *   Flow: process_start -> process_await_ready -> (process_ask)* -> process_end. After
+ *         any error except -EBADMSG the caller must end the process.
+ *   Threads: one at a time. Exception: between process_start and process_end any thread
+ *         may call process_kill.
  */
 
 struct process {
@@ -29,22 +30,21 @@ struct process {
  * network namespace, or filter_sockets has succeeded. */
 must_check int process_start(const struct command *command, struct process *ret,
 	bool *ret_isolated, char message[static COMMAND_MESSAGE]);
-/* Kills the process. A thread that waits for an answer then sees that the process has
- * ended. */
+/* Kills the process. A thread that waits for an answer then learns of the end. */
 void process_kill(const struct process *process);
 void process_end(struct process *process);
 
 /* Tells whether the process runs and has sent nothing since its last answer. */
 bool process_is_good(struct process *process);
 
-/* Waits for the line "joaderfs-prepare 1". -ETIMEDOUT: the line did not come within
- * timeout_ns; -EPIPE: the process has ended; -EPROTO: the process has sent something
- * else. */
+/* Waits for the line "joaderfs-prepare 1". Errors: -ETIMEDOUT: the line did not come
+ * within timeout_ns; -EPIPE: the process has ended; -EPROTO: the process has sent
+ * another line. */
 must_check int process_await_ready(
 	struct process *process, uint64_t timeout_ns, char message[static IMAGE_MESSAGE]);
 /* Sends a sample, and receives the array into `tensor`, whose size follows from `type`.
- * Errors: those of process_await_ready. -EBADMSG: the program refused the sample for the
- * reason in `message`; the process can be used again. */
+ * Returns -EBADMSG if the program refused the sample for the reason in `message`; the
+ * process can then be used again. Other errors are those of process_await_ready. */
 must_check int process_ask(struct process *process, const struct program_sample *sample,
 	const struct array_type *type, uint64_t timeout_ns, uint8_t *tensor,
 	char message[static IMAGE_MESSAGE]);

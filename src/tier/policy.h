@@ -11,20 +11,20 @@
 #include <stdint.h>
 
 /*
- * Decides which samples a tier keeps, and which ones it removes to make room for a new one.
+ * Decides which samples a tier keeps, and which samples make room for a new sample.
  *
  * The caller tells the worth of a sample:
  *
  *     0      no job that is being read has the sample
- *     1      jobs that are being read have it, but no running epoch still needs it
- *     1 + n  n running epochs still need it
+ *     1      such a job has the sample, but no running epoch has yet to read it
+ *     1 + n  n running epochs have yet to read the sample
  *
- * A new sample takes free room, or the room of samples that are worth less, the least
- * worth first. So a sample that a job has just read (worth 1) replaces neither one that
- * the job has yet to read (worth 2), nor another one that it has read (worth 1). LRU
- * would replace both, and would get almost no hits if epochs are in random order. Here
- * the samples that first fill the tier stay, and a single job finds them in each later
- * epoch.
+ * A new sample takes free room, or replaces samples that are worth less, beginning with
+ * the sample of least worth. So a sample that a job has just read (worth 1) does not
+ * replace a sample that the job has yet to read (worth 2), or has read earlier (worth
+ * 1). LRU would replace both, and would get almost no hits if epochs are in random
+ * order. With this policy the samples that first fill the tier stay, and a single job
+ * finds these samples in each later epoch.
  *
  * Samples to remove are found as in the CLOCK algorithm: a hand moves over the entries
  * in a circle, and each look examines the next few.
@@ -37,15 +37,14 @@
 struct tier_entry {
 	uint32_t dataset; /* number by which the caller identifies the dataset */
 	sample_id id;
-	/* hash of the source file's name and version, and of the sample's offset in it
-	 * (tier_identity) */
+	/* hash of the source file's name and version, and of the sample's offset in the
+	 * file (tier_identity) */
 	uint64_t identity;
 	uint64_t room; /* bytes that the sample's file takes on the disk */
 };
 
 #define TIER_LOOK 64 /* number of entries that one look examines */
-/* Most looks for one new sample. If they don't free enough room, the sample is not
- * kept. */
+/* Most looks for one new sample. If these free too little room, the tier refuses it. */
 #define TIER_LOOKS 32
 
 struct tier_policy;
@@ -53,7 +52,7 @@ struct tier_policy;
 must_check int tier_policy_new(uint64_t capacity, struct tier_policy **ret);
 void tier_policy_free(struct tier_policy **policy);
 
-/* Returns the sample's entry; NULL: the tier does not have the sample. The entry is
+/* Returns the sample's entry, or NULL if the tier does not have the sample. The entry is
  * valid until the next call that adds or removes an entry. */
 const struct tier_entry *tier_policy_find(
 	const struct tier_policy *policy, uint32_t dataset, sample_id id);
@@ -71,17 +70,16 @@ uint64_t tier_policy_lacks(const struct tier_policy *policy, uint64_t room);
 uint64_t tier_policy_used(const struct tier_policy *policy);
 size_t tier_policy_entries(const struct tier_policy *policy);
 
-/* Copies the next entries, beginning with the one at the hand, and moves the hand
- * behind the copied ones. Returns how many were copied: TIER_LOOK, or all entries if
- * there are fewer. */
+/* Copies the next entries, beginning at the hand, and moves the hand behind these
+ * entries. Returns their number: TIER_LOOK, or all entries if there are fewer. */
 size_t tier_policy_look(struct tier_policy *policy, struct tier_entry ret[TIER_LOOK]);
-/* Returns a limit for look i (from 0) for a new sample of this worth: entries of less
- * worth than the limit may be evicted. In the first half of the TIER_LOOKS looks, the
- * limit is at most 2, so that entries which a running epoch needs stay. */
+/* Returns a limit for look i (from 0) for a new sample of this worth. Entries that are
+ * worth less than the limit may be evicted. In the first half of the TIER_LOOKS looks,
+ * the limit is at most 2, so that entries which a running epoch needs stay. */
 uint32_t tier_policy_limit(unsigned i, uint32_t worth);
 /* Chooses entries to evict, moves them and their worths to the front, and returns their
- * number. worth: only entries that are worth less than this are chosen. lacks: bytes to
- * free. If such entries take fewer bytes, all of them are chosen. */
+ * number. Chooses only entries that are worth less than `worth`. Stops as soon as the
+ * chosen entries take `lacks` bytes. */
 size_t tier_policy_choose(struct tier_entry *entries, uint32_t *worths, size_t n,
 	uint32_t worth, uint64_t lacks);
 

@@ -211,8 +211,7 @@ static int write_file(int fd, const struct stored *sample, const void *bytes, ui
 	return err;
 }
 
-/* Writes without a sync: when the sample is read, its checksum shows damage by a power
- * failure. */
+/* Does not sync: the checksum of the sample reveals damage by a power failure. */
 int store_write(struct store *store, const struct stored *sample, const void *bytes,
 	uint64_t n, unsigned *ret_directories)
 {

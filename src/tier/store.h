@@ -9,13 +9,13 @@
 #include <stdatomic.h>
 
 /*
- * The files of a tier: one for each sample (tier_file.h), in a directory that belongs to the
- * daemon's user. Only one daemon at a time may use the directory.
+ * The files of a tier: one for each sample (tier_file.h), in a directory that belongs to
+ * the daemon's user. Only one daemon at a time may use the directory.
  *
  *   Owns: the directory's descriptor and its lock.
  *   Threads: any thread may read and remove; one thread writes.
  *   Errors: -errno, logged only where the function's comment says so.
- *   Faults: tier.make, tier.write, tier.rename, tier.read.
+ *   Faults that tests inject: tier.make, tier.write, tier.rename, tier.read.
  */
 
 struct store;
@@ -25,8 +25,9 @@ struct store;
 must_check int store_open(const char *directory, struct store **ret);
 void store_close(struct store **store);
 
-/* Bytes that are counted for a directory, and for a file's name in its directory. */
+/* Bytes that are counted for a directory. */
 #define STORE_DIRECTORY 4096
+/* Bytes that are counted for the name of a file in its directory. */
 #define STORE_NAME 256
 /* Returns how many bytes a sample of `bytes` bytes takes on the disk, including the
  * name of its file. */
@@ -40,19 +41,18 @@ struct stored {
 	uint64_t identity;
 };
 
-/* Reads a sample of exactly `bytes` bytes. Returns -ENOENT if there is no file, -EBADMSG
- * if the file is damaged, or its sample has another size. */
+/* Reads a sample of exactly `bytes` bytes. Returns -ENOENT if the sample has no file.
+ * Returns -EBADMSG if the file is damaged, or its sample has another size. */
 must_check int store_read(
 	struct store *store, const struct stored *sample, void *ret, uint64_t bytes);
-/* Writes the file of a sample, completely or not at all. *ret_directories: number of directories
- * made, even if the write fails. */
+/* Writes the file of a sample, completely or not at all. Sets *ret_directories to the
+ * number of directories that were made, even if the write fails. */
 must_check int store_write(struct store *store, const struct stored *sample,
 	const void *bytes, uint64_t n, unsigned *ret_directories);
 void store_remove(struct store *store, const struct stored *sample);
 
 struct store_scan {
-	/* Called for each file with a sample's name. room: bytes that the file takes on
-	 * the disk. */
+	/* Called for each file of a sample, which takes `room` bytes on the disk. */
 	void (*found)(void *context, const struct stored *sample, uint64_t room);
 	void *context;
 	const atomic_bool *stop;
@@ -62,5 +62,5 @@ struct store_scan {
 	uint64_t strange;
 };
 
-/* Calls scan->found for each sample, and removes files that were not written completely. */
+/* Calls scan->found for each sample, and removes incomplete files of samples. */
 must_check int store_scan(struct store *store, struct store_scan *scan);

@@ -12,8 +12,8 @@
 /* Scans the tier's directory for files that earlier daemons have written. Only names and
  * sizes are looked at. A file's content is checked when the sample is read. */
 
-/* The directory that is being scanned: the tier's directory (both names are NULL), the
- * directory of a dataset (`dataset` is its name), or `directory` in the dataset's. */
+/* The directory that is being scanned. In the tier's directory both names are NULL. In a
+ * dataset's directory only `directory` is NULL. */
 struct place {
 	struct store *store;
 	struct store_scan *scan;
@@ -81,8 +81,7 @@ static int see(const struct place *place, int directory, const struct dirent *en
 	int err = see_directory(&inner, directory, entry->d_name);
 	if (err == -ENOMEM)
 		return err;
-	/* An entry that can't be scanned is no directory of a tier, but for instance a
-	 * file, or lost+found. */
+	/* An entry that can't be scanned, such as lost+found, is not the tier's. */
 	place->scan->strange += err != 0;
 	return 0;
 }

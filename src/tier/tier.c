@@ -223,10 +223,9 @@ uint64_t tier_identity(const struct tier_source *source)
 	return hash;
 }
 
-/* Returns true if the tier has this version of the sample. If the tier has another
- * version, removes that version's entry, and stores the other version in *ret_outdated:
- * the caller must then remove the file of the other version. Otherwise
- * ret_outdated->dataset is NULL. */
+/* Returns true if the tier has this version of the sample. If the tier has an outdated
+ * version, removes its entry and sets *ret_outdated, so that the caller can remove its
+ * file. Otherwise ret_outdated->dataset is NULL. */
 static bool find(const struct tier_sample *sample, struct stored *ret_outdated)
 {
 	const struct tier_dataset *dataset = sample->dataset;
@@ -264,7 +263,7 @@ static void drop_damaged(const struct tier_sample *sample, const struct stored *
 {
 	struct tier_dataset *dataset = sample->dataset;
 	if (!tier_forget(sample))
-		return; /* another thread removed the sample while this one read it */
+		return; /* another thread has removed the sample in the meantime */
 	store_remove(dataset->tier->store, stored);
 	count(dataset, TIER_DAMAGED, STAT_TIER_DAMAGED, 1);
 }
@@ -292,8 +291,8 @@ bool tier_read(const struct tier_sample *sample, void *ret, uint64_t bytes)
 
 /* --- offering --------------------------------------------------------------------------- */
 
-/* Tells whether to queue the sample, which must fit into the queue. A full tier refuses
- * a sample of worth 0 or 1 for BARREN_NS after a search for room has failed. */
+/* Tells whether to queue a sample of n bytes. After a failed search for room, a full
+ * tier refuses samples of worth 0 or 1 for BARREN_NS. */
 static bool wants_locked(const struct tier *tier, uint64_t n, uint32_t worth)
 {
 	lock_assert_held(&tier->lock);
@@ -306,8 +305,7 @@ static bool wants_locked(const struct tier *tier, uint64_t n, uint32_t worth)
 	       clock_now_ns() >= tier->barren_until_ns;
 }
 
-/* Reserves n bytes in the queue. Returns false, and reserves nothing, if the sample is
- * not wanted. */
+/* Reserves n bytes in the queue. Returns false if the tier refuses the sample. */
 static bool begin_offer(struct tier *tier, uint64_t n, uint32_t worth)
 {
 	LOCK_SCOPE(&tier->lock);

@@ -17,20 +17,20 @@
  *     reading stage --tier_read--> found: no fetch
  *           |
  *         fetch --tier_offer--> queue --> the tier's thread writes the sample to the directory,
- *                                         and removes samples of less worth
+ *                                         and removes less needed samples
  *
- *   Flow: tier_open, tier_dataset for each dataset; threads that read samples call
- *         tier_read and tier_offer; tier_leave, tier_close.
- *   Owns: the directory, its files (store.h), and the policy that decides about them (policy.h).
- *   Threads: any. The tier's own thread first scans the directory, and then writes. No
- *         other thread waits for it: samples that do not fit into the queue are not
- *         kept.
+ *   Flow: tier_open; tier_dataset for each dataset; then threads that read samples call
+ *         tier_read and tier_offer; at the end tier_leave for each dataset; tier_close.
+ *   Owns: the directory, its files (store.h), and the choice of these files (policy.h).
+ *   Threads: any. The tier's own thread first scans the directory, and then writes.
+ *         tier_offer does not wait for this thread: if a sample does not fit into the
+ *         queue, the tier refuses the sample.
  *   Locks: one; a thread that holds the lock accesses no file and calls no callback.
  *   Errors: tier_open returns -errno, logged. The first failure to write is logged, and
  *         ends all writing. Damaged files are removed, and their samples are fetched
  *         again.
- *   Life: references are counted, because a read that hangs may use the tier after tier_close.
- *   Faults: store.h.
+ *   Life: references are counted, because a read that hangs may outlast tier_close.
+ *   Faults that tests inject: see store.h.
  */
 
 struct tier;
@@ -78,8 +78,8 @@ struct tier_sample {
 };
 uint64_t tier_identity(const struct tier_source *source);
 
-/* Copies the bytes of a sample in the tier to `ret`. Returns false if the tier does not
- * have the sample, or can't read it: then the caller must fetch the sample. */
+/* Copies the bytes of a sample to `ret`. Returns false if the tier can't provide the
+ * sample, so that the caller must fetch the sample. */
 must_check bool tier_read(const struct tier_sample *sample, void *ret, uint64_t bytes);
 /* Offers a fetched sample. The tier copies the bytes unless it refuses the sample.
  * worth: as in policy.h. */
@@ -87,8 +87,8 @@ void tier_offer(
 	const struct tier_sample *sample, const void *bytes, uint64_t n, uint32_t worth);
 
 struct tier_status {
-	/* capacity: bytes that the tier may use; used: bytes that it uses; samples:
-	 * number of its samples */
+	/* capacity: bytes that the tier may use. used: bytes that the tier uses.
+	 * samples: number of samples in the tier. */
 	uint64_t capacity, used, samples;
 	uint64_t queued; /* bytes of offered samples that are not written yet */
 	bool ready;	 /* the tier's thread has scanned the directory */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /*
- * A sample in a tier: the name of its file, and the head that precedes its bytes in the file.
+ * A sample in a tier: the name of its file, and the head before its bytes in the file.
  *
  *     DATASET/DIRECTORY/ID-IDENTITY     photos/000003/000037f0-8d13c2d7f0a1b2c4
  *
@@ -29,13 +29,13 @@
 
 void record_name(sample_id id, uint64_t identity, char ret[RECORD_NAME]);
 void record_directory(sample_id id, char ret[RECORD_NAME]);
-/* Parses the name of a file in `directory`. Returns false if it is no sample's file. */
+/* Parses the name of a file in `directory`. Returns false if no sample's file has such a
+ * name. */
 bool record_parse_name(const char *directory, const char *name, sample_id *ret_id,
 	uint64_t *ret_identity);
 
 void record_make_head(sample_id id, uint64_t identity, const void *bytes, uint64_t n,
 	uint8_t ret[RECORD_HEAD]);
-/* Tells whether `head` and `bytes` are undamaged, and belong to this version of the
- * sample. */
+/* Tells whether `head` and `bytes` are undamaged, and of this version of the sample. */
 bool record_is_whole(const uint8_t head[RECORD_HEAD], sample_id id, uint64_t identity,
 	const void *bytes, uint64_t n);

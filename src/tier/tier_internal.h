@@ -10,7 +10,8 @@
 
 #include <sys/queue.h>
 
-/* Types that tier.c and tier_writer.c (the thread that writes) share. */
+/* Types that tier.c and tier_writer.c (the thread that writes) share. tier.lock protects
+ * the fields marked (lock). */
 
 enum tier_count {
 	TIER_HITS,
@@ -28,9 +29,8 @@ struct tier_dataset {
 	struct tier *tier;
 	char *name;
 	uint32_t number;
-	/* (lock) the `owner` that was passed to tier_dataset(); NULL: tier_leave was
-	 * called, or tier_dataset was not called yet, because the dataset was only
-	 * found in the tier's directory */
+	/* (lock) the `owner` that was passed to tier_dataset(). NULL after tier_leave(),
+	 * and for a dataset that only the scan of the directory has found. */
 	const void *owner;
 	_Atomic uint64_t counts[TIER_COUNTS];
 };
@@ -65,7 +65,7 @@ struct tier {
 	LIST_HEAD(, tier_dataset) datasets; /* (lock) */
 	uint32_t n_datasets;		    /* (lock) */
 	TAILQ_HEAD(, offer) queue;	    /* (lock) */
-	/* (lock) bytes of all offers, including the one that is being written */
+	/* (lock) bytes of all offers, including the offer that is being written */
 	uint64_t queued;
 	bool runs;   /* (lock) the tier's thread is running */
 	bool ready;  /* (lock) the tier's thread has scanned the directory */
@@ -83,8 +83,8 @@ void tier_unref(struct tier *tier);
 struct tier_dataset *tier_get_dataset_locked(struct tier *tier, const char *name);
 /* Updates STAT_TIER_BYTES and STAT_TIER_SAMPLES, which count all tiers. */
 void tier_tell_locked(struct tier *tier);
-/* Removes the entry of this version of the sample. Returns true if there was one: the
- * caller must then remove the sample's file. */
+/* Removes the entry of this version of the sample. Returns true if the entry existed;
+ * the caller must then remove the sample's file. */
 bool tier_forget(const struct tier_sample *sample);
 
 static inline struct stored tier_stored(const struct tier_sample *sample)

@@ -152,8 +152,8 @@ static bool make_room(struct tier *tier, uint32_t worth, uint64_t room)
 	return lacking == 0;
 }
 
-/* Evicts entries, however much they are worth, until the tier fits into its capacity,
- * which may be smaller than in the daemon's previous run. */
+/* Evicts entries of any worth until the tier fits into its capacity. The capacity may be
+ * smaller than in the daemon's previous run. */
 static void shrink(struct tier *tier)
 {
 	uint64_t lacking;
@@ -265,7 +265,8 @@ void *tier_main(void *argument)
 {
 	struct tier *tier = argument;
 	struct offer *offer;
-	/* Batch priority lets training jobs run first. The kernel may refuse it. */
+	/* Batch priority lets training jobs run first. If the kernel refuses, the thread
+	 * keeps its normal priority. */
 	(void)pthread_setschedparam(
 		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
 	(void)pthread_setname_np(pthread_self(), "tier");

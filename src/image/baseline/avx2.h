@@ -5,7 +5,7 @@
 
 #include "image/baseline/baseline_internal.h"
 
-/* The vector code for AVX2. Each function gives the same result as its portable counterpart. */
+/* Vector code for AVX2. Each function gives the same result as the portable code. */
 
 #define avx2 __attribute__((target("avx2,bmi,bmi2")))
 #define inline_avx2 static inline __attribute__((always_inline)) avx2

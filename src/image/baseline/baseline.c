@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes before each row of samples, because upsampling reads one sample to the left of
- * the image. */
+/* Bytes before each row of samples. Upsampling reads one of them, left of the image. */
 #define ROW_LEAD 32
 #define ALIGNMENT 64
 /* Largest accepted size of a segment in bytes, per block (8 x 8 samples) of the image.
@@ -86,8 +85,7 @@ bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 	decoder->end = data + size;
 	if (!frame_parse(frame, data, size))
 		return false;
-	/* libjpeg upsamples images of up to 4 columns differently, which this decoder
-	 * can't do. */
+	/* libjpeg upsamples images of up to 4 columns in another way. */
 	if (h_factor(decoder) == 2 && frame->width <= 4)
 		return false;
 	*ret_width = frame->width;
@@ -178,8 +176,7 @@ static bool reserve(struct baseline *decoder, size_t bytes)
 	return decoder->memory;
 }
 
-/* Returns the largest number of bytes that the decoder accepts for a segment of the
- * scan. */
+/* Returns the largest accepted size of a segment of the scan, in bytes. */
 static size_t segment_capacity(const struct baseline *decoder)
 {
 	const struct frame *frame = &decoder->frame;
@@ -192,8 +189,7 @@ static size_t segment_capacity(const struct baseline *decoder)
 	return left < most ? left : most;
 }
 
-/* Allocates the memory of the scan. columns: number of pixel columns whose samples are
- * stored. */
+/* Allocates memory for the scan, with samples for `columns` columns of pixels. */
 static bool set_memory(struct baseline *decoder, size_t columns)
 {
 	struct scan *scan = &decoder->scan;
@@ -222,8 +218,7 @@ static bool set_memory(struct baseline *decoder, size_t columns)
 	return true;
 }
 
-/* Begins the scan of the file. columns: the range of MCUs in each row whose samples are
- * stored. */
+/* Begins the scan. columns: the MCUs of each row whose samples are stored. */
 static bool begin_scan(struct baseline *decoder, struct baseline_span columns)
 {
 	const struct frame *frame = &decoder->frame;
@@ -243,8 +238,8 @@ static bool begin_scan(struct baseline *decoder, struct baseline_span columns)
 
 /* --- rows of pixels ------------------------------------------------------------------- */
 
-/* Begins an MCU row. was_kept: the samples of the previous MCU row exist. Their last row
- * is then copied above the new MCU row, because upsampling reads it. */
+/* Begins an MCU row. was_kept: the samples of the previous MCU row exist. In this case
+ * copies their last row above the new MCU row, because upsampling reads this row. */
 static void begin_mcu_row(struct scan *scan, uint32_t row, bool was_kept)
 {
 	for (unsigned i = 0; i < scan->n_planes; i++) {

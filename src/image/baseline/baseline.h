@@ -33,23 +33,22 @@ struct baseline_part {
 	struct baseline_span columns;
 };
 
-/* plain: uses only portable code, so that tests can compare it with the vector code.
- * Returns NULL if there is no memory. */
+/* plain: use only portable code, so that tests can compare this code with the vector
+ * code. Returns NULL if there is no memory. */
 struct baseline *baseline_new(bool plain);
 /* Tells whether there is vector code for this processor. Without vector code libjpeg is
  * faster than this decoder. */
 bool baseline_is_fast(void);
 void baseline_free(struct baseline *decoder); /* `decoder` may be NULL */
 
-/* Reads the segments before the image data. `data` must stay valid until baseline_read
- * returns. */
+/* Reads the segments before the image data. baseline_read reads `data`, too. */
 bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 	uint32_t *ret_width, uint32_t *ret_height);
 
 /* Decodes a non-empty part of the image into rows of RGB without padding. Reads the
- * whole file, so that whether a damaged file is refused does not depend on the part.
- * Exception: a number that overflows is noticed only within the part. After false, `rgb`
- * may be partly written. */
+ * whole file, because damage outside the part must be found, too. Exception: only
+ * numbers of the part are checked for overflow. If the function returns false, `rgb` may
+ * be partly written. */
 bool baseline_read(struct baseline *decoder, struct baseline_part part, uint8_t *rgb);
 
 size_t baseline_bytes(const struct baseline *decoder);

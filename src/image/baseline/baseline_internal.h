@@ -17,7 +17,8 @@
  *   scan.h      bits -> coefficients -> rows of samples, for an MCU row
  *   idct.c      coefficients -> samples
  *   colour.h    rows of samples -> rows of RGB
- *   kernels_*.c, *_avx2.c  scan.h, idct.c, colour.h for every processor, and for AVX2
+ *   kernels_plain.c  scan.h, idct.c and colour.h as code for every processor
+ *   *_avx2.c    code for AVX2 that gives the same results
  *   baseline.c  calls all of these for the rows and columns that the caller wants
  */
 
@@ -49,7 +50,7 @@ struct frame {
 	unsigned n_components; /* 1 or 3 */
 	struct component components[COMPONENTS];
 	unsigned restart_interval;	      /* MCUs between restart markers; 0: none */
-	uint8_t quants[TABLES][COEFFICIENTS]; /* in zigzag order */
+	uint8_t quants[TABLES][COEFFICIENTS]; /* factors in zigzag order */
 	bool quant_given[TABLES];
 	struct huffman_spec dc[TABLES], ac[TABLES];
 	const uint8_t *scan; /* first byte of entropy-coded data */
@@ -61,7 +62,7 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
 
 #define MAX_DC_SIZE 11 /* bits of the largest DC difference of 8-bit samples */
 #define MAX_AC_SIZE 10
-#define ZERO_RUN 15 /* run of the symbol (with size 0) for 16 coefficients of 0 */
+#define ZERO_RUN 15 /* run of the symbol for 16 coefficients of 0 (its size is 0) */
 #define LOOKUP_BITS 11
 #define LOOKUPS (1 << LOOKUP_BITS)
 #define DC_LOOKUP_BITS 10
@@ -69,9 +70,10 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
 #define MAX_CODE_BITS 16
 
 /*
- * An entry of the look-up of AC coefficients. One look-up decodes one coefficient, or two, or one
- * and the end of the block. The end of the block, and a run of 16 zeros, count as coefficients with
- * the value 0. An entry has these fields:
+ * An entry of the look-up of AC coefficients. The index of the entry is the next
+ * LOOKUP_BITS bits of the scan. One look-up decodes one coefficient, or two, or one and
+ * the end of the block. The end of the block, and a run of 16 zeros, count as
+ * coefficients with the value 0. An entry has these fields:
  *
  *   bits  0-5   number of bits of the scan that the entry decodes
  *   bits  6-13  advance: place of the last coefficient
@@ -79,20 +81,19 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
  *   bits 19-25  value of the first coefficient
  *   bits 26-29  size of the last coefficient's value in bits
  *
- * The place of a coefficient is its distance, in zigzag order, from the last coefficient of the
- * previous look-up. The index contains all codes, and the value of the first of two coefficients.
- * The value of the last coefficient may have bits beyond the index, so it is not in the entry. The
- * first coefficient is always written, as 0 if the entry has only one coefficient.
+ * The place of a coefficient is its distance, in zigzag order, from the last coefficient
+ * of the previous look-up. The index contains all codes of the entry, and the value of
+ * the first of two coefficients. The value of the last coefficient may have bits beyond
+ * the index, so the entry has only its size. The first coefficient is always written, as
+ * 0 if the entry has only one coefficient.
  *
- * If the index does not contain a whole valid code, the entry decodes 0 bits. Then the
- * advance is 64, and the place of the first coefficient is one where nothing was written
- * yet.
+ * If the index does not contain a whole valid code, the entry decodes 0 bits, its
+ * advance is 64, and its first coefficient has a place where nothing was written yet.
  */
 typedef uint32_t ac_entry;
 
 #define END_OF_BLOCK 128 /* flag in the advance */
-/* largest number of bits of a code and its value together, in a file that the decoder
- * accepts */
+/* largest accepted number of bits of a code and its value together */
 #define MAX_AC_BITS 18
 
 static inline unsigned ac_advance(ac_entry entry)
@@ -116,17 +117,21 @@ static inline unsigned ac_size(ac_entry entry)
 }
 
 /*
- * An entry of the look-up of DC differences: bits 0-7 the number of bits of the scan
- * that the entry decodes; bits 8-15 1 if the end of the block is among them; bits 16-31
- * a constant. The difference is the decoded bits plus the constant, modulo 2^16. If the
- * index does not contain a whole valid code and the first bit of its value, the entry
- * is 0.
+ * An entry of the look-up of DC differences. The index of the entry is the next
+ * DC_LOOKUP_BITS bits of the scan. An entry has these fields:
+ *
+ *   bits  0-7   number of bits of the scan that the entry decodes
+ *   bits  8-15  1 if these bits include the end of the block, otherwise 0
+ *   bits 16-31  a constant
+ *
+ * The difference is the decoded bits plus the constant, modulo 2^16. If the index does
+ * not contain a whole valid code and the first bit of its value, the entry is 0.
  */
 typedef uint32_t dc_entry;
 
 /* Maps codes of any length to symbols. Codes of equal length are consecutive numbers. */
 struct huffman_codes {
-	/* end[n]: the last code of n bits plus 1, shifted to the left so that it has 16 bits */
+	/* end[n]: the last code of n bits plus 1, shifted left to 16 bits */
 	uint32_t end[MAX_CODE_BITS + 1];
 	/* the symbol for a code of n bits is symbols[first[n] + code] */
 	int first[MAX_CODE_BITS + 1];
@@ -149,12 +154,13 @@ bool huffman_make(struct huffman *huffman, const struct huffman_spec *dc,
 
 /* --- entropy.c ------------------------------------------------------------------------ */
 
-/* Number of zero bytes after the bytes of a segment (a restart interval). The decoder checks only
- * once per block for the end of the segment: a block has fewer bytes than this. */
+/* Number of zero bytes after the bytes of a segment (a restart interval). The decoder
+ * checks only once per block for the end of the segment. A block has fewer bytes than
+ * this padding. */
 #define SEGMENT_PADDING 512
 
-/* The bits of a restart interval, without stuffing: those in `buffer`, then the bytes
- * from `next` on. */
+/* The bits of a restart interval, without stuffing (the byte 0 after each byte 0xff).
+ * First come the bits in `buffer`, then the bytes from `next` on. */
 struct bits {
 	/* bits are taken from the highest one down; the highest `count` bits are valid */
 	uint64_t buffer;
@@ -173,44 +179,42 @@ struct entropy {
 };
 
 /* Loads the first segment: the bytes up to the next marker. Returns false if there is no
- * marker, or the bytes do not fit into the memory. */
+ * marker, or if the bytes do not fit into the memory. */
 bool entropy_begin(struct entropy *entropy);
-/* Loads the next segment. Returns false as entropy_begin does, and also if the present
- * segment is not decoded completely, or the expected restart marker does not follow. */
+/* Loads the next segment. Returns false in the same cases as entropy_begin, and if the
+ * present segment is not decoded completely, or the expected restart marker does not
+ * follow. */
 bool entropy_restart(struct entropy *entropy);
 /* Tells whether the segment is decoded completely, and the image ends after it. */
 bool entropy_end(const struct entropy *entropy);
 
-/* --- scan.h, idct.c, kernels_*.c ---------------------------------------------------------------- */
+/* --- scan.h, idct.c, kernels_*.c ------------------------------------------------------ */
 
 #define FRACTION 13
 #define BETWEEN 2 /* fractional bits between the passes */
 #define CENTRE 128
 
-/* Coefficients of two blocks, which are transformed together: row i of the second block
- * lies beside row i of the first. n: number of blocks of the pair decoded so far. The
- * spare room at the end is for coefficients with an index above 63, which a damaged
- * block can have. */
+/* Two blocks are transformed together. Row i of the second block lies beside row i of
+ * the first block. */
 #define PAIR_STRIDE (2 * BLOCK)
+/* Spare room begins here, for coefficients above 63, which a damaged block can have. */
 #define PAIR_SPARE (BLOCK * PAIR_STRIDE)
 
 struct pair {
 	_Alignas(32) int16_t coefficients[PAIR_SPARE + PAIR_STRIDE];
 	uint8_t *out[2];
-	unsigned n;
+	unsigned n; /* number of blocks decoded so far */
 };
 
-/* The quantisation factors for two blocks side by side: each row of factors appears twice. */
+/* The quantisation factors for a pair of blocks. Each row of factors appears twice. */
 struct quant {
 	_Alignas(32) int16_t factors[BLOCK * PAIR_STRIDE];
-	/* weights[i] / 128: largest change of a sample by a coefficient of 1, rounded
-	 * up */
+	/* a coefficient of 1 changes no sample by more than weights[i] / 128 */
 	_Alignas(32) int16_t weights[BLOCK * PAIR_STRIDE];
 };
 
-/* Largest accepted sum of weights times coefficients. Up to this sum no sample is
- * outside -512..511 before it is clamped, and no 16-bit number that libjpeg would
- * compute overflows. */
+/* Largest accepted sum of weights times coefficients. Up to this sum all samples are in
+ * -512..511 before they are clamped, and no 16-bit number of libjpeg overflows. */
 #define MAX_WEIGHT (505 * 128)
 
 struct plane {
@@ -219,8 +223,7 @@ struct plane {
 	struct quant quant;
 	struct pair pair;
 	int dc;
-	/* samples of an MCU row; just above them is the last row of the previous MCU
-	 * row */
+	/* samples of an MCU row; above: the last row of the previous MCU row */
 	uint8_t *samples;
 	size_t stride;
 	uint32_t rows; /* sample rows of an MCU row */
@@ -234,7 +237,7 @@ struct scan {
 	unsigned restart_interval;
 	unsigned until_restart;
 	uint32_t mcus; /* MCUs of a row */
-	/* samples are made of the MCUs from `first` to end - 1 of a row */
+	/* samples are made only for the MCUs `first` to `end` - 1 of a row */
 	uint32_t first, end;
 };
 
@@ -253,8 +256,8 @@ extern const uint8_t zigzag_block[COEFFICIENTS];
  * added, so that the result is rounded as in libjpeg.
  */
 struct chroma {
-	/* near[0], far[0]: Cb; near[1], far[1]: Cr. One sample before each row and one
-	 * after it can be read, too */
+	/* near[0], far[0]: Cb. near[1], far[1]: Cr. The samples just before and just
+	 * after each row can be read, too. */
 	const uint8_t *near[2];
 	const uint8_t *far[2];
 	int added_even, added_odd;
@@ -264,15 +267,15 @@ struct kernels {
 	/* Decodes an MCU row. keep: also makes the samples of the MCUs from scan->first
 	 * to scan->end - 1. */
 	bool (*scan_row)(struct scan *scan, const struct kernels *kernels, bool keep);
-	/* Computes the samples of a pair, and clears its coefficients. Returns false if
-	 * a number overflows. */
+	/* Computes the samples of a pair of blocks, and clears its coefficients. Returns
+	 * false if a number overflows. */
 	bool (*transform)(struct pair *pair, const struct quant *quant, size_t stride);
 	/* Makes n pixels of RGB. `rgb` and `rgb_wide` read up to ROW_SLACK bytes beyond
 	 * the samples of the n pixels. */
 	void (*rgb)(const uint8_t *y, const uint8_t *cb, const uint8_t *cr, uint32_t n,
 		uint8_t *out);
 	/* Makes n pixels of RGB if two pixels share a sample of chroma. The first pixel
-	 * must be the left one of its two. */
+	 * must be the left pixel of its pair. */
 	void (*rgb_wide)(
 		const uint8_t *y, const struct chroma *chroma, uint32_t n, uint8_t *out);
 	void (*gray)(const uint8_t *y, uint32_t n, uint8_t *out);
@@ -284,8 +287,8 @@ extern const struct kernels kernels_plain;
 /* Returns NULL on a machine without AVX2. */
 const struct kernels *kernels_avx2(void);
 
-/* Transforms in plain code, and checks each number. Returns false if one overflows. */
+/* Transforms a pair of blocks in plain code, and checks each number. Returns false if a
+ * number overflows. */
 bool transform_checked(struct pair *pair, const struct quant *quant, size_t stride);
-/* Transforms a block that has no coefficient but DC. Returns false if a number
- * overflows. */
+/* Transforms a block that has only DC. Returns false if a number overflows. */
 bool transform_dc(int dc, const struct quant *quant, uint8_t *out, size_t stride);

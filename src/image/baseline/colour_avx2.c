@@ -13,7 +13,7 @@
  * vectors of 16-bit numbers, because upsampling makes them separately. */
 
 #define STEP 32	     /* pixels that are computed at once */
-#define STEP_WIDE 64 /* the same, if each sample of chroma covers two pixels */
+#define STEP_WIDE 64 /* pixels computed at once if two pixels share a sample of chroma */
 
 /* 16-bit numbers of the even pixels and of the odd pixels. */
 struct both {
@@ -61,8 +61,8 @@ inline_avx2 struct sums between(const uint8_t *near, const uint8_t *far)
 		_mm256_maddubs_epi16(_mm256_unpackhi_epi8(a, b), factors)};
 }
 
-/* Makes two samples from each sum in `here`. before, behind: for each sum the one to the
- * left, and the one to the right. added: see struct chroma. */
+/* Makes two samples from each sum in `here`. before: the left neighbour of each sum.
+ * behind: the right neighbour of each sum. added: see struct chroma. */
 inline_avx2 struct both upsample(
 	__m256i before, __m256i here, __m256i behind, struct both added)
 {
@@ -130,8 +130,8 @@ inline_avx2 struct colours convert(__m256i luma, __m256i b, __m256i r)
  * colour are shuffled: each byte goes to the index that it has in its output vector.
  * Then masks choose a colour for each byte of each output vector. */
 
-/* Index of the pixel to which byte i belongs, in the output vector whose byte i has
- * colour c. Only one of the three output vectors has this colour there. */
+/* Byte i has colour c in exactly one of the three output vectors. PIXEL_AT is the index
+ * of the pixel to which this byte belongs. */
 #define PIXEL_AT(i, c) ((((c) + 2 * (i)) % 3 * 16 + (i)) / 3)
 #define PLACE(i, c) (char)(PIXEL_AT(i, c) / 2 + PIXEL_AT(i, c) % 2 * 8)
 /* A byte of ones if byte i of vector v has colour c, otherwise 0. */

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Copies the bytes of the scan without stuffing (T.81, B.1.1.5): in the file, a byte 0 is added
- * after each byte 0xff of the data. */
+/* Copies the bytes of the scan without stuffing (T.81, B.1.1.5): a file has an
+ * additional byte 0 after each byte 0xff of the data. */
 
 enum { RST0 = 0xd0, EOI = 0xd9 };
 

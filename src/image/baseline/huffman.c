@@ -8,8 +8,8 @@
 /* Makes look-ups from Huffman tables (T.81, annexes C and F.2.2). The index into a
  * look-up is the next bits of the scan. */
 
-/* The code at the beginning of an index. length: number of bits of the code, or 0 if
- * there is no valid code, or only one that is longer than the index. */
+/* The code at the beginning of an index. length: number of bits of the code; 0 if the
+ * index does not contain a whole valid code. */
 struct code {
 	uint8_t length;
 	uint8_t symbol;
@@ -52,7 +52,7 @@ static void look_up_codes(const struct huffman_codes *codes, struct code table[L
 struct value {
 	/* the value, if the bits beyond the index are 0 */
 	int known;
-	/* The value is x + constant, modulo 2^16, where x has all bits from the first bit of the
+	/* The value is x + constant, modulo 2^16. x: all bits from the first bit of the
 	 * index to the last bit of the value. */
 	unsigned constant;
 };
@@ -69,9 +69,8 @@ static struct value value_at(unsigned index, unsigned bits, unsigned skip, unsig
 	return (struct value){value, ((unsigned)value - all) & 0xffff};
 }
 
-/* A step of decoding: what the next bits of an index stand for. It is a coefficient with
- * the zeros before it, a run of zeros only, or the end of the block. The index is the
- * next LOOKUP_BITS bits of the scan. */
+/* A step of decoding by the bits of an index: a coefficient with the zeros before it, a
+ * run of zeros only, or the end of the block. */
 struct step {
 	/* number of bits from the beginning of the index to the end of the step; 0: the
 	 * index does not contain the step's whole code, or the code is invalid */
@@ -91,9 +90,8 @@ static struct step step_at(
 		start + size > MAX_AC_BITS || (size == 0 && run != 0 && run != ZERO_RUN))
 		return (struct step){0};
 	/* The end of the block advances by one, like a coefficient. After coefficient 63
-	 * there is no code for the end of the block, although the next bits may look
-	 * like one. An entry that takes them for one leads beyond place 63, so take_ac
-	 * does not use it. */
+	 * a block has no code for its end, but the next bits may look like this code.
+	 * Such an entry leads beyond place 63, so take_ac does not use the entry. */
 	bool is_end = size == 0 && run == 0;
 	return (struct step){start + size, is_end ? 1 + END_OF_BLOCK : run + 1, size};
 }
@@ -104,15 +102,15 @@ static ac_entry ac_entry_of(struct step last, unsigned advance, unsigned place, 
 	       last.size << 26;
 }
 
-/* An entry has two coefficients only if the value of the first one has at most so many
- * bits. */
+/* An entry has two coefficients only if the value of the first coefficient has at most
+ * so many bits. */
 #define MAX_FIRST_SIZE 6
 #define NO_PLACE 31
 
 /* Looks at all entries that begin with the coefficient `first`. If the index also
- * contains the next coefficient, or the end of the block, adds it to the entry. What
- * follows `first` does not depend on its value, so it is looked up once for all
- * values. */
+ * contains the next coefficient, or the end of the block, adds it to the entry. The step
+ * after `first` does not depend on the value of `first`, so this step is looked up once
+ * for all values. */
 static void add_followers(ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS],
 	unsigned at, struct step first)
 {
@@ -164,8 +162,7 @@ static dc_entry make_dc_entry(
 	unsigned used = bits + next.length;
 	if (next.length == 0 || next.symbol != 0 || used > DC_LOOKUP_BITS)
 		return bits | constant << 16;
-	/* The index has the whole value, and after the value the code for the end of the
-	 * block. */
+	/* The index contains the whole value, then the code for the end of the block. */
 	int value = value_at(in, DC_LOOKUP_BITS, code.length, size).known;
 	constant = ((unsigned)value - (in >> (DC_LOOKUP_BITS - used))) & 0xffff;
 	return used | 1 << 8 | constant << 16;
@@ -207,7 +204,7 @@ bool huffman_make(struct huffman *huffman, const struct huffman_spec *dc,
 	return true;
 }
 
-/* The zigzag order (T.81, figure A.6): the place in the block of each coefficient of the scan. */
+/* The zigzag order (T.81, figure A.6): the place in a block of each coefficient. */
 const uint8_t zigzag_block[COEFFICIENTS] = {
 	0,
 	1,

@@ -6,14 +6,15 @@
 #include <string.h>
 
 /*
- * The inverse transform of 8 x 8 coefficients (T.81, A.3.3), with integers: first the columns, then
- * the rows, each as a product with a matrix that has 13 fractional bits. libjpeg's accurate
- * transform computes the same sums in another order; it keeps 2 fractional bits between the passes.
+ * The inverse transform of 8 x 8 coefficients (T.81, A.3.3), with integers: first the
+ * columns, then the rows, each as a product with a matrix that has 13 fractional bits.
+ * Between the two passes numbers have 2 fractional bits. libjpeg's accurate transform
+ * computes the same sums in another order.
  */
 
 #define MIN_SAMPLE (-512)
 #define MAX_SAMPLE 511
-/* Largest absolute value of two numbers whose sum surely fits into 16 bits. */
+/* Two numbers of at most this absolute value have a sum that fits into 16 bits. */
 #define MAX_16 16383
 
 static uint8_t limit(int sample)

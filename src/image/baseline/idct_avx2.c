@@ -99,8 +99,7 @@ inline_avx2 void transform_pass(struct block *block, int bits, int more)
 	x[7] = _mm256_packs_epi32(low[7], high[7]);
 }
 
-/* Transposes the four rows a to d of eight columns: out[i] gets columns 2i and 2i +
- * 1. */
+/* Transposes the four rows a to d: out[i] gets columns 2i and 2i + 1. */
 inline_avx2 void transpose_half(
 	__m256i a, __m256i b, __m256i c, __m256i d, __m256i out[4])
 {
@@ -130,7 +129,8 @@ inline_avx2 void transpose(struct block *block)
 	x[7] = _mm256_unpackhi_epi64(top[3], bottom[3]);
 }
 
-/* block: columns of samples. Each lane of out[i] gets rows 2i and 2i + 1. */
+/* Packs samples into bytes. block: a column of samples in each vector. Each lane of
+ * out[i] gets rows 2i and 2i + 1. */
 inline_avx2 void to_bytes(const struct block *block, __m256i out[4])
 {
 	const __m256i *x = block->rows;

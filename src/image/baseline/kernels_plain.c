@@ -4,7 +4,7 @@
 #include "image/baseline/colour.h"
 #include "image/baseline/scan.h"
 
-/* The portable code for each step of decoding. Tests compare the vector code with it. */
+/* Portable code for each step of decoding. Tests compare the vector code with it. */
 
 static bool scan_row(struct scan *scan, const struct kernels *kernels, bool keep)
 {

@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-/* Reads the segments up to the scan (T.81, annex B). Refuses files with unusual
- * segments. */
+/* Reads the segments up to the scan (T.81, annex B). Refuses unusual segments. */
 
 enum {
 	SOF0 = 0xc0, /* baseline */
@@ -41,9 +40,9 @@ static unsigned two_bytes(const uint8_t *data)
 static bool read_quants(struct frame *frame, struct segment segment)
 {
 	while (segment.size > 0) {
-		/* The low half of this byte is the number of the table. The high half is
-		 * 0 unless the factors have 16 bits: then the byte is at least TABLES,
-		 * and the file is refused. */
+		/* The low half of this byte is the number of the table. If the
+		 * factors have 16 bits, the high half is not 0, so the byte is at
+		 * least TABLES. */
 		unsigned table = segment.data[0];
 		if (table >= TABLES || segment.size < 1 + COEFFICIENTS)
 			return false;
@@ -141,7 +140,7 @@ static bool read_scan(struct frame *frame, struct segment segment)
 			!frame->quant_given[c->quant])
 			return false;
 	}
-	/* The segment has to select all coefficients and all of their bits. */
+	/* The only scan of a file must contain all bits of all coefficients. */
 	const uint8_t *end = segment.data + 1 + 2 * n;
 	frame->scan = end + 3;
 	return end[0] == 0 && end[1] == COEFFICIENTS - 1 && end[2] == 0;
@@ -162,8 +161,7 @@ static bool read_jfif(struct segment segment)
 	       segment.data[JFIF_MAJOR] == 1;
 }
 
-/* Tells whether the pixels are YCbCr: the default, unless Adobe's segment says
- * otherwise. */
+/* Tells whether the pixels are YCbCr: yes, unless Adobe's segment denies it. */
 static bool read_adobe(struct segment segment)
 {
 	if (segment.size < 5 || memcmp(segment.data, "Adobe", 5) != 0)

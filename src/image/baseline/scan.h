@@ -13,14 +13,14 @@
 #define scan_inline static inline __attribute__((always_inline))
 #define unlikely(condition) __builtin_expect(condition, 0)
 
-/* Largest absolute value of a DC coefficient, the sum of the DC differences so far. */
+/* Largest absolute value of a DC coefficient, the sum of all DC differences so far. */
 #define MAX_DC 2047
 
 /* BLOCK_BAD: the block is damaged. BLOCK_DC: the block has no coefficient but DC. */
 enum block { BLOCK_BAD, BLOCK_DC, BLOCK_ALL };
 
 /* Refills the buffer to at least 56 valid bits. An earlier refill may have set bits
- * after the valid ones. Those equal the bytes from `next` on, so setting them again
+ * after the valid bits. These equal the bytes from `next` on, so setting them again
  * changes nothing. */
 scan_inline void refill(struct bits *bits)
 {
@@ -50,8 +50,8 @@ scan_inline void give_back(struct bits *bits, unsigned n)
 }
 
 /* Returns the value of the entry's last coefficient. The entry uses the first (entry &
- * 63) bits of the buffer. The value is in the last of these, so a shift by (-entry & 63)
- * brings it to the lowest bits. */
+ * 63) bits of the buffer, and the value is at the end of these bits. A shift by (-entry
+ * & 63) brings the value to the lowest bits. */
 scan_inline int last_value(const struct bits *bits, ac_entry entry)
 {
 	unsigned ones = (1u << ac_size(entry)) - 1;
@@ -63,7 +63,7 @@ scan_inline int last_value(const struct bits *bits, ac_entry entry)
 scan_inline int take_value(struct bits *bits, unsigned size)
 {
 	int value = (int)(bits->buffer >> (64 - size));
-	int negative = (int)(bits->buffer >> 63) - 1; /* -1 or 0 */
+	int negative = (int)(bits->buffer >> 63) - 1; /* -1: yes; 0: no */
 	use(bits, size);
 	return value - (((1 << size) - 1) & negative);
 }
@@ -132,8 +132,8 @@ scan_inline bool take_dc(
 }
 
 /* Stores the coefficients of the next entry, and advances *k to the last of these
- * coefficients. *k becomes a number below 64 if the block goes on, 64 to 127 if the
- * entry can't decode the code, and END_OF_BLOCK or more if the block is complete. */
+ * coefficients. *k becomes less than 64 if the block goes on, 64 to 127 if the entry
+ * can't decode the code, and END_OF_BLOCK or more if the block is complete. */
 scan_inline ac_entry take_lookup(
 	struct bits *bits, const struct huffman *huffman, size_t *k, int16_t *block)
 {
@@ -148,14 +148,14 @@ scan_inline ac_entry take_lookup(
 	return entry;
 }
 
-/* Decodes all coefficients but DC; discards them if `block` is NULL. Returns false if
+/* Decodes all coefficients except DC. Discards them if `block` is NULL. Returns false if
  * the block is damaged. */
 scan_inline bool take_ac(struct bits *bits, const struct huffman *huffman, int16_t *block)
 {
 	size_t k = 0;
 	for (;;) {
 		ac_entry entry;
-		/* Three look-ups use at most 3 * MAX_AC_BITS = 54 bits, so 56 bits are enough. */
+		/* A refill gives 56 bits, and three look-ups use at most 54. */
 		refill(bits);
 		entry = take_lookup(bits, huffman, &k, block);
 		if (k < COEFFICIENTS - 1)
@@ -195,7 +195,7 @@ scan_inline enum block take_block(struct bits *bits, struct plane *plane, int16_
 }
 
 /* Decodes and transforms a block. A block with other coefficients than DC waits for a
- * second such block, and both are transformed together. */
+ * second such block. Both blocks are transformed together. */
 scan_inline bool keep_block(struct bits *bits, struct plane *plane,
 	const struct kernels *kernels, uint8_t *out)
 {
@@ -264,7 +264,7 @@ scan_inline bool take_mcus(struct scan *scan, const struct kernels *kernels,
 	return true;
 }
 
-/* Transforms, in each plane, the block that still waits for a second one. */
+/* Transforms, in each plane, a block that still waits for a second block. */
 static bool transform_rest(struct scan *scan, const struct kernels *kernels)
 {
 	for (unsigned i = 0; i < scan->n_planes; i++) {
