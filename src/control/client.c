@@ -197,8 +197,8 @@ void client_execute(struct client *client, struct control *control)
 	client->in_room = 0;
 }
 
-/* Ends the answer. If the order was deleted before all its lines were sent, the client
- * gets an error. */
+/* Ends the answer. If the epoch's order was deleted before all its lines were sent, the
+ * client gets an error. */
 static void end_lines(struct client *client)
 {
 	struct sched_job *job = client->lines.job;

@@ -40,7 +40,7 @@ static int give_to_worker(
 	struct control *control, struct worker *worker, struct client *client)
 {
 	/* This thread ignores the client's socket, even a hang-up, while the worker has
-	 * it. */
+	 * the client. */
 	int err = control_watch(control, EPOLL_CTL_DEL, &client->watch, 0);
 	if (err)
 		return err;

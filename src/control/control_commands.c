@@ -146,7 +146,8 @@ static bool run_mount(const struct request *request)
 	struct sched_job *job = request_job_to_read(request, name);
 	if (!job)
 		return false;
-	/* The job exists even without this reference: only this thread removes jobs. */
+	/* The job exists even without this reference, because only this thread removes
+	 * jobs. */
 	sched_job_put(job);
 	request->message->descriptor = -1;
 	int err = session_mount_job(request->session, name, request->message->sender.pid,
@@ -226,8 +227,8 @@ static bool change_forget(const struct request *request)
 	return true;
 }
 
-/* Parses a number of ranks. Returns false if the text is no such number, which the
- * answer then says. */
+/* Parses a number of ranks. Returns false if the text is not a number from 1 to
+ * COORD_RANKS; the answer has the reason. */
 static bool take_ranks(const struct request *request, const char *key,
 	const char *argument, uint32_t *ret)
 {
@@ -258,9 +259,9 @@ static bool change_resize(const struct request *request)
 /* --- requests ---------------------------------------------------------------------- */
 
 /* The processes that may send a command. ANY: all processes that can reach the control
- * socket; the command itself checks who owns the job. GRANTED: also clients of a grant's
- * socket, but only for the granted job (argument 1). MASTER: processes of root and of
- * the daemon's user. */
+ * socket; the command itself checks who owns the job. GRANTED: also clients of a socket
+ * for one job, but only for this job (argument 1). MASTER: processes of root and of the
+ * daemon's user. */
 enum sender { SENDER_ANY, SENDER_GRANTED, SENDER_MASTER };
 
 #define N_COMMANDS 20
@@ -343,8 +344,9 @@ enum control_place control_place_of(const struct control_message *message)
 	return is_list(message) ? CONTROL_AT_ONCE : CONTROL_SCANNER;
 }
 
-/* A grant's socket allows only commands for its job. The id is compared, too: after a
- * removal another job may have the name. */
+/* Tells whether the socket allows the command. A socket for one job allows only commands
+ * for this job. The job's id is compared, too, because a later job may have the same
+ * name. */
 static bool is_allowed(const struct request *request, const struct command *command)
 {
 	const struct listener_rights *rights = &request->message->listener->rights;

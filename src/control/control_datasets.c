@@ -55,7 +55,8 @@ static int print_ini(const struct dataset_config *config, char **ret)
 	return fclose(out) == 0 ? 0 : -ENOMEM;
 }
 
-/* Other users may not read the ini, because the dataset's URL may contain a password. */
+/* Saves the dataset's ini for the daemon's next start. Other users may not read the ini,
+ * because the dataset's URL may contain a password. */
 static int keep(const struct command *command, const struct dataset_config *config)
 {
 	auto_free char *text = NULL;
@@ -80,8 +81,8 @@ static bool forget(const struct command *command, const char *name)
 
 /* --- add ---------------------------------------------------------------------------------- */
 
-/* Scans a dataset. next: the dataset is in use, and *ret will replace it; *ret is NULL
- * if nothing has changed. */
+/* Scans a dataset. next: the dataset is in use, and *ret will replace the dataset; if
+ * nothing has changed, *ret is NULL. */
 static int scan(const struct command *command, const struct dataset_config *config,
 	bool next, struct dataset **ret)
 {
@@ -203,8 +204,8 @@ static int rescan_unused(
 	return err;
 }
 
-/* The caller has to call sched_dataset_give_back after a failure; until then no job can
- * begin to use the dataset. */
+/* Makes jobs use the new scan from their next epochs on. After a failure the caller
+ * calls sched_dataset_give_back; until then no job can begin to use the dataset. */
 static int move(const struct command *command, const struct dataset_config *config,
 	const char *jobs, struct dataset *next)
 {
@@ -290,8 +291,8 @@ static bool move_behind(const struct command *command, struct dataset *next)
 		   : true;
 }
 
-/* Scans a dataset in use, then moves its jobs. Jobs may come and go during the scan, but
- * not during the move. */
+/* Scans a dataset in use, then makes its jobs use the new scan (move_behind). Jobs may
+ * be added and removed during the scan, but not during move_behind. */
 static bool scan_behind(
 	const struct command *command, const struct dataset_config *config)
 {
@@ -304,9 +305,9 @@ static bool scan_behind(
 }
 
 /* <state>/datasets/NAME.looking exists during a scan, and contains the number of tries.
- * An engine that takes over a mount and finds the file scans again: the previous engine
- * ended during the scan. After MOST_TRIES tries no engine scans again, because the scan
- * itself may be what ends the engines. */
+ * An engine process that takes over a mount and finds the file scans again, because the
+ * previous engine process ended during the scan. After MOST_TRIES tries no engine
+ * process scans again, because the scan itself may be the cause. */
 #define LOOKING "%s/datasets/%s.looking"
 #define MOST_TRIES 3
 
@@ -322,7 +323,8 @@ static unsigned tries_left_behind(const char *state, const char *name)
 	return in && fscanf(in, "%u", &tries) == 1 ? tries : 0;
 }
 
-/* forget_tries removes the file after the scan. */
+/* Notes the number of tries in the file NAME.looking. forget_tries removes the file
+ * after the scan. */
 static void note_tries(const char *state, const char *name, unsigned tries)
 {
 	char text[16];

@@ -10,9 +10,9 @@
 /*
  * Adds, removes and rescans datasets while the daemon runs.
  *
- *   Flow: a dataset is scanned, and its ini is saved in <state>/datasets. Then jobs may
- *         use it. A failure undoes all steps. During a rescan no job can begin to use
- *         the dataset; afterwards the new scan replaces it.
+ *   Flow: a new dataset is scanned, and its ini is saved in <state>/datasets. Then jobs
+ *         may use the dataset. A failure undoes all steps. During a rescan no job can
+ *         begin to use the dataset; afterwards the new scan replaces the earlier scan.
  *   Threads: one at a time.
  */
 
@@ -28,9 +28,10 @@ struct session;
 bool control_dataset(const struct files_context *context, struct session *session,
 	const atomic_bool *stop, const char *const *arguments, size_t n, FILE *out);
 
-/* Scans the datasets that the daemon's start has not scanned: to serve readers sooner,
- * the start has opened the catalogues of the last scan. Jobs continue with what the scan
- * finds. If a scan fails, or jobs can't use its result, this is logged, and the next
- * start scans the dataset before it serves readers. */
+/* Scans the datasets that the daemon did not scan at its start: to serve readers sooner,
+ * the start only opened the lists of samples of the last scan. If a scan finds changes,
+ * jobs use the new scan from their next epochs on. If a scan fails, or jobs can't use
+ * its result, the failure is logged, and the daemon's next start scans the dataset
+ * before it serves readers. */
 void control_look_for_changes(const struct files_context *context,
 	struct session *session, const atomic_bool *stop);

@@ -25,10 +25,13 @@ struct sched_job;
  *   control_commands.c  carries out the commands
  *   control_show.c      carries out the commands that change nothing
  *   control_list.c      prints the tables of "ls" and "datasets"
- *   control_datasets.c  datasets that come and go
+ *   control_jobs.c      adds jobs
+ *   control_datasets.c  adds, removes and rescans datasets
+ *   control_upgrade.c   starts another engine process
+ *   control_request.c   functions that several commands use
  *
- * A client is one connection. A listener is a socket to which clients connect. A grant is a socket
- * for one job. The scanner is the worker for scans.
+ * A client is one connection. A listener is a socket to which clients connect. A grant
+ * is a socket for one job. The scanner is the worker for scans.
  *
  *   accept -> CLIENT_RECEIVES -> (CLIENT_WAITS for the worker) -> CLIENT_SENDS -> end
  *
@@ -55,10 +58,10 @@ struct control_message {
 
 struct control_answer {
 	FILE *out;	 /* receives the text of the answer */
-	bool hands_over; /* upgrade: the engine ends after the answer */
+	bool hands_over; /* upgrade: this engine process ends after the answer */
 	bool ok;	 /* false: the text says why the request failed */
-	/* The answer goes on, after the text, with the lines of an epoch's order from
-	 * number `next` on. lines.job NULL: no such lines. */
+	/* The answer goes on, after the text, with lines of the file epoch-NNNN.order,
+	 * from line `next` on. lines.job NULL: no such lines. */
 	struct order_lines lines;
 	uint32_t next;
 };
@@ -100,22 +103,21 @@ struct client {
 	size_t n_in, in_room;
 	char *out; /* the frame that is sent now */
 	size_t n_out, sent;
-	/* The client gets, after `out`, the lines of an epoch's order from number `next`
-	 * on. lines.job NULL: no such lines. */
+	/* The client gets, after `out`, lines of the file epoch-NNNN.order, from line
+	 * `next` on. lines.job NULL: no such lines. */
 	struct order_lines lines;
 	uint32_t next;
 };
 
-/* Returns NULL if there is no memory. */
 struct client *client_new(struct listener *listener, int fd);
 void client_free(struct client *client); /* hangs up */
 
 /* Receives the bytes that have arrived. Then the state is CLIENT_RECEIVES, CLIENT_WAITS
- * (the request is complete), CLIENT_SENDS (it was refused) or CLIENT_ENDS. */
+ * (the request is complete), CLIENT_SENDS (the request was refused) or CLIENT_ENDS. */
 void client_receive(struct client *client);
 
-/* Sends as much as the socket accepts. At the end of a frame makes the next one, if
- * there is one. */
+/* Sends as much as the socket accepts. At the end of a frame, makes the next frame if
+ * the answer goes on. */
 void client_send(struct client *client);
 
 /* Carries out the request. Then the client's state is CLIENT_SENDS or CLIENT_ENDS. */
@@ -144,7 +146,7 @@ struct listener {
 	struct watch watch;
 	LIST_ENTRY(listener) link;
 	struct listener_rights rights;
-	/* entry for the next engine; NULL: the socket ends with this engine */
+	/* entry for the next engine process; NULL: the socket ends with this process */
 	struct kept_descriptor *kept;
 	struct sockaddr_un address;
 	dev_t device; /* device and inode of our socket file */
@@ -154,8 +156,8 @@ struct listener {
 	size_t n_clients;
 };
 
-/* Makes a socket, or takes over the previous engine's. Nobody can connect before the
- * file has its mode. Errors are logged. */
+/* Makes a socket, or takes over the socket of the previous engine process. Nobody can
+ * connect before the socket's file has its mode. Errors are logged. */
 must_check int listener_new(
 	const char *path, const struct listener_rights *rights, struct listener **ret);
 
@@ -173,8 +175,8 @@ void listener_touch(struct client *client);
  * if no client can be hung up on. */
 bool listener_hang_up(struct listener *listener, const struct client *but);
 
-/* Counts the client's bytes, and hangs up on other clients of the listener until all
- * together are within its limits. Returns false if they still exceed the limits. */
+/* Counts the client's bytes. Hangs up on other clients until the listener's limits are
+ * kept. Returns false if the limits are still exceeded. */
 bool listener_make_room(struct client *client);
 
 /* --- worker ------------------------------------------------------------------------ */
@@ -204,8 +206,8 @@ struct client *worker_take(struct worker *worker);
 /* --- grants ------------------------------------------------------------------------ */
 
 /* The sockets <state>/grants/<job>/socket, whose clients can only mount and read the
- * job. The directory records the grant: it outlives the daemon, and the next start
- * creates a new socket in it. */
+ * job. The directory stays when the daemon ends, so that the daemon's next start creates
+ * a new socket in the directory. */
 LIST_HEAD(grants, listener);
 
 /* Creates the socket, unless it exists. *ret_path: its path. Errors are logged. */
@@ -237,10 +239,10 @@ struct control {
 	pthread_t thread;
 };
 
-/* Prints the table of jobs. -ENOMEM */
+/* Prints the table of jobs. Returns 0 or -ENOMEM. */
 must_check int control_list(FILE *out, struct sched_job *const *jobs, size_t n);
-/* Prints one dataset, or all if name is NULL. Returns false if there is no memory, or
- * no such dataset, which is reported in `out`. */
+/* Prints one dataset, or all datasets if name is NULL. Returns false if there is no
+ * memory. If no dataset has the name, prints a message, and returns false. */
 bool control_list_datasets(
 	FILE *out, const struct files_context *context, const char *name);
 /* Prints that there is no such dataset, and the most similar name. */

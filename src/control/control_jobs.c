@@ -44,7 +44,8 @@ static void report(void *context, const char *message)
 
 /* --- owners ------------------------------------------------------------------------- */
 
-/* Reading a job's files binds its positions, so only the owner may read by default. */
+/* mode of a user's job by default: only the owner may read, because reading uses up
+ * samples */
 #define MODE_OF_OTHERS 0500
 
 static int refuse(struct additions *all, const struct job_config *config, const char *key,
@@ -211,8 +212,8 @@ static void report_difference(const struct additions *all,
 }
 
 /* Compares the ini with that of the running job of this name, and sets addition->there
- * if they are the same. -EEXIST: they differ, or the request imports a checkpoint, which
- * needs a new name; the messages have the reason. */
+ * if they are the same. Returns -EEXIST if they differ, or if the request imports a
+ * checkpoint, which needs a new name; the messages have the reason. */
 static int compare(struct additions *all, struct addition *addition)
 {
 	const struct job_config *config = &addition->config;

@@ -28,6 +28,7 @@ bool control_add(const struct files_context *context, struct session *session,
 	const struct control_message *message, const char *const *arguments, size_t n,
 	FILE *out);
 
-/* Finds the ini in the directory that would add the job at the next start. The caller
- * frees the path. NULL: there is none, or `directory` is NULL. */
+/* Finds the ini in the directory from which the daemon's next start would add the job.
+ * Returns NULL if there is none, or if `directory` is NULL. The caller frees the
+ * path. */
 char *control_ini_of(const char *directory, const char *name);

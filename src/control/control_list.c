@@ -134,8 +134,8 @@ static bool is_of_earlier_job(
 	return false;
 }
 
-/* Prints the job's storage if it does not answer, because this explains why readers
- * wait. */
+/* If the job's storage does not answer, prints the storage, because this explains why
+ * readers wait. */
 static void print_silent(FILE *out, struct sched_job *const *jobs, size_t i)
 {
 	struct sched_storage storage;

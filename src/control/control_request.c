@@ -96,8 +96,8 @@ static bool has_group(void *message, gid_t group)
 	return request_has_group(message, group);
 }
 
-/* Tells whether the sender may read the job. A client of a grant's socket may, because
- * is_allowed has refused all jobs but the granted one. */
+/* Tells whether the sender may read the job. A client of a socket for one job (`only`)
+ * may read it, because is_allowed has refused commands for other jobs. */
 bool request_may_read(const struct request *request, const struct sched_job *job)
 {
 	struct control_message *message = request->message;

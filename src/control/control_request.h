@@ -22,7 +22,7 @@ struct request {
 	FILE *out;
 };
 
-/* Sets the answer to the reason. Returns false. */
+/* Answers with the reason why the request fails. Returns false. */
 bool request_refuse(const struct request *request, const char *format, ...)
 	printf_like(2, 3);
 
@@ -32,8 +32,8 @@ struct request_jobs {
 	size_t n;
 };
 
-/* Lists all jobs, with references for request_jobs_put. Jobs that are being removed are
- * left out. -ENOMEM */
+/* Lists all jobs, apart from those that are being removed. The caller gives the
+ * references to the jobs back by request_jobs_put. Returns 0 or -ENOMEM. */
 must_check int request_jobs(const struct request *request, struct request_jobs *ret);
 void request_jobs_put(struct request_jobs *jobs);
 
@@ -41,10 +41,12 @@ void request_jobs_put(struct request_jobs *jobs);
  * false. */
 bool request_unknown_job(const struct request *request, const char *name);
 
-/* Returns a reference to the job, if the sender may change it or read it. NULL: there is
- * no such job, or the sender lacks the right; the answer has the reason. */
+/* Returns a reference to the job if the sender may change the job. Otherwise returns
+ * NULL, and the answer has the reason. */
 must_check struct sched_job *request_job_to_change(
 	const struct request *request, const char *name);
+/* Returns a reference to the job if the sender may read the job. Otherwise returns NULL,
+ * and the answer has the reason. */
 must_check struct sched_job *request_job_to_read(
 	const struct request *request, const char *name);
 bool request_may_change(const struct request *request, const struct sched_job *job);

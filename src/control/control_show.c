@@ -78,8 +78,9 @@ static bool has_begun(
 	return epoch == status->epoch || sched_has_order(job, epoch);
 }
 
-/* Begins an answer with an order's lines, which keeps the reference to the job. Returns
- * false if the request is refused; the caller then gives the reference back. */
+/* Makes the answer continue with the lines of an epoch's order. Takes over the reference
+ * to the job. Returns false if the request is refused; then the caller keeps the
+ * reference. */
 static bool begin_order(
 	const struct request *request, struct sched_job *job, const char *epoch_text)
 {

@@ -10,17 +10,16 @@
 struct session;
 
 /*
- * `joaderctl upgrade`: this engine ends, and the supervisor starts the next one,
- * possibly from another program. Readers notice nothing, because the next engine takes
- * over as after a crash (supervisor.h).
+ * `joaderctl upgrade`: this engine process ends, and the supervisor starts the next one,
+ * possibly from another program. Readers notice nothing, because the next engine process
+ * takes over as after a crash (supervisor.h).
  *
  *   Flow: control_upgrade asks the program whether it can take over. Then the client
  *         gets its answer, and control_hand_over ends the process.
  */
 
-/* Checks whether the program can take over. session: NULL if nothing is mounted;
- * program: NULL for the one that runs now. Returns false if it can't; `out` gets the
- * reason. */
+/* Tells whether the program can take over. If not, `out` gets the reason. session: NULL
+ * if nothing is mounted; program: NULL for the program that runs now. */
 bool control_upgrade(
 	const char *state, const struct session *session, const char *program, FILE *out);
 

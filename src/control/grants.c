@@ -15,8 +15,8 @@
 
 /*
  * <state>/grants         0700: only the daemon's user can enter
- * <state>/grants/<job>   0755: any user may use the socket, because the directory may be mounted into
- *                        a container, whose user can have any number
+ * <state>/grants/<job>   0755: any user may use the socket, because the directory may be
+ *                        mounted into a container, whose user can have any number
  */
 static const struct listener_rights job_rights = {
 	.mode = 0666, .max_clients = 16, .max_request = 4096, .max_bytes = 1u << 20};
@@ -29,7 +29,7 @@ static char *path_of(const struct control *control, const char *job, const char 
 
 #define MOST_ASIDE 1000
 
-/* Makes the directory, with this mode whatever the umask is. */
+/* Makes the directory, and sets its mode regardless of the umask. */
 static int make_directory(const char *path, mode_t mode)
 {
 	if ((mkdir(path, mode) != 0 && errno != EEXIST) || chmod(path, mode) != 0) {
@@ -93,8 +93,8 @@ int grants_add(struct control *control, struct sched_job *job, const char **ret_
 	return err;
 }
 
-/* If a client left files in the directory of a removed grant, the directory is renamed,
- * so that the next start does not restore the grant. No job's name begins with a dot. */
+/* Renames the directory of a removed grant if clients left files in it, so that the
+ * daemon's next start does not restore the grant. No job's name begins with a dot. */
 static int put_aside(const struct control *control, const char *job)
 {
 	auto_free char *from = path_of(control, job, "");

@@ -20,8 +20,8 @@ static int open_socket(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Removes a socket at which no process listens. -EADDRINUSE: a process listens; -EEXIST:
- * the file is no socket. */
+/* Removes a socket at which no process listens. Returns -EADDRINUSE if a process
+ * listens, and -EEXIST if the file is no socket. */
 static int remove_stale(const struct sockaddr_un *address)
 {
 	struct stat st;
@@ -101,8 +101,8 @@ static int bind_socket(struct listener *listener)
 	return !err && listen(fd, SOMAXCONN) < 0 ? -errno : err;
 }
 
-/* Takes over the previous engine's socket, at which clients may be waiting. Returns
- * false if there is no such socket, or if its file was deleted. */
+/* Takes over the socket of the previous engine process, at which clients may be waiting.
+ * Returns false if there is no such socket, or if its file was deleted. */
 static bool take_over(struct listener *listener)
 {
 	const char *path = listener->address.sun_path;
@@ -138,7 +138,7 @@ static int listen_at(struct listener *listener)
 	if (take_over(listener))
 		return 0;
 	if (listener->watch.fd >= 0)
-		close(listener->watch.fd); /* no client can connect any more */
+		close(listener->watch.fd); /* its file was deleted */
 	kept_drop(&listener->kept);
 	int err = bind_socket(listener);
 	if (!err)
@@ -212,7 +212,7 @@ void listener_close(struct listener **listener_)
 	kept_drop(&listener->kept);
 	close(listener->watch.fd);
 	listener->watch.fd = -1;
-	/* client_free below must not free the listener */
+	/* an extra client, so that client_free below does not free the listener */
 	listener->n_clients++;
 	listener->closed = true;
 	for (client = TAILQ_FIRST(&listener->clients); client; client = next) {

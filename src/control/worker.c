@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <sys/eventfd.h>
 
-/* Returns the next client with a request to carry out. NULL: the worker stops. */
+/* Returns the next client with a request to carry out, or NULL if the worker stops. */
 static struct client *wait_for_next(struct worker *worker)
 {
 	LOCK_SCOPE(&worker->lock);

@@ -33,10 +33,10 @@ static void set_size(struct stat *st, uint64_t size)
 
 /*
  * Chooses st_blksize, which is the size of readers' buffers. PIL reads an image through
- * a buffer: if the file fits into it, one read is enough. The kernel accepts only powers
- * of two. NumPy reads only the header through a buffer, so arrays get LEAST_BLOCK.
- * Composites keep BLOCK_SIZE, because a reader that buffers a part of a shard binds all
- * samples in that part.
+ * a buffer: if the file fits into the buffer, one read is enough. The kernel accepts
+ * only powers of two. NumPy reads only the header through a buffer, so arrays get
+ * LEAST_BLOCK. Composites keep BLOCK_SIZE, because a reader that buffers a part of a
+ * shard opens all samples in that part.
  */
 static blksize_t block_size(
 	const struct job_config *config, struct inode inode, uint64_t size)

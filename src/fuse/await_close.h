@@ -10,11 +10,12 @@
  * Opens that wait until other readers close the inode. The kernel keeps one content for
  * an inode whose files are mapped, cached or passed through, but in current/ two readers
  * may want different epochs of a position. Then the later open waits until the earlier
- * reader closes its file. If the earlier reader has not closed its file two seconds
- * after it opened the file, the later open gets the epoch of this file, too.
+ * reader closes its file. If the earlier file is still open two seconds after its own
+ * open, the later open gets the epoch of the earlier file, too.
  *
  *   await_close_locked -> the file is closed, or was open for too long
- *                      -> the waiter's work runs: the opener calls await_close_end and tries again
+ *                      -> the waiter's work runs: the opener calls await_close_end, and
+ *                         tries again
  *
  *   Owns: nothing; the opener owns its waiter.   Threads: any; none is blocked.
  *   Locks: takes the session's.
@@ -33,8 +34,8 @@ struct close_waiter {
  * number: number of the inode. */
 must_check bool await_close_locked(struct session *session, struct close_waiter *waiter,
 	const struct open_file *file, uint64_t number);
-/* The opener has to call this when the work runs, or when it has taken the work back
- * from the workers. */
+/* Ends the wait. The opener calls this function when the work runs, or when the opener
+ * has taken the work back from the workers. */
 void await_close_end(struct session *session, struct close_waiter *waiter);
 /* Runs the work of all waiters of the inode. Called when a file of the inode was closed. */
 void await_close_tell(struct session *session, uint64_t number);

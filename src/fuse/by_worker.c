@@ -17,8 +17,8 @@ static void run(struct load_work *work)
 }
 
 /* Called by libfuse when the request is interrupted. If the interrupt comes before this
- * function is registered, fuse_req_interrupt_func calls the function while it registers
- * it. Then no worker has the work yet, and by_worker_start gives up. */
+ * function is registered, fuse_req_interrupt_func itself calls this function. Then no
+ * worker has the work yet, and by_worker_start gives up. */
 static void interrupted(fuse_req_t req, void *context)
 {
 	struct by_worker *by_worker = context;

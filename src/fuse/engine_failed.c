@@ -42,8 +42,8 @@ static bool succeeds(uint32_t opcode)
 	       opcode == FUSE_DESTROY;
 }
 
-/* Removes the entry that an earlier engine made for an open which it did not answer. The
- * kernel has sent this open again, and gets an error from the present engine. */
+/* Removes the entry that an earlier engine process made for an open without answering
+ * the open. The kernel has sent the open again, and gets an error now. */
 static void forget_open(uint32_t mount, uint64_t unique)
 {
 	struct kept_open *open = NULL;
@@ -52,7 +52,8 @@ static void forget_open(uint32_t mount, uint64_t unique)
 			kept_open_remove(open);
 }
 
-/* Notes a release for the next engine. Forgets an open that the kernel sends again. */
+/* Notes a release for the next engine process. Forgets an open that the kernel sends
+ * again. */
 static void note(const struct kept_descriptor *place, size_t bytes)
 {
 	const struct fuse_in_header *request = (const void *)buffer;
@@ -65,8 +66,8 @@ static void note(const struct kept_descriptor *place, size_t bytes)
 		kept_close_add(mount, request->nodeid, release->fh);
 }
 
-/* Answers one request of a mount, if it needs an answer: releases succeed, most other
- * requests fail with EIO. Returns false if the mount was unmounted. */
+/* Answers one request of a mount: releases succeed, most other requests fail with EIO,
+ * and a few need no answer. Returns false if the mount was unmounted. */
 static bool refuse_one(const struct kept_descriptor *place)
 {
 	int device = atomic_load(&place->fd);
@@ -109,8 +110,8 @@ static void answer(int client, const char *kind, const char *text)
 	(void)!write(client, text, strlen(text));
 }
 
-/* Tells whether the client may request an upgrade. Other users of the group
- * `socket_group` can reach the socket, but may not request one. */
+/* Tells whether the client is root or the daemon's user, who may request an upgrade.
+ * Other users of the group `socket_group` can reach the socket, too. */
 static bool is_master(int client)
 {
 	struct ucred sender;
@@ -119,8 +120,8 @@ static bool is_master(int client)
 	       config_is_master(sender.uid);
 }
 
-/* Makes this engine end. The supervisor then starts the program that the request names,
- * or the same program again if it names none. */
+/* Makes this process end. The supervisor then starts the program that the request names,
+ * or the same program again if the request names none. */
 static void take_upgrade(int client, size_t n)
 {
 	const char *program = buffer + strlen(buffer) + 1;

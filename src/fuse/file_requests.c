@@ -17,8 +17,9 @@
 #include <signal.h>
 #include <string.h>
 
-/* A killed engine may have registered backing files without noting their numbers. So the
- * kernel is told to forget this many numbers after the last noted one, too. */
+/* A killed engine process may have registered backing files without noting their
+ * numbers. So the kernel also has to forget this many numbers after the last noted
+ * one. */
 #define UNNOTED 64
 
 static const struct open_file_ops *ops_of(struct inode inode)
@@ -42,8 +43,8 @@ static const struct open_file_ops *ops_of(struct inode inode)
 }
 
 /* Tells whether the daemon itself has sent the request. This happens if a dataset lies
- * on the daemon's own mount, and the scan did not notice it. The daemon would wait for
- * itself, and consume samples. */
+ * on the daemon's own mount, and the scan has overlooked this. Such an open has to fail:
+ * otherwise the daemon would wait for itself, and consume samples. */
 static bool is_own_thread(const struct request *request)
 {
 	return !request->session->other_pids &&
@@ -132,7 +133,7 @@ void files_go_on(struct session *session)
 				 "file is closed",
 				strerror(-err));
 	}
-	/* Carries out the closes that arrived while engine_failed.c answered. */
+	/* Carries out the releases that engine_failed.c has answered. */
 	while (handover_take_close(session, &number, &handle))
 		file_release(session, number, handle);
 	if (session->passes_through)

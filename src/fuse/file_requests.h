@@ -11,14 +11,14 @@
  *   Flow: ops.c calls.   Threads: any.   Locks: none.
  */
 
-/* Both functions set request->ops, and answer the request, possibly after they have
- * returned. */
+/* Sets request->ops, and answers an open, possibly after the function has returned. */
 void file_open(struct request *request);
+/* Sets request->ops, and answers a read, possibly after the function has returned. */
 void file_read(struct request *request);
-/* Closes a file, and consumes its positions. An earlier engine may have opened the
- * file. */
+/* Closes a file, and consumes its positions. An earlier engine process may have opened
+ * the file. */
 void file_release(struct session *session, uint64_t number, uint64_t handle);
 
-/* Lists the open files of earlier engines, and makes the kernel forget backing files
- * that no open file uses. Called before the session serves requests again. */
+/* Lists the open files of earlier engine processes, and makes the kernel forget backing
+ * files that no open file uses. Called before the session serves requests again. */
 void files_go_on(struct session *session);

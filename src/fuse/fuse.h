@@ -15,8 +15,8 @@
  *         unmounted or a signal arrives, session_detach, session_stop, sched_stop,
  *         session_unmount.
  *         Meanwhile control may call session_mount_job and session_jobs_changed.
- *   Threads: those of session_run and of each job's mount. None of them ever waits: a request
- *         for a sample or an epoch that is not there yet is parked, and a worker answers it.
+ *   Threads: those of session_run and of each job's mount. None of them ever waits: if a
+ *         sample or an epoch is not there yet, a worker answers the request later.
  *   Errors: 0 or -errno, logged.
  */
 
@@ -37,11 +37,11 @@ void session_detach(struct session *session);
 void session_stop(struct session *session);
 
 /* Ends the mounts of jobs, and unmounts the tree if it is still mounted. Requires
- * session_stop and sched_stop, so that no request is parked. Returns -EBUSY if the tree
- * stays mounted; then nobody answers its requests. */
+ * session_stop and sched_stop, so that no request waits for an answer. Returns -EBUSY if
+ * the tree stays mounted; then nobody answers its requests. */
 must_check int session_unmount(struct session **session);
 
-/* Tells whether the kernel repeats unanswered requests to the next engine. */
+/* Tells whether the kernel can resend unanswered requests to the next engine process. */
 bool session_is_resent(const struct session *session);
 
 /* --- called by one thread, which ends before session_stop -------------------------- */
@@ -54,18 +54,18 @@ bool session_is_resent(const struct session *session);
  * until session_unmount. Takes over `device`, also on failure: a descriptor of /dev/fuse
  * that the process `mounter` has mounted somewhere. When the job is removed, open files
  * can still be read; all other requests fail with ENODEV. granted: the device came
- * through the socket of a grant, so `mounter` may have kept a duplicate of the device.
- * If `granted` is set, or `mounter` is in another user name space, the daemon checks no
- * rights: every process that the kernel lets in may read. Returns -ENOENT if there is no
- * such job, -ENOTTY if the device is not /dev/fuse, -ENODEV if it is not mounted, and
- * -EUSERS if the job has SESSION_JOB_MOUNTS mounts.
+ * through a socket that serves only this job, so `mounter` may have kept a duplicate of
+ * the device. If `granted` is set, or `mounter` is in another user name space, the
+ * daemon checks no rights: every process that the kernel lets in may read. Returns
+ * -ENOENT if there is no such job, -ENOTTY if the device is not /dev/fuse, -ENODEV if it
+ * is not mounted, and -EUSERS if the job has SESSION_JOB_MOUNTS mounts.
  */
 must_check int session_mount_job(struct session *session, const char *job, pid_t mounter,
 	bool granted, int device);
 
-/* Makes the kernel forget the name of a job that was added or removed, and, if path is
- * not NULL, the names on this [view] path below data/. */
+/* Makes the kernel forget the name of a job that was added or removed. path: the job's
+ * path below data/ (`path` in [view]), whose names the kernel forgets, too; or NULL. */
 void session_jobs_changed(struct session *session, const char *name, const char *path);
-/* Makes the kernel forget the listings of the dataset's jobs. Called after a scan: the
- * next epochs have other files. */
+/* Makes the kernel forget the listings of the dataset's jobs. Called after a scan of the
+ * dataset, because the next epochs have other files. */
 void session_dataset_moved(struct session *session, const char *name);

@@ -25,8 +25,8 @@ struct sched_job;
 /*
  * The parts of this folder, and their common declarations.
  *
- * A file calls only files below it. Only open_file_ops.c calls the kinds of open file, by struct
- * open_file_ops.
+ * A file calls only files below it in this list. The exception is open_file_ops.c, which
+ * calls the kinds of open file through struct open_file_ops.
  *
  *   whole_mount.c      the session of the whole tree: mount, loop, unmount, job changes
  *   job_mount.c        further sessions, whose root is a job's directory
@@ -36,7 +36,7 @@ struct sched_job;
  *   listing.c          directory listings
  *   attributes.c       inodes -> attributes
  *   file_requests.c    opens, reads and releases: finds the functions of a file's kind
- *   opening.c          opens of samples, labels and texts of samples: parked, interrupted, answered
+ *   opening.c          opens of samples, their labels and their texts
  *   sample_file.c, label_file.c, text_file.c, other_file.c, composite/
  *                      the kinds of open file; a composite holds several positions
  *   open_file_ops.c    the life of an open file, the same for all kinds
@@ -44,28 +44,30 @@ struct sched_job;
  *   await_close.c      opens that wait until another epoch of the inode is closed
  *   kernel_features.c  features of the kernel that libfuse does not know
  *   by_worker.c        requests that a worker answers, since they take long
- *   reader.c           the process that has sent a request: relatives.c, proc.c, process_kind.c
- *   handover.c         the list of open files for the next engine
+ *   reader.c           finds a request's sender by relatives.c, proc.c, process_kind.c
+ *   handover.c         the list of open files for the next engine process
  *   passthrough.c      files that the kernel reads by itself
- *   session_use.c      a session as requests use it: inodes, page cache, references
- *   open_files.c       open files by their inode and their handle
+ *   session_use.c      functions that requests call: inodes, page cache, references
+ *   open_files.c       finds open files by their inode or their handle
  *   reply.c            answers
  *
- * Independent of the others: mount_options.c (-o options, checks of the mount point), job_device.c
- * (the descriptor of a job's mount), read_ahead.c (how far the kernel reads ahead), engine_failed.c
- * (an engine that only answers EIO).
+ * Independent of the others: mount_options.c (-o options, checks of the mount point),
+ * job_device.c (the descriptor of a job's mount), read_ahead.c (how far the kernel reads
+ * ahead), engine_failed.c (an engine that only answers EIO).
  *
  * Words of this folder:
  *
+ *   engine         the process that serves the mounts; if it dies, the supervisor starts
+ *                  the next one, which takes over the mounts and open files
  *   session        a mount, of the whole tree or of one job
- *   handle         the kernel's number for an open file; later engines understand it, too
- *   backing file   a file in memory from which the kernel reads an inode by itself (passthrough)
- *   to hold        to keep a session from ending until a request is answered (session_hold)
+ *   handle         the kernel's number for an open file, which later engines also use
+ *   backing file   a file in memory from which the kernel reads an inode by itself
+ *   to hold        to keep a session from ending until a request is answered
  *   to undo        to close a file that nobody has read, so that nothing is consumed
- *   outlived       an open file that an earlier engine opened, and that the kernel reads by itself
+ *   outlived       of a file that an earlier engine opened, and that the kernel reads
  *
- *   Threads: FUSE's; sched's workers, which answer parked requests; and control's, for
- *            job_mount.c and session_jobs_changed.
+ *   Threads: FUSE's; sched's workers, which answer requests that had to wait; and
+ *            control's, for job_mount.c and session_jobs_changed.
  */
 
 #define FOREVER 1e9 /* timeout in seconds of names and attributes that never expire */
@@ -95,9 +97,9 @@ struct session {
 	bool passes_through; /* the kernel can read files itself (passthrough.h) */
 	/* features that the kernel's first message offers (kernel_features.c) */
 	atomic_int offered;
-	bool again; /* an earlier engine created the mount */
-	/* entry by which later engines find the mount; NULL: the mount ends with this
-	 * engine */
+	bool again; /* an earlier engine process created the mount */
+	/* entry by which the next engine process finds the mount; NULL: the mount ends
+	 * with this process */
 	struct kept_descriptor *place;
 	uid_t uid;
 	gid_t gid;
@@ -111,7 +113,7 @@ struct session {
 	LIST_HEAD(, job_mount) job_mounts;
 
 	struct lock lock;
-	/* (lock) number of holds that session_unhold has not ended yet */
+	/* (lock) calls of session_hold that session_unhold has not ended yet */
 	unsigned holds;
 	bool ending;   /* (lock) session_try_hold fails from now on */
 	bool stopping; /* (lock) */
@@ -121,7 +123,8 @@ struct session {
 	LIST_HEAD(, close_waiter) close_waiters; /* (lock) */
 	/* (lock) the backing files that labels share */
 	struct label_text *label_texts;
-	/* (lock) earlier engines' backing files in use; private to handover.c */
+	/* (lock) backing files of earlier engine processes that open files still use;
+	 * private to handover.c */
 	struct old_backing *old_backings;
 };
 
@@ -130,7 +133,7 @@ extern const struct fuse_lowlevel_ops session_ops;
 /* --- session_use.c ----------------------------------------------------------------- */
 
 /* Tells whether the kernel may map, cache or pass through the files of a job. If so, all
- * readers that have an inode open get the same bytes. */
+ * readers that have an inode open must get the same bytes. */
 bool session_is_mappable(const struct session *session, const struct sched_job *job);
 /* Sets direct_io and keep_cache for the answer to an open. */
 void session_set_io(const struct session *session, const struct sched_job *job,
@@ -141,8 +144,8 @@ uint64_t session_number(const struct session *session, struct inode inode);
 /* Makes the kernel forget a name in a directory, if the kernel knows it. */
 void session_forget_name(const struct session *session, struct inode directory,
 	const char *name, size_t bytes);
-/* Finds the inode to which a number of the kernel belongs. Returns -ENOENT if the inode
- * is not in this mount. */
+/* Finds the inode to which an inode number from the kernel belongs. Returns -ENOENT if
+ * the inode is not in this mount. */
 must_check int session_inode(
 	const struct session *session, uint64_t number, struct inode *ret);
 
@@ -169,12 +172,12 @@ void session_free(struct session **session);
  * device, which the session takes over. */
 must_check int session_start(
 	struct session *session, struct fuse_args *args, const char *where);
-/* Takes over a mount from the previous engine. Called before session_start, which receives the
- * mount's descriptor. */
+/* Takes over a mount from the previous engine process. Called before session_start,
+ * which receives the mount's descriptor. */
 void session_take_over(struct session *session, struct kept_descriptor *place);
-/* Begins the session of a mount that the previous engine served, with the features that
- * the kernel granted to that engine. Makes the kernel send unanswered requests again.
- * Called after session_start, before any thread serves the session. */
+/* Begins the session of a mount that the previous engine process served. Keeps the
+ * features that the kernel granted to that process. Makes the kernel send unanswered
+ * requests again. Called after session_start, before any thread serves the session. */
 void session_go_on(struct session *session);
 /* Unmounts and ends the session. No thread may serve or hold it any more. */
 void session_end(struct session *session);
@@ -186,11 +189,12 @@ void session_touch_jobs(struct session *session);
 
 /* --- job_mount.c ------------------------------------------------------------------ */
 
-/* Serves the job mounts that the previous engine served. */
+/* Serves the job mounts that the previous engine process served. */
 void job_mounts_go_on(struct session *everything);
-/* Called when jobs have changed. A mount whose job was removed opens no more files. */
+/* Called when jobs were added or removed. A mount whose job was removed opens no more
+ * files. */
 void job_mounts_changed(struct session *everything);
-/* Calls listings_forget for each job mount. */
+/* Makes the kernel forget the listings of the dataset's jobs in all job mounts. */
 void job_mounts_moved(struct session *everything, const char *dataset);
 /* Makes the kernel forget the listings of the dataset's jobs in this session. */
 void listings_forget(struct session *session, const char *dataset);
@@ -215,8 +219,8 @@ must_check int attributes_get(struct session *session, struct inode inode, bool 
 	struct stat *ret, double *ret_timeout);
 
 /* Tells whether a worker has to find the attributes of the inode, or of the files in
- * this directory, because this takes long: a text has to be rendered, lines to be
- * measured, or saved orders to be read. */
+ * this directory. Finding them takes long if a text has to be rendered or measured, or
+ * if the saved order of an epoch has to be read. */
 bool attributes_take_long(struct session *session, struct inode inode, bool render);
 
 void attributes_in_layout(struct session *session, struct sched_job *job,
@@ -224,5 +228,4 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 
 /* --- listing.c --------------------------------------------------------------------- */
 
-/* Answers a readdir or, if `plus`, a readdirplus. */
 void listing_reply(const struct request *request, bool plus);

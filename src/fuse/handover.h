@@ -10,15 +10,17 @@
 #define UNIQUE_RESEND (UINT64_C(1) << 63)
 
 /*
- * The list of open files that an engine leaves to the next engine.
+ * The list of open files that an engine process leaves to the next engine process.
  *
- * An open file's inode and handle usually tell enough: the next engine prepares the file
- * again when it is read, and consumes its position when it is released. Two more things
- * are kept in the memory that the engines share (base/kept.h):
+ * Usually the kernel's requests tell enough, because they contain a file's inode and
+ * handle: the next engine process prepares the file again at the first read, and
+ * consumes the file's position at the release. Two more things are kept in the memory
+ * that all engine processes share (base/kept.h):
  *
- * - The backing file of an inode. While the inode is open, the answer to each further open
- *   must name the same backing file, whichever engine registered it.
- * - The epoch of a shard of current/, which is determined by its first read.
+ * - The backing file of an inode. While the inode is open, the answer to each further
+ *   open must name the same backing file, even if an earlier engine process registered
+ *   the file.
+ * - The epoch of a shard of current/, which the first read of the shard determines.
  *
  *   Threads: any.
  *   Locks: the caller of a function ..._locked holds the session's lock. No other function
@@ -27,7 +29,7 @@
 
 /* Adds an open file to the list, before the open is answered. backing: number of the
  * file from which the kernel reads; 0: the open file is a shard. Returns NULL if the
- * list is full, or if the mount ends with this engine. */
+ * list is full, or if the mount ends with this engine process. */
 struct kept_open *handover_add(
 	struct session *session, uint64_t handle, uint64_t number, int backing);
 
@@ -37,21 +39,21 @@ struct kept_open *handover_next(struct session *session, const struct kept_open 
 /* Returns the entry of an open shard; the entry has the shard's epoch. Returns NULL if
  * there is no such entry. */
 struct kept_open *handover_find(struct session *session, uint64_t handle);
-/* Returns the entry that an earlier engine made for the open which this thread now
- * handles, because the kernel has sent it again. Returns NULL if there is no such
- * entry. */
+/* Returns the entry that an earlier engine process made for the open that this thread
+ * handles. Returns NULL if the kernel has not sent this open before. */
 struct kept_open *handover_find_resent(struct session *session);
-/* Takes one release off the list of releases that arrived while only engine_failed.c
- * answered requests. Returns false if the list is empty. */
+/* Takes one entry off the list of releases that arrived while engine_failed.c answered
+ * all requests. Returns false if the list is empty. */
 bool handover_take_close(
 	struct session *session, uint64_t *ret_number, uint64_t *ret_handle);
 
-/* Tells whether an earlier engine registered `backing`, and open files still use it. */
+/* Tells whether an earlier engine process registered `backing`, and open files still use
+ * it. */
 bool handover_has_locked(const struct session *session, int backing);
-/* handover_hold_locked counts one more open file that uses `backing`, which an earlier
- * engine registered; handover_put counts one file less. When no file is left,
- * handover_put makes the kernel forget `backing`. Returns 0 or -ENOMEM. */
+/* Counts one more open file that uses `backing`, which an earlier engine process
+ * registered. Returns 0 or -ENOMEM. */
 must_check int handover_hold_locked(struct session *session, int backing);
+/* Counts one open file less. When no file is left, makes the kernel forget `backing`. */
 void handover_put(struct session *session, int backing);
 /* Frees the counts of handover_hold_locked. Called when the session has ended. */
 void handover_end(struct session *session);

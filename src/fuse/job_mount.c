@@ -97,8 +97,8 @@ static void serve_in_threads(struct job_mount *mount)
 		n++;
 	}
 	serve(mount);
-	/* Stops the helpers. They may still serve, because `serve` also returns after an
-	 * error. */
+	/* Stops the helper threads. They may still serve, because `serve` also returns
+	 * after an error. */
 	ensure(eventfd_write(mount->stop, 1) == 0);
 	while (n > 0)
 		ensure(pthread_join(helpers[--n], NULL) == 0);

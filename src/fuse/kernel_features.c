@@ -50,7 +50,7 @@ void kernel_features_resend(struct session *session)
 			 "an answer wait until they are killed");
 }
 
-/* Notes a request's number. Saves the message that begins the session. */
+/* Notes the number of a request. Saves the first request for later engine processes. */
 static void note_message(struct session *session, const void *message, size_t bytes)
 {
 	const struct fuse_in_header *header = message;
@@ -63,8 +63,8 @@ static void note_message(struct session *session, const void *message, size_t by
 	session->place->mount.message_bytes = (uint32_t)bytes;
 }
 
-/* Restores the features that an earlier engine was granted. Returns false if the mount
- * is new. */
+/* Restores the features that the kernel granted to an earlier engine process. Returns
+ * false if the mount is new. */
 static bool was_granted(struct session *session)
 {
 	const struct kept_mount *mount = &session->place->mount;
@@ -93,10 +93,11 @@ int kernel_features_prepare(struct session *session)
 	return fuse_session_custom_io(session->fuse, &io, fuse_session_fd(session->fuse));
 }
 
-/* Loads the pages of an answer before the kernel copies it. If the process is killed at
- * a page fault during the copy, the reader gets EIO; if the process is killed in this
- * function, the kernel asks the next engine. Reading a byte of each page is faster than
- * MADV_POPULATE_READ if the pages are in memory already. */
+/* Loads the pages of an answer before the kernel copies the answer. If the process is
+ * killed at a page fault during the copy, the reader gets EIO; if the process is killed
+ * in this function, the kernel sends the request to the next engine process. Reading a
+ * byte of each page is faster than MADV_POPULATE_READ if the pages are in memory
+ * already. */
 static void bring_in(const struct iovec *iov, int count)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);

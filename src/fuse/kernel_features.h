@@ -13,7 +13,7 @@
  *   passes_through  from 6.9 on, the kernel can read a file of the mount from another file
  */
 
-#define NOTIFY_RESEND 7 /* available from protocol 7.40 on */
+#define NOTIFY_RESEND 7 /* available from FUSE protocol 7.40 on */
 /* Asks the kernel to send unanswered requests again. Before Linux 6.9 such requests stay
  * unanswered until their readers are killed. */
 void kernel_features_resend(struct session *session);

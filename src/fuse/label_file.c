@@ -27,7 +27,8 @@ struct label_file {
 	uint32_t bytes, label;
 };
 
-/* Largest number of texts that get a backing file. Each file takes a page and a half of memory. */
+/* Largest number of texts that get a backing file. Each file takes a page and a half of
+ * memory. */
 #define MAX_TEXTS 32768
 
 struct label_text {
@@ -116,9 +117,9 @@ static bool store(const struct label_file *file)
 					   file->open.number, 0, &buffers, 0) == 0;
 }
 
-/* Adds the file to the session's list. *ret_cache becomes may_cache; but if another
- * reader has the inode open, *ret_cache becomes false. With passthrough, the file then
- * gets the backing file of the other reader's file, as the kernel requires. Returns 0 or
+/* Adds the file to the session's list. *ret_cache becomes may_cache, or false if another
+ * reader has the inode open. In the latter case, with passthrough, the file gets the
+ * backing file of the other reader's file, as the kernel requires. Returns 0 or
  * -errno. */
 static int list_file(struct label_file *file, bool may_cache, bool *ret_cache)
 {
@@ -132,7 +133,7 @@ static int list_file(struct label_file *file, bool may_cache, bool *ret_cache)
 	return open_file_list_locked(&file->open);
 }
 
-/* rolls: the file is in current/, and the next epoch may give it another label. */
+/* rolls: the file is in current/, and the next epoch may give the file another label. */
 static void open_file(const struct request *request, struct label_file *file, bool rolls)
 {
 	struct session *session = request->session;

@@ -10,10 +10,10 @@ struct sched_job;
 /*
  * Open labels. opening.c opens them, since the epoch may have to begin first.
  *
- *   opening_start -> (parked) -> label_file_opened -> reads -> open_file_close
+ *   opening_start -> (waits) -> label_file_opened -> reads -> open_file_close
  *
- * If the label of a position never changes (sched_label), its open is answered at once, and binds
- * nothing.
+ * If the label of a position never changes (sched_label), its open is answered at once,
+ * and does not bind the position to a sample.
  *
  *   Threads: any.   Locks: none while replying.
  */
@@ -22,7 +22,7 @@ struct sched_job;
  * if the file is in current/ and has the same label in all epochs. */
 void label_file_opened(const struct request *request, struct sched_job *job,
 	uint32_t epoch, uint32_t label);
-/* Answers a read of a label that an earlier engine opened. */
+/* Answers a read of a label that an earlier engine process opened. */
 void label_file_read_again(
 	const struct request *request, struct sched_job *job, uint32_t label);
 

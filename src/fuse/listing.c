@@ -30,8 +30,8 @@
  * the position where the reader probably is. The kernel looks up other entries when they
  * are opened. */
 #define WINDOW 4096
-/* The layouts classes and mirror have no such window, because nobody knows at which
- * position a reader begins there. All entries have attributes if the epoch has at most
+/* The layouts classes and mirror have no window of positions, because nobody knows at
+ * which position a reader begins. All entries have attributes if the epoch has at most
  * MOST_UNORDERED samples; otherwise no entry has. */
 #define MOST_UNORDERED 16384
 

@@ -72,8 +72,8 @@ static int add_option(struct fuse_args *args, const char *option)
 	if (*option == '\0' || strncmp(option, "x-", 2) == 0 ||
 		is_one_of(option, left_out, N_LEFT_OUT))
 		return 0;
-	/* auto_unmount would unmount when an engine dies, but then the supervisor starts
-	 * another engine for the mount. */
+	/* auto_unmount would unmount when an engine process dies, but then the
+	 * supervisor starts another engine process for the mount. */
 	if (strcmp(option, "auto_unmount") == 0 && kept_is_supervised())
 		return 0;
 	if (!is_one_of(option, passed_on, N_PASSED_ON))

@@ -13,9 +13,10 @@
  *   Threads: none.   Errors: -errno, logged.
  */
 
-/* Makes libfuse's arguments from the user's -o options and our own. Leaves out options
- * that only mount(8) uses, and rw, which mount(8) passes for each file system. Returns
- * -EINVAL if an option is unknown. The caller frees *ret with fuse_opt_free_args. */
+/* Makes libfuse's arguments from the user's -o options and those of joaderfs. Leaves out
+ * options that only mount(8) uses, and rw, which mount(8) passes for each file system.
+ * Returns -EINVAL if an option is unknown. The caller frees *ret with
+ * fuse_opt_free_args. */
 must_check int mount_options(const char *options, bool debug, struct fuse_args *ret);
 
 /* Tells whether the arguments contain allow_other. */

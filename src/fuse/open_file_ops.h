@@ -21,19 +21,20 @@ struct open_file_ops {
 	void (*open)(const struct request *request);
 	/* Answers a read of a file. The caller holds a reference to the file. */
 	void (*read)(const struct request *request, struct open_file *file);
-	/* Answers a read of a file that an earlier engine opened and that is not in this engine's
-	 * list. The answer may come after the function has returned. */
+	/* Answers a read of a file that is not in the session's list, possibly after the
+	 * function has returned. Either an earlier engine process opened the file, or
+	 * files of this kind are never listed. */
 	void (*again)(const struct request *request);
-	/* Consumes the positions of a file that an earlier engine opened. Called when
-	 * the kernel releases the file. The pointer is NULL if files of this kind have
-	 * no positions. */
+	/* Consumes the positions of a file that an earlier engine process opened, which
+	 * means that they count as read. Called when the kernel releases the file. The
+	 * pointer is NULL if files of this kind have no positions. */
 	void (*consume)(const struct request *request);
-	/* Makes the struct of a file that an earlier engine opened, and that the kernel
-	 * reads by itself (passthrough.h). The pointer is NULL if the kernel never reads
-	 * files of this kind by itself. */
+	/* Makes the struct of a file that an earlier engine process opened, and that the
+	 * kernel reads by itself (passthrough.h). The pointer is NULL if the kernel
+	 * never reads files of this kind by itself. */
 	int (*outlives)(const struct request *request, struct open_file **ret);
-	/* Cancels opens that a closed file still has parked. The pointer is NULL if
-	 * files of this kind have none. */
+	/* Cancels the waits of a closed file for samples. The pointer is NULL if files
+	 * of this kind never wait for samples after their open. */
 	void (*cancel)(struct open_file *file);
 	/* Frees a file. Consumes its positions unless file->undo is set. */
 	void (*end)(struct open_file *file);
@@ -46,23 +47,24 @@ void open_file_init(
  * handle, or -ENOMEM. */
 must_check int open_file_list(struct open_file *file);
 must_check int open_file_list_locked(struct open_file *file);
-/* Adds a file that the kernel reads by itself to the list for later engines, before the
- * open is answered. Returns -ENFILE if the list for later engines is full. */
+/* If the kernel reads the file by itself, adds the file to the list for later engine
+ * processes (handover.h). Called before the open is answered. Returns -ENFILE if that
+ * list is full. */
 must_check int open_file_keep(struct open_file *file);
 /* Frees a file that is in no list. Consumes nothing. */
 void open_file_drop(struct open_file *file);
 
 void open_file_hold(struct open_file *file);
 void open_file_put(struct open_file *file);
-/* Finds the st_size of an inode that a reader has open. Returns false if it is not
+/* Finds the st_size of an inode that a reader has open. Returns false if the size is not
  * known. */
 bool open_file_size(struct session *session, struct inode inode, uint64_t *ret);
 
 /* Answers a read, possibly after the function has returned. */
 void open_file_read(const struct request *request);
-/* Answers a read of a file that an earlier engine opened. err: the result of adding the
- * file to the session's list, 0 or -errno; -EEXIST: another read has already added the
- * file. */
+/* Answers a read of a file that an earlier engine process opened. err: the result of
+ * adding the file to the session's list, 0 or -errno; -EEXIST: another read has already
+ * added the file. */
 void open_file_read_again(const struct request *request, int err);
 
 /* Removes a file from the list, and drops the reader's reference. undo: nothing is
@@ -74,9 +76,10 @@ void open_file_undo(struct open_file *file);
 /* Closes all files when the session has ended; nothing is consumed. */
 void open_files_undo_all(struct session *session);
 
-/* Called at each open of a position. If the kernel sends this open again, removes the
- * earlier engine's entry for it. Returns true and sets *ret_epoch if the entry has an
- * epoch. Returns false if there is no entry, or if the entry has no epoch. */
+/* If the kernel sends an open again that an earlier engine process has received, removes
+ * that process's entry for the open. Returns true and sets *ret_epoch if the entry has
+ * an epoch. Called at each open of a position. */
 bool open_file_take_back(struct session *session, uint32_t *ret_epoch);
-/* Adds an outlived file to the session's list. kept: the earlier engine's entry. */
+/* Adds a file to the session's list that an earlier engine process opened, and that the
+ * kernel reads by itself. kept: the earlier process's entry. */
 must_check int open_file_outlives(const struct request *request, struct kept_open *kept);

@@ -41,17 +41,17 @@ struct open_file {
 	struct session *session;
 	uint64_t number; /* number of the file's inode */
 	uint64_t handle;
-	uint64_t since_ns; /* time of the open, even by an earlier engine */
+	uint64_t since_ns; /* time of the open, even by an earlier engine process */
 	uint64_t size;	   /* st_size while the file is open; 0: not known */
-	/* The reader has one reference, and each running read has one. The read needs
-	 * it, because the kernel may release the file as soon as it has the bytes, while
-	 * the call that sends the bytes still runs. */
+	/* The reader has one reference, and each running read has one. Without the
+	 * latter, the kernel's release could free the file while the call that sends the
+	 * bytes still runs. */
 	atomic_uint references;
 	int backing;  /* number of the file from which the kernel reads; 0: none */
-	bool borrows; /* an earlier engine registered `backing` */
+	bool borrows; /* an earlier engine process registered `backing` */
 	bool outlived;
 	bool undo; /* (session's lock) nobody has read the file, so nothing is consumed */
-	struct kept_open *kept; /* entry in the list for later engines, or NULL */
+	struct kept_open *kept; /* entry in the list of handover.h, or NULL */
 };
 
 /* If all fields are zero, no file is open. */
@@ -64,9 +64,7 @@ struct open_files {
 must_check int open_files_add(struct open_files *files, struct open_file *file);
 void open_files_remove(struct open_files *files, struct open_file *file);
 
-/* Returns the file of a handle, or NULL. */
 struct open_file *open_files_find(const struct open_files *files, uint64_t handle);
 /* Returns the first open file of an inode, or NULL. LIST_NEXT gives the others. */
 struct open_file *open_files_of(const struct open_files *files, uint64_t number);
-/* Returns any open file, or NULL. */
 struct open_file *open_files_any(const struct open_files *files);

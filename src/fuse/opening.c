@@ -20,22 +20,24 @@
 #include <errno.h>
 
 /*
- * An open, or a read of a file that an earlier engine opened, until the request is
- * answered. Three threads may work on the request: the one that received it, the worker
- * that finished the sample, and the one that handles an interrupt.
+ * An open, or a read of a file that an earlier engine process opened, until the request
+ * is answered. Three threads may work on the request: the one that received it, the
+ * worker that finished the sample, and the one that handles an interrupt.
  *
- * - `opened` is called exactly once. Only this function answers the request and frees the
- *   opening.
- * - While libfuse runs `interrupted`, it holds the request's own lock. libfuse may be about to
- *   call `interrupted` when the request is answered. So `opened` first unregisters it by
- *   fuse_req_interrupt_func, which waits until `interrupted` has returned.
- * - sched_cancel may call `opened` from within `interrupted`. Then `opened` must not wait,
- *   since it would wait for its own caller.
+ * - The scheduler calls `opened` exactly once for each sched_open that succeeds.
+ *   `opened` answers the request and frees the opening, or calls sched_open again, or
+ *   passes the answer to a worker.
+ * - While libfuse runs `interrupted`, it holds the request's own lock. libfuse may be
+ *   about to call `interrupted` when the request is answered. So `opened` first
+ *   unregisters `interrupted` by fuse_req_interrupt_func, which waits until
+ *   `interrupted` has returned.
+ * - `interrupted` calls sched_cancel, which may call `opened`. Then `opened` must not
+ *   unregister `interrupted`, since it would wait for its own caller.
  * - No FUSE thread computes a content: `opened` passes this work to a worker.
  */
 struct opening {
 	struct request request;
-	/* true: a read of a file that an earlier engine opened; false: an open */
+	/* true: a read of a file of an earlier engine process; false: an open */
 	bool again;
 	struct sched_job *job;
 	uint64_t begun_ns;
@@ -44,12 +46,13 @@ struct opening {
 	uint64_t ticket;
 	struct sched_handle *handle; /* set when the position is opened */
 	struct by_worker by_worker;  /* in use while a worker makes the content */
-	/* in use while the open waits for other readers to close */
+	/* in use while the open waits until other readers close the file */
 	struct close_waiter waiter;
 	uint32_t epoch; /* epoch in which the position is opened after this wait */
-	/* The second file of a pair in current/ is opened in two steps. The first step
-	 * opens the position's label, to find the epoch; the second opens the sample in
-	 * this epoch. `finds` is true during the first step. */
+	/* The second file of a pair (such as the mask of an image) in current/ is opened
+	 * in two steps. The first step opens the position's label, to find the epoch;
+	 * the second opens the sample in this epoch. `finds` is true during the first
+	 * step. */
 	bool finds;
 };
 
@@ -120,7 +123,7 @@ static void hand_over(struct opening *opening, struct open_file *file)
 {
 	int backing = file->backing;
 	uint64_t waited_ns = sched_handle_waited(opening->handle);
-	if (backing) /* the daemon will not see the reads of the file */
+	if (backing) /* no read comes to the daemon, so the file counts as read now */
 		reader_has_read(opening->request.req);
 	if (reply(opening, file, backing) != 0) {
 		open_file_undo(file);
@@ -155,8 +158,8 @@ static void ask(struct opening *opening, uint32_t epoch)
 		const struct sched_open_callbacks *) =
 		sample ? sched_open : sched_open_label;
 	int err = open(opening->job, epoch, inode.position, &callbacks);
-	/* EAGAIN: another script reads current/. sched_look finds out whether this
-	 * script has ended. */
+	/* EAGAIN: another script reads current/. sched_look finds out whether the other
+	 * script has ended; if so, the second try succeeds. */
 	if (err == -EAGAIN) {
 		sched_look(opening->job);
 		err = open(opening->job, epoch, inode.position, &callbacks);
@@ -174,7 +177,7 @@ static void ask_again(struct load_work *work)
 	ask(opening, opening->epoch);
 }
 
-/* Opens the position in the epoch in which other readers have it open. */
+/* Opens the position in the epoch in which other readers have the position open. */
 static void share(struct opening *opening, uint32_t epoch)
 {
 	reader_shares(opening->request.req, inode_pack(opening->request.inode), epoch);
@@ -196,9 +199,8 @@ static void answer_sample(struct opening *opening, struct sched_handle *handle)
 		share(opening, epoch);
 		return;
 	}
-	/* EAGAIN here means that a file of a removed job is still open. This job has the
-	 * number that the removed job had, so the files of both jobs have the same
-	 * inode. */
+	/* EAGAIN: a file of a removed job is still open. This job has the number that
+	 * the removed job had, so the files of both jobs have the same inode. */
 	if (err)
 		reply_error(opening->request.req, err == -EAGAIN ? -EBUSY : err);
 	else
@@ -239,7 +241,8 @@ static void give_up(struct by_worker *by_worker)
 	opening_free(opening);
 }
 
-/* Tells whether the answer needs the catalogue, or a content that has to be computed. */
+/* Tells whether a worker has to make the answer, because the answer contains a text from
+ * the dataset, or a content that has to be computed. */
 static bool takes_long(const struct opening *opening)
 {
 	struct inode inode = opening->request.inode;
@@ -309,11 +312,11 @@ static struct opening *opening_new(const struct request *request, bool again)
 	return opening;
 }
 
-/* Returns the epoch in which to open the file. Outside current/, this is the epoch of
- * the file's directory. In current/, it is the epoch that an earlier engine chose
- * without answering the open. If there is none, a label, text or second file gets the
- * epoch in which its reader had to open the sample (reader_shares). Otherwise it is
- * SCHED_CURRENT. */
+/* Returns the epoch in which to open the file. If the kernel sends the open again, this
+ * is the epoch that an earlier engine process chose. Otherwise, outside current/, it is
+ * the epoch of the file's directory. In current/ it is SCHED_CURRENT for a sample. A
+ * label, text or second file in current/ gets the epoch in which its reader had to open
+ * the sample, if reader_shares has noted one. */
 static uint32_t epoch_of(const struct request *request)
 {
 	struct inode inode = request->inode;

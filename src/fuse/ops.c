@@ -21,7 +21,7 @@ static struct session *session_of(fuse_req_t req)
 	return fuse_req_userdata(req);
 }
 
-/* kind: STAT_REQUESTS if the request has no counter of its own. */
+/* Counts a request. kind: STAT_REQUESTS if the request has no counter of its own. */
 static void count(enum stat_id kind)
 {
 	if (kind != STAT_REQUESTS)
@@ -29,8 +29,8 @@ static void count(enum stat_id kind)
 	stats_add(STAT_REQUESTS, 1);
 }
 
-/* Returns -ENODEV if the mount's job was removed. Reads and releases do not use this
- * function, because open files stay readable. */
+/* Finds the inode of a request. Returns -ENODEV if the mount's job was removed. Reads
+ * and releases do not use this function, because open files stay readable. */
 static int find(fuse_req_t req, fuse_ino_t ino, struct request *ret)
 {
 	struct session *session = session_of(req);
@@ -54,7 +54,8 @@ static void want(struct fuse_conn_info *conn, unsigned capability, bool wanted)
 #endif
 }
 
-/* Raises the limit of read-ahead, unless another program or a previous engine has set it. */
+/* Raises the limit of read-ahead, unless another program or an earlier engine process
+ * has set it. */
 static void read_ahead(const struct session *session, struct fuse_conn_info *conn)
 {
 	if (session->root.kind == INODE_ROOT && !session->foreign && !session->again &&
@@ -196,7 +197,8 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 
 /* The kernel may keep a listing until the directory's time changes (set_in_job in
  * attributes.c). If the daemon checks no rights, the answer is ENOSYS, after which the
- * kernel sends no further opendir. */
+ * kernel sends no further opendir. The exception is a session without notifications,
+ * whose listings the kernel must not keep. */
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	const struct session *session = session_of(req);

@@ -6,8 +6,8 @@
 #include "fuse/open_file_ops.h"
 
 /*
- * Files of layout mirror that are no samples. Each read opens the source file. An open file has no
- * state, so that another engine can continue with it.
+ * Files of layout mirror that are no samples. Each read opens the source file. An open
+ * file has no state, so the next engine process can serve its reads.
  *
  *   Owns: nothing.
  *   Threads: workers read; the kernel's page cache keeps what they have read.

@@ -9,18 +9,18 @@
 struct sched_job;
 
 /*
- * FUSE passthrough: the answer to the open of a sample (reply_open) names another file by its
- * number (backing.h), and the kernel reads from that file. After the open, only the release comes
- * to this process.
+ * FUSE passthrough: the answer to the open of a sample (reply_open) names another file
+ * by its number (backing.h), and the kernel reads from that file. After the open, only
+ * the release comes to this process.
  *
- * While an inode is open, the kernel refuses each further open that names another file. So the file
- * behind a sample depends on its tensor alone, and all readers that have a position open share its
- * epoch: see sample_file_new.
+ * While an inode is open, the kernel refuses each further open that names another file.
+ * So the file behind a sample depends on its tensor alone, and all readers that have a
+ * position open share its epoch: see sample_file_new.
  *
  *   Threads: any.   Errors: a sample that can't be passed through is read by requests.
  */
 
-/* max_stack_depth in FUSE_INIT: backing files are plain files, not passed through. */
+/* max_stack_depth in FUSE_INIT: 1, because no backing file has a backing file itself */
 #define PASSTHROUGH_STACK_DEPTH 1
 
 /* Tells whether the session is that of the whole tree, and the process may register

@@ -87,7 +87,6 @@ bool process_runs_same(const struct process *a, const struct process *b)
 
 #define CHILDREN_TEXT 65536
 
-/* Visits the children that one thread of the process has started. */
 static void visit_started(
 	long id, const char *thread, char *text, process_visit *visit, void *context)
 {

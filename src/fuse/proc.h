@@ -15,7 +15,7 @@
 struct process {
 	long id, parent, session;
 	uint64_t start;		    /* start time, in clock ticks since boot */
-	char command[PROCESS_TEXT]; /* its arguments, each ended by \0 */
+	char command[PROCESS_TEXT]; /* the arguments, each ended by \0 */
 	size_t n_command;
 };
 
@@ -31,7 +31,8 @@ long process_of_thread(long thread);
 
 /* Returns an odd number that no other process since boot has. */
 uint64_t process_number(const struct process *process);
-/* Tells whether both processes run the same program file. Also true if this can't be determined. */
+/* Tells whether both processes run the same program file. Also true if this can't be
+ * determined. */
 bool process_runs_same(const struct process *a, const struct process *b);
 
 typedef void process_visit(void *context, long child);

@@ -13,7 +13,8 @@ struct arguments {
 	const char *at, *end;
 };
 
-/* Returns NULL if there is no next argument, or if its final \0 is missing. */
+/* Returns NULL if there is no next argument, or if the argument's final \0 is
+ * missing. */
 static const char *next_of(struct arguments *arguments)
 {
 	const char *found = arguments->at;
@@ -139,7 +140,8 @@ static bool is_name(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
-/* Finds the last name in a word such as "--rank", "trainer.local_rank", "cuda:" or "out/rank-". */
+/* Finds the last name in a word such as "--rank", "trainer.local_rank", "cuda:" or
+ * "out/rank-". */
 static struct word last_name(struct word word)
 {
 	while (word.n > 0 && !isalnum((unsigned char)word.text[word.n - 1]))
@@ -263,7 +265,7 @@ static bool has_name(const char *text, const char *const *names)
 	return found;
 }
 
-/* Sums of hashes do not depend on the order of the variables. */
+/* Adds up hashes, because a sum does not depend on the order of the variables. */
 bool process_launched(const char *environ, size_t n, struct process_launch *ret)
 {
 	struct arguments rest = {environ, environ + n};

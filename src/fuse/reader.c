@@ -99,9 +99,9 @@ static struct known_thread *get_locked(long id)
 	return found;
 }
 
-/* Returns the script of a rank that has read, itself or by a worker. Returns 0 if no
- * thread of the rank is in the table. A script keeps the number of its oldest rank even
- * after this rank has ended. */
+/* Returns the number of the script to which a rank belongs, or 0 if no thread of the
+ * rank is in the table. A script keeps the number of its oldest rank even after this
+ * rank has ended. */
 static uint64_t known_script(uint64_t rank)
 {
 	LOCK_SCOPE(&lock);
@@ -118,8 +118,8 @@ static bool is_known_rank(uint64_t process)
 	return known_script(process) != 0;
 }
 
-/* Removes the entries of a process that was taken for a worker, but has workers by now:
- * so it is a rank. */
+/* Removes the entries of a process that was taken for a worker, but is a rank, because
+ * it has workers by now. */
 static void forget_worker(long process)
 {
 	LOCK_SCOPE(&lock);

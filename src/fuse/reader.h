@@ -24,13 +24,13 @@ bool reader_dies(fuse_req_t req);
  * but /proc does not show it. */
 bool reader_lives(const struct sched_program *program);
 
-/* Finds the sender of the request: the thread, its rank (the process for which it
- * works), and the rank's script (relatives.h). /proc is read at the thread's first
- * request, and again when a second has passed, since the kernel reuses the numbers of
- * threads. The caller holds no lock. */
+/* Finds the sender of the request: the thread, its rank (the process for which the
+ * thread works), and the rank's script (relatives.h). /proc is read at the thread's
+ * first request, and again when a second has passed, since the kernel reuses the numbers
+ * of threads. The caller holds no lock. */
 struct sched_reader reader_of(fuse_req_t req);
-/* Finds the sender of a request that does not open a sample. Unlike reader_of, keeps the
- * note of reader_has_read. */
+/* Finds the sender of a request that does not open a sample. Unlike reader_of, does not
+ * clear the note that reader_has_read has made. */
 struct sched_reader reader_peek(fuse_req_t req);
 
 /* Notes that the requesting thread has read its last opened file to the end. */

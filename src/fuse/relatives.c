@@ -32,7 +32,8 @@ static bool has_parent(const struct process *process, struct process *ret)
 	return process->parent > 1 && process_read(process->parent, ret);
 }
 
-/* The server of multiprocessing's forkserver forks processes on behalf of its parent. */
+/* Tells whether the process is the server of multiprocessing's forkserver, which forks
+ * processes on behalf of its parent. */
 static bool is_server(const struct process *process)
 {
 	struct process parent;

@@ -25,8 +25,8 @@ struct process relatives_rank(const struct process *process);
  *   - children of one parent whose command lines differ in their rank (process_kind.h), if the
  *     ranks are numbers without gaps, such as --rank 0, 1, 2;
  *   - children of one parent whose environments have different ranks of one training;
- *   - processes that ranks of these kinds have started: such a rank may be a shell script, or the
- *     launcher of a node.
+ *   - processes that ranks of these kinds have started: such a rank may be a shell
+ *     script, or the launcher of a node.
  */
 uint64_t relatives_script(const struct process *rank);
 

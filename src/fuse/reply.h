@@ -17,7 +17,8 @@ struct session;
  * Requests, and the answers that several kinds of requests have in common.
  *
  *   Threads: any.
- *   Locks: none while answering, because the kernel may release the file before the call returns.
+ *   Locks: none while answering, because the kernel may release the file before the call
+ *         returns.
  */
 
 struct request {
@@ -27,9 +28,8 @@ struct request {
 	/* functions for the file's kind; set by file_requests.c */
 	const struct open_file_ops *ops;
 	struct fuse_file_info fi; /* fi.fh: handle of an open file */
-	/* If the request is a read: the number of bytes that it wants, and their offset.
-	 * If it is a listing: the size of its buffer, and the number of the first entry
-	 * to list. */
+	/* A read: number of wanted bytes, and their offset. A listing: size of the
+	 * reader's buffer, and number of the first entry to list. */
 	size_t size;
 	uint64_t offset;
 };
@@ -38,11 +38,13 @@ struct request {
 void reply_error(fuse_req_t req, int err);
 /* Answers a read or a listing with n bytes. If n is negative, answers with the error n. */
 void reply_bytes(fuse_req_t req, const void *bytes, ssize_t n);
-/* Answers a read of a text with the part that the request wants. bytes: the length of the text. */
+/* Answers a read of a text with the part that the request wants. bytes: the length of
+ * the text. */
 void reply_text(const struct request *request, const char *text, uint64_t bytes);
-/* Answers a read of samples, and counts the read. Returns 0 or -errno, as fuse_reply_iov does. */
+/* Answers a read of samples, and counts the read. Returns 0 or -errno, as fuse_reply_iov
+ * does. */
 int reply_samples(fuse_req_t req, const struct iovec *iov, int n, size_t bytes);
-/* backing: number of the file from which the kernel reads; 0: reads come to this
- * process. Returns 0, or an error if the reader was killed: then the file is not
+/* Answers an open. backing: number of the file from which the kernel reads; 0: reads
+ * come to this process. If the reader was killed, returns an error, and the file is not
  * open. */
 int reply_open(fuse_req_t req, const struct fuse_file_info *fi, int backing);

@@ -17,7 +17,7 @@
 struct sample_file {
 	struct open_file open; /* comes first, so that pointers can be cast */
 	struct sched_job *job;
-	/* NULL: the file is outlived, so the kernel reads it */
+	/* NULL: an earlier engine process opened the file, and the kernel reads it */
 	struct sched_handle *handle;
 	uint32_t epoch, position;
 	bool second; /* the second file of a pair; its release consumes nothing */
@@ -29,7 +29,8 @@ static struct sample_file *file_of(struct open_file *open)
 	return (struct sample_file *)open;
 }
 
-/* Tells whether the kernel forbids that both files of one inode are open at once. */
+/* Tells whether the kernel forbids that both files, which have one inode, are open at
+ * once. */
 static bool excludes(const struct sample_file *file, const struct sample_file *other)
 {
 	if (other->open.backing || file->open.backing)
@@ -50,7 +51,7 @@ static const struct sample_file *find_other_locked(const struct sample_file *fil
 
 /* Tells whether the file may be open together with `other`. If so, the file gets the
  * backing file of `other`. Both files need the same epoch, and so the same bytes. If
- * `other` has a backing file, an earlier engine must have registered it. */
+ * `other` has a backing file, an earlier engine process must have registered it. */
 static bool may_join_locked(
 	const struct sample_file *file, const struct sample_file *other)
 {
@@ -112,7 +113,7 @@ static int make_content(struct sample_file *file)
 	return err;
 }
 
-/* Takes over the handle `position`, also on failure. */
+/* Makes a file and its content. Takes over the handle `position`, also on failure. */
 static int make(const struct request *request, struct sched_job *job,
 	struct sched_handle *position, uint64_t handle, struct sample_file **ret)
 {

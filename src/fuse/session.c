@@ -57,7 +57,7 @@ void session_free(struct session **session)
 	*session = NULL;
 }
 
-/* Makes the mount outlive this engine, if the supervisor has room for it. */
+/* Makes the mount outlive this engine process, if the supervisor has room for it. */
 static void keep(struct session *session)
 {
 	struct kept_descriptor *place = kept_new();
@@ -97,7 +97,7 @@ int session_start(struct session *session, struct fuse_args *args, const char *w
 }
 
 /* Gives the kernel's first message to libfuse again. The kernel refuses libfuse's
- * answer, because an earlier engine has answered. */
+ * answer, because an earlier engine process has answered. */
 void session_go_on(struct session *session)
 {
 	struct kept_mount *mount = &session->place->mount;

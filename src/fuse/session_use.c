@@ -36,9 +36,9 @@ void session_forget_name(const struct session *session, struct inode directory,
 		session->fuse, session_number(session, directory), name, bytes);
 }
 
-/* Tells whether reads of open files go through the page cache. With `io = auto`, reads
- * of batches do, because readers map batches, unless the kernel can map files that
- * bypass the page cache. All other reads of `io = auto` do not. */
+/* Tells whether reads of open files go through the page cache. With `io = cached` all
+ * reads do. With `io = auto` only reads of batches do, because readers map batches. If
+ * the kernel can map files that bypass the page cache, batches bypass it, too. */
 static bool is_cached(const struct session *session, const struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);

@@ -12,8 +12,8 @@
 
 #include <errno.h>
 
-/* Largest number of chunks of an order (order_text.h) that a stat measures; more would
- * take too long. */
+/* Largest number of chunks (order_text.h) of an epoch's order that a stat measures. More
+ * chunks would take too long. */
 #define MAX_STAT_CHUNKS 2048
 
 struct snapshot {
@@ -126,7 +126,8 @@ static int open_snapshot(
 	return err;
 }
 
-/* The state that a checkpoint describes is on disk before the open is answered. */
+/* Opens a job's state, which users save as a checkpoint. So the state is on disk before
+ * the open is answered. */
 static int open_synced(const struct request *request)
 {
 	struct session *session = request->session;
@@ -149,7 +150,7 @@ static int open_text(const struct request *request)
 		       : open_snapshot(request, NULL, SAMPLE_NONE);
 }
 
-/* err: the error of the open, or 0 if the file is in the list of open files. */
+/* Answers an open. err: the error, or 0 if the file is in the list of open files. */
 static void answer_opened(const struct request *request, int err)
 {
 	struct fuse_file_info reply = request->fi;

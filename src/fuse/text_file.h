@@ -8,14 +8,15 @@
 struct sched_job;
 
 /*
- * Open texts. An open makes the text, and reads return parts of it. A file that an earlier
- * engine opened gets the present text. The order of an epoch has no open file: each read makes
- * the part that it needs.
+ * Open texts. An open makes the text, and reads return parts of it. If an earlier engine
+ * process opened the file, the first read makes the text again, as it is now. The order
+ * of an epoch has no open file: each read makes the part that it needs.
  *
  *   text_file_ops    the tree's texts
  *   order_file_ops   epoch-NNNN.order
- *   text_file_open_of_sample, text_file_again_of_sample: a sample's JSON, and the texts beside
- *                    it (beside.h), whose opens opening.c answers, since they bind a position
+ *   text_file_open_of_sample, text_file_again_of_sample: a sample's JSON, and the
+ *                    texts beside the sample in the dataset (beside.h). Their opens
+ *                    begin in opening.c, because they bind a position to a sample.
  *
  *   Threads: any.   Locks: none while replying or printing.
  */
@@ -27,10 +28,10 @@ must_check int text_file_size(struct session *session, struct inode inode, uint6
 /* Returns the size of a text file if it is known without rendering or measuring; otherwise 0. */
 uint64_t text_file_known_size(struct session *session, struct inode inode);
 
-/* Answers the open of a sample's text. The position is already bound. */
+/* Answers the open of a sample's text, after the position was bound to the sample. */
 void text_file_open_of_sample(const struct request *request, struct sched_job *job,
 	uint32_t epoch, sample_id sample);
-/* Answers a read of a sample's text that an earlier engine opened. */
+/* Answers a read of a sample's text that an earlier engine process opened. */
 void text_file_again_of_sample(
 	const struct request *request, struct sched_job *job, sample_id sample);
 

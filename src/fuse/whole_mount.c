@@ -32,8 +32,8 @@ static void log_libfuse(enum fuse_log_level level, const char *format, va_list a
 		log_info("%s", text);
 }
 
-/* Returns the entry of the previous engine's mount of the whole tree, or NULL if there
- * is none. */
+/* Returns the entry of the whole tree's mount, if the previous engine process left one;
+ * otherwise NULL. */
 static struct kept_descriptor *find_whole(void)
 {
 	const struct inode root = {.kind = INODE_ROOT};
@@ -141,7 +141,7 @@ void session_detach(struct session *session)
 		return;
 	mount_point_unmount(session->context.mountpoint, fuse_session_fd(session->fuse));
 	session->detached = true;
-	/* nothing is mounted at the mount point now, so a later engine must not unmount it */
+	/* the mount point is free, so the next engine process must not unmount it */
 	if (session->place)
 		session->place->mount.foreign = true;
 }

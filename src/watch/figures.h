@@ -6,7 +6,7 @@
 #include "base/types.h"
 #include "config/config.h"
 
-/* waits.c explains each cause. */
+/* Causes for which readers wait. waits.c explains each cause. */
 enum wait_cause {
 	WAIT_STORAGE,
 	WAIT_DECODING,
@@ -41,8 +41,8 @@ struct sched_laps {
 	uint64_t cpu_ns, cpu_samples;
 	/* The fields from here on are about the job's samples and tensors. */
 	bool drawn; /* a sampler chooses the samples of positions */
-	/* number of labels, if the label of a file is fixed before the file is opened,
-	 * and the sample is not; otherwise 0 */
+	/* number of labels if files have fixed labels, but get their samples only when
+	 * they are opened; otherwise 0 */
 	uint32_t labels;
 	uint64_t sample_bytes;
 	enum sampler_kind sampler;

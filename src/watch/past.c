@@ -20,7 +20,7 @@ struct place {
 struct past {
 	struct lock *lock; /* the scheduler's lock */
 	struct history *history;
-	uint64_t due_ns; /* time of the next reading; only the housekeeper uses it */
+	uint64_t due_ns; /* time of the next reading; only one thread uses it */
 	/* (lock) the job of each place; 0: the place is free */
 	job_id ids[HISTORY_JOBS];
 	struct place places[HISTORY_JOBS]; /* (lock) */

@@ -8,13 +8,13 @@
 #include "stats/history.h"
 
 /*
- * Keeps the last hour: readings of the jobs' counters. A job's place is the index of its figures in
- * each reading. sched/last_hour.h describes the purpose.
+ * Keeps the last hour: readings of the jobs' counters. A job's place is the index of its
+ * figures in each reading. sched/last_hour.h describes the purpose.
  *
  *   Flow: past_is_due -> past_begin_locked -> past_read_locked for each job -> past_add.
  *   Owns: the history.   Threads: one thread calls past_is_due and past_add.
- *   Locks: the lock that past_new gets; the caller of a function whose name ends in _locked holds
- *         it.
+ *   Locks: the lock that past_new gets; the caller of a function whose name ends in
+ *         _locked holds it.
  *   Errors: -ENOMEM.
  */
 
@@ -29,9 +29,10 @@ struct last_hour_job {
 	char dataset[LAST_HOUR_NAME];
 	uint64_t added_ns;
 	uint64_t gone_ns; /* time when the job was removed; 0: the job exists */
-	/* Numbers of samples that the job got, by the place of the job for which they
-	 * were prepared. The last element counts samples that other nodes prepared, or
-	 * that were prepared for other nodes or for jobs without a place. */
+	/* prepared_for[i]: number of samples that the job got and that were prepared for
+	 * the job with place i. The last element counts samples that other nodes
+	 * prepared, or that were prepared for other nodes or for jobs without a
+	 * place. */
 	uint64_t prepared_for[HISTORY_JOBS + 1];
 };
 
@@ -54,7 +55,7 @@ void past_leave_locked(struct past *past, const struct watch *watch);
 /* Counts a tensor that a reader of `job` got. made_for: id of the job for which the
  * tensor was prepared. */
 void past_given_locked(struct past *past, job_id job, uint32_t made_for);
-/* Tells whether it is time for a reading. If so, sets the time of the next one. */
+/* Tells whether it is time for a reading. If so, sets the time of the next reading. */
 bool past_is_due(struct past *past, uint64_t now_ns);
 /* Begins a reading with the last figures of removed jobs. Forgets jobs that were removed
  * more than an hour ago. */

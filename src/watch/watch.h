@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 /*
- * Counts and reports what the readers of a job do. It decides nothing.
+ * Counts and reports what the readers of a job do.
  *
  *   waits.c         counts how long readers wait, and for what
  *   epoch_times.c   measures epochs that were read to the end
@@ -97,8 +97,8 @@ struct watch {
 /* --- waits.c: how long readers wait, and for what --- */
 
 /* Adds the time since the last call to the job's waits, if a reader waited, and returns
- * it in ns. Then determines the cause for which readers wait from now on. first: the
- * sample of the reader that has waited longest; NULL: no reader waits. */
+ * this time in ns. Then determines the cause for which readers wait from now on. first:
+ * the sample of the reader that has waited longest; NULL: no reader waits. */
 uint64_t waits_count_locked(
 	struct watch *watch, const struct wanted *first, uint64_t now_ns);
 /* Counts a reader that begins to wait for the sample (change = 1), or whose wait ends
@@ -124,9 +124,9 @@ void waits_of_epoch_locked(
 /* Notes an open of a file. The first open of a later epoch begins a measurement.
  * asked_ns: time of the request; thread: the reader's thread, 0: not known. */
 void lap_open_locked(struct watch *watch, uint32_t epoch, uint64_t asked_ns, long thread);
-/* Counts a bound position. */
+/* Counts a position that was bound to a sample. served: how the job got the sample. */
 void lap_bound_locked(struct watch *watch, uint32_t epoch, enum served served);
-/* Counts a consumed sample. The epoch's last one ends the measurement. */
+/* Counts a consumed sample. The epoch's last sample ends the measurement. */
 void lap_consumed_locked(struct watch *watch, uint32_t epoch);
 /* Measures the processor time of the job's readers. Called once a second. */
 void lap_measure(struct watch *watch);
@@ -138,8 +138,11 @@ void lap_measure(struct watch *watch);
 uint64_t trace_open_locked(struct watch *watch);
 /* Adds the event to the trace, if a client reads it. */
 void trace_note_locked(struct watch *watch, const struct sched_trace_event *event);
-/* See sched_trace_begin and sched_trace_read in sched/gauges.h. */
+/* Starts a trace, if there is none. *ret_next: number of the next event. Returns 0 or
+ * -ENOMEM. */
 must_check int trace_begin(struct watch *watch, uint64_t *ret_next);
+/* Reads up to `most` events from number *from on, and advances *from. Returns the number
+ * of events read. *ret_lost: number of earlier events that the trace no longer has. */
 uint32_t trace_read(struct watch *watch, uint64_t *from, uint64_t *ret_lost,
 	struct sched_trace_event *ret, uint32_t most);
 /* Frees a trace that no client has read for a minute. */
@@ -156,7 +159,7 @@ void notice_say(const struct job *job, enum notice notice, uint32_t epoch);
 
 /* --- job_rates.c: samples per second --- */
 
-/* Counts a consumed sample. */
+/* Counts a consumed sample, and notes the time in lap.last_ns. */
 void rate_count_locked(struct watch *watch, uint64_t now_ns);
 /* Returns the samples consumed per second: the mean of the last RATE_SECONDS seconds. */
 double rate_locked(struct watch *watch);

@@ -6,15 +6,16 @@
 #include "sched/sched.h"
 
 /*
- * Binds the positions whose labels, .json files or texts a request reads, one after
- * another. In current/, the first position of the request is bound even if only its
- * sample is read, because the binding decides the file's epoch.
+ * Binds positions to samples, one after another: the positions whose labels, .json files
+ * or texts a request reads. In current/, the first position of the request is bound even
+ * if only its sample is read, because the first bound position decides the file's epoch.
  *
  *   wait_bind -> sched_open_label -> bound -> ... -> wait_bound
  *
- * If a position has to wait until its epoch begins, the thread that asked for it
- * returns, and a worker continues with the next position (is_later). If other readers
- * have the file open in another epoch, a worker continues after they have closed it.
+ * If a position has to wait until its epoch begins, the thread that asked for the
+ * position returns, and a worker continues with the next position (is_later). If other
+ * readers have the file open in another epoch, a worker continues after these readers
+ * have closed the file.
  */
 
 static uint64_t end_of(const struct wait *wait)
@@ -80,8 +81,8 @@ static void go_on(struct load_work *work)
 }
 
 /* Tells whether the calling thread has to continue with the wait. Two threads call this
- * once each: the one that asks for the position, and the one that delivers the answer.
- * The later of them continues. */
+ * function once each: the one that asks for the position, and the one that delivers the
+ * answer. The later of them continues. */
 static bool is_later(struct wait *wait)
 {
 	return atomic_fetch_add(&wait->turn, 1) == 1;
@@ -113,8 +114,8 @@ static void parking(void *context, uint64_t ticket)
 		wait_arm(wait);
 }
 
-/* Asks the scheduler to bind a position. Returns true if the caller has to continue,
- * also after an error; false if a worker will continue. */
+/* Asks the scheduler to bind a position to a sample. Returns true if the caller has to
+ * continue, also after an error; false if a worker will continue. */
 static bool bind_one(struct wait *wait, uint32_t index)
 {
 	struct composite_file *file = wait->file;

@@ -37,7 +37,8 @@ static struct composite_file *file_of_open(struct open_file *open)
 	return (struct composite_file *)open;
 }
 
-/* A batch and its labels have the same inode number in the list of open files. */
+/* Returns the inode number for the list of open files. A batch and the file of its
+ * labels have the same number there, so that they can share an epoch. */
 static uint64_t number_of(struct inode inode)
 {
 	if (inode.kind == INODE_BATCH_LABELS)
@@ -62,10 +63,10 @@ static struct composite_file *find_other_locked(const struct composite_file *fil
 	return open ? file_of_open(open) : NULL;
 }
 
-/* Returns the epoch that the file gets: `epoch`, unless other readers have the batch or
- * its labels open in another epoch. If they have, returns SCHED_CURRENT, and the wait
- * continues when the other readers have closed their file; but if they have kept the
- * file open for too long (await_close.h), returns their epoch. */
+/* Returns the epoch that the file gets. Usually this is `epoch`. But if other readers
+ * have the batch or its labels open in another epoch, returns SCHED_CURRENT: the wait
+ * continues when the other readers have closed their file. If they keep their file open
+ * for too long (await_close.h), returns their epoch. */
 static uint32_t share_epoch(struct wait *wait, uint32_t epoch)
 {
 	struct composite_file *file = wait->file;
@@ -163,9 +164,9 @@ static int prepare(struct composite_file *file, uint32_t epoch)
 	return file->slots ? 0 : -ENOMEM;
 }
 
-/* Returns the epoch that an earlier engine chose for an open file, or SCHED_CURRENT if
- * it chose none. The epoch is in the handle, or in the file's entry in the list for
- * later engines. *ret_kept: this entry, or NULL. */
+/* Returns the epoch that an earlier engine process chose for an open file, or
+ * SCHED_CURRENT if that process chose none. The epoch is in the handle, or in the file's
+ * entry in the list for later engine processes. *ret_kept: this entry, or NULL. */
 static uint32_t epoch_of_handle(
 	struct session *session, uint64_t handle, struct kept_open **ret_kept)
 {
@@ -191,7 +192,7 @@ static uint32_t epoch_for(const struct composite_file *file, fuse_req_t req)
 }
 
 /* Takes over the reference to the job on success. request->fi.fh: the handle, if an
- * earlier engine opened the file; otherwise 0. */
+ * earlier engine process opened the file; otherwise 0. */
 static int file_new(
 	const struct request *request, struct sched_job *job, struct composite_file **ret)
 {
@@ -266,7 +267,8 @@ static void start_open(const struct request *request)
 	struct wait wait = {.opens = true, .fi = request->fi};
 	uint32_t before;
 	/* The kernel sends an open again only if its reader has not got the file yet. So
-	 * the earlier engine's entry is dropped, and the epoch is chosen anew. */
+	 * the entry of the earlier engine process is dropped, and the epoch chosen
+	 * anew. */
 	(void)open_file_take_back(request->session, &before);
 	int err = open_file(request, &file);
 	if (err) {

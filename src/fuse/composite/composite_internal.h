@@ -22,7 +22,7 @@ struct sched_job;
  *   composite_file.c   open, release, the list of open files
  *   composite_bind.c   finds the samples of a file's labels
  *   composite_slot.c   the samples that a file holds
- *   composite_wait.c   requests that need samples: parked, interrupted, answered
+ *   composite_wait.c   requests that need samples, until they are answered
  *   composite_reply.c  the bytes of a read
  */
 
@@ -33,11 +33,11 @@ struct sched_job;
  * shard   (none) -> OPENING -> READY -> (none)
  * both    OPENING, MAKING -> FAILED -> (none)
  *
- * If an earlier engine opened the batch, its slots go from OPENING to READY, as those of
- * a shard do. HELD: the sample is prepared, and the handle pins it. READY: the content
- * is made from the sample. A batch frees the content when as many bytes were read as the
- * content has. A shard frees the content and releases the handle when the last byte of
- * the content was read.
+ * HELD: the sample is prepared, and the handle keeps its tensor in the cache. READY: the
+ * content is made from the sample. A batch frees the content when as many bytes were
+ * read as the content has. A shard frees the content and releases the handle when the
+ * last byte of the content was read. If an earlier engine process opened a batch, the
+ * slots of the batch go from OPENING to READY, as those of a shard do.
  */
 enum slot_state { SLOT_OPENING, SLOT_HELD, SLOT_MAKING, SLOT_READY, SLOT_FAILED };
 
@@ -47,14 +47,15 @@ struct slot {
 	/* The file's lock protects the fields from here to bytes_read. */
 	TAILQ_ENTRY(slot) link;
 	enum slot_state state;
-	int status;	/* -errno of a failed slot */
-	bool bad;	/* the slot failed because its sample is bad */
-	unsigned users; /* number of waits; a slot with users is never removed */
-	/* the scheduler's number of the parked open; 0: not parked */
+	int status; /* -errno of a failed slot */
+	bool bad;   /* the slot failed because its sample is bad */
+	/* number of struct wait that use the slot; if not 0, the slot stays */
+	unsigned users;
+	/* the scheduler's number of the waiting open; 0: the open does not wait */
 	uint64_t ticket;
 	/* read_some: a byte was read. read_end: the last byte was read. */
 	bool read_some, read_end;
-	uint64_t bytes_read; /* bytes of the content read since it was made */
+	uint64_t bytes_read; /* bytes read from the content since the content was made */
 	/* handle of the position; NULL: not opened yet, or failed */
 	struct sched_handle *handle;
 	struct content content;
@@ -76,19 +77,20 @@ struct wait {
 	bool armed;		  /* libfuse reports interrupts (wait_arm) */
 	/* -errno if a position can't be bound or opened, otherwise 0 */
 	int status;
-	/* the labels and texts before this offset of the file need no further binding */
+	/* offset in the file; all labels and texts before it have bound positions */
 	uint64_t bound_to;
 	uint32_t binding; /* index, in the file, of the position that is being bound */
 	/* epoch in which the scheduler is asked to bind this position */
 	uint32_t asked_epoch;
-	/* handle of the position that was bound last; NULL once the position's sample is
-	 * stored in file->samples */
+	/* handle of the position that was bound to a sample last; NULL once the sample
+	 * is stored in file->samples */
 	struct sched_handle *bound;
 	atomic_int turn;
 	struct close_waiter waiter; /* waiter.work makes a worker continue the wait */
 	/* The file's lock protects the fields from here on. */
 	TAILQ_ENTRY(wait) link;
-	uint64_t ticket; /* the scheduler's number of the parked open; 0: not parked */
+	/* the scheduler's number of the waiting open; 0: no open waits */
+	uint64_t ticket;
 	/* first: index of the first slot that the request uses. n: number of slots that
 	 * it uses. */
 	uint32_t first, n;
@@ -110,7 +112,7 @@ struct composite_file {
 	/* comes first, so that pointers can be cast; each wait and each unfinished slot
 	 * holds a reference to the file */
 	struct open_file open;
-	bool again; /* an earlier engine opened the file */
+	bool again; /* an earlier engine process opened the file */
 	struct sched_job *job;
 	struct inode inode;
 	struct composite composite;
@@ -118,11 +120,11 @@ struct composite_file {
 	struct lock lock;
 	/* (lock) epoch of the file; SCHED_CURRENT: a file of current/ without a bound position */
 	uint32_t epoch;
-	/* (session's lock) epoch that a batch shares with the file of its labels;
+	/* (session's lock) epoch that readers of a batch and of its labels share;
 	 * SCHED_CURRENT: not chosen yet */
 	uint32_t known_epoch;
-	/* (lock) sample of each position; SAMPLE_NONE: not bound yet. NULL in a batch,
-	 * which needs no such list. */
+	/* (lock) sample of each position; SAMPLE_NONE: the position is not bound yet.
+	 * NULL in a batch, which needs no such list. */
 	sample_id *samples;
 	/* (lock) slots[i] is the slot of position i, or NULL. Files of labels have no
 	 * slots. */
@@ -132,19 +134,20 @@ struct composite_file {
 	struct waits waits; /* (lock) */
 };
 
-/* Chooses the epoch of a file of current/: `epoch`, in which its first position was
- * bound, unless other readers have the batch open in another epoch. If they have,
- * returns SCHED_CURRENT, and the wait continues when the other readers close their file;
- * but if they have kept the file open for too long, returns their epoch. */
+/* Chooses the epoch of a file of current/. Usually this is `epoch`, in which the file's
+ * first position was bound. But if other readers have the batch open in another epoch,
+ * returns SCHED_CURRENT: the wait continues when the other readers have closed their
+ * file. If they keep their file open for too long, returns their epoch. */
 uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch);
 /* Makes and returns the file's handle. If the file's epoch in current/ is not known yet,
- * adds the file to the list for later engines (handover.h). The entry belongs to the
- * request of the last handover_answers, so the caller must answer this open next. */
+ * adds the file to the list for later engine processes (handover.h). The entry belongs
+ * to the request of the last handover_answers, so the caller must answer this open
+ * next. */
 uint64_t composite_file_handle(struct composite_file *file);
 /* --- composite_bind.c --- */
 
-/* Binds the positions of the labels that the request needs, and then calls wait_bound.
- * If a position has to wait, a worker does the rest after this function has returned. */
+/* Binds to samples the positions whose labels or texts the request reads. Then calls
+ * wait_bound, possibly in a worker after this function has returned. */
 void wait_bind(struct wait *wait);
 /* Continues a wait whose reader was killed, without binding more positions. The caller
  * must have taken the wait's work back from the workers. */
@@ -166,11 +169,11 @@ void slots_give_back(struct composite_file *file);
 
 /* --- composite_wait.c --- */
 
-/* Makes a wait from `wanted`, binds the labels, and asks for slots. Then answers the
- * request, or leaves it parked. */
+/* Makes a wait from `wanted`, binds the positions of labels, and asks for samples. Then
+ * answers the request, or lets it wait for its samples. */
 void wait_start(fuse_req_t req, struct composite_file *file, const struct wait *wanted);
-/* Asks for the slots, then answers or parks the request. Called when the labels are
- * known, or when wait->status has the error. */
+/* Asks for the samples, and then answers the request, or lets it wait. Called when the
+ * labels are known, or when wait->status has the error. */
 void wait_bound(struct wait *wait);
 /* Makes libfuse report interrupts, possibly before the function has returned. */
 void wait_arm(struct wait *wait);
@@ -178,7 +181,7 @@ void wait_arm(struct wait *wait);
  * only this slot to the list `ready`. */
 void waits_collect_locked(
 	struct composite_file *file, uint32_t index, struct waits *ready);
-/* Answers the waits and frees them. The caller holds no lock. */
+/* Answers the requests of the waits, and frees the waits. The caller holds no lock. */
 void waits_answer(struct waits *ready);
 
 /* --- composite_reply.c --- */

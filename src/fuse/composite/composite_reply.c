@@ -27,8 +27,8 @@ struct gather {
 	/* If true, the last piece ends where the unused part of `scratch` begins, so the
 	 * next copied bytes extend this piece. */
 	bool open;
-	/* edition that has the labels; a reference to it is held; NULL: no label was
-	 * needed yet */
+	/* scan of the dataset from which the labels come; a reference to it is held;
+	 * NULL: no label was needed yet */
 	const struct sched_edition *edition;
 	int n;
 	struct iovec iov[MAX_PIECES];
@@ -58,8 +58,8 @@ static uint8_t *add_copied(struct gather *gather, size_t bytes)
 	return at;
 }
 
-/* Adds `bytes` bytes of the source. stays: they remain valid until they are sent, so
- * they need not be copied. */
+/* Adds `bytes` bytes of the source. stays: these bytes remain valid until they are sent,
+ * so they need not be copied. */
 static void add_content(struct gather *gather, const struct content_parts *source,
 	uint64_t offset, size_t bytes, bool stays)
 {
@@ -84,7 +84,7 @@ static bool zeros_are_no_sample(enum sample_format format)
 
 /* Finds the bytes of a sample; a bad sample has zeros. If the tar holds pairs, the zeros
  * contain the tar header of the pair's second file, so that readers find the files after
- * it. The function stores this header in `buffer`. */
+ * the second file. The function stores this header in `buffer`. */
 static int sample_source(const struct wait *wait, const struct segment *segment,
 	struct content_parts *ret, uint8_t buffer[COMPOSITE_CONSTANT])
 {
@@ -118,7 +118,7 @@ static int sample_of(
 	return wait->status ? wait->status : -EIO;
 }
 
-/* The epoch is known, because at least one label of the file is bound. */
+/* The epoch is known, because at least one position of the file is bound to a sample. */
 static uint32_t epoch_of(struct composite_file *file)
 {
 	LOCK_SCOPE(&file->lock);

@@ -117,8 +117,8 @@ static void parking(void *context, uint64_t ticket)
 
 /* Takes the result of opening the position. The content of a shard's sample is made at
  * once. The content of a batch's sample is made when the sample is read, because a batch
- * opens all positions together. If an earlier engine opened the batch (`again`), a read
- * already waits, so the content is made at once. */
+ * opens all positions together. If an earlier engine process opened the batch (`again`),
+ * a read already waits, so the content is made at once. */
 static void opened(void *context, const struct sched_opened *result)
 {
 	struct slot *slot = context;

@@ -17,13 +17,13 @@
  * handles an interrupt. The first of them claims the answer under the file's lock
  * (`answered`).
  *
- * - While libfuse runs `interrupted`, it holds the request's own lock. libfuse may be about to
- *   call `interrupted` when the request is answered. So the answering thread first
- *   unregisters it by fuse_req_interrupt_func, which waits until `interrupted` has
- *   returned.
+ * - While libfuse runs `interrupted`, it holds the request's own lock. libfuse may be
+ *   about to call `interrupted` when the request is answered. So the answering thread
+ *   first unregisters `interrupted` by fuse_req_interrupt_func, which waits until
+ *   `interrupted` has returned.
  * - If the interrupt comes before `interrupted` is registered, fuse_req_interrupt_func
- *   itself runs it. Then `asking` is set, and the caller of fuse_req_interrupt_func
- *   answers the request.
+ *   itself runs `interrupted`. Then `asking` is set, and the caller of
+ *   fuse_req_interrupt_func answers the request.
  * - After an interrupt, the samples that were asked for are still prepared: their positions
  *   are bound, and other threads may read the file.
  */
@@ -128,8 +128,8 @@ static bool waits_for_server(const struct wait *wait)
 	return edition->beside_waits;
 }
 
-/* Answers the request. A worker does this if texts of the catalogue or files beside
- * samples are needed. */
+/* Answers the request. If the answer contains texts of the dataset, a worker makes the
+ * answer, because reading the texts takes long. */
 static void answer(struct wait *wait)
 {
 	const struct composite_file *file = wait->file;
@@ -146,8 +146,8 @@ static void answer(struct wait *wait)
 		answer_now(&wait->waiter.work);
 }
 
-/* Makes the calling thread the one that answers the request, which it has to do after it
- * has released the lock. */
+/* Reserves the answer for the calling thread, which must answer the request after it has
+ * released the lock. */
 static void claim_answer_locked(struct wait *wait)
 {
 	lock_assert_held(&wait->file->lock);
@@ -173,8 +173,8 @@ static void interrupted(fuse_req_t req, void *context)
 	 * other thread works on the request */
 	bool taken = !mine && sched_take_back(file->open.session->context.sched,
 				      &wait->waiter.work);
-	/* answer() must not unregister this function, which calls it: that would wait
-	 * until this function has returned. */
+	/* answer() must not unregister `interrupted`, because unregistering waits until
+	 * `interrupted` has returned, and `interrupted` itself calls answer(). */
 	if (mine || taken)
 		wait->armed = false;
 	if (mine)
@@ -223,8 +223,8 @@ static bool has_to_park(struct wait *wait)
 	return wait->missing > 1;
 }
 
-/* Called when all slots were asked for, or all before the first one that can't be
- * opened. Answers the request, or leaves it parked. */
+/* Answers the request, or lets it wait for its samples. Called when all slots were asked
+ * for, or all before the first one that can't be opened. */
 static void asked(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
@@ -241,7 +241,8 @@ static void asked(struct wait *wait)
 		answer(wait);
 }
 
-/* Each position whose pixels the request reads gets a slot, which holds its sample. */
+/* Makes a slot for each position whose pixels the request reads; the slot holds the
+ * sample. */
 static int ask(struct wait *wait)
 {
 	const struct composite *composite = &wait->file->composite;
@@ -259,7 +260,7 @@ static int ask(struct wait *wait)
 
 /* Asks for the samples of the request. The positions whose labels or texts the request
  * reads are bound now. If a position can't be bound, a read still asks for samples,
- * because the reader gets the bytes before this position. */
+ * because its reader gets the bytes before this position. */
 void wait_bound(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
