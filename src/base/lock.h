@@ -11,9 +11,10 @@
 /*
  * Mutexes with a name and a rank.
  *
- * Ranks follow the include order of the modules, outermost first: a thread may take a lock only if
- * its rank is greater than the ranks of all locks it holds. Taking a lock out of order or twice, or
- * releasing a lock that is not held, aborts in every build.
+ * Ranks follow the include order of the modules, outermost first: a thread may take a
+ * lock only if its rank is greater than the ranks of all locks that the thread holds.
+ * The process aborts if a thread takes a lock out of order or twice, or releases a lock
+ * that it does not hold. This is checked in every build.
  *
  *   Threads: any.   Errors: none; misuse aborts.
  */
@@ -46,7 +47,7 @@ struct lock {
 	enum lock_rank rank;
 	const char *name;
 	struct lock_holds *holds; /* NULL: not measured */
-	uint64_t since_ns;	  /* time when the holder took it, if measured */
+	uint64_t since_ns;	  /* time when the holder took the lock, if measured */
 };
 
 void lock_init(struct lock *lock, enum lock_rank rank, const char *name);
@@ -58,11 +59,13 @@ void lock_release(struct lock *lock);
  * lock would mostly give it to the same thread again. */
 void lock_yield(struct lock *lock);
 
-/* Measures how long the lock is held, together with other locks of its name. A hold then
- * costs about 50 ns more. Call this before other threads know the lock. */
+/* Starts to measure how long the lock is held. All locks of one name are counted
+ * together. Measuring costs about 50 ns per hold. Call this before other threads know
+ * the lock. */
 void lock_measure(struct lock *lock);
-/* Returns the time (clock_now_ns) when the calling thread took this lock, without
- * reading a clock; the present time if the lock is not measured. */
+/* Returns the time (clock_now_ns) when the calling thread took this lock. For a measured
+ * lock this is fast, because no clock is read. For other locks returns the present
+ * time. */
 uint64_t lock_time(const struct lock *lock);
 /* Adds the hold times of the locks with the i-th name to *sum. Returns false if fewer
  * names are measured. */
@@ -88,10 +91,11 @@ bool lock_seize(struct lock *lock);
  * signal handler may call this. */
 void lock_each_held(void (*put)(int fd, const char *text), int fd);
 
-/* Deadlines of this condition are times of clock_now_ns. */
+/* Initialises a condition whose deadlines are times of clock_now_ns. */
 void condition_init(pthread_cond_t *cond);
 void lock_wait(struct lock *lock, pthread_cond_t *cond);
-/* deadline_ns: a time of clock_now_ns, for a condition of condition_init */
+/* Returns 0 or ETIMEDOUT. `cond` was initialised by condition_init. deadline_ns: a time
+ * of clock_now_ns. */
 int lock_wait_until(struct lock *lock, pthread_cond_t *cond, uint64_t deadline_ns);
 
 static inline void lock_scope_end(struct lock **lock)

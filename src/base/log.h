@@ -8,8 +8,9 @@
 #include <stdio.h>
 
 /*
- * Messages for the user: "joaderfs: <text>" on standard error; after log_to_file(), "<UTC time>
- * <text>" in that file. A problem is logged once, where its detail is known.
+ * Messages for the user. Without a log file: "joaderfs: <text>" on standard error. After
+ * log_to_file(): "<UTC time> <text>" in that file. A problem is logged once, where its
+ * detail is known.
  *
  *   Threads: any.
  */
@@ -24,7 +25,8 @@ void log_also_to(FILE *out);
 /* Returns the descriptor of the log. A signal handler may call this. */
 int log_descriptor(void);
 
-/* Saves messages until log_to_file. Call this while there is only one thread. */
+/* Saves all messages until log_to_file is called. Call this while there is only one
+ * thread. */
 void log_keep(void);
 
 /* Appends saved and later messages to the file. Returns 0 or -errno. */

@@ -11,7 +11,7 @@
 static const int ignored[] = {SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF,
 	SIGIO, SIGPWR, SIGSTKFLT, SIGXFSZ};
 
-/* Sends SIGTERM to the process. The thread that serves the mount receives it. */
+/* Sends SIGTERM to the process. The thread that serves the mount receives the signal. */
 static void ask_to_end(int number)
 {
 	int saved = errno;
