@@ -18,7 +18,7 @@
 
 #define MOST_OUTPUT 65536
 #define TIMEOUT_NS UINT64_C(30000000000)
-#define POLL_MS 200 /* pause between two looks at far_stop */
+#define POLL_MS 200 /* pause between two checks for far_stop */
 
 extern char **environ;
 

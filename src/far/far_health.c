@@ -11,8 +11,9 @@
 #include <string.h>
 
 /* Stores for each source whether the source refuses its credentials at present, and a
- * URL that could be read. A source is all URLs of one place or, without a place, of one
- * server. There are few sources, and they are never freed. */
+ * URL that could be read. A source is all URLs with the same settings (struct place) or,
+ * without settings, all URLs of one server. There are few sources, and they are never
+ * freed. */
 
 struct health {
 	struct health *next;
