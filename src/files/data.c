@@ -15,7 +15,8 @@
 
 /* --- directories as numbers ------------------------------------------------------- */
 
-/* `hash` is that of the parent directory; `name` has n bytes. */
+/* Returns the hash of a directory below the directory with this hash. `name` has n
+ * bytes. */
 static uint64_t hash_below(uint64_t hash, const char *name, size_t n)
 {
 	return fnv_add(fnv_add(hash, "/", 1), name, n) & ((UINT64_C(1) << HASH_BITS) - 1);

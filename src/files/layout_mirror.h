@@ -35,8 +35,9 @@ uint32_t mirror_find(const struct dataset_paths *paths,
 
 /* A file that is no sample, as the scan found it. */
 struct mirror_other {
-	char *path;	/* absolute */
-	char *boundary; /* directory that must contain the file; NULL: any may */
+	char *path; /* absolute */
+	/* directory that must contain the file; NULL: the file may be anywhere */
+	char *boundary;
 	uint64_t bytes;
 	int64_t mtime_ns;
 };

@@ -8,8 +8,8 @@
 
 #include <errno.h>
 
-/* Texts of one kind take at most 1 / ONE_IN of a CPU's time, and a burst BURST_NS /
- * ONE_IN more. */
+/* Limits the CPU time for texts of one kind: 1 / ONE_IN of a CPU on average. A burst may
+ * take BURST_NS / ONE_IN more. */
 #define ONE_IN 20
 #define BURST_NS (2 * SECOND_NS)
 
@@ -26,7 +26,7 @@ struct made_texts {
 	struct shared shared[MADE_KINDS]; /* (lock) */
 };
 
-/* --- a text ----------------------------------------------------------------------------- */
+/* --- a text ------------------------------------------------------------------------ */
 
 int made_text_begin(struct made_text **ret)
 {
@@ -69,7 +69,7 @@ void made_text_put(struct made_text **text)
 	free(old);
 }
 
-/* --- the shared texts ------------------------------------------------------------------- */
+/* --- the shared texts -------------------------------------------------------------- */
 
 int made_texts_new(struct made_texts **ret)
 {
@@ -178,7 +178,7 @@ int made_texts_take(const struct files_context *context, enum made_kind kind,
 	return err;
 }
 
-/* --- files ------------------------------------------------------------------------------ */
+/* --- files ------------------------------------------------------------------------- */
 
 static enum made_kind kind_of(enum inode_kind kind)
 {
