@@ -39,8 +39,8 @@ struct backing_kernel {
 };
 
 void backings_begin(struct backings *backings, const struct backing_kernel *kernel);
-/* Waits until running calls of the kernel's functions have returned. Later calls
- * fail. */
+/* Ends the session: waits for running calls of the kernel's functions, and allows no new
+ * calls. */
 void backings_end(struct backings *backings);
 
 struct backing {

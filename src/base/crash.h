@@ -8,8 +8,8 @@
 /*
  * Writes information about a bug to the log:
  *
- *   SIGSEGV, SIGBUS, ... the signal, a backtrace of the thread, the locks that it holds
- *   ensure fails the text of the assertion, a backtrace and the locks, and the
+ *   SIGSEGV, SIGBUS, ...   the signal, a backtrace of the thread, the locks that it holds
+ *   ensure fails           the text of the assertion, a backtrace and the locks, and the
  *                          state of the daemon: jobs and counters
  *
  * Then the signal ends the process, as it would without this module.

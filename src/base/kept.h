@@ -76,8 +76,8 @@ struct kept_open {
 	int32_t backing;   /* kernel's number of a file in memory (backing.h); 0: none */
 };
 
-/* A close while the engine answered all requests with EIO. The next engine handles
- * it. */
+/* A file that a reader closed while the engine answered all requests with EIO. The next
+ * engine handles the close. */
 struct kept_close {
 	_Atomic uint64_t handle; /* 0: a free entry */
 	uint64_t inode;

@@ -74,8 +74,8 @@ int far_no_memory(struct far_error *error); /* returns -ENOMEM */
 must_check int credentials_line(
 	const char *path, bool private, char **ret, struct far_error *ret_error);
 
-/* Reads the profile that the settings name; if they name none, the profile that the
- * environment names. -EINVAL: this profile does not exist. */
+/* Reads the profile that the settings name, otherwise the profile that the environment
+ * names. -EINVAL: this profile does not exist. */
 must_check int chain_profile(const struct key_settings *settings, struct profile *ret,
 	struct far_error *ret_error);
 /* Fetches credentials from the first origin that is configured. If only_look is true,

@@ -131,7 +131,8 @@ static int fill_azure(
 	return err;
 }
 
-/* Hugging Face's tools look in $HF_TOKEN, then in $HF_HOME/token. */
+/* If the settings name no file, looks in $HF_TOKEN, then in $HF_HOME/token, as Hugging
+ * Face's tools do. */
 static int hugging_face_token(
 	struct place *place, const struct far_place *from, struct far_error *error)
 {

@@ -34,7 +34,7 @@ struct place {
 	struct place *next;
 	char *url;
 	unsigned timeout_s;
-	char *endpoint;		 /* no slash at its end; NULL: the cloud's own */
+	char *endpoint;		 /* no slash at its end; NULL: the cloud's own server */
 	char *region;		 /* NULL: the place is neither s3 nor Google */
 	struct learned *learned; /* NULL: the place is not s3 */
 	enum far_bucket_names bucket_names;

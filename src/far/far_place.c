@@ -211,9 +211,9 @@ bool place_learns(const struct place *place, const char *region)
 	return true;
 }
 
-/* Tells whether the bucket is in the URL's host instead of the path. FAR_NAMES_AUTO
- * leaves a bucket with dots in its name in the path, because a certificate for *.HOST
- * is not valid for NAME.WITH.DOTS.HOST. */
+/* Tells whether the bucket is in the URL's host instead of the path. With FAR_NAMES_AUTO
+ * a bucket with dots in its name is in the path, because a certificate for *.HOST is not
+ * valid for NAME.WITH.DOTS.HOST. */
 static bool has_host(const struct place *place, const char *bucket, size_t bytes)
 {
 	if (place->bucket_names != FAR_NAMES_AUTO)

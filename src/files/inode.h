@@ -51,7 +51,7 @@ enum inode_kind {
 	/* A directory below data/: the fields after `kind` together hold a hash of its
 	 * path. */
 	INODE_DATA_DIRECTORY,
-	INODE_DATA_LINK, /* symlink; epoch: the depth of the link below data/ */
+	INODE_DATA_LINK, /* symlink; `epoch` holds the depth of the link below data/ */
 	INODE_JOB_STATE,
 	INODE_DATASET_BAD,
 	INODE_DASHBOARD,

@@ -16,8 +16,8 @@
 struct shared {
 	struct made_text *text; /* (lock) NULL: none yet */
 	unsigned makers;	/* (lock) threads that print this text */
-	/* (lock) time up to which prints have used their part of a CPU: each print moves
-	 * this time on by ONE_IN times the CPU time that the print took */
+	/* (lock) each print moves this time on by ONE_IN times the CPU time that the
+	 * print took; a time far in the future means that prints took too much */
 	uint64_t paid_ns;
 };
 
@@ -114,7 +114,7 @@ static int print(FILE *out, const struct files_context *context, enum made_kind 
 
 /* Tells whether the shared text is enough. Counters are printed for each caller as long
  * as this takes little CPU time (ONE_IN). Otherwise the shared text is enough if it is
- * less than a second old, or if the next one is being printed. */
+ * less than a second old, or if another thread is printing the next text. */
 static bool is_good_enough(const struct shared *shared, enum made_kind kind,
 	bool old_is_enough, uint64_t now_ns)
 {

@@ -22,8 +22,8 @@ struct sizes;
 must_check int sizes_new(struct sizes **ret);
 void sizes_free(struct sizes **sizes);
 
-/* Forgets all sizes after a job was added or removed: another job may have its number
- * now. */
+/* Forgets all sizes after a job was added or removed: a new job may have the number of a
+ * removed job. */
 void sizes_forget(struct sizes *sizes);
 
 /* Finds the st_size of a position's file. Returns false if the size is not known yet:
