@@ -61,8 +61,8 @@ static int attach(const char *engine)
 	return same ? 0 : -EPROTO;
 }
 
-/* Frees entries that the previous engine filled in before it died, but whose descriptors
- * it did not send. Sets close-on-exec for all other descriptors. */
+/* Frees entries whose descriptors the previous engine (kept.h) did not send before it
+ * died. Sets close-on-exec for all other descriptors. */
 static void tidy(void)
 {
 	for (uint32_t i = 0; i < KEPT_DESCRIPTORS; i++) {

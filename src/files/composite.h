@@ -43,7 +43,7 @@ struct segment {
 	 * file, the number of records */
 	uint32_t index;
 	/* SEGMENT_CONSTANT: a number by which the layout knows which bytes these are.
-	 * SEGMENT_BESIDE: the number of the ending. */
+	 * SEGMENT_BESIDE: the number of the file's ending (beside.h). */
 	unsigned constant;
 };
 
@@ -77,7 +77,7 @@ struct composite {
 	uint64_t first_bytes, second_bytes, second_at;
 	const char *second_extension;
 	unsigned n_beside;
-	/* bytes of each ending's segment */
+	/* bytes of the segment for each ending, such as txt (beside.h) */
 	uint64_t beside_bytes[CONFIG_MOST_ENDINGS + 1];
 	uint64_t sample_at; /* offset of the sample in its record */
 	/* extension of samples in a tar */
