@@ -170,7 +170,7 @@ struct kept_descriptor *kept_next(
 #define KEPT_SERIAL_BITS 50
 uint64_t kept_serial(void);
 
-/* Returns NULL if the list is full. */
+/* Copies *open to the list kept.opens. Returns NULL if the list is full. */
 struct kept_open *kept_open_add(const struct kept_open *open);
 /* Returns the mount's next open file after `before`, or NULL. before NULL: the first
  * one. */

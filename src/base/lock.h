@@ -20,18 +20,16 @@
  */
 
 enum lock_rank {
-	LOCK_RANK_CONTROL = 10, /* control: the control socket */
-	LOCK_RANK_FUSE = 20,	/* fuse: a session and its open files */
-	LOCK_RANK_FILES = 25,	/* files: sizes of files, and parts of orders */
-	LOCK_RANK_GROUP = 27,	/* group: state of the daemon's group */
-	/* sched: jobs, their samplers, and entries of the cache */
-	LOCK_RANK_SCHED = 30,
-	LOCK_RANK_JOURNAL = 35, /* epoch: records that are not written yet */
-	LOCK_RANK_HOMES = 37,	/* group: which nodes have which samples */
-	LOCK_RANK_LOAD = 40,	/* load: queues of work, and waiting threads */
-	LOCK_RANK_PREPARE = 42, /* prepare: processes of programs */
-	/* tier: samples that a local disk has or should keep */
-	LOCK_RANK_TIER = 43,
+	LOCK_RANK_CONTROL = 10,	  /* control: the control socket */
+	LOCK_RANK_FUSE = 20,	  /* fuse: a session and its open files */
+	LOCK_RANK_FILES = 25,	  /* files: sizes of files, and parts of orders */
+	LOCK_RANK_GROUP = 27,	  /* group: state of the daemon's group */
+	LOCK_RANK_SCHED = 30,	  /* sched: jobs, samplers, entries of the cache */
+	LOCK_RANK_JOURNAL = 35,	  /* epoch: records that are not written yet */
+	LOCK_RANK_HOMES = 37,	  /* group: which nodes have which samples */
+	LOCK_RANK_LOAD = 40,	  /* load: queues of work, and waiting threads */
+	LOCK_RANK_PREPARE = 42,	  /* prepare: processes of programs */
+	LOCK_RANK_TIER = 43,	  /* tier: samples on the fast local disk */
 	LOCK_RANK_PEER = 45,	  /* peer: connections to other daemons */
 	LOCK_RANK_DATASET = 50,	  /* dataset: pool of connections */
 	LOCK_RANK_FAR = 52,	  /* far: idle connections */

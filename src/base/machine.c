@@ -119,8 +119,8 @@ static bool is_mount_of(
 }
 
 /* Returns the group's path below the mount point. top: the group at the mount's root.
- * Returns "" if the mount does not show the group. Then the caller uses the group
- * `top`. */
+ * Returns "" if the mount does not show the group. In this case the caller uses the
+ * group `top`. */
 static const char *below(const char *path, const char *top)
 {
 	size_t n = strcmp(top, "/") == 0 ? 0 : strlen(top);
@@ -150,7 +150,7 @@ static bool find_group(const char *root, const char *controller, struct group *r
 	return false;
 }
 
-/* Returns false if the parent group is not visible. */
+/* Changes *group to its parent group. Returns false if the parent is not visible. */
 static bool go_up(struct group *group)
 {
 	char *slash = strrchr(group->directory, '/');

@@ -16,7 +16,7 @@ static inline uint32_t ranks_share(uint32_t n, uint32_t ranks, uint32_t rank)
 	return n / ranks + (rank < n % ranks);
 }
 
-/* Returns how many of an epoch's first n samples are the rank's. */
+/* Returns how many of an epoch's first n samples belong to the rank. */
 static inline uint32_t ranks_position(
 	uint32_t n, uint32_t batch, uint32_t ranks, uint32_t rank)
 {

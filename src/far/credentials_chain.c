@@ -30,9 +30,9 @@ int far_no_memory(struct far_error *error)
 
 /* --- files ------------------------------------------------------------------------- */
 
-/* The caller frees *ret, which is NULL if the file does not exist. If `private` is
- * true, a missing file is an error, and so is a file that anyone but its owner may
- * access. */
+/* Reads a text file. The caller frees *ret, which is NULL if the file does not exist. If
+ * `private` is true, a missing file is an error, and so is a file that anyone but its
+ * owner may access. */
 static int read_file(const char *path, bool private, char **ret, struct far_error *error)
 {
 	struct stat st;

@@ -50,7 +50,8 @@ static int spawn(char *command, int out, pid_t *ret)
 	return -err;
 }
 
-/* Returns false if the command takes too long, or prints too much. */
+/* Reads the command's output. Returns false if the command takes too long, or prints too
+ * much. */
 static bool read_all(int fd, char *text)
 {
 	uint64_t until_ns = clock_now_ns() + TIMEOUT_NS;

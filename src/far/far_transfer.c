@@ -150,8 +150,8 @@ static size_t take_line(char *data, size_t size, size_t n, void *context)
 	return size * n;
 }
 
-/* Returns false if the text would have more than `most` bytes, or if there is no
- * memory. */
+/* Appends n bytes to the text. Returns false if the text would have more than `most`
+ * bytes, or if there is no memory. */
 static bool take_text(struct transfer *transfer, size_t most, const char *data, size_t n)
 {
 	size_t used = transfer->got;
@@ -171,8 +171,8 @@ static bool take_text(struct transfer *transfer, size_t most, const char *data, 
 	return true;
 }
 
-/* Returns false if there are more bytes than Content-Range announced, or than were
- * requested. */
+/* Stores the next n bytes of the range. Returns false if there are more bytes than
+ * Content-Range announced, or than were requested. */
 static bool take_bytes(struct transfer *transfer, const char *data, size_t n)
 {
 	const struct answer *answer = &transfer->answer;
@@ -213,7 +213,7 @@ static struct curl_slist *add_head(struct curl_slist *heads, const char *text)
 	return grown;
 }
 
-/* Returns NULL if there is no memory. */
+/* Makes the header lines of the request. Returns NULL if there is no memory. */
 static struct curl_slist *heads_of(
 	const struct transfer *transfer, const struct credentials *credentials)
 {

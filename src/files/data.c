@@ -115,7 +115,8 @@ static bool has_entry(const struct entries *entries, const char *name)
 	return false;
 }
 
-/* If several jobs have an entry of the same name, the job with the smallest id wins. */
+/* Lists the directory's entries. If several jobs have an entry of the same name, lists
+ * the entry of the job with the smallest id. */
 static int collect(
 	const struct files_context *context, struct inode directory, struct entries *ret)
 {

@@ -191,7 +191,7 @@ static uint32_t find_with(struct sched_job *job, const struct dataset_paths *pat
 		       : UINT32_MAX;
 }
 
-/* Returns UINT32_MAX if no file has this name in the mount. */
+/* Finds a file by its name in the mount. UINT32_MAX: there is none. */
 static uint32_t find_shown(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name)
 {
@@ -258,7 +258,7 @@ static struct inode sample_inode(
 	return directory;
 }
 
-/* Returns UINT32_MAX if no selected sample has this name. */
+/* Finds a selected sample by its name in the mount. UINT32_MAX: there is none. */
 static uint32_t find_selected(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name)
 {

@@ -29,7 +29,7 @@ void mirror_print(const struct dataset_paths *paths,
 	const struct paths_directory *directory, uint32_t file, const char *extension,
 	char ret[MIRROR_NAME]);
 
-/* Returns UINT32_MAX if no file of the directory has this name. */
+/* Finds a file of the directory by its name in the mount. UINT32_MAX: there is none. */
 uint32_t mirror_find(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name);
 

@@ -124,7 +124,8 @@ static bool is_good_enough(const struct shared *shared, enum made_kind kind,
 	       (shared->makers > 0 || now_ns - shared->text->begun_ns < SECOND_NS);
 }
 
-/* Returns NULL if the caller must print a new text. */
+/* Takes a reference to the shared text. Returns NULL if the caller must print a new
+ * text. */
 static struct made_text *find(
 	struct made_texts *texts, enum made_kind kind, bool old_is_enough)
 {
