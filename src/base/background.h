@@ -32,6 +32,5 @@ must_check int background_begin(void);
  * Does nothing if background_begin was not called. */
 void background_ready(void);
 
-/* Changes to the root directory, and connects the standard descriptors with
- * /dev/null. */
+/* Changes to the root directory. Connects the standard descriptors with /dev/null. */
 void background_leave(void);

@@ -39,8 +39,7 @@ struct backing_kernel {
 };
 
 void backings_begin(struct backings *backings, const struct backing_kernel *kernel);
-/* Ends the session: waits for running calls of the kernel's functions, and allows no new
- * calls. */
+/* Waits for running calls of the kernel's functions, and allows no new calls. */
 void backings_end(struct backings *backings);
 
 struct backing {

@@ -13,8 +13,7 @@
 
 #define FRAMES 64
 
-/* Signal handlers of this thread run on this stack. Linux gives a stack memory only when
- * it is used. */
+/* Signal handlers of this thread use this stack. Unused, it takes hardly any memory. */
 static _Thread_local char signal_stack[65536];
 static _Thread_local bool telling;
 static atomic_bool told; /* the thread that reports the crash sets this */
@@ -74,8 +73,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	int fd = log_descriptor();
 	kept_note_crashed();
 	if (!telling) {
-		/* Only one thread reports. Other threads wait here for the end of the
-		 * process. */
+		/* One thread reports. Other threads wait here until the process ends. */
 		while (atomic_exchange(&told, true))
 			pause();
 		put(fd, "crash: signal ");
@@ -146,8 +144,7 @@ void crash_install(void)
 	struct sigaction action = {
 		.sa_sigaction = on_signal, .sa_flags = SA_ONSTACK | SA_SIGINFO};
 	void *frame;
-	/* The first call of backtrace loads a library, which a signal handler must not
-	 * do. */
+	/* The first backtrace loads a library, which a signal handler must not do. */
 	(void)backtrace(&frame, 1);
 	crash_prepare_thread();
 	sigfillset(&action.sa_mask);

@@ -18,8 +18,7 @@
  *         lock, because a place with `until` waits.
  */
 
-/* Adds a fault from the argument of --fault. Returns 0, -ENOMEM or -EINVAL. Logs
- * -EINVAL. */
+/* Adds the fault that --fault describes. Returns 0, -ENOMEM, or -EINVAL, logged. */
 must_check int fault_add(const char *specification);
 
 /* Returns the -errno with which the place must fail now, or 0. */

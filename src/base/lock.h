@@ -59,13 +59,11 @@ void lock_release(struct lock *lock);
  * lock would mostly give it to the same thread again. */
 void lock_yield(struct lock *lock);
 
-/* Starts to measure how long the lock is held. All locks of one name are counted
- * together. Measuring costs about 50 ns per hold. Call this before other threads know
- * the lock. */
+/* Measures how long all locks of this name are held, together. This costs about 50 ns
+ * per hold. Call this before other threads know the lock. */
 void lock_measure(struct lock *lock);
-/* Returns the time (clock_now_ns) when the calling thread took this lock. For a measured
- * lock this is fast, because no clock is read. For other locks returns the present
- * time. */
+/* Returns the time (clock_now_ns) when the calling thread took this lock, without
+ * reading a clock. If the lock is not measured, returns the present time. */
 uint64_t lock_time(const struct lock *lock);
 /* Adds the hold times of the locks with the i-th name to *sum. Returns false if fewer
  * names are measured. */
@@ -94,8 +92,7 @@ void lock_each_held(void (*put)(int fd, const char *text), int fd);
 /* Initialises a condition whose deadlines are times of clock_now_ns. */
 void condition_init(pthread_cond_t *cond);
 void lock_wait(struct lock *lock, pthread_cond_t *cond);
-/* Returns 0 or ETIMEDOUT. `cond` was initialised by condition_init. deadline_ns: a time
- * of clock_now_ns. */
+/* Returns 0 or ETIMEDOUT. Needs condition_init. deadline_ns: a time of clock_now_ns. */
 int lock_wait_until(struct lock *lock, pthread_cond_t *cond, uint64_t deadline_ns);
 
 static inline void lock_scope_end(struct lock **lock)

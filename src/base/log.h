@@ -25,8 +25,7 @@ void log_also_to(FILE *out);
 /* Returns the descriptor of the log. A signal handler may call this. */
 int log_descriptor(void);
 
-/* Saves all messages until log_to_file is called. Call this while there is only one
- * thread. */
+/* Saves messages until log_to_file. Call this while there is only one thread. */
 void log_keep(void);
 
 /* Appends saved and later messages to the file. Returns 0 or -errno. */

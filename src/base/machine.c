@@ -118,9 +118,8 @@ static bool is_mount_of(
 	return *ret_point != NULL;
 }
 
-/* Returns the group's path below the mount point. top: the group at the mount's root.
- * Returns "" if the mount does not show the group. In this case the caller uses the
- * group `top`. */
+/* Returns the group's path below the mount point. top: the group at the mount's root. If
+ * the mount does not show the group, returns "", and the caller uses the group `top`. */
 static const char *below(const char *path, const char *top)
 {
 	size_t n = strcmp(top, "/") == 0 ? 0 : strlen(top);
@@ -257,8 +256,7 @@ static uint64_t quota_of(const struct group *group)
 		if (!in || fscanf(in, "%" SCNu64 " %" SCNu64, &quota, &period) != 2)
 			return UINT64_MAX;
 	}
-	/* cgroup v1 writes -1 for "no limit", which read_number returns as
-	 * UINT64_MAX. */
+	/* cgroup v1 writes -1 for "no limit"; read_number makes this UINT64_MAX */
 	if (quota == 0 || period == 0 || quota > INT64_MAX)
 		return UINT64_MAX;
 	return (quota + period - 1) / period;

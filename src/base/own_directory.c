@@ -34,8 +34,7 @@ static int judge(const char *key, const char *path, const struct stat *found)
 	return 0;
 }
 
-/* Writes the new directory's name to the disk. Otherwise a power failure could lose the
- * directory. */
+/* Writes the directory's name to the disk, so that a power failure can't lose it. */
 static void sync_name(const char *path, int directory)
 {
 	auto_close int parent =

@@ -21,8 +21,7 @@
  * SIGTERM. */
 void signals_begin(void);
 
-/* Ignores signals that need no reaction. For the supervisor, which handles SIGQUIT and
- * SIGXCPU itself. */
+/* Does the same for the supervisor, but does not touch SIGQUIT and SIGXCPU. */
 void signals_begin_supervisor(void);
 
 /* Delays signals that would end the process, until signals_release. */

@@ -62,12 +62,11 @@ struct key_settings {
 	const char *file; /* path of the file with profiles */
 	const char *profile;
 	const char *region; /* region of the service STS, for a web identity */
-	/* fetch Google's credentials: HMAC keys, or a token of the machine's service
-	 * account */
+	/* Google's credentials: HMAC keys, or a token of the service account */
 	bool google;
 };
 
-int far_no_memory(struct far_error *error); /* returns -ENOMEM */
+int far_no_memory(struct far_error *error);
 /* Reads the first line of a file. The caller frees *ret, which is NULL if the file does
  * not exist. If `private` is true, a missing file is the error -EINVAL, and so is a file
  * that anyone but its owner may access. */

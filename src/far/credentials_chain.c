@@ -30,9 +30,8 @@ int far_no_memory(struct far_error *error)
 
 /* --- files ------------------------------------------------------------------------- */
 
-/* Reads a text file. The caller frees *ret, which is NULL if the file does not exist. If
- * `private` is true, a missing file is an error, and so is a file that anyone but its
- * owner may access. */
+/* Reads a text. The caller frees *ret, which is NULL if the file does not exist.
+ * private: the file must exist, and only its owner may have access. */
 static int read_file(const char *path, bool private, char **ret, struct far_error *error)
 {
 	struct stat st;

@@ -50,8 +50,7 @@ static int spawn(char *command, int out, pid_t *ret)
 	return -err;
 }
 
-/* Reads the command's output. Returns false if the command takes too long, or prints too
- * much. */
+/* Reads the command's output. Returns false after TIMEOUT_NS, or if it is too long. */
 static bool read_all(int fd, char *text)
 {
 	uint64_t until_ns = clock_now_ns() + TIMEOUT_NS;

@@ -261,8 +261,7 @@ static int take_look(const struct transfer *transfer, struct far_object *object,
 {
 	const struct answer *answer = &transfer->answer;
 	object->mtime_ns = answer_version(answer->etag, answer->modified);
-	/* An empty object has no first byte, so servers answer 416, or 200 without a
-	 * body. */
+	/* For the range of an empty object servers answer 416, or 200 without a body. */
 	if ((answer->status == 416 && answer->total == 0) ||
 		(answer->status == 200 && transfer->got == 0 && !transfer->wrong)) {
 		object->bytes = 0;

@@ -95,8 +95,7 @@ static void read_head(struct answer *answer, const char *name, const char *value
 		snprintf(answer->etag, sizeof(answer->etag), "%s", value);
 }
 
-/* A status line begins a new answer. So after redirections only the last answer
- * counts. */
+/* A status line begins a new answer: after redirections only the last answer counts. */
 void answer_line(struct answer *answer, const char *line, size_t bytes)
 {
 	char text[1024];

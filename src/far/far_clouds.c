@@ -131,8 +131,7 @@ static int fill_azure(
 	return err;
 }
 
-/* If the settings name no file, looks in $HF_TOKEN, then in $HF_HOME/token, as Hugging
- * Face's tools do. */
+/* If the settings name no file, looks in $HF_TOKEN, then in $HF_HOME/token. */
 static int hugging_face_token(
 	struct place *place, const struct far_place *from, struct far_error *error)
 {

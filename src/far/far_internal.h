@@ -77,8 +77,7 @@ void print_bucket(FILE *out, const struct place *place, const char *bucket, size
 /* Finds the settings for the URL. Returns default settings if none are configured. */
 const struct place *place_of(const char *url);
 
-/* Makes the object's http or https URL, escaped. The caller frees *ret. Returns 0 or
- * -ENOMEM. */
+/* Makes the object's escaped http or https URL, which the caller frees. -ENOMEM. */
 must_check int place_url(
 	const struct place *place, const struct far_object *object, char **ret);
 /* Prints the text; escapes all bytes except letters, digits, - . _ ~ and, if `slash` is

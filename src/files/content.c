@@ -174,8 +174,7 @@ void content_pair_fields(const struct job_config *config, struct tensor_shape fi
 	ret[1] = field_of(section->name, section->pixels, second);
 }
 
-/* Makes the head of a record with a pair. The head describes both arrays, and ends with
- * the label. */
+/* Makes the head of a record with a pair: descriptions of both arrays, and the label. */
 static void make_record_head(
 	const struct job_config *config, uint32_t label, struct content *ret)
 {

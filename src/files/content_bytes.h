@@ -23,11 +23,9 @@ bool content_joins(const struct job_config *config);
 /* Returns the length of the second file of a pair; 0: samples are not pairs. */
 uint64_t content_second_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
-/* Returns the length of the longest selected second file. */
 uint64_t content_second_largest(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
-/* Returns the mode of the first selected second file. The caller knows that all have the
- * same mode. */
+/* All second files must have the same mode. */
 enum pixel_mode content_second_mode(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
@@ -35,19 +33,16 @@ enum pixel_mode content_second_mode(const struct job_config *config,
 uint64_t content_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
 
-/* Returns the mode of the first selected image. The caller knows that all have the same
- * mode. */
+/* All selected images must have the same mode. */
 enum pixel_mode content_mode(
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
-/* Tells whether the configuration gives all contents of the job one length, which is
- * *ret. */
+/* Tells whether the configuration gives all contents one length, which is *ret. */
 bool content_bytes_fixed(const struct job_config *config, uint64_t *ret);
 
 /* Tells whether shorter contents get zeros up to the length of the longest. */
 bool content_is_padded(const struct job_config *config);
 
-/* Returns the length of the longest selected content. */
 uint64_t content_bytes_largest(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 

@@ -15,8 +15,7 @@
 
 /* --- directories as numbers ------------------------------------------------------- */
 
-/* Returns the hash of a directory below the directory with this hash. `name` has n
- * bytes. */
+/* Returns a subdirectory's hash. hash: the parent's hash; `name` has n bytes. */
 static uint64_t hash_below(uint64_t hash, const char *name, size_t n)
 {
 	return fnv_add(fnv_add(hash, "/", 1), name, n) & ((UINT64_C(1) << HASH_BITS) - 1);

@@ -79,8 +79,7 @@ struct inode {
 	uint32_t position;
 };
 
-/* Tells whether the file holds pixels of the position's sample. Both files of a pair
- * do. */
+/* Tells whether the file holds a sample's pixels, as both files of a pair do. */
 static inline bool inode_is_sample(struct inode inode)
 {
 	return inode.kind == INODE_SAMPLE || inode.kind == INODE_PAIR;

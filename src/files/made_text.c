@@ -114,7 +114,7 @@ static int print(FILE *out, const struct files_context *context, enum made_kind 
 
 /* Tells whether the shared text is enough. Counters are printed for each caller as long
  * as this takes little CPU time (ONE_IN). Otherwise the shared text is enough if it is
- * less than a second old, or if another thread is printing the next text. */
+ * less than a second old, or if another thread prints the next one. */
 static bool is_good_enough(const struct shared *shared, enum made_kind kind,
 	bool old_is_enough, uint64_t now_ns)
 {

@@ -191,8 +191,7 @@ static bool measure(const struct order_source *source, const struct cursor *curs
 		       ORDER_CHUNK, ret_bytes) == ORDER_CHUNK;
 }
 
-/* Finds the chunk that contains the offset. If the text is shorter, finds the last
- * chunk. */
+/* Finds the chunk that contains the offset, or the last chunk of a shorter text. */
 static struct cursor find_chunk(
 	struct order_texts *texts, const struct order_source *source, uint64_t offset)
 {

@@ -22,8 +22,7 @@ struct sizes;
 must_check int sizes_new(struct sizes **ret);
 void sizes_free(struct sizes **sizes);
 
-/* Forgets all sizes after a job was added or removed: a new job may have the number of a
- * removed job. */
+/* Forgets all sizes after jobs came or went: a new job may have an old job's number. */
 void sizes_forget(struct sizes *sizes);
 
 /* Finds the st_size of a position's file. Returns false if the size is not known yet:

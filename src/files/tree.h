@@ -33,8 +33,7 @@ bool tree_is_directory(enum inode_kind kind);
 mode_t tree_type(enum inode_kind kind); /* S_IFDIR, S_IFREG or S_IFLNK */
 struct inode tree_parent(struct inode inode);
 
-/* Returns a number that is greater than the numbers of all epochs that get a
- * directory. */
+/* Returns a bound: each epoch that gets a directory has a smaller number. */
 uint32_t tree_epochs(struct sched_job *job);
 
 /* The epochs that have a directory now: epochs that have begun and whose order is kept,
