@@ -95,7 +95,7 @@ static void put_targets(struct sched_job *job, const struct content_place *place
 		edition->targets + sched_handle_sample(handle) * n, bytes);
 }
 
-/* `label` is used only for FORMAT_RECORD. */
+/* Makes one file of the tensor, after augmentation. Only FORMAT_RECORD uses `label`. */
 static int make_one(const struct job_config *config, uint64_t daemon_seed,
 	const struct content_place *place, const struct look *look,
 	const struct tensor *tensor, uint32_t label, struct content_made *ret)
