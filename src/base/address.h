@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 /* Parses "ADDRESS:PORT". An IPv6 address is in brackets; names are refused. -EINVAL: the
- * text has another form. Any thread may call both functions. */
+ * text has another form. Any thread may call the functions of this file. */
 must_check int address_parse(
 	const char *text, struct sockaddr_storage *ret, socklen_t *ret_n);
 

@@ -16,8 +16,7 @@
 /* The child sends one byte here when the daemon is ready. -1: no parent waits. */
 static int ready_fd = -1;
 
-/* Waits for a child that ended before it was ready. Returns the exit status of the
- * parent. */
+/* Waits for a child that ended before it was ready. Returns the parent's exit status. */
 static int status_of_failed(pid_t child)
 {
 	int status;
@@ -39,8 +38,7 @@ static _Noreturn void wait_for_child(pid_t child, int fd)
 	do
 		n = read(fd, &byte, 1);
 	while (n < 0 && errno == EINTR);
-	/* _exit instead of exit, which would run handlers and write buffers that belong
-	 * to the child now. */
+	/* exit would write buffers and run handlers that belong to the child now. */
 	_exit(n == 1 ? EXIT_SUCCESS : status_of_failed(child));
 }
 

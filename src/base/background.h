@@ -7,8 +7,8 @@
 
 /*
  * Runs the daemon in the background. The process that the user started stays until the
- * daemon is ready: messages appear on the terminal, and the exit status tells whether it
- * has started.
+ * daemon is ready: messages appear on the terminal, and the exit status of this process
+ * tells whether the daemon has started.
  *
  *   Flow: main calls background_begin before it opens any file, sets up the rest in the
  *         child, lets the log write to a file (log_to_file), and calls background_ready.
@@ -21,18 +21,16 @@
  * numbers. main begins with this call. */
 void background_fill_stdio(void);
 
-/* Returns 0 in the child, and does not return in the parent. The parent exits with 0
- * after background_ready. If the child ends earlier, the parent exits with the child's
- * status, or with 1 if this is 0 or a signal ended the child. Until background_ready
- * both processes get the terminal's signals, and the child gets SIGTERM if the parent
- * is killed. */
+/* Forks. Returns 0 in the child, and does not return in the parent. The parent exits
+ * with 0 after background_ready. If the child ends earlier, the parent exits with the
+ * child's status. The parent exits with 1 if this status is 0, or if a signal ended the
+ * child. Until background_ready both processes get the terminal's signals, and the child
+ * gets SIGTERM if the parent is killed. */
 must_check int background_begin(void);
 
-/* Puts the child into a new session and the root directory, connects its standard
- * descriptors with /dev/null, and lets the parent exit. Does nothing without
- * background_begin. */
+/* Puts the child into a new session, calls background_leave, and lets the parent exit.
+ * Does nothing if background_begin was not called. */
 void background_ready(void);
 
-/* Moves an engine with a supervisor to the root directory, and connects its standard
- * descriptors with /dev/null. */
+/* Changes to the root directory. Connects the standard descriptors with /dev/null. */
 void background_leave(void);

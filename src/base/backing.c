@@ -106,7 +106,7 @@ static void end_call(struct backings *backings, bool refused)
 		pthread_cond_broadcast(&backings->idle);
 }
 
-/* Does nothing after the session's end: the kernel has forgotten all files then. */
+/* Does nothing after backings_end, because the kernel has forgotten all files. */
 void backing_remove(struct backings *backings, int id)
 {
 	struct backing_kernel kernel;

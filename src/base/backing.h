@@ -10,23 +10,24 @@
 #include <sys/uio.h>
 
 /*
- * Files in memory that the kernel reads without the daemon. The daemon registers a file
- * with the kernel and gets a number. If the answer to an open in the mount contains this
- * number, the kernel reads the file by itself. A file is never changed.
+ * Files in memory that the kernel reads without the daemon (FUSE passthrough). The
+ * daemon registers a file with the kernel and gets a number. If the answer to an open in
+ * the mount contains this number, the kernel reads the file by itself. A file is never
+ * changed.
  *
- *   Flow: main makes the store. The mount's session lends the kernel's functions to it
- *         (backings_begin) until the session ends (backings_end). Meanwhile backing_new
- *         and backing_add make files.
- *   Owns: the count of files. The caller of backing_new owns the file; it may outlive
- *         the session, but not the store.
+ *   Flow: main makes the store (struct backings). The mount's session lends the kernel's
+ *         functions to the store (backings_begin) until the session ends (backings_end).
+ *         Meanwhile backing_new and backing_add make files.
+ *   Owns: the count of files. The caller of backing_new owns the file, and frees it
+ *         before the store. The file may outlive the session.
  *   Threads: any.   Errors: -errno: no file was made, and the caller must keep the bytes
  *         elsewhere. After -EPERM from the kernel all later calls fail.
  */
 
 struct backings;
 
-/* `limit` is the number of files that may be mapped at a time; 0: half of the process's
- * mappings. -ENOMEM. */
+/* `limit` is the number of files that may be mapped at a time; 0: half of the mappings
+ * that Linux allows a process. Returns 0 or -ENOMEM. */
 must_check int backings_new(uint32_t limit, struct backings **ret);
 void backings_free(struct backings **backings);
 
@@ -38,7 +39,7 @@ struct backing_kernel {
 };
 
 void backings_begin(struct backings *backings, const struct backing_kernel *kernel);
-/* Ends the session: the kernel's functions have returned, and are not called again. */
+/* Waits for running calls of the kernel's functions, and allows no new calls. */
 void backings_end(struct backings *backings);
 
 struct backing {
@@ -48,14 +49,14 @@ struct backing {
 	int id;
 };
 
-/* Makes a file from n parts. -ENODEV: no session; -ENFILE: too many files; -EINVAL: no
- * bytes. Injected faults: backing.memory, backing.add. */
+/* Makes a file from n parts. -ENODEV: no session; -ENFILE: too many files; -EINVAL: the
+ * parts are empty. Injected faults: backing.memory, backing.add. */
 must_check int backing_new(
 	struct backings *backings, const struct iovec *parts, int n, struct backing *ret);
 void backing_free(struct backing *backing);
 
-/* Makes a small file, which is not mapped. It exists until backing_remove or the end of
- * the session. */
+/* Makes a file that is not mapped, so `limit` does not count it. The file exists until
+ * backing_remove or the end of the session. */
 must_check int backing_add(
 	struct backings *backings, void *bytes, size_t size, int *ret_id);
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Scope cleanup: when a variable's scope ends, the compiler frees or closes its resource. */
+/* Scope cleanup: when a variable's scope ends, its memory is freed or its file closed. */
 
 #define auto_free __attribute__((cleanup(cleanup_free)))
 #define auto_close __attribute__((cleanup(cleanup_close)))

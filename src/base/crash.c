@@ -13,11 +13,10 @@
 
 #define FRAMES 64
 
-/* Signal handlers of the thread use this stack. It takes hardly any memory before a
- * crash. */
+/* Signal handlers of this thread use this stack. Unused, it takes hardly any memory. */
 static _Thread_local char signal_stack[65536];
 static _Thread_local bool telling;
-static atomic_bool told; /* one thread reports, and sets this */
+static atomic_bool told; /* the thread that reports the crash sets this */
 
 /* main sets both variables while there is one thread. */
 static void (*dump_state)(void *context, FILE *out);
@@ -58,8 +57,8 @@ static const int signals[] = {
 	SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGXFSZ};
 static struct sigaction earlier[sizeof(signals) / sizeof(signals[0])];
 
-/* Calls a sanitizer's handler, which finds the bug by `info`. Then the signal ends the
- * process. */
+/* Calls the handler that was set before crash_install, such as a sanitizer's. Then lets
+ * the signal end the process. */
 static void go_on(int number, siginfo_t *info, void *context)
 {
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
@@ -74,7 +73,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	int fd = log_descriptor();
 	kept_note_crashed();
 	if (!telling) {
-		/* One thread reports; others wait here for the end of the process. */
+		/* One thread reports. Other threads wait here until the process ends. */
 		while (atomic_exchange(&told, true))
 			pause();
 		put(fd, "crash: signal ");
@@ -145,7 +144,7 @@ void crash_install(void)
 	struct sigaction action = {
 		.sa_sigaction = on_signal, .sa_flags = SA_ONSTACK | SA_SIGINFO};
 	void *frame;
-	/* The first call loads a library, which a signal handler must not do. */
+	/* The first backtrace loads a library, which a signal handler must not do. */
 	(void)backtrace(&frame, 1);
 	crash_prepare_thread();
 	sigfillset(&action.sa_mask);

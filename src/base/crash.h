@@ -8,11 +8,11 @@
 /*
  * Writes information about a bug to the log:
  *
- *   SIGSEGV, BUS, ABRT     the signal, a backtrace of the thread, the locks that it holds
- *   ensure fails           the text of the assertion, a backtrace and the locks, and the state of
- *                          the daemon: jobs and counters
+ *   SIGSEGV, SIGBUS, ...   the signal, a backtrace of the thread, the locks that it holds
+ *   ensure fails           the text of the assertion, a backtrace and the locks, and the
+ *                          state of the daemon: jobs and counters
  *
- * Then the process ends by the signal, as it would without this module.
+ * Then the signal ends the process, as it would without this module.
  *
  *   Flow: main calls crash_install first, and crash_dump_by when there are jobs.
  *   Threads: any. Each thread gets a stack for signals when it takes its first lock, so
@@ -20,7 +20,8 @@
  *   Errors: none. A bug within the dump of the state ends the dump.
  */
 
-/* An earlier handler with SA_SIGINFO, such as a sanitizer's, is still called. */
+/* Handles the signals that a bug causes. Earlier handlers with SA_SIGINFO, such as a
+ * sanitizer's, are still called. */
 void crash_install(void);
 
 /* Sets the function that prints the state. It may be called with any lock held, and must
@@ -30,6 +31,5 @@ void crash_dump_by(void (*dump)(void *context, FILE *out), void *context);
 /* Gives the calling thread a stack for signals. */
 void crash_prepare_thread(void);
 
-/* Logs a backtrace, the thread's locks and the state. Called when an ensure has
- * failed. */
+/* Logs a backtrace, the thread's locks and the state. Called when `ensure` fails. */
 void crash_tell_bug(void);

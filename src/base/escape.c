@@ -50,7 +50,7 @@ unsigned utf8_read(const char *bytes, uint32_t *ret)
 	return character < least[n] || surrogate || character > 0x10ffff ? 0 : n;
 }
 
-/* The printed form of one character, or of a byte that belongs to none. */
+/* The printed form of one character, or of one byte that is not UTF-8. */
 struct escaped {
 	char text[4 * 4 + 1];
 	size_t length;
@@ -77,8 +77,8 @@ static struct escaped escape(const char *text)
 	return ret;
 }
 
-/* Tells whether the byte is printed unchanged. Only other bytes need the search in
- * `controls`. */
+/* Tells whether the byte is surely printed unchanged. This spares most bytes the slow
+ * search in `controls`. */
 static bool is_plain(unsigned char byte)
 {
 	return byte >= 0x20 && byte < 0x7f && byte != '\\';

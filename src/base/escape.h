@@ -21,7 +21,7 @@ size_t escape_controls(const char *text, char *ret, size_t size, const char **re
 /* Returns the number of bytes that escape_print would write. */
 size_t escape_length(const char *text);
 
-/* Returns the number of bytes of the first UTF-8 character; 0: it is not valid. */
+/* Returns the number of bytes of the first character; 0: it is not valid UTF-8. */
 unsigned utf8_read(const char *text, uint32_t *ret);
 /* Tells whether the character belongs to one of the categories Cc, Cf, Zl and Zp. */
 bool unicode_controls(uint32_t character);

@@ -26,7 +26,8 @@ struct fault {
 	int error;
 	long after;
 	long times;
-	char until[256]; /* a file for which the place waits; empty: none */
+	/* the place waits until this file exists; empty: does not wait */
+	char until[256];
 };
 
 static const struct {

@@ -14,11 +14,11 @@
  * exists, and then fails, or succeeds if the error is NONE. The error BUG makes an
  * assertion fail at the place; CRASH kills the process without any cleanup.
  *
- *   Threads: fault_add: before other threads start; fault_hit: any, without a lock,
- *         because a place with `until` waits.
+ *   Threads: fault_add: before other threads start. fault_hit: any; the caller holds no
+ *         lock, because a place with `until` waits.
  */
 
-/* Returns 0, or -EINVAL, logged. */
+/* Adds the fault that --fault describes. Returns 0, -ENOMEM, or -EINVAL, logged. */
 must_check int fault_add(const char *specification);
 
 /* Returns the -errno with which the place must fail now, or 0. */

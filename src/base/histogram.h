@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 /*
- * Counts durations. The upper bounds of the buckets are 1, 2 and 5 of each power of ten from
- * 100 ns to 100 s; the last bucket has all longer durations.
+ * Counts durations. The upper bounds of the buckets are 1, 2 and 5 of each power of ten
+ * from 100 ns to 100 s; the last bucket has all longer durations.
  *
- *   Threads: any; no thread waits. While a duration is being added, a copy may contain it in a
- *         bucket, but not yet in the sum.
+ *   Threads: any; no thread waits. While a duration is being added, a copy may contain
+ *         it in a bucket, but not yet in the sum.
  *   Errors: none.
  */
 

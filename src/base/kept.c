@@ -61,8 +61,8 @@ static int attach(const char *engine)
 	return same ? 0 : -EPROTO;
 }
 
-/* Frees the entries whose descriptors the previous engine had not sent yet when it died.
- * Sets close-on-exec for all other descriptors. */
+/* Frees entries whose descriptors the previous engine (kept.h) did not send before it
+ * died. Sets close-on-exec for all other descriptors. */
 static void tidy(void)
 {
 	for (uint32_t i = 0; i < KEPT_DESCRIPTORS; i++) {
@@ -263,8 +263,8 @@ static atomic_int *file_place(int backing, uint32_t i)
 	return &page->files[((uint32_t)backing + i) % KEPT_FILES];
 }
 
-/* Notes a file, so that the next engine can make the kernel forget it. If the list has
- * no room, the file is not noted, and the kernel keeps it until the mount ends. */
+/* Notes a file that the kernel reads, so that the next engine can make the kernel forget
+ * the file. If the list has no room, the kernel keeps the file until the mount ends. */
 void kept_file_add(int backing)
 {
 	atomic_store(&page->last_backing, backing);
@@ -285,13 +285,14 @@ void kept_file_remove(int backing)
 	}
 }
 
-/* --- what workers prepare ---------------------------------------------------------- */
+/* --- samples that workers prepare -------------------------------------------------- */
 
 static atomic_uint n_noting;
 static _Thread_local struct kept_note *own;
 static _Thread_local bool noting;
 
-/* Threads after the first KEPT_WORKERS get no note. */
+/* Notes the sample that this thread begins to prepare. Only the first KEPT_WORKERS
+ * threads have a note. */
 void kept_note_begin(const char *dataset, uint32_t sample)
 {
 	if (supervisor < 0)

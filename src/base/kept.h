@@ -12,8 +12,10 @@
 #include <time.h>
 
 /*
- * Keeps data that outlive the engine: memory that the supervisor shares with each engine
- * in turn, and descriptors that the supervisor holds for the engines.
+ * Keeps data that outlive the engine, which is the process that serves the mount. When
+ * an engine dies, its parent process, the supervisor, starts another one. The data are
+ * memory that the supervisor shares with each engine in turn, and descriptors that the
+ * supervisor holds for the engines.
  *
  *   Flow: main calls kept_begin first. The engine gives a descriptor to the supervisor
  *         by kept_add, and takes it back by kept_drop. After a death the next engine
@@ -22,7 +24,8 @@
  *   Threads: any; kept_begin is called while there is one thread.
  *   Errors: -errno. Nothing here waits for the supervisor.
  *
- * The layout is a protocol: an engine of another version may come next (KEPT_VERSION).
+ * A change of struct kept needs a new KEPT_VERSION, because the next engine may be of
+ * another version of joaderfs.
  */
 
 #define KEPT_VERSION 1
@@ -32,7 +35,7 @@
 /* most files that the kernel reads (backing.h) */
 #define KEPT_FILES ((1u << 20) + 32768)
 #define KEPT_WORKERS 512
-#define KEPT_MESSAGE 256 /* bytes for the kernel's first message, which has 104 today */
+#define KEPT_MESSAGE 256 /* bytes for the FUSE_INIT message, which has 104 today */
 #define KEPT_PATH 4096
 
 enum kept_kind { KEPT_FREE, KEPT_RESERVED, KEPT_MOUNT, KEPT_LISTENER, KEPT_LOCK };
@@ -40,7 +43,7 @@ enum kept_kind { KEPT_FREE, KEPT_RESERVED, KEPT_MOUNT, KEPT_LISTENER, KEPT_LOCK 
 struct kept_mount {
 	uint64_t root; /* inode number of the mount's root (inode_pack) */
 	bool other_pids;
-	/* rights that the kernel granted when the mount began */
+	/* features that the kernel granted when the mount began */
 	bool maps_direct, passes_through, omits_opendir;
 	bool foreign; /* another process has made the mount, and will unmount it */
 	bool untold;
@@ -60,21 +63,21 @@ struct kept_descriptor {
 	bool unlimited;	      /* the listener accepts all commands */
 };
 
-/* Data of an open file that inode and handle do not contain. The engine stores the entry
- * before it answers the open. If the engine dies before the answer, the kernel sends the
- * open again, with the number in `request`. The next engine then knows that no reader
- * has got the file. */
+/* An open file. The engine stores this entry before it answers the open. If the engine
+ * dies before the answer, the kernel sends the open again, with the number in `request`.
+ * So the next engine knows that no reader has got the file. */
 struct kept_open {
 	_Atomic uint64_t handle; /* 0: a free entry */
 	uint64_t request;	 /* the kernel's number of the open request */
 	uint64_t inode;
 	uint64_t since_ns; /* time of the open (CLOCK_MONOTONIC) */
 	uint32_t mount;	   /* index in kept.descriptors */
-	uint32_t epoch;	   /* INODE_CURRENT: not known yet */
+	uint32_t epoch;	   /* epoch of the file; INODE_CURRENT: not known yet */
 	int32_t backing;   /* kernel's number of a file in memory (backing.h); 0: none */
 };
 
-/* A file that was closed while an engine answered all requests with EIO. */
+/* A file that a reader closed while the engine answered all requests with EIO. The next
+ * engine handles the close. */
 struct kept_close {
 	_Atomic uint64_t handle; /* 0: a free entry */
 	uint64_t inode;
@@ -97,16 +100,18 @@ struct kept {
 	/* exit status of the last engine (wait(2)); 0: none has ended */
 	atomic_int died;
 	_Atomic int64_t died_ns; /* the last engine's end (CLOCK_MONOTONIC) */
-	/* set after too many deaths: this engine only answers EIO */
+	/* set after too many deaths: the engine only answers EIO */
 	atomic_bool sick;
 	/* set when an engine that starts now should only unmount */
 	atomic_bool ending;
-	atomic_bool hung; /* the supervisor killed the last engine: no heartbeats */
+	/* the supervisor killed the last engine because its heartbeats had stopped */
+	atomic_bool hung;
 	/* The engines write the members from here on. */
-	atomic_bool ended; /* the mount has ended, by the engine or another process */
+	atomic_bool ended;	/* the engine or another process has unmounted */
 	atomic_bool hands_over; /* the engine ends, so that another one takes over */
 	_Atomic uint64_t beats; /* heartbeat: changes every second; 0: none is sent */
-	atomic_bool blamed; /* a worker ended the last engine: see kept_note.crashed */
+	/* a crash of a worker ended the last engine (kept_note.crashed) */
+	atomic_bool blamed;
 	_Atomic uint64_t handles;
 	/* the kernel's count of out-of-memory kills when the engine began (machine.h) */
 	_Atomic uint64_t oom_kills;
@@ -165,16 +170,16 @@ struct kept_descriptor *kept_next(
 #define KEPT_SERIAL_BITS 50
 uint64_t kept_serial(void);
 
-/* Returns NULL if the list is full. */
+/* Copies *open to the list kept.opens. Returns NULL if the list is full. */
 struct kept_open *kept_open_add(const struct kept_open *open);
 /* Returns the mount's next open file after `before`, or NULL. before NULL: the first
  * one. */
 struct kept_open *kept_open_next(const struct kept_open *before, uint32_t mount);
 void kept_open_remove(struct kept_open *open); /* may be NULL */
 
-/* Notes a close while the engine answers all requests with EIO. One thread may call
- * this. If there is no room, the close is lost: its position counts as open until the
- * next start. */
+/* Notes a close while the engine answers all requests with EIO. Only one thread may call
+ * this. If there is no room, the close is lost: the file counts as open until the next
+ * start. */
 void kept_close_add(uint32_t mount, uint64_t inode, uint64_t handle);
 /* Takes a noted close in the mount from the list. Returns false if none is noted. */
 bool kept_close_take(uint32_t mount, uint64_t *ret_inode, uint64_t *ret_handle);
@@ -184,9 +189,10 @@ bool kept_close_take(uint32_t mount, uint64_t *ret_inode, uint64_t *ret_handle);
 void kept_file_add(int backing);
 void kept_file_remove(int backing);
 
-/* --- what workers prepare ---------------------------------------------------------- */
+/* --- samples that workers prepare -------------------------------------------------- */
 
 void kept_note_begin(const char *dataset, uint32_t sample);
 void kept_note_end(void);
-/* Marks the calling thread's note as the crash's cause. A signal handler calls this. */
+/* Notes that the crash hit the calling thread, if it is preparing a sample. A signal
+ * handler calls this. */
 void kept_note_crashed(void);

@@ -11,9 +11,10 @@
 /*
  * Mutexes with a name and a rank.
  *
- * Ranks follow the include order of the modules, outermost first: a thread may take a lock only if
- * its rank is greater than the ranks of all locks it holds. Taking a lock out of order or twice, or
- * releasing a lock that is not held, aborts in every build.
+ * Ranks follow the include order of the modules, outermost first: a thread may take a
+ * lock only if its rank is greater than the ranks of all locks that the thread holds.
+ * The process aborts if a thread takes a lock out of order or twice, or releases a lock
+ * that it does not hold. This is checked in every build.
  *
  *   Threads: any.   Errors: none; misuse aborts.
  */
@@ -23,17 +24,17 @@ enum lock_rank {
 	LOCK_RANK_FUSE = 20,	  /* fuse: a session and its open files */
 	LOCK_RANK_FILES = 25,	  /* files: sizes of files, and parts of orders */
 	LOCK_RANK_GROUP = 27,	  /* group: state of the daemon's group */
-	LOCK_RANK_SCHED = 30,	  /* sched: sampler, streams, entries of the cache */
+	LOCK_RANK_SCHED = 30,	  /* sched: jobs, samplers, entries of the cache */
 	LOCK_RANK_JOURNAL = 35,	  /* epoch: records that are not written yet */
 	LOCK_RANK_HOMES = 37,	  /* group: which nodes have which samples */
 	LOCK_RANK_LOAD = 40,	  /* load: queues of work, and waiting threads */
 	LOCK_RANK_PREPARE = 42,	  /* prepare: processes of programs */
-	LOCK_RANK_TIER = 43,	  /* tier: samples that the tier has or should keep */
+	LOCK_RANK_TIER = 43,	  /* tier: samples on the fast local disk */
 	LOCK_RANK_PEER = 45,	  /* peer: connections to other daemons */
 	LOCK_RANK_DATASET = 50,	  /* dataset: pool of connections */
 	LOCK_RANK_FAR = 52,	  /* far: idle connections */
 	LOCK_RANK_BACKING = 55,	  /* base: files that the kernel reads */
-	LOCK_RANK_KEPT = 57,	  /* base: data that outlive the engine */
+	LOCK_RANK_KEPT = 57,	  /* base: data that outlive the serving process */
 	LOCK_RANK_WORK = 58,	  /* base: list of long work */
 	LOCK_RANK_STATS = 60,	  /* stats: list of threads */
 	LOCK_RANK_FAULT = 70,	  /* base: fault countdowns */
@@ -46,7 +47,7 @@ struct lock {
 	enum lock_rank rank;
 	const char *name;
 	struct lock_holds *holds; /* NULL: not measured */
-	uint64_t since_ns;	  /* time when the holder took it, if measured */
+	uint64_t since_ns;	  /* time when the holder took the lock, if measured */
 };
 
 void lock_init(struct lock *lock, enum lock_rank rank, const char *name);
@@ -58,11 +59,11 @@ void lock_release(struct lock *lock);
  * lock would mostly give it to the same thread again. */
 void lock_yield(struct lock *lock);
 
-/* Measures how long the lock is held, together with other locks of its name. A hold then
- * costs about 50 ns more. Call this before other threads know the lock. */
+/* Measures how long all locks of this name are held, together. This costs about 50 ns
+ * per hold. Call this before other threads know the lock. */
 void lock_measure(struct lock *lock);
 /* Returns the time (clock_now_ns) when the calling thread took this lock, without
- * reading a clock; the present time if the lock is not measured. */
+ * reading a clock. If the lock is not measured, returns the present time. */
 uint64_t lock_time(const struct lock *lock);
 /* Adds the hold times of the locks with the i-th name to *sum. Returns false if fewer
  * names are measured. */
@@ -88,10 +89,10 @@ bool lock_seize(struct lock *lock);
  * signal handler may call this. */
 void lock_each_held(void (*put)(int fd, const char *text), int fd);
 
-/* Deadlines of this condition are times of clock_now_ns. */
+/* Initialises a condition whose deadlines are times of clock_now_ns. */
 void condition_init(pthread_cond_t *cond);
 void lock_wait(struct lock *lock, pthread_cond_t *cond);
-/* deadline_ns: a time of clock_now_ns, for a condition of condition_init */
+/* Returns 0 or ETIMEDOUT. Needs condition_init. deadline_ns: a time of clock_now_ns. */
 int lock_wait_until(struct lock *lock, pthread_cond_t *cond, uint64_t deadline_ns);
 
 static inline void lock_scope_end(struct lock **lock)

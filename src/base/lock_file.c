@@ -25,8 +25,8 @@ int lock_file_open(const char *path)
 	return err;
 }
 
-/* Tries for two seconds: after the supervisor of the previous daemon was killed, that
- * daemon's engine holds the lock a little longer. */
+/* Tries for two seconds, because a killed daemon may hold the lock a little longer: its
+ * second process, the engine, ends later. */
 int lock_file_take(int fd)
 {
 	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};

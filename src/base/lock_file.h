@@ -10,6 +10,6 @@
 
 /* Creates the file if it does not exist. Returns the descriptor. */
 must_check int lock_file_open(const char *path);
-/* Closing the descriptor releases the lock. -EWOULDBLOCK: another process held it for
- * two seconds. */
+/* Takes the lock, which closing the descriptor releases. -EWOULDBLOCK: another process
+ * held the lock for two seconds. */
 must_check int lock_file_take(int fd);

@@ -16,7 +16,7 @@
 #define MAX_MESSAGE 4096
 
 static atomic_int log_fd = -1;	/* -1: standard error */
-static atomic_int kept_fd = -1; /* a file with messages for log_to_file; -1: none */
+static atomic_int kept_fd = -1; /* a file in memory with saved messages; -1: none */
 
 static _Thread_local FILE *also;
 
@@ -97,7 +97,8 @@ void log_keep(void)
 	atomic_store(&kept_fd, memfd_create("joaderfs log", MFD_CLOEXEC));
 }
 
-/* Leaves the file open, because another thread may be writing to it. */
+/* Copies the saved messages to `fd`. Leaves their file open, because another thread may
+ * be writing to it. */
 static void write_kept(int fd)
 {
 	char part[4096];

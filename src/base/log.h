@@ -8,8 +8,9 @@
 #include <stdio.h>
 
 /*
- * Messages for the user: "joaderfs: <text>" on standard error; after log_to_file(), "<UTC time>
- * <text>" in that file. A problem is logged once, where its detail is known.
+ * Messages for the user. Without a log file: "joaderfs: <text>" on standard error. After
+ * log_to_file(): "<UTC time> <text>" in that file. A problem is logged once, where its
+ * detail is known.
  *
  *   Threads: any.
  */

@@ -17,11 +17,11 @@
 /* A control group of this process, and the mount that shows it. */
 struct group {
 	bool old;		  /* belongs to cgroup v1 */
-	char directory[PATH_MAX]; /* absolute; in tests below another root */
-	size_t mount; /* `directory` begins with a mount point of so many bytes */
+	char directory[PATH_MAX]; /* absolute path; in tests below another root */
+	size_t mount; /* length of the mount point, with which `directory` begins */
 };
 
-/* --- files ---------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------- */
 
 static FILE *open_file(const char *format, ...) printf_like(1, 2);
 
@@ -56,7 +56,7 @@ static uint64_t sum_of(FILE *in, const char *const *names)
 	return sum;
 }
 
-/* --- groups --------------------------------------------------------------------------- */
+/* --- groups ------------------------------------------------------------------------ */
 
 /* Tells whether a list such as "cpu,cpuacct" contains the word. */
 static bool has_word(const char *list, const char *word)
@@ -68,8 +68,8 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* Finds the path of this process's control group: that of cgroup v1 for the controller
- * ("memory" or "cpu"), or else that of cgroup v2. */
+/* Finds the path of this process's control group. controller: "memory" or "cpu". If
+ * cgroup v1 has the controller, finds the group of v1, otherwise the group of v2. */
 static bool find_path(const char *root, const char *controller, bool *ret_old,
 	char ret[static PATH_MAX])
 {
@@ -96,9 +96,9 @@ static bool find_path(const char *root, const char *controller, bool *ret_old,
 	return found;
 }
 
-/* Tells whether a line of mountinfo describes the mount of cgroup v2 or, if `old`, that
- * of cgroup v1 with the controller. *ret_top: the group that is the root of the mount;
- * *ret_point: the mount point. */
+/* Tells whether a line of mountinfo describes the mount of cgroup v2. If `old` is true,
+ * looks for the mount of cgroup v1 with the controller instead. *ret_top: the group that
+ * is the root of the mount; *ret_point: the mount point. */
 static bool is_mount_of(
 	char *line, bool old, const char *controller, char **ret_top, char **ret_point)
 {
@@ -118,9 +118,8 @@ static bool is_mount_of(
 	return *ret_point != NULL;
 }
 
-/* Returns the group's path below the mount point. top: the group at the mount's root.
- * Returns "" if the mount does not show the group. Then the caller uses the group
- * `top`. */
+/* Returns the group's path below the mount point. top: the group at the mount's root. If
+ * the mount does not show the group, returns "", and the caller uses the group `top`. */
 static const char *below(const char *path, const char *top)
 {
 	size_t n = strcmp(top, "/") == 0 ? 0 : strlen(top);
@@ -150,7 +149,7 @@ static bool find_group(const char *root, const char *controller, struct group *r
 	return false;
 }
 
-/* Returns false if the parent group is not visible. */
+/* Changes *group to its parent group. Returns false if the parent is not visible. */
 static bool go_up(struct group *group)
 {
 	char *slash = strrchr(group->directory, '/');
@@ -160,10 +159,10 @@ static bool go_up(struct group *group)
 	return true;
 }
 
-/* --- memory --------------------------------------------------------------------------- */
+/* --- memory ------------------------------------------------------------------------ */
 
-/* The group's page cache counts as unused: the kernel frees it when processes need
- * memory. */
+/* Lowers *memory to the group's limit if this leaves fewer bytes. The group's page cache
+ * counts as unused: the kernel frees the cache when processes need memory. */
 static void limit_memory(
 	const struct group *group, size_t root, struct machine_memory *memory)
 {
@@ -225,7 +224,7 @@ uint64_t machine_memory_kills(const char *root)
 	return sum_of(in, names);
 }
 
-/* --- CPUs ----------------------------------------------------------------------------- */
+/* --- CPUs -------------------------------------------------------------------------- */
 
 static uint64_t affinity(void)
 {
@@ -257,8 +256,7 @@ static uint64_t quota_of(const struct group *group)
 		if (!in || fscanf(in, "%" SCNu64 " %" SCNu64, &quota, &period) != 2)
 			return UINT64_MAX;
 	}
-	/* cgroup v1 writes -1 for "no limit"; read_number makes it the largest
-	 * number. */
+	/* cgroup v1 writes -1 for "no limit"; read_number makes this UINT64_MAX */
 	if (quota == 0 || period == 0 || quota > INT64_MAX)
 		return UINT64_MAX;
 	return (quota + period - 1) / period;

@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /*
- * Tells how much of the machine this process may use. Its control groups may limit it
- * (cgroup v1 and v2, including all parent groups). Each call reads the files of /proc
- * and of the groups again.
+ * Tells how much memory and how many CPUs this process may use. Control groups may limit
+ * them (cgroup v1 and v2, including all parent groups). Each call reads the files of
+ * /proc and of the groups again.
  *
  *   Threads: any.   Errors: a file that can't be read sets no limit.
  *
@@ -22,13 +22,13 @@ struct machine_memory {
 	char limit[512];
 };
 
-/* Returns the limit (of the machine or of a control group) that leaves the fewest
+/* Compares the machine and the control groups. Returns the limit that leaves the fewest
  * bytes. */
 struct machine_memory machine_memory(const char *root);
 
 /* Returns the CPUs that this process may use, at least 1. */
 unsigned machine_cpus(const char *root);
 
-/* Returns how often the kernel has killed a process because memory ran out: a process of
- * this group, or any process if there is no group. */
+/* Returns how many processes of this control group the kernel has killed because memory
+ * ran out. If there is no group, counts all processes of the machine. */
 uint64_t machine_memory_kills(const char *root);

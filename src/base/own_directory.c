@@ -34,12 +34,12 @@ static int judge(const char *key, const char *path, const struct stat *found)
 	return 0;
 }
 
-/* A power failure could lose a new directory whose name is not on disk. */
+/* Writes the directory's name to the disk, so that a power failure can't lose it. */
 static void sync_name(const char *path, int directory)
 {
 	auto_close int parent =
 		openat(directory, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	/* Some file systems can't sync directories. */
+	/* EINVAL: the file system can't sync directories */
 	if (parent < 0 || (fsync(parent) != 0 && errno != EINVAL))
 		log_warn("%s: can't be written to the disk: %s; a power failure may "
 			 "lose it",

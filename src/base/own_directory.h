@@ -17,6 +17,6 @@
  *         write to it; -ENOTDIR: `path` is a file, or a link that is not allowed.
  */
 must_check int own_directory(const char *path, bool may_be_link);
-/* Creates and checks a configured directory. key: "FILE:[SECTION]:KEY: ", for
- * messages. */
+/* Does the same for a directory that an ini names. key: beginning of messages, such as
+ * "FILE:[SECTION]:KEY: ". */
 must_check int own_directory_of(const char *key, const char *path, bool may_be_link);

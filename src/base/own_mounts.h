@@ -10,24 +10,24 @@
 #include <sys/types.h>
 
 /*
- * Lists the mounts of joaderfs that this process can reach. A scan must not enter such a
- * mount: it would consume positions of jobs, and could wait for itself, or for a daemon
- * that waits for it.
+ * Lists the mounts of joaderfs that this process can reach. The scan of a dataset must
+ * not enter such a mount: reading there would use up samples of jobs. It could also
+ * block for ever, because the daemon would wait for itself, or for a daemon that waits
+ * for this one.
  *
  *   Flow: main calls own_mounts_begin once. Each scan reads the list by own_mounts_read,
  *         and asks looked_at for the file system of each directory.
- *   Owns: the identity and the path of the mount point; main keeps the path's memory.
- *         The caller owns the list.
+ *   Owns: the identity of the mount point. main owns the path, the caller owns the list.
  *   Threads: any, after own_mounts_begin.   Locks: none.
  *   Errors: 0 or -errno, not logged.
  */
 
 /* Sets the directory of this daemon's mount, which need not exist. */
 void own_mounts_begin(const char *mountpoint);
-/* Tells whether the path is this daemon's mount point, or leads below it. */
+/* Tells whether the path is this daemon's mount point or below the mount point. */
 bool own_mounts_cover(const char *path);
 
-/* The identity of the file that a path leads to. */
+/* Identifies the file that a path leads to. */
 struct looked {
 	mode_t mode; /* 0: only `device` is known */
 	dev_t device;

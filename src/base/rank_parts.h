@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /*
- * Divides an epoch among the ranks of a job that several nodes run. An epoch is a sequence of
- * global mini-batches of `batch` samples; the last one may be smaller. Rank r gets n / ranks
- * samples of a mini-batch of n, and one more if r < n % ranks.
+ * Divides an epoch among the ranks of a job that several nodes run. An epoch is a
+ * sequence of global mini-batches of `batch` samples; the last one may be smaller. Rank
+ * r gets n / ranks samples of a mini-batch of n, and one more if r < n % ranks.
  */
 
 static inline uint32_t ranks_share(uint32_t n, uint32_t ranks, uint32_t rank)
@@ -16,7 +16,7 @@ static inline uint32_t ranks_share(uint32_t n, uint32_t ranks, uint32_t rank)
 	return n / ranks + (rank < n % ranks);
 }
 
-/* Returns how many of an epoch's first n samples are the rank's. */
+/* Returns how many of an epoch's first n samples belong to the rank. */
 static inline uint32_t ranks_position(
 	uint32_t n, uint32_t batch, uint32_t ranks, uint32_t rank)
 {

@@ -19,12 +19,11 @@ uint64_t rng_next(struct rng *rng);
 /* Returns a number in [0, bound), uniform and without bias (Lemire, 2019). bound > 0. */
 uint64_t rng_below(struct rng *rng, uint64_t bound);
 
-/* Mixes two seeds into one. */
 uint64_t rng_mix(uint64_t a, uint64_t b);
 
 #define FNV_BASIS UINT64_C(0xcbf29ce484222325)
 
-/* Adds n bytes to a hash of FNV-1a, which begins as FNV_BASIS. */
+/* Adds n bytes to a hash of FNV-1a. The hash of no bytes is FNV_BASIS. */
 static inline uint64_t fnv_add(uint64_t hash, const void *bytes, size_t n)
 {
 	const uint8_t *byte = bytes;

@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 /*
- * Reads a secret from a regular file that only its owner and group can read (for instance mode 0600
- * or 0640). A newline at the end of the file is left out.
+ * Reads a secret from a regular file that only its owner and group can use (for instance
+ * mode 0600 or 0640). A newline at the end of the file is left out.
  *
  *   Threads: any.
  *   Errors: -errno, with a message that contains no part of the secret.

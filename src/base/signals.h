@@ -10,10 +10,10 @@
 /*
  * Signals of a process that must unmount before it ends.
  *
- *   Flow: main calls signals_begin first, signals_hold before it mounts, and signals_release after
- *         libfuse has installed its handlers.
- *   Threads: only the thread that serves the mount receives signals. All other threads are started
- *         by signals_thread, or between signals_hold and signals_release.
+ *   Flow: main calls signals_begin first, signals_hold before it mounts, and
+ *         signals_release after libfuse has installed its handlers.
+ *   Threads: only the thread that serves the mount receives signals. All other threads
+ *         are started by signals_thread, or between signals_hold and signals_release.
  *   Errors: -errno of signals_thread; otherwise none.
  */
 
@@ -21,8 +21,7 @@
  * SIGTERM. */
 void signals_begin(void);
 
-/* Ignores signals that need no reaction, for a process that ends when another one
- * ends. */
+/* Does the same for the supervisor, but does not touch SIGQUIT and SIGXCPU. */
 void signals_begin_supervisor(void);
 
 /* Delays signals that would end the process, until signals_release. */

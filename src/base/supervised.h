@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* Messages from an engine to the supervisor. base/kept.c sends them, supervisor/supervisor.c
- * receives them. */
+/* Messages from the engine, which serves the mount, to its parent process, the
+ * supervisor. base/kept.c sends them, supervisor/supervisor.c receives them. */
 enum supervised_order {
 	SUPERVISED_READY = 1,
 	SUPERVISED_KEEP, /* carries a descriptor */

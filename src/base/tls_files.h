@@ -30,8 +30,8 @@ struct tls_files {
  * is not PEM. */
 must_check int tls_files_use_authorities(
 	SSL_CTX *context, const struct tls_files *files, char message[TLS_MESSAGE]);
-/* Loads this node's certificate and key. -EINVAL: a file is not PEM, or the key does
- * not match the certificate. The key also has the errors of secret_file_read. */
+/* Loads this node's certificate and key. -EINVAL: a file is not PEM, or the key does not
+ * match the certificate. Also returns the errors of secret_file_read for the key. */
 must_check int tls_files_use_own(
 	SSL_CTX *context, const struct tls_files *files, char message[TLS_MESSAGE]);
 /* Returns this thread's last OpenSSL error, or NULL. */

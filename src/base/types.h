@@ -10,10 +10,12 @@
 typedef uint32_t sample_id;
 /* number of a job; after a restart a job of the same name has the same number */
 typedef uint32_t job_id;
-typedef uint32_t stream_id; /* number of a stream; each epoch of a job has its own */
+/* number of a stream: the samples that a job has yet to draw for one epoch */
+typedef uint32_t stream_id;
 
-/* The struct that has the pointed-to member. */
+/* Returns the struct that contains the member that `pointer` points to. */
 #define struct_of(pointer, type, member)                                                 \
 	((type *)((char *)(pointer)-offsetof(type, member)))
 
-#define SAMPLE_NONE UINT32_MAX /* no sample; in an order file: position not bound */
+/* no sample; in an order file: the position has no sample yet */
+#define SAMPLE_NONE UINT32_MAX

@@ -9,7 +9,7 @@
 #include <sys/queue.h>
 
 /*
- * Lists long work that is running, so that users can see the reason of a wait.
+ * Lists long work that is running, so that users can see why they wait.
  *
  *   Flow: the thread that does the work calls work_begin and work_end.
  *   Owns: nothing; the caller keeps the struct until work_end.

@@ -14,18 +14,19 @@
 #include <time.h>
 
 /*
- * Some time before the credentials of a keyring expire, one thread fetches new ones,
- * without holding the lock. Other threads use the old ones. They wait only if there
- * are no credentials.
+ * A keyring holds the credentials for one place, which is the settings for URLs (struct
+ * far_place). Some time before the credentials expire, one thread fetches new ones. It
+ * does not hold the lock, so other threads use the old credentials meanwhile. They wait
+ * only if there are no credentials.
  *
  *     none, or expired --> fetched --> due for renewal --> fetched ...
  *                            |  refused by a server  ^
  */
 
 #define FIRST_AGAIN_NS SECOND_NS /* least pause between two fetches */
-/* pause between fetches of credentials with read_anew */
+/* pause between fetches of credentials from a file or a program (read_anew) */
 #define READ_ANEW_NS (60 * SECOND_NS)
-#define SLICE_NS 200000000 /* pause between two looks at far_stop */
+#define SLICE_NS 200000000 /* pause between two checks for far_stop */
 
 struct keyring {
 	struct lock lock;
@@ -44,7 +45,7 @@ struct keyring {
 	struct far_error error; /* (lock) error of the last fetch */
 };
 
-/* --- credentials ------------------------------------------------------------------------------ */
+/* --- credentials ------------------------------------------------------------------- */
 
 static void wipe(char **text)
 {
@@ -82,7 +83,7 @@ int credentials_copy(const struct credentials *credentials, struct credentials *
 	return -ENOMEM;
 }
 
-/* --- renewal ------------------------------------------------------------------------------ */
+/* --- renewal ----------------------------------------------------------------------- */
 
 int64_t renewal_s(int64_t left_s)
 {
@@ -121,7 +122,7 @@ static bool is_usable_locked(const struct keyring *keyring, uint64_t now_ns)
 	return keyring->edition > 0 && now_ns < keyring->end_ns;
 }
 
-/* --- fetching ----------------------------------------------------------------------------- */
+/* --- fetching ---------------------------------------------------------------------- */
 
 static void end_fetch_locked(struct keyring *keyring, struct credentials *fetched,
 	int err, const struct far_error *error)
@@ -175,8 +176,8 @@ static void wait_for_fetch_locked(struct keyring *keyring)
 			&keyring->lock, &keyring->cond, clock_now_ns() + SLICE_NS);
 }
 
-/* A request can't be sent without credentials. The error is transient: the object may be
- * readable as soon as there are credentials. */
+/* Makes the error of a request that can't be sent without credentials. The error is
+ * transient: the object may be readable as soon as there are credentials. */
 static int fail_without_locked(const struct keyring *keyring, struct far_error *error)
 {
 	lock_assert_held(&keyring->lock);

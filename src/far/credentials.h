@@ -39,8 +39,8 @@ void credentials_free(struct credentials *credentials);
 must_check int credentials_copy(
 	const struct credentials *credentials, struct credentials *ret);
 
-/* A profile, merged from both files of Amazon's tools. A field that is NULL is missing
- * in the profile. */
+/* A profile, merged from the two files of Amazon's tools (credentials and config). A
+ * field is NULL if both files lack it. */
 struct profile {
 	char *key_id, *secret, *token;
 	char *process;
@@ -53,8 +53,8 @@ struct profile {
 };
 
 void profile_free(struct profile *profile);
-/* Adds to the profile the section's fields that the profile lacks. Changes `text`.
- * -ENOMEM. */
+/* Reads a section of an ini `text`. Adds only fields that the profile does not have yet.
+ * Changes `text`. Returns 0 or -ENOMEM. */
 must_check int profile_read(struct profile *profile, char *text, const char *section);
 
 /* A user's settings. If a field is NULL, the environment decides. */
@@ -62,18 +62,19 @@ struct key_settings {
 	const char *file; /* path of the file with profiles */
 	const char *profile;
 	const char *region; /* region of the service STS, for a web identity */
-	bool google;	    /* Google's HMAC keys, or the machine's service account */
+	/* Google's credentials: HMAC keys, or a token of the service account */
+	bool google;
 };
 
-int far_no_memory(struct far_error *error); /* returns -ENOMEM */
-/* Reads the first line. The caller frees *ret, which is NULL if the file does not
- * exist. If `private` is true: -EINVAL if the file is missing, or if anyone but its
- * owner may access it. */
+int far_no_memory(struct far_error *error);
+/* Reads the first line of a file. The caller frees *ret, which is NULL if the file does
+ * not exist. If `private` is true, a missing file is the error -EINVAL, and so is a file
+ * that anyone but its owner may access. */
 must_check int credentials_line(
 	const char *path, bool private, char **ret, struct far_error *ret_error);
 
-/* Reads the profile that the settings name; if they name none, the profile that the
- * environment names. -EINVAL: this profile does not exist. */
+/* Reads the profile that the settings name, otherwise the profile that the environment
+ * names. -EINVAL: this profile does not exist. */
 must_check int chain_profile(const struct key_settings *settings, struct profile *ret,
 	struct far_error *ret_error);
 /* Fetches credentials from the first origin that is configured. If only_look is true,
@@ -104,18 +105,18 @@ char *variable(const char *name);
 must_check int credentials_of_json(const char *text, const char *token_name,
 	const char *from, struct credentials *ret, struct far_error *ret_error);
 
-/* --- the credentials of one place -------------------------------------------------------- */
+/* --- the credentials of one place -------------------------------------------------- */
 
 struct keyring;
 
-/* Copies the settings. -ENOMEM. */
+/* Copies the settings. Returns 0 or -ENOMEM. */
 must_check int keyring_new(const struct key_settings *settings, struct keyring **ret);
 /* Copies the present credentials for one request. If they are about to expire, or a
  * server has refused them, first fetches others, which may take long. *ret_edition: a
  * number that identifies the copied credentials. */
 must_check int keyring_take(struct keyring *keyring, struct credentials *ret,
 	uint64_t *ret_edition, struct far_error *ret_error);
-/* A server refused the credentials with this number, so one of the next calls of
+/* Notes that a server refused the credentials with this number. One of the next calls of
  * keyring_take fetches others. */
 void keyring_refused(struct keyring *keyring, uint64_t edition);
 /* Returns the seconds until the renewal of credentials that expire in left_s. */

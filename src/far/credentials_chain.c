@@ -28,11 +28,10 @@ int far_no_memory(struct far_error *error)
 	return far_fail(error, -ENOMEM, "no memory");
 }
 
-/* --- files ---------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------- */
 
-/* The caller frees *ret, which is NULL if the file does not exist. If `private` is
- * true, a missing file is an error, and so is a file that anyone but its owner may
- * access. */
+/* Reads a text. The caller frees *ret, which is NULL if the file does not exist.
+ * private: the file must exist, and only its owner may have access. */
 static int read_file(const char *path, bool private, char **ret, struct far_error *error)
 {
 	struct stat st;
@@ -119,7 +118,7 @@ int chain_profile(
 	return err;
 }
 
-/* --- a profile ------------------------------------------------------------------------------ */
+/* --- a profile --------------------------------------------------------------------- */
 
 static int profile_identity(const struct profile *profile, const char *region,
 	bool only_look, struct credentials *ret, struct far_error *error)
@@ -159,9 +158,9 @@ static int profile_credentials(const struct key_settings *settings, bool only_lo
 	return -ENOENT;
 }
 
-/* Makes credentials of the profile that the settings name. -ENOENT: the profile has
- * none, so the caller tries the next origin. -EINVAL: the profile has none, although
- * the user has named the profile or its file. */
+/* Makes credentials of the profile that the settings name. -ENOENT: the profile has no
+ * credentials, so the caller tries the next origin. If the user has named the profile or
+ * its file, this error is -EINVAL instead. */
 static int named_credentials(const struct key_settings *settings, bool only_look,
 	struct credentials *ret, struct far_error *error)
 {
@@ -181,7 +180,7 @@ static int named_credentials(const struct key_settings *settings, bool only_look
 	return err;
 }
 
-/* --- the environment ------------------------------------------------------------------------ */
+/* --- the environment --------------------------------------------------------------- */
 
 static int environment_credentials(struct credentials *ret, struct far_error *error)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The format of Amazon's tools: [SECTION], KEY = VALUE. */
+/* Reads files in the format of Amazon's tools: [SECTION], KEY = VALUE. */
 
 void profile_free(struct profile *profile)
 {

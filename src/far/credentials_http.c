@@ -19,7 +19,7 @@
 #define MACHINE_PATH "/latest/meta-data/iam/security-credentials/"
 #define CONTAINER "http://169.254.170.2"
 
-/* --- answers -------------------------------------------------------------------------------- */
+/* --- answers ----------------------------------------------------------------------- */
 
 #define MEMBER                                                                           \
 	"SELECT value FROM json_each(CASE WHEN json_valid(?1) THEN ?1 ELSE '{}' END)"    \
@@ -84,7 +84,7 @@ static int ask(struct call *call, const char *from, char **ret, struct far_error
 		call->status, code[0] ? ": " : "", code);
 }
 
-/* --- a container ---------------------------------------------------------------------------- */
+/* --- a container ------------------------------------------------------------------- */
 
 /* Tells whether credentials may be fetched from the URL. All https URLs are accepted.
  * http is not encrypted, so only http URLs of this machine and its services are
@@ -158,7 +158,7 @@ int container_credentials(struct credentials *ret, struct far_error *error)
 			     text, "Token", "the container's service", ret, error);
 }
 
-/* --- a machine ------------------------------------------------------------------------------ */
+/* --- a machine --------------------------------------------------------------------- */
 
 static int line_bytes(const char *text)
 {
@@ -218,7 +218,7 @@ int machine_credentials(struct credentials *ret, struct far_error *error)
 			     text, "Token", "the machine's service", ret, error);
 }
 
-/* Google's tools also use the host in $GCE_METADATA_HOST. */
+/* Asks the host in $GCE_METADATA_HOST if this is set, as Google's tools do. */
 int google_credentials(struct credentials *ret, struct far_error *error)
 {
 	const char *host = variable("GCE_METADATA_HOST");
@@ -244,7 +244,7 @@ int google_credentials(struct credentials *ret, struct far_error *error)
 						     "answer of Google's machine");
 }
 
-/* --- a web identity -------------------------------------------------------------------------- */
+/* --- a web identity ---------------------------------------------------------------- */
 
 static char *identity_body(const struct identity *identity, const char *token)
 {

@@ -18,7 +18,7 @@
 
 #define MOST_OUTPUT 65536
 #define TIMEOUT_NS UINT64_C(30000000000)
-#define POLL_MS 200 /* pause between two looks at far_stop */
+#define POLL_MS 200 /* pause between two checks for far_stop */
 
 extern char **environ;
 
@@ -50,7 +50,7 @@ static int spawn(char *command, int out, pid_t *ret)
 	return -err;
 }
 
-/* Returns false if the command takes too long, or prints too much. */
+/* Reads the command's output. Returns false after TIMEOUT_NS, or if it is too long. */
 static bool read_all(int fd, char *text)
 {
 	uint64_t until_ns = clock_now_ns() + TIMEOUT_NS;

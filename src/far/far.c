@@ -35,7 +35,7 @@ static int fail_passing(struct far_error *error, int err, uint64_t retry_ns)
 	return err;
 }
 
-/* --- answers that are no success ---------------------------------------------------------- */
+/* --- answers that are no success --------------------------------------------------- */
 
 void find_element(const char *text, const char *name, char *ret, size_t size)
 {
@@ -64,8 +64,8 @@ static const char *reason(const struct transfer *transfer, char ret[140])
 	return ret;
 }
 
-/* s3 and compatible servers use these codes for problems with credentials. Any other
- * code may concern only this object. */
+/* Tells whether the server has a problem with the credentials. s3 and compatible servers
+ * use these codes for such problems. Any other code may concern only this object. */
 static bool is_about_credentials(const struct transfer *transfer)
 {
 	static const char *const codes[] = {"AccountProblem", "AuthenticationFailed",
@@ -124,7 +124,7 @@ int far_refused(const struct transfer *transfer, struct far_error *error)
 				     : err;
 }
 
-/* --- ranges ------------------------------------------------------------------------------- */
+/* --- ranges ------------------------------------------------------------------------ */
 
 static int check_range(const struct transfer *transfer, struct far_error *error)
 {
@@ -215,8 +215,8 @@ static int read_once(const struct far_object *object, uint64_t offset, uint64_t 
 	return err;
 }
 
-/* Reads again an object of the source that could be read earlier. Returns true if this
- * succeeds: then the server refuses a single object, not the source. */
+/* Reads an object of the source that could be read earlier. If this succeeds, the server
+ * refuses only single objects, not the whole source. */
 static bool others_are_allowed(const struct place *place, struct health *health)
 {
 	uint8_t byte[1];
@@ -254,15 +254,14 @@ int far_read(const struct far_object *object, uint64_t offset, uint64_t bytes,
 	return err;
 }
 
-/* --- size and version --------------------------------------------------------------------- */
+/* --- size and version -------------------------------------------------------------- */
 
 static int take_look(const struct transfer *transfer, struct far_object *object,
 	struct far_error *error)
 {
 	const struct answer *answer = &transfer->answer;
 	object->mtime_ns = answer_version(answer->etag, answer->modified);
-	/* Asked for the first byte of an empty object, servers answer 416, or 200
-	 * without a body. */
+	/* For the range of an empty object servers answer 416, or 200 without a body. */
 	if ((answer->status == 416 && answer->total == 0) ||
 		(answer->status == 200 && transfer->got == 0 && !transfer->wrong)) {
 		object->bytes = 0;

@@ -55,7 +55,8 @@ struct far_place {
 	const char *url;
 	unsigned timeout_s; /* a call fails if no data comes for this time; 0: 20 s */
 	/* The fields from here on are for s3; some also apply to other clouds. */
-	const char *endpoint; /* http://HOST[:PORT]; NULL: Amazon's for the region */
+	/* http://HOST[:PORT]; NULL: Amazon's server for the region */
+	const char *endpoint;
 	const char *region;
 	const char *credentials; /* file of keys, in the format of Amazon's tools */
 	const char *profile;
@@ -75,7 +76,7 @@ struct far_place {
 bool far_lists(const char *url);
 /* Tells whether the path begins with the scheme of a URL. */
 bool far_is(const char *path);
-/* Returns a hash of the server, which is the endpoint for s3, otherwise the host in the
+/* Returns a hash of the server's address: for s3 the endpoint, otherwise the host in the
  * URL. */
 uint64_t far_server(const char *url);
 

@@ -118,12 +118,12 @@ void answer_line(struct answer *answer, const char *line, size_t bytes)
 	read_head(answer, text, colon + strspn(colon, " \t"));
 }
 
-/* --- versions --------------------------------------------------------------------------- */
+/* --- versions ---------------------------------------------------------------------- */
 
 #define SECOND_NS 1000000000
 
-/* Returns a number from 1 to SECOND_NS - 1. A weak ETag has the same hash as the strong
- * one with the same text. */
+/* Returns a number from 1 to SECOND_NS - 1. A weak ETag has the same hash as a strong
+ * ETag with the same text. */
 static int64_t hash_etag(const char *etag)
 {
 	uint64_t hash = 0;
@@ -142,8 +142,8 @@ int64_t answer_version(const char *etag, int64_t modified)
 	return seconds * SECOND_NS + (etag[0] ? hash_etag(etag) : 0);
 }
 
-/* Times count only if an ETag is missing, because servers round times, and several
- * servers may report different times for one object. */
+/* Compares ETags; if one is missing, also times. Times are less reliable: servers round
+ * them, and several servers may report different times for one object. */
 bool versions_differ(int64_t expected, int64_t found)
 {
 	if (expected == FAR_ANY_VERSION)

@@ -43,7 +43,7 @@ size_t bucket_bytes(const char *url)
 	return n;
 }
 
-/* The URL is az://ACCOUNT/CONTAINER. */
+/* Prints the https URL of az://ACCOUNT/CONTAINER. */
 static void print_container(FILE *out, const struct place *place, const char *url)
 {
 	const char *account = url + 5;
@@ -55,7 +55,7 @@ static void print_container(FILE *out, const struct place *place, const char *ur
 	fwrite(account + n, 1, all - n, out);
 }
 
-/* The URL is hf://datasets/ORGANISATION/NAME[@REVISION]/PATH. */
+/* Prints the https URL of hf://datasets/ORGANISATION/NAME[@REVISION]/PATH. */
 static void print_repository(FILE *out, const struct place *place, const char *url)
 {
 	const char *path = url + 5;
@@ -84,7 +84,7 @@ void print_cloud(FILE *out, const struct place *place, const char *url)
 		print_bucket(out, place, url + 5, bucket_bytes(url));
 }
 
-/* --- settings --------------------------------------------------------------------------------- */
+/* --- settings ---------------------------------------------------------------------- */
 
 static int set_endpoint(struct place *place, const char *given, const char *otherwise,
 	struct far_error *error)
@@ -106,8 +106,8 @@ static int set_endpoint(struct place *place, const char *given, const char *othe
 	return 0;
 }
 
-/* The token is the first line of `file`, which must be private. If `file` is NULL, the
- * token is in the environment variable. */
+/* Reads the token from the first line of `file`, which must be private. If `file` is
+ * NULL, reads the token from the environment variable. */
 static int read_token(
 	const char *file, const char *from_variable, char **ret, struct far_error *error)
 {
@@ -131,7 +131,7 @@ static int fill_azure(
 	return err;
 }
 
-/* Hugging Face's tools look in $HF_TOKEN, then in $HF_HOME/token. */
+/* If the settings name no file, looks in $HF_TOKEN, then in $HF_HOME/token. */
 static int hugging_face_token(
 	struct place *place, const struct far_place *from, struct far_error *error)
 {

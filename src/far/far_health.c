@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Stores for each source whether the source refuses its credentials at present, and a
- * URL that could be read. A source is all URLs of one place or, without a place, of one
- * server. There are few sources, and they are never freed. */
+/* Stores for each source whether it refuses its credentials at present, and a URL that
+ * could be read. A source is all URLs with the same settings (struct place) or, without
+ * settings, all URLs of one server. Sources are few, and never freed. */
 
 struct health {
 	struct health *next;

@@ -14,9 +14,9 @@
 #endif
 
 /*
- * A *place* is the settings for all URLs that begin with the same text. A *source* is
- * what can be refused as a whole: the objects of a place or, without a place, of a
- * server.
+ * A *place* is the settings for all URLs that begin with the same text. A *source* is a
+ * group of objects that a server may refuse as a whole: the objects of a place or,
+ * without a place, of a server.
  *
  *   far.c            reads a range, and checks the answer
  *   far_again.c      tries again after transient errors
@@ -34,12 +34,13 @@ struct place {
 	struct place *next;
 	char *url;
 	unsigned timeout_s;
-	char *endpoint;		 /* no slash at its end; NULL: the cloud's own */
+	char *endpoint;		 /* no slash at its end; NULL: the cloud's own server */
 	char *region;		 /* NULL: the place is neither s3 nor Google */
 	struct learned *learned; /* NULL: the place is not s3 */
 	enum far_bucket_names bucket_names;
 	bool requester_pays;
-	struct keyring *keyring; /* NULL: requests need no keyring */
+	/* finds each request's key or token; NULL: only `query` and `bearer` are used */
+	struct keyring *keyring;
 	/* signature that each URL gets as its query; NULL: none */
 	char *query;
 	char *bearer; /* token that each request sends; NULL: none */
@@ -66,17 +67,17 @@ struct learned {
 	_Atomic(char *) region; /* region of the bucket; NULL: not reported */
 };
 
-/* Returns the region that a server has reported; if none has, the configured region. */
+/* Returns the region that a server has reported, otherwise the configured region. */
 const char *place_region(const struct place *place);
-/* Stores a region that a server reported. Returns true if it is new. */
+/* Stores a region that a server reported. Returns true if the region is new. */
 bool place_learns(const struct place *place, const char *region);
 /* Prints the URL of a bucket, without a slash at the end. */
 void print_bucket(FILE *out, const struct place *place, const char *bucket, size_t bytes);
 
-/* Returns default settings if none are configured for the URL. */
+/* Finds the settings for the URL. Returns default settings if none are configured. */
 const struct place *place_of(const char *url);
 
-/* Makes the object's http or https URL, escaped. The caller frees it. -ENOMEM. */
+/* Makes the object's escaped http or https URL, which the caller frees. -ENOMEM. */
 must_check int place_url(
 	const struct place *place, const struct far_object *object, char **ret);
 /* Prints the text; escapes all bytes except letters, digits, - . _ ~ and, if `slash` is
@@ -112,7 +113,7 @@ bool versions_differ(int64_t expected, int64_t found);
 #define MOST_ERROR_BODY 2000
 #define MOST_TOKEN 8192
 
-/* A request to a service that gives credentials. Too long an answer (far_call.c) is an
+/* A request to a service that gives credentials. An answer of more than 64 KiB is an
  * error. */
 struct call {
 	const char *url;
@@ -161,9 +162,9 @@ void transfer_set_common(CURL *easy);
  * libcurl, or `signs` is set and this libcurl can't sign requests. */
 must_check int transfer_check(bool signs, struct far_error *ret_error);
 
-/* --- sources that refuse ------------------------------------------------------------------- */
+/* --- sources that refuse ----------------------------------------------------------- */
 
-/* Tells whether a source refuses its credentials at present. */
+/* Notes whether a source refuses its credentials at present. */
 struct health;
 /* Returns the health of the URL's source; NULL: no memory. The health is never
  * freed. */
@@ -184,8 +185,8 @@ void find_element(const char *text, const char *name, char *ret, size_t size);
 /* Sets the message, and returns err. */
 int far_fail(struct far_error *error, int err, const char *format, ...) printf_like(3, 4);
 /* Makes *ret_error from an answer that is no success, and returns the error. Stores the
- * bucket's region if the answer has one. Calls keyring_refused if the server refused
- * the credentials. */
+ * bucket's region if the answer names the region. Calls keyring_refused if the server
+ * refused the credentials. */
 must_check int far_refused(const struct transfer *transfer, struct far_error *ret_error);
 
 /* Waits before the next try. tried: 0 after the first failure, 1 after the second, and

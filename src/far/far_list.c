@@ -14,7 +14,7 @@
 
 #define MOST_PAGE (16 << 20)
 
-/* --- one page -------------------------------------------------------------------------------- */
+/* --- one page ---------------------------------------------------------------------- */
 
 /* Returns the text between <name> and </name> in [at, end), and writes \0 at the text's
  * end. Returns NULL if there is no such text. */
@@ -107,8 +107,8 @@ static const struct format formats[] = {
 	{"<EnumerationResults", "<Blob>", "</Blob>", "NextMarker", "Last-Modified",
 		"Etag", "Content-Length", "Name"}};
 
-/* The object's elements are between `at` and `end`. take_element writes \0 into the
- * text, so searches stop at `end`. */
+/* Calls `listed` for the object whose elements are between `at` and `end`. Searches stop
+ * at `end` instead of at a \0, because take_element writes \0 into the text. */
 static int read_object(const struct format *format, char *at, char *end, bool escaped,
 	size_t prefix, far_listed *listed, void *context)
 {
@@ -167,7 +167,7 @@ int listing_read(
 	return *ret_next ? 0 : -ENOMEM;
 }
 
-/* --- all pages ---------------------------------------------------------------------------- */
+/* --- all pages --------------------------------------------------------------------- */
 
 struct page {
 	const char *dataset; /* URL of the dataset */

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Places are added, but never changed or removed, so threads that read them need no
- * lock. */
+/* Places (settings for URLs) are added, but never changed or removed. So threads that
+ * read them need no lock. */
 
 #define DEFAULT_TIMEOUT_S 20
 #define REGION_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
@@ -44,7 +44,7 @@ const struct place *place_of(const char *url)
 	return found;
 }
 
-/* --- configuration ---------------------------------------------------------------------------- */
+/* --- configuration ----------------------------------------------------------------- */
 
 static bool copy(const char *text, char **ret)
 {
@@ -175,7 +175,7 @@ int far_configure(const struct far_place *from, struct far_error *error)
 	return 0;
 }
 
-/* --- URLs --------------------------------------------------------------------------------- */
+/* --- URLs -------------------------------------------------------------------------- */
 
 void print_escaped(FILE *out, const char *text, bool slash)
 {
@@ -211,9 +211,9 @@ bool place_learns(const struct place *place, const char *region)
 	return true;
 }
 
-/* Tells whether the bucket is in the URL's host instead of the path. FAR_NAMES_AUTO
- * leaves a bucket with dots in its name in the path, because a certificate for *.HOST
- * is not valid for NAME.WITH.DOTS.HOST. */
+/* Tells whether the bucket is in the URL's host instead of the path. With FAR_NAMES_AUTO
+ * a bucket with dots in its name is in the path, because a certificate for *.HOST is not
+ * valid for NAME.WITH.DOTS.HOST. */
 static bool has_host(const struct place *place, const char *bucket, size_t bytes)
 {
 	if (place->bucket_names != FAR_NAMES_AUTO)

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A thread takes an unused handle of libcurl, which keeps its connection. All handles
- * share the resolved names and the TLS sessions. */
+/* Each request uses a handle of libcurl. An unused handle keeps its connection open for
+ * the next request. All handles share the resolved names and the TLS sessions. */
 
 static atomic_bool stopped;
 
@@ -45,7 +45,7 @@ int transfer_run(struct transfer *transfer, struct far_error *error)
 #else
 
 #define CONNECT_MS 10000L
-#define POLL_MS 200 /* pause between two looks at far_stop */
+#define POLL_MS 200 /* pause between two checks for far_stop */
 #define MOST_REDIRECTIONS 5L
 
 struct handle {
@@ -75,7 +75,7 @@ int transfer_check(bool signs, struct far_error *error)
 		info->version);
 }
 
-/* --- handles ------------------------------------------------------------------------------ */
+/* --- handles ----------------------------------------------------------------------- */
 
 static void take_share(
 	CURL *easy, curl_lock_data data, curl_lock_access access, void *context)
@@ -141,7 +141,7 @@ static void give_handle(struct handle *handle)
 	idle = handle;
 }
 
-/* --- the answer ----------------------------------------------------------------------------- */
+/* --- the answer -------------------------------------------------------------------- */
 
 static size_t take_line(char *data, size_t size, size_t n, void *context)
 {
@@ -150,8 +150,8 @@ static size_t take_line(char *data, size_t size, size_t n, void *context)
 	return size * n;
 }
 
-/* Returns false if the text would have more than `most` bytes, or if there is no
- * memory. */
+/* Appends n bytes to the text. Returns false if the text would have more than `most`
+ * bytes, or if there is no memory. */
 static bool take_text(struct transfer *transfer, size_t most, const char *data, size_t n)
 {
 	size_t used = transfer->got;
@@ -171,8 +171,8 @@ static bool take_text(struct transfer *transfer, size_t most, const char *data, 
 	return true;
 }
 
-/* Returns false if there are more bytes than Content-Range announced, or than were
- * requested. */
+/* Stores the next n bytes of the range. Returns false if there are more bytes than
+ * Content-Range announced, or than were requested. */
 static bool take_bytes(struct transfer *transfer, const char *data, size_t n)
 {
 	const struct answer *answer = &transfer->answer;
@@ -203,7 +203,7 @@ static size_t take_body(char *data, size_t size, size_t n, void *context)
 	return good ? n : CURL_WRITEFUNC_ERROR;
 }
 
-/* --- the request ------------------------------------------------------------------------------ */
+/* --- the request ------------------------------------------------------------------- */
 
 static struct curl_slist *add_head(struct curl_slist *heads, const char *text)
 {
@@ -213,7 +213,7 @@ static struct curl_slist *add_head(struct curl_slist *heads, const char *text)
 	return grown;
 }
 
-/* Returns NULL if there is no memory. */
+/* Makes the header lines of the request. Returns NULL if there is no memory. */
 static struct curl_slist *heads_of(
 	const struct transfer *transfer, const struct credentials *credentials)
 {

@@ -15,8 +15,9 @@ struct sched_job;
 
 /*
  * Files that come with each sample: files beside the sample's file in the source (beside
- * = txt json), and the text of a column (text = COLUMN). A job numbers their endings
- * from 0. A file is read when a reader asks for it, and is not cached.
+ * = txt json), and the text of a column of the catalogue (text = COLUMN). A job numbers
+ * the endings of these files from 0. A file is read when a reader asks for it, and is
+ * not cached.
  *
  *   Threads: workers, because printing a file reads it.
  *   Errors: -EIO, logged: the file has changed since the scan, or can't be read.
@@ -28,6 +29,6 @@ const char *beside_ending(const struct job_config *config, unsigned i);
  * ending. */
 bool beside_number(const struct job_config *config, const char *ending, unsigned *ret);
 
-/* Prints nothing if the sample has no file with ending number i. */
+/* Prints the sample's file with ending number i. Prints nothing if there is none. */
 must_check int beside_print(
 	FILE *out, struct sched_job *job, uint32_t epoch, sample_id sample, unsigned i);

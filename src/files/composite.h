@@ -10,14 +10,15 @@
 #include <stdint.h>
 
 /*
- * Composites: files that hold several positions (tar, a batch, a batch's labels), and the
- * arithmetic of their bytes.
+ * Composites: files that hold several positions of an epoch (tar, a batch, a batch's
+ * labels), and the arithmetic of their bytes.
  *
  *   0        head         head + stride       head + n * stride        bytes
  *   |-- head --|-- record 0 --|-- record 1 --| ... |-- zeros --|
  *
- * A record holds the bytes of one position. It consists of segments, whose offsets are known before
- * any position is bound. So a read finds the positions that it needs in constant time.
+ * A record holds the bytes of one position. It consists of segments. Their offsets are
+ * known before a sample is chosen for the position. So a read finds the positions that
+ * it needs in constant time.
  *
  *   Flow: tar_composite, batch_composite or batch_labels_composite describe a file;
  *         composite_segment gives one segment after the other.
@@ -42,7 +43,7 @@ struct segment {
 	 * file, the number of records */
 	uint32_t index;
 	/* SEGMENT_CONSTANT: a number by which the layout knows which bytes these are.
-	 * SEGMENT_BESIDE: the number of the ending. */
+	 * SEGMENT_BESIDE: the number of the file's ending (beside.h). */
 	unsigned constant;
 };
 
@@ -71,12 +72,12 @@ struct composite {
 
 	/* bytes in each record; 0: records have no such part */
 	uint64_t sample_bytes, label_bytes, json_bytes;
-	/* Set for pairs in a tar. second_at: bytes from the start of the first file to
-	 * the header of the second. */
+	/* Set if a tar has pairs, such as an image and its mask. second_at: bytes from
+	 * the start of the first file to the header of the second file. */
 	uint64_t first_bytes, second_bytes, second_at;
 	const char *second_extension;
 	unsigned n_beside;
-	/* bytes of each ending's segment */
+	/* bytes of the segment for each ending, such as txt (beside.h) */
 	uint64_t beside_bytes[CONFIG_MOST_ENDINGS + 1];
 	uint64_t sample_at; /* offset of the sample in its record */
 	/* extension of samples in a tar */

@@ -95,7 +95,7 @@ static void put_targets(struct sched_job *job, const struct content_place *place
 		edition->targets + sched_handle_sample(handle) * n, bytes);
 }
 
-/* `label` is used only for FORMAT_RECORD. */
+/* Makes one file of the tensor, after augmentation. Only FORMAT_RECORD uses `label`. */
 static int make_one(const struct job_config *config, uint64_t daemon_seed,
 	const struct content_place *place, const struct look *look,
 	const struct tensor *tensor, uint32_t label, struct content_made *ret)
@@ -133,7 +133,7 @@ static int make_single(const struct files_context *context, struct sched_job *jo
 			     ret->first.format.bytes, ret->size);
 }
 
-/* --- pairs: the augmentation decides the same for both images of a position ---------------- */
+/* --- pairs: the augmentation decides the same for both images of a position -------- */
 
 static struct look look_of_second(const struct job_config *second, bool joined)
 {
@@ -141,7 +141,7 @@ static struct look look_of_second(const struct job_config *second, bool joined)
 		.format = joined ? FORMAT_RAW : second->format, .pixels = second->pixels};
 }
 
-/* Makes the second file of a pair as a file of its own. */
+/* Makes a file that has only the second image of a pair. */
 static int make_second(const struct job_config *second, uint64_t daemon_seed,
 	const struct content_place *place, const struct sched_handle *handle,
 	struct content *ret)
@@ -174,8 +174,7 @@ void content_pair_fields(const struct job_config *config, struct tensor_shape fi
 	ret[1] = field_of(section->name, section->pixels, second);
 }
 
-/* Makes the head of a record with a pair. It describes both arrays, and ends with the
- * label. */
+/* Makes the head of a record with a pair: descriptions of both arrays, and the label. */
 static void make_record_head(
 	const struct job_config *config, uint32_t label, struct content *ret)
 {
@@ -259,7 +258,7 @@ static uint64_t made_bytes(const struct content_made *made)
 	       (made->format.encoded ? made->format.bytes : 0);
 }
 
-/* Tells the scheduler how many bytes were computed. The tensor's bytes do not count,
+/* Tells the scheduler how many bytes the content takes. The tensor's bytes do not count,
  * because the cache counts them. */
 static int hold(struct content *content)
 {

@@ -12,13 +12,14 @@ struct sched_handle;
 struct sched_job;
 
 /*
- * The content of a sample's file: the prepared tensor, after augmentation, in the job's format.
+ * The content of a sample's file: the prepared tensor, after augmentation, in the job's
+ * format.
  *
- *   Owns: the bytes that it has computed. The tensor belongs to the handle, which must live longer
- *         than the content.
+ *   Owns: the bytes that it has computed. The tensor belongs to the handle, which is an
+ *         open file of a reader. The handle must live longer than the content.
  *   Threads: any; immutable once made.
- *   Errors: -ENOMEM; -EIO, logged: the content is not as long as readers were told, because the
- *         source has changed.
+ *   Errors: -ENOMEM; -EIO, logged: the content is not as long as readers were told,
+ *         because the source has changed.
  */
 
 struct content_made {
@@ -41,7 +42,7 @@ struct content {
 	struct tensor views[2];
 	uint64_t size; /* size of the file, including the zeros at its end */
 	struct sched *sched;
-	uint64_t held; /* computed bytes that the scheduler was told */
+	uint64_t held; /* bytes that sched_hold_content has counted */
 };
 
 /* The file to make, and the sizes that readers were told. */

@@ -55,8 +55,8 @@ uint64_t content_second_bytes(
 	return content_bytes(&second, dataset, file);
 }
 
-/* Returns the length of a file with both images of a pair. Its head, if the file is a
- * record, is longer than that of one image. */
+/* Returns the length of a file with both images of a pair. A record with two images has
+ * a longer head than a record with one image. */
 static uint64_t joined_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample)
 {
@@ -158,7 +158,7 @@ struct largest {
 };
 
 /* Tells whether, among images of one shape, the largest source file has the longest
- * content. Then only this file of each shape has to be examined. */
+ * content. If so, it is enough to examine this file of each shape. */
 static bool shape_decides(const struct job_config *config)
 {
 	return !config->n_sections && !content_joins(config);

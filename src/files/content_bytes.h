@@ -8,7 +8,8 @@
 #include "load/file_head.h"
 
 /*
- * Lengths and pixel modes of the contents of samples' files, computed from a job's configuration.
+ * Computes lengths and pixel modes of the contents of samples' files from a job's
+ * configuration.
  *
  *   Threads: any; no state.   Errors: none.
  */
@@ -19,13 +20,12 @@ const struct job_section *content_section(
 
 /* Tells whether both images of a pair are in one file. */
 bool content_joins(const struct job_config *config);
-/* Returns 0 if samples are not pairs. */
+/* Returns the length of the second file of a pair; 0: samples are not pairs. */
 uint64_t content_second_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
-/* Returns the length of the longest selected second file. */
 uint64_t content_second_largest(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
-/* The caller knows that all second files have the same mode. */
+/* All second files must have the same mode. */
 enum pixel_mode content_second_mode(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
@@ -33,17 +33,16 @@ enum pixel_mode content_second_mode(const struct job_config *config,
 uint64_t content_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
 
-/* The caller knows that all images have the same mode. */
+/* All selected images must have the same mode. */
 enum pixel_mode content_mode(
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
-/* Tells whether all contents have one length, known before a position is bound. */
+/* Tells whether the configuration gives all contents one length, which is *ret. */
 bool content_bytes_fixed(const struct job_config *config, uint64_t *ret);
 
 /* Tells whether shorter contents get zeros up to the length of the longest. */
 bool content_is_padded(const struct job_config *config);
 
-/* Returns the length of the longest selected content. */
 uint64_t content_bytes_largest(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
@@ -51,6 +50,6 @@ uint64_t content_bytes_largest(const struct job_config *config,
  * tensor's. */
 bool content_is_computed(const struct job_config *config);
 
-/* Tells whether each file of a job is a head and the unchanged shared tensor. The kernel
- * can then read it from the tensor's file in memory (backing.h), without the daemon. */
+/* Tells whether each file of a job is a head and the unchanged shared tensor. If so, the
+ * kernel can read the bytes from a file in memory (backing.h), without the daemon. */
 bool content_head(const struct job_config *config, struct file_head *ret);

@@ -8,8 +8,8 @@
 #include <sys/uio.h>
 
 /*
- * A file whose parts lie in different places in memory. content_cut cuts a read request out of it,
- * without copying:
+ * A file whose parts lie in different places in memory. content_cut cuts a read request
+ * out of it, without copying:
  *
  *   0          head_bytes           head + body            size
  *   |-- head --|------- body -------|------- zeros --------|
@@ -23,7 +23,7 @@
 
 #define CONTENT_ZEROS ((size_t)64 * 1024)      /* bytes of a block of zeros */
 #define CONTENT_MAX_READ ((size_t)1024 * 1024) /* bytes of the largest read */
-/* Entries that are enough for any read. */
+/* number of entries that is enough for any read */
 #define CONTENT_IOV (CONTENT_MAX_READ / CONTENT_ZEROS + 7)
 
 struct content_parts {

@@ -15,7 +15,7 @@
 
 /* --- directories as numbers ------------------------------------------------------- */
 
-/* `hash` is that of the parent directory; `name` has n bytes. */
+/* Returns a subdirectory's hash. hash: the parent's hash; `name` has n bytes. */
 static uint64_t hash_below(uint64_t hash, const char *name, size_t n)
 {
 	return fnv_add(fnv_add(hash, "/", 1), name, n) & ((UINT64_C(1) << HASH_BITS) - 1);
@@ -114,7 +114,8 @@ static bool has_entry(const struct entries *entries, const char *name)
 	return false;
 }
 
-/* If several jobs have an entry of the same name, the job with the smallest id wins. */
+/* Lists the directory's entries. If several jobs have an entry of the same name, lists
+ * the entry of the job with the smallest id. */
 static int collect(
 	const struct files_context *context, struct inode directory, struct entries *ret)
 {

@@ -50,5 +50,5 @@ struct data_step {
 };
 
 struct data_step data_first_step(const char *path);
-bool data_next_step(struct data_step *step); /* false: it was the last step */
+bool data_next_step(struct data_step *step); /* returns false after the last step */
 struct inode data_step_directory(const struct data_step *step);

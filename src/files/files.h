@@ -11,8 +11,8 @@
 struct sched;
 
 /*
- * The parts of the daemon with which fuse and control make the tree of files. main fills
- * in the struct.
+ * The parts of the daemon that fuse and control need to make the tree of files. main
+ * fills in the struct.
  *
  * Words of this folder:
  *
@@ -20,7 +20,7 @@ struct sched;
  *   pair        a sample of two files, such as an image and its mask ([tensor NAME])
  *   beside      files and texts that come with a sample (beside.h)
  *   head        the bytes of a file before the tensor's bytes
- *   known       a size that readers can be told before the position is bound
+ *   known       a size that readers can be told before the position has a sample
  *
  *   Owns: nothing; all parts outlive fuse and control.
  */

@@ -112,13 +112,13 @@ static void encode_bmp(uint8_t *at, const struct tensor *tensor)
 	}
 }
 
-/* --- png: not compressed ---------------------------------------------------------------------
+/* --- png: not compressed -----------------------------------------------------------
  *
  *   signature  IHDR  IDAT [zlib head, block, block, ...]  IDAT [block, ...]  IEND
  *
  * Each row begins with a zero, for "not filtered". The rows are split into stored
- * (uncompressed) blocks of deflate, and the blocks into IDAT chunks, because the lengths of
- * blocks and chunks are limited.
+ * (uncompressed) blocks of deflate, and the blocks into IDAT chunks, because the lengths
+ * of blocks and chunks are limited.
  */
 
 #define PNG_SIGNATURE "\x89PNG\r\n\x1a\n"

@@ -17,11 +17,12 @@
  *   of label and image), raw, source           not copied
  *   bmp (24 bit), png (stored)                 encoded into a buffer
  *
- * npy, record and raw hold any pixel type, png holds 8 and 16 bits, the others only 8 bits. A png
- * of palette indices is a gray png of the indices.
+ * npy, record and raw hold any pixel type, png holds 8 and 16 bits, the others only 8
+ * bits. A png of palette indices is a gray png of the indices.
  *
  *   Owns: `formatted` owns its buffer, not the tensor.
- *   Threads: any; no state.   Errors: -ENOMEM; -EIO: the format does not hold such pixels.
+ *   Threads: any; no state.
+ *   Errors: -ENOMEM; -EIO: the format does not hold such pixels.
  */
 
 struct formatted {
@@ -31,7 +32,8 @@ struct formatted {
 	uint64_t bytes;	  /* bytes of the whole file */
 };
 
-/* `file_bytes` is the size of the source file, and the result for FORMAT_SOURCE. */
+/* Returns the length of the sample's file. For FORMAT_SOURCE this is `file_bytes`, the
+ * size of the source file. */
 uint64_t format_bytes(enum sample_format format, struct pixel_type type,
 	struct tensor_shape shape, uint64_t file_bytes);
 
@@ -41,6 +43,6 @@ must_check int format_make(enum sample_format format, struct pixel_type type,
 	const struct tensor *tensor, uint32_t label, struct formatted *ret);
 void format_free(struct formatted *file);
 
-/* Returns false if the format encodes the pixels; otherwise files are a head and the
- * tensor. */
+/* Describes the head, if files of this format are a head and the tensor. Returns false
+ * if the format encodes the pixels. */
 bool format_head(enum sample_format format, struct file_head *ret);

@@ -10,13 +10,13 @@
 #include <stdint.h>
 
 /*
- * Inode numbers: kind | job | epoch | names | position in 64 bits. There is no table of inodes, so
- * a file keeps its number after a restart.
+ * Inode numbers: kind | job | epoch | names | position in 64 bits. There is no table of
+ * inodes, so a file keeps its number after a restart.
  *
  *   63..58   57..44           43..30   29..28   27..0
  *   kind     job or dataset   epoch    names    position
  *
- * FUSE_ROOT_ID (1) is the root.
+ * The root has the number that FUSE demands, FUSE_ROOT_ID (1).
  */
 
 enum inode_kind {
@@ -51,7 +51,7 @@ enum inode_kind {
 	/* A directory below data/: the fields after `kind` together hold a hash of its
 	 * path. */
 	INODE_DATA_DIRECTORY,
-	INODE_DATA_LINK, /* symlink; epoch: the depth of the link below data/ */
+	INODE_DATA_LINK, /* symlink; `epoch` holds the depth of the link below data/ */
 	INODE_JOB_STATE,
 	INODE_DATASET_BAD,
 	INODE_DASHBOARD,
@@ -73,14 +73,13 @@ struct inode {
 	enum inode_kind kind;
 	uint32_t job; /* id of the job, or index of the dataset */
 	uint32_t epoch;
-	/* version of the names (layout_classes.c): a rescan may give a name to another
-	 * file */
+	/* version of the file names: after a rescan a name may belong to another file
+	 * (layout_classes.c) */
 	uint32_t names;
 	uint32_t position;
 };
 
-/* Tells whether the file holds pixels of the position's sample: either file of a pair
- * does. */
+/* Tells whether the file holds a sample's pixels, as both files of a pair do. */
 static inline bool inode_is_sample(struct inode inode)
 {
 	return inode.kind == INODE_SAMPLE || inode.kind == INODE_PAIR;

@@ -14,7 +14,7 @@ struct sched_job;
 /*
  * The .json beside a sample: one JSON object, then spaces up to the length of the
  * dataset's longest object, and a newline. So all .json files have the same size, which
- * is known before positions are bound.
+ * readers can be told before a position has a sample.
  *
  *   Threads: any.   Errors: -ENOMEM, -EIO.
  */

@@ -11,9 +11,9 @@ struct sched_job;
 /*
  * Layouts: the files and directories in an epoch's directory.
  *
- * The tree asks the job's layout about each inode at and below INODE_EPOCH. Directories have the
- * kinds INODE_EPOCH and INODE_SHARD. An inode inherits the job and epoch from its directory, so a
- * layout decides only the kind and the position.
+ * The tree asks the job's layout about each inode at and below INODE_EPOCH. Directories
+ * have the kinds INODE_EPOCH and INODE_SHARD. An inode inherits the job and epoch from
+ * its directory, so a layout decides only the kind and the position.
  *
  *   Threads: any.   Errors: -ENOENT from lookup; -ENOMEM, -EIO where noted.
  */
@@ -26,8 +26,8 @@ struct layout_entry {
 };
 
 struct layout {
-	/* Returns a bound for the numbers of the entries: all numbers are smaller. An
-	 * entry's number never changes. */
+	/* Entries have numbers, which never change. Returns a number that is greater
+	 * than the numbers of all entries. */
 	uint64_t (*entries)(struct sched_job *job, struct inode directory);
 	/* Returns false if no entry has this number. */
 	bool (*entry)(struct sched_job *job, struct inode directory, uint64_t number,
@@ -51,6 +51,6 @@ const struct layout *layout_of(const struct sched_job *job);
 uint32_t layout_file_samples(const struct job_config *config);
 
 /* Tells whether the epoch skips the n positions from `position` on, because all their
- * samples are bad. Listings omit their files. */
+ * samples are bad. Listings omit the files of these positions. */
 bool layout_skips(
 	struct sched_job *job, struct inode directory, uint32_t position, uint32_t n);

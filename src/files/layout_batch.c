@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* --- what a batch is made of ------------------------------------------------------ */
+/* --- the parts of a batch --------------------------------------------------------- */
 
 static void find_sample(
 	const struct composite *batch, uint64_t offset, struct segment *ret)
@@ -99,7 +99,7 @@ struct composite batch_labels_composite(uint32_t first, uint32_t n, uint32_t tar
 		.targets = targets};
 }
 
-/* --- which files there are -------------------------------------------------------- */
+/* --- the files of an epoch -------------------------------------------------------- */
 
 #define PREFIX "batch-"
 #define LABELS_SUFFIX ".labels.npy"
@@ -174,8 +174,8 @@ static uint32_t subdirectories(struct sched_job *job, struct inode directory)
 	return 0;
 }
 
-/* Returns the shape of all samples. They have one size, because the configuration of
- * batches requires this, and one pixel mode, because the scheduler does. */
+/* Returns the shape that all samples have. Jobs with batches are refused unless all
+ * their samples have one size and one pixel mode. */
 static struct tensor_shape shape_of(
 	const struct job_config *config, const struct sched_edition *edition)
 {
@@ -186,7 +186,7 @@ static struct tensor_shape shape_of(
 		&config->augment, preparation_output(&config->preparation, any));
 }
 
-/* Each record has the image and then the second file. */
+/* Describes a batch whose records have the image and then the second file of a pair. */
 static struct composite pairs_composite(uint32_t first, uint32_t n,
 	const struct job_config *config, const struct sched_edition *edition)
 {

@@ -10,9 +10,9 @@ struct sched_edition;
 struct sched_job;
 
 /*
- * The layout "batch": batch-000000.npy holds the pixels of several samples, with shape (N, height,
- * width, 3) or (N, 3, height, width). batch-000000.labels.npy holds their labels, with shape (N,)
- * and type int64, or with shape (N, columns) and type float32.
+ * The layout "batch": batch-000000.npy holds the pixels of several samples, with shape
+ * (N, height, width, 3) or (N, 3, height, width). batch-000000.labels.npy holds their
+ * labels, with shape (N,) and type int64, or with shape (N, columns) and type float32.
  *
  *   Threads: any.   Errors: none.
  */

@@ -48,7 +48,7 @@ size_t flat_parse_number(const char *text, unsigned digits, uint32_t bound, uint
 	return n;
 }
 
-/* Tells whether each sample is a pair in two files. */
+/* Tells whether each sample is a pair, such as an image and its mask, in two files. */
 static bool has_second(const struct job_config *config)
 {
 	return config_is_pair(config) && !content_joins(config);
@@ -97,7 +97,7 @@ bool flat_parse(const char *name, const struct job_config *config, uint32_t n_po
 	return true;
 }
 
-/* --- which files there are -------------------------------------------------------- */
+/* --- the files of an epoch -------------------------------------------------------- */
 
 static unsigned n_kinds(const struct job_config *config)
 {

@@ -37,7 +37,7 @@ bool flat_parse(const char *name, const struct job_config *config, uint32_t n_po
 /* Prints at least `digits` digits. Returns the length, at most FLAT_DIGITS. */
 #define FLAT_DIGITS 10
 size_t flat_print_number(uint32_t number, unsigned digits, char *ret);
-/* Returns the length of a number in the form of flat_print_number; 0: the text does not
- * begin with one below `bound`. */
+/* Reads a number that flat_print_number has printed. Returns its length. Returns 0 if
+ * the text begins with no such number below `bound`. */
 size_t flat_parse_number(
 	const char *text, unsigned digits, uint32_t bound, uint32_t *ret);

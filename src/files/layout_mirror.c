@@ -39,8 +39,8 @@ static uint32_t find_sample(const struct dataset_paths *paths,
 	return paths_other(paths, file) ? UINT32_MAX : file;
 }
 
-/* Tells whether the name already ends with the extension, and no other sample gets this
- * name when the extension is appended. */
+/* Tells whether the name stays unchanged. It stays if it already ends with the
+ * extension, unless another sample gets this name when the extension is appended. */
 static bool keeps_name(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
 {
@@ -191,7 +191,7 @@ static uint32_t find_with(struct sched_job *job, const struct dataset_paths *pat
 		       : UINT32_MAX;
 }
 
-/* Returns UINT32_MAX if no file has this name in the mount. */
+/* Finds a file by its name in the mount. UINT32_MAX: there is none. */
 static uint32_t find_shown(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name)
 {
@@ -209,7 +209,7 @@ static uint32_t find_shown(struct sched_job *job, const struct dataset_paths *pa
 
 /* --- selected samples ------------------------------------------------------------ */
 
-/* The paths were made when the job was added. */
+/* Returns the dataset's paths, which were made when the job was added. */
 static const struct dataset_paths *paths_of(struct sched_job *job)
 {
 	auto_edition *edition = sched_edition(job, 0);
@@ -258,7 +258,7 @@ static struct inode sample_inode(
 	return directory;
 }
 
-/* Returns UINT32_MAX if no selected sample has this name. */
+/* Finds a selected sample by its name in the mount. UINT32_MAX: there is none. */
 static uint32_t find_selected(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name)
 {

@@ -29,14 +29,15 @@ void mirror_print(const struct dataset_paths *paths,
 	const struct paths_directory *directory, uint32_t file, const char *extension,
 	char ret[MIRROR_NAME]);
 
-/* Returns UINT32_MAX if no file of the directory has this name. */
+/* Finds a file of the directory by its name in the mount. UINT32_MAX: there is none. */
 uint32_t mirror_find(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name);
 
 /* A file that is no sample, as the scan found it. */
 struct mirror_other {
-	char *path;	/* absolute */
-	char *boundary; /* directory that must contain the file; NULL: any may */
+	char *path; /* absolute */
+	/* directory that must contain the file; NULL: the file may be anywhere */
+	char *boundary;
 	uint64_t bytes;
 	int64_t mtime_ns;
 };

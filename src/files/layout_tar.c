@@ -21,9 +21,9 @@
 /* --- the parts of a shard ---------------------------------------------------------- */
 
 /* A member (a file in the tar) of constant size has the same offset in all records. A
- * text beside the sample has room for the largest text, and its header is made when the
- * position is bound. A comment fills the rest: an extended header (pax), which readers
- * of tar files skip. */
+ * text beside the sample has room for the largest text. Its header is made when the
+ * position's sample is known. A comment fills the rest of the room: an extended header
+ * (pax), which readers of tar files skip. */
 
 enum member { MEMBER_LABEL, MEMBER_JSON, MEMBER_BESIDE, MEMBER_SAMPLE, MEMBERS };
 

@@ -16,8 +16,8 @@ struct sched_job;
  *
  *   record:  header  00000017.cls   zeros
  *            header  00000017.json  zeros    (json = yes)
- *            header  00000017.txt   zeros    (beside, text), of any size up to the largest:
- *            header  a comment               fills the rest of the room
+ *            header  00000017.txt   zeros    (beside, text), up to the largest text
+ *            header  a comment               fills the rest of the room for the text
  *            header  00000017.ppm   zeros    each up to a multiple of 512
  *   end:     two blocks of zeros, and zeros up to a multiple of 10240, as GNU tar writes
  *
@@ -45,7 +45,7 @@ void tar_beside(const struct composite *tar, const struct segment *segment,
 struct composite tar_composite(
 	uint32_t first, uint32_t n, struct tar_sizes sizes, const char *extension);
 
-/* `index` is the number of the pair's record. */
+/* Makes the header of the second file of the pair in record number `index`. */
 void tar_second_header(
 	const struct composite *tar, uint32_t index, uint8_t ret[static 512]);
 

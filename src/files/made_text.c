@@ -8,16 +8,16 @@
 
 #include <errno.h>
 
-/* Texts of one kind take at most 1 / ONE_IN of a CPU's time, and a burst BURST_NS /
- * ONE_IN more. */
+/* Limits the CPU time for texts of one kind: 1 / ONE_IN of a CPU on average. A burst may
+ * take BURST_NS / ONE_IN more. */
 #define ONE_IN 20
 #define BURST_NS (2 * SECOND_NS)
 
 struct shared {
 	struct made_text *text; /* (lock) NULL: none yet */
 	unsigned makers;	/* (lock) threads that print this text */
-	/* (lock) time up to which prints have used their part of a CPU: each print moves
-	 * this time on by ONE_IN times the CPU time that the print took */
+	/* (lock) each print moves this time on by ONE_IN times the CPU time that the
+	 * print took; a time far in the future means that prints took too much */
 	uint64_t paid_ns;
 };
 
@@ -26,7 +26,7 @@ struct made_texts {
 	struct shared shared[MADE_KINDS]; /* (lock) */
 };
 
-/* --- a text ----------------------------------------------------------------------------- */
+/* --- a text ------------------------------------------------------------------------ */
 
 int made_text_begin(struct made_text **ret)
 {
@@ -69,7 +69,7 @@ void made_text_put(struct made_text **text)
 	free(old);
 }
 
-/* --- the shared texts ------------------------------------------------------------------- */
+/* --- the shared texts -------------------------------------------------------------- */
 
 int made_texts_new(struct made_texts **ret)
 {
@@ -114,7 +114,7 @@ static int print(FILE *out, const struct files_context *context, enum made_kind 
 
 /* Tells whether the shared text is enough. Counters are printed for each caller as long
  * as this takes little CPU time (ONE_IN). Otherwise the shared text is enough if it is
- * less than a second old, or if the next one is being printed. */
+ * less than a second old, or if another thread prints the next one. */
 static bool is_good_enough(const struct shared *shared, enum made_kind kind,
 	bool old_is_enough, uint64_t now_ns)
 {
@@ -124,7 +124,8 @@ static bool is_good_enough(const struct shared *shared, enum made_kind kind,
 	       (shared->makers > 0 || now_ns - shared->text->begun_ns < SECOND_NS);
 }
 
-/* Returns NULL if the caller must print a new text. */
+/* Takes a reference to the shared text. Returns NULL if the caller must print a new
+ * text. */
 static struct made_text *find(
 	struct made_texts *texts, enum made_kind kind, bool old_is_enough)
 {
@@ -178,7 +179,7 @@ int made_texts_take(const struct files_context *context, enum made_kind kind,
 	return err;
 }
 
-/* --- files ------------------------------------------------------------------------------ */
+/* --- files ------------------------------------------------------------------------- */
 
 static enum made_kind kind_of(enum inode_kind kind)
 {

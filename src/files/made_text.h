@@ -17,8 +17,9 @@
  *
  *   Flow: main makes the struct made_texts; fuse's workers and web's thread take a text,
  *         and put it back.
- *   Threads: any except those of FUSE, which must not wait until a text is
- *         printed.   Locks: one, in made_text.c, not held while a text is printed.
+ *   Threads: any except the threads that receive FUSE requests: these must not wait
+ *         until a text is printed.
+ *   Locks: one, in made_text.c, not held while a text is printed.
  */
 
 struct made_text {
@@ -44,15 +45,15 @@ struct made_texts;
 must_check int made_texts_new(struct made_texts **ret);
 void made_texts_free(struct made_texts **texts);
 
-/* Takes a shared text, or prints a new one. old_is_enough: the text may be a second
- * old, because the caller needs only its length. -errno */
+/* Takes a shared text, or prints a new one. old_is_enough: the text may be a second old,
+ * because the caller needs only its length. Returns 0 or -errno. */
 must_check int made_texts_take(const struct files_context *context, enum made_kind kind,
 	bool old_is_enough, struct made_text **ret);
-/* The inode is one for which text_is is true. -errno */
+/* Takes the text of a file for which text_is is true. Returns 0 or -errno. */
 must_check int made_texts_take_file(const struct files_context *context,
 	struct inode inode, bool old_is_enough, struct made_text **ret);
 
-/* Begins a text, which the caller prints to (*ret)->out. -ENOMEM */
+/* Begins a text, which the caller prints to (*ret)->out. Returns 0 or -ENOMEM. */
 must_check int made_text_begin(struct made_text **ret);
 /* Ends the printing of a text. err: 0, or the error of the printing. After an error the
  * text is freed, and the error is returned. */

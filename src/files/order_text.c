@@ -89,7 +89,7 @@ static struct known *find_locked(struct order_texts *texts, uint64_t key)
 	return NULL;
 }
 
-/* Finds the last chunk whose start is remembered, and not after the offset. Chunk 0
+/* Finds the last chunk whose start is remembered and is not after the offset. Chunk 0
  * starts at 0, even if nothing is remembered. */
 static struct cursor seek(struct order_texts *texts, uint64_t key, uint64_t offset)
 {
@@ -191,7 +191,7 @@ static bool measure(const struct order_source *source, const struct cursor *curs
 		       ORDER_CHUNK, ret_bytes) == ORDER_CHUNK;
 }
 
-/* Finds the chunk with the offset, or the last chunk. */
+/* Finds the chunk that contains the offset, or the last chunk of a shorter text. */
 static struct cursor find_chunk(
 	struct order_texts *texts, const struct order_source *source, uint64_t offset)
 {

@@ -21,7 +21,7 @@
  *   Errors: -ENOMEM.
  */
 
-#define ORDER_CHUNK 256 /* lines */
+#define ORDER_CHUNK 256 /* lines in a chunk */
 
 struct order_texts;
 

@@ -99,8 +99,8 @@ static uint64_t largest(
 				config, edition->dataset, edition->readable);
 }
 
-/* Returns the length up to which files get zeros. The first call examines all samples of
- * the job. */
+/* Returns the length of all files, because shorter files are padded with zeros. The
+ * first call examines all samples of the job. */
 static uint64_t padded_size(struct sizes *sizes, struct sched_job *job,
 	const struct sched_edition *edition, bool second)
 {
@@ -131,8 +131,8 @@ uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, uint32_t ep
 		      : content_bytes(&look, edition->dataset, sample);
 }
 
-/* Returns SAMPLE_NONE if the position is not bound. In layout mirror a position has the
- * same sample in all epochs. */
+/* Returns the position's sample, or SAMPLE_NONE if the position has no sample yet. In
+ * layout mirror a position has the same sample in all epochs. */
 static sample_id sample_at(struct sched_job *job, struct inode inode)
 {
 	auto_edition *edition = sched_edition(job, inode_sched_epoch(inode));
@@ -168,7 +168,8 @@ bool sizes_of_position(
 	return sizes_of_part(sizes, job, inode, inode.kind == INODE_PAIR, ret);
 }
 
-/* Tells whether the next edition pads second files to another size. */
+/* Tells whether a rescan, which made the edition `next`, changes the size to which
+ * second files of pairs are padded. */
 static bool second_changes(const struct job_config *config,
 	const struct sched_edition *now, const struct sched_edition *next)
 {
@@ -211,7 +212,8 @@ bool sizes_are_saved(struct sched_job *job, struct inode inode)
 	       sched_bound_is_saved(job, inode_sched_epoch(inode), position);
 }
 
-/* The last batch or shard may be incomplete in this epoch, and longer in the next. */
+/* Tells whether the file may be longer in the next epoch. This may happen to the last
+ * batch or shard, which may be incomplete in this epoch. */
 static bool may_grow(struct sched_job *job, struct inode inode)
 {
 	const struct job_config *config = sched_job_config(job);

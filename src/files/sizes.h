@@ -9,9 +9,11 @@
 struct sched_job;
 
 /*
- * The sizes that readers are told for samples' files, before and after positions are bound.
+ * The sizes that readers are told for samples' files, before and after a position gets
+ * its sample.
  *
- *   Owns: the padded size of each job, because computing it looks at all samples of the job.
+ *   Owns: the padded size of each job, because computing it looks at all samples of the
+ *         job.
  *   Threads: any.   Errors: -ENOMEM from sizes_new.
  */
 
@@ -20,26 +22,25 @@ struct sizes;
 must_check int sizes_new(struct sizes **ret);
 void sizes_free(struct sizes **sizes);
 
-/* Forgets all sizes after a job was added or removed: another job may have its number
- * now. */
+/* Forgets all sizes after jobs came or went: a new job may have an old job's number. */
 void sizes_forget(struct sizes *sizes);
 
-/* Finds the st_size of a position's file. Returns false if it is not known yet: size =
- * exact and the position is not bound. */
+/* Finds the st_size of a position's file. Returns false if the size is not known yet:
+ * with size = exact, a position without a sample has no size. */
 must_check bool sizes_of_position(
 	struct sizes *sizes, struct sched_job *job, struct inode inode, uint64_t *ret);
-/* Returns the st_size for this sample. second: the file is the second of a pair. */
+/* Returns the st_size of this sample's file. second: the second file of a pair. */
 uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, uint32_t epoch,
 	sample_id sample, bool second);
-/* Finds the size of the pair's second file if `second`, else of its first. `inode` may
- * be either file. */
+/* Finds the size of one file of a pair: of the second file if `second` is true,
+ * otherwise of the first. `inode` may be either file. */
 must_check bool sizes_of_part(struct sizes *sizes, struct sched_job *job,
 	struct inode inode, bool second, uint64_t *ret);
-/* Tells why the next edition would give other sizes to current/'s files (see
- * sched_dataset_move). NULL: they stay. */
+/* Returns the reason why files in current/ would get other sizes after a rescan
+ * (sched_dataset_move). NULL: the sizes stay. */
 sched_edition_change sizes_change;
-/* Tells whether finding the size requires a saved order from the state directory. If the
- * inode is a directory, tells this about the files in it. */
+/* Tells whether finding the file's size means reading a saved order from the state
+ * directory. For a directory, tells this about the files in it. */
 bool sizes_are_saved(struct sched_job *job, struct inode inode);
 /* Tells whether a known size stays valid. In current/ a position gets another sample in
  * each epoch, and the last batch or shard may grow. */

@@ -141,7 +141,6 @@ void text_dataset_info(
 	print_tier(out, context, dataset);
 }
 
-/* Line i has the name of label i. */
 static void print_classes(FILE *out, const struct dataset *dataset)
 {
 	uint32_t n = dataset_classes(dataset);

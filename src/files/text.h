@@ -12,38 +12,38 @@ struct sched_edition;
 struct sched_job;
 
 /*
- * The texts that the mount's files and joaderctl show. Names and paths are escaped (escape.h);
- * UTF-8 is not escaped.
+ * The texts that the mount's files and joaderctl show. Names and paths are escaped
+ * (escape.h); UTF-8 is not escaped.
  *
  *   Threads: any.   Errors: if data can't be read, the text says so.
  */
 
-/* The daemon's counters, as "name value" lines. */
+/* Prints the daemon's counters, as "name value" lines. */
 void text_stats(FILE *out, const struct files_context *context);
 void text_stats_json(FILE *out, const struct files_context *context);
-/* The daemon's counters and the jobs' gauges for Prometheus (text_metrics.c). */
+/* Prints the daemon's counters and the jobs' gauges for Prometheus (text_metrics.c). */
 void text_metrics(FILE *out, const struct files_context *context, enum stats_form form);
 
-/* The dashboard: a page for browsers that loads no other files (text_dashboard.c).
- * Newlines at its end keep its length constant until jobs come or go, because browsers
- * read only as many bytes as the file had at first. -ENOMEM */
+/* Prints the dashboard: a page for browsers that loads no other files
+ * (text_dashboard.c). Newlines at the end keep its length constant until jobs come or
+ * go, because browsers read only as many bytes as the file had at first. Returns 0 or
+ * -ENOMEM. */
 must_check int text_dashboard(FILE *out, const struct files_context *context);
 
-/* The state with which simulations of `joaderctl explain` begin (text_explain.c).
- * -ENOMEM */
+/* Prints the state with which simulations of `joaderctl explain` begin (text_explain.c).
+ * Returns 0 or -ENOMEM. */
 must_check int text_explain(FILE *out, const struct files_context *context);
-/* The numbers of `joaderctl top` (text_top.c). -ENOMEM */
+/* Prints the numbers of `joaderctl top` (text_top.c). Returns 0 or -ENOMEM. */
 must_check int text_top(FILE *out, const struct files_context *context);
 
-/* The dataset's info, as "key value" lines: name, samples, classes, bytes, source,
- * jobs. */
+/* Prints the dataset's info, as "key value" lines: name, samples, classes, bytes,
+ * source, jobs and others. */
 void text_dataset_info(
 	FILE *out, const struct files_context *context, const struct dataset *dataset);
 
-/* The job's status, as "key value" lines. */
 void text_job_status(FILE *out, struct sched_job *job);
 
-/* A line of epoch-NNNN.order: "position sample label served path\n", separated by
+/* Prints a line of epoch-NNNN.order: "position sample label served path\n", separated by
  * tabs. */
 void text_order_line(
 	FILE *out, const struct sched_edition *edition, const struct binding *binding);

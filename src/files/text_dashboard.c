@@ -61,7 +61,7 @@ static double seconds_before(const struct last_hour *past, uint64_t ns)
 	return ns < now_ns ? -(double)(now_ns - ns) / 1e9 : 0;
 }
 
-/* --- the daemon ------------------------------------------------------------------------- */
+/* --- the daemon -------------------------------------------------------------------- */
 
 static void print_times(FILE *out, const struct last_hour *past)
 {
@@ -139,7 +139,7 @@ static void print_totals(FILE *out)
 	fputs("},\n", out);
 }
 
-/* --- jobs ------------------------------------------------------------------------------- */
+/* --- jobs -------------------------------------------------------------------------- */
 
 static const struct job_field job_fields[] = {
 	{"served", offsetof(struct history_job, served), 1},
@@ -220,7 +220,7 @@ static void print_jobs(FILE *out, const struct last_hour *past, size_t *ret)
 	fprintf(out, "],\n\"untold\":%" PRIu32 "\n", past->untold);
 }
 
-/* --- the page --------------------------------------------------------------------------- */
+/* --- the page ---------------------------------------------------------------------- */
 
 static void print_newlines(FILE *out, size_t n)
 {

@@ -153,7 +153,7 @@ static void print_series(FILE *out, enum stats_form form, const struct series *o
 	}
 }
 
-/* --- series with one more label: why readers waited, or how samples were served ---------- */
+/* --- series with one more label: why readers waited, or how samples were served ---- */
 
 static void print_word(FILE *out, const char *name, const struct job_config *config,
 	const char *label, const char *word, double value)
@@ -208,7 +208,7 @@ static void print_jobs_by_word(
 	print_each(out, sched, print_served, ids, n);
 }
 
-/* --- cache, storages -------------------------------------------------------------------- */
+/* --- cache, storages --------------------------------------------------------------- */
 
 static void print_cache(FILE *out, struct sched *sched, enum stats_form form)
 {

@@ -7,8 +7,8 @@
 #include "stats/stats.h"
 
 /*
- * Prints the histograms in stats, stats.json and metrics: those of the daemon, of each dataset, and
- * of each measured lock.
+ * Prints the histograms in stats, stats.json and metrics: those of the daemon, of each
+ * dataset, and of each measured lock.
  *
  *   Threads: any.   Errors: without memory some histograms are missing.
  */

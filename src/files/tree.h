@@ -11,8 +11,8 @@
 struct sched_job;
 
 /*
- * The tree of a mount: maps names to inodes. Within an epoch the job's layout decides (layout.h),
- * below data/ the paths of all jobs (data.h).
+ * The tree of a mount: maps names to inodes. Within an epoch the job's layout decides
+ * (layout.h), below data/ the paths of all jobs (data.h).
  *
  *   Threads: any; no state.   Errors: -ENOENT.
  */
@@ -33,11 +33,11 @@ bool tree_is_directory(enum inode_kind kind);
 mode_t tree_type(enum inode_kind kind); /* S_IFDIR, S_IFREG or S_IFLNK */
 struct inode tree_parent(struct inode inode);
 
-/* Returns a bound for the epochs that get a directory: their numbers are smaller. */
+/* Returns a bound: each epoch that gets a directory has a smaller number. */
 uint32_t tree_epochs(struct sched_job *job);
 
-/* The epochs that have a directory now: those that have begun and whose order is kept,
- * and the next one. All are at least `first` and less than `end`. */
+/* The epochs that have a directory now: epochs that have begun and whose order is kept,
+ * and the next epoch. All are at least `first` and less than `end`. */
 struct tree_range {
 	uint32_t first, end;
 	uint32_t running; /* epoch; UINT32_MAX: no epoch is running */
@@ -47,8 +47,8 @@ struct tree_range tree_range(struct sched_job *job);
 /* Tells whether the epoch has a directory now. */
 bool tree_has_epoch(
 	struct sched_job *job, const struct tree_range *range, uint32_t epoch);
-/* Tells whether the epoch has an order file: it is running, or some of its positions
- * were bound. */
+/* Tells whether the epoch has an order file: the epoch is running, or some of its
+ * positions have samples. */
 bool tree_has_order(
 	struct sched_job *job, const struct tree_range *range, uint32_t epoch);
 
