@@ -125,7 +125,7 @@ struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id
 	ensure(id < dataset->n_ids);
 	const struct catalogue_map *map = dataset_of(dataset, id, &id)->map;
 	uint64_t mode = map_value(map, MAP_MODES, id);
-	/* An impossible mode: the map is damaged, and the size counts as unknown,
+	/* If the mode is impossible, the map is damaged, so the size counts as unknown,
 	 * too. */
 	if (mode >= N_PIXEL_MODES)
 		return (struct tensor_shape){0};

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Reads the files beside samples, and columns of metadata, from the catalogue. */
+/* Reads from the catalogue: facts about files beside samples (such as 7.txt beside
+ * 7.jpg), and columns of metadata. */
 
 /* An SQL query, in which ?1 is `number` and ?2 is `text`; `row` gets each row. */
 struct query {

@@ -54,7 +54,7 @@ struct catalogue {
 	size_t classes_capacity;
 	struct container *containers; /* sorted by name */
 	size_t n_containers, containers_capacity;
-	/* settings with which containers were listed, as text; "": samples are files */
+	/* scan->settings of the last scan */
 	const char *settings;
 	/* paths of samples begin with a label instead of a directory */
 	bool labelled;
@@ -64,7 +64,8 @@ struct catalogue {
 	bool outdated; /* the version lacks needed facts about samples */
 	/* the version has no channels, so all images count as RGB */
 	bool without_channels;
-	/* the catalogue's build supported other image formats than this build */
+	/* the joaderfs that wrote the catalogue reads other image formats than this
+	 * one */
 	bool other_readers;
 	/* has the old table `samples`, which is larger than deflated rows */
 	bool with_table;
@@ -92,16 +93,17 @@ bool containers_equal(const struct scan *scan, const struct catalogue *catalogue
  * Returns false if the scan has no containers. */
 bool catalogue_is_current(const struct scan *scan, const char *rule, const char *file);
 
-/* Updates the catalogue, which takes the tree's names. If the catalogue was empty,
- * frees tree->files, unless metadata describe these files (tree->described).
- * *ret_changed: whether the catalogue has changed. */
+/* Updates the catalogue, which takes over the memory of the tree's names. A first scan
+ * needs much memory, so tree->files is freed if the catalogue was empty, unless metadata
+ * describe these files (tree->described). *ret_changed: whether the catalogue has
+ * changed. */
 must_check int catalogue_update(const struct scan *scan, struct catalogue *catalogue,
 	struct tree *tree, bool *ret_changed);
 
 struct metadata;
 
-/* Writes the catalogue. tree->files gives the ids of files that metadata describe.
- * Fault: dataset.write. */
+/* Writes the catalogue. tree->files gives the ids of files that metadata describe. Fault
+ * injection: dataset.write. */
 must_check int catalogue_write(const char *file, const struct scan *scan,
 	const struct catalogue *catalogue, struct metadata *metadata,
 	const struct tree *tree);

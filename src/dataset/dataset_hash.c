@@ -44,7 +44,7 @@ uint32_t part_identity(uint32_t identity, const struct source_part *part)
 
 #define LANES 4
 
-/* The processor computes the independent sums in parallel. */
+/* The lanes do not depend on each other, so the processor computes them in parallel. */
 uint64_t content_sum(const void *bytes, size_t n)
 {
 	uint64_t lanes[LANES] = {1, 2, 3, 4}, words[LANES], sum = n;

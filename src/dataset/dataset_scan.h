@@ -54,8 +54,8 @@ struct beside {
 	struct source_part at; /* place in the container, if the sample is in one */
 };
 
-/* Inserts in the order of endings. Returns false if the list already has this ending;
- * it is then unchanged. */
+/* Inserts in the order of endings. If the list already has this ending, returns false
+ * and changes nothing. */
 bool beside_insert(const struct beside **list, struct beside *beside);
 /* Tells whether both lists have the same files: names, sizes, mtimes and places. */
 bool beside_equal(const struct beside *a, const struct beside *b);
@@ -158,7 +158,8 @@ struct scan {
 	enum label_kind label;
 	/* name of the JSON field, or of the column of metadata, that has the label */
 	const char *label_field;
-	/* text of all settings that decide which samples a container has */
+	/* text of all settings that decide which samples a container has; for a
+	 * directory: "", or a hash of the shown files that are not samples */
 	char *settings;
 	bool sharded; /* the dataset may have several containers */
 	/* paths begin with a label, not with a directory; the listing decides this */
@@ -172,8 +173,8 @@ struct scan {
 	/* the catalogue is used without a scan, if the last scan had the same settings
 	 * (scan_rule) */
 	bool trusting;
-	struct own_mounts own_mounts; /* the scan does not enter these */
-	/* number of threads that scan; one thread always works in the same order */
+	struct own_mounts own_mounts; /* mounts of joaderfs, which a scan skips */
+	/* number of threads that scan; a single thread always works in the same order */
 	unsigned threads;
 	bool anew;	  /* the caller is dataset_scan_anew */
 	bool next;	  /* the caller is dataset_scan_next */
@@ -221,8 +222,8 @@ void tree_warn(const struct scan *scan, const struct tree *tree);
 
 struct catalogue;
 
-/* Finds a path that the scan could not see, and at or below which the catalogue has a
- * sample, *ret_sample. NULL: there is no such path. Sorts tree->unseen. */
+/* Finds a path that the scan could not see. The catalogue has a sample at this path or
+ * below it: *ret_sample. NULL: there is no such path. Sorts tree->unseen. */
 const char *scan_unseen(
 	struct tree *tree, const struct catalogue *catalogue, const char **ret_sample);
 

@@ -121,7 +121,8 @@ must_check int container_clean_name(struct container_scan *container, uint64_t o
  * them. path: from container_clean_name. bytes: the member's size before compression. */
 must_check int container_member(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes);
-/* Adds a directory. If directories are classes, its first component is a class. */
+/* Adds a directory. If directories are classes, the first component of `path` is a
+ * class. */
 must_check int container_directory(struct container_scan *container, const char *path);
 /* Ends the listing of the container. Must be called after the last member. */
 must_check int container_end(struct container_scan *container);
@@ -189,7 +190,8 @@ struct group_label {
 };
 
 /* A group: consecutive members of a container, such as an image and its label. Their
- * paths are equal up to the first dot of the file name: this is the group's key. */
+ * paths are equal up to the first dot of the file name. This common part is the group's
+ * key. */
 struct label_group {
 	char key[PATH_MAX];
 	const char *member; /* path of the member with the label; NULL: none yet */

@@ -10,8 +10,8 @@
 #include <strings.h>
 
 /* Finds the files beside samples. The stem of a path is the path without its last
- * ending. A file lies beside a sample if both have the same stem, as 7.txt and 7.jpg,
- * or if its stem is the sample's path up to the first dot of the name, as 7.txt and
+ * ending. A file lies beside a sample if both have the same stem, as 7.txt and 7.jpg, or
+ * if the file's stem is the sample's path up to the first dot of the name, as 7.txt and
  * 7.seg.jpg: WebDataset's rule. */
 
 /* A sample has at most so many files of one stem beside it. */

@@ -463,8 +463,9 @@ static int walk_tree(struct scan *scan, struct tree *ret)
 	return err;
 }
 
-/* Adds a hash of the files that are not samples to scan->settings. If one changes, the
- * settings differ from the catalogue's, which is then written again. */
+/* Sets scan->settings to a hash of the files that are not samples. If one of them
+ * changes, the settings differ from the catalogue's, so that the catalogue is written
+ * again. */
 static int note_others(struct scan *scan, const struct tree *tree)
 {
 	auto_free char *text = NULL;

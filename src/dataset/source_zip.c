@@ -139,7 +139,7 @@ static int find_end(struct zip *zip)
 /* --- members ------------------------------------------------------------------------------- */
 
 /* If a size or offset does not fit into 32 bits, its field is UINT32_MAX. The extra
- * field of zip64 has only these values, in the order of `values`. */
+ * field of zip64 has the values of these fields only, in the order of `values`. */
 static bool read_large(struct entry *entry, const uint8_t *extra, size_t size)
 {
 	uint64_t *const values[] = {&entry->bytes, &entry->stored_bytes, &entry->local};
