@@ -187,7 +187,7 @@ static int connection_new(const struct dataset *dataset, struct connection **ret
 		return -ENOMEM;
 	const char *file;
 	int err;
-	/* If dataset_install renames the catalogue meanwhile, it is opened again. */
+	/* Opens the catalogue again if dataset_install has renamed it meanwhile. */
 	do {
 		if (connection->db)
 			sqlite3_close(connection->db);

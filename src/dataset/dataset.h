@@ -161,12 +161,13 @@ const char *dataset_class_name(const struct dataset *dataset, uint32_t label);
  * has it. */
 uint32_t dataset_find_class(const struct dataset *dataset, const char *name);
 
-/* The functions from here to dataset_relative only read memory. */
+/* The functions from here to dataset_relative only read memory, and do not use
+ * SQLite. */
 uint32_t dataset_label(const struct dataset *dataset, sample_id id);
 struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id id);
 uint8_t dataset_orientation(const struct dataset *dataset, sample_id id);
-/* Returns the image's size, turned by EXIF if the preparation says so. 0x0: the header
- * is unreadable. */
+/* Returns the image's size; if the preparation turns images as EXIF says, the size after
+ * the turn. 0x0: the header is unreadable. */
 struct tensor_shape dataset_turned_shape(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
 uint64_t dataset_file_bytes(const struct dataset *dataset, sample_id id);
@@ -187,7 +188,7 @@ struct dataset_shape {
 const struct dataset_shape *dataset_shapes(
 	const struct dataset *dataset, const roaring_bitmap_t *selection, size_t *ret_n);
 
-/* The last path that dataset_relative has returned, and where the next one is. The
+/* The last path that dataset_relative has returned, and the place of the next path. The
  * caller sets all fields to 0 before the first call. */
 struct path_text {
 	uint64_t at; /* offset of the next path in the catalogue */
@@ -209,8 +210,8 @@ uint32_t dataset_path_length(const struct dataset *dataset, sample_id id);
 uint64_t dataset_fingerprint(
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
-/* Returns a number that changes when a sample, or a column that predicates can use, is
- * added to the catalogue or changes in it. 0: a mixture, which has no catalogue. */
+/* Returns a number that changes with each change of the catalogue: of samples, or of
+ * columns that predicates can use. 0: a mixture, which has no catalogue. */
 uint64_t dataset_content(const struct dataset *dataset);
 
 /* Returns a fingerprint with which daemons on several machines compare their datasets.
@@ -275,7 +276,7 @@ struct dataset_odd_number {
 	sample_id sample;
 	char found[60]; /* text of the sample in the column; "": the sample has none */
 };
-/* Stores, at ret[id * each], the number that each selected id has in the column. -EDOM:
+/* Stores the number of each selected id in the column, at ret[id * each]. -EDOM:
  * *ret_odd describes a sample that has no finite number. */
 must_check int dataset_numbers(struct dataset *dataset, const roaring_bitmap_t *selection,
 	const char *column, size_t each, float *ret, struct dataset_odd_number *ret_odd);

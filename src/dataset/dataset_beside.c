@@ -247,8 +247,7 @@ int dataset_columns(struct dataset *dataset, char **ret)
 
 struct counting {
 	const roaring_bitmap_t *selection;
-	/* first id of the dataset that is read, if it belongs to a mixture; otherwise
-	 * 0 */
+	/* first id, in the mixture, of the dataset that is read; 0 without a mixture */
 	sample_id first;
 	/* 1 + the id of the last counted row */
 	sample_id next;

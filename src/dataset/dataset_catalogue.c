@@ -19,7 +19,7 @@ static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret)
 }
 
 /* Returns 1 if there is a row, and 0 if there are no more rows. -EILSEQ: the file is
- * damaged. -errno: it can't be read. */
+ * damaged. -errno: the file can't be read. */
 static int step(sqlite3 *db, sqlite3_stmt *statement)
 {
 	int code = sqlite3_step(statement);

@@ -17,8 +17,8 @@
  *   Threads: the caller's.   Errors: -errno, logged.
  */
 
-/* application_id and user_version of the file. If the tables change, the version must
- * change. */
+/* SQLite's application_id and user_version of the file. If the tables change, the
+ * version must change. */
 #define CATALOGUE_APPLICATION 0x4a4f4144 /* "JOAD" */
 #define CATALOGUE_VERSION 5
 /* The last version with a row for each sample in the table `samples`. */
@@ -62,7 +62,7 @@ struct catalogue {
 	char stamp[64];
 	bool unusable; /* the file is not a catalogue, or is damaged */
 	bool outdated; /* the version lacks needed facts about samples */
-	/* the version has no channels, so all images count as RGB */
+	/* the version does not store channels, so all images count as RGB */
 	bool without_channels;
 	/* the joaderfs that wrote the catalogue reads other image formats than this
 	 * one */
@@ -88,9 +88,9 @@ void catalogue_free(struct catalogue *catalogue);
 /* Tells whether the scan has the same containers and settings as the catalogue. */
 bool containers_equal(const struct scan *scan, const struct catalogue *catalogue);
 /* Tells whether a scan would find the same containers (by size and mtime), settings and
- * metadata as the catalogue `file` has. Reads no paths of samples, so it takes little
- * time and memory. rule: text of the settings that decide which samples a scan finds.
- * Returns false if the scan has no containers. */
+ * metadata as the catalogue `file` has. Saves time and memory by not reading the paths
+ * of samples. rule: text of the settings that decide which samples a scan finds. Returns
+ * false if the scan has no containers. */
 bool catalogue_is_current(const struct scan *scan, const char *rule, const char *file);
 
 /* Updates the catalogue, which takes over the memory of the tree's names. A first scan
@@ -118,7 +118,7 @@ must_check int catalogue_open_read(const char *file, sqlite3 **ret);
 
 /* Tells whether predicates must not use this column of the table `samples`. */
 bool catalogue_hidden_column(const char *name);
-/* Tells whether a column of metadata may not have this name. */
+/* Tells whether a column of metadata must not have this name. */
 bool catalogue_reserved_column(const char *name);
 
 enum column_type { COLUMN_INTEGER, COLUMN_REAL, COLUMN_TEXT };

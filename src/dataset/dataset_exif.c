@@ -18,7 +18,7 @@ struct tiff {
 	bool little_endian;
 };
 
-/* Bytes of a value of each type; 0: unknown type. */
+/* Bytes of a value of each TIFF type; 0: unknown type. */
 static const uint8_t value_bytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8};
 
 static uint32_t number(const struct tiff *tiff, size_t at, unsigned bytes)

@@ -91,7 +91,8 @@ static struct dataset_groups *alloc(const struct dataset *dataset)
 	return NULL;
 }
 
-/* Leaves out samples whose files no longer exist, or whose paths are damaged. -ENOMEM */
+/* Lists the files in the order of their ids. Leaves out samples whose files no longer
+ * exist, or whose paths are damaged. -ENOMEM */
 static int list_files(const struct dataset *dataset, struct arena *texts,
 	struct named *ret, uint32_t *ret_n)
 {

@@ -172,7 +172,7 @@ uint64_t map_value(const struct catalogue_map *map, enum map_section column, siz
 /* Works like dataset_relative, but returns NULL if the map is damaged. */
 const char *map_path(
 	const struct catalogue_map *map, sample_id id, struct path_text *path);
-/* Works like map_path. -EIO, logged: the map is damaged. */
+/* Reads the path of a sample into text->text. -EIO, logged: the map is damaged. */
 must_check int dataset_read_path(
 	const struct dataset *dataset, sample_id id, struct path_text *text);
 

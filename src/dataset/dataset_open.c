@@ -92,7 +92,7 @@ static int look_at_root(const char *path, struct looked *ret)
 
 /* A daemon that reads its own mount would wait for itself, and two daemons that read
  * each other's mounts would wait for each other. A process that replaces a crashed one
- * does not check this again, since the first one had allowed the datasets. */
+ * does not check this again, since the crashed process had allowed the datasets. */
 static int refuse_own_mounts(const struct dataset_config *config, struct scan *scan)
 {
 	struct looked root;
@@ -132,7 +132,8 @@ static int scan_begin(const struct dataset_config *config, struct scan *scan)
 	return scan->far ? begin_far(config, scan) : 0;
 }
 
-/* Version of the rules for listing. A new one makes scans list all containers again. */
+/* Version of the rules for listing. A new version makes scans list all containers
+ * again. */
 #define LISTING "4"
 
 /* Finds the root or its containers. Makes scan->settings, a text of the settings that

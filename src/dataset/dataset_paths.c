@@ -361,8 +361,8 @@ static int make(struct dataset *dataset, bool in_order, struct dataset_paths **r
 	return 0;
 }
 
-/* Returns the tree, and waits for a thread that is making it. NULL: the caller has to
- * make it. */
+/* Returns the tree. Waits first if another thread is making the tree. NULL: the caller
+ * has to make the tree. */
 static struct dataset_paths *begin(struct dataset *dataset)
 {
 	LOCK_SCOPE(&dataset->lock);

@@ -27,8 +27,8 @@ struct facts {
 	int64_t mtime_ns;
 	struct tensor_shape image;
 	uint8_t orientation; /* EXIF orientation, 1 to 8 */
-	/* the header need not be read again; false: there was no permission, or an I/O
-	 * error */
+	/* false: the header could not be read (no permission, or an I/O error), so the
+	 * next scan tries again */
 	bool probed;
 };
 
@@ -129,7 +129,7 @@ enum label_kind {
 	LABEL_CLS,
 	LABEL_JSON,
 	LABEL_CSV,
-	LABEL_WITHOUT /* one class for all samples; paths do not begin with it */
+	LABEL_WITHOUT /* one class for all samples; paths do not begin with the class */
 };
 
 #define ONLY_CLASS "all" /* the class of LABEL_WITHOUT */
@@ -176,7 +176,7 @@ struct scan {
 	struct own_mounts own_mounts; /* mounts of joaderfs, which a scan skips */
 	/* number of threads that scan; a single thread always works in the same order */
 	unsigned threads;
-	bool anew;	  /* the caller is dataset_scan_anew */
+	bool anew;	  /* the caller is dataset_scan_anew or dataset_scan_next */
 	bool next;	  /* the caller is dataset_scan_next */
 	const char *kept; /* catalogue that dataset_open_kept opens, or NULL */
 	/* NULL, or *stop becomes true when the scan must stop */
@@ -193,7 +193,7 @@ must_check int scan_beside(const char *beside, const char *name, char *ret, size
 must_check int scan_path(
 	const struct scan *scan, const char *relative, char *ret, size_t size);
 bool scan_stopped(const struct scan *scan);
-/* Returns false if links must not leave the tree, and the file's real path is outside
+/* Tells whether the file may be read: its real path is in the tree, or links may leave
  * the tree. */
 bool scan_inside(const struct scan *scan, const char *relative);
 
@@ -209,7 +209,8 @@ bool hidden_name(const char *name, size_t n);
 
 bool metadata_name(const char *name);
 
-/* Tells whether the name's ending, after the last dot, is one of `extensions`. */
+/* Tells whether the name's ending, after the last dot, is one of `extensions`. "*"
+ * allows all names. */
 bool wanted_name(const char *extensions, const char *name);
 bool wanted_ending(const char *extensions, const char *ending);
 

@@ -45,7 +45,7 @@ char *root_of_path(const char *path);
 const char *base_name(const char *path); /* the part after the last slash */
 /* Returns the number of bytes before the last slash; 0: there is none. */
 size_t directory_bytes(const char *path);
-/* Compares texts of these lengths. The result is like that of strcmp. */
+/* Compares texts of these lengths. Returns a number like strcmp. */
 int compare_spans(const char *a, size_t a_length, const char *b, size_t b_length);
 
 /* A number as text with commas, such as "1,234,567". */
@@ -95,7 +95,7 @@ enum issue_kind {
 struct issue {
 	uint64_t count;
 	int error;
-	/* the first affected name in byte order, so that messages stay the same */
+	/* the first affected name in byte order, since the order of finding varies */
 	struct quoted example;
 };
 

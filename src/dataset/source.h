@@ -198,8 +198,8 @@ struct label_group {
 	size_t first;	    /* index of the group's first sample in the listing */
 	const char *label;  /* label of the group; NULL: none yet */
 };
-/* Adds a member. If its key is not that of the current group, ends this group first.
- * *ret_sample: whether the member is a sample. */
+/* Adds a member. If its key differs from the key of the current group, ends this group
+ * first. *ret_sample: whether the member is a sample. */
 must_check int group_add(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes, bool *ret_sample);
 /* Ends the current group: gives its samples their label. */

@@ -35,7 +35,8 @@ must_check int far_files_list(
 must_check int far_files_examine(
 	struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
 
-/* Prints a file's URL. Characters from *ret_plain on are not %-escaped yet. */
+/* Prints a file's URL. labelled: `relative` begins with a label, which the URL lacks.
+ * Characters from *ret_plain on are not %-escaped yet. */
 must_check int far_file_url(const char *beside, bool labelled, const char *relative,
 	char *ret, size_t size, size_t *ret_plain);
 
