@@ -90,7 +90,8 @@ must_check int dataset_scan_next(const struct dataset_config *config,
 must_check int dataset_install(
 	const char *state_dir, struct dataset *now, struct dataset *next);
 
-/* Tells whether the dataset was opened without a scan, and must be scanned later. */
+/* Tells whether the dataset was opened without a scan, so that its files may have
+ * changed. */
 bool dataset_is_unseen(const struct dataset *dataset);
 /* Makes the next start of the daemon scan the dataset before jobs begin. */
 void dataset_look_before(const char *state_dir, const char *name);

@@ -61,7 +61,7 @@ struct catalogue {
 	/* metadata_stamp of the last scan; "": no files of metadata */
 	char stamp[64];
 	bool unusable; /* the file is not a catalogue, or is damaged */
-	bool outdated; /* the version lacks needed facts about samples */
+	bool outdated; /* its version lacks facts about samples that are needed now */
 	/* the version does not store channels, so all images count as RGB */
 	bool without_channels;
 	/* the joaderfs that wrote the catalogue reads other image formats than this

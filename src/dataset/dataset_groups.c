@@ -14,7 +14,7 @@
 
 struct group {
 	uint32_t begin; /* index in dataset_groups.files */
-	uint32_t n;	/* 0: the sample is not the first file of its directory */
+	uint32_t n;	/* number of files; 0: the sample is not the first file */
 };
 
 struct dataset_groups {

@@ -249,7 +249,8 @@ struct entered {
 	uint32_t directory;
 };
 
-/* Returns 1 if the path sorts before the path of the previous file, `last`. */
+/* Adds the file of a sample. Returns 1 if its path sorts before the path of the previous
+ * file, `last`. */
 static int add_in_order(struct dataset_paths *paths, struct entered *last, sample_id id,
 	const struct path_text *text)
 {

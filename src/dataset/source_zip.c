@@ -115,7 +115,8 @@ static int take_end(struct zip *zip, const uint8_t *end, uint64_t at)
 	return err ? err : check_directory(zip, after);
 }
 
-/* The end record is the last one whose comment reaches exactly to the file's end. */
+/* Finds the end record: the last record whose comment reaches exactly to the end of the
+ * file. */
 static int find_end(struct zip *zip)
 {
 	uint64_t all = zip->container->file->bytes;
