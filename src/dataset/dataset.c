@@ -125,8 +125,7 @@ struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id
 	ensure(id < dataset->n_ids);
 	const struct catalogue_map *map = dataset_of(dataset, id, &id)->map;
 	uint64_t mode = map_value(map, MAP_MODES, id);
-	/* If the mode is impossible, the map is damaged, so the size counts as unknown,
-	 * too. */
+	/* If the mode is impossible, the map is damaged, so the size is unknown, too. */
 	if (mode >= N_PIXEL_MODES)
 		return (struct tensor_shape){0};
 	return (struct tensor_shape){.height = (uint32_t)map_value(map, MAP_HEIGHTS, id),

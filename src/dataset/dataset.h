@@ -85,13 +85,11 @@ must_check int dataset_scan_next(const struct dataset_config *config,
 	const char *state_dir, const atomic_bool *stop, struct dataset **ret);
 /* Replaces the edition `now` by `next`: dataset_open will find `next`, and the catalogue
  * of `now` becomes <name>.sqlite.<number>. Both editions remain usable. After an error
- * (-errno, logged) dataset_open still finds `now`, whose catalogue may then have both
- * names. */
+ * (logged) dataset_open still finds `now`, whose catalogue may then have both names. */
 must_check int dataset_install(
 	const char *state_dir, struct dataset *now, struct dataset *next);
 
-/* Tells whether the dataset was opened without a scan, so that its files may have
- * changed. */
+/* Tells whether the dataset was opened without a scan: files may have changed. */
 bool dataset_is_unseen(const struct dataset *dataset);
 /* Makes the next start of the daemon scan the dataset before jobs begin. */
 void dataset_look_before(const char *state_dir, const char *name);
@@ -162,8 +160,7 @@ const char *dataset_class_name(const struct dataset *dataset, uint32_t label);
  * has it. */
 uint32_t dataset_find_class(const struct dataset *dataset, const char *name);
 
-/* The functions from here to dataset_relative only read memory, and do not use
- * SQLite. */
+/* The functions from here to dataset_relative only read memory, without SQLite. */
 uint32_t dataset_label(const struct dataset *dataset, sample_id id);
 struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id id);
 uint8_t dataset_orientation(const struct dataset *dataset, sample_id id);

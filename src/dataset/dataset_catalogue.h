@@ -64,8 +64,7 @@ struct catalogue {
 	bool outdated; /* its version lacks facts about samples that are needed now */
 	/* the version does not store channels, so all images count as RGB */
 	bool without_channels;
-	/* the joaderfs that wrote the catalogue reads other image formats than this
-	 * one */
+	/* the catalogue is of a joaderfs that reads other image formats */
 	bool other_readers;
 	/* has the old table `samples`, which is larger than deflated rows */
 	bool with_table;
@@ -93,10 +92,9 @@ bool containers_equal(const struct scan *scan, const struct catalogue *catalogue
  * false if the scan has no containers. */
 bool catalogue_is_current(const struct scan *scan, const char *rule, const char *file);
 
-/* Updates the catalogue, which takes over the memory of the tree's names. A first scan
- * needs much memory, so tree->files is freed if the catalogue was empty, unless metadata
- * describe these files (tree->described). *ret_changed: whether the catalogue has
- * changed. */
+/* Updates the catalogue, which takes over the memory of the tree's names. To save
+ * memory, frees tree->files if the catalogue was empty, unless metadata describe these
+ * files (tree->described). *ret_changed: whether the catalogue has changed. */
 must_check int catalogue_update(const struct scan *scan, struct catalogue *catalogue,
 	struct tree *tree, bool *ret_changed);
 

@@ -7,8 +7,7 @@
 
 /* Tells from the map whether a catalogue is up to date, without access to samples. */
 
-/* Returns false if the header of an existing file could not be read, so that a scan must
- * try again. */
+/* Tells whether all headers could be read. Otherwise a scan must try again. */
 static bool all_probed(const struct catalogue_map *map)
 {
 	const uint8_t *states = map_section(map, MAP_STATES);

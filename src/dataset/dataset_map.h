@@ -165,7 +165,6 @@ const char *map_rule(const struct catalogue_map *map);
 /* Returns why the map is unusable. NULL: it is usable. all: whether the checksums of
  * columns are compared, too. */
 const char *map_problem(const struct catalogue_map *map, bool all);
-/* Returns number i of a column. */
 uint64_t map_number(const struct catalogue_map *map, enum map_section column, size_t i);
 /* Works like map_number, but an impossible label becomes LABEL_NONE. */
 uint64_t map_value(const struct catalogue_map *map, enum map_section column, size_t i);

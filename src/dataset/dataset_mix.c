@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A mixture has only labels of samples in memory. Other facts stay in the maps of the
- * datasets. */
+/* A mixture only has labels in memory. Other facts stay in the maps of the datasets. */
 
 struct mixing {
 	const struct dataset_mixed *from;

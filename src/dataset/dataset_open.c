@@ -132,8 +132,7 @@ static int scan_begin(const struct dataset_config *config, struct scan *scan)
 	return scan->far ? begin_far(config, scan) : 0;
 }
 
-/* Version of the rules for listing. A new version makes scans list all containers
- * again. */
+/* Version of the rules for listing. A new one makes scans list all containers again. */
 #define LISTING "4"
 
 /* Finds the root or its containers. Makes scan->settings, a text of the settings that
@@ -407,9 +406,8 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 
 /* --- without a scan ----------------------------------------------------------------------- */
 
-/* Tells whether the dataset must be opened as its last scan found it, even if files have
- * changed. A kept edition must not change. After a crash, readers must not wait for a
- * scan. */
+/* Tells whether the dataset must be opened as its last scan found it. A kept edition
+ * must not change. After a crash, readers must not wait for a scan. */
 static bool nobody_looks(const struct scan *scan)
 {
 	return !scan->anew && (scan->kept || kept_is_again());

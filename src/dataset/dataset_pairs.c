@@ -258,8 +258,7 @@ struct preparation dataset_preparation_behind(const struct dataset *dataset,
 	return second;
 }
 
-/* Tells whether resizing the image would interpolate between indices of a palette, which
- * is meaningless. */
+/* Tells whether a resize would mix indices of a palette, which is meaningless. */
 static bool mixes_indices(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id)
 {

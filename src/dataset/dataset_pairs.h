@@ -41,7 +41,7 @@ bool dataset_is_second(const struct dataset *dataset,
 
 #define PAIR_MESSAGE 160
 /* Tells whether the sample can't be prepared: its second file is missing or unreadable,
- * or can't be resized to the size of the first. message: NULL, or PAIR_MESSAGE bytes for
- * the reason. */
+ * or can't be resized to the first. message: NULL, or PAIR_MESSAGE bytes for the
+ * reason. */
 bool dataset_pair_fails(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id, char *message);

@@ -249,8 +249,8 @@ struct entered {
 	uint32_t directory;
 };
 
-/* Adds the file of a sample. Returns 1 if its path sorts before the path of the previous
- * file, `last`. */
+/* Adds a sample. Returns 1 if its path sorts before the path of the previous one,
+ * `last`. */
 static int add_in_order(struct dataset_paths *paths, struct entered *last, sample_id id,
 	const struct path_text *text)
 {
@@ -362,8 +362,8 @@ static int make(struct dataset *dataset, bool in_order, struct dataset_paths **r
 	return 0;
 }
 
-/* Returns the tree. Waits first if another thread is making the tree. NULL: the caller
- * has to make the tree. */
+/* Returns the tree. Waits if another thread is making it. NULL: the caller must make
+ * it. */
 static struct dataset_paths *begin(struct dataset *dataset)
 {
 	LOCK_SCOPE(&dataset->lock);

@@ -81,8 +81,8 @@ struct examination {
 
 #define BATCH 32
 
-/* Sets the file's facts. Returns false if this is not a regular file, no longer exists,
- * or can't be examined. */
+/* Sets the file's facts. Returns false if the file is not regular, no longer exists, or
+ * can't be examined. */
 static bool examine_file(struct examination *examination, struct found *found,
 	const struct row *old, struct issues *issues)
 {

@@ -193,8 +193,8 @@ must_check int scan_beside(const char *beside, const char *name, char *ret, size
 must_check int scan_path(
 	const struct scan *scan, const char *relative, char *ret, size_t size);
 bool scan_stopped(const struct scan *scan);
-/* Tells whether the file may be read: its real path is in the tree, or links may leave
- * the tree. */
+/* Tells whether the real path is in the tree. True for all files if links may leave
+ * it. */
 bool scan_inside(const struct scan *scan, const char *relative);
 
 /* Compares paths in the order of ImageFolder: class, directory, file name, each by

@@ -7,8 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* A dataset that joaderctl has added is ignored if the configuration has a dataset of
- * the same name. */
+/* An added dataset is ignored if the configuration has a dataset of the same name. */
 static bool is_new(const struct daemon_config *config, const char *name)
 {
 	for (size_t i = 0; i < config->n_datasets; i++)

@@ -77,8 +77,7 @@ must_check int pass_keep(
 	struct pass *pass, size_t i, const char *text, size_t n, bool is_text);
 /* Ends the current record: calls pass->record, and begins the next one. */
 must_check int pass_end_record(struct pass *pass);
-/* Adds the column of field i. If `name` can't be used, warns and leaves the column
- * out. */
+/* Adds the column of field i. If `name` can't be used, only warns. */
 must_check int pass_add_column(struct pass *pass, size_t i, const char *name);
 
 /* Logs why the file's columns are left out. Returns -EINVAL. */

@@ -70,8 +70,8 @@ int beside_add(struct beside_files *files, struct arena *arena, const char *path
 }
 
 /* Compares by stem, then by ending in lower case. If these are equal, the file whose
- * ending is written in lower case comes last. Equal paths are in the order in which they
- * were found. */
+ * ending is written in lower case comes last. Of equal paths the last found comes
+ * last. */
 static int compare_files(const void *a, const void *b)
 {
 	const struct beside_file *x = a, *y = b;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Lists objects below s3://BUCKET/PREFIX or the like. If all are tars, they are
- * containers. Otherwise the tars are ignored, and the other objects are like files of a
+ * containers. Otherwise tars are ignored, and the rest is like the files of a
  * directory. */
 
 struct bucket {

@@ -463,9 +463,8 @@ static int walk_tree(struct scan *scan, struct tree *ret)
 	return err;
 }
 
-/* Sets scan->settings to a hash of the files that are not samples. If one of them
- * changes, the settings differ from the catalogue's, so that the catalogue is written
- * again. */
+/* Sets scan->settings to a hash of the files that are not samples. If such a file has
+ * changed, the settings differ from the catalogue's, which is then written again. */
 static int note_others(struct scan *scan, const struct tree *tree)
 {
 	auto_free char *text = NULL;

@@ -27,11 +27,9 @@ enum far_name { NAME_GOOD, NAME_ODD, NAME_LEADS_OUT };
  * out of the dataset. */
 enum far_name far_name_of(const char *path);
 
-/* The function `list` of sources of remote files. Lists scan->listed, which the function
- * `find` has filled. */
+/* Lists the remote files in scan->listed, which the source's `find` has filled. */
 must_check int far_files_list(
 	struct scan *scan, const struct catalogue *catalogue, struct tree *ret);
-/* The function `examine` of these sources. */
 must_check int far_files_examine(
 	struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
 
@@ -40,8 +38,7 @@ must_check int far_files_examine(
 must_check int far_file_url(const char *beside, bool labelled, const char *relative,
 	char *ret, size_t size, size_t *ret_plain);
 
-/* Adds the shards of a list as containers. Changes `text`. -EINVAL, logged: a
- * mistake. */
+/* Adds the shards of a list as containers. Changes `text`. -EINVAL: a logged mistake. */
 must_check int shard_list_read(struct scan *scan, char *text);
-/* Lists the files of a manifest in scan->listed. -EINVAL, logged: a mistake. */
+/* Lists the files of a manifest in scan->listed. -EINVAL: a logged mistake. */
 must_check int manifest_read(struct scan *scan, const char *text, size_t bytes);

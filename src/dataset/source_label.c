@@ -496,7 +496,7 @@ static int add_found(struct scan *scan, const struct numbers *numbers,
 	return err;
 }
 
-/* Gives the members' paths to the tree if they are the samples' paths; otherwise frees
+/* Gives the members' paths to the tree if samples have these paths, or else frees
  * them. */
 static void end_members(
 	const struct scan *scan, struct listing *listing, struct tree *tree)

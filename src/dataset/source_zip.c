@@ -115,8 +115,7 @@ static int take_end(struct zip *zip, const uint8_t *end, uint64_t at)
 	return err ? err : check_directory(zip, after);
 }
 
-/* Finds the end record: the last record whose comment reaches exactly to the end of the
- * file. */
+/* Finds the end record: the last one whose comment reaches exactly to the file's end. */
 static int find_end(struct zip *zip)
 {
 	uint64_t all = zip->container->file->bytes;
