@@ -43,9 +43,9 @@
 struct dataset;
 
 struct dataset_sample {
-	char *path;	 /* absolute, or a URL; dataset_sample_free frees it */
+	char *path;	 /* absolute, or a URL */
 	char *relative;	 /* relative to the root or container; in the memory of `path` */
-	char *container; /* dataset_sample_free frees it; NULL: the sample is a file */
+	char *container; /* path of the container; NULL: the sample is a file */
 	struct source_part part;
 	/* if `path` is a URL: from this offset on, its characters still have to be
 	 * %-escaped; otherwise 0 */

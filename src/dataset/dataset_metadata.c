@@ -167,7 +167,7 @@ static struct column *find_column(struct metadata *metadata, const char *name)
 	return NULL;
 }
 
-/* The new type of `into` fits the values of both columns. */
+/* Changes the type of `into` so that it fits the values of both columns. */
 static void join_types(struct column *into, const struct column *column)
 {
 	if (!column->seen)

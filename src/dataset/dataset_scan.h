@@ -179,7 +179,7 @@ struct scan {
 	bool anew;	  /* the caller is dataset_scan_anew or dataset_scan_next */
 	bool next;	  /* the caller is dataset_scan_next */
 	const char *kept; /* catalogue that dataset_open_kept opens, or NULL */
-	/* NULL, or *stop becomes true when the scan must stop */
+	/* *stop becomes true when the scan must stop; may be NULL */
 	const atomic_bool *stop;
 	struct progress progress;
 };

@@ -26,7 +26,7 @@ struct metadata_file {
 	const struct scan *scan;
 	char *path;	  /* relative to the dataset's directory */
 	size_t directory; /* length of the directory in `path`, including its slash */
-	const char *label_column; /* NULL: no label is needed */
+	const char *label_column; /* the column with labels; NULL: none is needed */
 	size_t label;		  /* index of the label's field; SIZE_MAX: none */
 	bool jsonl;
 	off_t bytes;		/* size when the file was found */
