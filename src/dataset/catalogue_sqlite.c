@@ -68,7 +68,7 @@ int catalogue_open_read(const char *file, sqlite3 **ret)
 		return err;
 	}
 	/* A catalogue file never changes, so the connection may lock it once and for
-	 * all. The file is not mapped into memory: SIGBUS would end the engine if the
+	 * all. The file is not mapped into memory: SIGBUS would end the process if the
 	 * storage failed. */
 	sqlite3_exec(*ret, "PRAGMA locking_mode = EXCLUSIVE", NULL, NULL, NULL);
 	return 0;

@@ -11,11 +11,12 @@
 /*
  * Parses CSV as Python's csv module does: a quote in the middle of a field is an
  * ordinary character, `"a""b"` is a"b, text after a closing quote belongs to the field,
- * spaces are kept, and a line ends with \n, \r or both. A record is the fields of a
- * line; a quoted field may have several lines. An empty line gives no record.
+ * spaces are kept, and a line ends with \n, \r or both. A record has the fields of one
+ * line, or of several lines if a quoted field contains line ends. An empty line gives no
+ * record.
  *
- *   Flow: csv_read for each piece of the text -> csv_end -> csv_free. The callbacks get
- *         each field and each record at its end.
+ *   Flow: csv_read for each piece of the text -> csv_end -> csv_free. `field` is called
+ *         at the end of each field, and `record` at the end of each record.
  *   Owns: the bytes of the current field, in at most 2 * `most` bytes of memory.
  *   Errors: the error of a callback; -EFBIG: a field is longer than `most`; -EILSEQ: a
  *         quote is not closed; -ENOMEM. Nothing is logged.
@@ -36,8 +37,8 @@ struct csv_reader {
 		CSV_FIELD,
 		CSV_PLAIN,
 		CSV_QUOTED,
-		/* after a quote in a quoted field: it ends the field, or is the first
-		 * of two */
+		/* after a quote in a quoted field: this quote ends the field, or is the
+		 * first of a doubled quote */
 		CSV_QUOTE,
 	} state;
 	char *text;

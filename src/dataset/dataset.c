@@ -125,8 +125,7 @@ struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id
 	ensure(id < dataset->n_ids);
 	const struct catalogue_map *map = dataset_of(dataset, id, &id)->map;
 	uint64_t mode = map_value(map, MAP_MODES, id);
-	/* An impossible mode: the map is damaged, and the size counts as unknown,
-	 * too. */
+	/* If the mode is impossible, the map is damaged, so the size is unknown, too. */
 	if (mode >= N_PIXEL_MODES)
 		return (struct tensor_shape){0};
 	return (struct tensor_shape){.height = (uint32_t)map_value(map, MAP_HEIGHTS, id),
@@ -187,7 +186,7 @@ static int connection_new(const struct dataset *dataset, struct connection **ret
 		return -ENOMEM;
 	const char *file;
 	int err;
-	/* If dataset_install renames the catalogue meanwhile, it is opened again. */
+	/* Opens the catalogue again if dataset_install has renamed it meanwhile. */
 	do {
 		if (connection->db)
 			sqlite3_close(connection->db);

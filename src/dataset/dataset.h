@@ -16,8 +16,8 @@
 /*
  * The catalogue of a dataset: a row for each sample, in <state>/datasets/<name>.sqlite.
  *
- *   Flow: dataset_open scans the tree. If there is a catalogue, it only looks for
- *         changes; with scan = background, control_look_for_changes looks for them
+ *   Flow: dataset_open scans the dataset's files. If a catalogue exists, only changes
+ *         are looked for. With scan = background, control_look_for_changes does this
  *         later, and until then dataset_is_unseen is true. src/sched selects ids by a
  *         predicate and asks for paths; src/files asks for labels and classes.
  *   Owns: the SQLite file, while it is open. The dataset's files are only read.
@@ -31,8 +31,8 @@
  *         sorts by class, then directory, then name, each in byte order (as
  *         torchvision's ImageFolder).
  *
- * The path of a dataset leads to a source (source.h): a directory, or containers.
- * Samples in containers have paths as if they lay in a directory:
+ * The path of a dataset leads to a source (source.h): a directory, or containers (tar,
+ * zip or LMDB files). Samples in containers have paths as if they lay in a directory:
  * <class>/<anything>/<file>. The classes are the directories under the root that have
  * samples, in byte order; a label is the index of its class (torchvision's rule). A
  * metadata.csv or metadata.jsonl in any directory, with a column file_name (relative to
@@ -43,12 +43,12 @@
 struct dataset;
 
 struct dataset_sample {
-	char *path;	 /* absolute, or a URL; dataset_sample_free frees it */
+	char *path;	 /* absolute, or a URL */
 	char *relative;	 /* relative to the root or container; in the memory of `path` */
-	char *container; /* dataset_sample_free frees it; NULL: the sample is a file */
+	char *container; /* path of the container; NULL: the sample is a file */
 	struct source_part part;
-	/* offset in `path`, if it is a URL, from which characters are not %-escaped
-	 * yet; 0: `path` is no URL */
+	/* if `path` is a URL: from this offset on, its characters still have to be
+	 * %-escaped; otherwise 0 */
 	size_t plain;
 	uint32_t label;
 	uint64_t bytes;
@@ -58,8 +58,9 @@ struct dataset_sample {
 	uint8_t orientation; /* EXIF orientation, 1 to 8; 1: upright */
 };
 
-/* Scans the dataset and opens it. -EINTR: *stop became true; `stop` may be NULL. An
- * engine that replaces a dead engine does not scan. A terminal shows the progress. */
+/* Scans the dataset and opens it. With scan = background or never, or in a process that
+ * replaces a crashed one, opens it as the last scan found it. Shows the progress on a
+ * terminal. -EINTR: *stop became true; `stop` may be NULL. */
 must_check int dataset_open(const struct dataset_config *config, const char *state_dir,
 	const atomic_bool *stop, struct dataset **ret);
 
@@ -71,33 +72,33 @@ must_check int dataset_open(const struct dataset_config *config, const char *sta
  * between newlines, as in "\nA\nB\n". */
 must_check int datasets_open(
 	struct daemon_config *config, const char *stay, struct dataset ***ret);
-/* Works like dataset_open, but always scans. Fails if the scan can't see all places
- * where the catalogue has samples: nothing is changed, and the reason is logged. */
+/* Works like dataset_open, but always scans. If places where the catalogue has samples
+ * can't be read, logs this, fails, and changes nothing. */
 must_check int dataset_scan_anew(const struct dataset_config *config,
 	const char *state_dir, const atomic_bool *stop, struct dataset **ret);
-/* Scans a dataset again; the edition in use is not touched. *ret is a new edition,
- * whose catalogue is <name>.sqlite.next; NULL: nothing has changed. dataset_install
- * renames this catalogue. If dataset_install is not called, dataset_discard or the last
- * dataset_close removes the catalogue. Fails as dataset_scan_anew does. */
+/* Scans a dataset again. *ret is the result, a new edition, whose catalogue is
+ * <name>.sqlite.next; NULL: nothing has changed. The edition in use stays as it is.
+ * dataset_install renames the new catalogue. If dataset_install is not called,
+ * dataset_discard or the last dataset_close removes the new catalogue. Fails as
+ * dataset_scan_anew does. */
 must_check int dataset_scan_next(const struct dataset_config *config,
 	const char *state_dir, const atomic_bool *stop, struct dataset **ret);
-/* Replaces the edition `now` by `next`: dataset_open will find `next`, and the
- * catalogue of `now` becomes <name>.sqlite.<number>. Both editions remain usable. After
- * an error (-errno, logged) dataset_open still finds `now`, whose catalogue then has
- * one name or both. */
+/* Replaces the edition `now` by `next`: dataset_open will find `next`, and the catalogue
+ * of `now` becomes <name>.sqlite.<number>. Both editions remain usable. After an error
+ * (logged) dataset_open still finds `now`, whose catalogue may then have both names. */
 must_check int dataset_install(
 	const char *state_dir, struct dataset *now, struct dataset *next);
 
-/* Tells whether the dataset was opened without a scan, and must be scanned later. */
+/* Tells whether the dataset was opened without a scan: files may have changed. */
 bool dataset_is_unseen(const struct dataset *dataset);
 /* Makes the next start of the daemon scan the dataset before jobs begin. */
 void dataset_look_before(const char *state_dir, const char *name);
 
-/* Sets *ret to the ascending numbers of the kept editions: those that were replaced,
- * and whose catalogues still exist. The caller frees *ret. */
+/* Lists the numbers of the kept editions in ascending order. A kept edition was
+ * replaced, but its catalogue still exists. The caller frees *ret. */
 must_check int dataset_kept(
 	const char *state_dir, const char *name, uint32_t **ret, size_t *ret_n);
-/* Opens a kept edition. Accesses no file of the dataset. */
+/* Opens a kept edition, without a scan. */
 must_check int dataset_open_kept(const struct dataset_config *config,
 	const char *state_dir, uint32_t number, struct dataset **ret);
 /* Removes the catalogue of a kept edition, or of an edition that was not installed. The
@@ -128,8 +129,8 @@ struct dataset_pixels dataset_pixels(const struct dataset *dataset);
 must_check int dataset_pixels_known(const struct dataset_config *config,
 	const char *state_dir, struct dataset_pixels *ret);
 
-/* Returns false if the catalogue is old and lacks the modes of pixels: all images then
- * count as RGB. */
+/* Returns false if the catalogue is of an old version, which does not store how pixels
+ * are coded. All images then count as RGB. */
 bool dataset_knows_pixels(const struct dataset *dataset);
 
 #define DATASET_PIXELS_TEXT 320
@@ -159,12 +160,12 @@ const char *dataset_class_name(const struct dataset *dataset, uint32_t label);
  * has it. */
 uint32_t dataset_find_class(const struct dataset *dataset, const char *name);
 
-/* The functions from here to dataset_relative only read memory. */
+/* The functions from here to dataset_relative only read memory, without SQLite. */
 uint32_t dataset_label(const struct dataset *dataset, sample_id id);
 struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id id);
 uint8_t dataset_orientation(const struct dataset *dataset, sample_id id);
-/* Returns the image's size, turned by EXIF if the preparation says so. 0x0: the header
- * is unreadable. */
+/* Returns the image's size; if the preparation turns images as EXIF says, the size after
+ * the turn. 0x0: the header is unreadable. */
 struct tensor_shape dataset_turned_shape(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
 uint64_t dataset_file_bytes(const struct dataset *dataset, sample_id id);
@@ -180,12 +181,12 @@ struct dataset_shape {
 	sample_id first, last;
 };
 /* Divides the selected samples by shape and orientation. Returns *ret_n elements, one
- * for each shape with its orientation. NULL: the selection lacks samples of the
- * dataset, or there are too many shapes. */
+ * for each shape with its orientation. NULL: the dataset is a mixture, the selection
+ * lacks samples, or there are too many shapes. */
 const struct dataset_shape *dataset_shapes(
 	const struct dataset *dataset, const roaring_bitmap_t *selection, size_t *ret_n);
 
-/* The last path that dataset_relative has returned, and where the next one is. The
+/* The last path that dataset_relative has returned, and the place of the next path. The
  * caller sets all fields to 0 before the first call. */
 struct path_text {
 	uint64_t at; /* offset of the next path in the catalogue */
@@ -207,13 +208,13 @@ uint32_t dataset_path_length(const struct dataset *dataset, sample_id id);
 uint64_t dataset_fingerprint(
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
-/* Returns a number that changes when a sample, or a column that predicates can use, is
- * added to the catalogue or changes in it. 0: a mixture, which has no catalogue. */
+/* Returns a number that changes with each change of the catalogue: of samples, or of
+ * columns that predicates can use. 0: a mixture, which has no catalogue. */
 uint64_t dataset_content(const struct dataset *dataset);
 
-/* Returns a fingerprint to compare the datasets of a group's daemons. The upper half
- * depends on ids, paths and bytes, the lower half also on mtimes: only the lower half
- * differs if copies have other mtimes. Reads all selected paths. */
+/* Returns a fingerprint with which daemons on several machines compare their datasets.
+ * The upper half depends on ids, paths and bytes, the lower half also on mtimes: only
+ * the lower half differs if copies have other mtimes. Reads all selected paths. */
 uint64_t dataset_group_fingerprint(
 	struct dataset *dataset, const roaring_bitmap_t *selection);
 
@@ -237,8 +238,9 @@ must_check int dataset_json(struct dataset *dataset, sample_id id, char **ret);
  * The first call reads the whole catalogue. */
 must_check int dataset_json_longest(struct dataset *dataset, uint32_t *ret);
 
-/* Finds the file beside a sample with this ending (in lower case). *ret describes this
- * file like a sample; dataset_sample_free frees it. -ENOENT: there is none. */
+/* Finds the file with this ending (in lower case) beside a sample, such as 7.txt beside
+ * 7.jpg. *ret describes this file like a sample; dataset_sample_free frees it. -ENOENT:
+ * there is none. */
 must_check int dataset_beside(struct dataset *dataset, sample_id id, const char *ending,
 	struct dataset_sample *ret);
 
@@ -248,8 +250,8 @@ bool dataset_column(struct dataset *dataset, const char *column);
 /* Lists the columns that dataset_column allows, separated by commas. The caller frees
  * *ret. */
 must_check int dataset_columns(struct dataset *dataset, char **ret);
-/* Reads a sample's text in the column; the caller frees *ret. -ENOENT: the sample has
- * no text there. */
+/* Reads a sample's text in the column; the caller frees *ret. -ENOENT: the sample has no
+ * text in this column. */
 must_check int dataset_text(
 	struct dataset *dataset, sample_id id, const char *column, char **ret);
 
@@ -257,9 +259,9 @@ must_check int dataset_text(
  * (dataset_texts). */
 struct dataset_besides {
 	uint32_t n;	     /* selected samples that have the file or text */
-	sample_id missing;   /* first sample without one; SAMPLE_NONE: none */
-	sample_id most;	     /* sample with the largest one; SAMPLE_NONE: none has one */
-	uint64_t most_bytes; /* size of the largest one */
+	sample_id missing;   /* first sample without file or text, or SAMPLE_NONE */
+	sample_id most;	     /* sample with the largest file or text, or SAMPLE_NONE */
+	uint64_t most_bytes; /* size of this file or text */
 };
 /* Counts selected samples with a file of this ending. Reads the whole catalogue. */
 must_check int dataset_besides(struct dataset *dataset, const roaring_bitmap_t *selection,
@@ -272,7 +274,7 @@ struct dataset_odd_number {
 	sample_id sample;
 	char found[60]; /* text of the sample in the column; "": the sample has none */
 };
-/* Stores, at ret[id * each], the number that each selected id has in the column. -EDOM:
+/* Stores the number of each selected id in the column, at ret[id * each]. -EDOM:
  * *ret_odd describes a sample that has no finite number. */
 must_check int dataset_numbers(struct dataset *dataset, const roaring_bitmap_t *selection,
 	const char *column, size_t each, float *ret, struct dataset_odd_number *ret_odd);
@@ -285,9 +287,10 @@ must_check int dataset_numbers(struct dataset *dataset, const roaring_bitmap_t *
  * number that names its class. label_table: path of a file that gives the labels instead
  * (label_table.h), or NULL.
  *
- * Not for a mixture: dataset_relative, dataset_by_path, dataset_group_fingerprint,
- * dataset_select, dataset_paths.h. -EINVAL: the table is wrong, or lacks the class of a
- * selected sample; the caller frees *ret_message. -EOVERFLOW: too many samples.
+ * These must not be called for a mixture: dataset_relative, dataset_by_path,
+ * dataset_group_fingerprint, dataset_select, and dataset_paths.h. -EINVAL: the table is
+ * wrong, or lacks the class of a selected sample; the caller frees *ret_message.
+ * -EOVERFLOW: too many samples.
  */
 struct dataset_mixed {
 	struct dataset *dataset;

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Reads the files beside samples, and columns of metadata, from the catalogue. */
+/* Reads from the catalogue: facts about files beside samples (such as 7.txt beside
+ * 7.jpg), and columns of metadata. */
 
 /* An SQL query, in which ?1 is `number` and ?2 is `text`; `row` gets each row. */
 struct query {
@@ -246,8 +247,7 @@ int dataset_columns(struct dataset *dataset, char **ret)
 
 struct counting {
 	const roaring_bitmap_t *selection;
-	/* first id of the dataset that is read, if it belongs to a mixture; otherwise
-	 * 0 */
+	/* first id, in the mixture, of the dataset that is read; 0 without a mixture */
 	sample_id first;
 	/* 1 + the id of the last counted row */
 	sample_id next;

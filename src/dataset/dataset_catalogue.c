@@ -19,7 +19,7 @@ static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret)
 }
 
 /* Returns 1 if there is a row, and 0 if there are no more rows. -EILSEQ: the file is
- * damaged. -errno: it can't be read. */
+ * damaged. -errno: the file can't be read. */
 static int step(sqlite3 *db, sqlite3_stmt *statement)
 {
 	int code = sqlite3_step(statement);
@@ -278,8 +278,8 @@ static int load_beside(sqlite3 *db, struct catalogue *catalogue)
 #define MODE "channels, bits, palette"
 #define NO_MODE "3, 8, 0"
 /* SQL for `probed`, if a build with other image formats wrote the catalogue. The value
- * is 0 if the header must be read again: it was unreadable, or a PNG, whose orientation
- * the build may have missed. */
+ * is 0 if this build must read the header again: if the header was unreadable, or the
+ * file is a PNG, whose orientation the other build may have missed. */
 #define PROBED_AGAIN "probed AND width > 0 AND path NOT LIKE '%.png'"
 
 static void probe_again(struct catalogue *catalogue)

@@ -17,8 +17,8 @@
  *   Threads: the caller's.   Errors: -errno, logged.
  */
 
-/* application_id and user_version of the file. If the tables change, the version must
- * change. */
+/* SQLite's application_id and user_version of the file. If the tables change, the
+ * version must change. */
 #define CATALOGUE_APPLICATION 0x4a4f4144 /* "JOAD" */
 #define CATALOGUE_VERSION 5
 /* The last version with a row for each sample in the table `samples`. */
@@ -54,17 +54,17 @@ struct catalogue {
 	size_t classes_capacity;
 	struct container *containers; /* sorted by name */
 	size_t n_containers, containers_capacity;
-	/* settings with which containers were listed, as text; "": samples are files */
+	/* scan->settings of the last scan */
 	const char *settings;
 	/* paths of samples begin with a label instead of a directory */
 	bool labelled;
 	/* metadata_stamp of the last scan; "": no files of metadata */
 	char stamp[64];
 	bool unusable; /* the file is not a catalogue, or is damaged */
-	bool outdated; /* the version lacks needed facts about samples */
-	/* the version has no channels, so all images count as RGB */
+	bool outdated; /* its version lacks facts about samples that are needed now */
+	/* the version does not store channels, so all images count as RGB */
 	bool without_channels;
-	/* the catalogue's build supported other image formats than this build */
+	/* the catalogue is of a joaderfs that reads other image formats */
 	bool other_readers;
 	/* has the old table `samples`, which is larger than deflated rows */
 	bool with_table;
@@ -87,21 +87,21 @@ void catalogue_free(struct catalogue *catalogue);
 /* Tells whether the scan has the same containers and settings as the catalogue. */
 bool containers_equal(const struct scan *scan, const struct catalogue *catalogue);
 /* Tells whether a scan would find the same containers (by size and mtime), settings and
- * metadata as the catalogue `file` has. Reads no paths of samples, so it takes little
- * time and memory. rule: text of the settings that decide which samples a scan finds.
- * Returns false if the scan has no containers. */
+ * metadata as the catalogue `file` has. Saves time and memory by not reading the paths
+ * of samples. rule: text of the settings that decide which samples a scan finds. Returns
+ * false if the scan has no containers. */
 bool catalogue_is_current(const struct scan *scan, const char *rule, const char *file);
 
-/* Updates the catalogue, which takes the tree's names. If the catalogue was empty,
- * frees tree->files, unless metadata describe these files (tree->described).
- * *ret_changed: whether the catalogue has changed. */
+/* Updates the catalogue, which takes over the memory of the tree's names. To save
+ * memory, frees tree->files if the catalogue was empty, unless metadata describe these
+ * files (tree->described). *ret_changed: whether the catalogue has changed. */
 must_check int catalogue_update(const struct scan *scan, struct catalogue *catalogue,
 	struct tree *tree, bool *ret_changed);
 
 struct metadata;
 
-/* Writes the catalogue. tree->files gives the ids of files that metadata describe.
- * Fault: dataset.write. */
+/* Writes the catalogue. tree->files gives the ids of files that metadata describe. Fault
+ * injection: dataset.write. */
 must_check int catalogue_write(const char *file, const struct scan *scan,
 	const struct catalogue *catalogue, struct metadata *metadata,
 	const struct tree *tree);
@@ -116,7 +116,7 @@ must_check int catalogue_open_read(const char *file, sqlite3 **ret);
 
 /* Tells whether predicates must not use this column of the table `samples`. */
 bool catalogue_hidden_column(const char *name);
-/* Tells whether a column of metadata may not have this name. */
+/* Tells whether a column of metadata must not have this name. */
 bool catalogue_reserved_column(const char *name);
 
 enum column_type { COLUMN_INTEGER, COLUMN_REAL, COLUMN_TEXT };

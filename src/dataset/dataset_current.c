@@ -7,7 +7,7 @@
 
 /* Tells from the map whether a catalogue is up to date, without access to samples. */
 
-/* Returns false if a scan must try again to read the header of an existing file. */
+/* Tells whether all headers could be read. Otherwise a scan must try again. */
 static bool all_probed(const struct catalogue_map *map)
 {
 	const uint8_t *states = map_section(map, MAP_STATES);

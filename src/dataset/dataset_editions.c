@@ -15,8 +15,9 @@
 #include <string.h>
 
 /*
- * Editions of a dataset. If a scan of a dataset in use finds changes, it makes a new edition. A
- * replaced edition is kept as long as a job has an epoch that began with it.
+ * Editions of a dataset. An edition is the result of a scan. If a scan of a dataset in
+ * use finds changes, its result becomes a new edition. The old edition is kept as long
+ * as a job has an epoch that began with it.
  *
  *     <name>.sqlite.next    scanned, and not in use yet
  *          | rename
@@ -26,7 +27,8 @@
  *          v
  *     <name>.sqlite.0 ...   editions that earlier epochs began with
  *
- * The map of each edition lies beside its catalogue, and is renamed and linked in the same way.
+ * The map of each edition lies beside its catalogue, and is renamed and linked in the
+ * same way.
  */
 
 char *catalogue_file(const char *state_dir, const char *name, const char *ending)
@@ -97,8 +99,8 @@ int dataset_kept(const char *state_dir, const char *name, uint32_t **ret, size_t
 	return 0;
 }
 
-/* The dataset owns `file`, the catalogue's new name. If connection_new opens the
- * catalogue meanwhile, it notices the change and opens it again. */
+/* Sets the catalogue's new name `file`, which the dataset then owns. A connection_new in
+ * another thread notices the change, and opens the catalogue again. */
 static void rename_in_use(struct dataset *dataset, char *file)
 {
 	size_t i = 1;
@@ -109,8 +111,8 @@ static void rename_in_use(struct dataset *dataset, char *file)
 }
 
 /* Gives the map a new name; `move` is rename or link. Memory mappings of the map remain
- * valid. An error is only logged: catalogue_map_open notices a wrong map, which is made
- * again. */
+ * valid. An error is only logged: catalogue_map_open notices a wrong map, which is then
+ * made again. */
 static void move_map(
 	const char *from, const char *to, int (*move)(const char *from, const char *to))
 {
@@ -153,7 +155,7 @@ int dataset_install(const char *state_dir, struct dataset *now, struct dataset *
 {
 	char *file = catalogue_file(state_dir, now->name, "");
 	int err = file ? fault_hit("dataset.install") : -ENOMEM;
-	/* `now` already has a number if an earlier call could not rename. */
+	/* `now` already has a name with a number if an earlier call could not rename. */
 	if (!err && !was_kept(now))
 		err = keep(state_dir, now);
 	if (!err)

@@ -18,7 +18,7 @@ struct tiff {
 	bool little_endian;
 };
 
-/* Bytes of a value of each type; 0: unknown type. */
+/* Bytes of a value of each TIFF type; 0: unknown type. */
 static const uint8_t value_bytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8};
 
 static uint32_t number(const struct tiff *tiff, size_t at, unsigned bytes)
@@ -42,8 +42,8 @@ static uint32_t known(uint32_t orientation)
 	return orientation >= 1 && orientation <= 8 ? orientation : 1;
 }
 
-/* Sets *orientation if the entry has the tag. Returns false if the entry or its values
- * lie outside the data. */
+/* Sets *orientation if the entry has the tag TAG_ORIENTATION. Returns false if the entry
+ * or its values lie outside the data. */
 static bool read_entry(const struct tiff *tiff, size_t at, uint32_t *orientation)
 {
 	if (at > tiff->size || tiff->size - at < ENTRY_BYTES)

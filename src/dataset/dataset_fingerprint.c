@@ -58,8 +58,8 @@ uint64_t dataset_group_fingerprint(
 	       dataset_fingerprint(dataset, selection) >> 32;
 }
 
-/* The sum of the map's head covers the sums of all sections, and the identity of the
- * SQLite file. */
+/* The checksum of the map's head covers the checksums of all sections, and the facts
+ * that identify the SQLite file (struct map_pair). */
 uint64_t dataset_content(const struct dataset *dataset)
 {
 	return dataset->map ? dataset->map->head->sum : 0;

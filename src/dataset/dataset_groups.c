@@ -14,7 +14,7 @@
 
 struct group {
 	uint32_t begin; /* index in dataset_groups.files */
-	uint32_t n;	/* 0: the sample is not the first file of its directory */
+	uint32_t n;	/* number of files; 0: the sample is not the first file */
 };
 
 struct dataset_groups {
@@ -91,7 +91,8 @@ static struct dataset_groups *alloc(const struct dataset *dataset)
 	return NULL;
 }
 
-/* Leaves out samples whose files no longer exist, or whose paths are damaged. -ENOMEM */
+/* Lists the files in the order of their ids. Leaves out samples whose files no longer
+ * exist, or whose paths are damaged. -ENOMEM */
 static int list_files(const struct dataset *dataset, struct arena *texts,
 	struct named *ret, uint32_t *ret_n)
 {

@@ -11,7 +11,7 @@
  * numbers (7.jpg before 10.jpg). The first file is the sample. A preparation with
  * frames = N uses N evenly spaced files, beginning with the first.
  *
- *   Flow: dataset_group is called first, when a job or an edition is made.
+ *   Flow: dataset_group must be called first, when a job selects its samples.
  *   Owns: the dataset has the groups until it is closed.
  *   Threads: any; after dataset_group only memory is read.   Errors: -ENOMEM.
  */
@@ -26,7 +26,7 @@ sample_id dataset_frame(const struct dataset *dataset,
 bool dataset_is_later_frame(const struct dataset *dataset, sample_id id);
 
 /* Tells whether the sample can't be prepared: a frame is missing or unreadable, or
- * differs from the first in prepared size. message: NULL, or PAIR_MESSAGE bytes for the
- * reason. */
+ * differs from the first frame in prepared size or kind of pixels. message: NULL, or
+ * PAIR_MESSAGE bytes for the reason. */
 bool dataset_group_fails(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id, char *message);

@@ -6,9 +6,9 @@
 #include <endian.h>
 #include <string.h>
 
-/* New versions must compute the same hashes: state directories contain them, to
- * recognize samples after a restart, and users divide datasets into folds by hash() in
- * predicates. */
+/* New versions of joaderfs must compute the same hashes: state directories contain them,
+ * to recognize samples after a restart, and users divide datasets into folds by hash()
+ * in predicates. */
 
 uint64_t hash_fold_text(uint64_t hash, const char *text, size_t length)
 {
@@ -44,7 +44,7 @@ uint32_t part_identity(uint32_t identity, const struct source_part *part)
 
 #define LANES 4
 
-/* The processor computes the independent sums in parallel. */
+/* The lanes do not depend on each other, so the processor computes them in parallel. */
 uint64_t content_sum(const void *bytes, size_t n)
 {
 	uint64_t lanes[LANES] = {1, 2, 3, 4}, words[LANES], sum = n;

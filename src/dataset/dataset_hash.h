@@ -33,14 +33,14 @@ uint64_t hash_fold_text(uint64_t hash, const char *text, size_t length);
 uint64_t text_hash(const char *text, size_t length);
 /* Returns a hash of a sample's path (relative to the root), size and mtime. */
 uint32_t sample_identity(const char *path, uint64_t bytes, int64_t mtime_ns);
-/* Returns what a sample adds to a fingerprint, which is the sum over all its samples. */
+/* Returns the number that a sample adds to a fingerprint. A fingerprint is the sum of
+ * the numbers of its samples. */
 static inline uint64_t sample_scatter(sample_id id, uint32_t identity)
 {
 	return hash_scatter((uint64_t)id << 32 | identity);
 }
 
-/* Returns the identity of a sample in a container. `identity` is its sample_identity,
- * with which the container's size and the sample's place are mixed. */
+/* Returns the identity of a sample in a container: its sample_identity, mixed with the
+ * container's size and the sample's place. */
 uint32_t part_identity(uint32_t identity, const struct source_part *part);
-/* Returns a checksum of the bytes. */
 uint64_t content_sum(const void *bytes, size_t n);

@@ -43,14 +43,14 @@ struct dataset {
 	uint64_t total_bytes;
 	struct catalogue_map *map;    /* NULL: the dataset is a mixture */
 	struct dataset_pixels pixels; /* counts of samples whose files exist */
-	/* the catalogue's version has no channels, so all images count as RGB */
+	/* the catalogue's version does not store channels, so all images count as RGB */
 	bool without_channels;
 	roaring_bitmap_t *present; /* ids of samples whose files exist */
 	struct lock lock;
 	struct connection *idle;     /* (lock) unused connections */
 	unsigned n_idle;	     /* (lock) */
 	struct dataset_paths *paths; /* (lock) NULL before dataset_paths */
-	bool making_paths;	     /* (lock) a thread makes `paths` */
+	bool making_paths;	     /* (lock) a thread is making `paths` */
 	pthread_cond_t paths_made;
 	_Atomic(sample_id *) by_label; /* NULL before dataset_by_label */
 	/* list of all pairs, with an element for each value of a job's key `from`;

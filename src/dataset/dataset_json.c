@@ -84,8 +84,8 @@ struct shown {
 	const char *dataset;
 };
 
-/* Prints one of the columns SHOWN for a row of a mixture: its label, or its path with
- * the dataset's name. */
+/* Prints one of the columns SHOWN for a row of a mixture: the mixture's label, the
+ * class, or the path with the dataset's name before it. */
 static void print_shown(
 	FILE *out, sqlite3_stmt *row, int column, const struct shown *shown)
 {

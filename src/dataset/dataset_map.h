@@ -12,8 +12,8 @@
  *     head | about | classes | containers | present | labels | heights | ... | paths
  *
  * The map has the rows of the SQLite file as packed columns, indexed by id
- * (dataset_pack.h). An engine need not read all rows before it serves samples, and the
- * engine after a dead one finds the map's pages in the page cache.
+ * (dataset_pack.h). So a start need not read all rows before samples are served, and a
+ * start after a crash finds the map's pages in the page cache.
  *
  *   Flow: catalogue_map_make (after a scan, or if there is no map), or
  *         catalogue_map_open -> map_attach -> map_close, when the dataset is closed.
@@ -143,8 +143,8 @@ struct catalogue_map {
 char *catalogue_map_file(const char *file);
 must_check int map_pair_of(const char *file, struct map_pair *ret);
 
-/* Opens the map of the catalogue `file`, whose root must be `root`. check: whether all
- * checksums are compared; if not, columns with a number per sample are not read. Damage
+/* Opens the map of the catalogue `file`, whose root must be `root`. check: whether the
+ * checksums of columns are compared, too, which takes a read of the whole map. Damage
  * that could lead to reads outside the file is always found. */
 must_check int catalogue_map_open(
 	const char *file, const char *root, bool check, struct catalogue_map **ret);
@@ -165,14 +165,13 @@ const char *map_rule(const struct catalogue_map *map);
 /* Returns why the map is unusable. NULL: it is usable. all: whether the checksums of
  * columns are compared, too. */
 const char *map_problem(const struct catalogue_map *map, bool all);
-/* Returns number i of a column. */
 uint64_t map_number(const struct catalogue_map *map, enum map_section column, size_t i);
 /* Works like map_number, but an impossible label becomes LABEL_NONE. */
 uint64_t map_value(const struct catalogue_map *map, enum map_section column, size_t i);
 /* Works like dataset_relative, but returns NULL if the map is damaged. */
 const char *map_path(
 	const struct catalogue_map *map, sample_id id, struct path_text *path);
-/* Works like map_path. -EIO, logged: the map is damaged. */
+/* Reads the path of a sample into text->text. -EIO, logged: the map is damaged. */
 must_check int dataset_read_path(
 	const struct dataset *dataset, sample_id id, struct path_text *text);
 
@@ -185,7 +184,7 @@ bool map_part(const struct catalogue_map *map, sample_id id, struct part *ret);
 must_check int map_attach(struct dataset *dataset, struct catalogue_map *map);
 
 /* Writes the map of the catalogue `file` and opens it. If the map can't be written to
- * disk, logs this and makes the map in memory. Fault: dataset.map. */
+ * disk, logs this and makes the map in memory. Fault injection: dataset.map. */
 must_check int catalogue_map_make(const char *file, const char *root, const char *rule,
 	const struct catalogue *catalogue, struct catalogue_map **ret);
 

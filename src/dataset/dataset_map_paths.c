@@ -8,15 +8,17 @@
 #include <string.h>
 
 /*
- * Paths are stored as differences. A path often begins and ends with the same bytes as the previous
- * path. Only the middle, the bytes between beginning and end, is stored. A stored path consists of
+ * Paths are stored as differences. A path often begins and ends with the same bytes as
+ * the previous path. Only the middle, the bytes between beginning and end, is stored. A
+ * stored path consists of
  *
  *   1 byte      length of the shared beginning
  *   1 byte      length of the shared end << 4 | length of the middle, or MIDDLE_FOLLOWS
  *   2 bytes     length of the middle; only after MIDDLE_FOLLOWS
  *   the middle
  *
- * In each group of PATHS_TOGETHER paths, the first one shares no bytes with the previous one.
+ * The first of each PATHS_TOGETHER paths shares no bytes with the previous path, so that
+ * reading can begin with it.
  */
 
 #define MIDDLE_FOLLOWS 15

@@ -14,11 +14,11 @@
 
 /* Reads metadata by the rules of "imagefolder" in Hugging Face's library datasets: a
  * file describes samples below its directory; columns of several files are one column
- * if they have the same name; if a sample then has several values, the one in the
+ * if they have the same name; if several files describe a sample, the value in the
  * nearest file counts. */
 
-/* Version of the rules. It is a part of the stamp, so a new one makes a scan read all
- * metadata again. */
+/* Version of the rules. It is a part of the stamp, so a new version makes a scan read
+ * all metadata again. */
 #define RULES "3"
 
 struct metadata {
@@ -167,7 +167,7 @@ static struct column *find_column(struct metadata *metadata, const char *name)
 	return NULL;
 }
 
-/* The new type of `into` fits the values of both columns. */
+/* Changes the type of `into` so that it fits the values of both columns. */
 static void join_types(struct column *into, const struct column *column)
 {
 	if (!column->seen)

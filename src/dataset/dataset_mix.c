@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A mixture has only labels in memory. Other facts about samples stay in the maps of
- * the datasets. */
+/* A mixture only has labels in memory. Other facts stay in the maps of the datasets. */
 
 struct mixing {
 	const struct dataset_mixed *from;
@@ -40,8 +39,8 @@ static bool is_numbered(const struct dataset *dataset)
 	return true;
 }
 
-/* Returns the dataset with the most classes, if the classes of all are named 0, 1, 2
- * and so on; the mixture then has the same labels. Otherwise NULL. */
+/* If the classes of all datasets are named 0, 1, 2 and so on, returns the dataset with
+ * the most classes: the mixture gets its classes and labels. Otherwise returns NULL. */
 static const struct dataset *longest_numbered(const struct mixing *mixing)
 {
 	const struct dataset *longest = mixing->from[0].dataset;

@@ -91,8 +91,8 @@ static int look_at_root(const char *path, struct looked *ret)
 }
 
 /* A daemon that reads its own mount would wait for itself, and two daemons that read
- * each other's mounts would wait for each other. An engine that replaces a dead one
- * does not check this again, since the dead one had allowed the datasets. */
+ * each other's mounts would wait for each other. A process that replaces a crashed one
+ * does not check this again, since the crashed process had allowed the datasets. */
 static int refuse_own_mounts(const struct dataset_config *config, struct scan *scan)
 {
 	struct looked root;
@@ -390,8 +390,8 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 	if (!err && seen) {
 		err = save(scan, dataset->file, &catalogue, &tree, metadata, ret_changed);
 		if (err == -ENOSPC && only_form) {
-			/* A full disk is no error here: only the new form, which saves
-			 * space, is not written. */
+			/* A full disk is no error here: only the new form of the
+			 * unchanged catalogue, which saves space, is not written. */
 			err = 0;
 			*ret_changed = false;
 		}
@@ -406,9 +406,8 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 
 /* --- without a scan ----------------------------------------------------------------------- */
 
-/* Tells whether the dataset keeps the last scan's samples, even if files have changed.
- * A kept edition must not change. If an engine replaces a dead one, readers must not
- * wait for a scan. */
+/* Tells whether the dataset must be opened as its last scan found it. A kept edition
+ * must not change. After a crash, readers must not wait for a scan. */
 static bool nobody_looks(const struct scan *scan)
 {
 	return !scan->anew && (scan->kept || kept_is_again());
@@ -502,7 +501,7 @@ static int open_by_scan(const struct dataset_config *config, const char *state_d
 	bool changed = false;
 	int err = fill(config, &scan, state_dir, dataset, &changed);
 	scan_end(&scan);
-	/* The scan's freed memory, 100 bytes per sample, goes to the system. */
+	/* Gives the scan's freed memory, 100 bytes per sample, back to the system. */
 	malloc_trim(0);
 	if (err || (scan.next && !changed)) {
 		dataset_close(&dataset);

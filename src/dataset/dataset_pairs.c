@@ -69,7 +69,8 @@ static bool add_name(
 	return true;
 }
 
-/* Returns false if the second file's path leads out of the dataset, or is too long. */
+/* Makes the second file's path from the key `from`. Returns false if this path leads out
+ * of the dataset, or is too long. */
 static bool find_path(const char *first, const char *from, struct path *ret)
 {
 	const char *name = base_name(first);
@@ -257,7 +258,7 @@ struct preparation dataset_preparation_behind(const struct dataset *dataset,
 	return second;
 }
 
-/* Interpolating between the indices of a palette is meaningless. */
+/* Tells whether a resize would mix indices of a palette, which is meaningless. */
 static bool mixes_indices(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id)
 {

@@ -12,7 +12,7 @@
  * Without `from` samples have no second files. If a preparation has frames, the
  * functions return the frames of a video instead (dataset_groups.h).
  *
- *   Flow: dataset_pair is called first, when a job or an edition is made.
+ *   Flow: dataset_pair must be called first, when a job selects its samples.
  *   Owns: the dataset has the pairs until it is closed.
  *   Threads: any; after dataset_pair only memory is read.
  *   Errors: those of dataset_paths.
@@ -40,7 +40,8 @@ bool dataset_is_second(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
 
 #define PAIR_MESSAGE 160
-/* Tells whether the sample can't be prepared: its second file is missing, unreadable or
- * of another shape. message: NULL, or PAIR_MESSAGE bytes for the reason. */
+/* Tells whether the sample can't be prepared: its second file is missing or unreadable,
+ * or can't be resized to the first. message: NULL, or PAIR_MESSAGE bytes for the
+ * reason. */
 bool dataset_pair_fails(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id, char *message);

@@ -44,7 +44,7 @@ struct dataset_paths {
 
 /* --- making the tree ---------------------------------------------------------------- */
 
-/* Compares in preorder: a directory comes directly before those below it. */
+/* Compares in preorder: a directory comes directly before its subdirectories. */
 static int compare_directories(const char *a, size_t n_a, const char *b, size_t n_b)
 {
 	for (size_t i = 0; i < n_a && i < n_b; i++) {
@@ -215,8 +215,8 @@ static int enter(
 	return 0;
 }
 
-/* Counts the file in its directory. The path of a file that is not a sample is
- * already in paths->names, so its name is not copied. */
+/* Sets the name of the file, and counts the file in its directory. The path of a file
+ * that is not a sample is already in paths->names, so its name is not copied. */
 static int add_name(struct dataset_paths *paths, uint32_t directory, const char *path,
 	struct path_file *file)
 {
@@ -249,7 +249,8 @@ struct entered {
 	uint32_t directory;
 };
 
-/* Returns 1 if the path sorts before that of the previous file, `last`. */
+/* Adds a sample. Returns 1 if its path sorts before the path of the previous one,
+ * `last`. */
 static int add_in_order(struct dataset_paths *paths, struct entered *last, sample_id id,
 	const struct path_text *text)
 {
@@ -272,8 +273,9 @@ static int add_in_order(struct dataset_paths *paths, struct entered *last, sampl
 	return add_name(paths, last->directory, path, file);
 }
 
-/* Makes the tree without sorting, and without memory for whole paths. The ids must be
- * in the order of the paths, as after a first scan; returns 1 if they are not. */
+/* Makes the tree without sorting, and without memory for whole paths. Returns 1 if this
+ * is not possible: the ids are not in the order of the paths (after a first scan they
+ * are), or there are files that are not samples. */
 static int make_in_order(struct dataset *dataset, struct dataset_paths *paths)
 {
 	roaring_uint32_iterator_t id;
@@ -360,8 +362,8 @@ static int make(struct dataset *dataset, bool in_order, struct dataset_paths **r
 	return 0;
 }
 
-/* Returns the tree, and waits for a thread that is making it. NULL: the caller has to
- * make it. */
+/* Returns the tree. Waits if another thread is making it. NULL: the caller must make
+ * it. */
 static struct dataset_paths *begin(struct dataset *dataset)
 {
 	LOCK_SCOPE(&dataset->lock);

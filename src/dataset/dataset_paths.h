@@ -32,9 +32,8 @@ must_check int dataset_paths(struct dataset *dataset, const struct dataset_paths
 uint32_t paths_directories(const struct dataset_paths *paths);
 const struct paths_directory *paths_directory(
 	const struct dataset_paths *paths, uint32_t number);
-/* Returns element i of a list, which has the numbers of all subdirectories of all
- * directories. The subdirectories of one directory are its n_children elements, from
- * element first_child on. */
+/* All directories share a list with the numbers of their subdirectories. Returns element
+ * i of the list. A directory has the n_children elements from first_child on. */
 uint32_t paths_child(const struct dataset_paths *paths, uint32_t i);
 
 /* A file that is not a sample, for instance a file of annotations. */

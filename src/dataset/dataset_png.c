@@ -16,7 +16,7 @@
  * of the chunk eXIf, or else of the text "Raw profile type exif" (hexadecimal digits,
  * by ImageMagick); if EXIF has none, in the text of XMP. The last chunk of each kind
  * counts. Unlike Pillow, ignores chunks after the image data: no program writes them
- * there, and they would take a read of the whole file.
+ * there, and finding them would take a read of the whole file.
  */
 
 /* The largest chunk that is read, in bytes. No camera writes more. */
@@ -76,7 +76,7 @@ static bool is_utf8(struct text text)
 	return true;
 }
 
-/* Parses what follows the keyword of a chunk iTXt: a byte that tells whether the text
+/* Parses the data of a chunk iTXt after its keyword: a byte that tells whether the text
  * is compressed, the method (a byte), the language with a \0, the translated keyword
  * with a \0, the text. */
 static bool read_international(const char *data, size_t size, struct text *ret)

@@ -28,8 +28,8 @@
 #define MOST_DEFLATED_BYTES ((uint64_t)256 << 20)
 
 struct jpeg_trap {
-	/* `manager` comes first, because jpeg_fail converts its address to that of the
-	 * jpeg_trap */
+	/* `manager` comes first, because jpeg_fail turns its address into the address of
+	 * the jpeg_trap */
 	struct jpeg_error_mgr manager;
 	jmp_buf jump;
 };

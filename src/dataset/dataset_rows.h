@@ -6,8 +6,9 @@
 #include "dataset/dataset_internal.h"
 
 /*
- * The rows of a catalogue in its SQLite file. Every ROWS_TOGETHER rows are a deflated
- * map (dataset_map.h): only scans read rows, and a scan needs all.
+ * The rows of a catalogue in its SQLite file. Every ROWS_TOGETHER rows are stored as one
+ * deflated map (dataset_map.h). No row is read alone: only scans read rows, and a scan
+ * reads all.
  *
  *   Threads: the caller's.   Errors: -EILSEQ: damaged. -EINTR: the scan was stopped.
  *         -errno.
@@ -15,7 +16,7 @@
 
 #define ROWS_TOGETHER 16384
 
-/* Writes all rows. Fault: dataset.write. */
+/* Writes all rows. Fault injection: dataset.write. */
 must_check int rows_write(
 	sqlite3 *db, const struct scan *scan, const struct catalogue *catalogue);
 /* Reads all rows. The catalogue must already have its classes and containers. */

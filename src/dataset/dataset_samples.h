@@ -6,8 +6,8 @@
 #include "dataset/dataset_internal.h"
 
 /*
- * The table `samples` of a connection: one row per sample, with the columns of the map,
- * and the columns of metadata from the SQLite file.
+ * The virtual table `samples` of an SQLite connection: one row per sample, with the
+ * columns of the map, and the columns of metadata from the SQLite file.
  *
  *   Flow: samples_attach before any statement, and before an authorizer is set.
  *   Threads: the connection's. One statement at a time reads columns of metadata.

@@ -81,7 +81,7 @@ struct examination {
 
 #define BATCH 32
 
-/* Sets the file's facts. Returns false if it is not a sample, no longer exists, or
+/* Sets the file's facts. Returns false if the file is not regular, no longer exists, or
  * can't be examined. */
 static bool examine_file(struct examination *examination, struct found *found,
 	const struct row *old, struct issues *issues)

@@ -27,8 +27,8 @@ struct facts {
 	int64_t mtime_ns;
 	struct tensor_shape image;
 	uint8_t orientation; /* EXIF orientation, 1 to 8 */
-	/* the header need not be read again; false: there was no permission, or an I/O
-	 * error */
+	/* false: the header could not be read (no permission, or an I/O error), so the
+	 * next scan tries again */
 	bool probed;
 };
 
@@ -54,8 +54,8 @@ struct beside {
 	struct source_part at; /* place in the container, if the sample is in one */
 };
 
-/* Inserts in the order of endings. Returns false if the list already has this ending;
- * it is then unchanged. */
+/* Inserts in the order of endings. If the list already has this ending, returns false
+ * and changes nothing. */
 bool beside_insert(const struct beside **list, struct beside *beside);
 /* Tells whether both lists have the same files: names, sizes, mtimes and places. */
 bool beside_equal(const struct beside *a, const struct beside *b);
@@ -129,7 +129,7 @@ enum label_kind {
 	LABEL_CLS,
 	LABEL_JSON,
 	LABEL_CSV,
-	LABEL_WITHOUT /* one class for all samples; paths do not begin with it */
+	LABEL_WITHOUT /* one class for all samples; paths do not begin with the class */
 };
 
 #define ONLY_CLASS "all" /* the class of LABEL_WITHOUT */
@@ -158,7 +158,8 @@ struct scan {
 	enum label_kind label;
 	/* name of the JSON field, or of the column of metadata, that has the label */
 	const char *label_field;
-	/* text of all settings that decide which samples a container has */
+	/* text of all settings that decide which samples a container has; for a
+	 * directory: "", or a hash of the shown files that are not samples */
 	char *settings;
 	bool sharded; /* the dataset may have several containers */
 	/* paths begin with a label, not with a directory; the listing decides this */
@@ -172,13 +173,13 @@ struct scan {
 	/* the catalogue is used without a scan, if the last scan had the same settings
 	 * (scan_rule) */
 	bool trusting;
-	struct own_mounts own_mounts; /* the scan does not enter these */
-	/* number of threads that scan; one thread always works in the same order */
+	struct own_mounts own_mounts; /* mounts of joaderfs, which a scan skips */
+	/* number of threads that scan; a single thread always works in the same order */
 	unsigned threads;
-	bool anew;	  /* the caller is dataset_scan_anew */
+	bool anew;	  /* the caller is dataset_scan_anew or dataset_scan_next */
 	bool next;	  /* the caller is dataset_scan_next */
 	const char *kept; /* catalogue that dataset_open_kept opens, or NULL */
-	/* NULL, or *stop becomes true when the scan must stop */
+	/* *stop becomes true when the scan must stop; may be NULL */
 	const atomic_bool *stop;
 	struct progress progress;
 };
@@ -192,8 +193,8 @@ must_check int scan_beside(const char *beside, const char *name, char *ret, size
 must_check int scan_path(
 	const struct scan *scan, const char *relative, char *ret, size_t size);
 bool scan_stopped(const struct scan *scan);
-/* Returns false if links must not leave the tree, and the file's real path is outside
- * the tree. */
+/* Tells whether the real path is in the tree. True for all files if links may leave
+ * it. */
 bool scan_inside(const struct scan *scan, const char *relative);
 
 /* Compares paths in the order of ImageFolder: class, directory, file name, each by
@@ -208,7 +209,8 @@ bool hidden_name(const char *name, size_t n);
 
 bool metadata_name(const char *name);
 
-/* Tells whether the name's ending, after the last dot, is one of `extensions`. */
+/* Tells whether the name's ending, after the last dot, is one of `extensions`. "*"
+ * allows all names. */
 bool wanted_name(const char *extensions, const char *name);
 bool wanted_ending(const char *extensions, const char *ending);
 
@@ -221,8 +223,8 @@ void tree_warn(const struct scan *scan, const struct tree *tree);
 
 struct catalogue;
 
-/* Finds a path that the scan could not see, and at or below which the catalogue has a
- * sample, *ret_sample. NULL: there is no such path. Sorts tree->unseen. */
+/* Finds a path that the scan could not see. The catalogue has a sample at this path or
+ * below it: *ret_sample. NULL: there is no such path. Sorts tree->unseen. */
 const char *scan_unseen(
 	struct tree *tree, const struct catalogue *catalogue, const char **ret_sample);
 

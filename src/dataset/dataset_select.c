@@ -200,8 +200,8 @@ static int bad_predicate(
 	return -ENOMEM;
 }
 
-/* Makes the message for a failed statement. If the guard refused something, its reason
- * is told, and not SQLite's. */
+/* Makes the message for a failed statement: the reason of the guard if the guard refused
+ * something, and otherwise SQLite's. */
 static int statement_error(sqlite3 *db, const struct dataset *dataset,
 	const struct guard *guard, const char *where, char **ret_message)
 {

@@ -29,8 +29,9 @@ char *arena_text(struct arena *arena, const char *text);
 void arena_join(struct arena *into, struct arena *from);
 void arena_free(struct arena *arena);
 
-/* Frees the memory behind n elements, if n is a multiple of SHRINK_AT. The caller has
- * just removed an element. Returns the array, which may have moved. */
+/* Frees the memory behind n elements. Does so only if n is a multiple of SHRINK_AT, so
+ * that a call after each removed element takes little time. Returns the array, which may
+ * have moved. */
 void *array_shrink(void *items, size_t n, size_t item_bytes);
 
 /* A file name for messages: control characters are escaped, and long names are cut. */
@@ -41,10 +42,10 @@ const char *quote_name(struct quoted *quoted, const char *name);
 
 /* Removes slashes at the end. The caller frees the result; NULL: no memory. */
 char *root_of_path(const char *path);
-const char *base_name(const char *path); /* what follows the last slash */
+const char *base_name(const char *path); /* the part after the last slash */
 /* Returns the number of bytes before the last slash; 0: there is none. */
 size_t directory_bytes(const char *path);
-/* Compares texts of these lengths. The result is like that of strcmp. */
+/* Compares texts of these lengths. Returns a number like strcmp. */
 int compare_spans(const char *a, size_t a_length, const char *b, size_t b_length);
 
 /* A number as text with commas, such as "1,234,567". */
@@ -94,7 +95,7 @@ enum issue_kind {
 struct issue {
 	uint64_t count;
 	int error;
-	/* the first affected name in byte order, so that messages stay the same */
+	/* the first affected name in byte order, since the order of finding varies */
 	struct quoted example;
 };
 

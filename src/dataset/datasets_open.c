@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* A dataset that joaderctl has added is ignored if the configuration has its name. */
+/* An added dataset is ignored if the configuration has a dataset of the same name. */
 static bool is_new(const struct daemon_config *config, const char *name)
 {
 	for (size_t i = 0; i < config->n_datasets; i++)
@@ -29,8 +29,8 @@ struct opening {
 	struct dataset ***datasets;
 };
 
-/* Opens the datasets of `file`, which joaderctl has added. A dataset that can't be
- * opened is logged and left out. Returns 0 or -ENOMEM. */
+/* Opens the datasets in `file`: an ini that was saved when joaderctl added them. A
+ * dataset that can't be opened is logged and left out. Returns 0 or -ENOMEM. */
 static int open_added(void *context, const char *file)
 {
 	struct opening *opening = context;

@@ -13,8 +13,8 @@
  * server is asked for twice as many bytes as the last time, up to 1 MiB; otherwise for
  * 16 KiB.
  *
- *   Flow: all fields except the object are 0 at first; far_window_read;
- *         far_window_free.
+ *   Flow: the caller sets `object` and `denied`, and the other fields to 0 ->
+ *         far_window_read -> far_window_free.
  *   Threads: one at a time.
  */
 struct far_window {

@@ -39,7 +39,7 @@ static int refuse(const struct reading *reading, const char *text)
 	return -EINVAL;
 }
 
-/* `text` is what follows the last blank of a line. */
+/* `text` is the part of a line after the last blank. */
 static bool parse_label(const char *text, uint32_t *ret)
 {
 	size_t n = strspn(text, "0123456789");
@@ -119,8 +119,8 @@ static int read_lines(struct reading *reading, FILE *in)
 	return err ? err : sort(reading);
 }
 
-/* Opens a regular file. -EINVAL: it is a FIFO or a device, from which a read could
- * block. */
+/* Opens a regular file. -EINVAL: the file is a directory, or a FIFO or device, from
+ * which a read could block. */
 static int open_file(const char *path, FILE **ret)
 {
 	struct stat status;

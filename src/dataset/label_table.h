@@ -32,8 +32,8 @@ void label_table_free(struct label_table **table); /* *table may be NULL */
 uint32_t label_table_find(
 	const struct label_table *table, const char *dataset, const char *class);
 
-/* Makes a name for each label from 0 to the largest: the first class in the file that
- * has the label. The name of a label without a class is its number. The caller frees
- * the array and the names, also after a failure. */
+/* Names each label from 0 to the largest after the first class in the file with this
+ * label. A label without a class is named by its number. The caller frees the array and
+ * the names, also after a failure. */
 must_check int label_table_classes(
 	const struct label_table *table, char ***ret, uint32_t *ret_n);

@@ -230,8 +230,8 @@ static void warn_of_columns(const struct metadata_file *file)
 			file->bad_columns, MAX_WARNINGS);
 }
 
-/* A column of numbers stays one only if each value, parsed and printed, gives the same
- * text. */
+/* Updates the type of the column. A column has numbers only if each value, parsed and
+ * printed again, gives the same text. */
 static void note_value(
 	struct pass *pass, struct column *column, const char *value, bool is_text)
 {

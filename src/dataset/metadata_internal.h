@@ -26,7 +26,7 @@ struct metadata_file {
 	const struct scan *scan;
 	char *path;	  /* relative to the dataset's directory */
 	size_t directory; /* length of the directory in `path`, including its slash */
-	const char *label_column; /* NULL: no label is needed */
+	const char *label_column; /* the column with labels; NULL: none is needed */
 	size_t label;		  /* index of the label's field; SIZE_MAX: none */
 	bool jsonl;
 	off_t bytes;		/* size when the file was found */
@@ -38,7 +38,7 @@ struct metadata_file {
 	/* CSV: number of fields in the first line; each valid line has as many */
 	size_t n_fields;
 	size_t file_name; /* index of the field file_name; SIZE_MAX: none */
-	/* numbers of columns that are left out: bad_columns because of their names,
+	/* counts of columns that are left out: bad_columns because of their names,
 	 * left_columns because there are more than MAX_COLUMNS */
 	size_t bad_columns, left_columns;
 	bool usable;
@@ -77,25 +77,25 @@ must_check int pass_keep(
 	struct pass *pass, size_t i, const char *text, size_t n, bool is_text);
 /* Ends the current record: calls pass->record, and begins the next one. */
 must_check int pass_end_record(struct pass *pass);
-/* Adds the column of field i. If its name can't be used, warns and leaves it out. */
+/* Adds the column of field i. If `name` can't be used, only warns. */
 must_check int pass_add_column(struct pass *pass, size_t i, const char *name);
 
-/* pass_refuse and pass_too_much log that the file's columns are left out, and return
- * -EINVAL. */
+/* Logs why the file's columns are left out. Returns -EINVAL. */
 int pass_refuse(const struct pass *pass, uint64_t line, const char *format, ...)
 	printf_like(3, 4);
+/* Works like pass_refuse, for a line, field or the like that is larger than allowed. */
 int pass_too_much(
 	const struct pass *pass, const char *what, const char *unit, size_t allowed);
 
-/* metadata_csv_pass and metadata_jsonl_pass call pass->record for each record. first:
- * the pass that only finds the columns. */
+/* Reads the file, and calls pass->record for each record. first: this pass only finds
+ * the columns. */
 must_check int metadata_csv_pass(struct pass *pass, bool first);
 must_check int metadata_jsonl_pass(struct pass *pass, bool first);
 
-/* metadata_file_columns must be called first. Mistakes in the file are only logged.
- * Errors: -ENOMEM and errors of callbacks; metadata_file_rows returns -EINVAL if the
- * file can't be read again. */
+/* Finds the columns and their types. Mistakes in the file are only logged. -ENOMEM */
 must_check int metadata_file_columns(struct metadata_file *file);
+/* Calls `tell` for each record. metadata_file_columns must be called first. -EINVAL,
+ * logged: the file can't be read again. -ENOMEM, or the error of a call. */
 must_check int metadata_file_rows(struct metadata_file *file, size_t n_columns,
 	struct metadata_line *row, metadata_row *tell, void *context);
 void metadata_file_free(struct metadata_file *file);

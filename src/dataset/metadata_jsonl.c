@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads an object per line, which SQLite parses. A number keeps its text from the file;
- * true, false and nested values become their JSON texts. */
+/* Each line is a JSON object, which SQLite parses. A number keeps its text from the
+ * file; true, false and nested values become their JSON texts. */
 
 #define READ                                                                             \
 	"SELECT key, CASE WHEN type IN ('integer', 'real') AND key GLOB '[A-Za-z_]*'"    \
@@ -35,8 +35,8 @@ static int find_key(struct jsonl *jsonl, const char *key, size_t *ret)
 	struct pass *pass = jsonl->pass;
 	struct metadata_file *file = pass->file;
 	for (size_t i = 0; i < file->n_keys; i++) {
-		/* Lines usually have the same keys in the same order, so the key that
-		 * has followed the previous one before comes first. */
+		/* Lines usually have the same keys in the same order, so the search
+		 * begins with the key after the previous one. */
 		*ret = (pass->n_fields + i) % file->n_keys;
 		if (strcmp(file->keys[*ret], key) == 0)
 			return 0;

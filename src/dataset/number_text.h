@@ -16,8 +16,8 @@ bool number_is_integer(const char *text);
 /* Tells whether the text is a finite number. */
 bool number_is(const char *text);
 
-/* Ways of writing floating point numbers. A column of numbers needs one for all
- * texts. */
+/* Ways of writing floating point numbers. A column of numbers needs one way that fits
+ * all its texts. */
 enum {
 	NUMBER_PYTHON = 1,   /* for example 1.0 0.25 1e-05 */
 	NUMBER_SHORT = 2,    /* for example 1 0.25 1e-05 */

@@ -34,8 +34,8 @@ static bool is_directory(DIR *stream, const struct dirent *dirent)
 	return fstatat(dirfd(stream), dirent->d_name, &st, 0) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Tells whether the directory has tars, and no directories. (With directories, these
- * could be the unpacked tars, and are the dataset.) */
+/* Tells whether the directory has tars, and no directories. Directories could be the
+ * unpacked tars, and would then be the dataset. */
 static bool is_of_tars(const char *directory)
 {
 	DIR *stream = opendir(directory);

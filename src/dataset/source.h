@@ -93,7 +93,7 @@ struct container_scan {
 };
 
 int containers_find_file(struct scan *scan);
-void containers_sort(struct scan *scan); /* sorts scan->containers by their names */
+void containers_sort(struct scan *scan);
 int containers_find_beside(struct scan *scan, const char *name);
 int containers_find_directory(struct scan *scan, bool (*wanted)(const char *name));
 int containers_find_pattern(struct scan *scan);
@@ -121,7 +121,7 @@ must_check int container_clean_name(struct container_scan *container, uint64_t o
  * them. path: from container_clean_name. bytes: the member's size before compression. */
 must_check int container_member(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes);
-/* Adds a directory. If directories are classes, its first component is a class. */
+/* Adds a directory. If directories are classes, `path` begins with a class. */
 must_check int container_directory(struct container_scan *container, const char *path);
 /* Ends the listing of the container. Must be called after the last member. */
 must_check int container_end(struct container_scan *container);
@@ -189,15 +189,15 @@ struct group_label {
 };
 
 /* A group: consecutive members of a container, such as an image and its label. Their
- * paths are equal up to the first dot of the file name: this is the group's key. */
+ * paths are equal up to the first dot of the file name. This part is the group's key. */
 struct label_group {
 	char key[PATH_MAX];
 	const char *member; /* path of the member with the label; NULL: none yet */
 	size_t first;	    /* index of the group's first sample in the listing */
 	const char *label;  /* label of the group; NULL: none yet */
 };
-/* Adds a member. If its key is not that of the current group, ends this group first.
- * *ret_sample: whether the member is a sample. */
+/* Adds a member. If its key differs from the key of the current group, ends this group
+ * first. *ret_sample: whether the member is a sample. */
 must_check int group_add(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes, bool *ret_sample);
 /* Ends the current group: gives its samples their label. */

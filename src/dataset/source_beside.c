@@ -10,8 +10,8 @@
 #include <strings.h>
 
 /* Finds the files beside samples. The stem of a path is the path without its last
- * ending. A file lies beside a sample if both have the same stem, as 7.txt and 7.jpg,
- * or if its stem is the sample's path up to the first dot of the name, as 7.txt and
+ * ending. A file lies beside a sample if both have the same stem, as 7.txt and 7.jpg, or
+ * if the file's stem is the sample's path up to the first dot of the name, as 7.txt and
  * 7.seg.jpg: WebDataset's rule. */
 
 /* A sample has at most so many files of one stem beside it. */
@@ -70,8 +70,8 @@ int beside_add(struct beside_files *files, struct arena *arena, const char *path
 }
 
 /* Compares by stem, then by ending in lower case. If these are equal, the file whose
- * ending is written in lower case comes last; of several such files, the one that was
- * found last. */
+ * ending is written in lower case comes last. Of equal paths the last found comes
+ * last. */
 static int compare_files(const void *a, const void *b)
 {
 	const struct beside_file *x = a, *y = b;

@@ -8,7 +8,8 @@
 #include <string.h>
 
 /* Lists objects below s3://BUCKET/PREFIX or the like. If all are tars, they are
- * containers; otherwise they are like the files of a directory. */
+ * containers. Otherwise tars are ignored, and the rest is like the files of a
+ * directory. */
 
 struct bucket {
 	struct scan *scan;

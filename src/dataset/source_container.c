@@ -349,9 +349,9 @@ static int reuse(struct containers *all, struct container_scan *container)
 	return err;
 }
 
-/* Sets ret_new[i] to the index in scan->containers that the catalogue's container i
- * has. Returns false if a container or the settings have changed, or the catalogue has
- * no containers. */
+/* Sets ret_new[i] to the new index, in scan->containers, of the catalogue's container i.
+ * Returns false if a container or the settings have changed, or the catalogue has no
+ * containers. */
 static bool match_containers(
 	const struct scan *scan, const struct catalogue *catalogue, uint32_t *ret_new)
 {
@@ -372,8 +372,8 @@ static bool match_containers(
 	       strcmp(catalogue->settings, scan->settings) == 0;
 }
 
-/* Sorts the catalogue's rows by container (a counting sort). new[i]: the index in
- * scan->containers that the catalogue's container i has. */
+/* Sorts the catalogue's rows by container (a counting sort). new[i]: the new index, in
+ * scan->containers, of the catalogue's container i. */
 static int sort_rows(struct containers *all, const uint32_t *new)
 {
 	const struct catalogue *catalogue = all->catalogue;

@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 
 /* Lists the tree with several threads, which take directories from a common stack and
- * push subdirectories. They only collect names; these are sorted at the end, so the
- * result does not depend on the threads. */
+ * push subdirectories. The threads only collect names, which are sorted at the end, so
+ * the result does not depend on the threads. */
 
 /* A path has at most so many links to directories. Without this limit, a few links to
  * each other's directories could lead to the same files over millions of paths. */
@@ -237,8 +237,8 @@ static int visit_file(struct walk *walk, struct tree *part, const struct dir *di
 	return add_file(walk, part, entry);
 }
 
-/* Finds out what an entry is; of a link, what its target is. d_type already tells this
- * for a regular file, without a system call. */
+/* Examines an entry, or the target of a link. d_type already tells that an entry is a
+ * regular file, without a system call. */
 static int look_at_entry(int fd, const struct dirent *dirent, struct entry *entry)
 {
 	const char *name = dirent->d_name;
@@ -324,7 +324,7 @@ static int visit_all(
 	return !err && n == 0 ? add_unseen(part, dir->path) : err;
 }
 
-/* An unreadable directory is an issue, and the walk goes on. */
+/* An unreadable directory becomes an issue, and the walk goes on. */
 static int list_dir(struct walk *walk, struct tree *part, struct dir *dir)
 {
 	DIR *stream = NULL;
@@ -463,8 +463,8 @@ static int walk_tree(struct scan *scan, struct tree *ret)
 	return err;
 }
 
-/* Adds a hash of the files that are not samples to scan->settings. If one changes, the
- * settings differ from the catalogue's, which is then written again. */
+/* Sets scan->settings to a hash of the files that are not samples. If such a file has
+ * changed, the settings differ from the catalogue's, which is then written again. */
 static int note_others(struct scan *scan, const struct tree *tree)
 {
 	auto_free char *text = NULL;

@@ -27,18 +27,18 @@ enum far_name { NAME_GOOD, NAME_ODD, NAME_LEADS_OUT };
  * out of the dataset. */
 enum far_name far_name_of(const char *path);
 
-/* The functions `list` and `examine` of the sources of remote files. The function
- * `find` has put the files into scan->listed. */
+/* Lists the remote files in scan->listed, which the source's `find` has filled. */
 must_check int far_files_list(
 	struct scan *scan, const struct catalogue *catalogue, struct tree *ret);
 must_check int far_files_examine(
 	struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
 
-/* Prints a file's URL. Characters from *ret_plain on are not %-escaped yet. */
+/* Prints a file's URL. labelled: `relative` begins with a label, which the URL lacks.
+ * Characters from *ret_plain on are not %-escaped yet. */
 must_check int far_file_url(const char *beside, bool labelled, const char *relative,
 	char *ret, size_t size, size_t *ret_plain);
 
-/* shard_list_read adds the shards of a list, and changes `text`. manifest_read lists
- * the files of a manifest. -EINVAL: a mistake, logged. */
+/* Adds the shards of a list as containers. Changes `text`. -EINVAL: a logged mistake. */
 must_check int shard_list_read(struct scan *scan, char *text);
+/* Lists the files of a manifest in scan->listed. -EINVAL: a logged mistake. */
 must_check int manifest_read(struct scan *scan, const char *text, size_t bytes);

@@ -126,7 +126,7 @@ static int read_label(struct container_scan *container, const char *path,
 
 /* --- members that belong together -------------------------------------------------------- */
 
-/* Returns what follows the first dot of the name, such as seg.jpg for 7.seg.jpg. */
+/* Returns the part after the first dot of the name, such as seg.jpg for 7.seg.jpg. */
 static const char *whole_ending(const char *path)
 {
 	const char *dot = strchr(base_name(path), '.');
@@ -449,9 +449,9 @@ static struct listing *last_listing(struct listing *listings, size_t n)
 	return found;
 }
 
-/* Moves the samples of the listing's last container to tree->files, the last sample
- * first. Each one goes to --*at, the element before the previous one. Frees their
- * memory in the listing. */
+/* Moves the samples of the listing's last container to tree->files, from the last sample
+ * to the first. Each sample goes before the previous one, to --*at. Frees the memory of
+ * the samples in the listing. */
 static int take_container(struct scan *scan, const struct numbers *numbers,
 	struct listing *listing, struct tree *tree, size_t *at)
 {
@@ -496,7 +496,8 @@ static int add_found(struct scan *scan, const struct numbers *numbers,
 	return err;
 }
 
-/* If the members' paths are the samples' paths, the tree gets their memory. */
+/* Gives the members' paths to the tree if samples have these paths, or else frees
+ * them. */
 static void end_members(
 	const struct scan *scan, struct listing *listing, struct tree *tree)
 {

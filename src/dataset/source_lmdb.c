@@ -16,8 +16,8 @@
  * value is contiguous in the file, so it is read like a member of a tar.
  *
  * liblmdb is not used: a wrong page number, or a file that becomes shorter, would kill
- * the process, and it writes a lock file. A reader needs only these parts of the format
- * (version 1, of LMDB 0.9, in this machine's byte order and word size):
+ * the process; and liblmdb writes a lock file. A reader needs only these parts of the
+ * format (version 1, of LMDB 0.9, in this machine's byte order and word size):
  *
  *   pages 0 and 1: meta pages; the newer one gives page size and root of the database
  *   branch: offsets of nodes; a node is a key and the number of a page
@@ -223,7 +223,7 @@ static int take_leaf(struct lmdb *lmdb, uint64_t number, unsigned level, unsigne
 
 struct place {
 	uint64_t page;
-	/* next node to visit, and number of nodes */
+	/* next: index of the next node to visit; n: number of nodes */
 	unsigned next, n;
 };
 

@@ -29,7 +29,7 @@ struct manifest {
 	size_t at;		 /* column of the next field */
 	struct csv_reader csv;
 	bool in_header;
-	/* a label differs from the first directory of its path */
+	/* a label differs from the first directory of its sample's path */
 	bool differ;
 	int err;
 };

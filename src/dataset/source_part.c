@@ -16,8 +16,8 @@ static uInt some(uint64_t bytes)
 	return (uInt)(bytes < AT_ONCE ? bytes : AT_ONCE);
 }
 
-/* Returns Z_STREAM_END if the `stored` bytes are one complete stream of exactly `bytes`
- * bytes. */
+/* Returns Z_STREAM_END if the `stored` bytes are one complete stream that inflates to
+ * exactly `bytes` bytes. */
 static int inflate_all(z_stream *stream, uint64_t stored, uint64_t bytes)
 {
 	int code = Z_OK;

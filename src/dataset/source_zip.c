@@ -115,7 +115,7 @@ static int take_end(struct zip *zip, const uint8_t *end, uint64_t at)
 	return err ? err : check_directory(zip, after);
 }
 
-/* The end record is the last one whose comment reaches exactly to the file's end. */
+/* Finds the end record: the last one whose comment reaches exactly to the file's end. */
 static int find_end(struct zip *zip)
 {
 	uint64_t all = zip->container->file->bytes;
@@ -139,7 +139,7 @@ static int find_end(struct zip *zip)
 /* --- members ------------------------------------------------------------------------------- */
 
 /* If a size or offset does not fit into 32 bits, its field is UINT32_MAX. The extra
- * field of zip64 has only these values, in the order of `values`. */
+ * field of zip64 has the values of these fields only, in the order of `values`. */
 static bool read_large(struct entry *entry, const uint8_t *extra, size_t size)
 {
 	uint64_t *const values[] = {&entry->bytes, &entry->stored_bytes, &entry->local};
