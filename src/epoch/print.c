@@ -30,22 +30,22 @@ static void print_script(const struct script *script, FILE *out)
 	fprintf(out,
 		"script %" PRIu64 " %" PRIu64 " %" PRIu64 " at %" PRIu32 " %" PRIu32
 		" begun %" PRIu32 " %" PRIu32 " %" PRIu32 " run %" PRIu32
-		" opened %" PRIu32 " whole %" PRIu32 " %" PRIu32
-		" streak %" PRIu32 " %" PRIu32 " parts %" PRIu32 " %" PRIu32
-		" %d %d beyond %" PRIu32 " steps %" PRIu32 " %" PRIu32 " of %" PRIu32
-		" %" PRIu32 " odd %" PRIu32 " %" PRIu32 " labels %" PRIu32 " %" PRIu32
+		" opened %" PRIu32 " whole %" PRIu32 " %" PRIu32 " streak %" PRIu32
+		" %" PRIu32 " parts %" PRIu32 " %" PRIu32 " %d %d beyond %" PRIu32
+		" steps %" PRIu32 " %" PRIu32 " of %" PRIu32 " %" PRIu32 " odd %" PRIu32
+		" %" PRIu32 " labels %" PRIu32 " %" PRIu32
 		" %d %d behind %d batch %" PRIu32 " doubted %" PRIu32 " habit %" PRIu32
 		" %" PRIu32 " %d\n",
 		script->id, script->since, script->used, script->epoch, script->turns,
 		script->begun, script->begun_before, script->turned, script->run,
-		script->opened, script->first, script->whole, script->streak, script->streak_begun,
-		script->parted[PADS], script->parted[DROPS], script->refuted[PADS],
-		script->refuted[DROPS], script->n_beyond, script->up, script->down,
-		script->step, script->last_step, script->odd, script->odds,
-		script->labels, script->labels_before, script->labels_of_images,
-		script->labels_first, script->behind, script->batch, script->doubted,
-		script->habit[FILE_IMAGE], script->habit[FILE_LABEL],
-		script->labels_after);
+		script->opened, script->first, script->whole, script->streak,
+		script->streak_begun, script->parted[PADS], script->parted[DROPS],
+		script->refuted[PADS], script->refuted[DROPS], script->n_beyond,
+		script->up, script->down, script->step, script->last_step, script->odd,
+		script->odds, script->labels, script->labels_before,
+		script->labels_of_images, script->labels_first, script->behind,
+		script->batch, script->doubted, script->habit[FILE_IMAGE],
+		script->habit[FILE_LABEL], script->labels_after);
 	for (uint32_t i = 0; i < script->files; i++)
 		fprintf(out, " %" PRIx32, script->marks[i]);
 	fputc('\n', out);

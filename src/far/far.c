@@ -261,7 +261,7 @@ static int take_look(const struct transfer *transfer, struct far_object *object,
 {
 	const struct answer *answer = &transfer->answer;
 	object->mtime_ns = answer_version(answer->etag, answer->modified);
-	/* For the range of an empty object servers answer 416, or 200 without a body. */
+	/* Servers answer the range of an empty object by 416, or by 200 without a body. */
 	if ((answer->status == 416 && answer->total == 0) ||
 		(answer->status == 200 && transfer->got == 0 && !transfer->wrong)) {
 		object->bytes = 0;

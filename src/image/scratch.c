@@ -53,7 +53,7 @@ void scratch_reset(struct scratch *scratch, size_t keep)
 	size_t bytes = scratch->bytes;
 	if (scratch->block && (scratch->block->older || bytes > keep)) {
 		scratch_free(scratch);
-		/* After a failure the next image tries again, and reports the error. */
+		/* If this fails, the next image tries again, and reports the error. */
 		if (bytes <= keep)
 			(void)add_block(scratch, bytes);
 	}
