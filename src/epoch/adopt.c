@@ -101,9 +101,10 @@ static void adopt_position(const struct epoch *from, struct epoch *to, uint32_t 
 	effect_record_consumed(effects, to->number, position);
 }
 
-/* Records the opens that ranks have made after all files of their parts: these belong to the pass
- * over the new epoch. The records allow a replay of the new epoch without the previous one. Returns
- * false if `effects` is full before all are recorded. */
+/* Records the opens that ranks have made after all files of their parts, because these
+ * opens belong to the pass over the new epoch. The records allow a replay of the new
+ * epoch without the previous one. Returns false if `effects` is full before all are
+ * recorded. */
 static bool record_beyond(struct epochs *epochs, struct effects *effects)
 {
 	struct adopting *adopting = &epochs->adopting;

@@ -30,8 +30,8 @@
  *     just before the pass, such as a sanity check of the validation set. The rest of
  *     the pass then opens files of the run's first half once more. So a file of the
  *     first half makes no turn: it holds its sample once more, and is kept. (The first
- *     half is 9/16 of the files here, because the files that the next paragraph keeps
- *     may come before it.) A file that the last turn has kept makes no turn either. A
+ *     half is 9/16 of the files here, because the run may begin with the files that the
+ *     next paragraph keeps.) A file that the last turn has kept makes no turn either. A
  *     shuffled pass opens another file after two or three opens, so this hardly costs
  *     freshness.
  *     The run may also have all files because the previous pass left J files out, and
@@ -46,7 +46,7 @@
  *     go on in steps from batch to batch, and belongs to one pass. Rows that begin after
  *     the end of other rows may belong to the next pass, and their files are kept. Files
  *     opened after the last file that was new to the epoch are kept, too: workers of a
- *     Pool begin a pass anywhere.
+ *     multiprocessing.Pool begin a pass anywhere.
  *     If the file begins no row, or if a worker has made a step of another length since
  *     the file was opened last, files may be shuffled, and the files of the run are kept.
  *     Workers that go on with their rows are late: they are given the previous epoch. If
@@ -62,10 +62,11 @@
  * as its previous file, the open may be the first one of a pass. So the file counts as opened just
  * now, and the next turn keeps it.
  *
- * A process that has workers may look at files between and during passes. It may also read itself,
- * such as the validation set, while workers read the training set. Its opens count as a pass if a
- * pass may begin, or if they go on with a row, or if it opens two files that the script has not
- * opened since it turned. All its other opens are looks, which begin and end no row.
+ * A process that has workers may look at files between and during passes. It may also
+ * read files itself, such as the validation set, while workers read the training set.
+ * Its opens count as a pass in three cases: a pass may begin; or the opens go on with a
+ * row; or the process opens two files that the script has not opened since the script
+ * turned. All its other opens are looks, which begin and end no row.
  *
  * A new script begins with the running epoch if less than half of it was bound, else
  * with the next epoch. A program that only looks at files is such a new script, too, and
@@ -74,7 +75,7 @@
 
 /* --- which epochs there are ---------------------------------------------------------- */
 
-/* Tells whether the file has a sample in the epoch, or will get one. */
+/* Tells whether the file has a sample in the epoch, or can get one. */
 static bool can_give(
 	const struct epochs *epochs, uint32_t number, const struct open_request *request)
 {
@@ -159,16 +160,16 @@ struct opener {
 	uint32_t file;
 };
 
-/* Tells whether the script has opened at least half of the epoch's files. Files that keep their
- * samples of the previous epoch are not counted. */
+/* Tells whether the script has opened at least half of the epoch's files. Files whose
+ * samples were kept from the previous epoch are left out of this comparison. */
 static bool had_half(const struct script *script)
 {
 	return script->opened - script->adopted >= script->files - script->opened;
 }
 
-/* Tells whether the next epoch can keep samples of the script's epoch. For this the script's epoch
- * must be the running one, and the next epoch must have the same set of samples and no saved
- * order. */
+/* Tells whether the next epoch can keep samples of the script's epoch. The script's
+ * epoch must be the running one, and the next epoch must have the same set of samples
+ * and no saved order. Epochs of fed jobs keep no samples. */
 static bool can_keep(const struct opener *opener)
 {
 	const struct epochs *epochs = opener->epochs;
@@ -181,11 +182,11 @@ static bool can_keep(const struct opener *opener)
 }
 
 /* Tells whether an open of the file ends a run that has all files. The run began after
- * script->first opens, and had all files after script->whole opens. An open of a file of
- * the run's first half (and a bit more, see the head of this file), or of a file that the
- * last turn has kept, does not end the run. If there are few files, if the next epoch can't
- * keep samples, or if another script may begin it first, this holds only for the run's
- * first J files (n_hedged). */
+ * script->first opens, and had all files after script->whole opens. Usually two kinds of
+ * files do not end the run: those of its first half (here 9/16 of the files, see the
+ * head of current.c), and those that the last turn has kept. But if there are few files,
+ * if the next epoch can't keep samples, or if another script may begin the next epoch
+ * first, only the run's first J files (n_hedged) do not end the run. */
 static bool ends_whole(const struct opener *opener)
 {
 	const struct script *script = opener->script;
@@ -274,7 +275,7 @@ static bool may_turn(const struct opener *opener)
 	       (is_in_order(script) && had_half(script));
 }
 
-/* --- what an open is ----------------------------------------------------------------- */
+/* --- what an open means -------------------------------------------------------------- */
 
 static struct choice choice_of(uint32_t epoch, enum opened_how how)
 {
@@ -293,8 +294,8 @@ static bool opens_again(const struct opener *opener)
 	if (!worker || worker->file != opener->file)
 		return false;
 	/* If the epoch's order is saved and each file has one position, the file's
-	 * earlier open has bound this position. If the reader of the earlier open gave
-	 * up before, request->lost is set. */
+	 * earlier open has bound this position. request->lost is set if it was not
+	 * bound, because the reader gave up. */
 	bool saved = opener->epochs->config.file == 1 && !opener->request->lost &&
 		     epochs_state(opener->epochs, worker->epoch) == EPOCH_SAVED;
 	if (!saved && !can_give(opener->epochs, worker->epoch, opener->request))
@@ -337,10 +338,9 @@ static struct choice catch_up(const struct opener *opener)
 	return noticed(epoch, OPENED_BEHIND, is_told ? NOTICE_SCRIPTS : NOTICES);
 }
 
-/* Tells whether the script's pass goes on in the next epoch, although this epoch has not
- * kept the files that the pass has opened, because another script began the epoch. If
- * several ranks read, and nobody knows where their pass ends, the pass counts as going
- * on. */
+/* Called if others have begun the next epoch, so that it has not kept the files of this
+ * script's pass. Tells whether the pass goes on in that epoch. If several ranks read,
+ * and nobody knows where their pass ends, the pass counts as going on. */
 static bool loses_files(const struct opener *opener)
 {
 	const struct current *current = &opener->epochs->current;
@@ -446,10 +446,10 @@ static struct choice choose_label(const struct opener *opener)
 	return noticed(epoch, OPENED_GIVEN, NOTICE_SCRIPTS);
 }
 
-/* Tells whether the process that opens this file only looks at it, while its workers
- * read files. It does not only look at the file if a pass may begin, if no worker has
- * opened a file since the process did, or if the process has looked at another file
- * before, and no worker has opened either file. */
+/* Tells whether a process only looks at this file, while its workers read files. The
+ * process reads the file itself in three cases: a pass may begin; or no worker has
+ * opened a file since the process did; or the process has looked at another file before,
+ * and no worker has opened either file since the script turned. */
 static bool is_look(const struct opener *opener)
 {
 	const struct script *script = opener->script;
@@ -517,8 +517,9 @@ uint32_t epochs_choice(const struct epochs *epochs, const struct open_request *r
 		       : current_choose(epochs, request).epoch;
 }
 
-/* A thread waits for one open at a time. So if the last recorded open of the thread is one of the
- * same file, this is the resent request, and its epoch was chosen before. */
+/* A thread waits for one open at a time. So if the thread's last recorded open is one of
+ * the same file, it was made by the resent request, and its epoch was chosen before the
+ * restart. */
 bool current_was_chosen(
 	const struct epochs *epochs, const struct open_request *request, uint32_t *ret)
 {

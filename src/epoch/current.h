@@ -19,9 +19,11 @@ enum file_kind { FILE_IMAGE, FILE_LABEL, FILE_KINDS };
 
 /* A script that has opened nothing for this time counts as one that reads no more. */
 #define PAUSE_NS UINT64_C(60000000000)
-/* largest number of a thread's opens of one file in a row that are recorded */
+/* If a thread opens one file more often than this in a row, further opens are not
+ * recorded (repeats.c). */
 #define ROW_MOST 64
-/* number of further opens of the job after which a thread's last open is not recent */
+/* other_half ignores a thread whose last open is more than this many opens of the job
+ * ago */
 #define RECENT_OPENS 256
 /* epochs with fewer files than this are too small for the rules of current.c that need
  * many files */
@@ -43,12 +45,15 @@ struct beyond {
 	uint32_t mark;
 };
 
-/* A script that reads current/, and what its opens have shown.
+/*
+ * A script that reads current/, and facts that the engine has found in its opens.
  *
- * Counted opens: all opens by the script's threads, except those of the file that the
- * same thread opened last, those of a worker that still reads the previous epoch (a late
- * worker), and those of a label by a thread that opens only labels. Many fields below
- * are a number of counted opens: the value that `opens` had at a certain time. */
+ * Counted opens: opens of files by the script's threads. Not counted are: an open of the
+ * file that the same thread opened last; an open by a late worker, which still reads the
+ * previous epoch; an open of a label by a thread that opens only labels; a look at a
+ * file (OPENED_LOOKED). Many fields below are a number of counted opens: the value that
+ * `opens` had at a certain time.
+ */
 struct script {
 	uint64_t id;
 	/* since: value of current.opened at the script's first open. used: its value at
@@ -137,7 +142,8 @@ struct script {
 	 * number of the counted open that made the last odd step. odds: number of odd steps in the
 	 * epoch. */
 	uint32_t odd, odds;
-	/* threads opened the files of the previous epoch in the order of their names */
+	/* the script opened the files of the previous epoch in the order of their
+	 * names */
 	bool was_in_order;
 	/* Numbers of labels that were opened by threads which open only labels. labels: in this
 	 * epoch. labels_before: in the previous epoch. */
@@ -149,7 +155,8 @@ struct script {
 	bool labels_after;
 	/* a thread opens both images and their labels */
 	bool labels_of_images;
-	/* a thread has opened a label before another thread opened the image */
+	/* a thread has opened the label of an image before another thread opened this
+	 * image */
 	bool labels_first;
 	/* The script's epoch was over before the script's first turn, so the script
 	 * joined the running epoch (OPENED_BEHIND). The next turn clears this. */
@@ -187,8 +194,7 @@ struct worker {
 	 * there is none, the worker's first file */
 	uint32_t start;
 	/* number of files in the worker's present batch: the last files that the worker
-	 * has opened, each of them the one after the previous one in the order of
-	 * names */
+	 * has opened, each of which follows the file before it in the order of names */
 	uint32_t batch;
 	/* for images and for labels, how often the worker has opened `file` in this pass */
 	uint32_t row[FILE_KINDS];
@@ -268,9 +274,9 @@ uint32_t n_hedged(const struct script *script);
 
 /* --- reading.c --- */
 
-/* Tells whether another script than that of the request reads current/, and has opened at least two
- * files. Then only an open in current/ may begin the next epoch, and an open in the directory
- * epoch-NNNN/ of that epoch may not. */
+/* Tells whether a script other than the request's reads current/, and has opened at
+ * least two files. Then only an open in current/ may begin the next epoch; an open in
+ * the directory epoch-NNNN/ of the next epoch may not. */
 bool current_belongs_to_another(
 	const struct epochs *epochs, const struct open_request *request, uint64_t now_ns);
 /* Tells whether a script still reads the draining epoch. */
@@ -278,12 +284,11 @@ bool current_needs_draining(const struct epochs *epochs, uint64_t now_ns);
 /* Tells whether another script reads the same epoch, has not ended, and has opened a
  * file within the job's last N opens, where N is the number of files. */
 bool shares_epoch(const struct epochs *epochs, const struct script *script);
-/* Tells whether another script is in the middle of the draining epoch, which would end
- * if the next epoch began. `script` is the script that wants to turn: only scripts count
- * that are older than this one, have turned before, and have opened a file since the
- * running epoch began. script = NULL: a new script wants to begin; then every script
- * counts that has opened a file since the running epoch began, or within the last
- * minute. */
+/* Tells whether a turn of `script` to the next epoch would end the draining epoch in the
+ * middle of another script's pass. Other scripts count only if they are older than
+ * `script`, have turned before, and have opened a file since the running epoch began.
+ * script = NULL: a new script wants to begin the next epoch. Then each script counts
+ * that has opened a file since the running epoch began, or within the last minute. */
 bool strands_another(const struct epochs *epochs, const struct script *script);
 
 /* --- repeats.c --- */
@@ -294,8 +299,8 @@ bool current_says_it(struct epochs *epochs, const struct record *opened);
 
 /* --- misuse.c --- */
 
-/* Returns the notice that the user gets about the script because of this open; NOTICES: none. The
- * caller asks before it records the open. */
+/* Returns the notice that the user gets about the script because of this open; NOTICES:
+ * none. The caller calls this function before it records the open. */
 enum notice misuse_of(const struct epochs *epochs, const struct record *opened);
 /* Copies the marks of a script that has opened all files of the epoch. misuse_of compares them with
  * the marks of the next epoch. */
@@ -330,7 +335,8 @@ bool opened_since_turn(const struct script *script, uint32_t file);
 /* Tells whether the worker has only looked at a file (OPENED_LOOKED) since the script turned, and
  * no thread of the script has read the file since then. */
 bool has_looked(const struct script *script, const struct worker *worker);
-/* Tells whether the open is the script's first open of this image in its epoch. */
+/* Tells whether the open is the script's first open of this image in the script's
+ * epoch. */
 bool is_new_image(
 	const struct script *script, const struct record *opened, uint32_t file);
 /* Tells whether the script's run has all files. The run is the longest row of opens of different
@@ -338,14 +344,14 @@ bool is_new_image(
 bool is_whole(const struct script *script);
 /* Tells whether the script's threads open files in the order of their names. */
 bool is_in_order(const struct script *script);
-/* Finds the thread of a rank whose last file is `file`, and which has opened only one half of it.
- * label = true: the image, but not the label. label = false: the label, but not the image; such a
- * thread has opened only labels. Returns the thread's index in current.workers; NOBODY: there is no
- * such thread. */
+/* Finds the thread of a rank whose last file is `file`, and which has opened only the
+ * image or only the label of this file. label = true: the label is missing. label =
+ * false: the image is missing, and the thread has opened only labels. Returns the
+ * thread's index in current.workers; NOBODY: there is no such thread. */
 uint32_t other_half(
 	const struct current *current, uint32_t rank, uint32_t file, bool label);
-/* Tells whether a thread opens a label, and is one that opens no images. label: the open
- * is that of a label. worker: the thread; NULL: the engine does not know the thread. */
+/* Tells whether the open is that of a label, by a thread that opens no images. worker:
+ * the thread; NULL: the engine does not know the thread. */
 bool is_only_label(const struct script *script, const struct worker *worker, bool label);
 
 /* --- script_ranks.c --- */

@@ -44,7 +44,7 @@
 
 struct epochs;
 
-/* The epoch of requests for files of current/: the engine chooses one (current.c). */
+/* Stands for the epoch of a file of current/, which the engine chooses (current.c). */
 #define EPOCH_CURRENT UINT32_MAX
 
 enum epochs_kind {
@@ -258,8 +258,8 @@ struct effects {
 	unsigned n;
 	bool resumes; /* the caller has to call epochs_resume before the next event */
 	struct effect list[EFFECTS_MAX];
-	struct pins
-		unpinned; /* the caller unpins these, and then calls epochs_unpinned */
+	/* the caller unpins these, and then calls epochs_unpinned */
+	struct pins unpinned;
 };
 
 static inline void effects_init(struct effects *effects)
@@ -298,12 +298,13 @@ void epochs_drawn(struct epochs *epochs, uint32_t epoch, const struct drawn *dra
  * -errno: epochs_resume answers the waiting requests with this error, and later
  * requests get the error at once. */
 void epochs_starve(struct epochs *epochs, int status);
-/* lent: another process binds the positions of a fed job. Meanwhile this engine answers
- * only opens of bound positions; the caller reports what the other process binds by
- * epochs_had. */
+/* Tells the engine whether another process binds the positions of a fed job (`lent`). If
+ * it does, this engine answers only opens of bound positions; the caller reports the
+ * other process's bindings by epochs_had. */
 void epochs_lend(struct epochs *epochs, bool lent);
-/* hurries: other ranks wait until the fed job has left its draining epoch. Then
- * epochs_time ends this epoch as soon as no script reads it. */
+/* Tells the engine whether other ranks wait until the fed job has left its draining
+ * epoch (`hurries`). If they do, epochs_time ends this epoch as soon as no script reads
+ * it. */
 void epochs_hurry(struct epochs *epochs, bool hurries);
 /* Binds the first queued sample for the request of EFFECT_DRAW, and answers it. */
 void epochs_take_drawn(struct epochs *epochs, struct effects *effects);

@@ -81,8 +81,8 @@ struct adopting {
 	/* index in current.scripts of the script that has begun the epoch */
 	uint32_t script;
 	uint32_t from;
-	/* the files whose samples are kept; owned. next: number of positions of these
-	 * files that adopt_some has already dealt with */
+	/* files: numbers of the n_files files whose samples are kept; owned. next:
+	 * number of positions of these files that adopt_some has already dealt with */
 	uint32_t *files, n_files, next;
 	uint32_t beyond; /* index of the next entry of script.beyond to record */
 	struct record opened;
@@ -107,8 +107,8 @@ struct epochs {
 	struct epoch *draining; /* the previous epoch, which current/ may still give */
 	/* a script still read the draining epoch when a file was last opened */
 	bool drains_on;
-	/* values of a fed job's draining epoch: 1 + the number of its consumed
-	 * positions, and the time since which this number has not changed */
+	/* Values of a fed job. drained: 1 + the number of consumed positions of the
+	 * draining epoch. drained_ns: the time since which `drained` has not changed. */
 	uint32_t drained;
 	uint64_t drained_ns;
 	struct current current;
@@ -210,7 +210,7 @@ void restore_live(struct epochs *epochs, struct epoch *running, struct epoch *dr
 
 /* --- sets.c --- */
 
-/* number: not EPOCH_CURRENT. */
+/* Returns the set of an epoch. number: must not be EPOCH_CURRENT */
 const struct epoch_set *set_of(const struct epochs *epochs, uint32_t number);
 bool has_position(const struct epoch *epoch, uint32_t position);
 /* Tells whether the epoch has the request's position under the same name. */
@@ -226,7 +226,7 @@ void skip_forget(struct epochs *epochs, uint32_t before);
 
 /* --- opens.c --- */
 
-/* The sample of a position in a job of kind EPOCHS_FIXED or EPOCHS_MIRRORED. */
+/* Returns the sample of a position in a job of kind EPOCHS_FIXED or EPOCHS_MIRRORED. */
 sample_id fixed_sample(const struct epoch_set *set, uint32_t position);
 /* Passes the requests that wait for the epoch's stream to epochs_resume, which handles
  * them again (status 0), or answers them with an error (status -errno). */
@@ -254,8 +254,8 @@ void epoch_bind(
 void epoch_mark_consumed(struct epoch *epoch, uint32_t position);
 /* Requests the order of an epoch that has begun again (EFFECT_LOAD). */
 void epoch_load(struct epoch *epoch, struct effects *effects);
-/* drains: the previous epoch drains from now on; if not set, the previous epoch must be
- * over. */
+/* Makes the epoch the running one. drains: the previous epoch drains from now on; if not
+ * set, the previous epoch must be over. */
 void epoch_run(struct epochs *epochs, struct epoch *epoch, bool drains);
 
 /* Returns NULL if there is no unused pin. */
@@ -283,7 +283,7 @@ struct drawn epoch_pop(struct epoch *epoch);
 /* Requests a stream (EFFECT_BEGIN) for an epoch that has none. -ENOMEM */
 must_check int epoch_begin_stream(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects);
-/* The stream was made (status 0), or could not be made (-errno). */
+/* Notes that the stream was made (status 0), or could not be made (status -errno). */
 void epoch_begun(struct epochs *epochs, struct epoch *epoch, int status);
 /* Ends the stream, if there is one, and gives the queue to the caller (EFFECT_END). */
 void epoch_end_stream(
@@ -297,9 +297,10 @@ void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effe
 /* Returns N: the epoch that begins with `opened` keeps the files which the script has
  * opened after its first N counted opens. UINT32_MAX: it keeps none. */
 uint32_t adopt_since(const struct epochs *epochs, const struct record *opened);
-/* Tells whether the epoch that begins with `opened` keeps samples of the previous one:
- * then epochs_resume calls adopt_some until they are kept and the open is recorded. If
- * there is no memory, the open becomes one that keeps none. */
+/* Returns true if the epoch that begins with `opened` keeps samples of the previous
+ * epoch. Then epochs_resume calls adopt_some until all samples are kept, and the open is
+ * recorded. If there is no memory, returns false and sets opened->how to OPENED_JOINS,
+ * so that no sample is kept. */
 bool adopt_begin(struct epochs *epochs, struct record *opened, struct effects *effects);
 /* Keeps as many samples as `effects` has room for; the last call records the open. */
 void adopt_some(struct epochs *epochs, struct effects *effects);

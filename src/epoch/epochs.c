@@ -195,8 +195,9 @@ int epochs_had(
 	return 0;
 }
 
-/* A reader has closed the file. If no other reader has it open, and the epoch is over
- * or the job is parked, the pin is not needed any more: drops it, and returns NULL. */
+/* Notes that a reader has closed the file. If no other reader has the file open, and the
+ * epoch is over or the job is parked, the pin is not needed any more. Then drops it, and
+ * returns NULL. */
 static struct pin *close_pin(struct epochs *epochs, struct epoch *epoch, struct pin *pin,
 	struct effects *effects)
 {
@@ -294,8 +295,8 @@ static bool is_waited_for(const struct epochs *epochs, const struct epoch *epoch
 /* Tells whether a fed job's draining epoch must end before all its samples are consumed.
  * Two conditions must hold. First, its reads have stopped: no script reads it, or none
  * of its samples was consumed for a minute. Second, its end is awaited: an open of the
- * running epoch waits for a sample, or other ranks wait (epochs_hurry), and either a
- * script reads current/ or that minute is over. */
+ * running epoch waits for a sample; or other ranks wait (epochs_hurry), while a script
+ * reads current/ or none of its samples was consumed for a minute. */
 static bool is_stranded(struct epochs *epochs, uint64_t now_ns)
 {
 	const struct epoch *draining = epochs->draining;

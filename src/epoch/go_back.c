@@ -294,7 +294,7 @@ void epochs_hold(struct epochs *epochs, struct effects *effects)
 		epoch_end_stream(epochs, epoch, effects);
 }
 
-/* The waiting requests choose their epochs again. */
+/* Lets the waiting requests choose their epochs again. */
 void epochs_unhold(struct epochs *epochs)
 {
 	struct open_request *request;
@@ -329,7 +329,7 @@ static void drop_all(struct epochs *epochs, struct effects *effects)
 	roaring_bitmap_clear(epochs->saved);
 }
 
-/* New scripts continue after the files that were read in the restored epoch. */
+/* Lets new scripts continue with the files that were not read in the restored epoch. */
 static void restore_current(struct epochs *epochs, struct epoch *running)
 {
 	struct current *current = &epochs->current;

@@ -48,8 +48,8 @@ static int failed_to_sync(struct journal *journal)
 	return journal->sync_error;
 }
 
-/* The error is kept, because the kernel may have dropped the data that it could not
- * write, and reports this only once. */
+/* Keeps the error, because the kernel may have dropped the data that it could not write,
+ * and reports the failure only once. */
 static void note_not_synced(struct journal *journal, uint32_t epoch, int err)
 {
 	log_not_synced(journal, epoch, err);
@@ -198,8 +198,8 @@ static void take_records(struct journal *journal)
 	journal->writing = filling;
 }
 
-/* One thread at a time may call this function, which releases the lock while it
- * writes. */
+/* Writes waiting records to the file, and releases the lock meanwhile. Only one thread
+ * at a time may call this function. */
 static void write_locked(struct journal *journal)
 {
 	size_t done;
@@ -259,7 +259,8 @@ struct to_sync {
 	bool directory;
 };
 
-/* -errno: an earlier sync has failed, so no sync can bring all data to the disk. */
+/* Returns -errno if an earlier sync has failed: then no sync can bring all data to the
+ * disk. */
 static int note_to_sync(struct journal *journal, struct to_sync *ret)
 {
 	LOCK_SCOPE(&journal->lock);
@@ -326,9 +327,9 @@ static int remove_segment_file(
 	return err;
 }
 
-/* others: the caller will then remove newer segments. So this removal is synced:
- * otherwise a power failure could bring this segment back, without the newer ones after
- * it. */
+/* Removes the files of a segment. others: the caller will also remove newer segments.
+ * Then this removal is synced: otherwise a power failure could bring this segment back,
+ * without the newer ones. */
 static int remove_segment(const struct journal *journal, uint32_t number, bool others)
 {
 	int err = remove_segment_file(journal, number, ".new");

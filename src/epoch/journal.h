@@ -91,7 +91,8 @@ uint64_t journal_id(const struct journal *journal);
  * memory. */
 char *journal_next_order(
 	const struct journal *journal, const char *directory, bool drains);
-/* Returns such a path for an existing segment that begins with a RESTORED. */
+/* Returns the path of the order file beside an existing segment that begins with a
+ * RESTORED. drains: as in journal_next_order. */
 char *journal_order_of(const char *directory, uint32_t segment, bool drains);
 
 /* Makes room in memory for a few records, so that the next journal_append calls can't

@@ -81,9 +81,9 @@ static bool push(struct journal *journal, const void *bytes, size_t n)
 	return pushed;
 }
 
-/* There was no memory for a record. From now on records of positions of the epochs that
- * have begun are omitted: a replay fails if a record in the middle of an epoch is
- * missing. */
+/* Notes that there was no memory for a record. From now on records of positions of the
+ * epochs that have begun are omitted: a replay fails if a record in the middle of an
+ * epoch is missing. */
 static void lose(struct journal *journal, uint32_t epoch)
 {
 	struct loss *loss = &journal->loss;

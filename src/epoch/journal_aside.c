@@ -50,7 +50,8 @@ static int remove_file(int from, const char *name, int unused)
 	return unlinkat(from, name, 0) == 0 || errno == EISDIR ? 0 : -errno;
 }
 
-/* `what` may be called again for a file that it leaves in the directory. */
+/* Calls `what` for each journal and order of the directory, perhaps twice for a file
+ * that `what` leaves there. */
 static int for_each(
 	int directory, int (*what)(int from, const char *name, int to), int to)
 {

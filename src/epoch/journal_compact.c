@@ -116,7 +116,7 @@ static int read_all(struct compaction *compaction, visit *each)
 	return err;
 }
 
-/* --- what there is -------------------------------------------------------------------- */
+/* --- readers and opens in the segment ------------------------------------------------- */
 
 static struct script_opens *get_script(struct compaction *compaction, uint64_t id)
 {
@@ -144,7 +144,7 @@ static struct told *find_told(const struct compaction *compaction, uint32_t numb
 		       : NULL;
 }
 
-/* NULL: no memory. */
+/* Returns NULL if there is no memory. */
 static struct script_opens *script_of(
 	struct compaction *compaction, const struct disk_record *opened)
 {
@@ -367,7 +367,7 @@ static int make_file(struct compaction *compaction)
 	return err ? err : disk_sync(compaction->to, "journal.sync");
 }
 
-/* --- in place of the old one ------------------------------------------------------------ */
+/* --- the new file replaces the old one -------------------------------------------------- */
 
 /* Copies the records that were written during the compaction. No thread writes now. */
 static int copy_rest(struct compaction *compaction, uint64_t end)
@@ -447,7 +447,7 @@ static int compact(struct compaction *compaction)
 	return err;
 }
 
-/* --- when -------------------------------------------------------------------------------- */
+/* --- the whole compaction ---------------------------------------------------------------- */
 
 static bool begin(struct journal *journal, struct compaction *ret)
 {

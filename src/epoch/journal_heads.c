@@ -9,7 +9,8 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* All heads of segments must belong to this job, and no segment may be missing. */
+/* Checks the heads of segments: all must belong to this job, and no segment may be
+ * missing. */
 
 static enum head_found refuse_head(const char *path, const char *found)
 {

@@ -61,7 +61,8 @@ struct disk_record {
 	uint16_t back;	/* first epoch of the segment minus epoch of the record */
 	/* the record's position; RESTORED: the number of consumed positions */
 	uint32_t position;
-	/* BOUND: sample; OPENED: the reader's number; BEGUN, RESTORED: bindings */
+	/* BOUND: sample; OPENED: the reader's number; BEGUN, RESTORED: number of
+	 * bindings in the order file with which the epoch continues */
 	uint32_t value;
 };
 
@@ -105,11 +106,11 @@ struct journal_path {
 /* Endings of the order files beside a segment that begins with RESTORED. */
 extern const char *const journal_order_endings[2];
 
-/* *ret: <directory>/journal-NNNN<ending>. -ENAMETOOLONG, logged. */
+/* Makes the path <directory>/journal-NNNN<ending>. -ENAMETOOLONG, logged. */
 must_check int journal_path(const char *directory, uint32_t epoch, const char *ending,
 	struct journal_path *ret);
 
-/* --- what was there --- */
+/* --- what a replay finds --- */
 
 /* The end of the newest segment, as a replay has found it. New records are appended
  * there. */
@@ -284,8 +285,9 @@ static inline bool buffer_make_room(struct record_buffer *buffer, size_t n)
 bool buffer_at_segment(const struct record_buffer *buffer);
 /* Returns where the records of the same file end: at a SEGMENT, or the buffer's end. */
 size_t buffer_run_end(const struct record_buffer *buffer);
-/* Sets the records' checksums; each continues that of the previous record. *checksum:
- * that of the record before the buffer; on return, that of the last record. */
+/* Sets the records' checksums; each continues the checksum of the previous record.
+ * *checksum: the checksum of the record before the buffer; on return, the checksum of
+ * the last record. */
 void buffer_seal(struct record_buffer *buffer, uint32_t *checksum);
 /* Empties the buffer, and frees its memory if this is more than 1 MiB. */
 void buffer_reset(struct record_buffer *buffer);

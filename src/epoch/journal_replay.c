@@ -304,7 +304,7 @@ static int replay_segment(struct reading *reading, const char *directory, uint32
 	return err;
 }
 
-/* --- all of it --- */
+/* --- all segments --- */
 
 static void note_end(const struct reading *reading, struct journal_end *ret)
 {
@@ -316,8 +316,8 @@ static void note_end(const struct reading *reading, struct journal_end *ret)
 	ret->readers = reading->numbers;
 }
 
-/* torn: after the n segments, whose heads are good, comes one with an incomplete
- * head. */
+/* torn: the n segments, whose heads are good, are followed by a segment with an
+ * incomplete head. */
 static int replay_segments(struct reading *reading, const char *directory,
 	const uint32_t *segments, size_t n, bool torn, enum journal_found *ret_found,
 	struct journal_end *ret)

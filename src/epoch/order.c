@@ -20,7 +20,7 @@
 
 /* size in bytes of the largest order whose checksum order_bindings compares */
 #define CHEAP (UINT32_C(1) << 20)
-#define NEIGHBOURS 1024 /* words read at once */
+#define NEIGHBOURS 1024 /* number of words that one read gets */
 
 struct path {
 	char text[PATH_MAX];
@@ -183,9 +183,9 @@ int order_bindings(const char *directory, uint32_t epoch, uint32_t k, uint32_t n
 
 /* --- the directory --- */
 
-/* Returns 1 if the order belongs to one of the sets. Returns 0 if it belongs to another
- * set, which adds 1 to *others, or if it is damaged, which is logged. Returns -errno if
- * the order can't be read. */
+/* Returns 1 if the order belongs to one of the sets. Returns 0 if the order is damaged,
+ * which is logged; if it does not exist; or if it belongs to another set, which adds 1
+ * to *others. Returns -errno if the order can't be read. */
 static int judge(const char *directory, uint32_t epoch, const struct order_set *sets,
 	size_t n_sets, uint32_t *others)
 {

@@ -84,8 +84,8 @@ static inline struct binding order_binding(const struct order *order, uint32_t k
 must_check int order_save(const char *directory, uint32_t epoch, uint64_t fingerprint,
 	const struct order *order);
 
-/* *ret: SAMPLE_NONE if the position was never bound. -ENOENT: the epoch has no order
- * file. */
+/* Reads the sample of a position. *ret: SAMPLE_NONE if the position was never bound.
+ * -ENOENT: the epoch has no order file. */
 must_check int order_look_up(
 	const char *directory, uint32_t epoch, uint32_t position, sample_id *ret);
 
@@ -99,22 +99,22 @@ must_check int order_bindings(const char *directory, uint32_t epoch, uint32_t k,
 must_check int order_list(const char *directory, const struct order_set *sets,
 	size_t n_sets, uint32_t **ret, size_t *ret_n);
 
-/* Lists all orders, by epoch; damaged ones are left out, and logged. The caller frees
- * *ret. */
 struct order_found {
 	uint32_t epoch;
 	struct order_set set;
 };
+/* Lists all orders, by epoch. Damaged orders are left out, and logged. The caller frees
+ * *ret. */
 must_check int order_sets(const char *directory, struct order_found **ret, size_t *ret_n);
 
 /* Removes the orders of epochs before `epoch`. */
 void order_prune(const char *directory, uint32_t epoch);
 
-/* Loads a whole order, and compares its checksum. -ENOENT: there is none; -EINVAL,
- * logged: the order is damaged, or belongs to other samples. */
+/* Loads a whole order, and compares its checksum. -ENOENT: the epoch has no order file;
+ * -EINVAL, logged: the order is damaged, or belongs to other samples. */
 must_check int order_load(const char *directory, uint32_t epoch, uint32_t positions,
 	uint64_t fingerprint, struct order_data *ret);
-/* The number of bound positions, from the order's head. */
+/* Reads the number of bound positions from the order's head. */
 must_check int order_bound(const char *directory, uint32_t epoch, uint32_t *ret);
 
 /* Saves an order at any path, completely or not at all. */

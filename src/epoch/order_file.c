@@ -51,7 +51,8 @@ uint64_t order_bytes(const struct order_head *head)
 
 /* --- writing --- */
 
-/* Adds the size of the words to the offset, and continues the checksum. */
+/* Writes the words in little endian. Adds their size to the offset, and continues the
+ * checksum. */
 static int write_words(
 	int fd, const uint32_t *words, uint32_t n, uint64_t *offset, uint32_t *checksum)
 {

@@ -35,10 +35,11 @@ _Static_assert(sizeof(struct order_head) == 64, "no holes");
 /* Logs "NAME: WHAT", and that the file is not used; returns -EINVAL. */
 int order_refuse(const char *name, const char *what);
 
-/* Offsets from the order's beginning: of a position's sample, and of log entry k. */
+/* Returns the offset of a position's sample from the order's beginning. */
 uint64_t order_samples_at(uint32_t position);
+/* Returns the offset of log entry k from the order's beginning. */
 uint64_t order_log_at(const struct order_head *head, uint32_t k);
-/* The size of the whole order in bytes. */
+/* Returns the size of the whole order in bytes. */
 uint64_t order_bytes(const struct order_head *head);
 
 /* Reads and checks the head of an order at the offset. -EINVAL, logged: the head is

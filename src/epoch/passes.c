@@ -33,7 +33,8 @@ struct passes {
 	uint64_t seed;
 };
 
-/* The samples of a pass; the caller frees them. NULL: no memory. */
+/* Returns all samples in the order of the pass; the caller frees them. NULL: no
+ * memory. */
 static uint32_t *shuffled(const struct passes *passes, uint64_t pass)
 {
 	uint32_t *ids = malloc(passes->n_all * sizeof(*ids));
@@ -97,7 +98,8 @@ static int add(const struct passes *passes, uint64_t pass, const roaring_bitmap_
 	return 0;
 }
 
-/* tail: an empty bitmap, into which the function writes the tail of a pass. */
+/* Finds the samples of an epoch. tail: an empty bitmap, into which the function writes
+ * the tail of a pass. */
 static int find(const struct passes *passes, uint32_t epoch, roaring_bitmap_t *tail,
 	roaring_bitmap_t *ret)
 {

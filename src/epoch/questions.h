@@ -31,7 +31,7 @@ sample_id epochs_bound(const struct epochs *epochs, uint32_t epoch, uint32_t pos
 /* Returns the positions whose samples the epoch leaves out, valid until the next event;
  * NULL if there are none. */
 const roaring_bitmap_t *epochs_skipped(const struct epochs *epochs, uint32_t epoch);
-/* The epoch that a request for EPOCH_CURRENT would get. */
+/* Returns the epoch that a request for EPOCH_CURRENT would get. */
 uint32_t epochs_choice(const struct epochs *epochs, const struct open_request *request);
 /* Returns the epoch that EPOCH_CURRENT probably means if the script is not known: the
  * draining epoch, if the position is bound but unread there, and unbound in the running
@@ -74,8 +74,8 @@ uint32_t epochs_consumed_first(
 uint32_t epochs_read_runs(const struct epochs *epochs, uint32_t epoch, struct run *ret,
 	uint32_t n, bool *ret_all);
 
-/* The order of a live epoch, valid until the next event. If the epoch has ended or has
- * no stream, the order stays valid until epochs_saved, even without the caller's
+/* Returns the order of a live epoch, valid until the next event. If the epoch has ended
+ * or has no stream, the order stays valid until epochs_saved, even without the caller's
  * lock. */
 struct order epochs_order(const struct epochs *epochs, uint32_t epoch);
 
@@ -107,7 +107,7 @@ struct epochs_coming {
 };
 struct epochs_coming epochs_coming(const struct epochs *epochs, uint32_t epoch);
 
-/* The number of pinned samples, queued or bound. */
+/* Returns the number of pinned samples, queued or bound. */
 uint32_t epochs_pins(const struct epochs *epochs);
 /* Returns the number of the sample's pins in all epochs whose set has this owner. */
 uint32_t epochs_pins_of(const struct epochs *epochs, const void *owner, sample_id sample);

@@ -14,8 +14,9 @@
  * long. A forgotten script that opens a file again is a new script.
  */
 
-/* The engine forgets the script whose last open is the oldest. For this comparison, each file that
- * a script has opened makes its last open younger by so many opens of the job. */
+/* The engine forgets the script whose last open is the oldest. For this comparison, each
+ * file that a script has opened makes its last open younger by this many opens of the
+ * job. */
 #define OPENED_LONGER 4
 
 void current_destroy(struct epochs *epochs)
@@ -26,7 +27,7 @@ void current_destroy(struct epochs *epochs)
 	}
 }
 
-/* --- who comes and goes -------------------------------------------------------------- */
+/* --- new scripts, ranks and workers -------------------------------------------------- */
 
 /* Called for a new script. If the job went back to a point within the script's epoch, marks the
  * files that were read before this point as opened by the script, which goes on with the other
@@ -254,10 +255,9 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 	return 0;
 }
 
-/* Notes that the run (the longest row of opens of different files that ends now) has all files, so
- * that a pass may be over. If the script does not turn, because the next pass has the same order,
- * that pass is over after as many more opens as there are files. again: the open was not the first
- * one of its file in this epoch. */
+/* Notes that the run (the longest row of opens of different files that ends now) has all
+ * files, so that a pass may be over. Only the first such run of an epoch is noted.
+ * again: the open was not the first one of its file in this epoch. */
 static void note_whole(struct script *script, bool again)
 {
 	if (script->whole > 0)
@@ -374,7 +374,7 @@ static void note_row(struct script *script, struct worker *worker, uint32_t file
 
 /* Notes an open that may belong to a pass. current_note leaves out looks, opens by which
  * a thread only repeats its last open, and opens of threads that open only labels, and
- * tells the exceptions. -ENOMEM */
+ * explains the exceptions. -ENOMEM */
 static int note_pass(struct epochs *epochs, uint32_t s, struct rank *rank,
 	struct worker *worker, const struct record *opened, uint32_t file)
 {
@@ -493,12 +493,12 @@ int current_note(struct epochs *epochs, const struct record *opened)
 				 : NOBODY;
 	if (other != NOBODY)
 		current->workers[other].row[opened->label]++;
-	/* Opens of threads that open only labels are not counted. If this open began the epoch, it
-	 * is counted: a replay that begins with this epoch does not know which threads open only
-	 * labels. */
+	/* Opens of threads that open only labels are usually not counted. If this open
+	 * began the epoch, it is counted: a replay that begins with this epoch does not
+	 * know which threads open only labels. */
 	bool counts = !only_label || script->labels_first || may_keep(opened);
-	/* the script has opened this image's label several files earlier, so the image begins no
-	 * pass */
+	/* the script has opened this image's label several files earlier, so labels are
+	 * not counted as opens of images any more */
 	bool ahead = opened->how == OPENED_GIVEN && !opened->label &&
 		     file < script->files && is_opened(script, file);
 	/* the thread opens the image after the label; the image is counted if the label was not */

@@ -3,9 +3,9 @@
 
 #include "epoch/epoch_internal.h"
 
-/* Finds the open with which the last pass of a script began. The next epoch keeps the samples of
- * the files that the script has opened from there on; current.c proves that this makes a turn
- * exact. */
+/* Finds the open with which the last pass of a script began. The next epoch keeps the
+ * samples of the files that the script has opened since this open; current.c proves that
+ * the turn is then exact. */
 
 #define HEDGE (1u << 20)
 

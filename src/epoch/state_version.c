@@ -62,7 +62,7 @@ static int check_file(const char *path)
 	return -EINVAL;
 }
 
-/* --- what there was before there were versions --- */
+/* --- state from before there were versions --- */
 
 static bool is_old(const char *name)
 {
@@ -108,7 +108,7 @@ static int check_jobs(const char *state)
 	return err;
 }
 
-/* --- a new one --- */
+/* --- a new state directory --- */
 
 static int create(const char *state, const char *path)
 {

@@ -40,9 +40,8 @@ static void *file_memory(const char *directory, size_t bytes)
 /* --- one shard ---------------------------------------------------------------------------- */
 
 struct shard {
-	char *root,
-		/* root: a directory with only this shard; link: the shard's name in it */
-		*link;
+	/* root: a directory with only this shard; link: path of the shard in it */
+	char *root, *link;
 	char *state, *file;
 	struct catalogue catalogue;
 	struct dataset *dataset;

@@ -175,7 +175,7 @@ static void bench_transfer(
 	peer_server_free(&server);
 }
 
-/* peer_trust_new reads the secret from a file, so it is written to a temporary file. */
+/* Writes the secret to a temporary file, because peer_trust_new reads it from a file. */
 static struct peer_trust *make_trust(bool is_plain)
 {
 	static const char secret[] = "the nodes of the benchmark know it";

@@ -160,7 +160,8 @@ static void do_event(struct job *job, enum event event, enum mode mode, uint32_t
 	}
 }
 
-/* Measures ns per event. The first open of an epoch begins the epoch. */
+/* Measures ns per event. The first steps of an epoch draw nothing ahead, because the
+ * epoch begins with its first open. */
 static void round_of(enum mode mode, uint32_t from, uint32_t to, double ret[EVENTS])
 {
 	double sum[EVENTS] = {0};

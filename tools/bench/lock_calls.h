@@ -13,10 +13,10 @@
  *   Threads: any; the lock is held in all functions except lock_calls_taking.
  */
 
-/* A lock is about to be taken. */
+/* Called before a lock is taken. */
 void lock_calls_taking(struct lock *lock);
 void lock_calls_begin(const struct lock *lock);
-/* A lock is about to be released. by: the address of the caller. */
+/* Called before a lock is released. by: address in the code that releases the lock. */
 void lock_calls_end(const struct lock *lock, const void *by);
-/* A thread that waited on a condition was woken. */
+/* Called when a thread that waited on a condition was woken. */
 void lock_calls_woken(void);

@@ -59,7 +59,7 @@ static _Thread_local uint64_t since[DEPTH];
 static _Thread_local int depth;
 extern const char __executable_start;
 
-/* Returns the entry for an address in the code, which it makes if there is none. */
+/* Returns the entry for an address in the code; makes the entry if there is none. */
 static struct place *place_of(const void *by, const char *lock)
 {
 	for (size_t i = (uintptr_t)by % PLACES;; i = (i + 1) % PLACES) {

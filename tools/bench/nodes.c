@@ -202,7 +202,7 @@ int main(int argc, char **argv)
 		nodes[i].rank = i;
 		begin(&nodes[i], argv[1], &job);
 	}
-	/* The nodes join, and the first samples are drawn. */
+	/* Lets the nodes join and draw the first samples. */
 	run(nodes, n, 3.0 * (double)TTL_NS / 1e9, 0);
 	measure(link, nodes, n, "read", READING_S, RATE);
 	run(nodes, n, QUIET_S, 0);

@@ -27,5 +27,5 @@ struct sched;
 struct sched_job;
 /* config: the job's name and further settings. The caller calls sched_job_put. */
 struct sched_job *one_image_add(struct sched *sched, struct job_config config);
-/* Opens a position, waits for it and releases it. */
+/* Opens a position, waits until its sample is prepared, and releases it. */
 void one_image_read(struct sched_job *job, uint32_t epoch, uint32_t position);

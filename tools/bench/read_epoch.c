@@ -47,10 +47,8 @@ struct work {
 };
 
 struct reading {
-	uint64_t bytes,
-		/* sum of the values of the bytes: computing it reads each page of a
-		 * mapping */
-		sum;
+	/* sum: sum of the bytes' values; computing it reads each page of a mapping */
+	uint64_t bytes, sum;
 	uint64_t open_ns, read_ns, close_ns;
 };
 
@@ -63,7 +61,7 @@ static int is_sample(const struct dirent *entry)
 
 static _Thread_local uint8_t buffer[BUFFER_BYTES];
 
-/* Reads as many bytes as st_size says, like readers that use it: fread, numpy. */
+/* Reads as many bytes as st_size says, as fread and numpy do. */
 static int read_all(int fd, size_t size, size_t at_once, struct reading *reading)
 {
 	ssize_t n = 1;
@@ -89,7 +87,7 @@ static int read_mapping(int fd, size_t size, struct reading *reading)
 	return 0;
 }
 
-/* Adds the times of open, read and close. Returns 0 or -errno. */
+/* Reads a file, and adds the times of open, read and close. Returns 0 or -errno. */
 static int read_file(const struct work *work, const char *name, struct reading *reading)
 {
 	if (work->yields)

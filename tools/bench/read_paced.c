@@ -53,7 +53,7 @@ static void sleep_until(uint64_t ns)
 		;
 }
 
-/* Returns 0 or -errno. The caller does not use what was read. */
+/* Reads a whole file; the bytes are not used. Returns 0 or -errno. */
 static int read_file(int directory, const char *name, uint8_t *buffer)
 {
 	ssize_t n = 1;

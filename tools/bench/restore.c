@@ -55,7 +55,7 @@ static uint32_t *read_order(uint32_t n, bool shuffled)
 	return order;
 }
 
-/* All positions are bound, and half of them are read. */
+/* Makes an engine whose epoch 0 has all positions bound, and half of them read. */
 static struct epochs *make(uint32_t n, bool shuffled)
 {
 	struct epochs_config config = {.set.selection = selection,

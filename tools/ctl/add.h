@@ -10,6 +10,7 @@
 /* argv[0] is the command's name. Returns the exit status. */
 int add_jobs(const char *socket_path, int argc, char **argv);
 
-/* Adds one job for joaderctl run. If its name is taken, it gets another one. Prints the
- * daemon's answer to `out`: name, tab, directory, newline. Returns the exit status. */
+/* Adds one job for joaderctl run. If the job's name is taken, the daemon chooses another
+ * name. Prints the daemon's answer to `out`: name, tab, directory, newline. Returns the
+ * exit status. */
 int add_own(const char *socket_path, int argc, char **argv, FILE *out);

@@ -163,7 +163,7 @@ static void leave_out(struct explain_facts *facts)
 		take_mean(&facts->jobs[i], since);
 }
 
-/* The CPUs of this process are assumed to be those of the daemon. */
+/* Returns the number of CPUs of this process. The daemon is assumed to have as many. */
 static double count_cpus(void)
 {
 	cpu_set_t set;

@@ -30,7 +30,8 @@ struct explain_job {
 	 * `seconds` counts */
 	double waited_all;
 	double decoded, shared, hit;
-	double read, decode; /* per sample: time to read; processor time to decode */
+	/* read: time per sample; decode: processor time per sample */
+	double read, decode;
 	double cpu, cpu_samples, pause;
 	double drawn, labels, bytes, sampler, most_reads, tier;
 	bool small_files; /* opening a file takes longer than preparing its sample */
@@ -57,10 +58,10 @@ void explain_facts_free(struct explain_facts *facts);
 #define EXPLAIN_TEXT 64
 
 struct explain_change {
-	char key[EXPLAIN_TEXT];	 /* such as cache or sampler */
+	char key[EXPLAIN_TEXT];	 /* such as "cache/2" */
 	char text[EXPLAIN_TEXT]; /* such as "cache = 8G" */
-	/* predicted time of an epoch of each job: the mean, the least and the most of
-	 * the simulated runs */
+	/* seconds: predicted time of an epoch of each job, the mean of the simulated
+	 * runs. least, most: the extremes of these runs. */
 	double seconds[TIMED_JOBS], least[TIMED_JOBS], most[TIMED_JOBS];
 };
 

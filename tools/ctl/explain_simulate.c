@@ -75,8 +75,8 @@ static struct timed_job job_of(
 		.absent = job->left_out};
 }
 
-/* Each job starts as long after the first job as in the daemon. If this is more than an
- * epoch of the job, whole epochs are subtracted. */
+/* Starts each job as long after the first job as in the daemon. If this time is more
+ * than an epoch of the job, whole epochs are subtracted. */
 static void set_starts(const struct explain_facts *facts, struct timed_world *world)
 {
 	double first = HUGE_VAL;

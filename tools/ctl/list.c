@@ -46,8 +46,8 @@ static void print_job(const char *line, const struct columns *columns)
 {
 	size_t length = strlen(line), name = strcspn(line, " ");
 	if (columns->waited >= length || columns->state >= length) {
-		printf("%s%s%s\n", RED, line,
-			NORMAL); /* the line tells that a storage does not answer */
+		/* the line tells that a storage does not answer */
+		printf("%s%s%s\n", RED, line, NORMAL);
 		return;
 	}
 	bool ended = strncmp(line + columns->state, "ended", 5) == 0;

@@ -182,7 +182,8 @@ static int receive_descriptor(int socket)
 	return descriptor;
 }
 
-/* fusermount3 prints its errors, and sends the descriptor of its mount to a socket. */
+/* Runs fusermount3, which prints its errors, and sends the descriptor of its mount to a
+ * socket. */
 static int run_helper(struct place *place)
 {
 	int ends[2];

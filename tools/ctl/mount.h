@@ -22,6 +22,6 @@
  *   Errors: printed.
  */
 
-/* Returns the exit status. */
+/* Mounts the job on the directory. Returns the exit status. */
 int mount_job(const char *socket_path, const char *job, const char *directory,
 	bool allow_other);

@@ -72,9 +72,10 @@ static int copy_to_output(int fd)
 	return 0;
 }
 
-/* The daemon must not wait for a slow reader of standard output, so it gets a regular
- * file to write to. This is standard output itself, if that is an empty regular file, or
- * else a temporary file, which joaderctl copies to standard output afterwards. */
+/* The daemon must not wait for a slow reader of standard output, so it writes to a
+ * regular file. If standard output is an empty regular file, the daemon writes to it.
+ * Otherwise the daemon writes to a temporary file, which joaderctl then copies to
+ * standard output. */
 int export_job(const char *socket_path, int argc, char **argv)
 {
 	if (argc != 2) {

@@ -78,10 +78,11 @@ enum top_cause { TOP_STORAGE_WAIT, TOP_DECODING, TOP_QUEUE, TOP_FILE_SYSTEM, TOP
 struct top_job {
 	char name[TOP_NAME], dataset[TOP_NAME], state[TOP_NAME];
 	TOP_JOB(TOP_MEMBER)
-	/* Rates from the previous reading (struct top_sample) to this one. In the first
-	 * reading, the recent rate and the waits of the running epoch. */
+	/* samples per second since the previous reading (struct top_sample); in the
+	 * first reading, the recent rate */
 	double per_second;
-	/* part of the time in which at least one reader of the job waited */
+	/* part of the time since the previous reading in which at least one reader of
+	 * the job waited; in the first reading, part of the running epoch */
 	double exposed;
 	double cause[TOP_CAUSES];
 };

@@ -25,7 +25,9 @@ struct setting {
 	double cached; /* fraction of the samples that some node has in its cache */
 };
 
-/* Means over the batches. */
+/* Means over the batches. share: fraction of the samples that move. messages: number of
+ * messages with the daemon's locality. sweep: number of messages by the function
+ * sweep. */
 struct result {
 	double share, messages, sweep;
 	double us; /* shortest time of a batch */

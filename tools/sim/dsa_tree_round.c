@@ -34,10 +34,9 @@ static const struct level *nth(const struct round_walk *walk, size_t i)
 
 /* Returns the elements of the leaf of round[i] that all larger streams of the round
  * need. If the streams outside of the round were deleted, these elements would move up.
- * The elements are looked for where the next stream of the round has them: in its lifted
- * set, in its vertex, and in the vertices of the streams between round[i] and it, which
- * are not in the round. (The vertex directly below the leaf of round[i] has none of
- * them.) */
+ * The function looks for the elements where round[i + 1] has them: in its lifted set, in
+ * its vertex, and in the vertices between round[i] and round[i + 1]. The vertex of the
+ * level after round[i] is skipped, because it has no element of this leaf. */
 static roaring_bitmap_t *lift(const struct round_walk *walk, size_t i)
 {
 	const struct level *levels = walk->tree->levels;
@@ -197,8 +196,8 @@ static void compensate(struct dsa_tree *tree, const struct decision *decision)
 {
 	sample_id sample = decision->sample;
 	size_t last = tree->round[decision->end - 1];
-	size_t held =
-		decision->top; /* level whose vertex has the sample; last + 1: none */
+	/* level whose vertex has the sample; last + 1: none */
+	size_t held = decision->top;
 	size_t taker = decision->first;
 	while (held <= last &&
 		!roaring_bitmap_remove_checked(tree->levels[held].vertex, sample))

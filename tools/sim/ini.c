@@ -25,7 +25,8 @@ struct parser {
 	uint32_t given; /* bit set of the options that the section gives */
 };
 
-/* Reports "FILE:LINE:[LABEL]:KEY: text". label NULL or key NULL leaves out that part. */
+/* Reports "FILE:LINE:[LABEL]:KEY: text". If `label` or `key` is NULL, its part is left
+ * out. */
 printf_like(4, 5) static void mistake(struct parser *parser, const char *label,
 	const char *key, const char *format, ...)
 {
@@ -161,7 +162,7 @@ static void set(struct parser *parser, const char *key, const char *value)
 		parser->err = err;
 }
 
-/* inih calls this for each key. Returns 0 to stop inih. */
+/* inih calls this function for each key. Returns 0 to stop inih. */
 static int handle(void *context, const char *section, const char *key, const char *value)
 {
 	struct parser *parser = context;
@@ -172,8 +173,8 @@ static int handle(void *context, const char *section, const char *key, const cha
 	return parser->err != -ENOMEM;
 }
 
-/* inih calls this for each line. Spaces at the beginning are skipped, because inih would treat
- * the line as a continuation of the last value. */
+/* inih calls this function for each line. Spaces at the beginning of a line are skipped,
+ * because inih would treat the line as a continuation of the last value. */
 static char *next_line(char *line, int size, void *context)
 {
 	struct parser *parser = context;

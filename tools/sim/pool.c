@@ -91,7 +91,8 @@ static void stop_waiting(const struct pool *pool, struct pool_job *job)
 	job->waits_since = HUGE_VAL;
 }
 
-/* The reader takes images until the next one is not ready, and then waits for it. */
+/* Lets the reader take images until the next image is not ready; then the reader
+ * waits. */
 static int read_on(const struct pool *pool, struct pool_job *job)
 {
 	stop_waiting(pool, job);
@@ -117,7 +118,7 @@ static void use_on(const struct pool *pool, struct pool_job *job)
 }
 
 /* Does what the job can do now: asks for images ahead, fetches images that are ready,
- * and lets the GPUs use one. Called after each event of the job. */
+ * and lets the GPUs use the next image. Called after each event of the job. */
 static int go_on(const struct pool *pool, struct pool_job *job)
 {
 	int err = ask_ahead(job);

@@ -69,7 +69,8 @@ struct figure figure_orders(const struct places *places, uint32_t epoch);
  * samples only. */
 struct figure figure_two_orders(const struct places *places, uint32_t epoch);
 
-/* Returns the correlation of the ids of neighbours, minus its expected value. */
+/* Returns the correlation of the ids at neighbouring positions, minus its expected
+ * value. */
 struct figure figure_neighbours(const struct places *places, uint32_t epoch);
 /* Returns the correlation of a sample's positions in epochs that are `lag` apart. */
 struct figure figure_epochs(const struct places *places, uint32_t lag);
@@ -103,8 +104,8 @@ struct setting {
 	} job[RANDOMNESS_JOBS];
 	size_t n_jobs;
 	double cache; /* size of the cache, in units */
-	uint32_t
-		slots; /* samples in the cache; used instead of `cache` if a unit is one sample */
+	/* samples in the cache; used instead of `cache` if a unit is one sample */
+	uint32_t slots;
 };
 
 extern const struct setting settings[]; /* ends with a name of NULL */
@@ -118,7 +119,8 @@ struct setting_run {
 	uint64_t seed;
 };
 
-/* The caller frees ret[].at of each job, unless the call fails (-ENOMEM). */
+/* Runs the setting, and collects the positions of each job. The caller frees ret[].at of
+ * each job, unless the call fails (-ENOMEM). */
 must_check int setting_places(
 	const struct setting_run *run, struct places ret[RANDOMNESS_JOBS]);
 
@@ -133,6 +135,7 @@ struct randomness_options {
 	FILE *csv; /* may be NULL */
 };
 
-/* *ret_as_claimed tells whether all promised figures are within their bounds. */
+/* Measures and prints all figures. *ret_as_claimed: all promised figures are within
+ * their bounds. */
 must_check int randomness_run(
 	const struct randomness_options *options, bool *ret_as_claimed);

@@ -5,8 +5,8 @@
 
 #include "sim.h"
 
-/* If a job runs until the time is over, the figures are misses per served sample. Otherwise
- * they are misses, and misses divided by the number of different samples in all datasets. */
+/* If the scenario has a length, the figures are misses per served sample. Otherwise they
+ * are misses, and misses divided by the number of different samples in all datasets. */
 
 /* Tells whether the figures of the scenario are misses per served sample. */
 bool sim_per_sample(const struct sim_scenario *scenario);

@@ -40,7 +40,8 @@ struct sim_run {
 	uint64_t tick;
 	uint64_t count_from;   /* tick at which the warm-up ends */
 	uint64_t loads_before; /* loads in the warm-up */
-	uint64_t end; /* the last tick; 0: the run ends when all jobs have finished */
+	/* the run ends before this tick; 0: it ends when all jobs have finished */
+	uint64_t end;
 	struct sim_result result;
 };
 

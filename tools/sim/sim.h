@@ -70,7 +70,7 @@ struct sim_scenario {
 	uint32_t labels;
 	uint32_t lookahead;  /* samples drawn ahead; 0: samples are drawn when read */
 	double sample_bytes; /* size of a prepared sample; 0: not known */
-	uint32_t runs;	     /* each run has another seed */
+	uint32_t runs;	     /* number of runs with different seeds */
 	double warmup;	     /* epochs of time at the start that are not counted */
 	/* Epochs of time after the warm-up; 0: until all jobs have finished. */
 	double length;
@@ -90,7 +90,7 @@ must_check int sim_plan_dataset(const char *directory, struct sim_plan *ret);
 
 /* Loads a built-in scenario by its name, or an ini by its path. Reports mistakes. */
 must_check int sim_load(const char *name_or_path, struct sim_scenario *ret);
-/* `file` is the ini's name in messages. */
+/* Parses the text of an ini. `file` is the ini's name in messages. */
 must_check int sim_parse(const char *file, const char *text, struct sim_scenario *ret);
 /* Replaces a value of the ini's [scenario] by one from the command line. */
 must_check int sim_override(
@@ -152,7 +152,8 @@ struct sim_result {
 must_check int sim_run(const struct sim_scenario *scenario, const struct sim_setup *setup,
 	struct sim_result *ret);
 
-/* The caller frees the ids. Equal seeds give equal ids. NULL: no memory. */
+/* Returns the ids of a dataset; the caller frees them. Equal seeds give equal ids. NULL:
+ * no memory. */
 roaring_bitmap_t *sim_dataset_ids(
 	const struct sim_scenario *scenario, size_t dataset, uint64_t seed);
 

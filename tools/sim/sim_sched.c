@@ -21,7 +21,8 @@ static struct sim_open *open_of(struct open_request *request)
 	return (struct sim_open *)((char *)request - offsetof(struct sim_open, request));
 }
 
-/* The daemon would write the record to a journal. */
+/* Tells the draw engine of a binding. The daemon would also write the record to a
+ * journal. */
 static void note(struct sim_sched_job *job, const struct record *record)
 {
 	if (record->kind != RECORD_BOUND)

@@ -90,8 +90,8 @@ static inline struct sim_open sim_open_of(
 }
 
 /*
- * Binds the positions: with look-ahead one at a time, otherwise those of several jobs together.
- * First makes the streams of epochs that begin.
+ * Binds the positions. With look-ahead, n must be 1; otherwise the positions of several
+ * jobs are bound together. First makes the streams of epochs that begin.
  */
 must_check int sim_sched_open(
 	struct sim_sched *sched, struct sim_open *const *opens, size_t n);
@@ -104,12 +104,12 @@ must_check int sim_sched_release(struct sim_open *open);
 
 /* --- with a clock ------------------------------------------------------------------ */
 
-/* Tells that a reader waits for the sample that it has opened. */
+/* Notes that a reader waits for the sample that it has opened. */
 must_check int sim_sched_wait(struct sim_open *open);
 /* Returns the sample to read next, according to the shares. SAMPLE_NONE: nothing can be read
  * now. */
 sample_id sim_sched_take(struct sim_sched *sched);
-/* Tells that the caller has read and decoded the sample, which is in the cache from now
+/* Notes that the caller has read and decoded the sample, which is in the cache from now
  * on. */
 must_check int sim_sched_loaded(struct sim_sched *sched, sample_id sample);
 void sim_sched_served(struct sim_sched_job *job);
@@ -119,6 +119,6 @@ void sim_sched_waited(struct sim_sched_job *job, uint64_t ns);
 must_check int sim_sched_window(
 	struct sim_sched *sched, double seconds, double decoders, double busy);
 
-bool sim_sched_has(const struct sim_sched *sched,
-	sample_id sample); /* tells whether the sample is in the cache */
+/* Tells whether the sample is in the cache. */
+bool sim_sched_has(const struct sim_sched *sched, sample_id sample);
 uint64_t sim_sched_loads(const struct sim_sched *sched); /* number of loads so far */

@@ -105,7 +105,7 @@ void sim_supply_detach(struct sim_open *open)
 	execute(sched);
 }
 
-/* Returns NULL if no sample is to be decoded. */
+/* Takes the next sample to load. Returns NULL if no sample can be loaded now. */
 static struct wanted *take(struct sim_sched *sched)
 {
 	struct wanted *wanted = supply_next_read(&sched->supply, 0, NULL, NULL);

@@ -25,9 +25,9 @@ double normal_p(struct expected expected, double figure);
 /* Returns the distance from the mean that chance exceeds with probability p. */
 double normal_bound(struct expected expected, double p);
 
-/* Returns the probability that a chi-square is at least this large. chi_square_bound is the
- * inverse function. */
+/* Returns the probability that a chi-square is at least this large. */
 double chi_square_p(double chi_square, double degrees);
+/* Returns the chi-square that chance exceeds with probability p. */
 double chi_square_bound(double p, double degrees);
 
 /* Returns Pearson's correlation; 0 if one of the two does not vary. */
@@ -40,9 +40,9 @@ struct expected correlation_expected(size_t n);
 double serial_correlation(const uint32_t *x, size_t n);
 struct expected serial_correlation_expected(const uint32_t *x, size_t n);
 
+typedef double match_score(const void *context, size_t i, size_t j);
 /* Returns the distribution of the sum of n terms score(i, j), if all i are matched with all j
  * at random (Hoeffding, 1951). O(n^2). */
-typedef double match_score(const void *context, size_t i, size_t j);
 struct expected match_expected(match_score *score, const void *context, size_t n);
 
 /* Returns the distribution of the mean of n uncorrelated figures. */

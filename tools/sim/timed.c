@@ -9,7 +9,8 @@
  * when all jobs together have read this many times the number of samples. */
 #define MOST_READ_AGAIN 60
 #define READ_PER_DECODER 6 /* the same value as in src/supply/storage.c */
-/* The times of samples vary between half the mean and one and a half times the mean. */
+/* The decode times of samples vary between half the mean and one and a half times the
+ * mean. */
 #define SPREAD .5
 #define SECOND 1.
 

@@ -24,19 +24,19 @@ struct timed_reader {
 struct timed_script {
 	struct sim_sched_job *job;
 	roaring_bitmap_t *selection;
-	/* in the running epoch: number of samples; index of the next open; samples given to
-	 * readers */
+	/* samples: number of samples of an epoch. next: index of the next open. served:
+	 * number of samples given to readers in this epoch. */
 	uint32_t samples, next, served;
 	uint32_t epoch;
-	/* label of each position, and the order of opens; NULL: the script does not
-	 * choose labels */
+	/* labels: label of each position. opens: the positions in the order of opens.
+	 * Both are NULL if the script does not choose labels. */
 	uint32_t *labels, *opens;
 	/* time when the next epoch begins; infinite: an epoch is running */
 	double begins;
 	double begun;
 	unsigned waiting;
 	double waits_since, counted_since;
-	double waited;		/* seconds in this epoch */
+	double waited;		/* seconds of this epoch in which a reader waited */
 	double sum, sum_waited; /* seconds, over the epochs that count */
 	uint64_t laps;
 };

@@ -13,7 +13,7 @@
  * shares. Source: Jia et al., "A Data-Loader Tunable Knob to Shorten GPU Idleness for Distributed
  * Deep Learning".
  *
- *     training.c   the model: what a training takes, what workers deliver; both tables
+ *     training.c   the model: the speed of trainings and of workers; Tables II and III
  *     workers.c    the paper's policies: how many workers each training has
  *     fluid.c      a run in which rates are constant between events
  *     pool.c       a run sample by sample, with the daemon's own allocator
@@ -56,7 +56,8 @@ double workers_rate(double busy);
 /* Returns the images per second of a training that has all workers. */
 double training_alone(const struct training *training);
 
-/* Delays: from the start of a training to its first image; of a pause; of buffered events. */
+/* START: from the start of a training to its first image. PAUSE: length of a pause.
+ * BUFFER: time for which events are buffered. */
 #define START_SECONDS 14.
 #define PAUSE_SECONDS 16.
 #define BUFFER_SECONDS 30.
@@ -76,7 +77,7 @@ enum worker_policy {
  * (F_lambda(d') = mu). */
 double workers_needed(const struct training *training);
 
-/* A training that does not run gets no workers. */
+/* Gives each running training at least one worker, and other trainings none. */
 void workers_allocate(enum worker_policy policy, const struct workload *workload,
 	const bool *runs, unsigned *ret_workers);
 
@@ -96,8 +97,9 @@ struct workload_outcome {
 /* Computes the fields that are derived from `finished`. */
 void outcome_finish(const struct workload *workload, struct workload_outcome *outcome);
 
-/* pauses: a training whose workers change is paused for PAUSE_SECONDS, and events are buffered
- * for BUFFER_SECONDS. */
+/* Runs the trainings with the workers that a policy gives them. pauses: a training whose
+ * workers change is paused for PAUSE_SECONDS, and events are buffered for
+ * BUFFER_SECONDS. */
 void fluid_workers(const struct workload *workload, enum worker_policy policy,
 	bool pauses, struct workload_outcome *ret);
 /* Runs with the rates that share_grant grants if all demands are known. */

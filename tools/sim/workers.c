@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-/* Each running training has at least one worker. */
-
 static size_t count(const bool *runs, size_t n)
 {
 	size_t running = 0;
