@@ -517,7 +517,6 @@ static int create(bool plain, void **ret)
 }
 
 const struct codec codec_jpeg = {
-	.name = "jpeg",
 	.magic = "\xff\xd8\xff",
 	.magic_bytes = 3,
 	.create = create,

@@ -504,7 +504,6 @@ static void destroy(void *state)
 }
 
 const struct codec codec_png = {
-	.name = "png",
 	.magic = "\x89PNG\r\n\x1a\n",
 	.magic_bytes = SIGNATURE_BYTES,
 	.keeps = true,
