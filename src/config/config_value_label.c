@@ -33,8 +33,7 @@ static int parse_label(
 		     (strncmp(text, "csv:", 4) == 0 && is_field(text + 4, false));
 	if (!valid)
 		return -EINVAL;
-	*(char **)field = strdup(text);
-	return *(char **)field ? 0 : -ENOMEM;
+	return value_keep(text, field);
 }
 
 static void allowed_label(const struct option *option, FILE *out)
