@@ -64,7 +64,7 @@ struct value_type {
 	int (*parse)(const struct option *option, const char *text, const char *dir,
 		void *field);
 	/* Prints the value as in an ini, or nothing if the key has no value. NULL for
-	 * types that no key of a job has. */
+	 * types that no key of a job or dataset has. */
 	void (*print)(const struct option *option, const void *field, FILE *out);
 	void (*allowed)(const struct option *option, FILE *out);
 };

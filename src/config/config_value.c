@@ -425,4 +425,4 @@ static void allowed_extensions(const struct option *option, FILE *out)
 }
 
 const struct value_type value_extensions = {
-	"endings", true, parse_extensions, NULL, allowed_extensions};
+	"endings", true, parse_extensions, value_print_text, allowed_extensions};

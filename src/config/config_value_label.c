@@ -45,4 +45,5 @@ static void allowed_label(const struct option *option, FILE *out)
 		out);
 }
 
-const struct value_type value_label = {"label", true, parse_label, NULL, allowed_label};
+const struct value_type value_label = {
+	"label", true, parse_label, value_print_text, allowed_label};

@@ -61,5 +61,6 @@ static void allowed_credentials(const struct option *option, FILE *out)
 }
 
 const struct value_type value_credentials = {
-	"path", true, parse_credentials, NULL, allowed_credentials};
-const struct value_type value_source = {"path", true, parse_source, NULL, allowed_source};
+	"path", true, parse_credentials, value_print_text, allowed_credentials};
+const struct value_type value_source = {
+	"path", true, parse_source, value_print_text, allowed_source};
