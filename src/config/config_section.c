@@ -216,8 +216,7 @@ static void check_glob(
 	if (job->layout != LAYOUT_MIRROR)
 		refuse(ini, section, NULL,
 			"only with layout = mirror in [view], or with from");
-	if (augment->random_crop.width || augment->random_resized_crop.width ||
-		augment->hflip > 0)
+	if (augment_fixed_size(augment) || augment->hflip > 0)
 		refuse(ini, section, NULL,
 			"not with random_crop, random_resized_crop or hflip in "
 			"[augment], which would differ between the files of a sample");
