@@ -13,15 +13,6 @@
 #define LEAST_CACHE (16 * MIB)
 #define MAX_SOCKET (sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1)
 
-static bool is_given(const struct ini_section *section, const char *key)
-{
-	for (size_t i = 0; i < config_n_options(); i++)
-		if (config_option(i)->section == section->id &&
-			strcmp(config_option(i)->key, key) == 0)
-			return section->values[i].text != NULL;
-	return false;
-}
-
 void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config *daemon)
 {
 	daemon->datasets = calloc(ini->n_sections + 1, sizeof(*daemon->datasets));
@@ -35,7 +26,7 @@ void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config
 			continue;
 		struct dataset_config *dataset = &daemon->datasets[daemon->n_datasets++];
 		ini_fill(ini, section, SECTION_DATASET, dir, dataset);
-		if (!is_given(section, "sampler"))
+		if (!ini_text(section, "sampler"))
 			dataset->sampler = daemon->sampler;
 		dataset->name = strdup(section->name);
 		if (!dataset->name)

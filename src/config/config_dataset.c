@@ -92,14 +92,9 @@ void config_print_dataset(FILE *out, const struct dataset_config *config)
 	fprintf(out, "[dataset %s]\n", config->name);
 	for (size_t i = 0; i < config_n_options(); i++) {
 		const struct option *option = config_option(i);
-		const void *field = (const char *)config + option->offset;
-		if (option->section != SECTION_DATASET)
-			continue;
-		const char *text = option->type->owned ? *(char *const *)field : NULL;
-		if (option->type->print)
-			option->type->print(option, field, out);
-		else if (text)
-			fprintf(out, "%s = %s\n", option->key, text);
+		if (option->section == SECTION_DATASET)
+			option->type->print(
+				option, (const char *)config + option->offset, out);
 	}
 }
 

@@ -464,6 +464,13 @@ const struct ini_section *ini_section(const struct ini *ini, enum section_id id)
 	return NULL;
 }
 
+const char *ini_text(const struct ini_section *section, const char *key)
+{
+	int i = find_option(section->id, key);
+	ensure(i >= 0);
+	return section->values[i].text;
+}
+
 unsigned ini_line(const struct ini *ini, enum section_id id, const char *key)
 {
 	const struct ini_section *section = ini_section(ini, id);

@@ -64,7 +64,7 @@ struct value_type {
 	int (*parse)(const struct option *option, const char *text, const char *dir,
 		void *field);
 	/* Prints the value as in an ini, or nothing if the key has no value. NULL for
-	 * types that no key of a job has. */
+	 * types that no key of a job or dataset has. */
 	void (*print)(const struct option *option, const void *field, FILE *out);
 	void (*allowed)(const struct option *option, FILE *out);
 };
@@ -82,6 +82,7 @@ extern const struct value_type value_u32, value_u64, value_size, value_cache,
 bool value_digits(const char **text, uint64_t *ret);
 bool value_in_range(const struct option *option, uint64_t number);
 void value_allowed_range(const struct option *option, FILE *out);
+void value_allowed_choice(const struct option *option, FILE *out);
 /* Sets the field, a char *, to a copy of the text. */
 must_check int value_keep(const char *text, void *field);
 /* Prints the field, a char *, unless it is NULL. */
@@ -155,6 +156,9 @@ void ini_free(struct ini *ini);
 /* Returns the first section with the id, or NULL if there is none. A section [tensor
  * NAME] does not count as [tensor]. */
 const struct ini_section *ini_section(const struct ini *ini, enum section_id id);
+
+/* Returns the text of the key, which is not of [template]; NULL: it is not given. */
+const char *ini_text(const struct ini_section *section, const char *key);
 
 /* Sets the object's fields to the values of the section. A field without a value gets
  * its default, as do all fields if section is NULL. dir: where relative paths start. */

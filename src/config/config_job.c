@@ -30,11 +30,9 @@ void config_check_source(struct ini *ini, struct job_config *job)
 	for (size_t i = 0; job->preparation.encoded && i < config_n_options(); i++) {
 		const struct option *option = config_option(i);
 		if (asks_for_change(ini, i))
-			ini_mistake(ini, ini_line(ini, option->section, option->key),
-				config_sections[option->section].name, option->key,
-				"found \"%s\", allowed: not with format = source, which "
-				"gives the file as it is",
-				option->key);
+			config_refuse(ini, option->section, option->key, option->key,
+				"not with format = source, which gives the file as it "
+				"is");
 	}
 }
 
@@ -57,17 +55,14 @@ static void check_pixels(struct ini *ini, const struct job_config *job)
 	bool array = config_holds_arrays(job->format);
 	bool bytes = job->pixels.dtype == DTYPE_UINT8;
 	if (!array && !bytes)
-		ini_mistake(ini, ini_line(ini, SECTION_TENSOR, "dtype"), "tensor",
-			"dtype", "found \"dtype\", allowed: %s", ARRAYS_ONLY);
+		config_refuse(ini, SECTION_TENSOR, "dtype", "dtype", ARRAYS_ONLY);
 	if (!array && job->pixels.axes != AXES_HWC)
-		ini_mistake(ini, ini_line(ini, SECTION_TENSOR, "axes"), "tensor", "axes",
-			"found \"axes\", allowed: %s", ARRAYS_ONLY);
+		config_refuse(ini, SECTION_TENSOR, "axes", "axes", ARRAYS_ONLY);
 	enum preparation_channels channels = job->preparation.channels;
 	if (channels == CHANNELS_GRAY && job->format == FORMAT_BMP)
-		ini_mistake(ini, ini_line(ini, SECTION_TENSOR, "channels"), "tensor",
-			"channels",
-			"found \"gray\", allowed: rgb, with format = bmp; ppm, png, npy, "
-			"record and raw hold gray");
+		config_refuse(ini, SECTION_TENSOR, "channels", "gray",
+			"rgb, with format = bmp; ppm, png, npy, record and raw hold "
+			"gray");
 	unsigned n = channels == CHANNELS_GRAY ? 1 : 3;
 	if (job->augment.normalize.given && channels != CHANNELS_KEEP &&
 		job->augment.normalize.channels != n)
@@ -78,10 +73,8 @@ static void check_pixels(struct ini *ini, const struct job_config *job)
 			job->augment.normalize.channels, job->augment.normalize.channels,
 			n, n, n == 1 ? "gray" : "rgb");
 	if (job->augment.normalize.given && bytes)
-		ini_mistake(ini, ini_line(ini, SECTION_AUGMENT, "normalize"), "augment",
-			"normalize",
-			"found \"normalize\", allowed: only with dtype = float32 or "
-			"float16 in [tensor]");
+		config_refuse(ini, SECTION_AUGMENT, "normalize", "normalize",
+			"only with dtype = float32 or float16 in [tensor]");
 }
 
 /* Tells whether the crop is larger than every image. If [tensor] fixes only the shorter
@@ -105,8 +98,8 @@ static void check_random_crop(struct ini *ini, const struct job_config *job)
 	unsigned line = ini_line(ini, SECTION_AUGMENT, "random_crop");
 	struct tensor_shape crop = job->augment.random_crop;
 	if (line && job->augment.random_resized_crop.width)
-		ini_mistake(ini, line, "augment", "random_crop",
-			"found \"random_crop\", allowed: not with random_resized_crop");
+		config_refuse(ini, SECTION_AUGMENT, "random_crop", "random_crop",
+			"not with random_resized_crop");
 	else if (line && never_fits(&job->preparation, crop))
 		ini_mistake(ini, line, "augment", "random_crop",
 			"found %ux%u, allowed: at most the size that resize and crop of "
@@ -142,17 +135,15 @@ static void check_pad(struct ini *ini, const struct job_config *job)
 static bool has_fixed_size(const struct job_config *job)
 {
 	return job->prepare || preparation_fixed_size(&job->preparation) ||
-	       job->augment.random_crop.width || job->augment.random_resized_crop.width;
+	       augment_fixed_size(&job->augment);
 }
 
 static void check_raw(struct ini *ini, const struct job_config *job)
 {
 	if (job->format == FORMAT_RAW && !has_fixed_size(job))
-		ini_mistake(ini, ini_line(ini, SECTION_TENSOR, "format"), "tensor",
-			"format",
-			"found \"raw\", allowed: only with crop, pad, random_crop, "
-			"random_resized_crop or resize = WxH, since a raw file does not "
-			"state its size");
+		config_refuse(ini, SECTION_TENSOR, "format", "raw",
+			"only with crop, pad, random_crop, random_resized_crop or resize "
+			"= WxH, since a raw file does not state its size");
 }
 
 void config_refuse(struct ini *ini, enum section_id section, const char *key,
@@ -419,12 +410,9 @@ static void default_extension(struct ini *ini, struct job_config *job)
 /* A file of layout mirror always has the same sample, so there is no order to replay. */
 static void check_replay(struct ini *ini, const struct job_config *job)
 {
-	if (job->order != ORDER_REPLAY || job->layout != LAYOUT_MIRROR)
-		return;
-	ini_mistake(ini, ini_line(ini, SECTION_JOB, "order"), "job", "order",
-		"found \"%s\", allowed: any other order, since layout = mirror has no "
-		"order to replay",
-		job->order_text);
+	if (job->order == ORDER_REPLAY && job->layout == LAYOUT_MIRROR)
+		config_refuse(ini, SECTION_JOB, "order", job->order_text,
+			"any other order, since layout = mirror has no order to replay");
 }
 
 /* Later epochs have one file less if they leave out a bad sample. A tar, a batch, a rank

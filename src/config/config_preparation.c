@@ -16,8 +16,7 @@ static int parse_command(
 	(void)dir;
 	if (*text != '/' || n < option->min || n > option->max || strpbrk(text, "\"'\\"))
 		return -EINVAL;
-	*(char **)field = strdup(text);
-	return *(char **)field ? 0 : -ENOMEM;
+	return value_keep(text, field);
 }
 
 static void allowed_command(const struct option *option, FILE *out)
@@ -54,24 +53,15 @@ const struct value_type value_array_shape = {
 static int parse_array_dtype(
 	const struct option *option, const char *text, const char *dir, void *field)
 {
-	(void)dir;
-	for (unsigned i = 0; option->choices[i]; i++) {
-		if (strcmp(option->choices[i], text) != 0)
-			continue;
-		array_set_dtype(field, i);
-		return 0;
-	}
-	return -EINVAL;
-}
-
-static void allowed_array_dtype(const struct option *option, FILE *out)
-{
-	for (size_t i = 0; option->choices[i]; i++)
-		fprintf(out, "%s%s", i ? ", " : "", option->choices[i]);
+	unsigned choice;
+	int err = value_choice.parse(option, text, dir, &choice);
+	if (!err)
+		array_set_dtype(field, choice);
+	return err;
 }
 
 const struct value_type value_array_dtype = {
-	"type", false, parse_array_dtype, NULL, allowed_array_dtype};
+	"type", false, parse_array_dtype, NULL, value_allowed_choice};
 
 /* --- sections ------------------------------------------------------------------------- */
 

@@ -36,15 +36,6 @@ static int merge(
 	return 0;
 }
 
-/* Returns NULL if the section does not give the key. */
-static const char *value_of(const struct ini_section *section, const char *key)
-{
-	for (size_t i = 0; i < config_n_options(); i++)
-		if (section->values[i].text && strcmp(config_option(i)->key, key) == 0)
-			return section->values[i].text;
-	return NULL;
-}
-
 /* Drops the inherited keys of a section with format = source, which does not use
  * them. */
 static void drop_inherited(const struct ini_section *own, struct ini_section *merged)
@@ -109,7 +100,7 @@ static void fill(struct ini *ini, const struct ini_section *own,
 	part.n_sections = 1;
 	ini_fill(&part, &merged, SECTION_TENSOR, NULL, &as);
 	as.augment.normalize = (struct normalize_config){0};
-	if (!value_of(own, "format"))
+	if (!ini_text(own, "format"))
 		as.format = default_format(job);
 	if (as.format == FORMAT_SOURCE) {
 		drop_inherited(own, &merged);
@@ -182,7 +173,7 @@ static bool is_field(const char *name)
 static void check_keys(
 	struct ini *ini, const struct ini_section *section, const struct job_config *job)
 {
-	const char *format = value_of(section, "format");
+	const char *format = ini_text(section, "format");
 	for (size_t i = 0; i < config_n_options(); i++) {
 		const char *allowed = section->values[i].text
 					      ? allowed_key(job, config_option(i)->key)
@@ -225,14 +216,13 @@ static void check_glob(
 	if (job->layout != LAYOUT_MIRROR)
 		refuse(ini, section, NULL,
 			"only with layout = mirror in [view], or with from");
-	if (augment->random_crop.width || augment->random_resized_crop.width ||
-		augment->hflip > 0)
+	if (augment_fixed_size(augment) || augment->hflip > 0)
 		refuse(ini, section, NULL,
 			"not with random_crop, random_resized_crop or hflip in "
 			"[augment], which would differ between the files of a sample");
-	if (value_of(section, "group") || value_of(section, "frames"))
+	if (ini_text(section, "group") || ini_text(section, "frames"))
 		refuse(ini, section, "frames", "only in [tensor]");
-	if (job->prepare || value_of(section, "prepare"))
+	if (job->prepare || ini_text(section, "prepare"))
 		refuse(ini, section, "prepare", "not with [tensor GLOB]");
 	if (job->format == FORMAT_SOURCE)
 		refuse(ini, section, NULL, "not with format = source in [tensor]");
@@ -241,7 +231,7 @@ static void check_glob(
 static void check(struct ini *ini, const struct ini_section *section,
 	const struct job_config *job, size_t n)
 {
-	if (value_of(section, "from"))
+	if (ini_text(section, "from"))
 		check_pair(ini, section, job, n);
 	else
 		check_glob(ini, section, job);
@@ -291,7 +281,7 @@ void config_fill_sections(struct ini *ini, struct job_config *job)
 		if (section->id != SECTION_TENSOR || !*section->name)
 			continue;
 		check(ini, section, job, n);
-		from = value_of(section, "from");
+		from = ini_text(section, "from");
 		if (ini->mistakes == mistakes)
 			fill(ini, section, job, &job->sections[job->n_sections++]);
 	}

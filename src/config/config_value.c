@@ -239,7 +239,7 @@ static void print_flag(const struct option *option, const void *field, FILE *out
 	fprintf(out, "%s = %s\n", option->key, option->choices[*(const bool *)field]);
 }
 
-static void allowed_choice(const struct option *option, FILE *out)
+void value_allowed_choice(const struct option *option, FILE *out)
 {
 	for (int i = 0; option->choices[i]; i++)
 		fprintf(out, "%s%s", i ? ", " : "", option->choices[i]);
@@ -248,9 +248,9 @@ static void allowed_choice(const struct option *option, FILE *out)
 _Static_assert(sizeof(enum job_order) == sizeof(unsigned), "enumerations are ints");
 
 const struct value_type value_choice = {
-	"choice", false, parse_choice, print_choice, allowed_choice};
+	"choice", false, parse_choice, print_choice, value_allowed_choice};
 const struct value_type value_flag = {
-	"choice", false, parse_flag, print_flag, allowed_choice};
+	"choice", false, parse_flag, print_flag, value_allowed_choice};
 
 /* --- texts ------------------------------------------------------------------------- */
 
@@ -285,7 +285,7 @@ static int parse_order(
 
 static void allowed_order(const struct option *option, FILE *out)
 {
-	allowed_choice(option, out);
+	value_allowed_choice(option, out);
 	fprintf(out, ", %sFILE with an absolute path", replay);
 }
 
@@ -425,4 +425,4 @@ static void allowed_extensions(const struct option *option, FILE *out)
 }
 
 const struct value_type value_extensions = {
-	"endings", true, parse_extensions, NULL, allowed_extensions};
+	"endings", true, parse_extensions, value_print_text, allowed_extensions};

@@ -33,8 +33,7 @@ static int parse_label(
 		     (strncmp(text, "csv:", 4) == 0 && is_field(text + 4, false));
 	if (!valid)
 		return -EINVAL;
-	*(char **)field = strdup(text);
-	return *(char **)field ? 0 : -ENOMEM;
+	return value_keep(text, field);
 }
 
 static void allowed_label(const struct option *option, FILE *out)
@@ -46,4 +45,5 @@ static void allowed_label(const struct option *option, FILE *out)
 		out);
 }
 
-const struct value_type value_label = {"label", true, parse_label, NULL, allowed_label};
+const struct value_type value_label = {
+	"label", true, parse_label, value_print_text, allowed_label};

@@ -77,13 +77,7 @@ static int parse_mixture(
 	}
 	if (n == 0 || n > CONFIG_MOST_MIXED || strlen(list) > option->max)
 		return -EINVAL;
-	*(char **)field = strdup(n == 1 ? mixed.name : list);
-	return *(char **)field ? 0 : -ENOMEM;
-}
-
-static void print_mixture(const struct option *option, const void *field, FILE *out)
-{
-	fprintf(out, "%s = %s\n", option->key, *(char *const *)field);
+	return value_keep(n == 1 ? mixed.name : list, field);
 }
 
 static void allowed_mixture(const struct option *option, FILE *out)
@@ -96,4 +90,4 @@ static void allowed_mixture(const struct option *option, FILE *out)
 }
 
 const struct value_type value_mixture = {
-	"name", true, parse_mixture, print_mixture, allowed_mixture};
+	"name", true, parse_mixture, value_print_text, allowed_mixture};

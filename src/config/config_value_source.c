@@ -35,8 +35,7 @@ static int parse_source(
 		return value_path.parse(option, text, dir, field);
 	if (!is_known_url(text))
 		return -EINVAL;
-	*(char **)field = strdup(text);
-	return *(char **)field ? 0 : -ENOMEM;
+	return value_keep(text, field);
 }
 
 static void allowed_source(const struct option *option, FILE *out)
@@ -52,8 +51,7 @@ static int parse_credentials(
 {
 	if (strcmp(text, "none") != 0)
 		return value_path.parse(option, text, dir, field);
-	*(char **)field = strdup(text);
-	return *(char **)field ? 0 : -ENOMEM;
+	return value_keep(text, field);
 }
 
 static void allowed_credentials(const struct option *option, FILE *out)
@@ -63,5 +61,6 @@ static void allowed_credentials(const struct option *option, FILE *out)
 }
 
 const struct value_type value_credentials = {
-	"path", true, parse_credentials, NULL, allowed_credentials};
-const struct value_type value_source = {"path", true, parse_source, NULL, allowed_source};
+	"path", true, parse_credentials, value_print_text, allowed_credentials};
+const struct value_type value_source = {
+	"path", true, parse_source, value_print_text, allowed_source};

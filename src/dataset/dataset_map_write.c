@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/aprintf.h"
+#include "base/disk_io.h"
 #include "base/escape.h"
-#include "base/fault.h"
 #include "base/log.h"
 #include "dataset/dataset_map.h"
 
@@ -26,24 +26,6 @@ struct map_writer {
 	const char *root, *rule;
 };
 
-static int write_all(int fd, const uint8_t *bytes, size_t n, uint64_t offset)
-{
-	while (n > 0) {
-		int err = fault_hit("dataset.map");
-		ssize_t done = err ? -1 : pwrite(fd, bytes, n, (off_t)offset);
-		if (done < 0 && (err || errno != EINTR))
-			return err ? err : -errno;
-		if (done == 0)
-			return -EIO;
-		if (done < 0)
-			continue;
-		bytes += done;
-		n -= (size_t)done;
-		offset += (uint64_t)done;
-	}
-	return 0;
-}
-
 static int write_memory(
 	struct map_writer *writer, const uint8_t *bytes, size_t n, uint64_t at)
 {
@@ -59,8 +41,10 @@ static int write_memory(
 
 static int put(struct map_writer *writer, const uint8_t *bytes, size_t n, uint64_t at)
 {
-	return writer->rows_only ? write_memory(writer, bytes, n, at)
-				 : write_all(writer->fd, bytes, n, at);
+	size_t done;
+	return writer->rows_only
+		       ? write_memory(writer, bytes, n, at)
+		       : disk_write(writer->fd, bytes, n, at, "dataset.map", &done);
 }
 
 /* --- content of sections ------------------------------------------------------------------ */

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "base/cleanup.h"
+#include "base/disk_io.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,15 +20,6 @@ int disk_cant(const char *path, const char *what, int err);
 
 /* Opens a file for reading; follows no link. Returns NULL and sets errno on errors. */
 FILE *disk_fopen(const char *path);
-
-/* Writes n bytes at the offset. *ret_done: number of bytes written, also after a
- * failure. place: the name under which a test can make this fail (base/fault.h). */
-must_check int disk_write(int fd, const void *bytes, size_t n, uint64_t offset,
-	const char *place, size_t *ret_done);
-
-/* Reads n bytes at the offset. *ret_n: number of bytes read, less than n only if the
- * file ends before. */
-must_check int disk_read(int fd, void *bytes, size_t n, uint64_t offset, size_t *ret_n);
 
 /* Brings data to the disk (fdatasync). place: as in disk_write. */
 must_check int disk_sync(int fd, const char *place);

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/clock.h"
+#include "base/disk_io.h"
 #include "base/log.h"
 #include "files/layout_mirror.h"
 #include "fuse/handle.h"
@@ -46,22 +47,6 @@ static int check(const struct mirror_other *other, int fd)
 		       : -ESTALE;
 }
 
-static ssize_t read_all(int fd, char *ret, size_t size, uint64_t offset)
-{
-	size_t done = 0;
-	while (done < size) {
-		ssize_t n = pread(fd, ret + done, size - done, (off_t)(offset + done));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		done += (size_t)n;
-	}
-	return (ssize_t)done;
-}
-
 static ssize_t read_other(struct sched_job *job, const struct request *request, char *ret)
 {
 	struct mirror_other other;
@@ -70,13 +55,17 @@ static ssize_t read_other(struct sched_job *job, const struct request *request, 
 		return err;
 	auto_close int fd = open_other(&other);
 	err = fd < 0 ? fd : check(&other, fd);
-	ssize_t n = err ? err : read_all(fd, ret, request->size, request->offset);
-	if (n < 0)
+	size_t n = 0;
+	if (!err)
+		err = disk_read(fd, ret, request->size, request->offset, &n);
+	if (err)
 		log_warn("job %s: %s: %s", sched_job_config(job)->name, other.path,
-			n == -ESTALE ? "it has changed since the dataset was scanned"
-				     : strerror((int)-n));
+			err == -ESTALE ? "it has changed since the dataset was scanned"
+				       : strerror(-err));
 	mirror_other_free(&other);
-	return n < 0 && n != -ENOMEM ? -EIO : n;
+	if (err)
+		return err == -ENOMEM ? err : -EIO;
+	return (ssize_t)n;
 }
 
 static void answer_read(const struct request *request)

@@ -341,7 +341,6 @@ static int read_image(void *state, uint8_t *pixels)
 }
 
 const struct codec codec_bmp = {
-	.name = "bmp",
 	.magic = "BM",
 	.magic_bytes = 2,
 	.head_bytes = 1 << 20,

@@ -347,7 +347,6 @@ static bool knows(const uint8_t *data, size_t size)
 }
 
 const struct codec codec_gif = {
-	.name = "gif",
 	.knows = knows,
 	.head_bytes = 1 << 20,
 	.keeps = true,

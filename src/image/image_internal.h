@@ -56,7 +56,6 @@ struct codec_input {
  *   Errors: 0 or -errno, with a message in codec_input.message.
  */
 struct codec {
-	const char *name;
 	/* the bytes with which every file of the format begins; NULL: `knows` recognises
 	 * the files */
 	const char *magic;

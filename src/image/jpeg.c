@@ -462,7 +462,7 @@ static void close_image(void *state)
 	free(jpeg->ended);
 	jpeg->ended = NULL;
 	jpeg->failed = jpeg->refused = false;
-	jpeg_memory_reset(&jpeg->memory, &jpeg->info, KEEP_BYTES);
+	jpeg_memory_reset(&jpeg->memory, &jpeg->info);
 	if (jpeg->baseline)
 		baseline_trim(jpeg->baseline, KEEP_BYTES);
 }
@@ -517,7 +517,6 @@ static int create(bool plain, void **ret)
 }
 
 const struct codec codec_jpeg = {
-	.name = "jpeg",
 	.magic = "\xff\xd8\xff",
 	.magic_bytes = 3,
 	.create = create,

@@ -150,8 +150,7 @@ void jpeg_memory_attach(struct jpeg_memory *memory, struct jpeg_decompress_struc
 	info->mem = &memory->manager;
 }
 
-void jpeg_memory_reset(
-	struct jpeg_memory *memory, struct jpeg_decompress_struct *info, size_t keep)
+void jpeg_memory_reset(struct jpeg_memory *memory, struct jpeg_decompress_struct *info)
 {
 	jpeg_abort_decompress(info);
 	for (int i = 0; i < NUM_QUANT_TBLS; i++)
@@ -160,5 +159,5 @@ void jpeg_memory_reset(
 		info->dc_huff_tbl_ptrs[i] = NULL;
 		info->ac_huff_tbl_ptrs[i] = NULL;
 	}
-	scratch_reset(&memory->scratch, keep);
+	scratch_reset(&memory->scratch);
 }

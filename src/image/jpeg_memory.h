@@ -29,6 +29,5 @@ void jpeg_memory_attach(struct jpeg_memory *memory, struct jpeg_decompress_struc
 
 /* Frees the memory of an image, whether it was decoded completely or not. Removes the
  * image's quantisation and Huffman tables: libjpeg would use them for a later image
- * without tables. keep: see scratch_reset. */
-void jpeg_memory_reset(
-	struct jpeg_memory *memory, struct jpeg_decompress_struct *info, size_t keep);
+ * without tables. */
+void jpeg_memory_reset(struct jpeg_memory *memory, struct jpeg_decompress_struct *info);

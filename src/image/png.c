@@ -472,7 +472,7 @@ static void close_image(void *state)
 {
 	struct png *png = state;
 	png_destroy_read_struct(&png->reader, &png->info, NULL);
-	scratch_reset(&png->scratch, KEEP_BYTES);
+	scratch_reset(&png->scratch);
 	buffer_trim(&png->rows);
 	if (png->whole)
 		png_whole_trim(png->whole);
@@ -504,7 +504,6 @@ static void destroy(void *state)
 }
 
 const struct codec codec_png = {
-	.name = "png",
 	.magic = "\x89PNG\r\n\x1a\n",
 	.magic_bytes = SIGNATURE_BYTES,
 	.keeps = true,

@@ -4,6 +4,7 @@
 #include "image/png_end.h"
 #include "base/byte_order.h"
 #include "image/image_internal.h"
+#include "image/png_whole.h"
 
 #include <string.h>
 
@@ -119,7 +120,7 @@ bool png_ends_behind_row(
 	begin_pass(&rows);
 	if (inflateInit(&stream) != Z_OK)
 		return false;
-	while (found == GOES_ON && end - data >= 8 && memcmp(data + 4, "IDAT", 4) == 0) {
+	while (found == GOES_ON && end - data >= 8 && is_chunk(data, "IDAT")) {
 		size_t left = (size_t)(end - data) - 8;
 		size_t size = get_be32(data);
 		found = read_chunk(&rows, &stream, data + 8, size < left ? size : left);

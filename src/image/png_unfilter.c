@@ -147,9 +147,7 @@ static inline void paeth_pixels(
 }
 
 /* Undoes a filter. Inlined, so that each constant `pixel` gets its own loop. */
-static bool undo(unsigned filter, unsigned pixel, uint8_t *row, const uint8_t *above,
-	size_t n) __attribute__((always_inline));
-static inline bool undo(
+__attribute__((always_inline)) static inline bool undo(
 	unsigned filter, unsigned pixel, uint8_t *row, const uint8_t *above, size_t n)
 {
 	switch (filter) {

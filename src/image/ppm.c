@@ -160,7 +160,6 @@ static bool knows(const uint8_t *data, size_t size)
 }
 
 const struct codec codec_ppm = {
-	.name = "ppm",
 	.knows = knows,
 	.head_bytes = 1 << 20,
 	.keeps = true,

@@ -15,7 +15,6 @@ static unsigned bits_of(enum raw_kind kind)
 	case RAW_INDEX4:
 		return 4;
 	case RAW_GRAY:
-	case RAW_GRAY_INK:
 	case RAW_INDEX8:
 		return 8;
 	case RAW_GRAY16:
@@ -74,9 +73,6 @@ static void unpack_row(const struct raw_image *image, const uint8_t *in, uint8_t
 			break;
 		case RAW_GRAY:
 			memset(out, in[x], pixel);
-			break;
-		case RAW_GRAY_INK:
-			memset(out, 255 - in[x], pixel);
 			break;
 		case RAW_GRAY16:
 			memset(out, in[2 * (size_t)x] ? 255 : in[2 * (size_t)x + 1], 3);

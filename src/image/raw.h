@@ -13,11 +13,10 @@
  * convert('RGB'), or keeps palette indices, 16 bits or alpha. Threads: any; no state. */
 
 enum raw_kind {
-	RAW_BIT,      /* 1 bit; a 1 is white */
-	RAW_BIT_INK,  /* 1 bit; a 1 is black */
-	RAW_GRAY,     /* 8 bits */
-	RAW_GRAY_INK, /* 8 bits; 0 is white */
-	RAW_GRAY16,   /* 16 bits, big-endian; values of 255 and more are white */
+	RAW_BIT,     /* 1 bit; a 1 is white */
+	RAW_BIT_INK, /* 1 bit; a 1 is black */
+	RAW_GRAY,    /* 8 bits */
+	RAW_GRAY16,  /* 16 bits, big-endian; values of 255 and more are white */
 	RAW_INDEX1,
 	RAW_INDEX4,
 	RAW_INDEX8,

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "image/scratch.h"
+#include "image/buffer.h"
 
 #include <stdint.h>
 
@@ -48,13 +49,13 @@ void *scratch_take(struct scratch *scratch, size_t size)
 	return piece;
 }
 
-void scratch_reset(struct scratch *scratch, size_t keep)
+void scratch_reset(struct scratch *scratch)
 {
 	size_t bytes = scratch->bytes;
-	if (scratch->block && (scratch->block->older || bytes > keep)) {
+	if (scratch->block && (scratch->block->older || bytes > KEEP_BYTES)) {
 		scratch_free(scratch);
 		/* If this fails, the next image tries again, and reports the error. */
-		if (bytes <= keep)
+		if (bytes <= KEEP_BYTES)
 			(void)add_block(scratch, bytes);
 	}
 	scratch->used = 0;

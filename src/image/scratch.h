@@ -23,6 +23,6 @@ struct scratch {
 /* Returns uncleared memory, aligned for any vector instruction, or NULL if there is no
  * memory. */
 void *scratch_take(struct scratch *scratch, size_t size);
-/* Takes all pieces back. Frees the blocks if they have more than `keep` bytes in all. */
-void scratch_reset(struct scratch *scratch, size_t keep);
+/* Takes all pieces back. Frees the blocks if they have more than KEEP_BYTES in all. */
+void scratch_reset(struct scratch *scratch);
 void scratch_free(struct scratch *scratch);

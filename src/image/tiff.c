@@ -432,7 +432,6 @@ static bool knows(const uint8_t *data, size_t size)
 }
 
 const struct codec codec_tiff = {
-	.name = "tiff",
 	.knows = knows,
 	.keeps = true,
 	.create = create,

@@ -90,7 +90,6 @@ static struct exif_data find_exif(const uint8_t *data, size_t size)
 }
 
 const struct codec codec_webp = {
-	.name = "webp",
 	.knows = knows,
 	.keeps = true,
 	.state_bytes = sizeof(struct webp),

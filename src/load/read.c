@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "load/load_internal.h"
+#include "base/disk_io.h"
 #include "base/ensure.h"
 #include "base/fault.h"
 #include "far/far.h"
@@ -161,20 +162,13 @@ static int check_unchanged(struct load_read *read, int fd)
 static int read_bytes(
 	struct load_read *read, int fd, uint64_t from, uint64_t bytes, uint8_t *out)
 {
-	uint64_t done = 0;
-	while (done < bytes) {
-		ssize_t n = pread(fd, out + done, bytes - done, (off_t)(from + done));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return fail_errno(read, errno);
-		if (n == 0)
-			break;
-		done += (uint64_t)n;
-	}
+	size_t done;
+	int err = disk_read(fd, out, bytes, from, &done);
+	if (err)
+		return fail_errno(read, -err);
 	stats_add(STAT_SOURCE_BYTES, done);
 	/* a second check, because the file may have changed during the read */
-	int err = check_unchanged(read, fd);
+	err = check_unchanged(read, fd);
 	if (!err && done < bytes)
 		err = fail(read, -EIO, "has become shorter since the scan");
 	return err;

@@ -26,7 +26,7 @@
  * daemon waits for all three descriptors together.
  */
 
-#define READY "joaderfs-prepare 1\n"
+#define READY "joaderfs-prepare 1"
 #define LINE_BYTES 80
 #define ERROR_BYTES 1024
 #define FIRST_READ 512 /* enough for a line, and usually for a NumPy header */
@@ -340,13 +340,9 @@ int process_await_ready(
 	int err = receive_line(&exchange, &line);
 	if (err)
 		return err;
-	process->ready = strncmp(line, READY, strlen(READY) - 1) == 0 &&
-			 strlen(line) == strlen(READY) - 1 &&
-			 exchange.used == exchange.have;
-	return process->ready
-		       ? 0
-		       : refuse(&exchange, -EPROTO,
-				 "the program does not begin with joaderfs-prepare 1");
+	if (strcmp(line, READY) == 0 && exchange.used == exchange.have)
+		return 0;
+	return refuse(&exchange, -EPROTO, "the program does not begin with " READY);
 }
 
 int process_ask(struct process *process, const struct program_sample *sample,

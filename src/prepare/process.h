@@ -20,7 +20,6 @@ struct process {
 	int pidfd; /* descriptor of the process; -1: the kernel has no pidfds */
 	int in, out, err;
 	uint64_t asked; /* number of samples sent to the process */
-	bool ready;	/* the process has sent its first line, "joaderfs-prepare 1" */
 	char said[120]; /* last line that the process wrote to standard error */
 	size_t n_said;
 	bool line_ended, closed_err;

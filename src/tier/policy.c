@@ -135,9 +135,8 @@ bool tier_policy_remove(struct tier_policy *policy, uint32_t dataset, sample_id 
 	policy->used -= policy->entries[at].room;
 	free_slot(policy, slot);
 	if (at != last) {
-		const struct tier_entry *moved = &policy->entries[last];
-		policy->slots[slot_of(policy, moved->dataset, moved->id)] = at;
-		policy->entries[at] = *moved;
+		policy->entries[at] = policy->entries[last];
+		file_entry(policy, at);
 	}
 	policy->n--;
 	return true;

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "tier/store.h"
+#include "base/disk_io.h"
 #include "base/fault.h"
 #include "base/log.h"
 #include "base/own_directory.h"
@@ -105,17 +106,9 @@ static struct store_path path_of(const struct stored *sample, const char *suffix
 
 static int read_all(int fd, void *ret, uint64_t bytes, uint64_t offset)
 {
-	uint64_t done = 0;
-	while (done < bytes) {
-		ssize_t n = pread(
-			fd, (uint8_t *)ret + done, bytes - done, (off_t)(offset + done));
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n == 0)
-			return -EBADMSG;
-		done += n > 0 ? (uint64_t)n : 0;
-	}
-	return 0;
+	size_t n;
+	int err = disk_read(fd, ret, bytes, offset, &n);
+	return !err && n < bytes ? -EBADMSG : err;
 }
 
 int store_read(
@@ -179,23 +172,16 @@ static int make_file(const struct store *store, const struct stored *sample,
 	return fd < 0 ? -errno : fd;
 }
 
-static int write_all(int fd, const void *bytes, uint64_t n, uint64_t offset)
+static int write_all(int fd, const uint8_t *bytes, uint64_t n, uint64_t offset)
 {
-	uint64_t done = 0;
-	while (done < n) {
-		uint64_t left = n - done;
-		int err = fault_hit("tier.write");
-		if (err)
-			return err;
-		ssize_t written = pwrite(fd, (const uint8_t *)bytes + done,
-			left < WRITE_BYTES ? left : WRITE_BYTES, (off_t)(offset + done));
-		if (written == 0)
-			return -EIO;
-		if (written < 0 && errno != EINTR)
-			return -errno;
-		done += written > 0 ? (uint64_t)written : 0;
+	size_t done;
+	int err = 0;
+	for (uint64_t at = 0; !err && at < n; at += done) {
+		uint64_t left = n - at;
+		err = disk_write(fd, bytes + at, left < WRITE_BYTES ? left : WRITE_BYTES,
+			offset + at, "tier.write", &done);
 	}
-	return 0;
+	return err;
 }
 
 static int write_file(int fd, const struct stored *sample, const void *bytes, uint64_t n)

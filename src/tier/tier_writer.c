@@ -170,12 +170,11 @@ static void shrink(struct tier *tier)
 
 /* --- writing ---------------------------------------------------------------------------- */
 
-static bool has(const struct tier_sample *sample)
+static bool wants(struct tier *tier, const struct tier_sample *sample)
 {
-	struct tier *tier = sample->dataset->tier;
 	LOCK_SCOPE(&tier->lock);
-	return tier_policy_find(tier->policy, sample->dataset->number, sample->id) !=
-	       NULL;
+	return !tier->broken &&
+	       !tier_policy_find(tier->policy, sample->dataset->number, sample->id);
 }
 
 static void break_down(struct tier *tier, int err)
@@ -210,19 +209,11 @@ static void write_down(struct tier *tier, const struct offer *offer)
 	stats_add(STAT_TIER_WRITTEN, 1);
 }
 
-static bool is_broken(struct tier *tier)
-{
-	LOCK_SCOPE(&tier->lock);
-	return tier->broken;
-}
-
 static void keep(struct tier *tier, const struct offer *offer)
 {
 	uint64_t room = store_room(tier->store, offer->n) + TIER_SLACK;
-	if (has(&offer->sample) || is_broken(tier) ||
-		!make_room(tier, offer->worth, room))
-		return;
-	write_down(tier, offer);
+	if (wants(tier, &offer->sample) && make_room(tier, offer->worth, room))
+		write_down(tier, offer);
 }
 
 /* --- the thread ------------------------------------------------------------------------- */

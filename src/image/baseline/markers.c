@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/byte_order.h"
 #include "image/baseline/baseline_internal.h"
 
 #include <string.h>
@@ -31,11 +32,6 @@ struct segment {
 	const uint8_t *data;
 	size_t size;
 };
-
-static unsigned two_bytes(const uint8_t *data)
-{
-	return (unsigned)data[0] << 8 | data[1];
-}
 
 static bool read_quants(struct frame *frame, struct segment segment)
 {
@@ -102,8 +98,8 @@ static bool read_frame(struct frame *frame, struct segment segment)
 	if (frame->n_components != 0 || segment.size < 6)
 		return false;
 	unsigned n = segment.data[5];
-	frame->height = two_bytes(segment.data + 1);
-	frame->width = two_bytes(segment.data + 3);
+	frame->height = get_be16(segment.data + 1);
+	frame->width = get_be16(segment.data + 3);
 	if (segment.data[0] != 8 || frame->height == 0 || frame->width == 0 ||
 		frame->height > MAX_SIDE || frame->width > MAX_SIDE ||
 		(n != 1 && n != COMPONENTS) || segment.size != 6 + 3 * n)
@@ -150,7 +146,7 @@ static bool read_restart_interval(struct frame *frame, struct segment segment)
 {
 	if (segment.size != 2)
 		return false;
-	frame->restart_interval = two_bytes(segment.data);
+	frame->restart_interval = get_be16(segment.data);
 	return true;
 }
 
@@ -202,7 +198,7 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size)
 	while (!frame->scan) {
 		if (size < 4 || data[0] != 0xff)
 			return false;
-		size_t length = two_bytes(data + 2);
+		size_t length = get_be16(data + 2);
 		if (length < 2 || length > size - 2)
 			return false;
 		struct segment segment = {data + 4, length - 2};
