@@ -56,17 +56,6 @@ bool source_is_tar_name(const char *name);
 
 /* --- containers: source_container.c ---------------------------------------------------- */
 
-/* A range {FIRST..LAST} in the name of a file. */
-struct name_range {
-	const char *begin, *end; /* the range with its braces */
-	uint64_t first, last;
-	int digits; /* numbers are filled up with leading zeros to this many digits */
-};
-/* Returns false if the name has no range, or more than one. */
-bool name_range_read(const char *name, struct name_range *ret);
-/* Prints the name with i in the place of the range. -ENAMETOOLONG */
-must_check int name_range_print(const char *name, const struct name_range *range,
-	uint64_t i, char *ret, size_t size);
 /* Lists a tar; the `index` of all sources that have tars. */
 must_check int tar_index(struct container_scan *container);
 
@@ -92,9 +81,15 @@ struct container_scan {
 	struct beside_files beside;
 };
 
+must_check int containers_add(
+	struct scan *scan, const char *name, uint64_t bytes, int64_t mtime_ns);
+/* Adds a file in scan->beside. If it can't be read, its path becomes scan->missing, for
+ * the message. */
+int containers_add_file(struct scan *scan, const char *name);
+/* Adds the shards of a name with a range, such as shard-{000000..000146}.tar. */
+int containers_add_range(struct scan *scan, const char *name);
 int containers_find_file(struct scan *scan);
 void containers_sort(struct scan *scan);
-int containers_find_beside(struct scan *scan, const char *name);
 int containers_find_directory(struct scan *scan, bool (*wanted)(const char *name));
 int containers_find_pattern(struct scan *scan);
 int containers_list(

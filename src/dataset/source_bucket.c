@@ -51,7 +51,7 @@ static int take(void *context, const char *name, uint64_t bytes, int64_t mtime_n
 	if (n == 0 || name[n - 1] == '/' || far_name_of(name) != NAME_GOOD)
 		return 0;
 	if (source_is_tar_name(name))
-		return far_add_container(scan, name, bytes, mtime_ns);
+		return containers_add(scan, name, bytes, mtime_ns);
 	bucket->others++;
 	return take_file(bucket, name, bytes, mtime_ns);
 }

@@ -229,7 +229,7 @@ static int find(struct scan *scan)
 		return far_missing(scan, scan->root, err, &error);
 	err = manifest_read(scan, text, object.bytes);
 	return err ? err
-		   : far_add_container(scan, scan->root + strlen(scan->beside) + 1,
+		   : containers_add(scan, scan->root + strlen(scan->beside) + 1,
 			     object.bytes, object.mtime_ns);
 }
 
