@@ -171,15 +171,13 @@ static int list_others(struct dataset *dataset, struct dataset_paths *paths)
 static int add_directory(struct dataset_paths *paths, uint32_t parent, const char *name,
 	size_t bytes, uint32_t first_file, uint32_t *ret)
 {
-	char *copy = arena_alloc(&paths->names, bytes + 1);
+	char *copy = arena_span(&paths->names, name, bytes);
 	struct paths_directory *grown = array_grow(paths->directories,
 		paths->n_directories, &paths->capacity, sizeof(*grown));
 	if (grown)
 		paths->directories = grown;
 	if (!copy || !grown)
 		return -ENOMEM;
-	memcpy(copy, name, bytes);
-	copy[bytes] = '\0';
 	grown[paths->n_directories] = (struct paths_directory){
 		.name = copy, .parent = parent, .first_file = first_file};
 	if (paths->n_directories > 0)

@@ -32,7 +32,7 @@ struct source {
 	/* Finds the facts of samples that have their own files. NULL: `list` finds them. */
 	int (*examine)(
 		struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
-	/* Lists a container by calls of container_member and container_directory, and
+	/* Lists a container by calls of container_member and listing_add_class, and
 	 * at the end container_end. NULL: the source has no containers. */
 	int (*index)(struct container_scan *container);
 	bool any_name; /* samples may have any ending, or none */
@@ -116,8 +116,6 @@ must_check int container_clean_name(struct container_scan *container, uint64_t o
  * them. path: from container_clean_name. bytes: the member's size before compression. */
 must_check int container_member(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes);
-/* Adds a directory. If directories are classes, `path` begins with a class. */
-must_check int container_directory(struct container_scan *container, const char *path);
 /* Ends the listing of the container. Must be called after the last member. */
 must_check int container_end(struct container_scan *container);
 void container_issue(
@@ -168,6 +166,10 @@ struct listing {
 struct listed *listing_add(struct listing *listing); /* NULL: no memory */
 /* Adds the path's first directory to the classes, listing->directories. */
 must_check int listing_add_class(struct listing *listing, const char *path);
+
+/* Sorts the files, and finds those beside the samples from number `first` on. -ENOMEM */
+must_check int listing_find_beside(
+	struct listing *listing, size_t first, struct beside_files *files);
 
 /* Makes a tree from n listings, one per thread: gives samples paths and classes. */
 must_check int listings_join(

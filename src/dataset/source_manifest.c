@@ -211,9 +211,7 @@ int manifest_read(struct scan *scan, const char *text, size_t bytes)
 	if (!listing)
 		return -ENOMEM;
 	scan->listed = listing;
-	static const char mark[] = "\xef\xbb\xbf"; /* byte order mark of UTF-8 */
-	size_t skip = bytes >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
-	int err = parse(&manifest, text + skip, bytes - skip);
+	int err = parse(&manifest, text, bytes);
 	if (!err && !manifest.differ)
 		drop_labels(listing);
 	return err;
