@@ -186,11 +186,6 @@ static int add_directory(struct dataset_paths *paths, uint32_t parent, const cha
 	return 0;
 }
 
-static bool is_component(const char *name, const char *text, size_t n)
-{
-	return strncmp(name, text, n) == 0 && name[n] == '\0';
-}
-
 /* Finds or adds the directory of the file with this path. Files come in preorder, so
  * the directory is new, or the last one that was added to its parent. */
 static int enter(
@@ -201,7 +196,7 @@ static int enter(
 	for (; (slash = strchr(path, '/')); path = slash + 1) {
 		size_t n = (size_t)(slash - path);
 		uint32_t parent = *ret, last = paths->directories[parent].first_child;
-		if (last && is_component(paths->directories[last].name, path, n)) {
+		if (last && span_is(path, n, paths->directories[last].name)) {
 			*ret = last;
 			continue;
 		}
@@ -480,8 +475,7 @@ uint32_t paths_find_file(const struct dataset_paths *paths,
 	uint32_t i = first_from(paths, directory, name, n, '\0');
 	if (i == directory->first_file + directory->n_files)
 		return UINT32_MAX;
-	const char *file = paths->files[i].name;
-	return strncmp(name, file, n) == 0 && file[n] == '\0' ? i : UINT32_MAX;
+	return span_is(name, n, paths->files[i].name) ? i : UINT32_MAX;
 }
 
 uint32_t paths_find_stem(const struct dataset_paths *paths,

@@ -49,6 +49,8 @@ char *root_of_path(const char *path);
 const char *base_name(const char *path); /* the part after the last slash */
 /* Returns the number of bytes before the last slash; 0: there is none. */
 size_t directory_bytes(const char *path);
+/* Tells whether the text is the first n bytes of `span`, none of which is NUL. */
+bool span_is(const char *span, size_t n, const char *text);
 /* Compares texts of these lengths. Returns a number like strcmp. */
 int compare_spans(const char *a, size_t a_length, const char *b, size_t b_length);
 

@@ -209,7 +209,7 @@ int name_list_add_class(struct name_list *names, struct arena *arena, const char
 {
 	size_t n = strcspn(path, "/");
 	const char *last = names->n ? names->name[names->n - 1] : "";
-	if (strncmp(last, path, n) == 0 && last[n] == '\0')
+	if (span_is(path, n, last))
 		return 0;
 	const char *copy = arena_span(arena, path, n);
 	return copy ? name_list_add(names, copy) : -ENOMEM;
@@ -260,6 +260,11 @@ size_t directory_bytes(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash ? (size_t)(slash - path) : 0;
+}
+
+bool span_is(const char *span, size_t n, const char *text)
+{
+	return strncmp(span, text, n) == 0 && text[n] == '\0';
 }
 
 int compare_spans(const char *a, size_t a_length, const char *b, size_t b_length)

@@ -148,11 +148,6 @@ void container_issue(
 	issue_add(&container->listing->issues, kind, text, 0);
 }
 
-static bool is_part(const char *part, size_t n, const char *text)
-{
-	return strlen(text) == n && memcmp(part, text, n) == 0;
-}
-
 int container_clean_name(struct container_scan *container, uint64_t offset,
 	const char *name, char ret[PATH_MAX])
 {
@@ -165,11 +160,11 @@ int container_clean_name(struct container_scan *container, uint64_t offset,
 			quote_name(&quoted, name));
 	for (const char *at = name; *at;) {
 		size_t n = strcspn(at, "/");
-		if (is_part(at, n, ".."))
+		if (span_is(at, n, ".."))
 			return container_refuse(container, offset,
 				"the name of a member leads out of it: %s",
 				quote_name(&quoted, name));
-		if (n > 0 && !is_part(at, n, ".")) {
+		if (n > 0 && !span_is(at, n, ".")) {
 			usable = usable && !hidden_name(at, n) && n <= NAME_MAX - 8 &&
 				 used + n + 2 < PATH_MAX / 2;
 			if (usable) {

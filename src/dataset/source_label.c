@@ -174,7 +174,7 @@ int group_add(struct container_scan *container, const char *path,
 	const char *ending = whole_ending(path);
 	size_t n = *ending ? (size_t)(ending - path) - 1 : strlen(path);
 	*ret_sample = false;
-	if (strncmp(group->key, path, n) != 0 || group->key[n] != '\0') {
+	if (!span_is(path, n, group->key)) {
 		int err = group_end(container);
 		if (err)
 			return err;
