@@ -6,7 +6,6 @@
 #include "dataset/dataset_internal.h"
 #include "image/image.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
