@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <strings.h>
 
 int catalogue_errno(sqlite3 *db)
 {
@@ -33,24 +32,16 @@ static const char *const reserved_columns[] = {"id", "path", "class", "label", "
 	"mtime", "width", "height", "channels", "bits", "palette", "rowid", "oid",
 	"_rowid_", "file_name"};
 
-static bool in_list(const char *const *names, size_t n, const char *name)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcasecmp(names[i], name) == 0)
-			return true;
-	return false;
-}
-
 bool catalogue_hidden_column(const char *name)
 {
-	return in_list(
+	return names_have(
 		hidden_columns, sizeof(hidden_columns) / sizeof(*hidden_columns), name);
 }
 
 bool catalogue_reserved_column(const char *name)
 {
 	return catalogue_hidden_column(name) ||
-	       in_list(reserved_columns,
+	       names_have(reserved_columns,
 		       sizeof(reserved_columns) / sizeof(*reserved_columns), name);
 }
 

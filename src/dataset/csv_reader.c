@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int add(struct csv_reader *reader, char c)
 {
@@ -82,7 +83,8 @@ static void count_lines(struct csv_reader *reader, char c)
 int csv_read(struct csv_reader *reader, const char *text, size_t n)
 {
 	int err = 0;
-	for (size_t i = 0; !err && i < n; i++) {
+	bool mark = reader->line == 0 && n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
+	for (size_t i = mark ? 3 : 0; !err && i < n; i++) {
 		count_lines(reader, text[i]);
 		err = take(reader, text[i]);
 	}

@@ -11,9 +11,9 @@
 /*
  * Parses CSV as Python's csv module does: a quote in the middle of a field is an
  * ordinary character, `"a""b"` is a"b, text after a closing quote belongs to the field,
- * spaces are kept, and a line ends with \n, \r or both. A record has the fields of one
- * line, or of several lines if a quoted field contains line ends. An empty line gives no
- * record.
+ * spaces are kept, and a line ends with \n, \r or both. Skips a byte order mark at the
+ * beginning of the first piece. A record has the fields of one line, or of several
+ * lines if a quoted field contains line ends. An empty line gives no record.
  *
  *   Flow: csv_read for each piece of the text -> csv_end -> csv_free. `field` is called
  *         at the end of each field, and `record` at the end of each record.

@@ -292,14 +292,6 @@ static void probe_again(struct catalogue *catalogue)
 	}
 }
 
-static int load_rows(sqlite3 *db, struct catalogue *catalogue)
-{
-	int err = rows_read(db, catalogue);
-	if (!err && catalogue->other_readers)
-		probe_again(catalogue);
-	return err;
-}
-
 static const char *rows_query(sqlite3_int64 version, bool other_readers)
 {
 	if (version == CATALOGUE_WITHOUT_ORIENTATION)
@@ -317,7 +309,9 @@ static int load_samples(sqlite3 *db, sqlite3_int64 version, struct catalogue *ca
 	int err = catalogue->with_table
 			  ? load_all(db, rows_query(version, catalogue->other_readers),
 				    load_row, catalogue)
-			  : load_rows(db, catalogue);
+			  : rows_read(db, catalogue);
+	if (!err && !catalogue->with_table && catalogue->other_readers)
+		probe_again(catalogue);
 	return err ? err : load_beside(db, catalogue);
 }
 
@@ -370,9 +364,8 @@ static int load_file(
 	if (err && err != -EILSEQ)
 		log_error("catalogue %s: can't be read: %s", file, strerror(-err));
 	sqlite3_close(db);
-	if (!err && ours) {
+	if (!err && ours)
 		return 0;
-	}
 	catalogue_free(ret);
 	if (err == -EILSEQ) {
 		log_warn("catalogue %s: damaged, or not a catalogue of this version; it "

@@ -45,6 +45,10 @@ struct row {
 
 #define LABEL_NONE UINT32_MAX
 
+/* Tells whether the row's facts are true of a file with this size and mtime. row: may be
+ * NULL. */
+bool row_is_current(const struct row *row, const struct facts *facts);
+
 struct catalogue {
 	struct row *rows; /* indexed by id */
 	size_t n_rows;
@@ -84,6 +88,8 @@ must_check int catalogue_load_about(
 	const char *file, const char *source, struct catalogue *ret);
 void catalogue_free(struct catalogue *catalogue);
 
+/* Tells whether the containers have the same name, size and mtime. */
+bool container_equal(const struct container *a, const struct container *b);
 /* Tells whether the scan has the same containers and settings as the catalogue. */
 bool containers_equal(const struct scan *scan, const struct catalogue *catalogue);
 /* Tells whether a scan would find the same containers (by size and mtime), settings and

@@ -175,8 +175,7 @@ sample_id dataset_frame(const struct dataset *dataset,
 static struct tensor_shape prepared(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id)
 {
-	struct tensor_shape image = preparation_image(preparation,
-		dataset_image_shape(dataset, id), dataset_orientation(dataset, id));
+	struct tensor_shape image = dataset_turned_shape(dataset, preparation, id);
 	return image.width == 0 ? image : preparation_output(preparation, image);
 }
 

@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 /* Reads metadata by the rules of "imagefolder" in Hugging Face's library datasets: a
@@ -159,14 +158,6 @@ const char *metadata_stamp(const struct metadata *metadata)
 
 /* --- columns of all files ------------------------------------------------------------------- */
 
-static struct column *find_column(struct metadata *metadata, const char *name)
-{
-	for (size_t i = 0; i < metadata->n_columns; i++)
-		if (strcasecmp(metadata->columns[i].name, name) == 0)
-			return &metadata->columns[i];
-	return NULL;
-}
-
 /* Changes the type of `into` so that it fits the values of both columns. */
 static void join_types(struct column *into, const struct column *column)
 {
@@ -193,7 +184,8 @@ static void join_types(struct column *into, const struct column *column)
  * many columns. */
 static int join_column(struct metadata *metadata, struct column *column, bool *ret)
 {
-	struct column *found = find_column(metadata, column->name);
+	struct column *found =
+		column_find(metadata->columns, metadata->n_columns, column->name);
 	*ret = found || metadata->n_columns < MAX_COLUMNS;
 	if (!*ret)
 		return 0;

@@ -159,13 +159,6 @@ static int label_samples(
 
 /* --- samples ----------------------------------------------------------------------------- */
 
-static int alloc_samples(struct dataset *made)
-{
-	size_t n = (size_t)made->n_ids + 1;
-	made->labels = calloc(n, sizeof(*made->labels));
-	return made->labels ? 0 : -ENOMEM;
-}
-
 static int count(const struct mixing *mixing)
 {
 	struct dataset *made = mixing->made;
@@ -192,10 +185,10 @@ static int mix(const struct mixing *mixing, const char *name)
 	struct dataset *made = mixing->made;
 	made->name = strdup(name);
 	int err = made->name ? count(mixing) : -ENOMEM;
-	if (!err)
-		err = alloc_samples(made);
-	if (!err)
-		err = name_classes(mixing);
+	if (!err) {
+		made->labels = calloc((size_t)made->n_ids + 1, sizeof(*made->labels));
+		err = made->labels ? name_classes(mixing) : -ENOMEM;
+	}
 	if (!err)
 		classes_check(made);
 	for (size_t i = 0; i < mixing->n && !err; i++)

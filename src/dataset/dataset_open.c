@@ -406,13 +406,6 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 
 /* --- without a scan ----------------------------------------------------------------------- */
 
-/* Tells whether the dataset must be opened as its last scan found it. A kept edition
- * must not change. After a crash, readers must not wait for a scan. */
-static bool nobody_looks(const struct scan *scan)
-{
-	return !scan->anew && (scan->kept || kept_is_again());
-}
-
 /* Tells whether the map has the scan's settings. A scan with other settings would find
  * other samples. */
 static bool is_of_rule(const struct scan *scan, const struct catalogue_map *map)
@@ -441,7 +434,9 @@ static int map_again(
 static int open_as_it_is(struct scan *scan, struct dataset *dataset)
 {
 	struct catalogue_map *map = NULL;
-	bool must = nobody_looks(scan);
+	/* A kept edition must not change. After a crash, readers must not wait for a
+	 * scan. */
+	bool must = !scan->anew && (scan->kept || kept_is_again());
 	if (!must && !scan->trusting)
 		return -ENOENT;
 	int err = catalogue_map_open(dataset->file, scan->root, !kept_is_again(), &map);
@@ -471,9 +466,9 @@ static int fill(const struct dataset_config *config, struct scan *scan,
 	dataset->name = strdup(config->name);
 	dataset->source = strdup(config->path);
 	dataset->root = strdup(scan->root);
-	dataset->files[0] = scan->kept	 ? strdup(scan->kept)
-			    : scan->next ? catalogue_file(state_dir, config->name, NEXT)
-					 : catalogue_file(state_dir, config->name, "");
+	dataset->files[0] = scan->kept ? strdup(scan->kept)
+				       : catalogue_file(state_dir, config->name,
+						 scan->next ? NEXT : "");
 	dataset->file = dataset->files[0];
 	dataset->provisional = scan->next;
 	dataset->follow_outside = config->follow_outside;

@@ -171,26 +171,19 @@ static int list_others(struct dataset *dataset, struct dataset_paths *paths)
 static int add_directory(struct dataset_paths *paths, uint32_t parent, const char *name,
 	size_t bytes, uint32_t first_file, uint32_t *ret)
 {
-	char *copy = arena_alloc(&paths->names, bytes + 1);
+	char *copy = arena_span(&paths->names, name, bytes);
 	struct paths_directory *grown = array_grow(paths->directories,
 		paths->n_directories, &paths->capacity, sizeof(*grown));
 	if (grown)
 		paths->directories = grown;
 	if (!copy || !grown)
 		return -ENOMEM;
-	memcpy(copy, name, bytes);
-	copy[bytes] = '\0';
 	grown[paths->n_directories] = (struct paths_directory){
 		.name = copy, .parent = parent, .first_file = first_file};
 	if (paths->n_directories > 0)
 		grown[parent].n_children++;
 	*ret = paths->n_directories++;
 	return 0;
-}
-
-static bool is_component(const char *name, const char *text, size_t n)
-{
-	return strncmp(name, text, n) == 0 && name[n] == '\0';
 }
 
 /* Finds or adds the directory of the file with this path. Files come in preorder, so
@@ -203,7 +196,7 @@ static int enter(
 	for (; (slash = strchr(path, '/')); path = slash + 1) {
 		size_t n = (size_t)(slash - path);
 		uint32_t parent = *ret, last = paths->directories[parent].first_child;
-		if (last && is_component(paths->directories[last].name, path, n)) {
+		if (last && span_is(path, n, paths->directories[last].name)) {
 			*ret = last;
 			continue;
 		}
@@ -482,8 +475,7 @@ uint32_t paths_find_file(const struct dataset_paths *paths,
 	uint32_t i = first_from(paths, directory, name, n, '\0');
 	if (i == directory->first_file + directory->n_files)
 		return UINT32_MAX;
-	const char *file = paths->files[i].name;
-	return strncmp(name, file, n) == 0 && file[n] == '\0' ? i : UINT32_MAX;
+	return span_is(name, n, paths->files[i].name) ? i : UINT32_MAX;
 }
 
 uint32_t paths_find_stem(const struct dataset_paths *paths,

@@ -124,8 +124,6 @@ static void probe_other(FILE *file, struct tensor_shape *ret, uint8_t *ret_orien
 
 static int probe_stream(FILE *file, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
-	*ret = (struct tensor_shape){.height = 0, .width = 0};
-	*ret_orientation = 1;
 	unsigned char magic[8] = {0};
 	size_t n = fread(magic, 1, sizeof(magic), file);
 	if (ferror(file))

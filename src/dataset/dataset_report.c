@@ -6,12 +6,10 @@
 #include "dataset/dataset_internal.h"
 #include "image/image.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #define INTERVAL_NS 200000000u
@@ -84,23 +82,16 @@ void issues_join(struct issues *into, const struct issues *from)
 		issue_merge(&into->of[i], &from->of[i]);
 }
 
-static bool is_part(const char *class_name)
-{
-	static const char *const parts[] = {"train", "training", "val", "valid",
-		"validation", "dev", "test", "testing", "eval", "holdout"};
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-		if (strcasecmp(parts[i], class_name) == 0)
-			return true;
-	return false;
-}
-
 /* Tells whether at least two classes, or the only class, have names such as train or
  * val. Then the root is probably one level too high. */
 static bool looks_divided(const struct tree *tree)
 {
+	static const char *const parts[] = {"train", "training", "val", "valid",
+		"validation", "dev", "test", "testing", "eval", "holdout"};
 	size_t n = 0;
 	for (size_t i = 0; i < tree->classes.n; i++)
-		n += is_part(tree->classes.name[i]);
+		n += names_have(
+			parts, sizeof(parts) / sizeof(*parts), tree->classes.name[i]);
 	return n >= 2 || n == tree->classes.n;
 }
 
@@ -136,50 +127,26 @@ static void warn_of_empty(const struct scan *scan, const struct name_list *direc
 			scan->name, n, names, n > 8 ? ", ..." : "");
 }
 
-static int take_only_class(struct tree *tree)
-{
-	const char **name =
-		array_grow(tree->classes.name, 0, &tree->classes.capacity, sizeof(*name));
-	if (!name)
-		return -ENOMEM;
-	tree->classes.name = name;
-	name[0] = ONLY_CLASS;
-	tree->classes.n = 1;
-	return 0;
-}
-
 /* The tree's files must be sorted by class. */
 int tree_find_classes(const struct scan *scan, struct tree *tree)
 {
 	struct name_list classes = {0};
-	if (scan->label == LABEL_WITHOUT)
-		return take_only_class(tree);
+	int err = 0;
+	if (scan->label == LABEL_WITHOUT) {
+		tree->classes.n = 0;
+		return name_list_add(&tree->classes, ONLY_CLASS);
+	}
 	if (scan->labelled)
 		return 0;
-	for (size_t i = 0; i < tree->n_files; i++) {
-		const char *path = tree->files[i].path;
-		size_t n = strcspn(path, "/");
-		const char *last = classes.n ? classes.name[classes.n - 1] : "";
-		if (!tree->files[i].present ||
-			(strncmp(last, path, n) == 0 && last[n] == '\0'))
-			continue;
-		const char **grown = array_grow(
-			classes.name, classes.n, &classes.capacity, sizeof(*grown));
-		char *copy = grown ? arena_alloc(&tree->names, n + 1) : NULL;
-		if (grown)
-			classes.name = grown;
-		if (!copy) {
-			free(classes.name);
-			return -ENOMEM;
-		}
-		memcpy(copy, path, n);
-		copy[n] = '\0';
-		grown[classes.n++] = copy;
-	}
-	warn_of_empty(scan, &tree->classes, &classes);
+	for (size_t i = 0; !err && i < tree->n_files; i++)
+		if (tree->files[i].present)
+			err = name_list_add_class(
+				&classes, &tree->names, tree->files[i].path);
+	if (!err)
+		warn_of_empty(scan, &tree->classes, &classes);
 	free(tree->classes.name);
 	tree->classes = classes;
-	return 0;
+	return err;
 }
 
 void tree_warn(const struct scan *scan, const struct tree *tree)

@@ -71,6 +71,12 @@ int scan_match(const struct catalogue *catalogue, struct tree *tree)
 	return 0;
 }
 
+bool row_is_current(const struct row *row, const struct facts *facts)
+{
+	return row && row->facts.probed && row->facts.bytes == facts->bytes &&
+	       row->facts.mtime_ns == facts->mtime_ns;
+}
+
 struct examination {
 	struct scan *scan;
 	struct tree *tree;
@@ -105,11 +111,8 @@ static bool examine_file(struct examination *examination, struct found *found,
 	}
 	*facts = (struct facts){
 		.bytes = (uint64_t)stat_.st_size, .mtime_ns = timespec_ns(stat_.st_mtim)};
-	if (old && old->facts.probed && old->facts.bytes == facts->bytes &&
-		old->facts.mtime_ns == facts->mtime_ns) {
-		facts->image = old->facts.image;
-		facts->orientation = old->facts.orientation;
-		facts->probed = true;
+	if (row_is_current(old, facts)) {
+		*facts = old->facts;
 	} else {
 		err = probe_header(path, &facts->image, &facts->orientation);
 		facts->probed = !err;

@@ -93,6 +93,9 @@ struct name_list {
 };
 
 must_check int name_list_add(struct name_list *names, const char *name);
+/* Adds the path's first directory, unless it is the last name of the list. */
+must_check int name_list_add_class(
+	struct name_list *names, struct arena *arena, const char *path);
 /* Sorts the list in byte order. */
 void name_list_sort(struct name_list *names);
 /* Returns the text of a sorted list that equals `name`, or NULL. */

@@ -49,14 +49,6 @@ static printf_like(2, 3) int refuse(struct guard *guard, const char *format, ...
 	return SQLITE_DENY;
 }
 
-static bool known_function(const char *name)
-{
-	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
-		if (strcasecmp(functions[i], name) == 0)
-			return true;
-	return false;
-}
-
 static int authorize(void *context, int action, const char *first, const char *second,
 	const char *database, const char *trigger)
 {
@@ -77,7 +69,7 @@ static int authorize(void *context, int action, const char *first, const char *s
 			return refuse(guard, "no such column: %s", second);
 		return SQLITE_OK;
 	case SQLITE_FUNCTION:
-		if (known_function(second))
+		if (names_have(functions, sizeof(functions) / sizeof(*functions), second))
 			return SQLITE_OK;
 		return refuse(guard, "function %s() is not allowed", second);
 	default:

@@ -26,6 +26,8 @@ struct arena {
 
 void *arena_alloc(struct arena *arena, size_t bytes); /* NULL: no memory */
 char *arena_text(struct arena *arena, const char *text);
+/* Copies the first n bytes of the text, and appends a NUL. */
+char *arena_span(struct arena *arena, const char *text, size_t n);
 void arena_join(struct arena *into, struct arena *from);
 void arena_free(struct arena *arena);
 
@@ -40,11 +42,15 @@ struct quoted {
 };
 const char *quote_name(struct quoted *quoted, const char *name);
 
+/* Tells whether one of n names equals `name`. Ignores case. */
+bool names_have(const char *const *names, size_t n, const char *name);
 /* Removes slashes at the end. The caller frees the result; NULL: no memory. */
 char *root_of_path(const char *path);
 const char *base_name(const char *path); /* the part after the last slash */
 /* Returns the number of bytes before the last slash; 0: there is none. */
 size_t directory_bytes(const char *path);
+/* Tells whether the text is the first n bytes of `span`, none of which is NUL. */
+bool span_is(const char *span, size_t n, const char *text);
 /* Compares texts of these lengths. Returns a number like strcmp. */
 int compare_spans(const char *a, size_t a_length, const char *b, size_t b_length);
 

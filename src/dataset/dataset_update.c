@@ -150,6 +150,12 @@ static int update_rows(
 	return err;
 }
 
+bool container_equal(const struct container *a, const struct container *b)
+{
+	return strcmp(a->name, b->name) == 0 && a->bytes == b->bytes &&
+	       a->mtime_ns == b->mtime_ns;
+}
+
 bool containers_equal(const struct scan *scan, const struct catalogue *catalogue)
 {
 	if (scan->n_containers != catalogue->n_containers ||
@@ -157,10 +163,7 @@ bool containers_equal(const struct scan *scan, const struct catalogue *catalogue
 			0)
 		return false;
 	for (size_t i = 0; i < scan->n_containers; i++)
-		if (strcmp(scan->containers[i].name, catalogue->containers[i].name) !=
-				0 ||
-			scan->containers[i].bytes != catalogue->containers[i].bytes ||
-			scan->containers[i].mtime_ns != catalogue->containers[i].mtime_ns)
+		if (!container_equal(&scan->containers[i], &catalogue->containers[i]))
 			return false;
 	return true;
 }

@@ -41,11 +41,19 @@ void *arena_alloc(struct arena *arena, size_t bytes)
 }
 
 /* Texts are not aligned, which saves a quarter of the memory with millions of names. */
+char *arena_span(struct arena *arena, const char *text, size_t n)
+{
+	char *copy = take(arena, n + 1);
+	if (!copy)
+		return NULL;
+	memcpy(copy, text, n);
+	copy[n] = '\0';
+	return copy;
+}
+
 char *arena_text(struct arena *arena, const char *text)
 {
-	size_t n = strlen(text) + 1;
-	char *copy = take(arena, n);
-	return copy ? memcpy(copy, text, n) : NULL;
+	return arena_span(arena, text, strlen(text));
 }
 
 void arena_join(struct arena *into, struct arena *from)
@@ -173,6 +181,14 @@ bool wanted_name(const char *extensions, const char *name)
 	return dot && dot > name && wanted_ending(extensions, dot + 1);
 }
 
+bool names_have(const char *const *names, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcasecmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
 static int compare_names(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -187,6 +203,16 @@ int name_list_add(struct name_list *names, const char *name)
 	names->name = grown;
 	grown[names->n++] = name;
 	return 0;
+}
+
+int name_list_add_class(struct name_list *names, struct arena *arena, const char *path)
+{
+	size_t n = strcspn(path, "/");
+	const char *last = names->n ? names->name[names->n - 1] : "";
+	if (span_is(path, n, last))
+		return 0;
+	const char *copy = arena_span(arena, path, n);
+	return copy ? name_list_add(names, copy) : -ENOMEM;
 }
 
 void name_list_sort(struct name_list *names)
@@ -234,6 +260,11 @@ size_t directory_bytes(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash ? (size_t)(slash - path) : 0;
+}
+
+bool span_is(const char *span, size_t n, const char *text)
+{
+	return strncmp(span, text, n) == 0 && text[n] == '\0';
 }
 
 int compare_spans(const char *a, size_t a_length, const char *b, size_t b_length)

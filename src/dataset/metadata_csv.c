@@ -74,14 +74,9 @@ static int feed(struct csv *csv)
 {
 	auto_free char *block = malloc(AT_ONCE);
 	size_t n;
-	bool begins = true;
 	int err = block ? 0 : -ENOMEM;
-	while (!err && (n = fread(block, 1, AT_ONCE, csv->pass->in)) > 0) {
-		bool mark = begins && n >= 3 && memcmp(block, "\xef\xbb\xbf", 3) == 0;
-		size_t skip = mark ? 3 : 0; /* length of the byte order mark */
-		err = csv_read(&csv->reader, block + skip, n - skip);
-		begins = false;
-	}
+	while (!err && (n = fread(block, 1, AT_ONCE, csv->pass->in)) > 0)
+		err = csv_read(&csv->reader, block, n);
 	return err || ferror(csv->pass->in) ? err : csv_end(&csv->reader);
 }
 

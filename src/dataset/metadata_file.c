@@ -146,12 +146,12 @@ static bool identifier(const char *name)
 	return strlen(name) <= MAX_NAME;
 }
 
-static bool has_column(const struct metadata_file *file, const char *name)
+struct column *column_find(struct column *columns, size_t n, const char *name)
 {
-	for (size_t i = 0; i < file->n_columns; i++)
-		if (strcasecmp(file->columns[i].name, name) == 0)
-			return true;
-	return false;
+	for (size_t i = 0; i < n; i++)
+		if (strcasecmp(columns[i].name, name) == 0)
+			return &columns[i];
+	return NULL;
 }
 
 /* Returns why the name can't be used, or NULL. */
@@ -163,7 +163,7 @@ static const char *column_problem(const struct metadata_file *file, const char *
 		return "is not a plain name (letters, digits and _, at most 64)";
 	if (catalogue_reserved_column(name))
 		return "is the name of a column that every dataset has";
-	if (has_column(file, name))
+	if (column_find(file->columns, file->n_columns, name))
 		return "occurs twice";
 	return NULL;
 }

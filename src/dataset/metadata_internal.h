@@ -80,6 +80,8 @@ must_check int pass_end_record(struct pass *pass);
 /* Adds the column of field i. If `name` can't be used, only warns. */
 must_check int pass_add_column(struct pass *pass, size_t i, const char *name);
 
+/* Finds the column with this name. Ignores case. NULL: there is none. */
+struct column *column_find(struct column *columns, size_t n, const char *name);
 /* Logs why the file's columns are left out. Returns -EINVAL. */
 int pass_refuse(const struct pass *pass, uint64_t line, const char *format, ...)
 	printf_like(3, 4);

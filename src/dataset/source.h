@@ -32,7 +32,7 @@ struct source {
 	/* Finds the facts of samples that have their own files. NULL: `list` finds them. */
 	int (*examine)(
 		struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
-	/* Lists a container by calls of container_member and container_directory, and
+	/* Lists a container by calls of container_member and listing_add_class, and
 	 * at the end container_end. NULL: the source has no containers. */
 	int (*index)(struct container_scan *container);
 	bool any_name; /* samples may have any ending, or none */
@@ -56,17 +56,6 @@ bool source_is_tar_name(const char *name);
 
 /* --- containers: source_container.c ---------------------------------------------------- */
 
-/* A range {FIRST..LAST} in the name of a file. */
-struct name_range {
-	const char *begin, *end; /* the range with its braces */
-	uint64_t first, last;
-	int digits; /* numbers are filled up with leading zeros to this many digits */
-};
-/* Returns false if the name has no range, or more than one. */
-bool name_range_read(const char *name, struct name_range *ret);
-/* Prints the name with i in the place of the range. -ENAMETOOLONG */
-must_check int name_range_print(const char *name, const struct name_range *range,
-	uint64_t i, char *ret, size_t size);
 /* Lists a tar; the `index` of all sources that have tars. */
 must_check int tar_index(struct container_scan *container);
 
@@ -92,9 +81,15 @@ struct container_scan {
 	struct beside_files beside;
 };
 
+must_check int containers_add(
+	struct scan *scan, const char *name, uint64_t bytes, int64_t mtime_ns);
+/* Adds a file in scan->beside. If it can't be read, its path becomes scan->missing, for
+ * the message. */
+int containers_add_file(struct scan *scan, const char *name);
+/* Adds the shards of a name with a range, such as shard-{000000..000146}.tar. */
+int containers_add_range(struct scan *scan, const char *name);
 int containers_find_file(struct scan *scan);
 void containers_sort(struct scan *scan);
-int containers_find_beside(struct scan *scan, const char *name);
 int containers_find_directory(struct scan *scan, bool (*wanted)(const char *name));
 int containers_find_pattern(struct scan *scan);
 int containers_list(
@@ -121,8 +116,6 @@ must_check int container_clean_name(struct container_scan *container, uint64_t o
  * them. path: from container_clean_name. bytes: the member's size before compression. */
 must_check int container_member(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes);
-/* Adds a directory. If directories are classes, `path` begins with a class. */
-must_check int container_directory(struct container_scan *container, const char *path);
 /* Ends the listing of the container. Must be called after the last member. */
 must_check int container_end(struct container_scan *container);
 void container_issue(
@@ -173,6 +166,10 @@ struct listing {
 struct listed *listing_add(struct listing *listing); /* NULL: no memory */
 /* Adds the path's first directory to the classes, listing->directories. */
 must_check int listing_add_class(struct listing *listing, const char *path);
+
+/* Sorts the files, and finds those beside the samples from number `first` on. -ENOMEM */
+must_check int listing_find_beside(
+	struct listing *listing, size_t first, struct beside_files *files);
 
 /* Makes a tree from n listings, one per thread: gives samples paths and classes. */
 must_check int listings_join(

@@ -155,6 +155,16 @@ int beside_find(const struct beside_files *files, struct arena *arena, const cha
 	return err;
 }
 
+int listing_find_beside(struct listing *listing, size_t first, struct beside_files *files)
+{
+	int err = 0;
+	beside_sort(files);
+	for (size_t i = first; !err && i < listing->n; i++)
+		err = beside_find(files, &listing->names, listing->samples[i].member,
+			&listing->samples[i].beside);
+	return err;
+}
+
 static bool same(const struct beside *a, const struct beside *b)
 {
 	return strcmp(a->ending, b->ending) == 0 && strcmp(a->name, b->name) == 0 &&

@@ -51,22 +51,9 @@ static int take(void *context, const char *name, uint64_t bytes, int64_t mtime_n
 	if (n == 0 || name[n - 1] == '/' || far_name_of(name) != NAME_GOOD)
 		return 0;
 	if (source_is_tar_name(name))
-		return far_add_container(scan, name, bytes, mtime_ns);
+		return containers_add(scan, name, bytes, mtime_ns);
 	bucket->others++;
 	return take_file(bucket, name, bytes, mtime_ns);
-}
-
-static int find_beside(struct bucket *bucket)
-{
-	struct listing *listing = bucket->listing;
-	int err = 0;
-	beside_sort(&bucket->beside);
-	for (size_t i = 0; !err && i < listing->n; i++) {
-		struct listed *listed = &listing->samples[i];
-		err = beside_find(&bucket->beside, &listing->names, listed->member,
-			&listed->beside);
-	}
-	return err;
 }
 
 static int find(struct scan *scan)
@@ -78,7 +65,7 @@ static int find(struct scan *scan)
 		return -ENOMEM;
 	scan->listed = listing;
 	int err = far_list(scan->root, take, &bucket, &error);
-	if (!err && find_beside(&bucket) != 0)
+	if (!err && listing_find_beside(listing, 0, &bucket.beside) != 0)
 		err = -ENOMEM;
 	free(bucket.beside.of);
 	if (err)

@@ -148,11 +148,6 @@ void container_issue(
 	issue_add(&container->listing->issues, kind, text, 0);
 }
 
-static bool is_part(const char *part, size_t n, const char *text)
-{
-	return strlen(text) == n && memcmp(part, text, n) == 0;
-}
-
 int container_clean_name(struct container_scan *container, uint64_t offset,
 	const char *name, char ret[PATH_MAX])
 {
@@ -165,11 +160,11 @@ int container_clean_name(struct container_scan *container, uint64_t offset,
 			quote_name(&quoted, name));
 	for (const char *at = name; *at;) {
 		size_t n = strcspn(at, "/");
-		if (is_part(at, n, ".."))
+		if (span_is(at, n, ".."))
 			return container_refuse(container, offset,
 				"the name of a member leads out of it: %s",
 				quote_name(&quoted, name));
-		if (n > 0 && !is_part(at, n, ".")) {
+		if (n > 0 && !span_is(at, n, ".")) {
 			usable = usable && !hidden_name(at, n) && n <= NAME_MAX - 8 &&
 				 used + n + 2 < PATH_MAX / 2;
 			if (usable) {
@@ -187,26 +182,7 @@ int container_clean_name(struct container_scan *container, uint64_t offset,
 
 int listing_add_class(struct listing *listing, const char *path)
 {
-	struct name_list *names = &listing->directories;
-	size_t n = strcspn(path, "/");
-	if (names->n > 0 && is_part(path, n, names->name[names->n - 1]))
-		return 0;
-	const char **grown =
-		array_grow(names->name, names->n, &names->capacity, sizeof(*grown));
-	char *copy = grown ? arena_alloc(&listing->names, n + 1) : NULL;
-	if (grown)
-		names->name = grown;
-	if (!copy)
-		return -ENOMEM;
-	memcpy(copy, path, n);
-	copy[n] = '\0';
-	grown[names->n++] = copy;
-	return 0;
-}
-
-int container_directory(struct container_scan *container, const char *path)
-{
-	return listing_add_class(container->listing, path);
+	return name_list_add_class(&listing->directories, &listing->names, path);
 }
 
 struct listed *listing_add(struct listing *listing)
@@ -273,24 +249,14 @@ int container_member(struct container_scan *container, const char *path,
 	return beside_add(&container->beside, &container->listing->names, path, &facts);
 }
 
-static int find_beside(struct container_scan *container)
-{
-	struct listing *listing = container->listing;
-	int err = 0;
-	beside_sort(&container->beside);
-	for (size_t i = container->first; !err && i < listing->n; i++)
-		err = beside_find(&container->beside, &listing->names,
-			listing->samples[i].member, &listing->samples[i].beside);
-	return err;
-}
-
 int container_end(struct container_scan *container)
 {
 	int err = group_end(container);
 	if (!err)
 		err = container_replace(container);
 	if (!err)
-		err = find_beside(container);
+		err = listing_find_beside(
+			container->listing, container->first, &container->beside);
 	if (err)
 		return err;
 	return scan_stopped(container->scan) ? -EINTR : 0;
@@ -322,13 +288,10 @@ static int reuse_row(
 		.beside = row->beside,
 		.facts = row->facts};
 	if (labelled) {
-		size_t n = strcspn(row->path, "/");
-		char *label = arena_alloc(&listing->names, n + 1);
-		if (!label)
+		listed->label =
+			arena_span(&listing->names, row->path, strcspn(row->path, "/"));
+		if (!listed->label)
 			return -ENOMEM;
-		memcpy(label, row->path, n);
-		label[n] = '\0';
-		listed->label = label;
 		listed->member = member_of(scan, row->path);
 	}
 	if (scan->label == LABEL_WITHOUT && scan->sharded)
@@ -362,9 +325,7 @@ static bool match_containers(
 			strcmp(scan->containers[k].name, old->name) < 0)
 			k++;
 		if (k == scan->n_containers ||
-			strcmp(scan->containers[k].name, old->name) != 0 ||
-			scan->containers[k].bytes != old->bytes ||
-			scan->containers[k].mtime_ns != old->mtime_ns)
+			!container_equal(&scan->containers[k], old))
 			return false;
 		ret_new[i] = (uint32_t)k++;
 	}

@@ -346,20 +346,18 @@ static void work(void *context, unsigned worker)
 		finish_dir(walk, list_dir(walk, &walk->parts[worker], dir));
 }
 
-/* Appends `part` to `names`, which has enough room. */
-static void join_names(struct name_list *names, const struct name_list *part)
+/* Appends `part` to `items`, which has enough room. */
+static void join(
+	void *items, size_t *n, const void *part, size_t n_part, size_t item_bytes)
 {
-	if (part->n)
-		memcpy(names->name + names->n, part->name, part->n * sizeof(*part->name));
-	names->n += part->n;
+	if (n_part)
+		memcpy((char *)items + *n * item_bytes, part, n_part * item_bytes);
+	*n += n_part;
 }
 
-static void join_files(struct tree *tree, const struct tree *part)
+static void join_names(struct name_list *names, const struct name_list *part)
 {
-	if (part->n_files)
-		memcpy(tree->files + tree->n_files, part->files,
-			part->n_files * sizeof(*part->files));
-	tree->n_files += part->n_files;
+	join(names->name, &names->n, part->name, part->n, sizeof(*part->name));
 }
 
 static int join_others(struct walk *walk, struct tree *ret)
@@ -372,10 +370,8 @@ static int join_others(struct walk *walk, struct tree *ret)
 		return -ENOMEM;
 	for (unsigned i = 0; i < walk->scan->threads; i++) {
 		const struct tree *part = &walk->parts[i];
-		if (part->n_others)
-			memcpy(ret->others + ret->n_others, part->others,
-				part->n_others * sizeof(*part->others));
-		ret->n_others += part->n_others;
+		join(ret->others, &ret->n_others, part->others, part->n_others,
+			sizeof(*part->others));
 	}
 	files_sort(ret->others, ret->n_others, walk->scan->threads);
 	return 0;
@@ -392,9 +388,7 @@ static int join_beside(struct walk *walk, struct tree *ret)
 		return -ENOMEM;
 	for (unsigned i = 0; i < walk->scan->threads; i++) {
 		const struct beside_files *part = &walk->parts[i].beside;
-		if (part->n)
-			memcpy(all.of + all.n, part->of, part->n * sizeof(*part->of));
-		all.n += part->n;
+		join(all.of, &all.n, part->of, part->n, sizeof(*part->of));
 	}
 	beside_sort(&all);
 	for (size_t i = 0; !err && i < ret->n_files; i++)
@@ -421,7 +415,8 @@ static int join_parts(struct walk *walk, struct tree *ret)
 		return -ENOMEM;
 	for (unsigned i = 0; i < walk->scan->threads; i++) {
 		struct tree *part = &walk->parts[i];
-		join_files(ret, part);
+		join(ret->files, &ret->n_files, part->files, part->n_files,
+			sizeof(*part->files));
 		join_names(&ret->classes, &part->classes);
 		join_names(&ret->unseen, &part->unseen);
 		join_names(&ret->metadata, &part->metadata);

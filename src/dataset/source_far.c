@@ -92,21 +92,6 @@ int far_missing(
 
 /* --- containers -------------------------------------------------------------------------------- */
 
-int far_add_container(
-	struct scan *scan, const char *name, uint64_t bytes, int64_t mtime_ns)
-{
-	struct container *containers = array_grow(scan->containers, scan->n_containers,
-		&scan->containers_capacity, sizeof(*containers));
-	char *copy = containers ? arena_text(&scan->names, name) : NULL;
-	if (containers)
-		scan->containers = containers;
-	if (!copy)
-		return -ENOMEM;
-	containers[scan->n_containers++] =
-		(struct container){.name = copy, .bytes = bytes, .mtime_ns = mtime_ns};
-	return 0;
-}
-
 void far_sort_containers(struct scan *scan)
 {
 	struct container *of = scan->containers;
@@ -116,25 +101,6 @@ void far_sort_containers(struct scan *scan)
 		if (n == 0 || strcmp(of[n - 1].name, of[i].name) != 0)
 			of[n++] = of[i];
 	scan->n_containers = n;
-}
-
-static int add_range(struct scan *scan, const char *name)
-{
-	struct name_range range;
-	int err = 0;
-	if (!name_range_read(name, &range)) {
-		log_error("dataset %s: path %s: found \"%s\", allowed: one range in the "
-			  "name of the file, as shard-{000000..000146}.tar",
-			scan->name, scan->root, name);
-		return -EINVAL;
-	}
-	for (uint64_t i = range.first; !err && i <= range.last; i++) {
-		char shard[PATH_MAX];
-		err = name_range_print(name, &range, i, shard, sizeof(shard));
-		if (!err)
-			err = far_add_container(scan, shard, 0, 0);
-	}
-	return err;
 }
 
 /* --- lists ----------------------------------------------------------------------------------------- */
@@ -175,7 +141,7 @@ int shard_list_read(struct scan *scan, char *text)
 			continue;
 		if (!is_shard(line) || scan->n_containers == MOST_SHARDS)
 			return refuse_line(scan, number, line);
-		err = far_add_container(scan, line, 0, 0);
+		err = containers_add(scan, line, 0, 0);
 	}
 	if (!err && scan->n_containers == 0) {
 		log_error("dataset %s: %s: found no line, allowed: one for each tar file",
@@ -275,8 +241,8 @@ static int find(struct scan *scan)
 	if (is_list(scan->root))
 		err = read_list(scan);
 	else
-		err = scan->sharded ? add_range(scan, name)
-				    : far_add_container(scan, name, 0, 0);
+		err = scan->sharded ? containers_add_range(scan, name)
+				    : containers_add(scan, name, 0, 0);
 	far_sort_containers(scan);
 	return err ? err : look_at_all(scan);
 }

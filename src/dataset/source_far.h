@@ -17,8 +17,6 @@ must_check int far_begin(struct scan *scan);
 int far_missing(
 	struct scan *scan, const char *url, int err, const struct far_error *error);
 
-must_check int far_add_container(
-	struct scan *scan, const char *name, uint64_t bytes, int64_t mtime_ns);
 /* Sorts the containers by name, and removes duplicates. */
 void far_sort_containers(struct scan *scan);
 

@@ -36,9 +36,7 @@ int far_file_url(const char *beside, bool labelled, const char *relative, char *
 static bool is_as_it_was(const struct scan *scan, const struct catalogue *catalogue)
 {
 	return scan->n_containers == 1 && catalogue->n_containers == 1 &&
-	       strcmp(scan->containers[0].name, catalogue->containers[0].name) == 0 &&
-	       scan->containers[0].bytes == catalogue->containers[0].bytes &&
-	       scan->containers[0].mtime_ns == catalogue->containers[0].mtime_ns;
+	       container_equal(scan->containers, catalogue->containers);
 }
 
 int far_files_list(struct scan *scan, const struct catalogue *catalogue, struct tree *ret)
@@ -96,12 +94,6 @@ static bool look_at(struct far_window *window, struct found *found, struct issue
 	return true;
 }
 
-static bool same_version(const struct facts *facts, const struct row *old)
-{
-	return old && old->facts.probed && old->facts.bytes == facts->bytes &&
-	       old->facts.mtime_ns == facts->mtime_ns;
-}
-
 static bool examine_file(struct examination *examination, struct found *found,
 	const struct row *old, struct issues *issues)
 {
@@ -116,7 +108,7 @@ static bool examine_file(struct examination *examination, struct found *found,
 		    &window.object.plain) != 0)
 		return false;
 	bool seen = look_at(&window, found, issues);
-	if (seen && same_version(&found->facts, old))
+	if (seen && row_is_current(old, &found->facts))
 		found->facts = old->facts;
 	else if (seen)
 		examine_header(&window, found, issues);

@@ -19,34 +19,35 @@
 
 #define MOST_CONTAINERS 1000000
 
-/* Adds a container. If it can't be read, its path becomes scan->missing, for the
- * message. */
-static int add_container(struct scan *scan, const char *name)
+int containers_add(struct scan *scan, const char *name, uint64_t bytes, int64_t mtime_ns)
 {
 	struct container *containers = array_grow(scan->containers, scan->n_containers,
 		&scan->containers_capacity, sizeof(*containers));
+	char *copy = containers ? arena_text(&scan->names, name) : NULL;
+	if (containers)
+		scan->containers = containers;
+	if (!copy)
+		return -ENOMEM;
+	containers[scan->n_containers++] =
+		(struct container){.name = copy, .bytes = bytes, .mtime_ns = mtime_ns};
+	return 0;
+}
+
+int containers_add_file(struct scan *scan, const char *name)
+{
 	char path[PATH_MAX];
 	struct stat st;
-	if (!containers)
-		return -ENOMEM;
-	scan->containers = containers;
 	int n = snprintf(path, sizeof(path), "%s/%s", scan->beside, name);
 	int err = (size_t)n >= sizeof(path) ? -ENAMETOOLONG : 0;
 	if (!err && stat(path, &st) < 0)
 		err = -errno;
 	if (!err && !S_ISREG(st.st_mode))
 		err = -EINVAL;
-	char *copy = arena_text(&scan->names, err ? path : name);
-	if (!copy)
-		return -ENOMEM;
-	if (err) {
-		scan->missing = copy;
-		return err;
-	}
-	containers[scan->n_containers++] = (struct container){.name = copy,
-		.bytes = (uint64_t)st.st_size,
-		.mtime_ns = timespec_ns(st.st_mtim)};
-	return 0;
+	if (!err)
+		return containers_add(
+			scan, name, (uint64_t)st.st_size, timespec_ns(st.st_mtim));
+	scan->missing = arena_text(&scan->names, path);
+	return scan->missing ? err : -ENOMEM;
 }
 
 /* Sets scan->beside to the directory of the root, and *ret_name to the root's last
@@ -65,7 +66,7 @@ int containers_find_file(struct scan *scan)
 {
 	const char *name;
 	int err = split_path(scan, &name);
-	return err ? err : add_container(scan, name);
+	return err ? err : containers_add_file(scan, name);
 }
 
 static int compare_containers(const void *a, const void *b)
@@ -81,29 +82,18 @@ void containers_sort(struct scan *scan)
 			compare_containers);
 }
 
-int containers_find_beside(struct scan *scan, const char *name)
-{
-	free(scan->beside);
-	scan->beside = strdup(scan->root);
-	return scan->beside ? add_container(scan, name) : -ENOMEM;
-}
-
 int containers_find_directory(struct scan *scan, bool (*wanted)(const char *name))
 {
 	const struct dirent *dirent;
 	int err = 0;
-	free(scan->beside);
-	scan->beside = strdup(scan->root);
 	scan->sharded = true;
-	if (!scan->beside)
-		return -ENOMEM;
 	DIR *stream = opendir(scan->root[0] ? scan->root : "/");
 	if (!stream)
 		return -errno;
 	errno = 0;
 	while (!err && (dirent = readdir(stream)))
 		if (dirent->d_name[0] != '.' && wanted(dirent->d_name))
-			err = add_container(scan, dirent->d_name);
+			err = containers_add_file(scan, dirent->d_name);
 	if (!err && errno)
 		err = -errno;
 	closedir(stream);
@@ -123,7 +113,15 @@ static bool read_number(const char **at, uint64_t *ret, int *ret_digits)
 	return *at > begin;
 }
 
-bool name_range_read(const char *text, struct name_range *ret)
+/* A range {FIRST..LAST} in the name of a file. */
+struct name_range {
+	const char *begin, *end; /* the range with its braces */
+	uint64_t first, last;
+	int digits; /* numbers are filled up with leading zeros to this many digits */
+};
+
+/* Returns false if the name has no range, or more than one. */
+static bool read_range(const char *text, struct name_range *ret)
 {
 	int digits;
 	const char *at = strchr(text, '{');
@@ -140,34 +138,36 @@ bool name_range_read(const char *text, struct name_range *ret)
 	       !strpbrk(ret->end, "{}");
 }
 
-int name_range_print(const char *name, const struct name_range *range, uint64_t i,
-	char *ret, size_t size)
+int containers_add_range(struct scan *scan, const char *name)
 {
-	int n = snprintf(ret, size, "%.*s%0*" PRIu64 "%s", (int)(range->begin - name),
-		name, range->digits, i, range->end);
-	return (size_t)n < size ? 0 : -ENAMETOOLONG;
-}
-
-int containers_find_pattern(struct scan *scan)
-{
-	const char *name;
 	struct name_range range;
-	int err = split_path(scan, &name);
-	scan->sharded = true;
-	if (err)
-		return err;
-	if (!name_range_read(name, &range)) {
+	char shard[PATH_MAX];
+	size_t most = scan->far ? sizeof(shard) : NAME_MAX + 1;
+	int err = 0;
+	if (!read_range(name, &range)) {
 		log_error("dataset %s: path %s: found \"%s\", allowed: one range in the "
 			  "name of the file, as shard-{000000..000146}.tar",
 			scan->name, scan->root, name);
 		return -EINVAL;
 	}
 	for (uint64_t i = range.first; !err && i <= range.last; i++) {
-		char shard[NAME_MAX + 1];
-		err = name_range_print(name, &range, i, shard, sizeof(shard));
+		int n = snprintf(shard, most, "%.*s%0*" PRIu64 "%s",
+			(int)(range.begin - name), name, range.digits, i, range.end);
+		err = (size_t)n < most ? 0 : -ENAMETOOLONG;
 		if (!err)
-			err = add_container(scan, shard);
+			err = scan->far ? containers_add(scan, shard, 0, 0)
+					: containers_add_file(scan, shard);
 	}
+	return err;
+}
+
+int containers_find_pattern(struct scan *scan)
+{
+	const char *name;
+	int err = split_path(scan, &name);
+	scan->sharded = true;
+	if (!err)
+		err = containers_add_range(scan, name);
 	containers_sort(scan);
 	return err;
 }

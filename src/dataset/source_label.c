@@ -27,13 +27,9 @@ const char *listing_label(struct listing *listing, const char *text)
 	size_t n = strlen(text);
 	while (n > 0 && isspace((unsigned char)text[n - 1]))
 		n--;
-	char *label = arena_alloc(&listing->names, n + 1);
-	if (!label || n == 0 || n > MAX_LABEL_TEXT || text[0] == '.' ||
-		memchr(text, '/', n))
+	if (n == 0 || n > MAX_LABEL_TEXT || text[0] == '.' || memchr(text, '/', n))
 		return NULL;
-	memcpy(label, text, n);
-	label[n] = '\0';
-	return label;
+	return arena_span(&listing->names, text, n);
 }
 
 /* Returns a statement that reads the field scan->label_field of a JSON text. */
@@ -178,7 +174,7 @@ int group_add(struct container_scan *container, const char *path,
 	const char *ending = whole_ending(path);
 	size_t n = *ending ? (size_t)(ending - path) - 1 : strlen(path);
 	*ret_sample = false;
-	if (strncmp(group->key, path, n) != 0 || group->key[n] != '\0') {
+	if (!span_is(path, n, group->key)) {
 		int err = group_end(container);
 		if (err)
 			return err;

@@ -43,7 +43,7 @@ struct lmdb {
 	struct container_scan *container;
 	uint32_t page_bytes;
 	uint64_t pages; /* number of pages in the file */
-	uint64_t root, transaction;
+	uint64_t root;
 	uint64_t entries; /* number of keys according to the meta page */
 	uint64_t found;
 	unsigned depth;
@@ -77,7 +77,6 @@ static bool is_meta(const uint8_t *page)
 static void take_meta(struct lmdb *lmdb, const uint8_t *page)
 {
 	const uint8_t *database = page + PAGE_HEADER + 24 + 48;
-	lmdb->transaction = get_le64(page + PAGE_HEADER + 24 + 96 + 8);
 	lmdb->depth = get_le16(database + 6);
 	lmdb->entries = get_le64(database + 32);
 	lmdb->root = get_le64(database + 40);
@@ -288,7 +287,7 @@ static int find(struct scan *scan)
 {
 	struct stat st;
 	if (stat(scan->root, &st) == 0 && S_ISDIR(st.st_mode))
-		return containers_find_beside(scan, "data.mdb");
+		return containers_add_file(scan, "data.mdb");
 	return containers_find_file(scan);
 }
 

@@ -211,9 +211,7 @@ int manifest_read(struct scan *scan, const char *text, size_t bytes)
 	if (!listing)
 		return -ENOMEM;
 	scan->listed = listing;
-	static const char mark[] = "\xef\xbb\xbf"; /* byte order mark of UTF-8 */
-	size_t skip = bytes >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
-	int err = parse(&manifest, text + skip, bytes - skip);
+	int err = parse(&manifest, text, bytes);
 	if (!err && !manifest.differ)
 		drop_labels(listing);
 	return err;
@@ -229,7 +227,7 @@ static int find(struct scan *scan)
 		return far_missing(scan, scan->root, err, &error);
 	err = manifest_read(scan, text, object.bytes);
 	return err ? err
-		   : far_add_container(scan, scan->root + strlen(scan->beside) + 1,
+		   : containers_add(scan, scan->root + strlen(scan->beside) + 1,
 			     object.bytes, object.mtime_ns);
 }
 

@@ -286,7 +286,7 @@ static int take_member(
 	if (err)
 		return err < 0 ? err : 0;
 	if (directory)
-		return container_directory(container, path);
+		return listing_add_class(container->listing, path);
 	if (header->type == '1')
 		return take_link(tar, header, path);
 	if (header->type == '2') {

@@ -301,7 +301,7 @@ static int take_entry(struct zip *zip, const struct entry *entry)
 	if (err)
 		return err < 0 ? err : 0;
 	if (name[strlen(name) - 1] == '/')
-		return container_directory(zip->container, path);
+		return listing_add_class(zip->container->listing, path);
 	if (is_link(entry)) {
 		container_issue(zip->container, ISSUE_LINK, path);
 		return 0;
