@@ -23,15 +23,13 @@ struct client *client_new(struct listener *listener, int fd)
 		return NULL;
 	client->watch = (struct watch){.kind = WATCH_CLIENT, .fd = fd};
 	client->listener = listener;
-	client->message.listener = listener;
-	client->message.descriptor = -1;
-	client->message.socket = fd;
-	client->message.sender.uid = (uid_t)-1;
-	client->message.sender.gid = (gid_t)-1;
+	client->descriptor = -1;
+	client->sender.uid = (uid_t)-1;
+	client->sender.gid = (gid_t)-1;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &sender, &bytes) == 0) {
-		client->message.sender.pid = sender.pid;
-		client->message.sender.uid = sender.uid;
-		client->message.sender.gid = sender.gid;
+		client->sender.pid = sender.pid;
+		client->sender.uid = sender.uid;
+		client->sender.gid = sender.gid;
 	}
 	TAILQ_INSERT_TAIL(&listener->clients, client, link);
 	listener->n_clients++;
@@ -44,8 +42,8 @@ void client_free(struct client *client)
 	listener_forget(client->listener);
 	if (client->lines.job)
 		sched_job_put(client->lines.job);
-	if (client->message.descriptor >= 0)
-		close(client->message.descriptor);
+	if (client->descriptor >= 0)
+		close(client->descriptor);
 	close(client->watch.fd);
 	free(client->in);
 	free(client->out);
@@ -121,7 +119,7 @@ void client_receive(struct client *client)
 		return;
 	}
 	ssize_t n = receive_part(client->watch.fd, client->in + client->n_in,
-		client->in_room - client->n_in, &client->message.descriptor);
+		client->in_room - client->n_in, &client->descriptor);
 	if (n == -EAGAIN || n == -EINTR)
 		return;
 	client->n_in += n > 0 ? (size_t)n : 0;
@@ -131,8 +129,6 @@ void client_receive(struct client *client)
 	} else if (client->n_in > client->listener->rights.max_request) {
 		refuse_size(client);
 	} else if (n == 0) {
-		client->message.text = client->in;
-		client->message.bytes = client->n_in;
 		client->state = CLIENT_WAITS;
 	}
 }
@@ -174,22 +170,19 @@ void client_execute(struct client *client, struct control *control)
 {
 	auto_free char *text = NULL;
 	size_t bytes;
-	struct control_answer answer = {.out = open_memstream(&text, &bytes)};
-	if (!answer.out) {
+	FILE *out = open_memstream(&text, &bytes);
+	if (!out) {
 		client->state = CLIENT_ENDS;
 		return;
 	}
-	control_execute(control, &client->message, &answer);
-	client->hands_over = answer.hands_over;
-	client->lines = answer.lines;
-	client->next = answer.next;
-	bool lost = ferror(answer.out);
-	if (fclose(answer.out) != 0 || lost)
+	bool ok = control_execute(control, client, out);
+	bool lost = ferror(out);
+	if (fclose(out) != 0 || lost)
 		client->state = CLIENT_ENDS;
 	else
 		frame(client,
 			client->lines.job ? "more"
-			: answer.ok	  ? "ok"
+			: ok		  ? "ok"
 					  : "error",
 			text, bytes);
 	free(client->in);

@@ -62,7 +62,7 @@ static void go_on(struct control *control, struct client *client)
 {
 	int err = 0;
 	enum control_place place = client->state == CLIENT_WAITS
-					   ? control_place_of(&client->message)
+					   ? control_place_of(client)
 					   : CONTROL_AT_ONCE;
 	if (place != CONTROL_AT_ONCE) {
 		err = give_to_worker(control,

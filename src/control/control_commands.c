@@ -26,12 +26,6 @@ static void jobs_changed(
 		session_jobs_changed(request->session, name, path);
 }
 
-static bool run_add(const struct request *request)
-{
-	return control_add(request->context, request->session, request->message,
-		request->argument + 1, request->n_arguments - 1, request->out);
-}
-
 static bool remove_job(const struct request *request, struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -68,7 +62,7 @@ static bool remove_matching(const struct request *request, const char *pattern)
 		n++;
 	}
 	request_jobs_put(&jobs);
-	bool all = config_is_master(request->message->sender.uid);
+	bool all = config_is_master(request->client->sender.uid);
 	return n > 0 ? ok
 		     : request_refuse(request, "no job%s matches %s",
 			       all ? "" : " of yours", pattern);
@@ -79,36 +73,26 @@ static bool run_rm(const struct request *request)
 	const char *name = request->argument[1];
 	if (strpbrk(name, "*?["))
 		return remove_matching(request, name);
-	struct sched_job *job = request_job_to_change(request, name);
-	if (!job)
-		return false;
-	bool ok = remove_job(request, job);
-	sched_job_put(job);
-	return ok;
+	auto_job *job = request_job_to_change(request, name);
+	return job && remove_job(request, job);
 }
 
 /* --- restore ----------------------------------------------------------------------- */
-
-static void report_to(void *context, const char *message)
-{
-	fprintf(context, "%s\n", message);
-}
 
 static bool run_restore(const struct request *request)
 {
 	const char *name = request->argument[1];
 	const char *at = request->n_arguments == 4 ? request->argument[3] : NULL;
-	struct sched_job *job = request_job_to_change(request, name);
+	auto_job *job = request_job_to_change(request, name);
 	if (!job)
 		return false;
 	struct work work = {.counts = {{NULL, NULL}}};
 	work_begin(&work, "restoring", name);
-	int err =
-		sched_job_restore(job, request->argument[2], at, report_to, request->out);
+	int err = sched_job_restore(
+		job, request->argument[2], at, request_report, request->out);
 	work_end(&work);
 	struct sched_job_status status;
 	sched_job_status(job, &status);
-	sched_job_put(job);
 	if (err)
 		return false;
 	fprintf(request->out,
@@ -120,16 +104,13 @@ static bool run_restore(const struct request *request)
 static bool run_export(const struct request *request)
 {
 	const char *name = request->argument[1];
-	int descriptor = request->message->descriptor;
+	int descriptor = request->client->descriptor;
 	if (descriptor < 0)
 		return request_refuse(
 			request, "export: no descriptor came with the request");
-	struct sched_job *job = request_job_to_change(request, name);
-	if (!job)
-		return false;
-	int err = sched_job_export(job, descriptor, report_to, request->out);
-	sched_job_put(job);
-	return !err;
+	auto_job *job = request_job_to_change(request, name);
+	return job &&
+	       sched_job_export(job, descriptor, request_report, request->out) == 0;
 }
 
 /* --- mount ------------------------------------------------------------------------- */
@@ -137,7 +118,7 @@ static bool run_export(const struct request *request)
 static bool run_mount(const struct request *request)
 {
 	const char *name = request->argument[1];
-	int device = request->message->descriptor;
+	int device = request->client->descriptor;
 	if (!request->session)
 		return request_refuse(request, "mount: the daemon has no mount");
 	if (device < 0)
@@ -149,9 +130,9 @@ static bool run_mount(const struct request *request)
 	/* The job exists even without this reference, because only this thread removes
 	 * jobs. */
 	sched_job_put(job);
-	request->message->descriptor = -1;
-	int err = session_mount_job(request->session, name, request->message->sender.pid,
-		request->message->listener->rights.only != 0, device);
+	request->client->descriptor = -1;
+	int err = session_mount_job(request->session, name, request->client->sender.pid,
+		request->client->listener->rights.only != 0, device);
 	if (err == -ENOENT)
 		return request_unknown_job(request, name);
 	if (err == -ENOTTY)
@@ -172,11 +153,10 @@ static bool run_mount(const struct request *request)
 static bool run_grant(const struct request *request)
 {
 	const char *name = request->argument[1], *path;
-	struct sched_job *job = request_job_to_change(request, name);
+	auto_job *job = request_job_to_change(request, name);
 	if (!job)
 		return false;
 	int err = grants_add(request->control, job, &path);
-	sched_job_put(job);
 	if (err)
 		return request_refuse(request, "grant %s: %s%s", name, strerror(-err),
 			err == -ENAMETOOLONG
@@ -189,22 +169,13 @@ static bool run_grant(const struct request *request)
 static bool run_revoke(const struct request *request)
 {
 	const char *name = request->argument[1];
-	struct sched_job *job = request_job_to_change(request, name);
+	auto_job *job = request_job_to_change(request, name);
 	if (!job)
 		return false;
-	bool found = grants_remove(request->control, sched_job_id(job));
-	sched_job_put(job);
-	if (!found)
+	if (!grants_remove(request->control, sched_job_id(job)))
 		return request_refuse(request, "job %s is not granted", name);
 	fprintf(request->out, "revoked %s\n", name);
 	return true;
-}
-
-static bool run_dataset(const struct request *request)
-{
-	return control_dataset(request->context, request->session,
-		&request->control->ends, request->argument + 1, request->n_arguments - 1,
-		request->out);
 }
 
 static bool run_upgrade(const struct request *request)
@@ -212,7 +183,7 @@ static bool run_upgrade(const struct request *request)
 	const char *program = request->n_arguments == 2 ? request->argument[1] : NULL;
 	bool ok = control_upgrade(
 		request->context->config->state, request->session, program, request->out);
-	request->answer->hands_over = ok;
+	request->client->hands_over = ok;
 	return ok;
 }
 
@@ -272,7 +243,7 @@ static const struct command {
 	enum sender sender;
 	bool (*run)(const struct request *request);
 } commands[N_COMMANDS] = {
-	{"add", CONTROL_ADD_USAGE, 3, MAX_ARGUMENTS, true, SENDER_ANY, run_add},
+	{"add", CONTROL_ADD_USAGE, 3, MAX_ARGUMENTS, true, SENDER_ANY, control_add},
 	{"rm", "rm JOB", 2, 2, true, SENDER_ANY, run_rm},
 	{"restore", "restore JOB TEXT [EPOCH:POSITION]", 3, 4, true, SENDER_ANY,
 		run_restore},
@@ -292,7 +263,7 @@ static const struct command {
 	{"trace", "trace JOB [FROM]", 2, 3, false, SENDER_ANY, show_trace},
 	{"top", "top", 1, 1, false, SENDER_ANY, show_top},
 	{"explain", "explain", 1, 1, false, SENDER_ANY, show_explain},
-	{"dataset", CONTROL_DATASET_USAGE, 2, 4, true, SENDER_MASTER, run_dataset},
+	{"dataset", CONTROL_DATASET_USAGE, 2, 4, true, SENDER_MASTER, control_dataset},
 	{"datasets", "datasets [DATASET]", 1, 2, false, SENDER_ANY, show_datasets},
 	{"upgrade", "upgrade [PROGRAM]", 1, 2, true, SENDER_MASTER, run_upgrade},
 };
@@ -321,27 +292,27 @@ static bool unknown_command(const struct request *request)
 	return false;
 }
 
-static bool is_whole(const struct control_message *message)
+static bool is_whole(const struct client *client)
 {
-	return message->text[message->bytes - 1] == '\0';
+	return client->in[client->n_in - 1] == '\0';
 }
 
-static bool is_list(const struct control_message *message)
+static bool is_list(const struct client *client)
 {
-	size_t n = strlen(message->text) + 1;
-	return n < message->bytes && strcmp(message->text, "dataset") == 0 &&
-	       strcmp(message->text + n, "ls") == 0;
+	size_t n = strlen(client->in) + 1;
+	return n < client->n_in && strcmp(client->in, "dataset") == 0 &&
+	       strcmp(client->in + n, "ls") == 0;
 }
 
-enum control_place control_place_of(const struct control_message *message)
+enum control_place control_place_of(const struct client *client)
 {
 	const struct command *command =
-		is_whole(message) ? find_command(message->text) : NULL;
+		is_whole(client) ? find_command(client->in) : NULL;
 	if (!command || !command->is_long)
 		return CONTROL_AT_ONCE;
-	if (command->run != run_dataset)
+	if (command->run != control_dataset)
 		return CONTROL_WORKER;
-	return is_list(message) ? CONTROL_AT_ONCE : CONTROL_SCANNER;
+	return is_list(client) ? CONTROL_AT_ONCE : CONTROL_SCANNER;
 }
 
 /* Tells whether the socket allows the command. A socket for one job allows only commands
@@ -349,26 +320,21 @@ enum control_place control_place_of(const struct control_message *message)
  * name. */
 static bool is_allowed(const struct request *request, const struct command *command)
 {
-	const struct listener_rights *rights = &request->message->listener->rights;
+	const struct listener_rights *rights = &request->client->listener->rights;
 	if (!rights->only)
 		return true;
 	if (!command || command->sender != SENDER_GRANTED || request->n_arguments < 2 ||
 		strcmp(request->argument[1], rights->name) != 0)
 		return false;
-	struct sched_job *job =
-		sched_job_find(request->context->sched, request->argument[1]);
-	if (!job)
-		return false;
-	bool same = sched_job_id(job) == rights->only;
-	sched_job_put(job);
-	return same;
+	auto_job *job = sched_job_find(request->context->sched, request->argument[1]);
+	return job && sched_job_id(job) == rights->only;
 }
 
 static bool execute(struct request *request)
 {
-	const char *text = request->message->text;
-	size_t bytes = request->message->bytes;
-	if (!is_whole(request->message))
+	const char *text = request->client->in;
+	size_t bytes = request->client->n_in;
+	if (!is_whole(request->client))
 		return request_refuse(request, "the request is cut off");
 	for (size_t i = 0; i < bytes; i += strlen(text + i) + 1, request->n_arguments++)
 		if (request->n_arguments < MAX_ARGUMENTS)
@@ -378,27 +344,25 @@ static bool execute(struct request *request)
 		return request_refuse(request,
 			"this socket is only for job %s, allowed: its mount, status and "
 			"order",
-			request->message->listener->rights.name);
+			request->client->listener->rights.name);
 	if (!command)
 		return unknown_command(request);
 	if (request->n_arguments < command->min || request->n_arguments > command->max)
 		return request_refuse(request, "usage: %s", command->usage);
-	if (command->sender == SENDER_MASTER && !is_list(request->message) &&
-		!config_is_master(request->message->sender.uid))
+	if (command->sender == SENDER_MASTER && !is_list(request->client) &&
+		!config_is_master(request->client->sender.uid))
 		return request_refuse(request,
 			"%s: only root and the daemon's user are allowed",
 			request->argument[0]);
 	return command->run(request);
 }
 
-void control_execute(struct control *control, struct control_message *message,
-	struct control_answer *answer)
+bool control_execute(struct control *control, struct client *client, FILE *out)
 {
 	struct request request = {.context = control->context,
 		.session = control->session,
 		.control = control,
-		.message = message,
-		.answer = answer,
-		.out = answer->out};
-	answer->ok = execute(&request);
+		.client = client,
+		.out = out};
+	return execute(&request);
 }

@@ -7,41 +7,14 @@
 #include "base/log.h"
 #include "base/own_mounts.h"
 #include "control/control_datasets.h"
-#include "control/control_internal.h"
+#include "control/control_request.h"
 #include "epoch/disk.h"
 #include "files/sizes.h"
 #include "group/group.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
-
-struct command {
-	const struct files_context *context;
-	struct session *session;
-	const atomic_bool *stop;
-	FILE *out;
-	bool quiet; /* no client waits for messages, so they go to the log */
-};
-
-static bool refuse(const struct command *command, const char *format, ...)
-	printf_like(2, 3);
-
-static bool refuse(const struct command *command, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	vfprintf(command->out, format, args);
-	va_end(args);
-	fputc('\n', command->out);
-	return false;
-}
-
-static void report_to(void *context, const char *message)
-{
-	fprintf(context, "%s\n", message);
-}
 
 /* --- <state>/datasets/NAME.ini ------------------------------------------------------------ */
 
@@ -57,11 +30,11 @@ static int print_ini(const struct dataset_config *config, char **ret)
 
 /* Saves the dataset's ini for the daemon's next start. Other users may not read the ini,
  * because the dataset's URL may contain a password. */
-static int keep(const struct command *command, const struct dataset_config *config)
+static int keep(const struct request *request, const struct dataset_config *config)
 {
 	auto_free char *text = NULL;
 	auto_free char *directory =
-		aprintf("%s/datasets", command->context->config->state);
+		aprintf("%s/datasets", request->context->config->state);
 	auto_free char *name = aprintf("%s.ini", config->name);
 	if (!directory || !name)
 		return -ENOMEM;
@@ -70,80 +43,80 @@ static int keep(const struct command *command, const struct dataset_config *conf
 }
 
 /* Removes the saved ini. Returns false if there was none. */
-static bool forget(const struct command *command, const char *name)
+static bool forget(const struct request *request, const char *name)
 {
 	auto_free char *path =
-		aprintf("%s/datasets/%s.ini", command->context->config->state, name);
-	if (!path)
-		return false;
-	return unlink(path) == 0;
+		aprintf("%s/datasets/%s.ini", request->context->config->state, name);
+	return path && unlink(path) == 0;
 }
 
 /* --- add ---------------------------------------------------------------------------------- */
 
 /* Scans a dataset. next: the dataset is in use, and *ret will replace the dataset; if
- * nothing has changed, *ret is NULL. */
-static int scan(const struct command *command, const struct dataset_config *config,
+ * nothing has changed, *ret is NULL. Messages also go to the client, if there is one. */
+static int scan(const struct request *request, const struct dataset_config *config,
 	bool next, struct dataset **ret)
 {
-	const char *state = command->context->config->state;
+	const char *state = request->context->config->state;
+	const atomic_bool *stop = &request->control->ends;
 	int err = fault_hit("dataset.scan");
-	log_also_to(command->quiet ? NULL : command->out);
+	log_also_to(request->client ? request->out : NULL);
 	if (!err)
-		err = next ? dataset_scan_next(config, state, command->stop, ret)
-			   : dataset_scan_anew(config, state, command->stop, ret);
+		err = next ? dataset_scan_next(config, state, stop, ret)
+			   : dataset_scan_anew(config, state, stop, ret);
 	log_also_to(NULL);
 	return err;
 }
 
-static bool add_one(const struct command *command, const struct dataset_config *config)
+static bool add_one(const struct request *request, const struct dataset_config *config)
 {
-	struct sched *sched = command->context->sched;
+	struct sched *sched = request->context->sched;
 	struct dataset *dataset;
 	uint32_t number;
 	if (sched_dataset_find(sched, config->name, &number) == 0)
-		return refuse(command,
+		return request_refuse(request,
 			"dataset %s: a dataset of this name exists, allowed: another "
 			"name; \"joaderctl dataset rescan %s\" looks for changes",
 			config->name, config->name);
 	/* A daemon that scans its own mount would wait for its own answers. */
 	if (own_mounts_cover(config->path))
-		return refuse(command,
+		return request_refuse(request,
 			"dataset %s: path: found \"%s\", which is on the mount point %s "
 			"itself, allowed: any other place",
-			config->name, config->path, command->context->mountpoint);
-	int err = scan(command, config, false, &dataset);
+			config->name, config->path, request->context->mountpoint);
+	int err = scan(request, config, false, &dataset);
 	if (err)
-		return refuse(command, "dataset %s is not added: %s", config->name,
-			strerror(-err));
-	err = keep(command, config);
+		return request_refuse(request, "dataset %s is not added: %s",
+			config->name, strerror(-err));
+	err = keep(request, config);
 	if (!err)
 		err = sched_dataset_add(sched, dataset, config);
 	if (!err)
-		group_add_dataset(command->context->group, dataset);
+		group_add_dataset(request->context->group, dataset);
 	dataset_close(&dataset);
 	if (err) {
-		(void)forget(command, config->name);
-		return refuse(command, "dataset %s is not added: %s", config->name,
+		(void)forget(request, config->name);
+		return request_refuse(request, "dataset %s is not added: %s",
+			config->name,
 			err == -ENFILE ? "too many datasets" : strerror(-err));
 	}
-	fprintf(command->out, "added %s\n", config->name);
+	fprintf(request->out, "added %s\n", config->name);
 	return true;
 }
 
-static bool add(const struct command *command, const char *file, const char *text)
+static bool add(const struct request *request, const char *file, const char *text)
 {
 	struct dataset_config *configs = NULL;
 	bool ok = true;
 	size_t n = 0;
 	if (file[0] != '/')
-		return refuse(command,
+		return request_refuse(request,
 			"found \"%s\", allowed: the absolute path of an ini", file);
-	if (config_parse_datasets(file, text, command->context->config->sampler,
-		    report_to, command->out, &configs, &n) != 0)
+	if (config_parse_datasets(file, text, request->context->config->sampler,
+		    request_report, request->out, &configs, &n) != 0)
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		ok = ok && add_one(command, &configs[i]);
+		ok = ok && add_one(request, &configs[i]);
 		config_dataset_free(&configs[i]);
 	}
 	free(configs);
@@ -152,112 +125,105 @@ static bool add(const struct command *command, const char *file, const char *tex
 
 /* --- rm, rescan --------------------------------------------------------------------------- */
 
-static bool refuse_taken(const struct command *command, const char *verb,
+static bool refuse_taken(const struct request *request, const char *verb,
 	const char *name, int err, const char *jobs)
 {
 	if (err != -ENOENT)
-		return refuse(command, "%s: not %s: %s%s", name, verb,
+		return request_refuse(request, "%s: not %s: %s%s", name, verb,
 			jobs[0] ? "used by " : strerror(-err), jobs);
-	control_unknown_dataset(command->out, command->context, name);
+	control_unknown_dataset(request->out, request->context, name);
 	return false;
 }
 
-static bool take(const struct command *command, const char *verb, const char *name,
-	struct dataset_config *ret)
-{
-	char jobs[SCHED_JOB_NAMES];
-	int err = sched_dataset_take(command->context->sched, name, ret, jobs);
-	return err ? refuse_taken(command, verb, name, err, jobs) : true;
-}
-
-static bool remove_one(const struct command *command, const char *name)
+static bool remove_one(const struct request *request, const char *name)
 {
 	struct dataset_config config;
-	if (!take(command, "removed", name, &config))
-		return false;
+	char jobs[SCHED_JOB_NAMES];
+	int err = sched_dataset_take(request->context->sched, name, &config, jobs);
+	if (err)
+		return refuse_taken(request, "removed", name, err, jobs);
 	config_dataset_free(&config);
-	bool kept = forget(command, name);
-	sched_dataset_remove(command->context->sched, name);
-	group_remove_dataset(command->context->group, name);
-	fprintf(command->out, "removed %s\n", name);
+	bool kept = forget(request, name);
+	sched_dataset_remove(request->context->sched, name);
+	group_remove_dataset(request->context->group, name);
+	fprintf(request->out, "removed %s\n", name);
 	if (kept)
-		dataset_forget(command->context->config->state, name);
+		dataset_forget(request->context->config->state, name);
 	else
-		fprintf(command->out,
+		fprintf(request->out,
 			"%s still has the dataset, so the daemon adds it again at its "
 			"next start\n",
-			command->context->config->file);
+			request->context->config->file);
 	return true;
 }
 
 static int rescan_unused(
-	const struct command *command, const struct dataset_config *config)
+	const struct request *request, const struct dataset_config *config)
 {
 	struct dataset *dataset = NULL;
-	int err = scan(command, config, false, &dataset);
+	int err = scan(request, config, false, &dataset);
 	if (!err)
-		err = sched_dataset_replace(command->context->sched, dataset, config);
+		err = sched_dataset_replace(request->context->sched, dataset, config);
 	if (!err)
-		group_add_dataset(command->context->group, dataset);
-	if (dataset)
-		dataset_close(&dataset);
+		group_add_dataset(request->context->group, dataset);
+	dataset_close(&dataset);
 	return err;
 }
 
 /* Makes jobs use the new scan from their next epochs on. After a failure the caller
  * calls sched_dataset_give_back; until then no job can begin to use the dataset. */
-static int move(const struct command *command, const struct dataset_config *config,
+static int move(const struct request *request, const struct dataset_config *config,
 	const char *jobs, struct dataset *next)
 {
-	int err = sched_dataset_move(command->context->sched, next, config, sizes_change,
-		report_to, command->out);
+	int err = sched_dataset_move(request->context->sched, next, config, sizes_change,
+		request_report, request->out);
 	if (err)
 		return err;
-	group_add_dataset(command->context->group, next);
-	if (command->session)
-		session_dataset_moved(command->session, config->name);
-	fprintf(command->out,
+	group_add_dataset(request->context->group, next);
+	if (request->session)
+		session_dataset_moved(request->session, config->name);
+	fprintf(request->out,
 		"dataset %s: these jobs use the new scan from their next epochs on: %s\n",
 		config->name, jobs);
 	return 0;
 }
 
-static int rescan_used(const struct command *command, const struct dataset_config *config,
+static int rescan_used(const struct request *request, const struct dataset_config *config,
 	const char *jobs)
 {
-	struct sched *sched = command->context->sched;
+	struct sched *sched = request->context->sched;
 	struct dataset *next = NULL;
-	int err = scan(command, config, true, &next);
+	int err = scan(request, config, true, &next);
 	if (err)
 		return err;
 	if (!next) {
 		sched_dataset_give_back(sched, config->name);
-		fprintf(command->out, "dataset %s: the scan found no change\n",
+		fprintf(request->out, "dataset %s: the scan found no change\n",
 			config->name);
 		return 0;
 	}
-	err = move(command, config, jobs, next);
+	err = move(request, config, jobs, next);
 	dataset_close(&next);
 	return err;
 }
 
-static bool rescan(const struct command *command, const char *name)
+static bool rescan(const struct request *request, const char *name)
 {
-	struct sched *sched = command->context->sched;
+	struct sched *sched = request->context->sched;
 	struct dataset_config config;
 	char jobs[SCHED_JOB_NAMES];
 	int err = sched_dataset_take_used(sched, name, &config, jobs);
 	if (err)
-		return refuse_taken(command, "scanned", name, err, jobs);
-	err = jobs[0] ? rescan_used(command, &config, jobs)
-		      : rescan_unused(command, &config);
+		return refuse_taken(request, "scanned", name, err, jobs);
+	err = jobs[0] ? rescan_used(request, &config, jobs)
+		      : rescan_unused(request, &config);
 	config_dataset_free(&config);
 	if (err) {
 		sched_dataset_give_back(sched, name);
-		return refuse(
-			command, "dataset %s is as it was: %s", name, strerror(-err));
+		return request_refuse(
+			request, "dataset %s is as it was: %s", name, strerror(-err));
 	}
-	fprintf(command->out, "scanned %s\n", name);
+	fprintf(request->out, "scanned %s\n", name);
 	return true;
 }
 
@@ -274,32 +240,33 @@ static bool is_unseen(struct sched *sched, const char *name)
 	return unseen;
 }
 
-static bool move_behind(const struct command *command, struct dataset *next)
+static bool move_behind(const struct request *request, struct dataset *next)
 {
-	struct sched *sched = command->context->sched;
+	struct sched *sched = request->context->sched;
 	const char *name = dataset_name(next);
 	struct dataset_config config;
 	char jobs[SCHED_JOB_NAMES];
 	int err = sched_dataset_take_used(sched, name, &config, jobs);
 	if (err)
-		return refuse_taken(command, "scanned", name, err, jobs);
-	err = move(command, &config, jobs, next);
+		return refuse_taken(request, "scanned", name, err, jobs);
+	err = move(request, &config, jobs, next);
 	config_dataset_free(&config);
 	if (err)
 		sched_dataset_give_back(sched, name);
-	return err ? refuse(command, "dataset %s is as it was: %s", name, strerror(-err))
+	return err ? request_refuse(
+			     request, "dataset %s is as it was: %s", name, strerror(-err))
 		   : true;
 }
 
 /* Scans a dataset in use, then makes its jobs use the new scan (move_behind). Jobs may
  * be added and removed during the scan, but not during move_behind. */
 static bool scan_behind(
-	const struct command *command, const struct dataset_config *config)
+	const struct request *request, const struct dataset_config *config)
 {
 	struct dataset *next = NULL;
-	int err = scan(command, config, true, &next);
-	bool ok = err ? refuse(command, "it failed: %s", strerror(-err))
-		      : !next || move_behind(command, next);
+	int err = scan(request, config, true, &next);
+	bool ok = err ? request_refuse(request, "it failed: %s", strerror(-err))
+		      : !next || move_behind(request, next);
 	dataset_close(&next);
 	return ok;
 }
@@ -343,16 +310,16 @@ static void forget_tries(const char *state, const char *name)
 		log_warn("%s: %s", path, strerror(errno));
 }
 
-static void look_for_changes(struct command *command, const struct dataset_config *config)
+static void look_for_changes(struct request *request, const struct dataset_config *config)
 {
 	const char *name = config->name;
 	auto_free char *said = NULL;
 	size_t size;
-	command->out = open_memstream(&said, &size);
-	bool ok = command->out && scan_behind(command, config);
-	if (command->out && fclose(command->out) != 0)
+	request->out = open_memstream(&said, &size);
+	bool ok = request->out && scan_behind(request, config);
+	if (request->out && fclose(request->out) != 0)
 		ok = false;
-	if (ok || atomic_load(command->stop))
+	if (ok || atomic_load(&request->control->ends))
 		return;
 	size_t n = said ? strlen(said) : 0;
 	while (n > 0 && said[n - 1] == '\n')
@@ -362,13 +329,15 @@ static void look_for_changes(struct command *command, const struct dataset_confi
 	log_warn("dataset %s: the scan after the start failed: %s; the next start scans "
 		 "before it serves readers",
 		name, said ? said : strerror(ENOMEM));
-	dataset_look_before(command->context->config->state, name);
+	dataset_look_before(request->context->config->state, name);
 }
 
-void control_look_for_changes(const struct files_context *context,
-	struct session *session, const atomic_bool *stop)
+void control_look_for_changes(struct control *control)
 {
-	struct command command = {context, session, stop, NULL, true};
+	const struct files_context *context = control->context;
+	const atomic_bool *stop = &control->ends;
+	struct request request = {
+		.context = context, .session = control->session, .control = control};
 	for (size_t i = 0; i < context->config->n_datasets && !atomic_load(stop); i++) {
 		const struct dataset_config *config = &context->config->datasets[i];
 		const char *state = context->config->state, *name = config->name;
@@ -385,24 +354,24 @@ void control_look_for_changes(const struct files_context *context,
 			continue;
 		}
 		note_tries(state, name, tries + 1);
-		look_for_changes(&command, config);
+		look_for_changes(&request, config);
 		if (!atomic_load(stop))
 			forget_tries(state, name);
 	}
 }
 
-bool control_dataset(const struct files_context *context, struct session *session,
-	const atomic_bool *stop, const char *const *arguments, size_t n, FILE *out)
+bool control_dataset(const struct request *request)
 {
-	const struct command command = {context, session, stop, out, false};
+	const char *const *arguments = request->argument + 1;
 	const char *verb = arguments[0];
+	size_t n = request->n_arguments - 1;
 	if (strcmp(verb, "ls") == 0 && n == 1)
-		return control_dataset_table(out, context);
+		return control_dataset_table(request->out, request->context);
 	if (strcmp(verb, "add") == 0 && n == 3)
-		return add(&command, arguments[1], arguments[2]);
+		return add(request, arguments[1], arguments[2]);
 	if (strcmp(verb, "rm") == 0 && n == 2)
-		return remove_one(&command, arguments[1]);
+		return remove_one(request, arguments[1]);
 	if (strcmp(verb, "rescan") == 0 && n == 2)
-		return rescan(&command, arguments[1]);
-	return refuse(&command, "usage: " CONTROL_DATASET_USAGE);
+		return rescan(request, arguments[1]);
+	return request_refuse(request, "usage: " CONTROL_DATASET_USAGE);
 }

@@ -11,6 +11,7 @@
 #include <sys/queue.h>
 #include <sys/un.h>
 
+struct client;
 struct sched_job;
 
 /*
@@ -43,38 +44,15 @@ struct sched_job;
 
 /* --- requests ---------------------------------------------------------------------- */
 
-struct control_message {
-	const char *text;
-	size_t bytes;	/* bytes of the text, at least 1 */
-	int descriptor; /* descriptor that came with the message, or -1 */
-	int socket;	/* socket on which the message came */
-	struct {
-		pid_t pid; /* 0: the process is in another name space */
-		uid_t uid;
-		gid_t gid;
-	} sender;
-	const struct listener *listener; /* listener to which the client connected */
-};
-
-struct control_answer {
-	FILE *out;	 /* receives the text of the answer */
-	bool hands_over; /* upgrade: this engine process ends after the answer */
-	bool ok;	 /* false: the text says why the request failed */
-	/* The answer goes on, after the text, with lines of the file epoch-NNNN.order,
-	 * from line `next` on. lines.job NULL: no such lines. */
-	struct order_lines lines;
-	uint32_t next;
-};
-
 /* The thread for a request: control's own, the WORKER for commands that change jobs, or
  * the SCANNER for commands that change datasets. */
 enum control_place { CONTROL_AT_ONCE, CONTROL_WORKER, CONTROL_SCANNER };
-enum control_place control_place_of(const struct control_message *message);
+enum control_place control_place_of(const struct client *client);
 
-/* Carries out one request. A command that takes over message->descriptor sets it to
- * -1. */
-void control_execute(struct control *control, struct control_message *message,
-	struct control_answer *answer);
+/* Carries out the client's request. out: receives the text of the answer. Returns false
+ * if the request failed; then the text says why. A command that takes over
+ * client->descriptor sets it to -1. */
+bool control_execute(struct control *control, struct client *client, FILE *out);
 
 /* --- clients and listeners --------------------------------------------------------- */
 
@@ -92,14 +70,19 @@ struct client {
 	STAILQ_ENTRY(client) queued;
 	struct listener *listener;
 	enum client_state state;
-	bool hands_over;
+	bool hands_over; /* upgrade: this engine process ends after the answer */
 	/* the worker owns all members except `link`, `listener` and `bytes` */
 	bool at_worker;
 	/* bytes of the request and the answer; the listener limits the sum over its
 	 * clients */
 	size_t bytes;
-	struct control_message message;
-	char *in;
+	int descriptor; /* descriptor that came with the request, or -1 */
+	struct {
+		pid_t pid; /* 0: the process is in another name space */
+		uid_t uid;
+		gid_t gid;
+	} sender;
+	char *in; /* the request, at least 1 byte when it is complete */
 	size_t n_in, in_room;
 	char *out; /* the frame that is sent now */
 	size_t n_out, sent;

@@ -30,7 +30,7 @@ struct additions {
 	size_t n;
 	struct addition *of;
 	const struct sched_import *import; /* the checkpoint, or NULL */
-	const struct control_message *message;
+	const struct client *client;
 	bool own_name; /* adds one job, under another name if its own is taken */
 	size_t messages;
 };
@@ -62,14 +62,13 @@ static int refuse(struct additions *all, const struct job_config *config, const 
  * labels) are refused: the daemon could read such files even if the user can't. */
 static int take_owner(struct additions *all, struct job_config *config)
 {
-	const struct control_message *message = all->message;
-	uid_t uid = message->sender.uid;
+	const struct client *client = all->client;
+	uid_t uid = client->sender.uid;
 	if (config_is_master(uid))
 		return 0;
 	if (config->owner != CONFIG_NO_OWNER && config->owner != uid)
 		return refuse(all, config, "owner", "this user");
-	if (config->group != CONFIG_NO_OWNER &&
-		!request_has_group(message, config->group))
+	if (config->group != CONFIG_NO_OWNER && !request_has_group(client, config->group))
 		return refuse(all, config, "group", "a group of this user");
 	if (config->order == ORDER_REPLAY)
 		return refuse(all, config, "order", "shuffled or sequential");
@@ -77,7 +76,7 @@ static int take_owner(struct additions *all, struct job_config *config)
 		return refuse(all, config, "label_table", "none");
 	config->owner = uid;
 	if (config->group == CONFIG_NO_OWNER)
-		config->group = message->sender.gid;
+		config->group = client->sender.gid;
 	if (!config->mode)
 		config->mode = MODE_OF_OTHERS;
 	return 0;
@@ -100,9 +99,7 @@ static int parse_one(
 
 static bool is_taken(struct sched *sched, const char *name)
 {
-	struct sched_job *job = sched_job_find(sched, name);
-	if (job)
-		sched_job_put(job);
+	auto_job *job = sched_job_find(sched, name);
 	return job != NULL;
 }
 
@@ -217,26 +214,23 @@ static void report_difference(const struct additions *all,
 static int compare(struct additions *all, struct addition *addition)
 {
 	const struct job_config *config = &addition->config;
-	struct sched_job *job = sched_job_find(all->sched, config->name);
+	auto_job *job = sched_job_find(all->sched, config->name);
 	if (!job)
 		return 0;
 	auto_free char *here = job_text(config);
 	auto_free char *there = job_text(sched_job_config(job));
-	sched_job_put(job);
 	if (!here || !there)
 		return -ENOMEM;
 	addition->there = strcmp(here, there) == 0 && !all->import;
 	if (addition->there)
 		return 0;
-	if (all->import) {
+	if (all->import)
 		fprintf(all->out,
 			"%s:[job]:name: found \"%s\", which is the name of a running "
 			"job, allowed with --import: another name\n",
 			config->file, config->name);
-		all->messages++;
-		return -EEXIST;
-	}
-	report_difference(all, config, here, there);
+	else
+		report_difference(all, config, here, there);
 	all->messages++;
 	return -EEXIST;
 }
@@ -255,10 +249,8 @@ static int compare_all(struct additions *all)
 
 static int keep(struct additions *all, const char *name)
 {
-	struct sched_job *job = sched_job_find(all->sched, name);
+	auto_job *job = sched_job_find(all->sched, name);
 	int err = job ? sched_job_keep(job) : -ENODEV;
-	if (job)
-		sched_job_put(job);
 	if (err) {
 		fprintf(all->out, "job %s: its ini can't be saved: %s\n", name,
 			strerror(-err));
@@ -366,18 +358,18 @@ static bool take_template(struct additions *all, const struct daemon_config *dae
 	return false;
 }
 
-bool control_add(const struct files_context *context, struct session *session,
-	const struct control_message *message, const char *const *arguments, size_t n,
-	FILE *out)
+bool control_add(const struct request *request)
 {
-	struct additions all = {.sched = context->sched,
-		.out = out,
-		.settings = arguments,
-		.message = message};
-	struct sched_import import = {.fd = message->descriptor};
+	const struct files_context *context = request->context;
+	const struct client *client = request->client;
+	const char *const *arguments = request->argument + 1;
+	size_t n = request->n_arguments - 1;
+	FILE *out = request->out;
+	struct additions all = {.sched = context->sched, .out = out, .client = client};
+	struct sched_import import = {.fd = client->descriptor};
 	const char *template = NULL;
 	size_t used = 0;
-	if (n >= 2 && strcmp(arguments[0], "--import") == 0 && message->descriptor >= 0) {
+	if (n >= 2 && strcmp(arguments[0], "--import") == 0 && client->descriptor >= 0) {
 		import.name = arguments[1];
 		all.import = &import;
 		used = 2;
@@ -417,7 +409,7 @@ bool control_add(const struct files_context *context, struct session *session,
 		fprintf(out, "%s: found several jobs, allowed: one\n", arguments[0]);
 		return false;
 	}
-	int err = carry_out(&all, session, context->mountpoint);
+	int err = carry_out(&all, request->session, context->mountpoint);
 	for (size_t i = 0; i < all.n; i++)
 		if (of[i].parsed)
 			config_job_free(&of[i].config);

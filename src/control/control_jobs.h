@@ -3,8 +3,9 @@
 
 #pragma once
 
-#include "control/control_internal.h"
-#include "fuse/fuse.h"
+#include <stdbool.h>
+
+struct request;
 
 /*
  * Adds jobs by their inis. The command add adds all jobs of a request, or none.
@@ -19,14 +20,11 @@
 	"[--set SECTION.KEY=VALUE]... FILE "                                             \
 	"TEXT..."
 
-/* Adds jobs. arguments: those after the command; out: gets the messages. The sender of
- * `message` becomes the jobs' owner, unless the sender is root or the daemon's user.
- * message->descriptor is the file to import, if the command imports one. A job that
- * exists with the same configuration is left as it is. Returns false if no job was
- * added; the messages give the reason. */
-bool control_add(const struct files_context *context, struct session *session,
-	const struct control_message *message, const char *const *arguments, size_t n,
-	FILE *out);
+/* Adds jobs. The sender of the request becomes the jobs' owner, unless the sender is root
+ * or the daemon's user. client->descriptor is the file to import, if the command imports
+ * one. A job that exists with the same configuration is left as it is. Returns false if
+ * no job was added; the answer has the reason. */
+bool control_add(const struct request *request);
 
 /* Finds the ini in the directory from which the daemon's next start would add the job.
  * Returns NULL if there is none, or if `directory` is NULL. The caller frees the

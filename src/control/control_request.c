@@ -20,6 +20,11 @@ bool request_refuse(const struct request *request, const char *format, ...)
 	return false;
 }
 
+void request_report(void *out, const char *message)
+{
+	fprintf(out, "%s\n", message);
+}
+
 /* --- names ------------------------------------------------------------------------- */
 
 int request_jobs(const struct request *request, struct request_jobs *ret)
@@ -32,8 +37,7 @@ int request_jobs(const struct request *request, struct request_jobs *ret)
 	*ret = (struct request_jobs){.job = calloc(n + 1, sizeof(*ret->job)),
 		.name = calloc(n + 1, sizeof(*ret->name))};
 	if (!ret->job || !ret->name) {
-		free(ret->job);
-		free(ret->name);
+		request_jobs_put(ret);
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -75,15 +79,15 @@ bool request_unknown_job(const struct request *request, const char *name)
 
 /* --- owners ------------------------------------------------------------------------ */
 
-bool request_has_group(const struct control_message *message, gid_t group)
+bool request_has_group(const struct client *client, gid_t group)
 {
 	socklen_t bytes = 0;
-	if (message->sender.gid == group)
+	int socket = client->watch.fd;
+	if (client->sender.gid == group)
 		return true;
-	(void)getsockopt(message->socket, SOL_SOCKET, SO_PEERGROUPS, NULL, &bytes);
+	(void)getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, NULL, &bytes);
 	auto_free gid_t *groups = bytes > 0 ? malloc(bytes) : NULL;
-	if (!groups || getsockopt(message->socket, SOL_SOCKET, SO_PEERGROUPS, groups,
-			       &bytes) != 0)
+	if (!groups || getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups, &bytes) != 0)
 		return false;
 	for (size_t i = 0; i < bytes / sizeof(*groups); i++)
 		if (groups[i] == group)
@@ -91,27 +95,27 @@ bool request_has_group(const struct control_message *message, gid_t group)
 	return false;
 }
 
-static bool has_group(void *message, gid_t group)
+static bool has_group(void *client, gid_t group)
 {
-	return request_has_group(message, group);
+	return request_has_group(client, group);
 }
 
 /* Tells whether the sender may read the job. A client of a socket for one job (`only`)
  * may read it, because is_allowed has refused commands for other jobs. */
 bool request_may_read(const struct request *request, const struct sched_job *job)
 {
-	struct control_message *message = request->message;
-	struct config_user user = {.uid = message->sender.uid,
-		.gid = message->sender.gid,
+	struct client *client = request->client;
+	struct config_user user = {.uid = client->sender.uid,
+		.gid = client->sender.gid,
 		.has_group = has_group,
-		.context = message};
-	return message->listener->rights.only ||
+		.context = client};
+	return client->listener->rights.only ||
 	       config_job_allows(sched_job_config(job), &user, 5);
 }
 
 bool request_may_change(const struct request *request, const struct sched_job *job)
 {
-	return config_job_is_of(sched_job_config(job), request->message->sender.uid);
+	return config_job_is_of(sched_job_config(job), request->client->sender.uid);
 }
 
 static struct sched_job *find_allowed(const struct request *request, const char *name,

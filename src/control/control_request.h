@@ -17,14 +17,16 @@ struct request {
 	struct control *control;
 	const char *argument[MAX_ARGUMENTS]; /* the first one is the command */
 	size_t n_arguments;
-	struct control_message *message;
-	struct control_answer *answer;
-	FILE *out;
+	struct client *client; /* NULL: the daemon itself looks for changes of datasets */
+	FILE *out;	       /* receives the text of the answer */
 };
 
 /* Answers with the reason why the request fails. Returns false. */
 bool request_refuse(const struct request *request, const char *format, ...)
 	printf_like(2, 3);
+
+/* Adds a line to the answer. out: request->out. */
+void request_report(void *out, const char *message);
 
 struct request_jobs {
 	struct sched_job **job;
@@ -51,7 +53,7 @@ must_check struct sched_job *request_job_to_read(
 	const struct request *request, const char *name);
 bool request_may_change(const struct request *request, const struct sched_job *job);
 bool request_may_read(const struct request *request, const struct sched_job *job);
-bool request_has_group(const struct control_message *message, gid_t group);
+bool request_has_group(const struct client *client, gid_t group);
 
 /* --- control_show.c: commands that change nothing ---------------------------------------- */
 

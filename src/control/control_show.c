@@ -39,13 +39,10 @@ bool show_cluster(const struct request *request)
 bool show_status(const struct request *request)
 {
 	if (request->n_arguments == 2) {
-		struct sched_job *job =
-			request_job_to_read(request, request->argument[1]);
-		if (!job)
-			return false;
-		text_job_status(request->out, job);
-		sched_job_put(job);
-		return true;
+		auto_job *job = request_job_to_read(request, request->argument[1]);
+		if (job)
+			text_job_status(request->out, job);
+		return job != NULL;
 	}
 	struct request_jobs jobs;
 	int err = request_jobs(request, &jobs);
@@ -103,7 +100,7 @@ static bool begin_order(
 		return request_refuse(request,
 			"job %s has not begun epoch %s, its running epoch is %" PRIu32,
 			config->name, epoch_text, status.epoch);
-	request->answer->lines = (struct order_lines){.job = job, .epoch = epoch};
+	request->client->lines = (struct order_lines){.job = job, .epoch = epoch};
 	return true;
 }
 
@@ -141,11 +138,10 @@ bool show_trace(const struct request *request)
 		return request_refuse(
 			request, "trace: found \"%s\", allowed: a number", text);
 	uint64_t from = strtoull(text, NULL, 10);
-	struct sched_job *job = request_job_to_read(request, request->argument[1]);
+	auto_job *job = request_job_to_read(request, request->argument[1]);
 	if (!job)
 		return false;
 	int err = trace_lines(request->out, job, goes_on ? &from : NULL);
-	sched_job_put(job);
 	return err ? request_refuse(request, "trace: %s", strerror(-err)) : true;
 }
 

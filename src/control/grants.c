@@ -141,18 +141,16 @@ void grants_prune(struct control *control)
 	struct listener *next;
 	for (struct listener *grant = LIST_FIRST(&control->grants); grant; grant = next) {
 		next = LIST_NEXT(grant, link);
-		struct sched_job *job =
+		auto_job *job =
 			sched_job_find_id(control->context->sched, grant->rights.only);
-		if (job)
-			sched_job_put(job);
-		else
+		if (!job)
 			remove_grant(control, grant);
 	}
 }
 
 static void restore(struct control *control, const char *name)
 {
-	struct sched_job *job = sched_job_find(control->context->sched, name);
+	auto_job *job = sched_job_find(control->context->sched, name);
 	struct listener *grant;
 	if (!job) {
 		log_warn("grants/%s: no job has this name, so the grant has no socket",
@@ -160,7 +158,6 @@ static void restore(struct control *control, const char *name)
 		return;
 	}
 	(void)!listen_for(control, job, &grant);
-	sched_job_put(job);
 }
 
 void grants_restore(struct control *control)

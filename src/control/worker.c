@@ -34,8 +34,7 @@ static void *run(void *argument)
 	struct worker *worker = argument;
 	struct client *client;
 	if (worker == &worker->control->scanner)
-		control_look_for_changes(worker->control->context,
-			worker->control->session, &worker->control->ends);
+		control_look_for_changes(worker->control);
 	while ((client = wait_for_next(worker))) {
 		client_execute(client, worker->control);
 		put_back(worker, client);

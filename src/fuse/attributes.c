@@ -253,8 +253,7 @@ static bool has_dataset(struct session *session, uint32_t number)
 {
 	struct dataset *dataset = sched_dataset_hold(session->context.sched, number);
 	bool found = dataset != NULL;
-	if (dataset)
-		dataset_close(&dataset);
+	dataset_close(&dataset);
 	return found;
 }
 

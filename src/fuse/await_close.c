@@ -8,18 +8,16 @@
 /* longest wait, counted from the open of the file whose close is awaited */
 #define KEPT_NS UINT64_C(2000000000)
 
-bool await_close_locked(struct session *session, struct close_waiter *waiter,
-	const struct open_file *file, uint64_t number)
+bool await_close_locked(struct close_waiter *waiter, const struct open_file *file)
 {
+	struct session *session = file->session;
 	uint64_t now_ns = clock_now_ns();
 	lock_assert_held(&session->lock);
-	if (!file)
-		return false;
 	if (waiter->until_ns == 0)
 		waiter->until_ns = file->since_ns + KEPT_NS;
 	if (waiter->until_ns <= now_ns)
 		return false;
-	waiter->number = number;
+	waiter->number = file->number;
 	waiter->listed = true;
 	LIST_INSERT_HEAD(&session->close_waiters, waiter, link);
 	sched_run_later(session->context.sched, &waiter->work, waiter->until_ns - now_ns);

@@ -30,10 +30,9 @@ struct close_waiter {
 };
 
 /* Makes the waiter's work run as soon as `file` is closed, or was open for too long.
- * Returns false, and does nothing, if `file` is NULL, or was already open for too long.
- * number: number of the inode. */
-must_check bool await_close_locked(struct session *session, struct close_waiter *waiter,
-	const struct open_file *file, uint64_t number);
+ * Returns false, and does nothing, if `file` was already open for too long. */
+must_check bool await_close_locked(
+	struct close_waiter *waiter, const struct open_file *file);
 /* Ends the wait. The opener calls this function when the work runs, or when the opener
  * has taken the work back from the workers. */
 void await_close_end(struct session *session, struct close_waiter *waiter);

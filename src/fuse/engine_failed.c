@@ -58,7 +58,7 @@ static void note(const struct kept_descriptor *place, size_t bytes)
 {
 	const struct fuse_in_header *request = (const void *)buffer;
 	const struct fuse_release_in *release = (const void *)(request + 1);
-	uint32_t mount = (uint32_t)(place - kept()->descriptors);
+	uint32_t mount = handover_mount(place);
 	if (request->opcode == FUSE_OPEN && (request->unique & UNIQUE_RESEND))
 		forget_open(mount, request->unique);
 	if (request->opcode == FUSE_RELEASE &&

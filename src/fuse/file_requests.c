@@ -116,7 +116,7 @@ static void forget_unused(struct session *session)
 			passthrough_forget(session, backing);
 	}
 	for (int i = 1; i <= UNNOTED; i++)
-		passthrough_try_forget(session, last + i);
+		(void)passthrough_try_forget(session, last + i);
 }
 
 void files_go_on(struct session *session)
@@ -134,7 +134,7 @@ void files_go_on(struct session *session)
 				strerror(-err));
 	}
 	/* Carries out the releases that engine_failed.c has answered. */
-	while (handover_take_close(session, &number, &handle))
+	while (kept_close_take(handover_mount(session->place), &number, &handle))
 		file_release(session, number, handle);
 	if (session->passes_through)
 		forget_unused(session);

@@ -198,9 +198,7 @@ void job_mounts_changed(struct session *everything);
 void job_mounts_moved(struct session *everything, const char *dataset);
 /* Makes the kernel forget the listings of the dataset's jobs in this session. */
 void listings_forget(struct session *session, const char *dataset);
-/* Waits until no thread serves a job mount any more. */
-void job_mounts_stop(struct session *everything);
-/* Ends the sessions of the job mounts, after job_mounts_stop. */
+/* Ends the sessions of the job mounts, after session_stop. */
 void job_mounts_end(struct session *everything);
 
 /* --- job_device.c ----------------------------------------------------------------- */

@@ -36,9 +36,9 @@ void handover_answers(uint64_t request)
 	answered = request;
 }
 
-static uint32_t mount_of(const struct session *session)
+uint32_t handover_mount(const struct kept_descriptor *place)
 {
-	return (uint32_t)(session->place - kept()->descriptors);
+	return (uint32_t)(place - kept()->descriptors);
 }
 
 struct kept_open *handover_add(
@@ -52,13 +52,14 @@ struct kept_open *handover_add(
 		.backing = backing};
 	if (!session->place)
 		return NULL;
-	open.mount = mount_of(session);
+	open.mount = handover_mount(session->place);
 	return kept_open_add(&open);
 }
 
 struct kept_open *handover_next(struct session *session, const struct kept_open *before)
 {
-	return session->place ? kept_open_next(before, mount_of(session)) : NULL;
+	return session->place ? kept_open_next(before, handover_mount(session->place))
+			      : NULL;
 }
 
 struct kept_open *handover_find(struct session *session, uint64_t handle)
@@ -77,12 +78,6 @@ struct kept_open *handover_find_resent(struct session *session)
 		if (open->request == handover_request())
 			return open;
 	return NULL;
-}
-
-bool handover_take_close(
-	struct session *session, uint64_t *ret_number, uint64_t *ret_handle)
-{
-	return kept_close_take(mount_of(session), ret_number, ret_handle);
 }
 
 static struct old_backing *find_locked(const struct session *session, int backing)

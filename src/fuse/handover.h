@@ -42,10 +42,8 @@ struct kept_open *handover_find(struct session *session, uint64_t handle);
 /* Returns the entry that an earlier engine process made for the open that this thread
  * handles. Returns NULL if the kernel has not sent this open before. */
 struct kept_open *handover_find_resent(struct session *session);
-/* Takes one entry off the list of releases that arrived while engine_failed.c answered
- * all requests. Returns false if the list is empty. */
-bool handover_take_close(
-	struct session *session, uint64_t *ret_number, uint64_t *ret_handle);
+/* Returns the number by which the entries of a mount name the mount. */
+uint32_t handover_mount(const struct kept_descriptor *place);
 
 /* Tells whether an earlier engine process registered `backing`, and open files still use
  * it. */

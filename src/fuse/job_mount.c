@@ -28,11 +28,11 @@
  *      -> ended
  *      -> reap frees the mount, at the next call from control
  *
- *   job_mounts_stop -> keep returns without ending the session -> job_mounts_end ends it
+ *   session_stop -> keep returns without ending the session -> job_mounts_end ends it
  *
  * libfuse's own loop returns only after a request has come, so the loop here polls, and reads
  * without blocking. A read of a device that is not the daemon's own (job_device.c) may block
- * nevertheless; then job_mounts_stop wakes the thread.
+ * nevertheless; then session_stop wakes the thread.
  */
 struct job_mount {
 	LIST_ENTRY(job_mount) link;
@@ -107,7 +107,7 @@ static void serve_in_threads(struct job_mount *mount)
 static void *keep(void *argument)
 {
 	struct job_mount *mount = argument;
-	/* lets job_mounts_stop wake this thread, and the helper threads, which inherit
+	/* lets session_stop wake this thread, and the helper threads, which inherit
 	 * the signal mask */
 	signals_wakeable();
 	serve_in_threads(mount);
@@ -271,14 +271,14 @@ static void join_keeper(struct job_mount *mount)
 	}
 }
 
-void job_mounts_stop(struct session *everything)
+void session_stop(struct session *session)
 {
 	struct job_mount *mount;
-	LIST_FOREACH (mount, &everything->job_mounts, link) {
+	LIST_FOREACH (mount, &session->job_mounts, link) {
 		session_stop_waiting(mount->session);
 		ensure(eventfd_write(mount->stop, 1) == 0);
 	}
-	LIST_FOREACH (mount, &everything->job_mounts, link)
+	LIST_FOREACH (mount, &session->job_mounts, link)
 		join_keeper(mount);
 }
 

@@ -23,7 +23,6 @@
  */
 struct label_file {
 	struct open_file open; /* comes first, so that pointers can be cast */
-	bool automatic;	       /* the job has `io = auto` */
 	uint32_t bytes, label;
 };
 
@@ -133,14 +132,16 @@ static int list_file(struct label_file *file, bool may_cache, bool *ret_cache)
 	return open_file_list_locked(&file->open);
 }
 
-/* rolls: the file is in current/, and the next epoch may give the file another label. */
-static void open_file(const struct request *request, struct label_file *file, bool rolls)
+/* automatic: the job has `io = auto`. rolls: the file is in current/, and the next epoch
+ * may give the file another label. */
+static void open_file(const struct request *request, struct label_file *file,
+	bool automatic, bool rolls)
 {
 	struct session *session = request->session;
 	struct fuse_file_info fi = request->fi;
 	bool fixed = session->passes_through && !rolls, cache;
-	file->open.backing = file->automatic && fixed ? text_backing(session, file) : 0;
-	int err = list_file(file, file->automatic && !fixed, &cache);
+	file->open.backing = automatic && fixed ? text_backing(session, file) : 0;
+	int err = list_file(file, automatic && !fixed, &cache);
 	if (err) {
 		open_file_drop(&file->open);
 		reply_error(request->req, err);
@@ -175,11 +176,10 @@ void label_file_opened(const struct request *request, struct sched_job *job,
 		reply_error(request->req, -ENOMEM);
 		return;
 	}
-	file->automatic = sched_job_config(job)->io == IO_AUTO;
 	file->bytes = label_bytes_of(job, epoch);
 	file->label = label;
 	uint32_t fixed;
-	open_file(request, file,
+	open_file(request, file, sched_job_config(job)->io == IO_AUTO,
 		inode.epoch == INODE_CURRENT &&
 			!sched_label(
 				job, inode_sched_epoch(inode), inode.position, &fixed));

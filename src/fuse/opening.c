@@ -177,13 +177,6 @@ static void ask_again(struct load_work *work)
 	ask(opening, opening->epoch);
 }
 
-/* Opens the position in the epoch in which other readers have the position open. */
-static void share(struct opening *opening, uint32_t epoch)
-{
-	reader_shares(opening->request.req, inode_pack(opening->request.inode), epoch);
-	ask(opening, epoch);
-}
-
 static void answer_sample(struct opening *opening, struct sched_handle *handle)
 {
 	struct open_file *file = NULL;
@@ -195,8 +188,11 @@ static void answer_sample(struct opening *opening, struct sched_handle *handle)
 		&opening->request, opening->job, handle, &opening->waiter, &file, &epoch);
 	if (err == -EAGAIN && epoch == SCHED_CURRENT)
 		return;
+	/* The position is opened in the epoch in which other readers have it open. */
 	if (err == -EAGAIN && epoch != asked) {
-		share(opening, epoch);
+		reader_shares(
+			opening->request.req, inode_pack(opening->request.inode), epoch);
+		ask(opening, epoch);
 		return;
 	}
 	/* EAGAIN: a file of a removed job is still open. This job has the number that

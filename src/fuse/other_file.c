@@ -70,12 +70,10 @@ static ssize_t read_other(struct sched_job *job, const struct request *request, 
 
 static void answer_read(const struct request *request)
 {
-	struct sched_job *job =
+	auto_job *job =
 		sched_job_find_id(request->session->context.sched, request->inode.job);
 	auto_free char *bytes = malloc(request->size + 1);
 	ssize_t n = !job ? -ENOENT : !bytes ? -ENOMEM : read_other(job, request, bytes);
-	if (job)
-		sched_job_put(job);
 	reply_bytes(request->req, bytes, n);
 }
 

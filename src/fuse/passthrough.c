@@ -46,16 +46,15 @@ static int add(void *context, int fd)
 	return id;
 }
 
-/* Makes the kernel forget a file. If the session has ended, the kernel has already
- * forgotten all its files. */
-static int close_backing(const struct session *session, int id)
+/* If the session has ended, the kernel has already forgotten all its files. */
+int passthrough_try_forget(const struct session *session, int backing)
 {
-	uint32_t number = (uint32_t)id;
+	uint32_t number = (uint32_t)backing;
 	int err = 0;
 	if (session->fuse &&
 		ioctl(fuse_session_fd(session->fuse), BACKING_CLOSE, &number) != 0)
 		err = -errno;
-	kept_file_remove(id);
+	kept_file_remove(backing);
 	return err;
 }
 
@@ -66,15 +65,10 @@ static void remove_again(void *context, int id)
 
 void passthrough_forget(const struct session *session, int backing)
 {
-	int err = close_backing(session, backing);
+	int err = passthrough_try_forget(session, backing);
 	if (err)
 		log_warn("FUSE passthrough: the kernel can't release a sample's file: %s",
 			strerror(-err));
-}
-
-void passthrough_try_forget(const struct session *session, int backing)
-{
-	(void)close_backing(session, backing);
 }
 
 void passthrough_begin(struct session *session)

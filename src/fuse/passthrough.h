@@ -40,5 +40,5 @@ int passthrough_of(const struct session *session, const struct sched_job *job,
 /* Makes the kernel forget a registered file. Logs a failure. */
 void passthrough_forget(const struct session *session, int backing);
 /* Makes the kernel forget the registered file with this number, if there is one. Logs
- * nothing. */
-void passthrough_try_forget(const struct session *session, int backing);
+ * nothing. Returns 0 or -errno. */
+int passthrough_try_forget(const struct session *session, int backing);

@@ -113,11 +113,6 @@ static uint64_t known_script(uint64_t rank)
 	return 0;
 }
 
-static bool is_known_rank(uint64_t process)
-{
-	return known_script(process) != 0;
-}
-
 /* Removes the entries of a process that was taken for a worker, but is a rank, because
  * it has workers by now. */
 static void forget_worker(long process)
@@ -139,7 +134,7 @@ static void find_out(long id, uint64_t start, struct known_thread *ret)
 	if (!process_read(process_of_thread(id), &process))
 		return;
 	struct process rank = process;
-	if (!is_known_rank(process_number(&process)))
+	if (known_script(process_number(&process)) == 0)
 		rank = relatives_rank(&process);
 	ret->works = rank.id != process.id;
 	ret->process = process.id;

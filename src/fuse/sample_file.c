@@ -74,7 +74,7 @@ static int list_file(
 	const struct sample_file *other = find_other_locked(file);
 	*ret_epoch = SCHED_CURRENT;
 	if (other && !may_join_locked(file, other)) {
-		if (!await_close_locked(session, waiter, &other->open, file->open.number))
+		if (!await_close_locked(waiter, &other->open))
 			*ret_epoch = other->epoch;
 		return -EAGAIN;
 	}

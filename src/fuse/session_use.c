@@ -65,10 +65,7 @@ void session_set_io(const struct session *session, const struct sched_job *job,
 
 void session_hold(struct session *session)
 {
-	lock_take(&session->lock);
-	ensure(!session->ending);
-	session->holds++;
-	lock_release(&session->lock);
+	ensure(session_try_hold(session));
 }
 
 bool session_try_hold(struct session *session)

@@ -146,11 +146,6 @@ void session_detach(struct session *session)
 		session->place->mount.foreign = true;
 }
 
-void session_stop(struct session *session)
-{
-	job_mounts_stop(session);
-}
-
 int session_unmount(struct session **session_pointer)
 {
 	struct session *session = *session_pointer;

@@ -18,11 +18,6 @@
  * have closed the file.
  */
 
-static uint64_t end_of(const struct wait *wait)
-{
-	return wait->offset + wait->size;
-}
-
 /* Finds the next position that the request has to bind, beginning at the offset
  * wait->bound_to of the file. *ret_index: index of this position in the file. Returns
  * false if there is no such position. */
@@ -30,7 +25,7 @@ static bool next_unbound_locked(struct wait *wait, uint32_t *ret_index)
 {
 	const struct composite_file *file = wait->file;
 	lock_assert_held(&file->lock);
-	while (wait->bound_to < end_of(wait)) {
+	while (wait->bound_to < wait->offset + wait->size) {
 		struct segment segment;
 		composite_segment(&file->composite, wait->bound_to, &segment);
 		bool label = segment.kind == SEGMENT_LABEL ||

@@ -75,8 +75,7 @@ static uint32_t share_epoch(struct wait *wait, uint32_t epoch)
 	LOCK_SCOPE(&session->lock);
 	const struct composite_file *other = shares ? find_other_locked(file) : NULL;
 	if (other && other->known_epoch != epoch) {
-		if (await_close_locked(
-			    session, &wait->waiter, &other->open, file->open.number))
+		if (await_close_locked(&wait->waiter, &other->open))
 			return SCHED_CURRENT;
 		epoch = other->known_epoch;
 	}

@@ -76,12 +76,6 @@ static void add_content(struct gather *gather, const struct content_parts *sourc
 	}
 }
 
-/* Tells whether readers reject an image of zeros in this format. */
-static bool zeros_are_no_sample(enum sample_format format)
-{
-	return format != FORMAT_RAW;
-}
-
 /* Finds the bytes of a sample; a bad sample has zeros. If the tar holds pairs, the zeros
  * contain the tar header of the pair's second file, so that readers find the files after
  * the second file. The function stores this header in `buffer`. */
@@ -97,7 +91,8 @@ static int sample_source(const struct wait *wait, const struct segment *segment,
 		*ret = content_parts(&slot->content);
 		return 0;
 	}
-	if (!slot->bad || !zeros_are_no_sample(file->format))
+	/* Readers reject an image of zeros in all formats but raw. */
+	if (!slot->bad || file->format == FORMAT_RAW)
 		return slot->status;
 	if (file->composite.second_at) {
 		tar_second_header(&file->composite, segment->index, buffer);
