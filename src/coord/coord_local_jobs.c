@@ -65,24 +65,24 @@ static struct local_job *make_job(
 	return NULL;
 }
 
-struct local_runner *local_runner(struct local_job *job, const char *node)
+struct local_runner *local_runner(const struct local_runners *list, const char *node)
 {
 	struct local_runner *runner;
-	LIST_FOREACH (runner, &job->runners, link)
+	LIST_FOREACH (runner, list, link)
 		if (strcmp(runner->node, node) == 0)
 			return runner;
 	return NULL;
 }
 
-static int add_runner(struct local_job *job, const char *node)
+int local_add_runner(struct local_runners *list, const char *node)
 {
-	if (local_runner(job, node))
+	if (local_runner(list, node))
 		return 0;
 	struct local_runner *runner = calloc(1, sizeof(*runner));
 	if (!runner)
 		return -ENOMEM;
 	strcpy(runner->node, node);
-	LIST_INSERT_HEAD(&job->runners, runner, link);
+	LIST_INSERT_HEAD(list, runner, link);
 	return 0;
 }
 
@@ -110,7 +110,7 @@ int local_enter(
 		job = make_job(local, facts);
 		local->news++;
 	}
-	return job ? add_runner(job, node) : -ENOMEM;
+	return job ? local_add_runner(&job->runners, node) : -ENOMEM;
 }
 
 int local_leave(void *context, const char *node, const char *name)
@@ -119,7 +119,7 @@ int local_leave(void *context, const char *node, const char *name)
 	struct local_job *job = local_find(local, name);
 	if (!job)
 		return 0;
-	struct local_runner *runner = local_runner(job, node);
+	struct local_runner *runner = local_runner(&job->runners, node);
 	if (runner) {
 		LIST_REMOVE(runner, link);
 		free(runner);

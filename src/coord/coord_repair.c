@@ -69,8 +69,7 @@ static int visit_job(struct coord *coord, const struct held_job *job,
 		for (uint32_t r = 0; r < job->facts.ranks && !err; r++) {
 			uint32_t from = 0;
 			if (from_end && epoch == log->epoch)
-				from = ranks_position(
-					log->next, log->batch, log->ranks, r);
+				from = rank_length(&job->facts, log->next, r);
 			err = visit_rank(coord, job, epoch, r, from, ids, each);
 		}
 	return err;

@@ -30,13 +30,10 @@ int resp_open(void *context, const char *run, const char *job, uint32_t epoch)
 
 sample_id *resp_join(const struct coord_append *append)
 {
-	uint32_t batch = append->batch, ranks = append->ranks;
 	sample_id *ids = reallocarray(NULL, (size_t)append->count + 1, sizeof(*ids));
 	size_t at = 0;
-	for (uint32_t r = 0; r < ranks && ids; r++) {
-		uint32_t n =
-			ranks_position(append->base + append->count, batch, ranks, r) -
-			ranks_position(append->base, batch, ranks, r);
+	for (uint32_t r = 0; r < append->ranks && ids; r++) {
+		uint32_t n = append_count(append, r);
 		if (n)
 			memcpy(ids + at, append->ids[r], n * sizeof(*ids));
 		at += n;
