@@ -328,14 +328,6 @@ static void sync_jobs(struct group *group)
 	free(ids);
 }
 
-/* Asks for a lost rank again. This node gets the rank as soon as no other node serves
- * it. */
-static void take_again(struct group *group, struct group_rank *rank)
-{
-	int err = take_rank(group, rank);
-	rank->lost = err != 0 && err != -EALREADY;
-}
-
 void group_commit(struct group *group)
 {
 	const struct group_rank *rank;
@@ -356,8 +348,11 @@ void group_sync(struct group *group)
 	struct group_rank *rank;
 	sync_jobs(group);
 	TAILQ_FOREACH (rank, &group->ranks, link)
-		if (rank->lost)
-			take_again(group, rank);
+		if (rank->lost) {
+			/* This node gets the rank as soon as no other node serves it. */
+			int err = take_rank(group, rank);
+			rank->lost = err && err != -EALREADY;
+		}
 	group_commit(group);
 }
 
