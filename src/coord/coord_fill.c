@@ -73,7 +73,7 @@ static void place_offer(struct filling *filling, const struct coord_offer *offer
 static int fill_holes(struct coord *coord, struct filling *filling)
 {
 	size_t n = roaring_bitmap_get_cardinality(filling->remaining);
-	sample_id *left = reallocarray(NULL, n + 1, sizeof(*left));
+	auto_free sample_id *left = reallocarray(NULL, n + 1, sizeof(*left));
 	if (!left)
 		return -ENOMEM;
 	roaring_bitmap_to_uint32_array(filling->remaining, left);
@@ -88,7 +88,6 @@ static int fill_holes(struct coord *coord, struct filling *filling)
 			left[k] = left[--n];
 		}
 	}
-	free(left);
 	return 0;
 }
 

@@ -143,11 +143,8 @@ static int show_job(const struct coord_local *local, const struct local_job *job
 	memcpy(ret->name, job->name, sizeof(ret->name));
 	ret->cursors = calloc(job->facts.ranks, sizeof(*ret->cursors));
 	ret->owners = calloc(job->facts.ranks, sizeof(*ret->owners));
-	if (!ret->cursors || !ret->owners) {
-		free(ret->cursors);
-		free(ret->owners);
+	if (!ret->cursors || !ret->owners)
 		return -ENOMEM;
-	}
 	for (uint32_t i = 0; i < job->facts.ranks; i++) {
 		const struct local_rank *rank = &job->ranks[i];
 		bool lives = rank->until_ns > local->now_ns(local->clock);
@@ -171,11 +168,10 @@ int local_jobs(void *context, const char *run, struct coord_engine_jobs *ret)
 	if (!ret->jobs)
 		return -ENOMEM;
 	LIST_FOREACH (job, &local->jobs, link) {
-		if (show_job(local, job, &ret->jobs[ret->n])) {
+		if (show_job(local, job, &ret->jobs[ret->n++])) {
 			coord_engine_jobs_free(ret);
 			return -ENOMEM;
 		}
-		ret->n++;
 	}
 	qsort(ret->jobs, ret->n, sizeof(*ret->jobs), coord_jobs_by_name);
 	return 0;

@@ -241,11 +241,10 @@ int local_offers(void *context, const char *run, struct coord_offers *ret)
 	if (!ret->offers)
 		return -ENOMEM;
 	LIST_FOREACH (offer, &local->offers, link) {
-		if (copy_offer(&offer->offer, &ret->offers[ret->n])) {
+		if (copy_offer(&offer->offer, &ret->offers[ret->n++])) {
 			coord_offers_free(ret);
 			return -ENOMEM;
 		}
-		ret->n++;
 	}
 	return 0;
 }

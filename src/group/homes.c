@@ -73,7 +73,7 @@ static bool has_this_node(const struct home *homes, size_t n)
  * that was logged. */
 static struct place *make_place(const struct home *homes, size_t n, uint32_t *ret_at)
 {
-	struct place_node *nodes = calloc(n + 1, sizeof(*nodes));
+	auto_free struct place_node *nodes = calloc(n + 1, sizeof(*nodes));
 	struct place *place = NULL;
 	uint32_t k = 0;
 	if (!nodes)
@@ -90,7 +90,6 @@ static struct place *make_place(const struct home *homes, size_t n, uint32_t *re
 	if (err)
 		log_error("cluster: the homes of samples can't be computed: %s",
 			strerror(-err));
-	free(nodes);
 	return err ? NULL : place;
 }
 

@@ -190,14 +190,13 @@ static bool find_bytes(
 bool peers_bytes(
 	const struct peers *peers, const char *name, uint64_t *ret_in, uint64_t *ret_out)
 {
-	struct peer_counters *counters = calloc(MOST_COUNTED, sizeof(*counters));
+	auto_free struct peer_counters *counters =
+		calloc(MOST_COUNTED, sizeof(*counters));
 	if (!counters)
 		return false;
 	*ret_in = *ret_out = 0;
 	size_t n = peer_client_counters(peers->client, counters, MOST_COUNTED);
 	bool known = find_bytes(counters, n, name, ret_in);
 	n = peer_server_counters(peers->server, counters, MOST_COUNTED);
-	known |= find_bytes(counters, n, name, ret_out);
-	free(counters);
-	return known;
+	return find_bytes(counters, n, name, ret_out) || known;
 }

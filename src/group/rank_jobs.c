@@ -310,7 +310,7 @@ static void take_job(struct group *group, job_id id)
 static void sync_jobs(struct group *group)
 {
 	struct group_rank *rank, *next;
-	job_id *ids = NULL;
+	auto_free job_id *ids = NULL;
 	size_t n = 0;
 	if (sched_job_ids(group->sched, &ids, &n) != 0)
 		return; /* no memory: the next group_sync tries again */
@@ -325,7 +325,6 @@ static void sync_jobs(struct group *group)
 	}
 	for (size_t i = 0; i < n; i++)
 		take_job(group, ids[i]);
-	free(ids);
 }
 
 void group_commit(struct group *group)
