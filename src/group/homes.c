@@ -108,11 +108,10 @@ static void forget_gone(const struct peers *peers, const struct home *homes, siz
 void peers_members(struct peers *peers, const struct coord_node *members, size_t n)
 {
 	struct home *homes = NULL;
-	uint32_t *at = NULL;
 	if (!peers || is_same(peers, members, n))
 		return;
 	ssize_t n_homes = make_homes(peers, members, n, &homes);
-	at = calloc(n + 1, sizeof(*at));
+	uint32_t *at = calloc(n + 1, sizeof(*at));
 	if (n_homes < 0 || !at) {
 		free(homes);
 		free(at);
@@ -134,8 +133,7 @@ void peers_members(struct peers *peers, const struct coord_node *members, size_t
 	}
 	free(old_homes);
 	free(old_at);
-	if (old_place)
-		place_free(&old_place);
+	place_free(&old_place);
 }
 
 /* --- the scheduler asks ------------------------------------------------------------------ */

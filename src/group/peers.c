@@ -163,8 +163,7 @@ void peers_free(struct peers **peers_pointer)
 	peer_client_free(&peers->client);
 	peer_server_free(&peers->server);
 	peer_trust_free(&peers->trust);
-	if (peers->place)
-		place_free(&peers->place);
+	place_free(&peers->place);
 	free(peers->homes);
 	free(peers->at);
 	shared_free(peers);
