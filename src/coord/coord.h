@@ -116,7 +116,7 @@ struct coord_tail {
 };
 
 struct coord_batch {
-	const char *job, *dataset;
+	const char *dataset;
 	const sample_id *ids;
 	uint32_t n, ranks;
 	/* rank_node[r]: incarnation of the node that serves rank r; 0: no node */
@@ -257,7 +257,6 @@ struct coord_status {
 	int away_errno;
 	char leader[COORD_NAME]; /* "": none, or not known */
 	uint64_t term;
-	uint64_t leader_changes; /* times that this node saw a new leader */
 	/* lives of the engine (coord_engine.h) that this node has seen */
 	uint64_t lives;
 	uint64_t repairs; /* repairs that this node made as leader */

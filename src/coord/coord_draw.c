@@ -141,18 +141,17 @@ static void free_parts(struct parts *parts, uint32_t ranks)
 	free(parts->rank_of);
 }
 
-static int make_parts(const struct drawn_job *job, struct parts *parts)
+static int make_parts(const struct coord_append *append, struct parts *parts)
 {
-	uint32_t ranks = job->facts.ranks, batch = job->facts.batch;
+	uint32_t ranks = append->ranks;
 	parts->ids = calloc(ranks, sizeof(*parts->ids));
 	parts->n = calloc(ranks, sizeof(*parts->n));
-	parts->rank_of = calloc(batch, sizeof(*parts->rank_of));
+	parts->rank_of = calloc(append->batch, sizeof(*parts->rank_of));
 	if (!parts->ids || !parts->n || !parts->rank_of)
 		return -ENOMEM;
 	for (uint32_t r = 0; r < ranks; r++) {
-		uint32_t n = ranks_position(job->next + job->n_ids, batch, ranks, r) -
-			     ranks_position(job->next, batch, ranks, r);
-		parts->ids[r] = reallocarray(NULL, n + 1, sizeof(sample_id));
+		size_t room = append_count(append, r) + 1;
+		parts->ids[r] = reallocarray(NULL, room, sizeof(sample_id));
 		if (!parts->ids[r])
 			return -ENOMEM;
 	}
@@ -163,8 +162,7 @@ static void place_batch(struct coord *coord, const struct drawn_job *job,
 	const sample_id *ids, uint32_t n, struct parts *parts)
 {
 	uint32_t ranks = job->facts.ranks;
-	const struct coord_batch batch = {.job = job->facts.name,
-		.dataset = job->facts.dataset,
+	const struct coord_batch batch = {.dataset = job->facts.dataset,
 		.ids = ids,
 		.n = n,
 		.ranks = ranks,
@@ -197,33 +195,31 @@ static uint32_t place_rest(
 
 static void place(struct coord *coord, const struct drawn_job *job, struct parts *parts)
 {
-	uint32_t ranks = job->facts.ranks, batch = job->facts.batch, n;
+	uint32_t batch = job->facts.batch, n;
 	uint32_t begun = job->next % batch;
 	for (uint32_t at = begun ? place_rest(job, begun, parts) : 0; at < job->n_ids;
 		at += n) {
 		n = job->n_ids - at < batch ? job->n_ids - at : batch;
 		place_batch(coord, job, job->ids + at, n, parts);
 	}
-	for (uint32_t r = 0; r < ranks; r++)
-		ensure(parts->n[r] ==
-			ranks_position(job->next + job->n_ids, batch, ranks, r) -
-				ranks_position(job->next, batch, ranks, r));
 }
 
 static int append(struct coord *coord, struct drawn_job *job)
 {
 	const struct coord_engine *engine = coord->engine;
 	struct parts parts = {0};
-	int err = make_parts(job, &parts);
+	struct coord_append to = {.job = job->facts.name,
+		.epoch = job->epoch,
+		.base = job->next,
+		.count = job->n_ids,
+		.ranks = job->facts.ranks,
+		.batch = job->facts.batch};
+	int err = make_parts(&to, &parts);
 	if (!err) {
 		place(coord, job, &parts);
-		struct coord_append to = {.job = job->facts.name,
-			.epoch = job->epoch,
-			.base = job->next,
-			.count = job->n_ids,
-			.ranks = job->facts.ranks,
-			.batch = job->facts.batch,
-			.ids = (const sample_id *const *)parts.ids};
+		for (uint32_t r = 0; r < to.ranks; r++)
+			ensure(parts.n[r] == append_count(&to, r));
+		to.ids = (const sample_id *const *)parts.ids;
 		err = engine->append(
 			engine->context, coord->view.run, &coord->token, &to);
 	}

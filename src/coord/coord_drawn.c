@@ -63,7 +63,7 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
 	if (!part)
 		return -ENOMEM;
 	for (uint32_t r = 0; r < facts->ranks; r++) {
-		uint32_t end = ranks_position(next, facts->batch, facts->ranks, r);
+		uint32_t end = rank_length(facts, next, r);
 		for (uint32_t at = 0; at < end;) {
 			uint32_t left = end - at;
 			struct coord_read read = {.job = facts->name,

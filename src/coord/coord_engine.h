@@ -127,12 +127,19 @@ struct coord_append {
 	uint32_t base; /* length of the log of `epoch` before the call */
 	uint32_t count;
 	uint32_t ranks, batch; /* the job's; batch: samples per mini-batch */
-	/* ids[r]: samples for rank r, as many as ranks_position says */
+	/* ids[r]: append_count samples for rank r */
 	const sample_id *const *ids;
 	/* for coord_engine.fill only: epoch and length of the job's log before the call.
 	 * If `epoch` is later than was_epoch, `fill` begins `epoch`, and `base` is 0. */
 	uint32_t was_epoch, was_next;
 };
+
+static inline uint32_t append_count(const struct coord_append *append, uint32_t rank)
+{
+	uint32_t end = append->base + append->count;
+	return ranks_position(end, append->batch, append->ranks, rank) -
+	       ranks_position(append->base, append->batch, append->ranks, rank);
+}
 
 struct coord_read {
 	const char *job;

@@ -71,11 +71,10 @@ bool coord_is_behind(const struct coord_job *here, uint32_t epoch, uint32_t next
 
 int coord_log_parts(const struct coord_job *job, struct coord_append *append)
 {
-	uint32_t ranks = job->ranks, *taken = calloc(ranks, sizeof(*taken));
+	uint32_t ranks = job->ranks;
 	sample_id **ids = calloc(ranks, sizeof(*ids));
 	sample_id *all = reallocarray(NULL, (size_t)job->n_log + 1, sizeof(*all));
-	if (!taken || !ids || !all) {
-		free(taken);
+	if (!ids || !all) {
 		free(ids);
 		free(all);
 		return -ENOMEM;
@@ -86,9 +85,8 @@ int coord_log_parts(const struct coord_job *job, struct coord_append *append)
 			ids[r - 1] + ranks_position(job->n_log, job->batch, ranks, r - 1);
 	for (uint32_t i = 0; i < job->n_log; i++) {
 		uint32_t r = i % job->batch % ranks;
-		ids[r][taken[r]++] = job->log[i];
+		ids[r][ranks_position(i, job->batch, ranks, r)] = job->log[i];
 	}
-	free(taken);
 	*append = (struct coord_append){.job = job->name,
 		.epoch = job->epoch,
 		.count = job->n_log,

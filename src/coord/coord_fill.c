@@ -21,12 +21,6 @@ struct filling {
 	sample_id **ids;
 };
 
-static uint32_t position(const struct filling *filling, uint32_t global, uint32_t rank)
-{
-	const struct coord_job *facts = filling->facts;
-	return ranks_position(global, facts->batch, facts->ranks, rank);
-}
-
 static bool is_of(const struct filling *filling, const struct coord_offer *offer)
 {
 	return offer->epoch == filling->epoch && offer->rank < filling->facts->ranks &&
@@ -43,7 +37,8 @@ static uint32_t find_end(const struct filling *filling)
 		if (!is_of(filling, offer))
 			continue;
 		uint64_t to = (uint64_t)offer->base + offer->n;
-		while (end < filling->n && position(filling, end, offer->rank) < to) {
+		while (end < filling->n &&
+			rank_length(filling->facts, end, offer->rank) < to) {
 			uint32_t left = filling->n - end;
 			uint32_t batch = filling->facts->batch;
 			uint32_t rest = batch - end % batch;
@@ -53,10 +48,16 @@ static uint32_t find_end(const struct filling *filling)
 	return end;
 }
 
+static uint32_t count_of(const struct filling *filling, uint32_t rank)
+{
+	return rank_length(filling->facts, filling->end, rank) -
+	       rank_length(filling->facts, filling->base, rank);
+}
+
 static void place_offer(struct filling *filling, const struct coord_offer *offer)
 {
-	uint32_t from = position(filling, filling->base, offer->rank);
-	uint32_t to = position(filling, filling->end, offer->rank);
+	uint32_t from = rank_length(filling->facts, filling->base, offer->rank);
+	uint32_t to = rank_length(filling->facts, filling->end, offer->rank);
 	for (uint32_t i = 0; i < offer->n; i++) {
 		uint32_t at = offer->base + i;
 		if (at < from || at >= to)
@@ -72,13 +73,12 @@ static void place_offer(struct filling *filling, const struct coord_offer *offer
 static int fill_holes(struct coord *coord, struct filling *filling)
 {
 	size_t n = roaring_bitmap_get_cardinality(filling->remaining);
-	sample_id *left = reallocarray(NULL, n + 1, sizeof(*left));
+	auto_free sample_id *left = reallocarray(NULL, n + 1, sizeof(*left));
 	if (!left)
 		return -ENOMEM;
 	roaring_bitmap_to_uint32_array(filling->remaining, left);
 	for (uint32_t r = 0; r < filling->facts->ranks; r++) {
-		uint32_t count = position(filling, filling->end, r) -
-				 position(filling, filling->base, r);
+		uint32_t count = count_of(filling, r);
 		for (uint32_t i = 0; i < count; i++) {
 			if (filling->ids[r][i] != SAMPLE_NONE)
 				continue;
@@ -88,15 +88,13 @@ static int fill_holes(struct coord *coord, struct filling *filling)
 			left[k] = left[--n];
 		}
 	}
-	free(left);
 	return 0;
 }
 
 static int make_places(struct filling *filling)
 {
 	for (uint32_t r = 0; r < filling->facts->ranks; r++) {
-		uint32_t count = position(filling, filling->end, r) -
-				 position(filling, filling->base, r);
+		uint32_t count = count_of(filling, r);
 		filling->ids[r] = reallocarray(NULL, count + 1, sizeof(sample_id));
 		if (!filling->ids[r])
 			return -ENOMEM;

@@ -374,10 +374,7 @@ int coord_read_feeds(struct coord *coord)
 		due_at(coord, coord->read_ns);
 		return 0;
 	}
-	struct coord_read *reads = calloc(n, sizeof(*reads));
-	sample_id *ids = reallocarray(NULL, n * READ_MOST, sizeof(*ids));
-	int err = reads && ids ? read_batch(coord, reads, ids) : -ENOMEM;
-	free(reads);
-	free(ids);
-	return err;
+	auto_free struct coord_read *reads = calloc(n, sizeof(*reads));
+	auto_free sample_id *ids = reallocarray(NULL, n * READ_MOST, sizeof(*ids));
+	return reads && ids ? read_batch(coord, reads, ids) : -ENOMEM;
 }

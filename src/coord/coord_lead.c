@@ -32,7 +32,6 @@ static int elect(struct coord *coord)
 	coord->view.leader = coord->self.incarnation;
 	coord->view.term = coord->token.term;
 	memcpy(coord->view.leader_name, coord->self.name, COORD_NAME);
-	coord->counts.leader_changes++;
 	return 0;
 }
 

@@ -108,7 +108,8 @@ static int beat_rank(struct coord_local *local, const struct coord_node *self,
 	uint32_t ttl_ms, struct coord_lease *lease)
 {
 	struct local_job *job = local_find(local, lease->job);
-	if (!job || lease->rank >= job->facts.ranks || !local_runner(job, self->name))
+	if (!job || lease->rank >= job->facts.ranks ||
+		!local_runner(&job->runners, self->name))
 		return -ENOENT;
 	struct local_rank *rank = &job->ranks[lease->rank];
 	lease->ret_cursor = rank->cursor;
@@ -126,21 +127,13 @@ static int beat_rank(struct coord_local *local, const struct coord_node *self,
 	return 0;
 }
 
-static bool has_reported(const struct coord_local *local, const char *name)
-{
-	const struct local_runner *node;
-	LIST_FOREACH (node, &local->reported, link)
-		if (strcmp(node->node, name) == 0)
-			return true;
-	return false;
-}
-
 void local_forget_dead(struct coord_local *local)
 {
 	struct local_node *node = LIST_FIRST(&local->nodes), *following;
 	for (; node; node = following) {
 		following = LIST_NEXT(node, link);
-		if (node->until_ns > now(local) || has_reported(local, node->node.name))
+		if (node->until_ns > now(local) ||
+			local_runner(&local->reported, node->node.name))
 			continue;
 		LIST_REMOVE(node, link);
 		free(node);
@@ -150,7 +143,7 @@ void local_forget_dead(struct coord_local *local)
 static void view(struct coord_local *local, const char *self, struct coord_view *ret)
 {
 	*ret = (struct coord_view){.ready = strcmp(local->run, local->is_ready) == 0,
-		.reported = has_reported(local, self),
+		.reported = local_runner(&local->reported, self) != NULL,
 		.term = local->token.term,
 		.news = local->news};
 	memcpy(ret->run, local->run, sizeof(ret->run));
@@ -177,8 +170,6 @@ static int beat(void *context, const struct coord_beat *beat, struct coord_view 
 {
 	struct coord_local *local = context;
 	const struct coord_node *self = beat->self;
-	if (local->version != COORD_VERSION)
-		return -EPROTO;
 	int err = beat_node(local, self, beat->ttl_ms);
 	if (err)
 		return err;
@@ -268,7 +259,6 @@ int coord_local_new(uint64_t (*now_ns)(void *context), void *context, bool alone
 	local->engine.alone = alone;
 	local->now_ns = now_ns;
 	local->clock = context;
-	local->version = COORD_VERSION;
 	LIST_INIT(&local->nodes);
 	LIST_INIT(&local->jobs);
 	LIST_INIT(&local->told);

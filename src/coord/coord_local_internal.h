@@ -36,6 +36,8 @@ struct local_runner {
 	char node[COORD_NAME];
 };
 
+LIST_HEAD(local_runners, local_runner);
+
 struct local_job {
 	LIST_ENTRY(local_job) link;
 	char name[COORD_NAME], dataset[COORD_NAME];
@@ -45,7 +47,7 @@ struct local_job {
 	uint32_t epoch, next;
 	struct local_rank *ranks;
 	LIST_HEAD(, local_feed) feeds;
-	LIST_HEAD(, local_runner) runners;
+	struct local_runners runners; /* the nodes that run the job */
 };
 
 struct local_offer {
@@ -64,7 +66,6 @@ struct coord_local {
 	struct coord_engine engine;
 	uint64_t (*now_ns)(void *context);
 	void *clock;
-	uint64_t version;
 	uint64_t life;
 	char run[COORD_RUN], is_ready[COORD_RUN];
 	uint64_t leader, leader_until_ns;
@@ -75,7 +76,7 @@ struct coord_local {
 	LIST_HEAD(, local_told) told;
 	/* offers and reports in the engine's present life (coord_engine.h) */
 	LIST_HEAD(, local_offer) offers;
-	LIST_HEAD(, local_runner) reported;
+	struct local_runners reported;
 };
 
 /* --- coord_local.c ---------------------------------------------------------------------- */
@@ -91,6 +92,10 @@ void local_forget_life(struct coord_local *local);
 /* --- coord_local_jobs.c ----------------------------------------------------------------- */
 
 void local_job_free(struct local_job *job);
+/* Returns the node's entry in the list; NULL: there is none. */
+struct local_runner *local_runner(const struct local_runners *list, const char *node);
+/* Adds the node to the list, unless the list has it. */
+must_check int local_add_runner(struct local_runners *list, const char *node);
 int local_enter(
 	void *context, const char *node, const struct coord_job *job, char *differs);
 int local_leave(void *context, const char *node, const char *job);
@@ -103,8 +108,6 @@ int local_facts(void *context, const char *job, struct coord_job *ret);
 
 /* --- coord_local_log.c ------------------------------------------------------------------ */
 
-/* Returns the node's entry in job->runners; NULL: the node does not run the job. */
-struct local_runner *local_runner(struct local_job *job, const char *node);
 void local_feed_free(struct local_feed *feed);
 must_check int local_append_to(struct local_job *job, const struct coord_append *append);
 int local_open(void *context, const char *run, const char *job, uint32_t epoch);

@@ -65,24 +65,24 @@ static struct local_job *make_job(
 	return NULL;
 }
 
-struct local_runner *local_runner(struct local_job *job, const char *node)
+struct local_runner *local_runner(const struct local_runners *list, const char *node)
 {
 	struct local_runner *runner;
-	LIST_FOREACH (runner, &job->runners, link)
+	LIST_FOREACH (runner, list, link)
 		if (strcmp(runner->node, node) == 0)
 			return runner;
 	return NULL;
 }
 
-static int add_runner(struct local_job *job, const char *node)
+int local_add_runner(struct local_runners *list, const char *node)
 {
-	if (local_runner(job, node))
+	if (local_runner(list, node))
 		return 0;
 	struct local_runner *runner = calloc(1, sizeof(*runner));
 	if (!runner)
 		return -ENOMEM;
 	strcpy(runner->node, node);
-	LIST_INSERT_HEAD(&job->runners, runner, link);
+	LIST_INSERT_HEAD(list, runner, link);
 	return 0;
 }
 
@@ -110,7 +110,7 @@ int local_enter(
 		job = make_job(local, facts);
 		local->news++;
 	}
-	return job ? add_runner(job, node) : -ENOMEM;
+	return job ? local_add_runner(&job->runners, node) : -ENOMEM;
 }
 
 int local_leave(void *context, const char *node, const char *name)
@@ -119,7 +119,7 @@ int local_leave(void *context, const char *node, const char *name)
 	struct local_job *job = local_find(local, name);
 	if (!job)
 		return 0;
-	struct local_runner *runner = local_runner(job, node);
+	struct local_runner *runner = local_runner(&job->runners, node);
 	if (runner) {
 		LIST_REMOVE(runner, link);
 		free(runner);
@@ -143,11 +143,8 @@ static int show_job(const struct coord_local *local, const struct local_job *job
 	memcpy(ret->name, job->name, sizeof(ret->name));
 	ret->cursors = calloc(job->facts.ranks, sizeof(*ret->cursors));
 	ret->owners = calloc(job->facts.ranks, sizeof(*ret->owners));
-	if (!ret->cursors || !ret->owners) {
-		free(ret->cursors);
-		free(ret->owners);
+	if (!ret->cursors || !ret->owners)
 		return -ENOMEM;
-	}
 	for (uint32_t i = 0; i < job->facts.ranks; i++) {
 		const struct local_rank *rank = &job->ranks[i];
 		bool lives = rank->until_ns > local->now_ns(local->clock);
@@ -171,11 +168,10 @@ int local_jobs(void *context, const char *run, struct coord_engine_jobs *ret)
 	if (!ret->jobs)
 		return -ENOMEM;
 	LIST_FOREACH (job, &local->jobs, link) {
-		if (show_job(local, job, &ret->jobs[ret->n])) {
+		if (show_job(local, job, &ret->jobs[ret->n++])) {
 			coord_engine_jobs_free(ret);
 			return -ENOMEM;
 		}
-		ret->n++;
 	}
 	qsort(ret->jobs, ret->n, sizeof(*ret->jobs), coord_jobs_by_name);
 	return 0;

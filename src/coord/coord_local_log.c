@@ -70,14 +70,6 @@ static void drop_incomplete(struct local_job *job)
 		local_feed_free(feed);
 }
 
-static uint32_t count_of(
-	const struct local_job *job, const struct coord_append *append, uint32_t rank)
-{
-	uint32_t ranks = job->facts.ranks, batch = job->facts.batch;
-	return ranks_position(append->base + append->count, batch, ranks, rank) -
-	       ranks_position(append->base, batch, ranks, rank);
-}
-
 static int make_room(struct local_rank_feed *feed, uint32_t more)
 {
 	if (feed->n + more <= feed->room)
@@ -97,10 +89,10 @@ int local_append_to(struct local_job *job, const struct coord_append *append)
 	if (!feed)
 		return -ENOMEM;
 	for (uint32_t r = 0; r < feed->ranks; r++)
-		if (make_room(&feed->rank[r], count_of(job, append, r)))
+		if (make_room(&feed->rank[r], append_count(append, r)))
 			return -ENOMEM;
 	for (uint32_t r = 0; r < feed->ranks; r++) {
-		uint32_t n = count_of(job, append, r);
+		uint32_t n = append_count(append, r);
 		if (n)
 			memcpy(feed->rank[r].ids + feed->rank[r].n, append->ids[r],
 				n * sizeof(sample_id));
@@ -116,11 +108,9 @@ int local_append_to(struct local_job *job, const struct coord_append *append)
 static bool is_still_read(const struct local_job *job, uint32_t epoch)
 {
 	for (uint32_t r = 0; r < job->facts.ranks; r++) {
-		struct coord_position cursor = job->ranks[r].cursor;
-		if (cursor.epoch < epoch ||
-			(cursor.epoch == epoch &&
-				cursor.position < ranks_position(job->n, job->facts.batch,
-							  job->facts.ranks, r)))
+		const struct coord_position end = {epoch,
+			ranks_position(job->n, job->facts.batch, job->facts.ranks, r)};
+		if (position_before(job->ranks[r].cursor, end))
 			return true;
 	}
 	return false;
@@ -234,12 +224,7 @@ int local_repaired(void *context, const char *run, const char *node)
 	struct coord_local *local = context;
 	if (!is_repairing(local, run))
 		return -ESTALE;
-	struct local_runner *one = calloc(1, sizeof(*one));
-	if (!one)
-		return -ENOMEM;
-	strcpy(one->node, node);
-	LIST_INSERT_HEAD(&local->reported, one, link);
-	return 0;
+	return local_add_runner(&local->reported, node);
 }
 
 int local_offers(void *context, const char *run, struct coord_offers *ret)
@@ -256,11 +241,10 @@ int local_offers(void *context, const char *run, struct coord_offers *ret)
 	if (!ret->offers)
 		return -ENOMEM;
 	LIST_FOREACH (offer, &local->offers, link) {
-		if (copy_offer(&offer->offer, &ret->offers[ret->n])) {
+		if (copy_offer(&offer->offer, &ret->offers[ret->n++])) {
 			coord_offers_free(ret);
 			return -ENOMEM;
 		}
-		ret->n++;
 	}
 	return 0;
 }
@@ -271,12 +255,8 @@ int local_reported(void *context, const char *run, const struct coord_node *node
 	struct coord_local *local = context;
 	if (!is_repairing(local, run))
 		return -ESTALE;
-	for (size_t i = 0; i < n; i++) {
-		const struct local_runner *node;
-		ret[i] = false;
-		LIST_FOREACH (node, &local->reported, link)
-			ret[i] |= strcmp(node->node, nodes[i].name) == 0;
-	}
+	for (size_t i = 0; i < n; i++)
+		ret[i] = local_runner(&local->reported, nodes[i].name) != NULL;
 	return 0;
 }
 

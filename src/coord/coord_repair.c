@@ -69,8 +69,7 @@ static int visit_job(struct coord *coord, const struct held_job *job,
 		for (uint32_t r = 0; r < job->facts.ranks && !err; r++) {
 			uint32_t from = 0;
 			if (from_end && epoch == log->epoch)
-				from = ranks_position(
-					log->next, log->batch, log->ranks, r);
+				from = rank_length(&job->facts, log->next, r);
 			err = visit_rank(coord, job, epoch, r, from, ids, each);
 		}
 	return err;
@@ -85,7 +84,7 @@ static int visit_all(struct coord *coord, bool from_end, visit *each)
 	int err = engine->jobs(engine->context, coord->view.run, &jobs);
 	if (err)
 		return err;
-	sample_id *ids = reallocarray(NULL, OFFER_MOST, sizeof(*ids));
+	auto_free sample_id *ids = reallocarray(NULL, OFFER_MOST, sizeof(*ids));
 	struct held_job *job;
 	if (!ids)
 		err = -ENOMEM;
@@ -94,7 +93,6 @@ static int visit_all(struct coord *coord, bool from_end, visit *each)
 		if (!err && log && job->entered && coord_is_same_job(&job->facts, log))
 			err = visit_job(coord, job, log, from_end, ids, each);
 	}
-	free(ids);
 	coord_engine_jobs_free(&jobs);
 	return err;
 }
@@ -203,8 +201,8 @@ static int find_silent(struct coord *coord, struct coord_node *ret)
 {
 	const struct coord_engine *engine = coord->engine;
 	size_t n = coord->n_members + coord->n_expected;
-	struct coord_node *nodes = calloc(n + 1, sizeof(*nodes));
-	bool *reported = calloc(n + 1, sizeof(*reported));
+	auto_free struct coord_node *nodes = calloc(n + 1, sizeof(*nodes));
+	auto_free bool *reported = calloc(n + 1, sizeof(*reported));
 	int err = -ENOMEM;
 	if (nodes && reported) {
 		if (coord->n_members)
@@ -219,8 +217,6 @@ static int find_silent(struct coord *coord, struct coord_node *ret)
 	for (size_t i = 0; i < n && !err && !ret->name[0]; i++)
 		if (!reported[i])
 			*ret = nodes[i];
-	free(nodes);
-	free(reported);
 	return err;
 }
 

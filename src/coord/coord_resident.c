@@ -46,23 +46,20 @@ static void thin(roaring_bitmap_t *ids, uint64_t seed)
 	}
 }
 
-static int tell_set(
-	struct coord *coord, const char *what, roaring_bitmap_t *ids, uint64_t often_ns)
+/* Reports the samples that the callback `add` adds, as the set `what`. */
+static int tell(struct coord *coord, const char *dataset, const char *what,
+	void (*add)(void *context, const char *dataset, roaring_bitmap_t *ids),
+	uint64_t often_ns)
 {
 	const struct coord_engine *engine = coord->engine;
-	roaring_bitmap_run_optimize(ids);
-	thin(ids, coord->self.incarnation);
-	return engine->tell(engine->context, coord->self.name, what, ids,
-		2 * ttl_ms(coord) + (uint32_t)(2 * often_ns / NS_PER_MS));
-}
-
-static int tell_resident(struct coord *coord, const char *dataset, uint64_t often_ns)
-{
 	roaring_bitmap_t *ids = roaring_bitmap_create();
 	if (!ids)
 		return -ENOMEM;
-	coord->calls.resident(coord->calls.context, dataset, ids);
-	int err = tell_set(coord, dataset, ids, often_ns);
+	add(coord->calls.context, dataset, ids);
+	roaring_bitmap_run_optimize(ids);
+	thin(ids, coord->self.incarnation);
+	int err = engine->tell(engine->context, coord->self.name, what, ids,
+		2 * ttl_ms(coord) + (uint32_t)(2 * often_ns / NS_PER_MS));
 	roaring_bitmap_free(ids);
 	return err;
 }
@@ -72,18 +69,6 @@ static const char *name_lacked(const char *dataset, char text[static COORD_TOLD]
 {
 	snprintf(text, COORD_TOLD, "%s:lacked", dataset);
 	return text;
-}
-
-static int tell_lacked(struct coord *coord, const char *dataset, uint64_t often_ns)
-{
-	char text[COORD_TOLD];
-	roaring_bitmap_t *ids = roaring_bitmap_create();
-	if (!ids)
-		return -ENOMEM;
-	coord->calls.lacked(coord->calls.context, dataset, ids);
-	int err = tell_set(coord, name_lacked(dataset, text), ids, often_ns);
-	roaring_bitmap_free(ids);
-	return err;
 }
 
 static bool must_tell_lacked(const struct coord *coord)
@@ -108,6 +93,7 @@ static bool is_first_of_dataset(const struct coord *coord, const struct held_job
 int coord_tell_resident(struct coord *coord)
 {
 	const struct held_job *job;
+	char text[COORD_TOLD];
 	int err = 0;
 	uint64_t often = coord->ttl_ns / 2;
 	if (coord_is_quiet(coord))
@@ -121,9 +107,10 @@ int coord_tell_resident(struct coord *coord)
 		if (!job->entered || !is_first_of_dataset(coord, job))
 			continue;
 		if (!err && coord->calls.resident && job->facts.kind == SAMPLER_EXCHANGE)
-			err = tell_resident(coord, dataset, often);
+			err = tell(coord, dataset, dataset, coord->calls.resident, often);
 		if (!err && must_tell_lacked(coord))
-			err = tell_lacked(coord, dataset, often);
+			err = tell(coord, dataset, name_lacked(dataset, text),
+				coord->calls.lacked, often);
 	}
 	if (!err)
 		coord->tell_ns = coord->now_ns;

@@ -55,7 +55,7 @@ struct resp_words {
 	size_t *length;
 	size_t n, room;
 	char *numbers; /* buffers of words that are numbers */
-	bool failed;   /* there was no memory, or no room */
+	int err;       /* the command can't be sent; -ENOMEM: no memory, or no room */
 };
 
 /* --- coord_resp_link.c ------------------------------------------------------------------ */
@@ -65,6 +65,10 @@ struct resp_words {
 struct resp_words resp_begin(size_t most);
 /* Begins an FCALL of a library function with at most `most` arguments. */
 struct resp_words resp_function(struct coord_resp *resp, const char *name, size_t most);
+/* Begins an FCALL whose first argument is `run`. Connects if needed. The call returns
+ * -ESTALE if the name of the server's life is not `run`. */
+struct resp_words resp_function_in(
+	struct coord_resp *resp, const char *run, const char *name, size_t most);
 void resp_bytes(struct resp_words *words, const void *bytes, size_t length);
 void resp_text(struct resp_words *words, const char *text);
 void resp_number(struct resp_words *words, uint64_t number);

@@ -25,7 +25,8 @@ struct resp_words resp_begin(size_t most)
 		.word = calloc(most, sizeof(*words.word)),
 		.length = calloc(most, sizeof(*words.length)),
 		.numbers = calloc(most, NUMBER_SIZE)};
-	words.failed = !words.word || !words.length || !words.numbers;
+	if (!words.word || !words.length || !words.numbers)
+		words.err = -ENOMEM;
 	return words;
 }
 
@@ -39,10 +40,10 @@ static void end_words(struct resp_words *words)
 
 void resp_bytes(struct resp_words *words, const void *bytes, size_t length)
 {
-	if (words->failed || words->n == words->room) {
-		words->failed = true;
+	if (!words->err && words->n == words->room)
+		words->err = -ENOMEM;
+	if (words->err)
 		return;
-	}
 	words->word[words->n] = bytes;
 	words->length[words->n++] = length;
 }
@@ -55,7 +56,7 @@ void resp_text(struct resp_words *words, const char *text)
 static char *number_of(struct resp_words *words)
 {
 	static char nowhere[NUMBER_SIZE];
-	bool full = words->failed || words->n == words->room;
+	bool full = words->err || words->n == words->room;
 	return full ? nowhere : words->numbers + words->n * NUMBER_SIZE;
 }
 
@@ -87,6 +88,16 @@ struct resp_words resp_function(struct coord_resp *resp, const char *name, size_
 	resp_text(&words, name);
 	resp_text(&words, "1");
 	resp_text(&words, resp->group);
+	return words;
+}
+
+struct resp_words resp_function_in(
+	struct coord_resp *resp, const char *run, const char *name, size_t most)
+{
+	struct resp_words words = resp_function(resp, name, most);
+	resp_text(&words, run);
+	if (!words.err)
+		words.err = resp_same_life(resp, run);
 	return words;
 }
 
@@ -254,14 +265,12 @@ static int send_by_tls(struct coord_resp *resp, const struct resp_words *words)
 
 static int send_words(struct coord_resp *resp, const struct resp_words *words)
 {
-	int err = 0;
+	int err = words->err;
 	note_asked(resp, words);
-	if (words->failed)
-		err = -ENOMEM;
-	else if (resp->tls)
+	if (!err && resp->tls)
 		err = send_by_tls(resp, words);
-	else if (redisAppendCommandArgv(resp->link, (int)words->n, words->word,
-			 words->length) != REDIS_OK)
+	else if (!err && redisAppendCommandArgv(resp->link, (int)words->n, words->word,
+				 words->length) != REDIS_OK)
 		err = -ENOMEM;
 	if (err)
 		resp_close(resp);
@@ -271,7 +280,7 @@ static int send_words(struct coord_resp *resp, const struct resp_words *words)
 int resp_ask(struct coord_resp *resp, struct resp_words *words, const char *expected,
 	redisReply **ret)
 {
-	int err = words->failed ? -ENOMEM : send_words(resp, words);
+	int err = words->err ? words->err : send_words(resp, words);
 	if (!err)
 		err = take_reply(resp, expected, ret);
 	end_words(words);
@@ -280,7 +289,7 @@ int resp_ask(struct coord_resp *resp, struct resp_words *words, const char *expe
 
 int resp_call(struct coord_resp *resp, struct resp_words *words, redisReply **ret)
 {
-	int err = words->failed ? -ENOMEM : resp_connect(resp);
+	int err = words->err ? words->err : resp_connect(resp);
 	if (!err)
 		return resp_ask(resp, words, NULL, ret);
 	end_words(words);

@@ -18,11 +18,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ids are sent as they a
 int resp_open(void *context, const char *run, const char *job, uint32_t epoch)
 {
 	struct coord_resp *resp = context;
-	int err = resp_same_life(resp, run);
-	if (err)
-		return err;
-	struct resp_words words = resp_function(resp, "joaderfs_2_open", 3);
-	resp_text(&words, run);
+	struct resp_words words = resp_function_in(resp, run, "joaderfs_2_open", 3);
 	resp_text(&words, job);
 	resp_number(&words, epoch);
 	return resp_do(resp, &words);
@@ -30,13 +26,10 @@ int resp_open(void *context, const char *run, const char *job, uint32_t epoch)
 
 sample_id *resp_join(const struct coord_append *append)
 {
-	uint32_t batch = append->batch, ranks = append->ranks;
 	sample_id *ids = reallocarray(NULL, (size_t)append->count + 1, sizeof(*ids));
 	size_t at = 0;
-	for (uint32_t r = 0; r < ranks && ids; r++) {
-		uint32_t n =
-			ranks_position(append->base + append->count, batch, ranks, r) -
-			ranks_position(append->base, batch, ranks, r);
+	for (uint32_t r = 0; r < append->ranks && ids; r++) {
+		uint32_t n = append_count(append, r);
 		if (n)
 			memcpy(ids + at, append->ids[r], n * sizeof(*ids));
 		at += n;
@@ -50,14 +43,10 @@ static int append_by(struct coord_resp *resp, const char *function, bool fills,
 	const char *run, const struct coord_token *token,
 	const struct coord_append *append)
 {
-	int err = resp_same_life(resp, run);
-	if (err)
-		return err;
 	auto_free sample_id *ids = resp_join(append);
 	if (!ids)
 		return -ENOMEM;
-	struct resp_words words = resp_function(resp, function, fills ? 9 : 7);
-	resp_text(&words, run);
+	struct resp_words words = resp_function_in(resp, run, function, fills ? 9 : 7);
 	resp_token(&words, token);
 	resp_text(&words, append->job);
 	if (fills) {
@@ -97,11 +86,7 @@ int resp_forget(
 int resp_mend(void *context, const char *run, const char *job)
 {
 	struct coord_resp *resp = context;
-	int err = resp_same_life(resp, run);
-	if (err)
-		return err;
-	struct resp_words words = resp_function(resp, "joaderfs_2_mend", 2);
-	resp_text(&words, run);
+	struct resp_words words = resp_function_in(resp, run, "joaderfs_2_mend", 2);
 	resp_text(&words, job);
 	return resp_do(resp, &words);
 }
@@ -111,11 +96,7 @@ int resp_mend(void *context, const char *run, const char *job)
 int resp_repair(void *context, const char *run, const struct coord_offer *offer)
 {
 	struct coord_resp *resp = context;
-	int err = resp_same_life(resp, run);
-	if (err)
-		return err;
-	struct resp_words words = resp_function(resp, "joaderfs_2_repair", 6);
-	resp_text(&words, run);
+	struct resp_words words = resp_function_in(resp, run, "joaderfs_2_repair", 6);
 	resp_text(&words, offer->job);
 	resp_number(&words, offer->epoch);
 	resp_number(&words, offer->rank);
@@ -127,11 +108,7 @@ int resp_repair(void *context, const char *run, const struct coord_offer *offer)
 int resp_repaired(void *context, const char *run, const char *node)
 {
 	struct coord_resp *resp = context;
-	int err = resp_same_life(resp, run);
-	if (err)
-		return err;
-	struct resp_words words = resp_function(resp, "joaderfs_2_repaired", 2);
-	resp_text(&words, run);
+	struct resp_words words = resp_function_in(resp, run, "joaderfs_2_repaired", 2);
 	resp_text(&words, node);
 	return resp_do(resp, &words);
 }
@@ -184,12 +161,8 @@ int resp_offers(void *context, const char *run, struct coord_offers *ret)
 	struct coord_resp *resp = context;
 	redisReply *reply;
 	*ret = (struct coord_offers){0};
-	int err = resp_same_life(resp, run);
-	if (err)
-		return err;
-	struct resp_words words = resp_function(resp, "joaderfs_2_offers", 1);
-	resp_text(&words, run);
-	err = resp_call(resp, &words, &reply);
+	struct resp_words words = resp_function_in(resp, run, "joaderfs_2_offers", 1);
+	int err = resp_call(resp, &words, &reply);
 	if (err)
 		return err;
 	err = resp_end(resp, reply, take_offers(reply, ret));
@@ -203,14 +176,11 @@ int resp_reported(void *context, const char *run, const struct coord_node *nodes
 {
 	struct coord_resp *resp = context;
 	redisReply *reply;
-	int err = resp_same_life(resp, run);
-	if (err)
-		return err;
-	struct resp_words words = resp_function(resp, "joaderfs_2_reported", n + 1);
-	resp_text(&words, run);
+	struct resp_words words =
+		resp_function_in(resp, run, "joaderfs_2_reported", n + 1);
 	for (size_t i = 0; i < n; i++)
 		resp_text(&words, nodes[i].name);
-	err = resp_call(resp, &words, &reply);
+	int err = resp_call(resp, &words, &reply);
 	if (err)
 		return err;
 	bool good = resp_is_array(reply, n);
@@ -222,11 +192,7 @@ int resp_reported(void *context, const char *run, const struct coord_node *nodes
 int resp_ready(void *context, const char *run, const struct coord_token *token)
 {
 	struct coord_resp *resp = context;
-	int err = resp_same_life(resp, run);
-	if (err)
-		return err;
-	struct resp_words words = resp_function(resp, "joaderfs_2_ready", 2);
-	resp_text(&words, run);
+	struct resp_words words = resp_function_in(resp, run, "joaderfs_2_ready", 2);
 	resp_token(&words, token);
 	return resp_do(resp, &words);
 }

@@ -19,16 +19,6 @@ void coord_doubt(struct coord *coord)
 
 /* --- the heartbeat ---------------------------------------------------------------------- */
 
-static size_t count_taken(const struct coord *coord)
-{
-	const struct held_job *job;
-	size_t n = 0;
-	LIST_FOREACH (job, &coord->jobs, link)
-		for (uint32_t r = 0; r < job->facts.ranks; r++)
-			n += job->entered && job->ranks[r].taken;
-	return n;
-}
-
 /* A cursor that has not moved is sent, too, because the engine may have forgotten it. */
 static struct coord_position cursor_to_send(const struct held_rank *rank)
 {
@@ -38,16 +28,21 @@ static struct coord_position cursor_to_send(const struct held_rank *rank)
 	return rank->consumed;
 }
 
-static size_t list_leases(struct coord *coord, struct coord_lease *leases)
+/* Returns the number of leases. If `leases` is NULL, only counts the leases. */
+static size_t list_leases(const struct coord *coord, struct coord_lease *leases)
 {
-	struct held_job *job;
+	const struct held_job *job;
 	size_t n = 0;
 	LIST_FOREACH (job, &coord->jobs, link)
-		for (uint32_t r = 0; r < job->facts.ranks; r++)
-			if (job->entered && job->ranks[r].taken)
-				leases[n++] = (struct coord_lease){.job = job->facts.name,
+		for (uint32_t r = 0; r < job->facts.ranks; r++) {
+			if (!job->entered || !job->ranks[r].taken)
+				continue;
+			if (leases)
+				leases[n] = (struct coord_lease){.job = job->facts.name,
 					.rank = r,
 					.cursor = cursor_to_send(&job->ranks[r])};
+			n++;
+		}
 	return n;
 }
 
@@ -124,8 +119,6 @@ static void viewed(struct coord *coord, const struct coord_view *view)
 	struct coord_view before = coord->view;
 	coord->view = *view;
 	coord->joined = true;
-	if (was_joined && view->leader && view->leader != before.leader)
-		coord->counts.leader_changes++;
 	if (view->leader && view->leader != before.leader)
 		coord_moved(coord);
 	/* the server lost its data without a restart, for instance by FLUSHALL */
@@ -213,7 +206,7 @@ int coord_beat(struct coord *coord)
 	struct coord_view view;
 	struct coord_beat beat = {.self = &coord->self,
 		.ttl_ms = ttl_ms(coord),
-		.n = count_taken(coord),
+		.n = list_leases(coord, NULL),
 		.token = coord->leads ? &coord->token : NULL,
 		.look = coord->now_ns >= coord->look_ns ? &look : NULL};
 	auto_free struct coord_lease *leases = calloc(beat.n + 1, sizeof(*leases));

@@ -72,8 +72,7 @@ void peers_asked(void *context, struct peer_request *request,
 		err = sched_open_sample(
 			peers->sched, dataset, space->preparation, sample, &callbacks);
 	}
-	if (dataset)
-		dataset_close(&dataset);
+	dataset_close(&dataset);
 	if (err) {
 		free(giving);
 		peer_refuse(request, err);

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/signals.h"
 #include "group/group_internal.h"
+#include "peer/peer_link.h"
 #include "sched/ranks.h"
 #include "stats/stats.h"
 
@@ -32,26 +33,16 @@ static uint64_t now_of_engine(void *context)
 static void wake(void *context)
 {
 	const struct group *group = context;
-	const uint64_t one = 1;
-	ssize_t n = write(group->wake, &one, sizeof(one));
-	/* if the eventfd's counter is full, the write fails, but the thread wakes */
-	(void)n;
+	peer_wake(group->wake);
 }
 
 static void sleep_until(const struct group *group, uint64_t due_ns)
 {
-	uint64_t now_ns = clock_now_ns(), count;
+	uint64_t count;
 	struct pollfd fd = {.fd = group->wake, .events = POLLIN};
-	uint64_t ms = due_ns > now_ns ? (due_ns - now_ns + 999999) / 1000000 : 0;
-	if (poll(&fd, 1, ms > 1000 ? 1000 : (int)ms) == 1) {
-		ssize_t n = read(group->wake, &count, sizeof(count));
-		(void)n;
-	}
-}
-
-static bool is_stopping(struct group *group)
-{
-	return atomic_load(&group->stopping);
+	int ms = clock_ms_until(due_ns);
+	if (poll(&fd, 1, ms > 1000 ? 1000 : ms) == 1)
+		(void)!read(group->wake, &count, sizeof(count));
 }
 
 static void keep_status(struct group *group)
@@ -131,7 +122,7 @@ static void be_patient(struct group *group)
 static void *run(void *context)
 {
 	struct group *group = context;
-	while (!is_stopping(group)) {
+	while (!atomic_load(&group->stopping)) {
 		group_sync(group);
 		uint64_t due_ns = coord_step(group->coord, clock_now_ns());
 		keep_status(group);

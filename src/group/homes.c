@@ -73,7 +73,7 @@ static bool has_this_node(const struct home *homes, size_t n)
  * that was logged. */
 static struct place *make_place(const struct home *homes, size_t n, uint32_t *ret_at)
 {
-	struct place_node *nodes = calloc(n + 1, sizeof(*nodes));
+	auto_free struct place_node *nodes = calloc(n + 1, sizeof(*nodes));
 	struct place *place = NULL;
 	uint32_t k = 0;
 	if (!nodes)
@@ -90,7 +90,6 @@ static struct place *make_place(const struct home *homes, size_t n, uint32_t *re
 	if (err)
 		log_error("cluster: the homes of samples can't be computed: %s",
 			strerror(-err));
-	free(nodes);
 	return err ? NULL : place;
 }
 
@@ -109,11 +108,10 @@ static void forget_gone(const struct peers *peers, const struct home *homes, siz
 void peers_members(struct peers *peers, const struct coord_node *members, size_t n)
 {
 	struct home *homes = NULL;
-	uint32_t *at = NULL;
 	if (!peers || is_same(peers, members, n))
 		return;
 	ssize_t n_homes = make_homes(peers, members, n, &homes);
-	at = calloc(n + 1, sizeof(*at));
+	uint32_t *at = calloc(n + 1, sizeof(*at));
 	if (n_homes < 0 || !at) {
 		free(homes);
 		free(at);
@@ -135,8 +133,7 @@ void peers_members(struct peers *peers, const struct coord_node *members, size_t
 	}
 	free(old_homes);
 	free(old_at);
-	if (old_place)
-		place_free(&old_place);
+	place_free(&old_place);
 }
 
 /* --- the scheduler asks ------------------------------------------------------------------ */

@@ -163,8 +163,7 @@ void peers_free(struct peers **peers_pointer)
 	peer_client_free(&peers->client);
 	peer_server_free(&peers->server);
 	peer_trust_free(&peers->trust);
-	if (peers->place)
-		place_free(&peers->place);
+	place_free(&peers->place);
 	free(peers->homes);
 	free(peers->at);
 	shared_free(peers);
@@ -174,10 +173,12 @@ void peers_free(struct peers **peers_pointer)
 
 /* --- counters ---------------------------------------------------------------------------- */
 
+#define MOST_COUNTED 4096
+
 static bool find_bytes(
 	const struct peer_counters *counters, size_t n, const char *name, uint64_t *ret)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && i < MOST_COUNTED; i++)
 		if (strcmp(counters[i].name, name) == 0) {
 			*ret = counters[i].bytes;
 			return true;
@@ -185,20 +186,16 @@ static bool find_bytes(
 	return false;
 }
 
-#define MOST_COUNTED 4096
-
 bool peers_bytes(
 	const struct peers *peers, const char *name, uint64_t *ret_in, uint64_t *ret_out)
 {
-	struct peer_counters *counters = calloc(MOST_COUNTED, sizeof(*counters));
+	auto_free struct peer_counters *counters =
+		calloc(MOST_COUNTED, sizeof(*counters));
 	if (!counters)
 		return false;
 	*ret_in = *ret_out = 0;
 	size_t n = peer_client_counters(peers->client, counters, MOST_COUNTED);
-	bool known =
-		find_bytes(counters, n < MOST_COUNTED ? n : MOST_COUNTED, name, ret_in);
+	bool known = find_bytes(counters, n, name, ret_in);
 	n = peer_server_counters(peers->server, counters, MOST_COUNTED);
-	known |= find_bytes(counters, n < MOST_COUNTED ? n : MOST_COUNTED, name, ret_out);
-	free(counters);
-	return known;
+	return find_bytes(counters, n, name, ret_out) || known;
 }

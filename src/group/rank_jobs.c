@@ -310,7 +310,7 @@ static void take_job(struct group *group, job_id id)
 static void sync_jobs(struct group *group)
 {
 	struct group_rank *rank, *next;
-	job_id *ids = NULL;
+	auto_free job_id *ids = NULL;
 	size_t n = 0;
 	if (sched_job_ids(group->sched, &ids, &n) != 0)
 		return; /* no memory: the next group_sync tries again */
@@ -325,15 +325,6 @@ static void sync_jobs(struct group *group)
 	}
 	for (size_t i = 0; i < n; i++)
 		take_job(group, ids[i]);
-	free(ids);
-}
-
-/* Asks for a lost rank again. This node gets the rank as soon as no other node serves
- * it. */
-static void take_again(struct group *group, struct group_rank *rank)
-{
-	int err = take_rank(group, rank);
-	rank->lost = err != 0 && err != -EALREADY;
 }
 
 void group_commit(struct group *group)
@@ -356,8 +347,11 @@ void group_sync(struct group *group)
 	struct group_rank *rank;
 	sync_jobs(group);
 	TAILQ_FOREACH (rank, &group->ranks, link)
-		if (rank->lost)
-			take_again(group, rank);
+		if (rank->lost) {
+			/* This node gets the rank as soon as no other node serves it. */
+			int err = take_rank(group, rank);
+			rank->lost = err && err != -EALREADY;
+		}
 	group_commit(group);
 }
 

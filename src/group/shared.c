@@ -21,13 +21,12 @@ static int make_fingerprint(struct dataset *dataset, uint64_t *ret)
 	if (err)
 		return err;
 	size_t n = roaring_bitmap_get_cardinality(all);
-	sample_id *ids = calloc(n + 1, sizeof(*ids));
+	auto_free sample_id *ids = calloc(n + 1, sizeof(*ids));
 	err = ids ? dataset_by_path(dataset, all, ids, &both[0]) : -ENOMEM;
 	if (!err) {
 		both[1] = place_hash(ids, n * sizeof(*ids));
 		*ret = place_hash(both, sizeof(both));
 	}
-	free(ids);
 	roaring_bitmap_free(all);
 	return err;
 }

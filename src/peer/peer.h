@@ -220,9 +220,6 @@ must_check int peer_fetch(struct peer_client *client, const struct peer_fetch *f
 
 struct peer_counters {
 	char name[PEER_NAME + 1]; /* name of the other node */
-	/* the node's incarnation at the last connection; 0: never connected */
-	uint64_t incarnation;
-	bool connected;
 	uint64_t bytes;	  /* bytes of tensors received (client) or sent (server) */
 	uint64_t samples; /* tensors received or sent completely */
 	uint64_t failed; /* client: failed fetches; server: refused or dropped requests */

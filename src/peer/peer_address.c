@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "peer/peer_handshake.h"
-#include "base/address.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -10,12 +9,6 @@
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
-
-int peer_address_parse(const char *text, struct peer_address *ret)
-{
-	*ret = (struct peer_address){0};
-	return address_parse(text, &ret->bytes, &ret->n);
-}
 
 void peer_address_print(
 	const struct peer_address *address, char ret[static PEER_ADDRESS_TEXT])

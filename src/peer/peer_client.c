@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/address.h"
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "base/log.h"
@@ -141,7 +142,8 @@ static int check_node(const struct peer_client *client, const char *name,
 	const char *text, struct peer_address *ret_address)
 {
 	size_t n = strlen(name);
-	if (n == 0 || n > PEER_NAME || peer_address_parse(text, ret_address)) {
+	if (n == 0 || n > PEER_NAME ||
+		address_parse(text, &ret_address->bytes, &ret_address->n)) {
 		log_error("node %s at %s: allowed: a name of 1 to %d bytes, ADDRESS:PORT",
 			name, text, PEER_NAME);
 		return -EINVAL;
@@ -238,10 +240,7 @@ size_t peer_client_counters(
 	LOCK_SCOPE(&client->lock);
 	for (uint32_t i = 0; i < client->n_nodes && i < n; i++) {
 		struct peer_node *node = client->nodes[i];
-		ret[i] = (struct peer_counters){
-			.incarnation = atomic_load(&node->incarnation),
-			.connected = atomic_load(&node->connected),
-			.bytes = atomic_load(&node->bytes),
+		ret[i] = (struct peer_counters){.bytes = atomic_load(&node->bytes),
 			.samples = atomic_load(&node->samples),
 			.failed = atomic_load(&node->failed),
 			.waiting = atomic_load(&node->n_waiting)};

@@ -81,8 +81,7 @@ struct peer_node {
 	uint8_t *to; /* NULL: the bytes are discarded */
 	int to_err;  /* error for done() if the answer itself has no error; 0: none */
 
-	_Atomic uint64_t incarnation, bytes, samples, failed, n_waiting;
-	atomic_bool connected;
+	_Atomic uint64_t bytes, samples, failed, n_waiting;
 };
 
 struct peer_client {

@@ -72,7 +72,7 @@ static int send_hello(struct peer_handshake *handshake, struct peer_link *link,
 		.incarnation = self->incarnation};
 	strncpy(hello.name, self->name, PEER_NAME);
 	peer_hello_put(&hello, bytes);
-	ssize_t n = peer_link_send(link, parts, false);
+	ssize_t n = peer_link_send(link, parts);
 	if (n == (ssize_t)sizeof(bytes))
 		return 0;
 	return fail_for_link(handshake, link, n < 0 && errno != EAGAIN ? -errno : -EPIPE);

@@ -56,8 +56,6 @@ struct peer_address {
 	socklen_t n;
 };
 
-/* Parses "10.0.0.7:7070" or "[::1]:7070". -EINVAL: another text, such as a host name. */
-must_check int peer_address_parse(const char *text, struct peer_address *ret);
 void peer_address_print(
 	const struct peer_address *address, char ret[static PEER_ADDRESS_TEXT]);
 bool peer_address_is_loopback(const struct peer_address *address);

@@ -94,10 +94,9 @@ bool peer_link_has_more(const struct peer_link *link)
 	return false;
 }
 
-ssize_t peer_link_send(
-	struct peer_link *link, const struct iovec parts[static 2], bool more)
+ssize_t peer_link_send(struct peer_link *link, const struct iovec parts[static 2])
 {
-	return send_plain(link, parts, more);
+	return send_plain(link, parts, false);
 }
 
 ssize_t peer_link_send_file(struct peer_link *link, const struct iovec *front, int file,
@@ -294,14 +293,13 @@ static ssize_t send_tls(struct peer_link *link, const void *bytes, size_t n)
 
 /* Copies the first bytes of the two parts into one record, if there is TLS, so that they
  * are sent together. */
-ssize_t peer_link_send(
-	struct peer_link *link, const struct iovec parts[static 2], bool more)
+ssize_t peer_link_send(struct peer_link *link, const struct iovec parts[static 2])
 {
 	uint8_t record[RECORD];
 	size_t front = parts[0].iov_len;
 	link->why = NULL;
 	if (!link->tls)
-		return send_plain(link, parts, more);
+		return send_plain(link, parts, false);
 	if (front == 0)
 		return send_tls(link, parts[1].iov_base, parts[1].iov_len);
 	if (front >= RECORD || parts[1].iov_len == 0)
@@ -344,7 +342,7 @@ ssize_t peer_link_send_file(struct peer_link *link, const struct iovec *front, i
 		return -1;
 	const struct iovec parts[2] = {
 		*front, {.iov_base = bytes, .iov_len = (size_t)got}};
-	return peer_link_send(link, parts, false);
+	return peer_link_send(link, parts);
 }
 
 #endif

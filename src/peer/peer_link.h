@@ -58,10 +58,10 @@ must_check ssize_t peer_link_read(
 	struct peer_link *link, const struct iovec *parts, int n);
 /* Tells whether TLS holds decrypted bytes, for which epoll reports no event. */
 bool peer_link_has_more(const struct peer_link *link);
-/* Sends some bytes of the two parts; either may be empty. more: more bytes follow at
- * once. After EAGAIN the caller must send the same bytes again. */
+/* Sends some bytes of the two parts; either may be empty. After EAGAIN the caller must
+ * send the same bytes again. */
 must_check ssize_t peer_link_send(
-	struct peer_link *link, const struct iovec parts[static 2], bool more);
+	struct peer_link *link, const struct iovec parts[static 2]);
 /* Sends bytes as peer_link_send does: first the bytes of `front`, then n bytes of the
  * file from `offset` on. Returns -1 with ENODATA if the file is too short. */
 must_check ssize_t peer_link_send_file(struct peer_link *link, const struct iovec *front,

@@ -44,7 +44,6 @@ static void hang_up(struct peer_node *node, int err)
 	node->in_body = false;
 	node->to = NULL;
 	memset(node->knows_space, 0, sizeof(node->knows_space));
-	atomic_store(&node->connected, false);
 	fail_asked(node, err);
 }
 
@@ -159,7 +158,7 @@ static int flush(struct peer_node *node)
 		}
 		const struct iovec parts[2] = {{.iov_base = node->out + node->out_sent,
 			.iov_len = node->n_out - node->out_sent}};
-		ssize_t n = peer_link_send(&node->stream, parts, false);
+		ssize_t n = peer_link_send(&node->stream, parts);
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return -errno;
 		if (n < 0)
@@ -200,8 +199,6 @@ static int connect_node(struct peer_node *node)
 static void welcome(struct peer_node *node)
 {
 	node->state = PEER_UP;
-	atomic_store(&node->incarnation, node->handshake.other.incarnation);
-	atomic_store(&node->connected, true);
 	peer_node_set_down(node, 0);
 	if (node->why[0])
 		log_info("node %s at %s: answers again", node->name, node->address_text);

@@ -77,9 +77,7 @@ void peer_served_end(struct peer_served *served, int err, const char *why)
 	TAILQ_REMOVE(&server->connections, served, link);
 	TAILQ_INSERT_TAIL(&server->gone, served, link);
 	server->n_connections--;
-	if (served->is_welcome)
-		atomic_fetch_sub(&served->counted->connections, 1);
-	else
+	if (!served->is_welcome)
 		server->n_strangers--;
 	drop_answers(served);
 }
@@ -112,7 +110,7 @@ static ssize_t send_some(struct peer_served *served, struct peer_request *reques
 	if (tensor->fd >= 0 && tensor->length > 0)
 		return peer_link_send_file(&served->stream, &parts[0], tensor->fd,
 			tensor->offset + body, tensor->length - body);
-	return peer_link_send(&served->stream, parts, false);
+	return peer_link_send(&served->stream, parts);
 }
 
 /* Returns 1 when the answer is sent completely, 0 if the socket accepts no more now. */
@@ -209,7 +207,6 @@ static int ask(struct peer_served *served, const struct peer_frame *frame, uint3
 	sample_id sample;
 	if (!request)
 		return -ENOMEM;
-	request->server = server;
 	request->served = served;
 	request->sent = 0;
 	request->tensor.release = NULL;
@@ -261,14 +258,11 @@ static int take_frames(struct peer_served *served, const char **ret_why)
 
 static int welcome(struct peer_served *served)
 {
-	const struct peer_hello *hello = &served->handshake.other;
-	served->counted = peer_server_count(served->server, hello);
+	served->counted = peer_server_count(served->server, &served->handshake.other);
 	if (!served->counted)
 		return -ENOMEM;
 	served->is_welcome = true;
 	served->server->n_strangers--;
-	atomic_store(&served->counted->incarnation, hello->incarnation);
-	atomic_fetch_add(&served->counted->connections, 1);
 	return 0;
 }
 

@@ -27,7 +27,7 @@ static _Thread_local const struct peer_server *looping;
 void peer_request_free(struct peer_request *request)
 {
 	struct peer_tensor tensor = request->tensor;
-	struct peer_server *server = request->server;
+	struct peer_server *server = request->served->server;
 	free(request);
 	/* The server must not be used after the next line: without requests, its owner
 	 * may free the server. */
@@ -55,7 +55,7 @@ static bool hand_over(struct peer_server *server, struct peer_request *request)
 
 static void finish(struct peer_request *request)
 {
-	if (!hand_over(request->server, request))
+	if (!hand_over(request->served->server, request))
 		peer_request_free(request);
 }
 
@@ -147,10 +147,7 @@ size_t peer_server_counters(
 		if (i++ >= n)
 			continue;
 		struct peer_counters *to = &ret[i - 1];
-		*to = (struct peer_counters){
-			.incarnation = atomic_load(&counted->incarnation),
-			.connected = atomic_load(&counted->connections) > 0,
-			.bytes = atomic_load(&counted->bytes),
+		*to = (struct peer_counters){.bytes = atomic_load(&counted->bytes),
 			.samples = atomic_load(&counted->samples),
 			.failed = atomic_load(&counted->failed),
 			.waiting = atomic_load(&counted->waiting)};

@@ -28,12 +28,11 @@
 struct peer_counted {
 	SLIST_ENTRY(peer_counted) link; /* (lock) */
 	char name[PEER_NAME + 1];
-	_Atomic uint64_t incarnation, connections, bytes, samples, failed, waiting;
+	_Atomic uint64_t bytes, samples, failed, waiting;
 };
 
 struct peer_request {
 	STAILQ_ENTRY(peer_request) link;
-	struct peer_server *server;
 	struct peer_served *served;
 	uint32_t number; /* the number that the client gave the request */
 	int status;

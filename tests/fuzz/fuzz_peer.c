@@ -117,7 +117,7 @@ static void end_server(struct peer_served *served)
 	ensure(n_open == 0 && server.n_requests == 0);
 	ensure(server.n_connections == 0 && server.n_strangers == 0);
 	while ((counted = SLIST_FIRST(&server.counted))) {
-		ensure(counted->waiting == 0 && counted->connections == 0);
+		ensure(counted->waiting == 0);
 		SLIST_REMOVE_HEAD(&server.counted, link);
 		free(counted);
 	}

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "base/address.h"
 #include "peer/peer_handshake.h"
 #include "peer_helpers.h"
 
@@ -46,7 +47,7 @@ static inline int relay_listen(char ret[static PEER_ADDRESS_TEXT])
 static inline int relay_connect(const char *address)
 {
 	struct peer_address to;
-	cr_assert_eq(peer_address_parse(address, &to), 0);
+	cr_assert_eq(address_parse(address, &to.bytes, &to.n), 0);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	cr_assert_eq(connect(fd, (const struct sockaddr *)&to.bytes, to.n), 0);
 	return fd;

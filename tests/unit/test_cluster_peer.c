@@ -292,21 +292,15 @@ Test(peer, both_ends_count)
 	cr_assert_eq(fetch_one(&asker, NO_SUCH_SAMPLE, PATIENCE_S), -ENOENT);
 	cr_assert_eq(peer_client_counters(asker.client, &client, 1), 1);
 	cr_assert_str_eq(client.name, "b");
-	cr_assert_eq(client.incarnation, 11);
-	cr_assert(client.connected);
 	cr_assert_eq(client.bytes, tensor_length(1));
 	cr_assert_eq(client.samples, 1);
 	cr_assert_eq(client.failed, 1);
 	EVENTUALLY(peer_server_counters(owner->server, server, 2) == 1 &&
 		   server[0].waiting == 0 && server[0].failed == 1);
 	cr_assert_str_eq(server[0].name, "a");
-	cr_assert_eq(server[0].incarnation, 22);
-	cr_assert(server[0].connected);
 	cr_assert_eq(server[0].bytes, tensor_length(1));
 	cr_assert_eq(server[0].samples, 1);
 	peer_client_free(&asker.client);
-	EVENTUALLY(peer_server_counters(owner->server, server, 2) == 1 &&
-		   !server[0].connected);
 	end_serving(&owner);
 }
 

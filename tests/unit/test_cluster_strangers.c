@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/address.h"
 #include "peer/peer_server_internal.h"
 #include "peer_helpers.h"
 
@@ -39,7 +40,7 @@ static void hangs_up(int fd)
 static int connect_to(const char *address)
 {
 	struct peer_address to;
-	cr_assert_eq(peer_address_parse(address, &to), 0);
+	cr_assert_eq(address_parse(address, &to.bytes, &to.n), 0);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct timeval patience = {.tv_sec = PATIENCE_S};
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
