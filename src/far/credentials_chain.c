@@ -23,11 +23,6 @@ char *variable(const char *name)
 	return value && value[0] ? value : NULL;
 }
 
-int far_no_memory(struct far_error *error)
-{
-	return far_fail(error, -ENOMEM, "no memory");
-}
-
 /* --- files ------------------------------------------------------------------------- */
 
 /* Reads a text. The caller frees *ret, which is NULL if the file does not exist.

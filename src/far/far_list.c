@@ -214,7 +214,7 @@ static int get_page(const struct place *place, const struct page *page, char **r
 	for (unsigned tried = 0;; tried++) {
 		auto_free char *url = page_url(place, page);
 		if (!url)
-			return far_fail(error, -ENOMEM, "no memory");
+			return far_no_memory(error);
 		struct transfer transfer = {
 			.place = place, .url = url, .most = MOST_PAGE};
 		*error = (struct far_error){0};
@@ -245,7 +245,7 @@ int far_list(const char *url, far_listed *listed, void *context, struct far_erro
 	auto_free char *prefix = aprintf("%s%s", behind,
 		behind[0] && behind[strlen(behind) - 1] != '/' ? "/" : "");
 	if (!prefix)
-		return far_fail(error, -ENOMEM, "no memory");
+		return far_no_memory(error);
 	char *token = NULL;
 	int err;
 	do {
