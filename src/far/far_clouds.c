@@ -4,7 +4,6 @@
 #include "base/aprintf.h"
 #include "far/far_internal.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
