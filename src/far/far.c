@@ -189,7 +189,7 @@ static int check_read(const struct transfer *transfer, const struct far_object *
 	if (!err)
 		err = check_length(transfer, error);
 	if (!err && transfer->got != transfer->bytes)
-		err = far_fail(error, -ESTALE, "%s",
+		err = far_fail(error, -ESTALE,
 			"has become shorter since the scan (rescan the dataset)");
 	return err;
 }

@@ -143,7 +143,6 @@ int listing_read(
 		return -EINVAL;
 	/* Some servers do not escape names, although the request asks for it. */
 	bool escaped = strstr(text, "<EncodingType>url</EncodingType>");
-	char *next = NULL;
 	for (char *at = contents; !err && at;) {
 		char *close = strstr(at, format->end);
 		if (!close)
@@ -157,7 +156,7 @@ int listing_read(
 		return err;
 	/* Some servers write the next page's token after the objects, others before the
 	 * objects. */
-	next = contents ? take_element(contents, all, format->next) : NULL;
+	char *next = contents ? take_element(contents, all, format->next) : NULL;
 	if (!next)
 		next = take_element(text, text + strlen(text), format->next);
 	if (!next || !next[0])
