@@ -202,9 +202,7 @@ int keyring_take(struct keyring *keyring, struct credentials *ret, uint64_t *ret
 	*ret_edition = keyring->edition;
 	if (!is_usable_locked(keyring, clock_now_ns()))
 		return fail_without_locked(keyring, error);
-	return credentials_copy(&keyring->now, ret) == 0
-		       ? 0
-		       : far_fail(error, -ENOMEM, "no memory");
+	return credentials_copy(&keyring->now, ret) == 0 ? 0 : far_no_memory(error);
 }
 
 void keyring_refused(struct keyring *keyring, uint64_t edition)

@@ -66,7 +66,6 @@ struct key_settings {
 	bool google;
 };
 
-int far_no_memory(struct far_error *error);
 /* Reads the first line of a file. The caller frees *ret, which is NULL if the file does
  * not exist. If `private` is true, a missing file is the error -EINVAL, and so is a file
  * that anyone but its owner may access. */

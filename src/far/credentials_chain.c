@@ -23,11 +23,6 @@ char *variable(const char *name)
 	return value && value[0] ? value : NULL;
 }
 
-int far_no_memory(struct far_error *error)
-{
-	return far_fail(error, -ENOMEM, "no memory");
-}
-
 /* --- files ------------------------------------------------------------------------- */
 
 /* Reads a text. The caller frees *ret, which is NULL if the file does not exist.
@@ -120,15 +115,6 @@ int chain_profile(
 
 /* --- a profile --------------------------------------------------------------------- */
 
-static int profile_identity(const struct profile *profile, const char *region,
-	bool only_look, struct credentials *ret, struct far_error *error)
-{
-	const struct identity identity = {.role = profile->role,
-		.session = profile->session,
-		.file = profile->identity};
-	return only_look ? 0 : identity_credentials(&identity, region, ret, error);
-}
-
 /* Makes credentials of a profile. -ENOENT: the profile has no fields for
  * credentials. */
 static int profile_credentials(const struct key_settings *settings, bool only_look,
@@ -138,8 +124,13 @@ static int profile_credentials(const struct key_settings *settings, bool only_lo
 		.secret = profile->secret,
 		.token = profile->token,
 		.read_anew = true};
-	if (profile->role && profile->identity)
-		return profile_identity(profile, settings->region, only_look, ret, error);
+	const struct identity identity = {.role = profile->role,
+		.session = profile->session,
+		.file = profile->identity};
+	if (identity.role && identity.file)
+		return only_look ? 0
+				 : identity_credentials(
+					   &identity, settings->region, ret, error);
 	if (profile->role && profile->other_role)
 		return far_fail(error, -EINVAL,
 			"profile %.40s: found role_arn with source_profile or "

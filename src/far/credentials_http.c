@@ -133,7 +133,7 @@ static int authorize(struct call *call, char **ret, struct far_error *error)
 	*ret = aprintf("Authorization: %s", read ? read : given);
 	if (!*ret)
 		return far_no_memory(error);
-	call->heads[0] = *ret;
+	call->head = *ret;
 	return 0;
 }
 
@@ -173,7 +173,7 @@ static int ask_machine(const char *base, const char *path, const char *head,
 	if (!url)
 		return far_no_memory(error);
 	struct call call = {
-		.url = url, .method = method, .heads = {head}, .connect_ms = 1000};
+		.url = url, .method = method, .head = head, .connect_ms = 1000};
 	return ask(&call, "the machine's service", ret, error);
 }
 
@@ -230,7 +230,7 @@ int google_credentials(struct credentials *ret, struct far_error *error)
 	if (!url)
 		return far_no_memory(error);
 	struct call call = {
-		.url = url, .heads = {"Metadata-Flavor: Google"}, .connect_ms = 1000};
+		.url = url, .head = "Metadata-Flavor: Google", .connect_ms = 1000};
 	int err = ask(&call, "Google's machine", &text, error);
 	if (err)
 		return err;

@@ -94,7 +94,7 @@ int process_credentials(
 	auto_free char *text = calloc(1, MOST_OUTPUT + 1);
 	auto_free char *copy = strdup(command);
 	if (!text || !copy)
-		return far_fail(error, -ENOMEM, "no memory");
+		return far_no_memory(error);
 	int status = run(copy, text);
 	if (status < 0)
 		return far_fail(error, -EIO,

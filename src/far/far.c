@@ -28,6 +28,11 @@ int far_fail(struct far_error *error, int err, const char *format, ...)
 	return err;
 }
 
+int far_no_memory(struct far_error *error)
+{
+	return far_fail(error, -ENOMEM, "no memory");
+}
+
 static int fail_passing(struct far_error *error, int err, uint64_t retry_ns)
 {
 	error->passing = true;
@@ -184,7 +189,7 @@ static int check_read(const struct transfer *transfer, const struct far_object *
 	if (!err)
 		err = check_length(transfer, error);
 	if (!err && transfer->got != transfer->bytes)
-		err = far_fail(error, -ESTALE, "%s",
+		err = far_fail(error, -ESTALE,
 			"has become shorter since the scan (rescan the dataset)");
 	return err;
 }
@@ -198,7 +203,7 @@ static int read_once(const struct far_object *object, uint64_t offset, uint64_t 
 	*error = (struct far_error){0};
 	int err = place_url(place, object, &url);
 	if (err)
-		return far_fail(error, err, "no memory");
+		return far_no_memory(error);
 	struct transfer transfer = {.place = place,
 		.url = url,
 		.ranged = true,
@@ -285,7 +290,7 @@ static int look(
 	*error = (struct far_error){0};
 	int err = place_url(place, object, &url);
 	if (err)
-		return far_fail(error, err, "no memory");
+		return far_no_memory(error);
 	struct transfer transfer = {
 		.place = place, .url = url, .ranged = true, .bytes = *bytes, .out = ret};
 	err = transfer_run(&transfer, error);

@@ -65,7 +65,7 @@ int far_text(struct far_object *object, size_t most, char **ret, struct far_erro
 			most);
 	char *text = malloc(object->bytes + 1);
 	if (!text)
-		return far_fail(error, -ENOMEM, "no memory");
+		return far_no_memory(error);
 	err = far_read_again(object, 0, object->bytes, (uint8_t *)text, error);
 	text[err ? 0 : object->bytes] = '\0';
 	if (err)

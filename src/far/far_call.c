@@ -70,17 +70,12 @@ static int fail_call(struct far_error *error, CURLcode code, const char *message
 int call_run(struct call *call, struct far_error *error)
 {
 	char message[CURL_ERROR_SIZE] = "";
-	struct curl_slist *heads = NULL;
 	CURL *easy = curl_easy_init();
 	CURLM *multi = curl_multi_init();
-	CURLcode code = easy && multi ? CURLE_OK : CURLE_OUT_OF_MEMORY;
-	for (size_t i = 0; code == CURLE_OK && i < 2; i++) {
-		if (!call->heads[i])
-			continue;
-		struct curl_slist *grown = curl_slist_append(heads, call->heads[i]);
-		code = grown ? CURLE_OK : CURLE_OUT_OF_MEMORY;
-		heads = grown ? grown : heads;
-	}
+	struct curl_slist *heads =
+		call->head ? curl_slist_append(NULL, call->head) : NULL;
+	CURLcode code =
+		easy && multi && (heads || !call->head) ? CURLE_OK : CURLE_OUT_OF_MEMORY;
 	if (code == CURLE_OK) {
 		set_call(easy, call, heads, message);
 		code = transfer_perform(multi, easy);

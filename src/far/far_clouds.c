@@ -4,7 +4,6 @@
 #include "base/aprintf.h"
 #include "far/far_internal.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,26 +85,6 @@ void print_cloud(FILE *out, const struct place *place, const char *url)
 
 /* --- settings ---------------------------------------------------------------------- */
 
-static int set_endpoint(struct place *place, const char *given, const char *otherwise,
-	struct far_error *error)
-{
-	const char *endpoint = given ? given : otherwise;
-	if (!endpoint)
-		return 0;
-	if (strncmp(endpoint, "http", 4) != 0 || !far_is(endpoint) ||
-		strpbrk(endpoint, "@?#"))
-		return far_fail(error, -EINVAL,
-			"endpoint: found \"%.*s\", allowed: http://HOST[:PORT] or "
-			"https://HOST[:PORT]",
-			strchr(endpoint, '@') ? 0 : 80, endpoint);
-	place->endpoint = strdup(endpoint);
-	if (!place->endpoint)
-		return far_fail(error, -ENOMEM, "no memory");
-	for (size_t n = strlen(place->endpoint); place->endpoint[n - 1] == '/';)
-		place->endpoint[--n] = '\0';
-	return 0;
-}
-
 /* Reads the token from the first line of `file`, which must be private. If `file` is
  * NULL, reads the token from the environment variable. */
 static int read_token(
@@ -115,14 +94,14 @@ static int read_token(
 	if (file)
 		return credentials_line(file, true, ret, error);
 	if (variable(from_variable) && !(*ret = strdup(variable(from_variable))))
-		return far_fail(error, -ENOMEM, "no memory");
+		return far_no_memory(error);
 	return 0;
 }
 
 static int fill_azure(
 	struct place *place, const struct far_place *from, struct far_error *error)
 {
-	int err = set_endpoint(place, from->endpoint, NULL, error);
+	int err = place_set_endpoint(place, from->endpoint, error);
 	if (!err && !from->without_credentials)
 		err = read_token(from->credentials, "AZURE_STORAGE_SAS_TOKEN",
 			&place->query, error);
@@ -142,14 +121,15 @@ static int hugging_face_token(
 	auto_free char *path = aprintf(
 		"%s%s/token", home ? home : user, home ? "" : "/.cache/huggingface");
 	if (!path)
-		return far_fail(error, -ENOMEM, "no memory");
+		return far_no_memory(error);
 	return credentials_line(path, false, &place->bearer, error);
 }
 
 static int fill_hugging_face(
 	struct place *place, const struct far_place *from, struct far_error *error)
 {
-	int err = set_endpoint(place, from->endpoint, variable("HF_ENDPOINT"), error);
+	int err = place_set_endpoint(
+		place, from->endpoint ? from->endpoint : variable("HF_ENDPOINT"), error);
 	return err || from->without_credentials ? err
 						: hugging_face_token(place, from, error);
 }
@@ -166,8 +146,9 @@ static int fill_google(
 	place->region = strdup("auto");
 	place->bucket_names = FAR_NAMES_PATH;
 	if (!place->region)
-		return far_fail(error, -ENOMEM, "no memory");
-	int err = set_endpoint(place, from->endpoint, GOOGLE, error);
+		return far_no_memory(error);
+	int err = place_set_endpoint(
+		place, from->endpoint ? from->endpoint : GOOGLE, error);
 	return err || from->without_credentials ? err
 						: place_add_keys(place, &settings, error);
 }

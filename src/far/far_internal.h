@@ -57,6 +57,10 @@ void print_cloud(FILE *out, const struct place *place, const char *url);
 /* Fills in the settings of a place that is not Amazon's s3. */
 must_check int place_fill_cloud(
 	struct place *place, const struct far_place *from, struct far_error *ret_error);
+/* Sets the endpoint, without slashes at its end; NULL: sets none. -EINVAL, with a
+ * message: the endpoint is not the URL of a server. */
+must_check int place_set_endpoint(
+	struct place *place, const char *endpoint, struct far_error *ret_error);
 /* Checks the files and settings from which credentials come. place->keyring fetches the
  * credentials when they are needed. */
 must_check int place_add_keys(struct place *place, const struct key_settings *settings,
@@ -118,10 +122,10 @@ bool versions_differ(int64_t expected, int64_t found);
 struct call {
 	const char *url;
 	const char *method; /* NULL: GET */
-	const char *heads[2];
-	const char *body; /* content of an HTML form; NULL: none */
-	bool by_proxy;	  /* uses the proxy of the environment */
-	long connect_ms;  /* limit for the connection; 0: 5 s */
+	const char *head;   /* header line; NULL: none */
+	const char *body;   /* content of an HTML form; NULL: none */
+	bool by_proxy;	    /* uses the proxy of the environment */
+	long connect_ms;    /* limit for the connection; 0: 5 s */
 	long status;
 	char *text; /* body of the answer, which the caller frees; NULL: empty */
 	size_t used;
@@ -184,6 +188,7 @@ void find_element(const char *text, const char *name, char *ret, size_t size);
 
 /* Sets the message, and returns err. */
 int far_fail(struct far_error *error, int err, const char *format, ...) printf_like(3, 4);
+int far_no_memory(struct far_error *error);
 /* Makes *ret_error from an answer that is no success, and returns the error. Stores the
  * bucket's region if the answer names the region. Calls keyring_refused if the server
  * refused the credentials. */

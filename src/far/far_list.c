@@ -143,7 +143,6 @@ int listing_read(
 		return -EINVAL;
 	/* Some servers do not escape names, although the request asks for it. */
 	bool escaped = strstr(text, "<EncodingType>url</EncodingType>");
-	char *next = NULL;
 	for (char *at = contents; !err && at;) {
 		char *close = strstr(at, format->end);
 		if (!close)
@@ -157,7 +156,7 @@ int listing_read(
 		return err;
 	/* Some servers write the next page's token after the objects, others before the
 	 * objects. */
-	next = contents ? take_element(contents, all, format->next) : NULL;
+	char *next = contents ? take_element(contents, all, format->next) : NULL;
 	if (!next)
 		next = take_element(text, text + strlen(text), format->next);
 	if (!next || !next[0])
@@ -214,7 +213,7 @@ static int get_page(const struct place *place, const struct page *page, char **r
 	for (unsigned tried = 0;; tried++) {
 		auto_free char *url = page_url(place, page);
 		if (!url)
-			return far_fail(error, -ENOMEM, "no memory");
+			return far_no_memory(error);
 		struct transfer transfer = {
 			.place = place, .url = url, .most = MOST_PAGE};
 		*error = (struct far_error){0};
@@ -245,7 +244,7 @@ int far_list(const char *url, far_listed *listed, void *context, struct far_erro
 	auto_free char *prefix = aprintf("%s%s", behind,
 		behind[0] && behind[strlen(behind) - 1] != '/' ? "/" : "");
 	if (!prefix)
-		return far_fail(error, -ENOMEM, "no memory");
+		return far_no_memory(error);
 	char *token = NULL;
 	int err;
 	do {

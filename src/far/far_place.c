@@ -46,30 +46,19 @@ const struct place *place_of(const char *url)
 
 /* --- configuration ----------------------------------------------------------------- */
 
-static bool copy(const char *text, char **ret)
-{
-	free(*ret);
-	*ret = text && text[0] ? strdup(text) : NULL;
-	return !text || !text[0] || *ret;
-}
-
-static const char *either(const char *given, const char *variable)
-{
-	return given ? given : getenv(variable);
-}
-
 /* Sets the region to the first of these that is set: `given`, AWS_REGION,
  * AWS_DEFAULT_REGION, the profile's region; otherwise to us-east-1. */
 static int set_region(struct place *place, const char *given, const char *of_profile,
 	struct far_error *error)
 {
-	const char *region = either(given, "AWS_REGION");
-	if (!region || !region[0])
-		region = getenv("AWS_DEFAULT_REGION");
-	if (!region || !region[0])
+	const char *region = given ? given : variable("AWS_REGION");
+	if (!region)
+		region = variable("AWS_DEFAULT_REGION");
+	if (!region)
 		region = of_profile ? of_profile : "us-east-1";
-	if (!copy(region, &place->region))
-		return far_fail(error, -ENOMEM, "no memory");
+	place->region = strdup(region);
+	if (!place->region)
+		return far_no_memory(error);
 	if (place->region[strspn(place->region, REGION_LETTERS)])
 		return far_fail(error, -EINVAL,
 			"region: found \"%s\", allowed: letters, digits and -",
@@ -77,27 +66,31 @@ static int set_region(struct place *place, const char *given, const char *of_pro
 	return 0;
 }
 
-static int set_endpoint(struct place *place, const char *given, const char *of_profile,
-	struct far_error *error)
+int place_set_endpoint(struct place *place, const char *endpoint, struct far_error *error)
 {
-	const char *endpoint = either(given, "AWS_ENDPOINT_URL_S3");
-	if (!endpoint || !endpoint[0])
-		endpoint = getenv("AWS_ENDPOINT_URL");
-	if (!endpoint || !endpoint[0])
-		endpoint = of_profile;
-	if (!copy(endpoint, &place->endpoint))
-		return far_fail(error, -ENOMEM, "no memory");
-	if (!place->endpoint)
+	if (!endpoint)
 		return 0;
-	if (strncmp(place->endpoint, "http", 4) != 0 || !far_is(place->endpoint) ||
-		strpbrk(place->endpoint, "@?#"))
+	if (strncmp(endpoint, "http", 4) != 0 || !far_is(endpoint) ||
+		strpbrk(endpoint, "@?#"))
 		return far_fail(error, -EINVAL,
 			"endpoint: found \"%.*s\", allowed: http://HOST[:PORT] or "
 			"https://HOST[:PORT]",
-			strchr(place->endpoint, '@') ? 0 : 80, place->endpoint);
+			strchr(endpoint, '@') ? 0 : 80, endpoint);
+	place->endpoint = strdup(endpoint);
+	if (!place->endpoint)
+		return far_no_memory(error);
 	for (size_t n = strlen(place->endpoint); place->endpoint[n - 1] == '/';)
 		place->endpoint[--n] = '\0';
 	return 0;
+}
+
+static int set_s3_endpoint(struct place *place, const char *given, const char *of_profile,
+	struct far_error *error)
+{
+	const char *endpoint = given ? given : variable("AWS_ENDPOINT_URL_S3");
+	if (!endpoint)
+		endpoint = variable("AWS_ENDPOINT_URL");
+	return place_set_endpoint(place, endpoint ? endpoint : of_profile, error);
 }
 
 int place_add_keys(
@@ -107,7 +100,7 @@ int place_add_keys(
 	int err = chain_fetch(settings, true, &found, error);
 	credentials_free(&found);
 	if (!err && keyring_new(settings, &place->keyring) != 0)
-		err = far_fail(error, -ENOMEM, "no memory");
+		err = far_no_memory(error);
 	return err;
 }
 
@@ -123,7 +116,7 @@ static int fill_s3(
 		err = set_region(place, from->region, profile.region, error);
 	settings.region = place->region;
 	if (!err)
-		err = set_endpoint(place, from->endpoint, profile.endpoint, error);
+		err = set_s3_endpoint(place, from->endpoint, profile.endpoint, error);
 	place->requester_pays = from->requester_pays;
 	place->bucket_names = from->bucket_names;
 	if (place->bucket_names == FAR_NAMES_AUTO && profile.addressing)
@@ -132,7 +125,7 @@ static int fill_s3(
 			: strcmp(profile.addressing, "path") == 0  ? FAR_NAMES_PATH
 								   : FAR_NAMES_AUTO;
 	if (!err && !(place->learned = calloc(1, sizeof(*place->learned))))
-		err = far_fail(error, -ENOMEM, "no memory");
+		err = far_no_memory(error);
 	if (!err && !from->without_credentials)
 		err = place_add_keys(place, &settings, error);
 	profile_free(&profile);
@@ -154,9 +147,7 @@ int far_configure(const struct far_place *from, struct far_error *error)
 {
 	struct place *place = calloc(1, sizeof(*place));
 	*error = (struct far_error){0};
-	int err = place ? 0 : far_fail(error, -ENOMEM, "no memory");
-	if (!err && !copy(from->url, &place->url))
-		err = far_fail(error, -ENOMEM, "no memory");
+	int err = place && (place->url = strdup(from->url)) ? 0 : far_no_memory(error);
 	if (!err)
 		err = cloud_of(from->url) == CLOUD_S3
 			      ? fill_s3(place, from, error)

@@ -257,13 +257,13 @@ static void set_signature(
  * does. libcurl does not do this by itself. */
 static void set_authorities(CURL *easy)
 {
-	const char *file = getenv("CURL_CA_BUNDLE");
-	const char *directory = getenv("SSL_CERT_DIR");
-	if (!file || !file[0])
-		file = getenv("SSL_CERT_FILE");
-	if (file && file[0])
+	const char *file = variable("CURL_CA_BUNDLE");
+	const char *directory = variable("SSL_CERT_DIR");
+	if (!file)
+		file = variable("SSL_CERT_FILE");
+	if (file)
 		curl_easy_setopt(easy, CURLOPT_CAINFO, file);
-	if (directory && directory[0])
+	if (directory)
 		curl_easy_setopt(easy, CURLOPT_CAPATH, directory);
 }
 
@@ -386,7 +386,7 @@ static int run(struct transfer *transfer, const struct credentials *credentials,
 	int err = handle ? judge(handle, transfer, code, error) : 0;
 	if (!handle) {
 		error->passing = true;
-		err = far_fail(error, -ENOMEM, "no memory");
+		err = far_no_memory(error);
 	}
 	if (handle)
 		give_handle(handle);

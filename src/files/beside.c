@@ -41,8 +41,7 @@ static int print_text(
 }
 
 /* Tries again after errors, because the caller does not. */
-static int read_far(const struct dataset_sample *file, uint8_t *ret,
-	char message[static IMAGE_MESSAGE])
+static int print_far(const char *job, const struct dataset_sample *file, FILE *out)
 {
 	bool part = file->container != NULL;
 	const struct far_object object = {.url = part ? file->container : file->path,
@@ -50,22 +49,13 @@ static int read_far(const struct dataset_sample *file, uint8_t *ret,
 		.bytes = part ? file->part.container_bytes : file->bytes,
 		.mtime_ns = file->mtime_ns};
 	struct far_error error;
-	int err = far_read_again(
-		&object, part ? file->part.offset : 0, file->bytes, ret, &error);
-	if (err)
-		snprintf(message, IMAGE_MESSAGE, "%s", error.message);
-	return err;
-}
-
-static int print_far(const char *job, const struct dataset_sample *file, FILE *out)
-{
-	char message[IMAGE_MESSAGE];
 	auto_free uint8_t *bytes = malloc(file->bytes);
 	if (!bytes)
 		return -ENOMEM;
-	int err = read_far(file, bytes, message);
+	int err = far_read_again(
+		&object, part ? file->part.offset : 0, file->bytes, bytes, &error);
 	if (err)
-		log_warn("job %s: %s: %s", job, file->path, message);
+		log_warn("job %s: %s: %s", job, file->path, error.message);
 	else
 		fwrite(bytes, 1, file->bytes, out);
 	return err && err != -ENOMEM && err != -EINTR ? -EIO : err;

@@ -243,15 +243,6 @@ static int make_pair(const struct files_context *context, struct sched_job *job,
 	return err ? err : join(job, place, handle, ret);
 }
 
-static int make(const struct files_context *context, struct sched_job *job,
-	const struct content_place *place, const struct sched_handle *handle,
-	struct content *ret)
-{
-	return config_is_pair(sched_job_config(job))
-		       ? make_pair(context, job, place, handle, ret)
-		       : make_single(context, job, place, handle, ret);
-}
-
 static uint64_t made_bytes(const struct content_made *made)
 {
 	return (made->augmented ? made->augmented->bytes : 0) +
@@ -273,7 +264,9 @@ int content_make(const struct files_context *context, struct sched_job *job,
 	struct content *ret)
 {
 	*ret = (struct content){.size = place->size, .sched = context->sched};
-	int err = make(context, job, place, handle, ret);
+	int err = config_is_pair(sched_job_config(job))
+			  ? make_pair(context, job, place, handle, ret)
+			  : make_single(context, job, place, handle, ret);
 	if (!err)
 		err = hold(ret);
 	if (err)

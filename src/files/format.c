@@ -43,21 +43,15 @@ static size_t array_head(enum sample_format format, struct pixel_type type,
 	struct tensor_shape shape, uint32_t label, uint8_t head[static FILE_HEAD_MOST])
 {
 	const struct array_type *array = type.array;
-	uint32_t sizes[4];
-	size_t axes = pixel_type_axes(type, shape, sizes);
-	bool targets = format == FORMAT_RECORD && type.targets > 0;
-	if (targets && array)
-		return file_head_targets(
-			array->npy, array->shape, array->axes, type.targets, head);
-	if (targets)
-		return file_head_targets(
-			pixel_type_npy(type, shape), sizes, axes, type.targets, head);
-	if (array)
-		return file_head_array(array, format == FORMAT_RECORD, label, head);
+	uint32_t pixels[4];
+	const char *npy = array ? array->npy : pixel_type_npy(type, shape);
+	const uint32_t *sizes = array ? array->shape : pixels;
+	size_t axes = array ? array->axes : pixel_type_axes(type, shape, pixels);
+	if (format == FORMAT_RECORD && type.targets > 0)
+		return file_head_targets(npy, sizes, axes, type.targets, head);
 	if (format == FORMAT_RECORD)
-		return file_head_record(
-			pixel_type_npy(type, shape), sizes, axes, label, head);
-	head_npy(pixel_type_npy(type, shape), sizes, axes, HEAD_SIZE, head);
+		return file_head_record(npy, sizes, axes, label, head);
+	head_npy(npy, sizes, axes, HEAD_SIZE, head);
 	return HEAD_SIZE;
 }
 

@@ -49,6 +49,10 @@ const struct layout *layout_of(const struct sched_job *job);
 /* Returns the number of samples in each batch or shard but the last, which may have
  * fewer. */
 uint32_t layout_file_samples(const struct job_config *config);
+/* Returns the number of batches or shards in an epoch's directory. */
+uint32_t layout_files(struct sched_job *job, const struct sched_edition *edition);
+/* Returns 0, for layouts without subdirectories. */
+uint32_t layout_no_subdirectories(struct sched_job *job, struct inode directory);
 
 /* Tells whether the epoch skips the n positions from `position` on, because all their
  * samples are bad. Listings omit the files of these positions. */

@@ -108,16 +108,10 @@ struct composite batch_labels_composite(uint32_t first, uint32_t n, uint32_t tar
 static const enum inode_kind kinds[] = {INODE_BATCH, INODE_BATCH_LABELS};
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-static uint32_t n_batches(struct sched_job *job, const struct sched_edition *edition)
-{
-	const struct job_config *config = sched_job_config(job);
-	return composite_files(edition->samples, config->batch, config->drop_last);
-}
-
 static uint64_t entries(struct sched_job *job, struct inode directory)
 {
 	auto_edition *edition = sched_edition(job, inode_sched_epoch(directory));
-	return n_batches(job, edition) * (uint64_t)KINDS;
+	return layout_files(job, edition) * (uint64_t)KINDS;
 }
 
 static bool entry(struct sched_job *job, struct inode directory, uint64_t number,
@@ -143,8 +137,8 @@ static int lookup(struct sched_job *job, struct inode directory, const char *nam
 	uint32_t index;
 	if (strncmp(name, PREFIX, start) != 0)
 		return -ENOENT;
-	size_t digits =
-		flat_parse_number(name + start, DIGITS, n_batches(job, edition), &index);
+	size_t digits = flat_parse_number(
+		name + start, DIGITS, layout_files(job, edition), &index);
 	if (digits == 0)
 		return -ENOENT;
 	const char *suffix = name + start + digits;
@@ -164,14 +158,7 @@ static bool exists(struct sched_job *job, struct inode inode)
 {
 	auto_edition *edition = sched_widest_edition(job, inode_sched_epoch(inode));
 	return (inode.kind == INODE_BATCH || inode.kind == INODE_BATCH_LABELS) &&
-	       inode.position < n_batches(job, edition);
-}
-
-static uint32_t subdirectories(struct sched_job *job, struct inode directory)
-{
-	(void)job;
-	(void)directory;
-	return 0;
+	       inode.position < layout_files(job, edition);
 }
 
 /* Returns the shape that all samples have. Jobs with batches are refused unless all
@@ -233,6 +220,6 @@ const struct layout layout_batch = {
 	.entry = entry,
 	.lookup = lookup,
 	.exists = exists,
-	.subdirectories = subdirectories,
+	.subdirectories = layout_no_subdirectories,
 	.size = size,
 };

@@ -54,7 +54,7 @@ static bool has_second(const struct job_config *config)
 	return config_is_pair(config) && !content_joins(config);
 }
 
-size_t flat_print(
+void flat_print(
 	struct flat_name name, const struct job_config *config, char ret[FLAT_NAME])
 {
 	const char *extension = config->extension;
@@ -71,7 +71,6 @@ size_t flat_print(
 	ensure(n + 1 + bytes <= FLAT_NAME);
 	ret[n] = '.';
 	memcpy(ret + n + 1, extension, bytes);
-	return n + bytes;
 }
 
 bool flat_parse(const char *name, const struct job_config *config, uint32_t n_positions,

@@ -26,8 +26,7 @@ struct flat_name {
 	uint32_t position;
 };
 
-/* Returns the length of the name. */
-size_t flat_print(
+void flat_print(
 	struct flat_name name, const struct job_config *config, char ret[FLAT_NAME]);
 
 /* Returns false if the name belongs to no position below n_positions. */

@@ -239,17 +239,10 @@ struct composite tar_composite(
 #define SUFFIX ".tar"
 #define DIGITS 6
 
-static uint32_t n_shards(struct sched_job *job, const struct sched_edition *edition)
-{
-	const struct job_config *config = sched_job_config(job);
-	return composite_files(
-		edition->samples, layout_file_samples(config), config->drop_last);
-}
-
 static uint64_t entries(struct sched_job *job, struct inode directory)
 {
 	auto_edition *edition = sched_edition(job, inode_sched_epoch(directory));
-	return n_shards(job, edition);
+	return layout_files(job, edition);
 }
 
 static bool entry(struct sched_job *job, struct inode directory, uint64_t number,
@@ -270,7 +263,7 @@ static int lookup(struct sched_job *job, struct inode directory, const char *nam
 {
 	const size_t start = strlen(PREFIX);
 	auto_edition *edition = sched_widest_edition(job, inode_sched_epoch(directory));
-	uint32_t bound = n_shards(job, edition), index;
+	uint32_t bound = layout_files(job, edition), index;
 	if (strncmp(name, PREFIX, start) != 0)
 		return -ENOENT;
 	size_t digits = flat_parse_number(name + start, DIGITS, bound, &index);
@@ -285,14 +278,7 @@ static int lookup(struct sched_job *job, struct inode directory, const char *nam
 static bool exists(struct sched_job *job, struct inode inode)
 {
 	auto_edition *edition = sched_widest_edition(job, inode_sched_epoch(inode));
-	return inode.kind == INODE_TAR && inode.position < n_shards(job, edition);
-}
-
-static uint32_t subdirectories(struct sched_job *job, struct inode directory)
-{
-	(void)job;
-	(void)directory;
-	return 0;
+	return inode.kind == INODE_TAR && inode.position < layout_files(job, edition);
 }
 
 int tar_file(struct sizes *sizes, struct sched_job *job,
@@ -334,6 +320,6 @@ const struct layout layout_tar = {
 	.entry = entry,
 	.lookup = lookup,
 	.exists = exists,
-	.subdirectories = subdirectories,
+	.subdirectories = layout_no_subdirectories,
 	.size = size,
 };

@@ -10,13 +10,6 @@
 
 #define AT_ONCE 64
 
-static uint32_t some_bindings(
-	const struct order_lines *lines, uint32_t first, uint32_t n, struct binding *ret)
-{
-	return sched_bindings(
-		lines->job, lines->epoch, first, n < AT_ONCE ? n : AT_ONCE, ret);
-}
-
 /* Calls `line` for the lines from number `first` on, at most n times. Returns the number
  * of calls. */
 static uint32_t each_line(const struct order_lines *lines, uint32_t first, uint32_t n,
@@ -28,7 +21,9 @@ static uint32_t each_line(const struct order_lines *lines, uint32_t first, uint3
 	struct binding bindings[AT_ONCE];
 	uint32_t done = 0, some;
 	do {
-		some = some_bindings(lines, first + done, n - done, bindings);
+		uint32_t most = n - done < AT_ONCE ? n - done : AT_ONCE;
+		some = sched_bindings(
+			lines->job, lines->epoch, first + done, most, bindings);
 		for (uint32_t i = 0; i < some; i++)
 			line(into, edition, &bindings[i]);
 		done += some;

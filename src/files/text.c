@@ -48,21 +48,16 @@ static void print_readme(FILE *out, const struct files_context *context)
 		JOADERFS_VERSION, context->mountpoint);
 }
 
-static void publish_gauges(const struct files_context *context)
-{
-	sched_stats(context->sched);
-}
-
 void text_stats(FILE *out, const struct files_context *context)
 {
-	publish_gauges(context);
+	sched_stats(context->sched);
 	stats_print_text(out);
 	text_times(out, context);
 }
 
 void text_stats_json(FILE *out, const struct files_context *context)
 {
-	publish_gauges(context);
+	sched_stats(context->sched);
 	fputs("{", out);
 	stats_print_json(out);
 	fputs(",\n", out);

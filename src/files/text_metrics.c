@@ -15,6 +15,9 @@ struct series {
 	enum stats_kind kind;
 	const char *help;
 	double (*of)(const struct sched_job_status *status);
+	/* prints the lines of a job; NULL: `of` gives the only number */
+	void (*print)(FILE *out, const struct job_config *config,
+		const struct sched_job_status *status);
 };
 
 static double rate(const struct sched_job_status *status)
@@ -97,64 +100,7 @@ static double skipped(const struct sched_job_status *status)
 	return status->skipped;
 }
 
-static const struct series series[] = {
-	{"rate", STATS_GAUGE, "Samples consumed (samples/s)", rate},
-	{"demand", STATS_GAUGE, "Samples that the job could use (samples/s)", demand},
-	{"demand_at_least", STATS_GAUGE,
-		"1: the job could use more samples than its demand says; 0: not",
-		at_least},
-	{"share_wanted", STATS_GAUGE,
-		"Part of all workers that the job's demand needs (1: all)", wanted},
-	{"share_granted", STATS_GAUGE,
-		"Part of all workers that the job is granted (1: all)", granted},
-	{"waiting", STATS_GAUGE,
-		"Part of the last second in which a reader of the job waited", waiting},
-	{"bad_samples", STATS_GAUGE, "Bad samples that the job's later epochs leave out",
-		bad},
-	{"skipped", STATS_GAUGE, "Bad samples that the job's running epoch leaves out",
-		skipped},
-	{"waited_ratio", STATS_GAUGE,
-		"Part of the job's running or last epoch in which its readers waited",
-		waited_part},
-	{"epoch", STATS_GAUGE, "Number of the job's running epoch, or of its last one",
-		epoch},
-	{"epoch_samples", STATS_GAUGE, "Samples of the job's running or last epoch",
-		samples},
-	{"epoch_consumed", STATS_GAUGE,
-		"Samples of the job's running or last epoch that were read", consumed},
-	{"epoch_left_seconds", STATS_GAUGE,
-		"Time until the job's epoch ends at the recent rate; -1: not known",
-		left},
-	{"prepared_sample_bytes", STATS_GAUGE,
-		"Mean bytes of a prepared sample of the job", sample_bytes},
-	{"prepared_bytes", STATS_GAUGE, "Bytes of all prepared samples of the job",
-		all_bytes},
-	{"wait_seconds_total", STATS_COUNTER,
-		"Sum of the times that opens of the job have waited (s)", waited},
-};
-#define SERIES (sizeof(series) / sizeof(series[0]))
-
-static void print_series(FILE *out, enum stats_form form, const struct series *one,
-	struct sched *sched, const job_id *ids, size_t n)
-{
-	char name[80];
-	snprintf(name, sizeof(name), "job_%s", one->name);
-	stats_print_head(out, form, name, one->kind, one->help);
-	for (size_t i = 0; i < n; i++) {
-		struct sched_job_status status;
-		struct sched_job *job = sched_job_find_id(sched, ids[i]);
-		if (!job)
-			continue;
-		sched_job_status(job, &status);
-		fprintf(out, "joaderfs_job_%s{job=\"%s\",dataset=\"%s\"} %.12g\n",
-			one->name, sched_job_config(job)->name,
-			sched_job_config(job)->dataset, one->of(&status));
-		sched_job_put(job);
-	}
-}
-
-/* --- series with one more label: why readers waited, or how samples were served ---- */
-
+/* Prints a number with one more label: why readers waited, or how samples were served. */
 static void print_word(FILE *out, const char *name, const struct job_config *config,
 	const char *label, const char *word, double value)
 {
@@ -180,32 +126,73 @@ static void print_served(
 	print_word(out, name, config, "how", "hit", (double)status->hit);
 }
 
-typedef void print_words(FILE *out, const struct job_config *config,
-	const struct sched_job_status *status);
+static const struct series series[] = {
+	{"rate", STATS_GAUGE, "Samples consumed (samples/s)", .of = rate},
+	{"demand", STATS_GAUGE, "Samples that the job could use (samples/s)",
+		.of = demand},
+	{"demand_at_least", STATS_GAUGE,
+		"1: the job could use more samples than its demand says; 0: not",
+		.of = at_least},
+	{"share_wanted", STATS_GAUGE,
+		"Part of all workers that the job's demand needs (1: all)", .of = wanted},
+	{"share_granted", STATS_GAUGE,
+		"Part of all workers that the job is granted (1: all)", .of = granted},
+	{"waiting", STATS_GAUGE,
+		"Part of the last second in which a reader of the job waited",
+		.of = waiting},
+	{"bad_samples", STATS_GAUGE, "Bad samples that the job's later epochs leave out",
+		.of = bad},
+	{"skipped", STATS_GAUGE, "Bad samples that the job's running epoch leaves out",
+		.of = skipped},
+	{"waited_ratio", STATS_GAUGE,
+		"Part of the job's running or last epoch in which its readers waited",
+		.of = waited_part},
+	{"epoch", STATS_GAUGE, "Number of the job's running epoch, or of its last one",
+		.of = epoch},
+	{"epoch_samples", STATS_GAUGE, "Samples of the job's running or last epoch",
+		.of = samples},
+	{"epoch_consumed", STATS_GAUGE,
+		"Samples of the job's running or last epoch that were read",
+		.of = consumed},
+	{"epoch_left_seconds", STATS_GAUGE,
+		"Time until the job's epoch ends at the recent rate; -1: not known",
+		.of = left},
+	{"prepared_sample_bytes", STATS_GAUGE,
+		"Mean bytes of a prepared sample of the job", .of = sample_bytes},
+	{"prepared_bytes", STATS_GAUGE, "Bytes of all prepared samples of the job",
+		.of = all_bytes},
+	{"wait_seconds_total", STATS_COUNTER,
+		"Sum of the times that opens of the job have waited (s)", .of = waited},
+	{"exposed_wait_seconds_total", STATS_COUNTER,
+		"Time in which a reader of the job waited, by cause",
+		.print = print_causes},
+	{"samples_total", STATS_COUNTER,
+		"Samples that the job's positions got, by how they were served",
+		.print = print_served},
+};
+#define SERIES (sizeof(series) / sizeof(series[0]))
 
-static void print_each(
-	FILE *out, struct sched *sched, print_words *print, const job_id *ids, size_t n)
+static void print_series(FILE *out, enum stats_form form, const struct series *one,
+	struct sched *sched, const job_id *ids, size_t n)
 {
+	char name[80];
+	snprintf(name, sizeof(name), "job_%s", one->name);
+	stats_print_head(out, form, name, one->kind, one->help);
 	for (size_t i = 0; i < n; i++) {
 		struct sched_job_status status;
 		struct sched_job *job = sched_job_find_id(sched, ids[i]);
 		if (!job)
 			continue;
 		sched_job_status(job, &status);
-		print(out, sched_job_config(job), &status);
+		const struct job_config *config = sched_job_config(job);
+		if (one->print)
+			one->print(out, config, &status);
+		else
+			fprintf(out, "joaderfs_job_%s{job=\"%s\",dataset=\"%s\"} %.12g\n",
+				one->name, config->name, config->dataset,
+				one->of(&status));
 		sched_job_put(job);
 	}
-}
-
-static void print_jobs_by_word(
-	FILE *out, struct sched *sched, enum stats_form form, const job_id *ids, size_t n)
-{
-	stats_print_head(out, form, "job_exposed_wait_seconds_total", STATS_COUNTER,
-		"Time in which a reader of the job waited, by cause");
-	print_each(out, sched, print_causes, ids, n);
-	stats_print_head(out, form, "job_samples_total", STATS_COUNTER,
-		"Samples that the job's positions got, by how they were served");
-	print_each(out, sched, print_served, ids, n);
 }
 
 /* --- cache, storages --------------------------------------------------------------- */
@@ -286,8 +273,6 @@ static void print_jobs(FILE *out, struct sched *sched, enum stats_form form)
 		return; /* without memory the jobs are left out */
 	for (size_t i = 0; n > 0 && i < SERIES; i++)
 		print_series(out, form, &series[i], sched, ids, n);
-	if (n > 0)
-		print_jobs_by_word(out, sched, form, ids, n);
 	free(ids);
 }
 

@@ -12,12 +12,6 @@
 
 #define LINES_AT_ONCE 4096
 
-/* Returns the time of day minus clock_now_ns(), the clock of the events. */
-static int64_t offset_ns(void)
-{
-	return (int64_t)clock_ns(CLOCK_REALTIME) - (int64_t)clock_now_ns();
-}
-
 static void print_number(FILE *out, uint32_t number, uint32_t none)
 {
 	if (number == none)
@@ -61,7 +55,8 @@ int trace_lines(FILE *out, struct sched_job *job, const uint64_t *from)
 		next = *from;
 		n = sched_trace_read(job, &next, &lost, events, LINES_AT_ONCE);
 	}
-	int64_t offset = offset_ns();
+	/* the time of day minus the clock of the events */
+	int64_t offset = (int64_t)clock_ns(CLOCK_REALTIME) - (int64_t)clock_now_ns();
 	fprintf(out, "next %" PRIu64 " lost %" PRIu64 "\n", next, lost);
 	for (uint32_t i = 0; i < n; i++)
 		print_line(out, &events[i], offset);

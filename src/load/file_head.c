@@ -75,21 +75,17 @@ size_t file_head_targets(const char *type, const uint32_t *shape, size_t axes, u
 	return 2 * HEAD_SIZE + 4 * n;
 }
 
-size_t file_head_array(const struct array_type *array, bool record, uint32_t label,
-	uint8_t head[static FILE_HEAD_SIZE])
-{
-	if (record)
-		return file_head_record(
-			array->npy, array->shape, array->axes, label, head);
-	head_npy(array->npy, array->shape, array->axes, HEAD_SIZE, head);
-	return HEAD_SIZE;
-}
-
 size_t file_head_make(struct file_head head, struct tensor_shape shape,
 	uint8_t ret[static FILE_HEAD_SIZE])
 {
-	if (head.array && head.kind == HEAD_NPY)
-		return file_head_array(head.array, head.record, head.label, ret);
+	const struct array_type *array = head.kind == HEAD_NPY ? head.array : NULL;
+	if (array && head.record)
+		return file_head_record(
+			array->npy, array->shape, array->axes, head.label, ret);
+	if (array) {
+		head_npy(array->npy, array->shape, array->axes, HEAD_SIZE, ret);
+		return HEAD_SIZE;
+	}
 	const uint32_t axes[] = {shape.height, shape.width, tensor_channels(shape)};
 	return head.record
 		       ? file_head_record(pixel_type_npy((struct pixel_type){0}, shape),

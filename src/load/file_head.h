@@ -63,8 +63,3 @@ void file_head_pair(const struct file_head_field fields[static 2],
  * Returns the number of bytes of both. */
 size_t file_head_targets(const char *type, const uint32_t *shape, size_t axes, uint32_t n,
 	uint8_t ret[static FILE_HEAD_MOST]);
-
-/* Makes the head of a file with an array that a program made. If `record` is true, the
- * label follows the head. Returns the number of bytes made. */
-size_t file_head_array(const struct array_type *array, bool record, uint32_t label,
-	uint8_t ret[static FILE_HEAD_SIZE]);

@@ -11,11 +11,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-static const char *skip_slashes(const char *path)
-{
-	return path + strspn(path, "/");
-}
-
 /* Returns the part of `path` after `root`, or NULL if the path is not below the root. */
 static const char *behind(const char *root, const char *path)
 {
@@ -24,7 +19,7 @@ static const char *behind(const char *root, const char *path)
 		n--;
 	if (strncmp(path, root, n) != 0 || path[n] != '/')
 		return NULL;
-	return skip_slashes(path + n);
+	return path + n + strspn(path + n, "/");
 }
 
 static int open_root(const char *root)

@@ -64,8 +64,11 @@ Test(array, heads_are_read_back)
 	for (unsigned i = 0; array_dtypes[i]; i++)
 		for (size_t k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++) {
 			struct array_type type = type_of(array_dtypes[i], shapes[k]);
-			file_head_array(&type, true, 7, head);
-			size_t n = file_head_array(&type, false, 0, head);
+			struct file_head wanted = {
+				.kind = HEAD_NPY, .record = true, .array = &type};
+			file_head_make(wanted, (struct tensor_shape){0}, head);
+			wanted.record = false;
+			size_t n = file_head_make(wanted, (struct tensor_shape){0}, head);
 			cr_expect(eq(int, array_check_head(&type, head, n, message, 100),
 				(int)n));
 			for (size_t part = 0; part < n; part++)

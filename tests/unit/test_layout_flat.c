@@ -23,7 +23,7 @@ Test(layout_flat, every_printed_name_is_parsed_back)
 			struct flat_name parsed;
 			struct flat_name flat = {
 				.kind = kinds[kind], .position = positions[i]};
-			cr_assert_eq(flat_print(flat, &ppm, name), strlen(name));
+			flat_print(flat, &ppm, name);
 			cr_assert(flat_parse(name, &ppm, 1u << 30, &parsed), "%s", name);
 			cr_assert_eq(parsed.kind, flat.kind);
 			cr_assert_eq(parsed.position, flat.position);

@@ -45,17 +45,9 @@ int classes_cover(struct classes *classes, uint32_t n_ids)
 	return 0;
 }
 
-static uint32_t count_labels(const uint32_t *labels, uint32_t n_ids)
+int classes_new(struct classes *classes, const struct labels *labels, uint32_t n_ids)
 {
-	uint32_t n = 0;
-	for (uint32_t id = 0; id < n_ids; id++)
-		n = labels[id] >= n ? labels[id] + 1 : n;
-	return n;
-}
-
-int classes_new(struct classes *classes, const uint32_t *labels, uint32_t n_ids)
-{
-	uint32_t n = 1 + (labels ? count_labels(labels, n_ids) : 0);
+	uint32_t n = 1 + (labels ? labels->n : 0);
 	*classes = (struct classes){.n = n};
 	classes->size = calloc(n, sizeof(*classes->size));
 	if (!classes->size)
@@ -66,9 +58,9 @@ int classes_new(struct classes *classes, const uint32_t *labels, uint32_t n_ids)
 		return error;
 	}
 	for (uint32_t id = 0; labels && id < n_ids; id++) {
-		classes->of[id] = 1 + labels[id];
+		classes->of[id] = 1 + labels->label[id];
 		classes->size[CLASS_OUTSIDE]--;
-		classes->size[1 + labels[id]]++;
+		classes->size[classes->of[id]]++;
 	}
 	return 0;
 }
@@ -85,6 +77,12 @@ static bool count_one(uint32_t id, void *context)
 	struct split *split = context;
 	split->inside[split->classes->of[id]]++;
 	return true;
+}
+
+void classes_count(struct classes *classes, const roaring_bitmap_t *ids, uint32_t *counts)
+{
+	struct split split = {classes, counts};
+	roaring_iterate(ids, count_one, &split);
 }
 
 static bool move_one(uint32_t id, void *context)
@@ -110,7 +108,7 @@ int classes_split(struct classes *classes, const roaring_bitmap_t *ids)
 	uint32_t n = classes->n;
 	if (!inside)
 		return -ENOMEM;
-	roaring_iterate(ids, count_one, &split);
+	classes_count(classes, ids, inside);
 	for (uint32_t class = 0; class < classes->n; class ++)
 		n += is_cut(&split, class);
 	if (n == classes->n)

@@ -76,8 +76,7 @@ int sampler_coarsening_prepare(struct sampler_coarsening *coarsening)
 {
 	const struct labels *labels = coarsening->labels;
 	struct classes classes;
-	int error = classes_new(&classes, labels ? labels->label : NULL,
-		coarsening->slots->classes.n_ids);
+	int error = classes_new(&classes, labels, coarsening->slots->classes.n_ids);
 	if (error)
 		return error;
 	for (size_t i = 0; !error && i < coarsening->n_members; i++)

@@ -63,7 +63,7 @@ int exchange_new(const uint32_t *labels, uint32_t n_ids, struct exchange **ret)
 	int error = labels ? labels_new(labels, n_ids, &e->labels) : 0;
 	struct classes classes;
 	if (!error)
-		error = classes_new(&classes, labels, n_ids);
+		error = classes_new(&classes, e->labels, n_ids);
 	if (!error)
 		error = slots_new(&classes, e->labels, &e->slots);
 	if (error) {

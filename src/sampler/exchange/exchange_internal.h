@@ -31,6 +31,21 @@
 
 #define NONE UINT32_MAX
 
+/* --- labels --- */
+
+/* The ids of a label form one range of slots, whatever the classes are. */
+struct labels {
+	uint32_t *label; /* label of each id */
+	/* first slot of each label; one more element: the end of the last label's
+	 * slots */
+	uint32_t *first;
+	uint32_t n_ids;
+	uint32_t n;
+};
+
+must_check int labels_new(const uint32_t *of, uint32_t n_ids, struct labels **ret);
+void labels_free(struct labels **labels);
+
 /* --- membership classes --- */
 
 struct classes {
@@ -46,7 +61,7 @@ struct classes {
 
 /* Makes CLASS_OUTSIDE, and, if `labels` is not NULL, one class for each label. */
 must_check int classes_new(
-	struct classes *classes, const uint32_t *labels, uint32_t n_ids);
+	struct classes *classes, const struct labels *labels, uint32_t n_ids);
 void classes_free(struct classes *classes);
 must_check int classes_copy(const struct classes *classes, struct classes *ret);
 /* Makes room for ids below n_ids. -ENOMEM */
@@ -55,21 +70,9 @@ must_check int classes_cover(struct classes *classes, uint32_t n_ids);
  * ids of CLASS_OUTSIDE that `ids` contains become a new class even if they are all ids
  * of CLASS_OUTSIDE. */
 must_check int classes_split(struct classes *classes, const roaring_bitmap_t *ids);
-
-/* --- labels --- */
-
-/* The ids of a label form one range of slots, whatever the classes are. */
-struct labels {
-	uint32_t *label; /* label of each id */
-	/* first slot of each label; one more element: the end of the last label's
-	 * slots */
-	uint32_t *first;
-	uint32_t n_ids;
-	uint32_t n;
-};
-
-must_check int labels_new(const uint32_t *of, uint32_t n_ids, struct labels **ret);
-void labels_free(struct labels **labels);
+/* Adds one to the count of each id's class. */
+void classes_count(
+	struct classes *classes, const roaring_bitmap_t *ids, uint32_t *counts);
 
 /* --- slots --- */
 

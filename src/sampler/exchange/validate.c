@@ -8,25 +8,12 @@
 
 /* The checks compute anew the numbers that the sampler updates step by step. */
 
-struct count {
-	const struct classes *classes;
-	uint32_t *inside;
-};
-
-static bool count_one(uint32_t id, void *context)
-{
-	struct count *count = context;
-	count->inside[count->classes->of[id]]++;
-	return true;
-}
-
 /* Checks that each job's selection contains all ids of a class, or none of them. */
 static void validate_classes(const struct exchange *e)
 {
-	const struct classes *classes = &e->slots->classes;
+	struct classes *classes = &e->slots->classes;
 	size_t bytes = classes->n * sizeof(uint32_t);
 	auto_free uint32_t *inside = calloc(1, bytes);
-	struct count count = {classes, inside};
 	ensure(inside);
 	for (uint32_t id = 0; id < classes->n_ids; id++) {
 		ensure(classes->of[id] < classes->n);
@@ -35,7 +22,7 @@ static void validate_classes(const struct exchange *e)
 	ensure(!memcmp(inside, classes->size, bytes));
 	for (size_t i = 0; i < e->n_members; i++) {
 		memset(inside, 0, bytes);
-		roaring_iterate(e->members[i]->selection, count_one, &count);
+		classes_count(classes, e->members[i]->selection, inside);
 		for (uint32_t class = 0; class < classes->n; class ++)
 			ensure(!inside[class] ||
 				(class != CLASS_OUTSIDE &&
