@@ -239,10 +239,9 @@ struct supply {
 	struct supply_effects effects;
 };
 
-/* The caller has zeroed *supply. After the call the caller allocates `sources`,
- * `storages` and `program_loads`, which supply_end frees. */
-void supply_init(
-	struct supply *supply, const struct daemon_config *config, struct cache *cache);
+/* The caller has zeroed *supply. After the call the caller sets `cache`, and allocates
+ * `sources`, `storages` and `program_loads`, which supply_end frees. */
+void supply_init(struct supply *supply, const struct daemon_config *config);
 /* All jobs must have left. */
 void supply_end(struct supply *supply);
 /* Moves the effects since the last call to *ret. */
@@ -277,7 +276,7 @@ void supply_stop_waiting(struct wanted *wanted, struct waiter *waiter);
 must_check bool supply_open(struct space *space, sample_id sample);
 void supply_close(struct space *space, sample_id sample);
 /* Ends an open of the wanted sample, and removes the open's pin. */
-void supply_detach(struct supply *supply, struct wanted *wanted, struct share_job *job);
+void supply_detach(struct wanted *wanted, struct share_job *job);
 /* Removes a pin that a draw has set on the sample. */
 void supply_drop(struct space *space, sample_id sample);
 

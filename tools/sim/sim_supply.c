@@ -16,7 +16,8 @@ int sim_supply_make(struct sim_sched *sched)
 	sched->daemon.cache_bytes = config->capacity;
 	sched->daemon.share = config->timed ? config->share : SHARE_FIFO;
 	sched->daemon.workers = 1;
-	supply_init(supply, &sched->daemon, sched->cache);
+	supply_init(supply, &sched->daemon);
+	supply->cache = sched->cache;
 	supply->sources = calloc(1, sizeof(struct source *));
 	supply->storages = calloc(1, sizeof(*supply->storages));
 	sched->unread = calloc(config->n_ids + 1, sizeof(*sched->unread));
@@ -100,9 +101,8 @@ void sim_supply_attach(struct sim_open *open)
 
 void sim_supply_detach(struct sim_open *open)
 {
-	struct sim_sched *sched = open->job->sched;
-	supply_detach(&sched->supply, open->wanted, &open->job->share);
-	execute(sched);
+	supply_detach(open->wanted, &open->job->share);
+	execute(open->job->sched);
 }
 
 /* Returns NULL if no sample is to be decoded. */
