@@ -151,9 +151,6 @@ struct part *part_of(const struct edition *edition, sample_id sample);
 /* Returns the part that comes from the dataset, or NULL. */
 const struct part *edition_part_of(
 	const struct edition *edition, const struct dataset *dataset);
-/* Returns the part that comes from the source, or NULL. */
-const struct part *edition_part_of_source(
-	const struct edition *edition, const struct source *source);
 /* Returns the part whose tensors are in the space, or NULL. */
 const struct part *edition_part_in(
 	const struct edition *edition, const struct space *space);

@@ -134,13 +134,13 @@ static bool is_taken(const struct edition *edition)
 	return false;
 }
 
-static int install_locked(
-	struct sched_job *job, struct sched *sched, struct sampler_joining *joining)
+static int try_install(struct sched_job *job, struct sampler_joining *joining)
 {
+	struct sched *sched = job->sched;
 	const struct sched_job *other;
 	const char *key;
 	uint32_t epoch;
-	lock_assert_held(&sched->lock);
+	LOCK_SCOPE(&sched->lock);
 	if (sched->stopping)
 		return -ENODEV;
 	if (job_find_locked(sched, job->is.config.name, 0) ||
@@ -164,12 +164,6 @@ static int install_locked(
 	return 0;
 }
 
-static int finish_joining(struct sched_job *job, struct sampler_joining *joining)
-{
-	LOCK_SCOPE(&job->sched->lock);
-	return install_locked(job, job->sched, joining);
-}
-
 /* A job with millions of samples takes long to join a sampler. So the joining is
  * prepared without the lock, and prepared again if another job was added meanwhile. */
 static int install(struct sched_job *job)
@@ -190,7 +184,7 @@ static int install(struct sched_job *job)
 		if (!err && joining)
 			err = sampler_joining_prepare(joining);
 		if (!err)
-			err = finish_joining(job, joining);
+			err = try_install(job, joining);
 		sampler_joining_free(&joining);
 	} while (err == -EAGAIN);
 	return err;

@@ -23,6 +23,7 @@ struct sched_source *source_find_locked(const struct sched *sched, const char *n
 /* Returns in *ret the source of an earlier edition (scan) of the dataset, whose files
  * were kept. Opens the edition if it is not open. Counts the caller as a job of *ret. */
 must_check int source_open_kept(struct source *now, uint32_t number, struct source **ret);
+enum sampler_kind source_sampler(const struct sched_source *source);
 /* Finds the source of a dataset that the caller has taken (sched_dataset_take). */
 struct sched_source *source_taken_locked(const struct sched *sched, const char *name);
 /* Adds a source that is marked as removed, so that it is not found by its name. Counts

@@ -387,6 +387,10 @@ void supply_drop_content(struct supply *supply, uint64_t bytes);
  * job. If a program prepares the sample, only failures with the same preparation
  * count. */
 bool bad_sample_is_new(struct space *space, sample_id sample);
+/* Tells whether the sample's file still has this size and time. A changed file counts as
+ * another image, which is not bad. */
+bool bad_sample_is_unchanged(
+	struct dataset *dataset, sample_id id, uint64_t bytes, int64_t mtime_ns);
 /* Logs the failure, and how to leave the sample out, because few scripts can handle
  * EIO. */
 void log_bad_sample(const char *dataset, const struct dataset_sample *sample,
