@@ -47,8 +47,9 @@ void sched_fetch_by(struct sched *sched, const struct sched_fetcher *fetcher)
 	sched->fetcher = *fetcher;
 }
 
-bool fetch_is_due_locked(const struct wanted *wanted)
+bool fetch_is_due_locked(void *context, const struct wanted *wanted)
 {
+	(void)context;
 	const struct space *space = wanted->key.space;
 	const struct preparation *preparation = &space->preparation;
 	const struct preparation *of_sample = preparation_of(wanted);
@@ -99,7 +100,8 @@ void *sched_fetch_place(
 	const struct preparation *preparation = preparation_of(wanted);
 	struct tensor_shape image = image_of(wanted);
 	struct tensor_shape expected = preparation_output(preparation, image);
-	uint64_t all = memory_size_of(space->source->supply, space, sample).tensor;
+	uint64_t all = memory_tensor_bytes(space->source->supply, space->source->dataset,
+		&space->preparation, sample);
 	if (shape.height != expected.height || shape.width != expected.width ||
 		bytes != all || fetch->tensor)
 		return NULL;

@@ -84,7 +84,7 @@ void sched_load_done(void *context, struct load_task *task);
 /* --- fetch.c: tensors from another daemon --- */
 
 /* Tells whether to ask another daemon for a sample that is about to be read. */
-bool fetch_is_due_locked(const struct wanted *wanted);
+supply_is_elsewhere fetch_is_due_locked;
 /* Asks another daemon for a wanted sample whose field `fetching` the supply has set. May
  * free `wanted`. */
 void fetch_begin(struct wanted *wanted);

@@ -363,9 +363,7 @@ void same_gone(struct space *space, sample_id sample);
 /* --- memory.c: how much the daemon may hold ---------------------------------------- */
 
 struct wanted_needs wanted_needs_of(const struct space *space, sample_id sample);
-/* Returns zeros if the sample is refused, or the header of its image can't be read. */
-struct memory_size memory_size_of(
-	const struct supply *supply, const struct space *space, sample_id sample);
+/* Returns 0 if the sample is refused, or the header of its image can't be read. */
 uint64_t memory_tensor_bytes(const struct supply *supply, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample);
 /* Tells whether the sample can never be prepared within the limits. If so, message says
