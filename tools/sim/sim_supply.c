@@ -54,11 +54,6 @@ bool sim_sched_has(const struct sim_sched *sched, sample_id sample)
 	return cache_state(sched->space, sample) == CACHE_READY;
 }
 
-enum served sim_supply_served(struct sim_sched *sched, sample_id sample)
-{
-	return how_served(&sched->prepared, sample);
-}
-
 uint64_t sim_supply_bytes(const struct sim_sched *sched, sample_id sample)
 {
 	return sched->config.bytes ? sched->config.bytes[sample] : 1;
