@@ -90,7 +90,7 @@ struct stream {
 
 /* Each effect is a task for the caller. */
 enum draw_effect_kind {
-	/* Tell the cache that one epoch less needs the sample `id` of `space`. */
+	/* Tell the cache that one epoch less needs the sample `id` of `strand`. */
 	DRAW_DROP,
 	/* Pin the sample in the cache, and have it prepared. The stream will bind it
 	 * after the samples that were drawn earlier. If `drops` is true, tell the cache
@@ -110,7 +110,6 @@ struct draw_effect {
 	bool drops;
 	struct stream *stream;
 	const struct strand *strand;
-	struct space *space;
 	sample_id id;	  /* the sample's id in the strand's sampler */
 	sample_id sample; /* the sample's id in the stream */
 };

@@ -81,7 +81,7 @@ bool draw_fetched(struct draw *draw, const struct space *space, sample_id id)
 		if (!stream->training || !strand || !take(strand, id))
 			continue;
 		struct draw_effect *effect = draw_emit(draw, DRAW_DROP);
-		effect->space = strand->space;
+		effect->strand = strand;
 		effect->id = id;
 		return true;
 	}

@@ -84,7 +84,6 @@ static void hold(struct draw *draw, struct stream *stream, const struct strand *
 	effect->drops = strand->sampler || demand_drawn(draw, stream, strand->first + id);
 	effect->stream = stream;
 	effect->strand = strand;
-	effect->space = strand->space;
 	effect->id = id;
 	effect->sample = strand->first + id;
 	stream->unbound--;

@@ -131,12 +131,12 @@ void measured_save(const struct edition *edition);
 
 /* --- sampler_join.c: adds a job to its sampler --- */
 
-/* Gives the part its space in the cache, and begins to add the job to the part's
- * sampler. *ret is the argument of join_finish_locked; if the part needs no sampler,
- * *ret stays unchanged. The caller must not hold the lock. */
-must_check int join_begin(struct part *part, struct sampler_joining **ret);
-/* Ends the work of join_begin. -EAGAIN: the sampler's jobs have changed since, and the
- * caller calls join_begin again. */
+/* Takes the lock, and calls join_finish_locked. */
+typedef int join_finish(struct part *part, struct sampler_joining *joining);
+/* Gives the part its space in the cache, and adds the job to the part's sampler, if it
+ * needs one. Calls `finish` for the last step. The caller must not hold the lock. */
+must_check int join_part(struct part *part, join_finish *finish);
+/* -EAGAIN: the sampler's jobs have changed since the first step. */
 must_check int join_finish_locked(struct part *part, struct sampler_joining *joining);
 /* Adds the job to the samplers of the edition's parts, from index `from` on. Other
  * threads may use the job meanwhile, but not the edition. The caller must not hold the
@@ -151,9 +151,6 @@ struct part *part_of(const struct edition *edition, sample_id sample);
 /* Returns the part that comes from the dataset, or NULL. */
 const struct part *edition_part_of(
 	const struct edition *edition, const struct dataset *dataset);
-/* Returns the part that comes from the source, or NULL. */
-const struct part *edition_part_of_source(
-	const struct edition *edition, const struct source *source);
 /* Returns the part whose tensors are in the space, or NULL. */
 const struct part *edition_part_in(
 	const struct edition *edition, const struct space *space);

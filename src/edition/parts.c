@@ -21,15 +21,6 @@ const struct part *edition_part_of(
 	return NULL;
 }
 
-const struct part *edition_part_of_source(
-	const struct edition *edition, const struct source *source)
-{
-	for (size_t i = 0; i < edition->n_parts; i++)
-		if (edition->parts[i].source == source)
-			return &edition->parts[i];
-	return NULL;
-}
-
 const struct part *edition_part_in(
 	const struct edition *edition, const struct space *space)
 {

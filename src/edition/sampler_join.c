@@ -72,7 +72,7 @@ static int get_space(struct part *part)
 	return 0;
 }
 
-int join_begin(struct part *part, struct sampler_joining **ret)
+static int join_begin(struct part *part, struct sampler_joining **ret)
 {
 	const struct sampler *sampler = sampler_of(part);
 	int err = part->space ? 0 : get_space(part);
@@ -84,15 +84,14 @@ int join_begin(struct part *part, struct sampler_joining **ret)
 		       : 0;
 }
 
-static int finish(struct part *part, struct sampler_joining *joining)
+static int join_finish_alone(struct part *part, struct sampler_joining *joining)
 {
 	LOCK_SCOPE(part->edition->job->lock);
 	return join_finish_locked(part, joining);
 }
 
-/* Adds the job to the part's sampler. Repeats all steps if the sampler's jobs have
- * changed meanwhile. */
-static int join_part(struct part *part)
+/* Repeats all steps if the sampler's jobs have changed meanwhile. */
+int join_part(struct part *part, join_finish *finish)
 {
 	int err;
 	do {
@@ -111,7 +110,7 @@ int join(struct edition *edition, size_t from)
 {
 	int err = 0;
 	for (size_t i = from; i < edition->n_parts && !err; i++)
-		err = join_part(&edition->parts[i]);
+		err = join_part(&edition->parts[i], join_finish_alone);
 	return err;
 }
 

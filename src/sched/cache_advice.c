@@ -8,7 +8,7 @@
 #include "edition/edition.h"
 #include "sched/gauges.h"
 #include "sched/jobs.h"
-#include "sched/sched_internal.h"
+#include "sched/supplying.h"
 #include "supply/supply.h"
 
 #include <errno.h>
@@ -125,10 +125,8 @@ static bool exchange_would_help_locked(const struct sched *sched)
 	lock_assert_held(&sched->lock);
 	for (size_t i = 0; i < sched->supply.n_sources; i++) {
 		const struct sched_source *source = &sched->sources[i];
-		enum sampler_kind kind = source->config.name ? source->config.sampler
-							     : sched->config->sampler;
 		if (source->is.dataset && atomic_load(&source->is.jobs) > 1 &&
-			kind != SAMPLER_EXCHANGE)
+			source_sampler(source) != SAMPLER_EXCHANGE)
 			return true;
 	}
 	return false;

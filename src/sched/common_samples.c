@@ -56,12 +56,10 @@ static int divide(struct regions *regions, const struct part *part, uint64_t job
 			!roaring_bitmap_intersect(region->samples, rest))
 			continue;
 		roaring_bitmap_t *both = roaring_bitmap_and(region->samples, rest);
-		if (!both) {
-			roaring_bitmap_free(rest);
-			return -ENOMEM;
+		if (both) {
+			roaring_bitmap_andnot_inplace(rest, both);
+			roaring_bitmap_andnot_inplace(region->samples, both);
 		}
-		roaring_bitmap_andnot_inplace(rest, both);
-		roaring_bitmap_andnot_inplace(region->samples, both);
 		int err = add_region(regions, part->space, both, region->jobs | job);
 		if (err) {
 			roaring_bitmap_free(rest);

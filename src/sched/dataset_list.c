@@ -40,12 +40,17 @@ static const struct dataset_config *config_of(
 	return NULL;
 }
 
+enum sampler_kind source_sampler(const struct sched_source *source)
+{
+	return source->config.name ? source->config.sampler
+				   : source->sched->config->sampler;
+}
+
 /* Initialises a source, which takes a reference to the dataset. config may be NULL. */
 static int source_init(struct sched_source *source, struct sched *sched,
 	struct dataset *dataset, const struct dataset_config *config)
 {
 	uint64_t own = rng_mix(sched->seed, name_hash(dataset_name(dataset)));
-	enum sampler_kind kind = config ? config->sampler : sched->config->sampler;
 	*source = (struct sched_source){.is = {.supply = &sched->supply,
 						.dataset = dataset_hold(dataset),
 						.seed = own},
@@ -59,7 +64,7 @@ static int source_init(struct sched_source *source, struct sched *sched,
 	int err = config ? config_dataset_copy(config, &source->config) : 0;
 	if (!err)
 		err = tier_find(source, config);
-	return err ? err : sampler_new(kind, own, &source->is.shuffled);
+	return err ? err : sampler_new(source_sampler(source), own, &source->is.shuffled);
 }
 
 static void source_destroy(struct sched_source *source)
@@ -186,10 +191,10 @@ static struct sched_source *free_place_locked(struct sched *sched)
 		       : NULL;
 }
 
-/* Moves *made to a free entry of the array. removed: marks the source as removed, so
- * that it is not found by its name, and counts the caller as the source's only job. */
+/* Moves *made to a free entry of the array, *ret; ret may be NULL. If made->removed is
+ * true, the source is not found by its name, and the caller counts as its only job. */
 static int place_locked(struct sched *sched, struct sched_source *made, uint64_t device,
-	bool removed, struct sched_source **ret)
+	struct sched_source **ret)
 {
 	lock_assert_held(&sched->lock);
 	struct sched_source *place = free_place_locked(sched);
@@ -200,38 +205,42 @@ static int place_locked(struct sched *sched, struct sched_source *made, uint64_t
 	if (err)
 		return err;
 	*place = *made;
-	place->removed = removed;
-	atomic_store(&place->is.jobs, removed);
-	err = removed ? 0 : tier_join_locked(place);
+	atomic_store(&place->is.jobs, place->removed);
+	err = place->removed ? 0 : tier_join_locked(place);
 	if (err) {
 		*place = (struct sched_source){0};
 		return err;
 	}
 	*made = (struct sched_source){0};
-	sched->sources_changed += !removed;
-	*ret = place;
+	sched->sources_changed += !place->removed;
+	if (ret)
+		*ret = place;
 	return 0;
 }
 
-static int put_in_locked(struct sched *sched, struct sched_source *made, uint64_t device)
+typedef int put_locked(struct sched *sched, struct sched_source *made, uint64_t device,
+	struct sched_source **ret);
+
+static int make_and_put(struct sched *sched, struct dataset *dataset,
+	const struct dataset_config *config, bool removed, put_locked *put,
+	struct sched_source **ret)
 {
-	struct sched_source *place;
-	lock_assert_held(&sched->lock);
-	return place_locked(sched, made, device, false, &place);
+	struct sched_source made;
+	uint64_t device = storage_device(dataset);
+	int err = source_init(&made, sched, dataset, config);
+	made.removed = removed;
+	if (!err) {
+		LOCK_SCOPE(&sched->lock);
+		err = put(sched, &made, device, ret);
+	}
+	source_destroy(&made);
+	return err;
 }
 
 int source_put_beside(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config, struct sched_source **ret)
 {
-	struct sched_source made;
-	uint64_t device = storage_device(dataset);
-	int err = source_init(&made, sched, dataset, config);
-	if (!err) {
-		LOCK_SCOPE(&sched->lock);
-		err = place_locked(sched, &made, device, true, ret);
-	}
-	source_destroy(&made);
-	return err;
+	return make_and_put(sched, dataset, config, true, place_locked, ret);
 }
 
 static int config_of_source(struct sched_source *source, struct dataset_config *ret)
@@ -283,12 +292,13 @@ int source_open_kept(struct source *now, uint32_t number, struct source **ret)
 	return err;
 }
 
-static int add_locked(struct sched *sched, struct sched_source *made, uint64_t device)
+static int add_locked(struct sched *sched, struct sched_source *made, uint64_t device,
+	struct sched_source **ret)
 {
 	lock_assert_held(&sched->lock);
 	return source_find_locked(sched, dataset_name(made->is.dataset))
 		       ? -EEXIST
-		       : put_in_locked(sched, made, device);
+		       : place_locked(sched, made, device, ret);
 }
 
 struct sched_source *source_taken_locked(const struct sched *sched, const char *name)
@@ -301,7 +311,8 @@ struct sched_source *source_taken_locked(const struct sched *sched, const char *
 
 /* Replaces the dataset's source. A sample id must mean the same file in the old and the
  * new source, because the quarantined samples are taken over. */
-static int replace_locked(struct sched *sched, struct sched_source *made, uint64_t device)
+static int replace_locked(struct sched *sched, struct sched_source *made, uint64_t device,
+	struct sched_source **ret)
 {
 	lock_assert_held(&sched->lock);
 	struct sched_source *old =
@@ -310,7 +321,7 @@ static int replace_locked(struct sched *sched, struct sched_source *made, uint64
 	/* A tier allows one dataset of each name, so the old source leaves it first. */
 	tier_leave(old->is.tier);
 	old->is.tier = NULL;
-	int err = put_in_locked(sched, made, device);
+	int err = place_locked(sched, made, device, ret);
 	if (err)
 		(void)!tier_join_locked(old);
 	if (!err)
@@ -318,31 +329,16 @@ static int replace_locked(struct sched *sched, struct sched_source *made, uint64
 	return err;
 }
 
-static int make_and_put(struct sched *sched, struct dataset *dataset,
-	const struct dataset_config *config,
-	int put_locked(struct sched *sched, struct sched_source *made, uint64_t device))
-{
-	struct sched_source made;
-	uint64_t device = storage_device(dataset);
-	int err = source_init(&made, sched, dataset, config);
-	if (!err) {
-		LOCK_SCOPE(&sched->lock);
-		err = put_locked(sched, &made, device);
-	}
-	source_destroy(&made);
-	return err;
-}
-
 int sched_dataset_add(
 	struct sched *sched, struct dataset *dataset, const struct dataset_config *config)
 {
-	return make_and_put(sched, dataset, config, add_locked);
+	return make_and_put(sched, dataset, config, false, add_locked, NULL);
 }
 
 int sched_dataset_replace(
 	struct sched *sched, struct dataset *dataset, const struct dataset_config *config)
 {
-	return make_and_put(sched, dataset, config, replace_locked);
+	return make_and_put(sched, dataset, config, false, replace_locked, NULL);
 }
 
 static bool take_gone(struct sched *sched, struct sched_source *ret)

@@ -27,7 +27,7 @@ static int take(struct sched *sched, const char *name, bool used,
 	if (!source)
 		return -ENOENT;
 	TAILQ_FOREACH (job, &sched->jobs, link)
-		if (edition_part_of_source(job->is.now, &source->is))
+		if (edition_part_of(job->is.now, source->is.dataset))
 			note_user(ret_jobs, SCHED_JOB_NAMES, job->is.config.name);
 	if (source->taken)
 		ret_jobs[0] = '\0';

@@ -54,7 +54,7 @@ static void drawn_locked(const struct draw_effect *effect, struct aftermath *aft
 {
 	const struct stream *stream = effect->stream;
 	struct sched_job *job = sched_job_of(stream->edition->job);
-	struct space *space = effect->space;
+	struct space *space = effect->strand->space;
 	sample_id id = effect->id;
 	lock_assert_held(&job->sched->lock);
 	struct drawn drawn = {.sample = effect->sample, .served = how_served(space, id)};
@@ -81,7 +81,7 @@ static void execute_locked(struct sched *sched, const struct draw_effect *effect
 	lock_assert_held(&sched->lock);
 	switch (effect->kind) {
 	case DRAW_DROP:
-		cache_need_drop(effect->space->cache, effect->id);
+		cache_need_drop(effect->strand->space->cache, effect->id);
 		break;
 	case DRAW_DRAWN:
 		drawn_locked(effect, aftermath);

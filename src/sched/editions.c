@@ -52,16 +52,15 @@ uint32_t sched_edition_mark(struct sched_job *job, uint32_t epoch)
 size_t sched_job_parts(
 	struct sched_job *job, struct sched_part ret[static CONFIG_MOST_MIXED])
 {
-	size_t n = 0;
 	LOCK_SCOPE(&job->sched->lock);
-	for (size_t i = 0; job->is.now->mixed && i < job->is.now->n_parts; i++) {
+	size_t n = job->is.now->mixed ? job->is.now->n_parts : 0;
+	for (size_t i = 0; i < n; i++) {
 		const struct part *part = &job->is.now->parts[i];
-		ret[n] = (struct sched_part){.in_epoch = part->in_epoch,
+		ret[i] = (struct sched_part){.in_epoch = part->in_epoch,
 			.samples = (uint32_t)roaring_bitmap_get_cardinality(
 				part->selection)};
-		snprintf(ret[n].dataset, sizeof(ret[n].dataset), "%s",
+		snprintf(ret[i].dataset, sizeof(ret[i].dataset), "%s",
 			dataset_name(part->source->dataset));
-		n++;
 	}
 	return n;
 }

@@ -47,8 +47,9 @@ void sched_fetch_by(struct sched *sched, const struct sched_fetcher *fetcher)
 	sched->fetcher = *fetcher;
 }
 
-bool fetch_is_due_locked(const struct wanted *wanted)
+bool fetch_is_due_locked(void *context, const struct wanted *wanted)
 {
+	(void)context;
 	const struct space *space = wanted->key.space;
 	const struct preparation *preparation = &space->preparation;
 	const struct preparation *of_sample = preparation_of(wanted);
@@ -60,17 +61,6 @@ bool fetch_is_due_locked(const struct wanted *wanted)
 }
 
 /* --- the tensor comes ------------------------------------------------------------------- */
-
-/* Returns the size of the image, turned by its EXIF orientation if the preparation says
- * so. */
-static struct tensor_shape image_of(const struct wanted *wanted)
-{
-	const struct dataset *dataset = wanted->key.space->source->dataset;
-	sample_id sample = (sample_id)wanted->key.sample;
-	return preparation_image(preparation_of(wanted),
-		dataset_image_shape(dataset, sample),
-		dataset_orientation(dataset, sample));
-}
 
 /* Describes the second image of a pair. The other daemon sends both images, one after
  * the other. */
@@ -85,8 +75,7 @@ static void set_second(const struct wanted *wanted, struct tensor *tensor)
 	if (second == SAMPLE_NONE)
 		return;
 	tensor->second = preparation_output(
-		&behind, preparation_image(&behind, dataset_image_shape(dataset, second),
-				 dataset_orientation(dataset, second)));
+		&behind, dataset_turned_shape(dataset, &behind, second));
 	tensor->second_at = tensor_second_at(tensor_shape_bytes(tensor->shape));
 }
 
@@ -97,9 +86,10 @@ void *sched_fetch_place(
 	const struct space *space = wanted->key.space;
 	sample_id sample = (sample_id)wanted->key.sample;
 	const struct preparation *preparation = preparation_of(wanted);
-	struct tensor_shape image = image_of(wanted);
-	struct tensor_shape expected = preparation_output(preparation, image);
-	uint64_t all = memory_size_of(space->source->supply, space, sample).tensor;
+	struct tensor_shape expected = preparation_output(preparation,
+		dataset_turned_shape(space->source->dataset, preparation, sample));
+	uint64_t all = memory_tensor_bytes(space->source->supply, space->source->dataset,
+		&space->preparation, sample);
 	if (shape.height != expected.height || shape.width != expected.width ||
 		bytes != all || fetch->tensor)
 		return NULL;

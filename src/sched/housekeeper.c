@@ -28,18 +28,13 @@ static void look_after_jobs(struct sched *sched)
 	sched_unlock(sched, &aftermath);
 }
 
+/* Syncs the job's journal once a second, so that decisions are on disk within about a
+ * second. */
 static void sync_journal(struct sched_job *job)
 {
 	journal_flush(job->is.journal);
 	journal_compact(job->is.journal);
 	(void)!journal_sync(job->is.journal); /* journal_sync logs errors. */
-}
-
-/* Syncs all journals once a second, so that decisions are on disk within about a
- * second. */
-static void sync_journals(struct sched *sched)
-{
-	jobs_visit(sched, sync_journal);
 }
 
 static void watch_job(struct sched_job *job)
@@ -92,7 +87,7 @@ void *sched_keep_house(void *context)
 		reading_take(sched, clock_now_ns());
 		jobs_visit(sched, watch_job);
 		sources_sweep(sched);
-		sync_journals(sched);
+		jobs_visit(sched, sync_journal);
 		kept_beat();
 		second_ns = clock_now_ns() + SECOND_NS;
 	}

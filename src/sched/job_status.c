@@ -5,6 +5,7 @@
 #include "edition/edition.h"
 #include "sched/gauges.h"
 #include "sched/skipping.h"
+#include "sched/supplying.h"
 #include "supply/supply.h"
 #include "watch/watch.h"
 #include "epoch/questions.h"
@@ -84,9 +85,7 @@ void sched_job_laps(struct sched_job *job, struct sched_laps *ret)
 	ret->last_ns = job->watch.lap.last_ns;
 	ret->sample_bytes = now->sample_bytes;
 	ret->weight = job->is.config.weight;
-	const struct sched_source *source = sched_source_of(now->parts[0].source);
-	ret->sampler = source->config.name ? source->config.sampler
-					   : job->sched->config->sampler;
+	ret->sampler = source_sampler(sched_source_of(now->parts[0].source));
 	ret->labels = job_kind(&job->is) == EPOCHS_DRAWN_AT_OPEN
 			      ? dataset_classes(now->is.dataset)
 			      : 0;

@@ -134,13 +134,15 @@ static bool is_taken(const struct edition *edition)
 	return false;
 }
 
-static int install_locked(
-	struct sched_job *job, struct sched *sched, struct sampler_joining *joining)
+/* Ends the joining of the job's first sampler, and makes the job known to other threads. */
+static int try_install(struct part *part, struct sampler_joining *joining)
 {
+	struct sched_job *job = sched_job_of(part->edition->job);
+	struct sched *sched = job->sched;
 	const struct sched_job *other;
 	const char *key;
 	uint32_t epoch;
-	lock_assert_held(&sched->lock);
+	LOCK_SCOPE(&sched->lock);
 	if (sched->stopping)
 		return -ENODEV;
 	if (job_find_locked(sched, job->is.config.name, 0) ||
@@ -150,7 +152,7 @@ static int install_locked(
 		return -EEXIST;
 	if (is_taken(job->is.now))
 		return -EBUSY;
-	int err = join_finish_locked(&job->is.now->parts[0], joining);
+	int err = join_finish_locked(part, joining);
 	if (err)
 		return err;
 	(void)sched_job_hold(job);
@@ -162,12 +164,6 @@ static int install_locked(
 	if (epochs_wants_save(job->is.epochs, &epoch))
 		clerk_request_locked(job);
 	return 0;
-}
-
-static int finish_joining(struct sched_job *job, struct sampler_joining *joining)
-{
-	LOCK_SCOPE(&job->sched->lock);
-	return install_locked(job, job->sched, joining);
 }
 
 /* A job with millions of samples takes long to join a sampler. So the joining is
@@ -182,18 +178,7 @@ static int install(struct sched_job *job)
 			err = join(edition, 0);
 	if (!err)
 		err = join(job->is.now, 1);
-	if (err)
-		return err;
-	do {
-		struct sampler_joining *joining = NULL;
-		err = join_begin(&job->is.now->parts[0], &joining);
-		if (!err && joining)
-			err = sampler_joining_prepare(joining);
-		if (!err)
-			err = finish_joining(job, joining);
-		sampler_joining_free(&joining);
-	} while (err == -EAGAIN);
-	return err;
+	return err ? err : join_part(&job->is.now->parts[0], try_install);
 }
 
 static bool name_is_taken(struct sched *sched, const char *name)

@@ -127,7 +127,7 @@ static int list_jobs(const struct moving *moving, struct sched_job ***ret, size_
 	if (!*ret)
 		return -ENOMEM;
 	TAILQ_FOREACH (job, &moving->sched->jobs, link)
-		if (edition_part_of_source(job->is.now, &moving->from->is))
+		if (edition_part_of(job->is.now, moving->from->is.dataset))
 			(*ret)[(*ret_n)++] = sched_job_hold(job);
 	return 0;
 }

@@ -41,7 +41,7 @@ static struct sched *sched_alloc(const struct daemon_config *config)
 	TAILQ_INIT(&sched->jobs);
 	draw_init(&sched->draw);
 	TAILQ_INIT(&sched->for_clerk);
-	supply_init(&sched->supply, config, NULL);
+	supply_init(&sched->supply, config);
 	TAILQ_INIT(&sched->postponed);
 	return sched;
 }

@@ -11,17 +11,6 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* Tells whether the file is unchanged. A changed file counts as another image. */
-static bool is_same(
-	struct dataset *dataset, sample_id id, uint64_t bytes, int64_t mtime_ns)
-{
-	struct dataset_sample sample = {0};
-	bool same = dataset_get(dataset, id, &sample) == 0 && sample.bytes == bytes &&
-		    sample.mtime_ns == mtime_ns;
-	dataset_sample_free(&sample);
-	return same;
-}
-
 static void take_lines(struct sched_job *job, FILE *in)
 {
 	uint32_t id, n = 0;
@@ -30,7 +19,8 @@ static void take_lines(struct sched_job *job, FILE *in)
 	while (fscanf(in, "%" SCNu32 " %" SCNu64 " %" SCNd64 "%*[^\n]", &id, &bytes,
 		       &mtime_ns) == 3) {
 		if (!roaring_bitmap_contains(job->is.now->selection, id) ||
-			!is_same(job->is.now->is.dataset, id, bytes, mtime_ns))
+			!bad_sample_is_unchanged(
+				job->is.now->is.dataset, id, bytes, mtime_ns))
 			continue;
 		roaring_bitmap_add(job->skips.bad, id);
 		roaring_bitmap_add(job->skips.damaged, id);

@@ -9,6 +9,7 @@
 #include "sched/positions.h"
 #include "sched/ranks.h"
 #include "sched/drawing.h"
+#include "sched/supplying.h"
 #include "supply/supply.h"
 
 #include <errno.h>
@@ -141,12 +142,9 @@ static int find_remaining(const struct stream *stream)
  * dsa. */
 static uint32_t binds_at_once(const struct part *part)
 {
-	const struct job *job = part->edition->job;
-	const struct dataset_config *config =
-		&sched_source_of(part->space->source)->config;
-	enum sampler_kind kind =
-		config->name ? config->sampler : job->supply->config->sampler;
-	return kind == SAMPLER_DSA ? job_binds_at_once(&job->config) : 1;
+	return source_sampler(sched_source_of(part->source)) == SAMPLER_DSA
+		       ? job_binds_at_once(&part->edition->job->config)
+		       : 1;
 }
 
 static struct strand strand_of_part(const struct part *part)

@@ -71,7 +71,7 @@ void handle_detach_locked(struct sched_handle *handle, struct aftermath *afterma
 	struct sched *sched = handle->job->sched;
 	lock_assert_held(&sched->lock);
 	if (handle->wanted)
-		supply_detach(&sched->supply, handle->wanted, &handle->job->share);
+		supply_detach(handle->wanted, &handle->job->share);
 	else
 		supply_close(handle->space, handle->in_space);
 	handle->space = NULL;

@@ -23,6 +23,7 @@ struct sched_source *source_find_locked(const struct sched *sched, const char *n
 /* Returns in *ret the source of an earlier edition (scan) of the dataset, whose files
  * were kept. Opens the edition if it is not open. Counts the caller as a job of *ret. */
 must_check int source_open_kept(struct source *now, uint32_t number, struct source **ret);
+enum sampler_kind source_sampler(const struct sched_source *source);
 /* Finds the source of a dataset that the caller has taken (sched_dataset_take). */
 struct sched_source *source_taken_locked(const struct sched *sched, const char *name);
 /* Adds a source that is marked as removed, so that it is not found by its name. Counts
@@ -83,7 +84,7 @@ void sched_load_done(void *context, struct load_task *task);
 /* --- fetch.c: tensors from another daemon --- */
 
 /* Tells whether to ask another daemon for a sample that is about to be read. */
-bool fetch_is_due_locked(const struct wanted *wanted);
+supply_is_elsewhere fetch_is_due_locked;
 /* Asks another daemon for a wanted sample whose field `fetching` the supply has set. May
  * free `wanted`. */
 void fetch_begin(struct wanted *wanted);

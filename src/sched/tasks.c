@@ -154,12 +154,6 @@ static bool fill_task(const struct sched *sched, struct wanted *wanted)
 
 /* --- readers -------------------------------------------------------------------------- */
 
-static bool is_elsewhere(void *context, const struct wanted *wanted)
-{
-	(void)context;
-	return fetch_is_due_locked(wanted);
-}
-
 /* Returns the next task. The thread that takes this task wakes another reader thread if
  * there are more tasks. */
 struct load_task *sched_next_read(void *context)
@@ -170,7 +164,7 @@ struct load_task *sched_next_read(void *context)
 		aftermath_init(&aftermath);
 		lock_take(&sched->lock);
 		struct wanted *wanted = supply_next_read(
-			&sched->supply, clock_now_ns(), is_elsewhere, NULL);
+			&sched->supply, clock_now_ns(), fetch_is_due_locked, NULL);
 		bool fetching = wanted && wanted->fetching;
 		supply_execute_locked(sched, &aftermath);
 		sched_unlock(sched, &aftermath);

@@ -15,7 +15,7 @@ static bool has_reader_locked(const struct source *source, sample_id sample)
 	const struct sched_job *job;
 	lock_assert_held(&sched_of_source(source)->lock);
 	TAILQ_FOREACH (job, &sched_of_source(source)->jobs, link) {
-		const struct part *part = edition_part_of_source(job->is.now, source);
+		const struct part *part = edition_part_of(job->is.now, source->dataset);
 		if (part && roaring_bitmap_contains(part->selection, sample) &&
 			(job->is.config.layout == LAYOUT_MIRROR ||
 				draw_draws_for(

@@ -110,17 +110,12 @@ static int check_identity(struct job *job, struct restoring *restoring)
 	return 0;
 }
 
-static uint32_t names_of(struct job *job, uint32_t epoch)
-{
-	LOCK_SCOPE(job->lock);
-	return epochs_set(job->epochs, epoch)->names;
-}
-
 /* Refuses an epoch in which files have other names than they now have in current/.
  * Otherwise scripts that read current/ would suddenly find other names. */
 static int check_names(struct job *job, struct restoring *restoring, uint32_t epoch)
 {
-	if (names_of(job, epoch) == names_of(job, EPOCH_CURRENT))
+	if (restore_edition(job, epoch)->set.names ==
+		restore_edition(job, EPOCH_CURRENT)->set.names)
 		return 0;
 	return restore_refuse(restoring,
 		"epoch %" PRIu32 " is older than a rescan of the dataset, which changed "

@@ -54,6 +54,16 @@ bool bad_sample_is_new(struct space *space, sample_id sample)
 	return !bad || roaring_bitmap_add_checked(bad, sample);
 }
 
+bool bad_sample_is_unchanged(
+	struct dataset *dataset, sample_id id, uint64_t bytes, int64_t mtime_ns)
+{
+	struct dataset_sample sample = {0};
+	bool same = dataset_get(dataset, id, &sample) == 0 && sample.bytes == bytes &&
+		    sample.mtime_ns == mtime_ns;
+	dataset_sample_free(&sample);
+	return same;
+}
+
 void log_bad_sample(const char *dataset, const struct dataset_sample *sample,
 	const struct load_task *task)
 {

@@ -180,15 +180,6 @@ uint64_t memory_tensor_bytes(const struct supply *supply, const struct dataset *
 	return full_size(supply, dataset, preparation, sample).tensor;
 }
 
-struct memory_size memory_size_of(
-	const struct supply *supply, const struct space *space, sample_id sample)
-{
-	uint64_t found, limit;
-	if (reason_of(supply, space, sample, &found, &limit))
-		return (struct memory_size){0};
-	return full_size(supply, space->source->dataset, &space->preparation, sample);
-}
-
 static uint64_t file_bytes(const struct space *space, sample_id sample)
 {
 	const struct dataset *dataset = space->source->dataset;

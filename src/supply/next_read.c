@@ -187,12 +187,9 @@ static bool has_reads(const struct supply *supply)
 
 bool supply_wakes_reader(const struct supply *supply)
 {
-	for (size_t i = 0; i < supply->n_storages; i++) {
-		const struct storage *storage = &supply->storages[i];
-		bool asked = storage->urgent > 0 || storage->queued > 0;
-		if (asked && storage_wakes_reader(supply, storage))
+	for (size_t i = 0; i < supply->n_storages; i++)
+		if (storage_wakes_reader(supply, &supply->storages[i]))
 			return true;
-	}
 	return false;
 }
 

@@ -6,6 +6,7 @@
 #include "base/kept.h"
 #include "base/log.h"
 #include "epoch/disk.h"
+#include "supply/supply.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -58,18 +59,6 @@ static struct blamed *add(struct quarantine *quarantine, const struct blamed *bl
 
 /* --- the file ----------------------------------------------------------------------- */
 
-/* Tells whether the file is unchanged. A changed file counts as another image, which is
- * not blamed. */
-static bool is_same(const struct quarantine *quarantine, const struct blamed *blamed)
-{
-	struct dataset_sample sample = {0};
-	bool same = dataset_get(quarantine->datasets[blamed->dataset], blamed->sample,
-			    &sample) == 0 &&
-		    sample.bytes == blamed->bytes && sample.mtime_ns == blamed->mtime_ns;
-	dataset_sample_free(&sample);
-	return same;
-}
-
 static int read_lines(struct quarantine *quarantine, FILE *in)
 {
 	char name[256];
@@ -78,7 +67,9 @@ static int read_lines(struct quarantine *quarantine, FILE *in)
 		       &blamed.sample, &blamed.bytes, &blamed.mtime_ns,
 		       &blamed.deaths) == 5) {
 		blamed.dataset = find_dataset(quarantine, name);
-		if (blamed.dataset < quarantine->n && is_same(quarantine, &blamed) &&
+		if (blamed.dataset < quarantine->n &&
+			bad_sample_is_unchanged(quarantine->datasets[blamed.dataset],
+				blamed.sample, blamed.bytes, blamed.mtime_ns) &&
 			!add(quarantine, &blamed))
 			return -ENOMEM;
 	}

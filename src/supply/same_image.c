@@ -25,11 +25,6 @@ struct same_key {
 	uint64_t preparation; /* hash of the preparation's text */
 };
 
-struct same_place_key {
-	struct space *space;
-	uint64_t sample;
-};
-
 struct same {
 	UT_hash_handle hash;
 	struct same_key key;
@@ -38,7 +33,7 @@ struct same {
 
 struct same_place {
 	UT_hash_handle hash;
-	struct same_place_key key;
+	struct wanted_key key;
 	struct same *same;
 	LIST_ENTRY(same_place) link;
 };
@@ -185,8 +180,7 @@ static void note(const struct wanted *first, const struct wanted *wanted)
 	struct same *same = get(supply, &key);
 	struct same_place *place = same ? calloc(1, sizeof(*place)) : NULL;
 	if (place) {
-		place->key =
-			(struct same_place_key){wanted->key.space, wanted->key.sample};
+		place->key = wanted->key;
 		place->same = same;
 		HASH_ADD(hash, supply->same_places, key, sizeof(place->key), place);
 		if (place->hash.tbl)
@@ -210,7 +204,7 @@ void same_begin(struct wanted *first)
 void same_gone(struct space *space, sample_id sample)
 {
 	struct supply *supply = space->source->supply;
-	const struct same_place_key key = {space, sample};
+	const struct wanted_key key = {space, sample};
 	struct same_place *place;
 	HASH_FIND(hash, supply->same_places, &key, sizeof(key), place);
 	if (!place)

@@ -117,17 +117,9 @@ bool space_has(const struct space *space, sample_id sample)
 
 enum served how_served(struct space *space, sample_id sample)
 {
-	switch (cache_state(space->cache, sample)) {
-	case CACHE_READY:
+	if (cache_state(space->cache, sample) == CACHE_READY)
 		return SERVED_HIT;
-	case CACHE_LOADING:
-		return SERVED_SHARED;
-	case CACHE_ABSENT:
-		break;
-	}
-	struct wanted *wanted = wanted_find(space, sample);
-	bool queued = wanted && wanted->state != WANTED_OPEN_ONLY;
-	return queued ? SERVED_SHARED : SERVED_DECODED;
+	return space_has(space, sample) ? SERVED_SHARED : SERVED_DECODED;
 }
 
 uint32_t tier_need(const struct source *source, sample_id sample, bool loading)

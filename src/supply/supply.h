@@ -239,10 +239,9 @@ struct supply {
 	struct supply_effects effects;
 };
 
-/* The caller has zeroed *supply. After the call the caller allocates `sources`,
- * `storages` and `program_loads`, which supply_end frees. */
-void supply_init(
-	struct supply *supply, const struct daemon_config *config, struct cache *cache);
+/* The caller has zeroed *supply. After the call the caller sets `cache`, and allocates
+ * `sources`, `storages` and `program_loads`, which supply_end frees. */
+void supply_init(struct supply *supply, const struct daemon_config *config);
 /* All jobs must have left. */
 void supply_end(struct supply *supply);
 /* Moves the effects since the last call to *ret. */
@@ -277,7 +276,7 @@ void supply_stop_waiting(struct wanted *wanted, struct waiter *waiter);
 must_check bool supply_open(struct space *space, sample_id sample);
 void supply_close(struct space *space, sample_id sample);
 /* Ends an open of the wanted sample, and removes the open's pin. */
-void supply_detach(struct supply *supply, struct wanted *wanted, struct share_job *job);
+void supply_detach(struct wanted *wanted, struct share_job *job);
 /* Removes a pin that a draw has set on the sample. */
 void supply_drop(struct space *space, sample_id sample);
 
@@ -364,9 +363,7 @@ void same_gone(struct space *space, sample_id sample);
 /* --- memory.c: how much the daemon may hold ---------------------------------------- */
 
 struct wanted_needs wanted_needs_of(const struct space *space, sample_id sample);
-/* Returns zeros if the sample is refused, or the header of its image can't be read. */
-struct memory_size memory_size_of(
-	const struct supply *supply, const struct space *space, sample_id sample);
+/* Returns 0 if the sample is refused, or the header of its image can't be read. */
 uint64_t memory_tensor_bytes(const struct supply *supply, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample);
 /* Tells whether the sample can never be prepared within the limits. If so, message says
@@ -388,6 +385,10 @@ void supply_drop_content(struct supply *supply, uint64_t bytes);
  * job. If a program prepares the sample, only failures with the same preparation
  * count. */
 bool bad_sample_is_new(struct space *space, sample_id sample);
+/* Tells whether the sample's file still has this size and time. A changed file counts as
+ * another image, which is not bad. */
+bool bad_sample_is_unchanged(
+	struct dataset *dataset, sample_id id, uint64_t bytes, int64_t mtime_ns);
 /* Logs the failure, and how to leave the sample out, because few scripts can handle
  * EIO. */
 void log_bad_sample(const char *dataset, const struct dataset_sample *sample,

@@ -6,11 +6,9 @@
 
 /* --- the engine --------------------------------------------------------------------- */
 
-void supply_init(
-	struct supply *supply, const struct daemon_config *config, struct cache *cache)
+void supply_init(struct supply *supply, const struct daemon_config *config)
 {
 	supply->config = config;
-	supply->cache = cache;
 	shares_init(&supply->shares, config->share);
 	TAILQ_INIT(&supply->read);
 	TAILQ_INIT(&supply->delayed);
@@ -255,9 +253,10 @@ void supply_close(struct space *space, sample_id sample)
 	note_closed(supply, held);
 }
 
-void supply_detach(struct supply *supply, struct wanted *wanted, struct share_job *job)
+void supply_detach(struct wanted *wanted, struct share_job *job)
 {
 	struct space *space = wanted->key.space;
+	struct supply *supply = space->source->supply;
 	sample_id sample = wanted_sample(wanted);
 	uint64_t held = cache_least_bytes(supply->cache);
 	wanted->opens--;

@@ -218,13 +218,15 @@ static inline void world_print(
 static inline void drop(struct draw_world *world, const struct draw_effect *effect)
 {
 	world_print(world, "drop", "", effect->id);
-	cr_assert_gt(world->need[world_dataset(world, effect->space)][effect->id]--, 0);
+	cr_assert_gt(
+		world->need[world_dataset(world, effect->strand->space)][effect->id]--,
+		0);
 }
 
 static inline void take_drawn(struct draw_world *world, const struct draw_effect *effect)
 {
 	struct world_stream *s = (struct world_stream *)effect->stream;
-	size_t dataset = world_dataset(world, effect->space);
+	size_t dataset = world_dataset(world, effect->strand->space);
 	char name[24];
 	cr_assert(s->live && !s->given[effect->sample]);
 	cr_assert_eq(effect->sample, effect->strand->first + effect->id);

@@ -46,7 +46,8 @@ static inline void supply_world_make(struct supply_world *world, uint64_t cache_
 					       .workers = 100}};
 	struct supply *supply = &world->supply;
 	cr_assert_eq(cache_new(cache_bytes, EVICTION_REFCNT, 1, &world->cache), 0);
-	supply_init(supply, &world->config, world->cache);
+	supply_init(supply, &world->config);
+	supply->cache = world->cache;
 	cache_on_gone(world->cache, gone, context);
 	supply->sources = calloc(1, sizeof(struct source *));
 	supply->storages = calloc(1, sizeof(*supply->storages));
@@ -134,7 +135,7 @@ static inline void supply_world_close(
 {
 	if (open->wanted) {
 		supply_stop_waiting(open->wanted, &open->waiter);
-		supply_detach(&world->supply, open->wanted, &world->jobs[open->job]);
+		supply_detach(open->wanted, &world->jobs[open->job]);
 	} else {
 		supply_close(open->space, open->sample);
 	}

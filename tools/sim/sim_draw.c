@@ -19,7 +19,7 @@ static void hold(struct sim_sched_job *job, sample_id sample)
 {
 	struct sim_sched *sched = job->sched;
 	struct drawn drawn = {
-		.sample = sample, .served = sim_supply_served(sched, sample)};
+		.sample = sample, .served = how_served(&sched->prepared, sample)};
 	int err = cache_pin(sched->space, sample);
 	sim_fail(sched, err);
 	drawn.pinned = !err;

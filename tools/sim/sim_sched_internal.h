@@ -61,8 +61,6 @@ void sim_draw_fill(struct sim_sched_job *job);
 /* The cache must exist. -ENOMEM */
 must_check int sim_supply_make(struct sim_sched *sched);
 void sim_supply_free(struct sim_sched *sched);
-/* Returns how a sample that is drawn now will get into the cache. */
-enum served sim_supply_served(struct sim_sched *sched, sample_id sample);
 /* Requests a load of the sample, unless it is in the cache. */
 void sim_supply_request(struct sim_sched_job *job, sample_id sample);
 uint64_t sim_supply_bytes(const struct sim_sched *sched, sample_id sample);

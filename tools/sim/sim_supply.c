@@ -16,7 +16,8 @@ int sim_supply_make(struct sim_sched *sched)
 	sched->daemon.cache_bytes = config->capacity;
 	sched->daemon.share = config->timed ? config->share : SHARE_FIFO;
 	sched->daemon.workers = 1;
-	supply_init(supply, &sched->daemon, sched->cache);
+	supply_init(supply, &sched->daemon);
+	supply->cache = sched->cache;
 	supply->sources = calloc(1, sizeof(struct source *));
 	supply->storages = calloc(1, sizeof(*supply->storages));
 	sched->unread = calloc(config->n_ids + 1, sizeof(*sched->unread));
@@ -51,11 +52,6 @@ static void execute(struct sim_sched *sched)
 bool sim_sched_has(const struct sim_sched *sched, sample_id sample)
 {
 	return cache_state(sched->space, sample) == CACHE_READY;
-}
-
-enum served sim_supply_served(struct sim_sched *sched, sample_id sample)
-{
-	return how_served(&sched->prepared, sample);
 }
 
 uint64_t sim_supply_bytes(const struct sim_sched *sched, sample_id sample)
@@ -100,9 +96,8 @@ void sim_supply_attach(struct sim_open *open)
 
 void sim_supply_detach(struct sim_open *open)
 {
-	struct sim_sched *sched = open->job->sched;
-	supply_detach(&sched->supply, open->wanted, &open->job->share);
-	execute(sched);
+	supply_detach(open->wanted, &open->job->share);
+	execute(open->job->sched);
 }
 
 /* Takes the next sample to load. Returns NULL if no sample can be loaded now. */
