@@ -248,7 +248,6 @@ static bool opens_last_again(const struct opener *opener)
 {
 	const struct worker *worker = opener->worker;
 	return worker && worker->file == opener->file &&
-	       worker->epoch == opener->script->epoch &&
 	       opener->script->files >= FEW_MOST;
 }
 

@@ -164,15 +164,6 @@ static uint32_t get_worker(struct current *current, uint32_t rank, uint64_t id)
 
 /* --- an open ------------------------------------------------------------------------- */
 
-/* Returns the new mark that the worker's last file has got because the worker has opened it again
- * (note_again); 0: the file has got none. */
-static uint32_t doubted_mark(const struct script *script, const struct worker *worker)
-{
-	return worker->doubted && worker->file < script->files
-		       ? script->marks[worker->file]
-		       : 0;
-}
-
 /* Returns the number of files in a batch of a DataLoader. This number is known if a
  * worker began its row with the file that follows the last file of another worker's
  * batch. Returns 0 if the number is not known. */
@@ -198,8 +189,7 @@ static void note_late(struct current *current, struct script *script,
 	for (uint32_t i = 0; i < current->n_workers; i++) {
 		struct worker *worker = &current->workers[i];
 		if (is_worker_of(current, worker, script))
-			worker->late =
-				worker != first && worker->began < since;
+			worker->late = worker != first && worker->began < since;
 	}
 }
 
@@ -353,9 +343,6 @@ static void note_row(struct script *script, struct worker *worker, uint32_t file
 	if (back)
 		worker->start = file;
 	if (known) {
-		uint32_t mark = doubted_mark(script, worker);
-		if (mark > 0) /* the row began with the file that was opened again */
-			worker->row_began = mark - 1;
 		worker->began = worker->row_began;
 		if (step != script->step && script->odds > 0 && --script->odds == 0)
 			script->odd = 0;
