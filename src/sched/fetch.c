@@ -49,12 +49,12 @@ void sched_fetch_by(struct sched *sched, const struct sched_fetcher *fetcher)
 
 bool fetch_is_due_locked(void *context, const struct wanted *wanted)
 {
+	lock_assert_held(&sched_of_source(wanted->key.space->source)->lock);
 	(void)context;
 	const struct space *space = wanted->key.space;
 	const struct preparation *preparation = &space->preparation;
 	const struct preparation *of_sample = preparation_of(wanted);
 	const struct sched_fetcher *fetcher = &sched_of_source(space->source)->fetcher;
-	lock_assert_held(&sched_of_source(space->source)->lock);
 	return fetcher->fetch && !of_sample->encoded && !of_sample->approximate &&
 	       fetcher->is_elsewhere(fetcher->context, space->source->dataset,
 		       preparation, (sample_id)wanted->key.sample);
