@@ -110,7 +110,7 @@ struct cache {
 	uint64_t pinned_bytes;
 	uint64_t evictable_bytes;
 	uint64_t peak_bytes;
-	uint64_t n_entries; /* including absent ones that are pinned */
+	uint64_t n_entries; /* including pinned entries that have no tensor */
 	uint64_t n_live, n_ready, n_dying, n_evictable;
 	uint64_t pins, need, evictions, evictions_needed;
 };

@@ -205,10 +205,13 @@ void coord_leave(struct coord *coord);
 
 /*
  * Adds a job that this node runs. A later step compares the job with the group's job of
- * this name (coord_job_status). -EEXIST: a job of this name was added before; -EALREADY:
- * a job of this name was added before, and the new job begins at a later position than
- * that job and than the end of the group's log; -EINVAL: no samples, fewer samples in a
- * batch than ranks, a log longer than the job, or a name that is not allowed; -ENOMEM.
+ * this name (coord_job_status). Errors:
+ *   -EEXIST    a job of this name was added before
+ *   -EALREADY  a job of this name was added before, but the new job begins at a later
+ *              position than that job, and behind the end of the group's log
+ *   -EINVAL    the job has no samples; a batch has fewer samples than there are ranks;
+ *              the log has more samples than the job; or the name is not allowed
+ *   -ENOMEM
  */
 must_check int coord_add_job(struct coord *coord, const struct coord_job *job);
 /* Removes a job that this node runs no more. The group forgets the job when no node runs

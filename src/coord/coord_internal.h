@@ -106,9 +106,10 @@ struct pool {
 	/* fresh: samples drawn since fresh_ns; older: samples drawn in the interval
 	 * before; NULL: the set is not made yet */
 	roaring_bitmap_t *fresh, *older;
-	uint64_t fresh_ns, told_ns; /* told_ns: when `resident` is next asked for */
-	roaring_bitmap_t *lacked;   /* samples that their homes lack; NULL: not known */
-	uint64_t lacked_ns;	    /* when `lacked` is next asked for */
+	uint64_t fresh_ns;
+	uint64_t told_ns;	  /* time at which this node next asks for `resident` */
+	roaring_bitmap_t *lacked; /* samples that their homes lack; NULL: not known */
+	uint64_t lacked_ns;	  /* time at which this node next asks for `lacked` */
 };
 
 struct coord {
@@ -256,8 +257,8 @@ must_check int coord_report(struct coord *coord);
 /* Waits for the nodes' reports, fills the log, and lets the group continue. The leader
  * calls this. */
 must_check int coord_repair(struct coord *coord);
-/* Lets the engine check a log that may lack a part. -ESTALE: the log has to be
- * repaired. */
+/* Lets the engine check whether the job's log is complete. -ESTALE: the log lacks
+ * samples, so the caller has to repair the log. */
 must_check int coord_mend(struct coord *coord, const char *job);
 /* Compares readers' samples with the repaired log. Calls forget() where they differ. */
 must_check int coord_compare(struct coord *coord);
@@ -300,9 +301,10 @@ must_check int coord_draw(struct coord *coord);
 
 /* --- coord_resident.c ------------------------------------------------------------------- */
 
-/* Reports samples of this node, unless the last report is recent. The sampler `exchange`
- * needs the samples in the cache. The assignment to ranks needs the samples whose home
- * is this node, but that the cache lacks. */
+/* Reports two lists of samples to the group, unless the last report is recent. The first
+ * list has the samples in this node's cache; the sampler `exchange` needs this list. The
+ * second list has the samples whose home is this node, but that the cache lacks; the
+ * assignment of samples to ranks needs this list. */
 must_check int coord_tell_resident(struct coord *coord);
 /* Tells the pool's sampler which samples are in any node's cache. */
 must_check int coord_update_resident(struct coord *coord, struct pool *pool);

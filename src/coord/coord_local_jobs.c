@@ -30,7 +30,7 @@ void local_job_free(struct local_job *job)
  * log. */
 static int begin_there(struct local_job *job, const struct coord_job *facts)
 {
-	struct coord_append log;
+	struct coord_append log = {.ids = NULL};
 	job->epoch = facts->epoch;
 	int err = coord_log_parts(facts, &log);
 	if (!err && facts->n_log)

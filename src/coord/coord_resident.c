@@ -64,7 +64,8 @@ static int tell(struct coord *coord, const char *dataset, const char *what,
 	return err;
 }
 
-/* The colon distinguishes the name from all names of datasets, which have no colon. */
+/* Returns the name under which nodes report the samples that caches lack. No dataset has
+ * this name, because names of datasets have no colon. */
 static const char *name_lacked(const char *dataset, char text[static COORD_TOLD])
 {
 	snprintf(text, COORD_TOLD, "%s:lacked", dataset);

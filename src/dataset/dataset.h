@@ -125,7 +125,7 @@ struct dataset_pixels {
 	uint32_t of_16_bits, of_float32, with_palette, with_alpha;
 };
 struct dataset_pixels dataset_pixels(const struct dataset *dataset);
-/* Counts the images of each kind in the catalogue, without opening the dataset. */
+/* Counts the images of each kind of pixels in the catalogue, without opening the dataset. */
 must_check int dataset_pixels_known(const struct dataset_config *config,
 	const char *state_dir, struct dataset_pixels *ret);
 

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lists zip files, also zip64, by the directory at the end of the file. libzip does not
- * tell the offsets of members, and its handle is for one thread only. */
+/* Lists the members of zip files, also of zip64 files, from the directory at the end of the file.
+ * libzip is not used, because it does not tell the offsets of members, and only one thread may
+ * use its handle. */
 
 #define END_MAGIC "PK\5\6"
 #define END_BYTES 22

@@ -90,7 +90,8 @@ static int join_finish_alone(struct part *part, struct sampler_joining *joining)
 	return join_finish_locked(part, joining);
 }
 
-/* Repeats all steps if the sampler's jobs have changed meanwhile. */
+/* Makes the part's job join the sampler. If other jobs have joined or left the sampler
+ * meanwhile, repeats all steps. */
 int join_part(struct part *part, join_finish *finish)
 {
 	int err;

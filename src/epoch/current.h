@@ -107,8 +107,7 @@ struct script {
 	/* Numbers of files in the present streak. streak: files that the script had already opened
 	 * in this epoch. fresh: files that it opened for the first time in this epoch. */
 	uint32_t streak, fresh;
-	/* number of counted opens up to the last open of a file that the script had not
-	 * opened before in this epoch */
+	/* value of `opens` when the script last opened a file that was new in this epoch */
 	uint32_t newest;
 	/* number of streaks that have ended in the epoch */
 	uint32_t streaks;
@@ -358,8 +357,8 @@ bool is_only_label(const struct script *script, const struct worker *worker, boo
 
 /* Returns the number of the script's ranks that are still reading, at least 1. */
 uint32_t n_ranks(const struct current *current, const struct script *script);
-/* Tells whether a file with this mark was among the first files that were opened in the
- * epoch, so that its open may have been only a look at the file. */
+/* Tells whether the open with this number (script->marks) is one of the script's first opens in
+ * the epoch. The script may only have looked at the file then. */
 bool is_first(const struct current *current, const struct script *script, uint32_t mark);
 /* Returns the number of files of each part, if the files are divided among so many ranks. */
 uint32_t files_of_part(

@@ -218,8 +218,9 @@ bool has_file(const struct epoch *epoch, const struct open_request *request);
 
 /* --- skip.c --- */
 
-/* Notes the positions that the epoch leaves out, from its bindings (SERVED_SKIPPED).
- * begins: the epoch begins again, so these positions are marked as consumed. */
+/* Finds the positions that the epoch leaves out: their bindings have the mark
+ * SERVED_SKIPPED. begins: the epoch's bindings were just loaded, so these positions are
+ * marked as consumed. */
 void skip_take(struct epochs *epochs, struct epoch *epoch, bool begins);
 /* Forgets the left-out positions of epochs before `before`. */
 void skip_forget(struct epochs *epochs, uint32_t before);
@@ -283,7 +284,8 @@ struct drawn epoch_pop(struct epoch *epoch);
 /* Requests a stream (EFFECT_BEGIN) for an epoch that has none. -ENOMEM */
 must_check int epoch_begin_stream(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects);
-/* Notes that the stream was made (status 0), or could not be made (status -errno). */
+/* Notes that the epoch's stream of samples was made (status 0), or could not be made
+ * (status -errno). */
 void epoch_begun(struct epochs *epochs, struct epoch *epoch, int status);
 /* Ends the stream, if there is one, and gives the queue to the caller (EFFECT_END). */
 void epoch_end_stream(

@@ -56,8 +56,8 @@ enum opened_how {
 	OPENED_LATE = 3,
 	OPENED_ANEW = 6, /* the open begins a new pass over the same epoch */
 	OPENED_NEXT = 7, /* the open begins a pass over the next epoch */
-	/* the open begins a pass over the running epoch, as the script's own epoch is
-	 * over */
+	/* The script's epoch is over, because another script has begun later epochs. The
+	 * open begins a pass over the job's running epoch. */
 	OPENED_BEHIND = 8,
 	/* The script turns to the next epoch in the middle of a pass. The next epoch
 	 * keeps the samples of the run: the script's last row of opens of different

@@ -24,7 +24,7 @@ struct health {
 };
 
 static struct lock health_lock;
-static struct health *all; /* (health_lock) */
+static struct health *all; /* list of all servers; health_lock protects it */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void begin(void)

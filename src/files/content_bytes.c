@@ -158,7 +158,7 @@ struct largest {
 };
 
 /* Tells whether, among images of one shape, the largest source file has the longest
- * content. If so, it is enough to examine this file of each shape. */
+ * content. If so, it is enough to examine the largest file of each shape. */
 static bool shape_decides(const struct job_config *config)
 {
 	return !config->n_sections && !content_joins(config);

@@ -26,6 +26,7 @@ struct composite batch_composite(
 /* `targets` is the number of label columns; 0: labels are classes. */
 struct composite batch_labels_composite(uint32_t first, uint32_t n, uint32_t targets);
 
-/* `file` has the kind INODE_BATCH or INODE_BATCH_LABELS. */
+/* Returns the parts of which a batch file consists. `file` has the kind INODE_BATCH or
+ * INODE_BATCH_LABELS. */
 struct composite batch_file(
 	struct sched_job *job, const struct sched_edition *edition, struct inode file);

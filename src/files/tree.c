@@ -160,7 +160,7 @@ static int find_epoch(struct sched_job *job, const char *name, struct inode *ret
 	snprintf(order, sizeof(order), "epoch-%04u.order", epoch);
 	*ret = (struct inode){.job = sched_job_id(job), .epoch = epoch};
 	struct tree_range range = tree_range(job);
-	/* Epochs of layout = mirror never begin, so any of them may be opened. */
+	/* All epochs of layout = mirror have the same files, and exist at any time. */
 	bool any = sched_job_config(job)->layout == LAYOUT_MIRROR;
 	if (strcmp(name, directory) == 0 && (any || tree_has_epoch(job, &range, epoch)))
 		ret->kind = INODE_EPOCH;

@@ -19,6 +19,7 @@ void file_read(struct request *request);
  * the file. */
 void file_release(struct session *session, uint64_t number, uint64_t handle);
 
-/* Lists the open files of earlier engine processes, and makes the kernel forget backing
- * files that no open file uses. Called before the session serves requests again. */
+/* Continues the work of an earlier engine process: adds the files that are still open to
+ * the session's list, and makes the kernel forget backing files that no open file uses.
+ * Called before the session serves requests. */
 void files_go_on(struct session *session);

@@ -22,8 +22,9 @@
 
 #define FLAG2_HAS_RESEND (UINT32_C(1) << 7)
 
-/* Returns true also if the kernel has sent no message yet: then no request is
- * unanswered. */
+/* Tells whether the kernel can send requests again that an ended engine process has not
+ * answered. Returns true also if the kernel has sent no message yet: then there are no such
+ * requests. */
 bool session_is_resent(const struct session *session)
 {
 	const struct kept_mount *mount = session->place ? &session->place->mount : NULL;

@@ -51,7 +51,7 @@ struct open_file {
 	bool borrows; /* an earlier engine process registered `backing` */
 	bool outlived;
 	bool undo; /* (session's lock) nobody has read the file, so nothing is consumed */
-	struct kept_open *kept; /* entry in the list of handover.h, or NULL */
+	struct kept_open *kept; /* entry in the list of handover.h; NULL: not listed */
 };
 
 /* If all fields are zero, no file is open. */

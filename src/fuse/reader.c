@@ -113,8 +113,8 @@ static uint64_t known_script(uint64_t rank)
 	return 0;
 }
 
-/* Removes the entries of a process that was taken for a worker, but is a rank, because
- * it has workers by now. */
+/* Removes the entries of a process that was taken for a worker. The process has started
+ * workers since then, so it is a rank. */
 static void forget_worker(long process)
 {
 	LOCK_SCOPE(&lock);

@@ -34,7 +34,7 @@ struct home {
 	double capacity;
 	/* is_here: this node; is_bad: peer_client_node refused the node (logged) */
 	bool is_here, is_bad;
-	/* the client's number of the node; not set if is_here or is_bad is true */
+	/* index of the node in the peer client; not set if is_here or is_bad is true */
 	uint32_t node;
 	/* until when the node refuses requests; index: shared_space.number */
 	uint64_t refuses_until_ns[PEER_SPACES];

@@ -32,7 +32,7 @@ struct tiff {
 	size_t pixel;	      /* bytes of a pixel in the result */
 	uint8_t palette[256][3];
 	struct buffer row;     /* one row from libtiff, or one tile */
-	struct buffer upright; /* pixels before they are turned */
+	struct buffer upright; /* the file's pixels, before orientation is applied */
 };
 
 static int refuse(struct tiff *tiff, const char *text)

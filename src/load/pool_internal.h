@@ -35,7 +35,7 @@ struct load_pool {
 	struct lock lock;
 	struct crew crews[LOAD_STAGES];	    /* indexed by enum load_stage */
 	TAILQ_HEAD(works, load_work) works; /* (lock) work for decoders */
-	/* (lock) work that waits for a server, for readers */
+	/* (lock) work that may wait for a server; only reader threads do this work */
 	struct works waiting;
 	/* (lock) readers that are doing work from `waiting` */
 	unsigned n_waiting;

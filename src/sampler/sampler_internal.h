@@ -11,9 +11,10 @@ struct slots;
 
 struct sampler_set {
 	struct idset *ids;
-	/* exchange: the slots of `ids`, which are places in the order `numbering`
-	 * (exchange/exchange_internal.h). While a stream has the set, `numbering` is
-	 * NULL, and the slots are those of the sampler's present order. */
+	/* The sampler `exchange` numbers its samples: the number of a sample is its slot
+	 * (exchange/exchange_internal.h). slots: the slots of `ids`. numbering: the order
+	 * that gives the slots; NULL while a stream has the set, and the sampler's
+	 * present order gives the slots. */
 	struct idset *slots;
 	struct slots *numbering;
 };

@@ -14,7 +14,7 @@
 /* Opens samples for other daemons, without a position, an epoch or the job's engine.
  * open.c has the other functions for such opens. */
 
-/* Finds any job's part with this dataset and preparation; NULL: no job has such a
+/* Finds a part, of any job, with this dataset and preparation; NULL: no job has such a
  * part. */
 static const struct part *find_prepared_locked(
 	const struct sched *sched, const struct dataset *dataset, const char *preparation)

@@ -55,7 +55,7 @@ static void remove_bound(
 }
 
 /* Removes from the stream the samples that ranks of this node have already got in the
- * epoch: before a restart, or before all these ranks became idle. */
+ * epoch. They have got them before a restart, or before all these ranks became idle. */
 static int remove_given(const struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);

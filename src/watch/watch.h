@@ -77,9 +77,9 @@ struct job_totals {
 	unsigned notices;
 };
 
-/* All fields are under job->lock, except constant and atomic ones. */
+/* job->lock protects all fields, except constant and atomic ones. */
 struct watch {
-	const struct job *job; /* constant */
+	const struct job *job; /* never changes; read without a lock */
 	struct job_totals totals;
 	unsigned waiting;  /* number of readers that wait for a tensor */
 	uint64_t since_ns; /* time of the last call of waits_count_locked */

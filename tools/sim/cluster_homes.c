@@ -27,8 +27,8 @@ static int make_place(uint32_t n, struct place **ret)
 
 struct balance {
 	double most, least; /* most and least samples of a node, relative to the mean */
-	double joins;	    /* fraction of the samples that move when a node joins */
-	/* fraction that moves if the home is the id modulo the number of nodes */
+	double joins; /* fraction of the samples that get another home when a node joins */
+	/* the same fraction, if a sample's home were its id modulo the number of nodes */
 	double remainder;
 };
 

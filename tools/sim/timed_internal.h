@@ -57,8 +57,8 @@ struct timed_run {
 	struct sim_sched *sched;
 	struct rng rng;
 	uint32_t n_ids;
-	uint64_t *bytes; /* size of each id, in units */
-	double unit;	 /* bytes of a unit */
+	uint64_t *bytes; /* size of each sample, in units of `unit` bytes */
+	double unit;
 	uint32_t *id_labels;
 	uint8_t *first_job; /* for each id: a job that reads it */
 	struct timed_script scripts[TIMED_JOBS];

@@ -223,7 +223,7 @@ struct residency *exchange_find_residency(const struct exchange *exchange, uint3
 /* Makes the residency if there is none. -ENOMEM */
 must_check int exchange_get_residency(
 	struct exchange *exchange, uint32_t id, struct residency **ret);
-/* Frees the residency if it has neither a member nor a resident. */
+/* Frees the residency if it has no job, and no sample is in the cache. */
 void exchange_put_residency(struct exchange *exchange, struct residency *residency);
 
 /* Stores an id for each of the m streams in its member's `drawn`. Sorts the streams into
