@@ -92,12 +92,12 @@ static void settle(struct sampler *sampler)
 int sim_draw_begin(struct sim_sched_job *job, uint32_t epoch)
 {
 	struct sim_sched *sched = job->sched;
-	uint32_t lookahead = sched->config.lookahead, at_once = sched->config.at_once;
+	uint32_t lookahead = sched->config.lookahead;
 	struct order order = epochs_order(job->epochs, epoch);
 	ensure(!job->has_stream && order.bound == 0);
 	job->strand = (struct strand){.sampler = sched->sampler,
 		.selection = job->selection,
-		.at_once = sched->config.sampler == SAMPLER_DSA && at_once ? at_once : 1,
+		.at_once = 1,
 		.lookahead = lookahead ? lookahead : 1};
 	job->stream = (struct stream){.job = job->id,
 		.epoch = epoch,

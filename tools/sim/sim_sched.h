@@ -46,8 +46,6 @@ struct sim_sched_config {
 	/* Look-ahead of each job. 0: samples are drawn and loaded only when they are opened, and
 	 * jobs that open together draw in one round. */
 	uint32_t lookahead;
-	/* number of positions that one open of a script binds; 0 means 1 */
-	uint32_t at_once;
 	/* The fields from here on are for a caller with a clock. */
 	bool timed;
 	enum share_policy share;
