@@ -212,9 +212,8 @@ int timed_run(
 	for (size_t j = 0; j < world->n_jobs && !err; j++) {
 		const struct timed_script *script = &run->scripts[j];
 		double laps = script->laps > 1 ? (double)script->laps - 1 : 1;
-		ret[j] = (struct timed_outcome){.epoch = script->sum / laps,
-			.waited = script->sum > 0 ? script->sum_waited / script->sum : 0,
-			.laps = script->laps};
+		ret[j] = (struct timed_outcome){
+			.epoch = script->sum / laps, .laps = script->laps};
 	}
 	*ret_loads = run->served > 0
 			     ? (double)sim_sched_loads(run->sched) / (double)run->served

@@ -66,8 +66,7 @@ struct timed_world {
 };
 
 struct timed_outcome {
-	double epoch;  /* mean seconds of all epochs except the first */
-	double waited; /* fraction of these epochs in which a reader waited */
+	double epoch; /* mean seconds of all epochs except the first */
 	uint64_t laps;
 	double least, most; /* the extremes of the means of several runs */
 };

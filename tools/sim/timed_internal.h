@@ -35,9 +35,8 @@ struct timed_script {
 	double begins;
 	double begun;
 	unsigned waiting;
-	double waits_since, counted_since;
-	double waited;		/* seconds of this epoch in which a reader waited */
-	double sum, sum_waited; /* seconds, over the epochs that count */
+	double counted_since;
+	double sum; /* seconds of the epochs that count */
 	uint64_t laps;
 };
 

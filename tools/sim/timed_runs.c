@@ -54,17 +54,7 @@ static void add(struct sums *sums, const struct timed_outcome *one, bool first)
 		sum->least = first ? one[j].epoch : fmin(sum->least, one[j].epoch);
 		sum->most = fmax(sum->most, one[j].epoch);
 		sum->epoch += one[j].epoch;
-		sum->waited += one[j].waited;
 		sum->laps += one[j].laps;
-	}
-}
-
-static void divide(struct sums *sums, double runs)
-{
-	for (size_t j = 0; j < sums->n_jobs; j++) {
-		struct timed_outcome *sum = &sums->ret[j];
-		sum->epoch /= runs;
-		sum->waited /= runs;
 	}
 }
 
@@ -92,6 +82,7 @@ int timed_runs(
 		add(&sums, one, i == 0);
 		*ret_loads += loads / runs;
 	}
-	divide(&sums, runs);
+	for (size_t j = 0; j < world->n_jobs; j++)
+		ret[j].epoch /= runs;
 	return err;
 }

@@ -10,11 +10,9 @@
 void timed_count_waits(struct timed_run *run, size_t j)
 {
 	struct timed_script *script = &run->scripts[j];
-	if (script->waiting > 0) {
-		double waited = run->now - script->counted_since;
-		script->waited += waited;
-		sim_sched_waited(script->job, (uint64_t)(waited * 1e9));
-	}
+	if (script->waiting > 0)
+		sim_sched_waited(script->job,
+			(uint64_t)((run->now - script->counted_since) * 1e9));
 	script->counted_since = run->now;
 }
 
@@ -39,10 +37,8 @@ static void end_epoch(struct timed_run *run, size_t j)
 {
 	struct timed_script *script = &run->scripts[j];
 	timed_count_waits(run, j);
-	if (script->laps++ > 0) {
+	if (script->laps++ > 0)
 		script->sum += run->now - script->begun;
-		script->sum_waited += script->waited;
-	}
 	script->epoch++;
 	script->begins = run->now + run->world->jobs[j].pause;
 }
@@ -88,7 +84,6 @@ int timed_begin_epoch(struct timed_run *run, size_t j)
 	script->begins = HUGE_VAL;
 	script->begun = run->now;
 	script->next = script->served = 0;
-	script->waited = 0;
 	script->counted_since = run->now;
 	shuffle(run, script);
 	int err = 0;
