@@ -26,7 +26,7 @@ uint32_t timed_job_samples(const struct timed_world *world, size_t job)
 	return n;
 }
 
-static int take_part(struct timed_run *run, const struct timed_part *part, uint32_t begin)
+static void take_part(struct timed_run *run, const struct timed_part *part, uint32_t begin)
 {
 	const struct timed_world *world = run->world;
 	uint32_t end = begin + part->samples;
@@ -40,7 +40,6 @@ static int take_part(struct timed_run *run, const struct timed_part *part, uint3
 			run->first_job[id] = (uint8_t)j;
 		}
 	}
-	return 0;
 }
 
 static int make_ids(struct timed_run *run)
@@ -61,9 +60,7 @@ static int make_ids(struct timed_run *run)
 		run->unit = fmin(run->unit, world->jobs[j].bytes / UNITS);
 	}
 	for (size_t i = 0; i < world->n_parts; i++) {
-		int err = take_part(run, &world->parts[i], at);
-		if (err)
-			return err;
+		take_part(run, &world->parts[i], at);
 		at += world->parts[i].samples;
 	}
 	if (!world->labels)
