@@ -27,15 +27,10 @@
 #define LEARNERS 4	   /* per node */
 #define EPOCHS 90
 
-static double least(double a, double b)
-{
-	return a < b ? a : b;
-}
-
 static double speed_up(double n, double storage, double share)
 {
-	double without = least(n * PREPARED, storage / SAMPLE_BYTES);
-	double with = least(n * PREPARED, n * NETWORK / (SAMPLE_BYTES * share));
+	double without = fmin(n * PREPARED, storage / SAMPLE_BYTES);
+	double with = fmin(n * PREPARED, n * NETWORK / (SAMPLE_BYTES * share));
 	return with / without;
 }
 
