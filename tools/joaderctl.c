@@ -136,18 +136,12 @@ static int carry_out(const char *path, char **arguments, int n)
 	return request(path, (const char *const *)arguments, (size_t)n, NULL, stdout);
 }
 
-static void report_mistake(void *context, const char *message)
-{
-	(void)context;
-	complain("%s", message);
-}
-
 /* Returns the path of the socket that the daemon's ini names, or the default path.
  * Returns NULL if the ini has a mistake, which was reported. */
 static char *socket_of(const char *config_path)
 {
 	struct daemon_config config;
-	if (config_load_daemon(config_path, report_mistake, NULL, &config) != 0)
+	if (config_load_daemon(config_path, complain_of_ini, NULL, &config) != 0)
 		return NULL;
 	char *path = strdup(config.socket);
 	config_daemon_free(&config);

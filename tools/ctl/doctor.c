@@ -20,12 +20,6 @@ void found(struct findings *findings, enum verdict verdict, const char *remedy,
 	printf(remedy ? "\n            %s\n" : "\n", remedy);
 }
 
-static void report_mistake(void *context, const char *message)
-{
-	(void)context;
-	complain("%s", message);
-}
-
 int doctor(int argc, char **argv)
 {
 	struct findings findings = {0};
@@ -35,7 +29,7 @@ int doctor(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (argc == 2) {
-		if (config_load_daemon(argv[1], report_mistake, NULL, &config) != 0)
+		if (config_load_daemon(argv[1], complain_of_ini, NULL, &config) != 0)
 			return EXIT_FAILURE;
 		findings.config = &config;
 	}

@@ -3,14 +3,13 @@
 
 #include "explain.h"
 #include "explain_internal.h"
+#include "help.h"
 #include "request.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define EXIT_USAGE 2
 
 struct asked {
 	const char *job; /* NULL: all jobs */

@@ -30,6 +30,12 @@ void complain(const char *format, ...)
 	va_end(args);
 }
 
+void complain_of_ini(void *context, const char *message)
+{
+	(void)context;
+	complain("%s", message);
+}
+
 /* --- bytes ------------------------------------------------------------------------- */
 
 int read_all(int fd, char **ret, size_t *ret_bytes)

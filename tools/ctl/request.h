@@ -14,6 +14,8 @@
  */
 
 void complain(const char *format, ...) printf_like(1, 2);
+/* Reports a mistake in an ini, for config_load_daemon. */
+void complain_of_ini(void *context, const char *message);
 /* Sends messages of joaderctl and of the daemon to `out`; NULL: to standard error. */
 void complain_to(FILE *out);
 

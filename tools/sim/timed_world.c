@@ -26,7 +26,8 @@ uint32_t timed_job_samples(const struct timed_world *world, size_t job)
 	return n;
 }
 
-static void take_part(struct timed_run *run, const struct timed_part *part, uint32_t begin)
+static void take_part(
+	struct timed_run *run, const struct timed_part *part, uint32_t begin)
 {
 	const struct timed_world *world = run->world;
 	uint32_t end = begin + part->samples;
