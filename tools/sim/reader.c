@@ -3,26 +3,15 @@
 
 #include "run.h"
 
-/* Chooses a random order of opens for an epoch. This determines in which order the
- * script asks for labels. */
-static void shuffle(struct sim_run *run, struct script *script)
-{
-	for (uint32_t i = 0; i < script->size; i++)
-		script->opens[i] = i;
-	for (uint32_t n = script->size; n > 1; n--) {
-		uint32_t i = (uint32_t)rng_below(&run->rng, n);
-		uint32_t position = script->opens[i];
-		script->opens[i] = script->opens[n - 1];
-		script->opens[n - 1] = position;
-	}
-}
-
 static void choose_position(struct sim_run *run, struct script *script)
 {
 	uint32_t epoch = (uint32_t)(script->n_read / script->size);
 	uint32_t k = (uint32_t)(script->n_read % script->size);
-	if (script->opens && k == 0)
-		shuffle(run, script);
+	if (script->opens && k == 0) {
+		for (uint32_t i = 0; i < script->size; i++)
+			script->opens[i] = i;
+		sim_shuffle(&run->rng, script->opens, script->size);
+	}
 	script->open =
 		sim_open_of(script->job, epoch, script->opens ? script->opens[k] : k);
 	script->reads = true;

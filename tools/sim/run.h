@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include "base/rng.h"
 #include "sim.h"
 #include "sim_sched.h"
 

@@ -331,3 +331,27 @@ void sim_sched_free(struct sim_sched **sched_pointer)
 	free(sched);
 	*sched_pointer = NULL;
 }
+
+int sim_positions_new(const roaring_bitmap_t *selection, uint32_t n,
+	const uint32_t *id_labels, uint32_t **ret_labels, uint32_t **ret_opens)
+{
+	uint32_t *labels = *ret_labels = calloc(n + 1, sizeof(*labels));
+	uint32_t *opens = *ret_opens = calloc(n + 1, sizeof(*opens));
+	if (!labels || !opens)
+		return -ENOMEM;
+	roaring_bitmap_to_uint32_array(selection, labels);
+	for (uint32_t i = 0; i < n; i++) {
+		labels[i] = id_labels[labels[i]];
+		opens[i] = i;
+	}
+	return 0;
+}
+
+void sim_shuffle(struct rng *rng, uint32_t *opens, uint32_t n)
+{
+	for (; n > 1; n--) {
+		uint32_t i = (uint32_t)rng_below(rng, n), position = opens[i];
+		opens[i] = opens[n - 1];
+		opens[n - 1] = position;
+	}
+}

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "base/rng.h"
 #include "cache/cache.h"
 #include "epoch/epoch.h"
 #include "share/share.h"
@@ -99,6 +100,15 @@ must_check int sim_sched_load(struct sim_open *open);
 /* Releases an open whose sample was read. An open that was refused must not be
  * released. */
 must_check int sim_sched_release(struct sim_open *open);
+
+/* --- scripts that choose the label of each file that they open ---------------------- */
+
+/* Makes the label of each of n positions, and the order of opens, which is not yet shuffled.
+ * The caller frees both arrays, also after -ENOMEM. */
+must_check int sim_positions_new(const roaring_bitmap_t *selection, uint32_t n,
+	const uint32_t *id_labels, uint32_t **ret_labels, uint32_t **ret_opens);
+/* Shuffles the order of opens, in which the script asks for labels. */
+void sim_shuffle(struct rng *rng, uint32_t *opens, uint32_t n);
 
 /* --- with a clock ------------------------------------------------------------------ */
 

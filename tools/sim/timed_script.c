@@ -22,16 +22,6 @@ static void change_waiting(struct timed_run *run, size_t j, int change)
 	run->scripts[j].waiting += (unsigned)change;
 }
 
-static void shuffle(struct timed_run *run, struct timed_script *script)
-{
-	for (uint32_t n = script->samples; script->opens && n > 1; n--) {
-		uint32_t i = (uint32_t)rng_below(&run->rng, n);
-		uint32_t position = script->opens[i];
-		script->opens[i] = script->opens[n - 1];
-		script->opens[n - 1] = position;
-	}
-}
-
 /* Ends an epoch. The first epoch does not count, because it fills the cache. */
 static void end_epoch(struct timed_run *run, size_t j)
 {
@@ -85,7 +75,8 @@ int timed_begin_epoch(struct timed_run *run, size_t j)
 	script->begun = run->now;
 	script->next = script->served = 0;
 	script->counted_since = run->now;
-	shuffle(run, script);
+	if (script->opens)
+		sim_shuffle(&run->rng, script->opens, script->samples);
 	int err = 0;
 	for (size_t i = 0; i < run->n_readers && !err; i++)
 		if (run->readers[i].job == j && run->readers[i].state == READER_OUT)

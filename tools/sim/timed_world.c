@@ -72,21 +72,6 @@ static int make_ids(struct timed_run *run)
 	return run->id_labels ? 0 : -ENOMEM;
 }
 
-/* Makes the labels of the positions, and the order of opens, for a script that shuffles. */
-static int make_positions(struct timed_run *run, struct timed_script *script)
-{
-	script->labels = calloc(script->samples + 1, sizeof(*script->labels));
-	script->opens = calloc(script->samples + 1, sizeof(*script->opens));
-	if (!script->labels || !script->opens)
-		return -ENOMEM;
-	roaring_bitmap_to_uint32_array(script->selection, script->labels);
-	for (uint32_t i = 0; i < script->samples; i++) {
-		script->labels[i] = run->id_labels[script->labels[i]];
-		script->opens[i] = i;
-	}
-	return 0;
-}
-
 static int make_readers(struct timed_run *run)
 {
 	const struct timed_world *world = run->world;
@@ -106,7 +91,10 @@ static int make_readers(struct timed_run *run)
 		script->begins = job->absent || !script->samples ? HUGE_VAL : job->start;
 		for (unsigned i = 0; i < job->readers; i++)
 			run->readers[run->n_readers++].job = j;
-		int err = world->labels ? make_positions(run, script) : 0;
+		int err = world->labels ? sim_positions_new(script->selection,
+						  script->samples, run->id_labels,
+						  &script->labels, &script->opens)
+					: 0;
 		if (err)
 			return err;
 	}

@@ -24,20 +24,6 @@ uint32_t sim_ticks(const struct sim_scenario *scenario)
 	return size;
 }
 
-/* Makes the labels of the positions, and an array for the order of opens (reader.c). A
- * script that shuffles chooses only the label of the file that it opens. */
-static int make_positions(struct sim_run *run, struct script *script)
-{
-	script->labels = calloc(script->size, sizeof(*script->labels));
-	script->opens = calloc(script->size, sizeof(*script->opens));
-	if (!script->labels || !script->opens)
-		return -ENOMEM;
-	roaring_bitmap_to_uint32_array(script->selection, script->labels);
-	for (uint32_t i = 0; i < script->size; i++)
-		script->labels[i] = run->labels[script->labels[i]];
-	return 0;
-}
-
 static int script_init(struct sim_run *run, size_t i)
 {
 	const struct sim_scenario *scenario = run->scenario;
@@ -51,7 +37,9 @@ static int script_init(struct sim_run *run, size_t i)
 	script->n_all = job->epochs ? (uint64_t)job->epochs * script->size : UINT64_MAX;
 	if (!script->selection)
 		return -ENOMEM;
-	return run->labels ? make_positions(run, script) : 0;
+	return run->labels ? sim_positions_new(script->selection, script->size,
+				     run->labels, &script->labels, &script->opens)
+			   : 0;
 }
 
 static int scripts_new(struct sim_run *run)
