@@ -106,7 +106,7 @@ static int carry_out(const char *path, char **arguments, int n)
 			return status;
 	}
 	if (strcmp(arguments[0], "add") == 0)
-		return add_jobs(path, n, arguments);
+		return add_jobs(path, n, arguments, false, stdout);
 	if (strcmp(arguments[0], "doctor") == 0)
 		return doctor(n, arguments);
 	if (strcmp(arguments[0], "explain") == 0)

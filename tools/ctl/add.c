@@ -162,7 +162,7 @@ static int send_inis(struct inis *inis, const char *socket_path, int argc,
 		inis->import < 0 ? NULL : &inis->import, out);
 }
 
-static int add(const char *socket_path, int argc, char **argv, bool own, FILE *out)
+int add_jobs(const char *socket_path, int argc, char **argv, bool own, FILE *out)
 {
 	/* Each argument of the command becomes at most two arguments of the request. */
 	size_t most = 2 * (size_t)argc + 3;
@@ -187,14 +187,4 @@ static int add(const char *socket_path, int argc, char **argv, bool own, FILE *o
 	free(inis.texts);
 	free(inis.arguments);
 	return status;
-}
-
-int add_jobs(const char *socket_path, int argc, char **argv)
-{
-	return add(socket_path, argc, argv, false, stdout);
-}
-
-int add_own(const char *socket_path, int argc, char **argv, FILE *out)
-{
-	return add(socket_path, argc, argv, true, out);
 }

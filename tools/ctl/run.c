@@ -65,7 +65,7 @@ static bool add_job(struct run *run, char **argv)
 		complain("%s", strerror(ENOMEM));
 		return false;
 	}
-	int status = add_own(run->socket_path, run->n_options + 1, argv, out);
+	int status = add_jobs(run->socket_path, run->n_options + 1, argv, true, out);
 	bool ok = fclose(out) == 0 && status == EXIT_SUCCESS && take_answer(run, answer);
 	free(answer);
 	return ok;

@@ -39,11 +39,6 @@ static bool is_through(const struct run *run, size_t i)
 	return run->left[i] <= 1e-6;
 }
 
-static bool has_come(const struct run *run, size_t i)
-{
-	return run->workload->trainings[i].arrival <= run->now;
-}
-
 static bool is_taking(const struct run *run, size_t i)
 {
 	return run->runs[i] && run->busy_until[i] <= run->now + 1e-9;
@@ -52,7 +47,8 @@ static bool is_taking(const struct run *run, size_t i)
 /* Tells whether the training has arrived or finished since the allocator last ran. */
 static bool is_news(const struct run *run, size_t i)
 {
-	bool should_run = has_come(run, i) && !is_through(run, i);
+	bool has_come = run->workload->trainings[i].arrival <= run->now;
+	bool should_run = has_come && !is_through(run, i);
 	return should_run != run->runs[i];
 }
 
@@ -188,21 +184,15 @@ static void reallocate(struct run *run, enum worker_policy policy, bool pauses)
 			run->busy_until[i] = run->now + PAUSE_SECONDS;
 }
 
-/* Returns the time when the allocator handles an event that happens now. The first arrival is not
- * buffered, because it disturbs no training. */
-static double buffered_until(const struct run *run, bool pauses)
-{
-	return pauses && run->now > 0 ? run->now + BUFFER_SECONDS : run->now;
-}
-
 void fluid_workers(const struct workload *workload, enum worker_policy policy,
 	bool pauses, struct workload_outcome *ret)
 {
 	struct run run;
 	run_init(&run, workload, ret);
 	while (!all_through(&run)) {
+		/* The first arrival is not buffered, because it disturbs no training. */
 		if (any_news(&run) && run.look_at == HUGE_VAL)
-			run.look_at = buffered_until(&run, pauses);
+			run.look_at = run.now + (pauses && run.now > 0 ? BUFFER_SECONDS : 0);
 		if (run.look_at <= run.now) {
 			take_news(&run);
 			reallocate(&run, policy, pauses);
