@@ -192,7 +192,8 @@ void fluid_workers(const struct workload *workload, enum worker_policy policy,
 	while (!all_through(&run)) {
 		/* The first arrival is not buffered, because it disturbs no training. */
 		if (any_news(&run) && run.look_at == HUGE_VAL)
-			run.look_at = run.now + (pauses && run.now > 0 ? BUFFER_SECONDS : 0);
+			run.look_at =
+				run.now + (pauses && run.now > 0 ? BUFFER_SECONDS : 0);
 		if (run.look_at <= run.now) {
 			take_news(&run);
 			reallocate(&run, policy, pauses);
