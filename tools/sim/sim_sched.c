@@ -159,11 +159,6 @@ static void refill(struct sim_sched_job *job)
 	job->wants_refill = false;
 }
 
-static bool was_asked(const struct sim_open *open)
-{
-	return open->answered || open->request.waits;
-}
-
 int sim_sched_open(struct sim_sched *sched, struct sim_open *const *opens, size_t n)
 {
 	ensure(n == 1 || !sched->config.lookahead);
@@ -175,7 +170,7 @@ int sim_sched_open(struct sim_sched *sched, struct sim_open *const *opens, size_
 	for (size_t i = 0; i < n; i++)
 		do_clerks_work(opens[i]->job);
 	for (size_t i = 0; i < n; i++) {
-		if (!was_asked(opens[i]))
+		if (!opens[i]->answered && !opens[i]->request.waits)
 			ask(opens[i]);
 		resume(opens[i]->job);
 		ensure(opens[i]->answered);
