@@ -75,8 +75,7 @@ static const char help[] =
 struct request {
 	bool list, show, linear, randomness;
 	const char *csv, *svg, *title, *epochs, *order, *scale;
-	/* the numbers of jobs and samples are 0 if they are not given */
-	struct sim_plan plan;
+	struct sim_plan plan; /* jobs, samples: 0 if they are not given */
 	struct {
 		const char *key; /* a key of the section [scenario] */
 		const char *value;
@@ -209,8 +208,7 @@ static int write_files(const struct request *request, const struct outcome *outc
 	return err ? fail(request->svg, err) : EXIT_SUCCESS;
 }
 
-/* Loads all scenarios before the first one runs, so that mistakes are reported at
- * once. */
+/* Loads all scenarios before the first one runs, so that mistakes are reported at once. */
 static int run(
 	const struct request *request, char **names, size_t n, struct outcome *outcome)
 {

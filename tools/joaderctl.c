@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-/* joaderctl: sends commands to a running joaderfs. */
-
 #include "config/config.h"
 #include "ctl/add.h"
 #include "ctl/dataset.h"
@@ -21,8 +19,6 @@
 #include <getopt.h>
 #include <signal.h>
 #include <string.h>
-
-/* --- commands ---------------------------------------------------------------------- */
 
 static int rm(const char *path, const char *job)
 {
@@ -136,8 +132,7 @@ static int carry_out(const char *path, char **arguments, int n)
 	return request(path, (const char *const *)arguments, (size_t)n, NULL, stdout);
 }
 
-/* Returns the path of the socket that the daemon's ini names, or the default path.
- * Returns NULL if the ini has a mistake, which was reported. */
+/* Returns the path of the socket by the daemon's ini; NULL: a mistake in the ini was reported. */
 static char *socket_of(const char *config_path)
 {
 	struct daemon_config config;

@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-/* The build runs this program to make the tables of the man pages and the
- * completions. */
+/* The build runs this program to make the tables of the man pages and the completions. */
 int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "options") == 0) {

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-/* Makes room for one more item in an array of n. Returns the array, which may have
- * moved. Returns NULL, and leaves the array unchanged, if there is no memory. */
+/* Makes room for one more item in an array of n. Returns the array, which may have moved. Returns
+ * NULL, and leaves the array unchanged, if there is no memory. */
 static inline void *array_grow(void *items, size_t n, size_t *capacity, size_t item_bytes)
 {
 	if (n < *capacity)

@@ -16,7 +16,6 @@
 /* The child sends one byte here when the daemon is ready. -1: no parent waits. */
 static int ready_fd = -1;
 
-/* Waits for a child that ended before it was ready. Returns the parent's exit status. */
 static int status_of_failed(pid_t child)
 {
 	int status;
@@ -57,8 +56,8 @@ int background_begin(void)
 	int ends[2];
 	ensure(ready_fd < 0);
 	background_fill_stdio();
-	/* SOCK_CLOEXEC: a helper program that outlives the child has no copy of the
-	 * socket, so the parent does not wait for the helper. */
+	/* SOCK_CLOEXEC: a helper program that outlives the child has no copy of the socket, so the
+	 * parent does not wait for the helper. */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	fflush(NULL); /* otherwise parent and child would both write the buffered text */
@@ -95,8 +94,7 @@ static void redirect_stdio(void)
 		if (dup2(null, fd) < 0)
 			log_warn(
 				"cannot redirect descriptor %d: %s", fd, strerror(errno));
-	/* background_fill_stdio has opened the three standard descriptors, so `null` is
-	 * none of them. */
+	/* `null` is no standard descriptor: background_fill_stdio has opened these. */
 	close(null);
 }
 

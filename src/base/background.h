@@ -6,30 +6,27 @@
 #include "base/cleanup.h"
 
 /*
- * Runs the daemon in the background. The process that the user started stays until the
- * daemon is ready: messages appear on the terminal, and the exit status of this process
- * tells whether the daemon has started.
+ * Runs the daemon in the background. The process that the user started stays until the daemon is
+ * ready, so that messages appear on the terminal, and the exit status tells whether the daemon has
+ * started.
  *
- *   Flow: main calls background_begin before it opens any file, sets up the rest in the
- *         child, lets the log write to a file (log_to_file), and calls background_ready.
- *   Owns: a pair of sockets between the two processes.
+ *   Flow: main calls background_begin before it opens any file, sets up the rest in the child, lets
+ *         the log write to a file (log_to_file), and calls background_ready.
  *   Threads: background_begin while there is one thread only; background_ready once.
  *   Errors: -errno.
  */
 
-/* Opens the standard descriptors that are closed, so that no other file gets their
- * numbers. main begins with this call. */
+/* Opens closed standard descriptors, so that no file gets their numbers. main begins with this. */
 void background_fill_stdio(void);
 
-/* Forks. Returns 0 in the child, and does not return in the parent. The parent exits
- * with 0 after background_ready. If the child ends earlier, the parent exits with the
- * child's status. The parent exits with 1 if this status is 0, or if a signal ended the
- * child. Until background_ready both processes get the terminal's signals, and the child
- * gets SIGTERM if the parent is killed. */
+/* Forks. Returns 0 in the child, and does not return in the parent. The parent exits with 0 after
+ * background_ready; if the child ends earlier, with the child's status, but with 1 if this is 0 or
+ * a signal ended the child. Until background_ready both processes get the terminal's signals, and
+ * the child gets SIGTERM if the parent is killed. */
 must_check int background_begin(void);
 
-/* Puts the child into a new session, calls background_leave, and lets the parent exit.
- * Does nothing if background_begin was not called. */
+/* Puts the child into a new session, calls background_leave, and lets the parent exit. Does nothing
+ * if background_begin was not called. */
 void background_ready(void);
 
 /* Changes to the root directory. Connects the standard descriptors with /dev/null. */

@@ -72,8 +72,6 @@ void backings_free(struct backings **backings)
 	*backings = NULL;
 }
 
-/* --- the kernel --------------------------------------------------------------------- */
-
 void backings_begin(struct backings *backings, const struct backing_kernel *kernel)
 {
 	LOCK_SCOPE(&backings->lock);
@@ -137,8 +135,6 @@ static bool has_session(struct backings *backings)
 	LOCK_SCOPE(&backings->lock);
 	return backings->kernel.add != NULL;
 }
-
-/* --- files -------------------------------------------------------------------------- */
 
 static int write_all(int fd, const struct iovec *parts, int n, size_t size)
 {

@@ -10,29 +10,29 @@
 #include <sys/uio.h>
 
 /*
- * Files in memory that the kernel reads without the daemon (FUSE passthrough). The
- * daemon registers a file with the kernel and gets a number. If the answer to an open in
- * the mount contains this number, the kernel reads the file by itself. A file is never
- * changed.
+ * Files in memory that the kernel reads without the daemon (FUSE passthrough). The daemon registers
+ * a file with the kernel and gets a number. If the answer to an open in the mount contains this
+ * number, the kernel reads the file by itself. A file is never changed.
  *
- *   Flow: main makes the store (struct backings). The mount's session lends the kernel's
- *         functions to the store (backings_begin) until the session ends (backings_end).
- *         Meanwhile backing_new and backing_add make files.
- *   Owns: the count of files. The caller of backing_new owns the file, and frees it
- *         before the store. The file may outlive the session.
- *   Threads: any.   Errors: -errno: no file was made, and the caller must keep the bytes
- *         elsewhere. After -EPERM from the kernel all later calls fail.
+ *   Flow: main makes the store (struct backings). The mount's session lends the kernel's functions
+ *         to the store from backings_begin to backings_end. Meanwhile backing_new and backing_add
+ *         make files.
+ *   Owns: the count of files. The caller of backing_new owns the file, which may outlive the
+ *         session, and frees it before the store.
+ *   Threads: any.
+ *   Errors: -errno: no file was made, and the caller must keep the bytes elsewhere. After -EPERM
+ *         from the kernel all later calls fail.
  */
 
 struct backings;
 
-/* `limit` is the number of files that may be mapped at a time; 0: half of the mappings
- * that Linux allows a process. Returns 0 or -ENOMEM. */
+/* `limit` is the number of files that may be mapped at a time; 0: half of the mappings that Linux
+ * allows a process. Returns 0 or -ENOMEM. */
 must_check int backings_new(uint32_t limit, struct backings **ret);
 void backings_free(struct backings **backings);
 
 struct backing_kernel {
-	/* registers a file; returns its number, which is positive, or -errno */
+	/* returns the file's number, which is positive, or -errno */
 	int (*add)(void *context, int fd);
 	void (*remove)(void *context, int id);
 	void *context;
@@ -49,8 +49,8 @@ struct backing {
 	int id;
 };
 
-/* Makes a file from n parts. -ENODEV: no session; -ENFILE: too many files; -EINVAL: the
- * parts are empty. Injected faults: backing.memory, backing.add. */
+/* Makes a file from n parts. -ENODEV: no session; -ENFILE: too many files; -EINVAL: the parts are
+ * empty. Injected faults: backing.memory, backing.add. */
 must_check int backing_new(
 	struct backings *backings, const struct iovec *parts, int n, struct backing *ret);
 void backing_free(struct backing *backing);

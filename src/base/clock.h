@@ -11,8 +11,8 @@
 
 /* Returns the time of CLOCK_MONOTONIC. */
 uint64_t clock_now_ns(void);
-/* Returns a timeout for poll: the ms until when_ns, rounded up, at most a minute.
- * Returns -1, which means no timeout, if when_ns is UINT64_MAX. */
+/* Returns a timeout for poll: the ms until when_ns, rounded up, at most a minute. Returns -1, which
+ * means no timeout, if when_ns is UINT64_MAX. */
 int clock_ms_until(uint64_t when_ns);
 
 static inline int64_t timespec_ns(struct timespec time)

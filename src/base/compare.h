@@ -5,8 +5,6 @@
 
 #include <stdint.h>
 
-/* Functions for qsort and bsearch. */
-
 static inline int compare_u32(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;

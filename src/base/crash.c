@@ -22,7 +22,7 @@ static atomic_bool told; /* the thread that reports the crash sets this */
 static void (*dump_state)(void *context, FILE *out);
 static void *dump_context;
 
-/* --- what a signal handler may call ------------------------------------------------- */
+/* Signal handlers call the functions from here to on_signal, so these must not wait for a lock. */
 
 static void put(int fd, const char *text)
 {
@@ -57,8 +57,7 @@ static const int signals[] = {
 	SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGXFSZ};
 static struct sigaction earlier[sizeof(signals) / sizeof(signals[0])];
 
-/* Calls the handler that was set before crash_install, such as a sanitizer's. Then lets
- * the signal end the process. */
+/* Calls the earlier handler, such as a sanitizer's. Then lets the signal end the process. */
 static void go_on(int number, siginfo_t *info, void *context)
 {
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
@@ -85,8 +84,6 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	}
 	go_on(number, info, context);
 }
-
-/* --- bugs -------------------------------------------------------------------------- */
 
 static void put_state(int fd)
 {
@@ -121,8 +118,6 @@ void crash_dump_by(void (*dump)(void *context, FILE *out), void *context)
 	dump_state = dump;
 }
 
-/* --- handlers ---------------------------------------------------------------------- */
-
 void crash_prepare_thread(void)
 {
 	stack_t stack = {.ss_sp = signal_stack, .ss_size = sizeof(signal_stack)};
@@ -131,8 +126,8 @@ void crash_prepare_thread(void)
 		sigaltstack(&stack, NULL);
 }
 
-/* Tells whether crash_install may set its handler: the signal has the default action, or
- * a sanitizer's handler, which go_on calls. */
+/* Tells whether crash_install may set its handler: the signal has the default action, or a
+ * sanitizer's handler, which go_on calls. */
 static bool is_free(const struct sigaction *action)
 {
 	return action->sa_flags & SA_SIGINFO ? action->sa_sigaction != on_signal

@@ -6,26 +6,22 @@
 #include <stdio.h>
 
 /*
- * Writes information about a bug to the log:
- *
- *   SIGSEGV, SIGBUS, ...   the signal, a backtrace of the thread, the locks that it holds
- *   ensure fails           the text of the assertion, a backtrace and the locks, and the
- *                          state of the daemon: jobs and counters
- *
- * Then the signal ends the process, as it would without this module.
+ * Writes information about a bug to the log: for a signal such as SIGSEGV the signal, a backtrace
+ * of the thread, and the locks that it holds; for a failed `ensure` its text, a backtrace, the
+ * locks, and the state of the daemon (jobs and counters). Then the signal ends the process, as it
+ * would without this module.
  *
  *   Flow: main calls crash_install first, and crash_dump_by when there are jobs.
- *   Threads: any. Each thread gets a stack for signals when it takes its first lock, so
- *         that a stack overflow is logged, too.
+ *   Threads: any. Each thread gets a stack for signals when it takes its first lock, so that a
+ *         stack overflow is logged, too.
  *   Errors: none. A bug within the dump of the state ends the dump.
  */
 
-/* Handles the signals that a bug causes. Earlier handlers with SA_SIGINFO, such as a
- * sanitizer's, are still called. */
+/* Handles signals that bugs cause. Earlier SA_SIGINFO handlers (sanitizers') are still called. */
 void crash_install(void);
 
-/* Sets the function that prints the state. It may be called with any lock held, and must
- * not wait long for a lock. NULL: there is no state any more. */
+/* Sets the function that prints the state. It may be called with any lock held, and must not wait
+ * long for a lock. NULL: there is no state any more. */
 void crash_dump_by(void (*dump)(void *context, FILE *out), void *context);
 
 /* Gives the calling thread a stack for signals. */

@@ -3,8 +3,7 @@
 
 #pragma once
 
-/* Aborts unless cond holds, in every build. It is for bugs of the program; other
- * failures are returned as -errno. */
+/* Aborts unless cond holds, in every build. For bugs; other failures are returned as -errno. */
 
 #define ensure(cond)                                                                     \
 	((cond) ? (void)0 : ensure_failed(#cond, __FILE__, __LINE__, __func__))

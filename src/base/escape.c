@@ -77,8 +77,7 @@ static struct escaped escape(const char *text)
 	return ret;
 }
 
-/* Tells whether the byte is surely printed unchanged. This spares most bytes the slow
- * search in `controls`. */
+/* Spares most bytes the slow search in `controls`. */
 static bool is_plain(unsigned char byte)
 {
 	return byte >= 0x20 && byte < 0x7f && byte != '\\';

@@ -7,15 +7,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Prints foreign text, such as a file name, on one line. Backslash, tab and newline
- * become \\, \t and \n. Each byte of other control or format characters (Unicode's
- * categories Cc, Cf, Zl and Zp), and each byte that is not UTF-8, becomes \xhh. */
+/* Prints foreign text, such as a file name, on one line. Backslash, tab and newline become \\, \t
+ * and \n. Each byte of other control or format characters (Unicode's categories Cc, Cf, Zl and Zp),
+ * and each byte that is not UTF-8, becomes \xhh. */
 
 void escape_print(FILE *out, const char *text);
 
-/* Escapes control characters in a text with names. Backslashes are kept, because a name
- * may be escaped already. Fills at most `size` bytes without a terminating zero, and
- * returns their number. *ret_rest: the text that did not fit. */
+/* Escapes control characters in a text with names. Backslashes are kept, because a name may be
+ * escaped already. Fills at most `size` bytes without a terminating zero, and returns their number.
+ * *ret_rest: the text that did not fit. */
 size_t escape_controls(const char *text, char *ret, size_t size, const char **ret_rest);
 
 /* Returns the number of bytes that escape_print would write. */

@@ -7,16 +7,12 @@
 
 #include <stdbool.h>
 
-/*
- * Fault injection: a named place in the code fails on demand, so that tests can check
- * the reaction. `--fault load.read:EIO:after=3:times=1` lets the place load.read succeed
- * three times, then fail once with EIO. With `until=FILE` the place waits until the file
- * exists, and then fails, or succeeds if the error is NONE. The error BUG makes an
- * assertion fail at the place; CRASH kills the process without any cleanup.
- *
- *   Threads: fault_add: before other threads start. fault_hit: any; the caller holds no
- *         lock, because a place with `until` waits.
- */
+/* Fault injection: a named place in the code fails on demand, so that tests can check the reaction.
+ * `--fault load.read:EIO:after=3:times=1` lets the place load.read succeed three times, then fail
+ * once with EIO. With `until=FILE` the place first waits until the file exists; with the error NONE
+ * it then succeeds. The error BUG makes an assertion fail at the place; CRASH kills the process.
+ * Threads: fault_add: before other threads start; fault_hit: any, without locks, because a place
+ * with `until` waits. */
 
 /* Adds the fault that --fault describes. Returns 0, -ENOMEM, or -EINVAL, logged. */
 must_check int fault_add(const char *specification);

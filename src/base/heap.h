@@ -5,7 +5,6 @@
 
 #include <stdint.h>
 
-/* Returns the number of bytes that are allocated in the C library's heap. Freed memory
- * that the library keeps does not count. Tensors do not count, because they are mapped.
- * Any thread may call this; the function takes the heap's locks, one after the other. */
+/* Returns the bytes allocated in the C library's heap, without freed memory that the library keeps,
+ * and without tensors, which are mapped. Takes the heap's locks. Any thread may call this. */
 uint64_t heap_bytes(void);

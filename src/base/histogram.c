@@ -10,8 +10,8 @@ static const uint64_t bounds[HISTOGRAM_BOUNDS] = {DECADE(100), DECADE(1000),
 	DECADE(100000000), DECADE(1000000000), DECADE(10000000000),
 	UINT64_C(100000000000)};
 
-/* first_of_octave[i]: the first bucket whose bound is at least 2^(FIRST_OCTAVE + i). An
- * octave is the range from one power of two to the next. */
+/* first_of_octave[i]: the first bucket whose bound is at least 2^(FIRST_OCTAVE + i). An octave is
+ * the range from one power of two to the next. */
 #define FIRST_OCTAVE 6
 static const uint8_t first_of_octave[] = {0, 1, 2, 3, 4, 5, 5, 6, 7, 8, 9, 10, 11, 12, 13,
 	14, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 23, 24, 25, 26, 27, 28};

@@ -7,14 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Counts durations. The upper bounds of the buckets are 1, 2 and 5 of each power of ten
- * from 100 ns to 100 s; the last bucket has all longer durations.
- *
- *   Threads: any; no thread waits. While a duration is being added, a copy may contain
- *         it in a bucket, but not yet in the sum.
- *   Errors: none.
- */
+/* Counts durations. The upper bounds of the buckets are 1, 2 and 5 of each power of ten from 100 ns
+ * to 100 s; the last bucket has all longer durations. Threads: any; no thread waits. While a
+ * duration is being added, a copy may contain it in a bucket, but not yet in the sum. */
 
 #define HISTOGRAM_BOUNDS 28
 
@@ -33,13 +28,11 @@ void histogram_add(struct histogram *histogram, uint64_t ns);
 /* Adds faster than histogram_add, but no other thread may add at the same time. */
 void histogram_add_alone(struct histogram *histogram, uint64_t ns);
 void histogram_add_all(const struct histogram *from, struct histogram *to);
-/* Adds the histogram's durations to `sum`. */
 void histogram_copy_add(const struct histogram *histogram, struct histogram_copy *sum);
 
-/* Returns the upper bound of bucket i in ns. A duration that equals the bound is in
- * bucket i. */
+/* Returns the upper bound of bucket i in ns. A duration equal to the bound is in bucket i. */
 uint64_t histogram_bound(size_t i);
 uint64_t histogram_count(const struct histogram_copy *copy);
-/* Returns the time in ns within which the fraction `part` (0 to 1) of all durations
- * lies, interpolated within a bucket. 0: the histogram is empty. */
+/* Returns the time in ns within which the fraction `part` (0 to 1) of all durations lies,
+ * interpolated within a bucket. 0: the histogram is empty. */
 uint64_t histogram_quantile(const struct histogram_copy *copy, double part);

@@ -61,8 +61,8 @@ static int attach(const char *engine)
 	return same ? 0 : -EPROTO;
 }
 
-/* Frees entries whose descriptors the previous engine (kept.h) did not send before it
- * died. Sets close-on-exec for all other descriptors. */
+/* Frees entries whose descriptors the previous engine (kept.h) did not send before it died. Sets
+ * close-on-exec for all other descriptors. */
 static void tidy(void)
 {
 	for (uint32_t i = 0; i < KEPT_DESCRIPTORS; i++) {
@@ -139,8 +139,6 @@ void kept_note_error(const char *message)
 	snprintf(page->error, sizeof(page->error), "%s", message);
 }
 
-/* --- descriptors ------------------------------------------------------------------- */
-
 struct kept_descriptor *kept_new(void)
 {
 	for (uint32_t i = 0; i < KEPT_DESCRIPTORS; i++) {
@@ -184,8 +182,6 @@ struct kept_descriptor *kept_next(
 			return &page->descriptors[i];
 	return NULL;
 }
-
-/* --- open files -------------------------------------------------------------------- */
 
 uint64_t kept_serial(void)
 {
@@ -256,15 +252,13 @@ bool kept_close_take(uint32_t mount, uint64_t *ret_inode, uint64_t *ret_handle)
 	return false;
 }
 
-/* --- files that the kernel reads --------------------------------------------------- */
-
 static atomic_int *file_place(int backing, uint32_t i)
 {
 	return &page->files[((uint32_t)backing + i) % KEPT_FILES];
 }
 
-/* Notes a file that the kernel reads, so that the next engine can make the kernel forget
- * the file. If the list has no room, the kernel keeps the file until the mount ends. */
+/* Notes a file that the kernel reads, so that the next engine can make the kernel forget the file.
+ * If the list has no room, the kernel keeps the file until the mount ends. */
 void kept_file_add(int backing)
 {
 	atomic_store(&page->last_backing, backing);
@@ -285,14 +279,11 @@ void kept_file_remove(int backing)
 	}
 }
 
-/* --- samples that workers prepare -------------------------------------------------- */
-
 static atomic_uint n_noting;
 static _Thread_local struct kept_note *own;
 static _Thread_local bool noting;
 
-/* Notes the sample that this thread begins to prepare. Only the first KEPT_WORKERS
- * threads have a note. */
+/* The first KEPT_WORKERS threads have a note; later threads have none. */
 void kept_note_begin(const char *dataset, uint32_t sample)
 {
 	if (supervisor < 0)

@@ -12,28 +12,24 @@
 #include <time.h>
 
 /*
- * Keeps data that outlive the engine, which is the process that serves the mount. When
- * an engine dies, its parent process, the supervisor, starts another one. The data are
- * memory that the supervisor shares with each engine in turn, and descriptors that the
- * supervisor holds for the engines.
+ * Data that outlive an engine (the process that serves the mount): memory that its parent process,
+ * the supervisor, shares with each engine in turn, and descriptors that the supervisor holds.
  *
- *   Flow: main calls kept_begin first. The engine gives a descriptor to the supervisor
- *         by kept_add, and takes it back by kept_drop. After a death the next engine
- *         finds all data in kept().
+ *   Flow: main calls kept_begin first. The engine gives a descriptor to the supervisor by kept_add,
+ *         and takes it back by kept_drop. After a death the next engine finds all data in kept().
  *   Owns: the memory. Without a supervisor the memory is the process's own.
  *   Threads: any; kept_begin is called while there is one thread.
  *   Errors: -errno. Nothing here waits for the supervisor.
  *
- * A change of struct kept needs a new KEPT_VERSION, because the next engine may be of
- * another version of joaderfs.
+ * A change of struct kept needs a new KEPT_VERSION, because the next engine may be of another
+ * version of joaderfs.
  */
 
 #define KEPT_VERSION 1
 #define KEPT_DESCRIPTORS 512
 #define KEPT_OPENS 65536 /* most open files that the next engine takes over */
 #define KEPT_CLOSES 4096 /* most closes that no engine has handled yet */
-/* most files that the kernel reads (backing.h) */
-#define KEPT_FILES ((1u << 20) + 32768)
+#define KEPT_FILES ((1u << 20) + 32768) /* most files that the kernel reads (backing.h) */
 #define KEPT_WORKERS 512
 #define KEPT_MESSAGE 256 /* bytes for the FUSE_INIT message, which has 104 today */
 #define KEPT_PATH 4096
@@ -55,17 +51,16 @@ struct kept_mount {
 
 struct kept_descriptor {
 	atomic_int kind; /* written last, when the other members are complete */
-	/* number of the descriptor, the same in all engines; 0: none; the supervisor
-	 * writes this member */
+	/* the descriptor's number, the same in all engines; 0: none; the supervisor writes this */
 	atomic_int fd;
 	struct kept_mount mount;
 	char path[KEPT_PATH]; /* path of a listener's socket */
 	bool unlimited;	      /* the listener accepts all commands */
 };
 
-/* An open file. The engine stores this entry before it answers the open. If the engine
- * dies before the answer, the kernel sends the open again, with the number in `request`.
- * So the next engine knows that no reader has got the file. */
+/* An open file. The engine stores this entry before it answers the open. If the engine dies before
+ * the answer, the kernel sends the open again, with the number in `request`. So the next engine
+ * knows that no reader has got the file. */
 struct kept_open {
 	_Atomic uint64_t handle; /* 0: a free entry */
 	uint64_t request;	 /* the kernel's number of the open request */
@@ -76,8 +71,7 @@ struct kept_open {
 	int32_t backing;   /* kernel's number of a file in memory (backing.h); 0: none */
 };
 
-/* A file that a reader closed while the engine answered all requests with EIO. The next
- * engine handles the close. */
+/* A close while the engine answered all requests with EIO; the next engine handles the close. */
 struct kept_close {
 	_Atomic uint64_t handle; /* 0: a free entry */
 	uint64_t inode;
@@ -97,23 +91,19 @@ struct kept {
 	uint32_t bytes;
 	/* The supervisor writes the members from here on. */
 	atomic_uint lives; /* engines started so far */
-	/* exit status of the last engine (wait(2)); 0: none has ended */
-	atomic_int died;
+	atomic_int died; /* exit status of the last engine (wait(2)); 0: none has ended */
 	_Atomic int64_t died_ns; /* the last engine's end (CLOCK_MONOTONIC) */
-	/* set after too many deaths: the engine only answers EIO */
-	atomic_bool sick;
-	/* set when an engine that starts now should only unmount */
-	atomic_bool ending;
-	/* the supervisor killed the last engine because its heartbeats had stopped */
-	atomic_bool hung;
+	atomic_bool sick;   /* set after too many deaths: the engine only answers EIO */
+	atomic_bool ending; /* set when an engine that starts now should only unmount */
+	atomic_bool hung; /* set when the supervisor kills an engine without heartbeats */
 	/* The engines write the members from here on. */
 	atomic_bool ended;	/* the engine or another process has unmounted */
 	atomic_bool hands_over; /* the engine ends, so that another one takes over */
 	_Atomic uint64_t beats; /* heartbeat: changes every second; 0: none is sent */
-	/* a crash of a worker ended the last engine (kept_note.crashed) */
+	/* a worker's crash ended the last engine (kept_note.crashed) */
 	atomic_bool blamed;
 	_Atomic uint64_t handles;
-	/* the kernel's count of out-of-memory kills when the engine began (machine.h) */
+	/* out-of-memory kills before the engine began (machine.h) */
 	_Atomic uint64_t oom_kills;
 	atomic_int last_backing;
 	char log[KEPT_PATH];	 /* log file; empty: standard error */
@@ -128,9 +118,8 @@ struct kept {
 	atomic_int files[KEPT_FILES];
 };
 
-/* Maps the memory that the supervisor shares. engine: the argument of --engine; NULL: no
- * supervisor. -EPROTO: the memory has another version; -EINVAL: `engine` is invalid.
- * Errors are logged. */
+/* Maps the supervisor's shared memory. engine: the argument of --engine; NULL: no supervisor.
+ * -EPROTO: the memory has another version; -EINVAL: `engine` is invalid. Logs errors. */
 must_check int kept_begin(const char *engine);
 struct kept *kept(void);
 bool kept_is_supervised(void);
@@ -139,32 +128,26 @@ bool kept_is_again(void);
 /* Tells the supervisor that this engine has started completely. */
 void kept_ready(void);
 
-/* One thread must call this at least once a second: the supervisor kills an engine whose
- * heartbeats have stopped for a minute. */
+/* One thread calls this every second. The supervisor kills an engine that is silent for a
+ * minute. */
 void kept_beat(void);
-/* Ends the supervision until the next kept_beat. Called before work that can take any
- * time, such as waiting for a disk, or ending the engine. */
+/* Ends the supervision until the next kept_beat. Called before work that can take any time, such as
+ * waiting for a disk, or ending the engine. */
 void kept_beat_none(void);
 
 /* Stores a logged error, which may explain the end of this engine. */
 void kept_note_error(const char *message);
 
-/* --- descriptors ------------------------------------------------------------------- */
-
-/* Reserves an entry of kept.descriptors. The caller fills the entry in, and passes it to
- * kept_add or kept_drop. Returns NULL if all entries are taken. */
+/* Reserves an entry of kept.descriptors. The caller fills the entry in, and passes it to kept_add
+ * or kept_drop. Returns NULL if all entries are taken. */
 struct kept_descriptor *kept_new(void);
 /* Gives a copy of the descriptor to the supervisor. */
 void kept_add(struct kept_descriptor *place, enum kept_kind kind, int fd);
-/* Frees the entry, so that the supervisor closes its copy of the descriptor. *place may
- * be NULL. */
+/* Frees the entry, so that the supervisor closes its copy of the descriptor. *place may be NULL. */
 void kept_drop(struct kept_descriptor **place);
-/* Returns the next descriptor of the kind after `before`, or NULL. before NULL: the
- * first one. */
+/* Returns the next descriptor of the kind after `before`, or NULL. before NULL: the first one. */
 struct kept_descriptor *kept_next(
 	const struct kept_descriptor *before, enum kept_kind kind);
-
-/* --- open files -------------------------------------------------------------------- */
 
 /* Returns a number < 2^KEPT_SERIAL_BITS that was never returned before. */
 #define KEPT_SERIAL_BITS 50
@@ -172,14 +155,12 @@ uint64_t kept_serial(void);
 
 /* Copies *open to the list kept.opens. Returns NULL if the list is full. */
 struct kept_open *kept_open_add(const struct kept_open *open);
-/* Returns the mount's next open file after `before`, or NULL. before NULL: the first
- * one. */
+/* Returns the mount's next open file after `before`, or NULL. before NULL: the first one. */
 struct kept_open *kept_open_next(const struct kept_open *before, uint32_t mount);
 void kept_open_remove(struct kept_open *open); /* may be NULL */
 
-/* Notes a close while the engine answers all requests with EIO. Only one thread may call
- * this. If there is no room, the close is lost: the file counts as open until the next
- * start. */
+/* Notes a close while the engine answers all requests with EIO. Only one thread may call this. If
+ * there is no room, the close is lost: the file counts as open until the next start. */
 void kept_close_add(uint32_t mount, uint64_t inode, uint64_t handle);
 /* Takes a noted close in the mount from the list. Returns false if none is noted. */
 bool kept_close_take(uint32_t mount, uint64_t *ret_inode, uint64_t *ret_handle);
@@ -193,6 +174,5 @@ void kept_file_remove(int backing);
 
 void kept_note_begin(const char *dataset, uint32_t sample);
 void kept_note_end(void);
-/* Notes that the crash hit the calling thread, if it is preparing a sample. A signal
- * handler calls this. */
+/* Notes that the crash hit this thread while preparing a sample. A signal handler calls this. */
 void kept_note_crashed(void);

@@ -21,8 +21,7 @@ static _Thread_local bool prepared; /* the thread has called prepare_thread */
 
 #define MAX_MEASURED 8
 
-/* The locks of one name have several histograms. Each thread adds to one of them, so
- * that threads seldom write to the same memory. */
+/* Each thread adds to one of PARTS histograms, so threads seldom write to the same memory. */
 #define PARTS 16
 
 /* The hold times of all locks with one name. Entries are never freed. */
@@ -138,8 +137,7 @@ void lock_release(struct lock *lock)
 	pop_held(lock);
 	uint64_t ns = end_hold(lock);
 	ensure(pthread_mutex_unlock(&lock->mutex) == 0);
-	/* Uses `holds` instead of the lock, because another thread may have freed the
-	 * lock by now. */
+	/* Another thread may have freed the lock by now, so only `holds` is used. */
 	count_hold(holds, ns);
 }
 

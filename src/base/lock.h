@@ -8,16 +8,10 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/*
- * Mutexes with a name and a rank.
- *
- * Ranks follow the include order of the modules, outermost first: a thread may take a
- * lock only if its rank is greater than the ranks of all locks that the thread holds.
- * The process aborts if a thread takes a lock out of order or twice, or releases a lock
- * that it does not hold. This is checked in every build.
- *
- *   Threads: any.   Errors: none; misuse aborts.
- */
+/* Mutexes with a name and a rank. Ranks follow the include order of the modules, outermost first: a
+ * thread may take a lock only if its rank is greater than the ranks of all locks that the thread
+ * holds. In every build the process aborts if a thread takes a lock out of order or twice, or
+ * releases a lock that it does not hold. */
 
 enum lock_rank {
 	LOCK_RANK_CONTROL = 10,	  /* control: the control socket */
@@ -55,38 +49,34 @@ void lock_destroy(struct lock *lock);
 void lock_take(struct lock *lock);
 void lock_release(struct lock *lock);
 
-/* Gives the lock to waiting threads between the steps of long work. A plain unlock and
- * lock would mostly give it to the same thread again. */
+/* Gives the lock to waiting threads between the steps of long work. A plain unlock and lock would
+ * mostly give it to the same thread again. */
 void lock_yield(struct lock *lock);
 
-/* Measures how long all locks of this name are held, together. This costs about 50 ns
- * per hold. Call this before other threads know the lock. */
+/* Measures how long all locks of this name are held, together. This costs about 50 ns per hold.
+ * Call this before other threads know the lock. */
 void lock_measure(struct lock *lock);
-/* Returns the time (clock_now_ns) when the calling thread took this lock, without
- * reading a clock. If the lock is not measured, returns the present time. */
+/* Returns the time (clock_now_ns) when the calling thread took this lock, without reading a clock.
+ * If the lock is not measured, returns the present time. */
 uint64_t lock_time(const struct lock *lock);
-/* Adds the hold times of the locks with the i-th name to *sum. Returns false if fewer
- * names are measured. */
+/* Adds the hold times of the locks with the i-th name to *sum; false: fewer names are measured. */
 bool lock_holds(unsigned i, const char **ret_name, struct histogram_copy *sum);
 
 /* The lock that this thread took last and still holds; NULL: none. */
 extern _Thread_local const struct lock *lock_taken_last;
 void lock_assert_held_below(const struct lock *lock);
 
-/* Aborts unless the calling thread holds the lock. */
 static inline void lock_assert_held(const struct lock *lock)
 {
 	if (lock != lock_taken_last)
 		lock_assert_held_below(lock);
 }
 
-/* Takes the lock to report a bug just before the process ends, whatever the ranks are.
- * The lock is never released. Returns false if another thread held it for a whole
- * second. */
+/* Takes the lock to report a bug just before the process ends, whatever the ranks are. The lock is
+ * never released. Returns false if another thread held it for a whole second. */
 bool lock_seize(struct lock *lock);
 
-/* Calls `put` with " NAME" for each lock of the calling thread, or with " none". A
- * signal handler may call this. */
+/* Calls `put` with " NAME" for each lock of this thread, or " none". Safe in a signal handler. */
 void lock_each_held(void (*put)(int fd, const char *text), int fd);
 
 /* Initialises a condition whose deadlines are times of clock_now_ns. */

@@ -25,8 +25,7 @@ int lock_file_open(const char *path)
 	return err;
 }
 
-/* Tries for two seconds, because a killed daemon may hold the lock a little longer: its
- * second process, the engine, ends later. */
+/* Tries for two seconds: a killed daemon's second process, the engine, may hold the lock longer. */
 int lock_file_take(int fd)
 {
 	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};

@@ -5,11 +5,9 @@
 
 #include "base/cleanup.h"
 
-/* A lock file: one process at a time holds its lock. Any thread may call these
- * functions, which return -errno. */
+/* A lock file: one process at a time holds its lock. Threads: any. Errors: -errno. */
 
 /* Creates the file if it does not exist. Returns the descriptor. */
 must_check int lock_file_open(const char *path);
-/* Takes the lock, which closing the descriptor releases. -EWOULDBLOCK: another process
- * held the lock for two seconds. */
+/* Takes the lock, until fd is closed. -EWOULDBLOCK: another process held it for two seconds. */
 must_check int lock_file_take(int fd);

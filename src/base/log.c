@@ -97,8 +97,7 @@ void log_keep(void)
 	atomic_store(&kept_fd, memfd_create("joaderfs log", MFD_CLOEXEC));
 }
 
-/* Copies the saved messages to `fd`. Leaves their file open, because another thread may
- * be writing to it. */
+/* Copies saved messages to `fd`. Leaves their file open: another thread may be writing to it. */
 static void write_kept(int fd)
 {
 	char part[4096];

@@ -7,13 +7,9 @@
 
 #include <stdio.h>
 
-/*
- * Messages for the user. Without a log file: "joaderfs: <text>" on standard error. After
- * log_to_file(): "<UTC time> <text>" in that file. A problem is logged once, where its
- * detail is known.
- *
- *   Threads: any.
- */
+/* Messages for the user. Without a log file: "joaderfs: <text>" on standard error. After
+ * log_to_file(): "<UTC time> <text>" in that file. A problem is logged once, where its detail is
+ * known. Any thread may log. */
 
 void log_error(const char *format, ...) printf_like(1, 2);
 void log_warn(const char *format, ...) printf_like(1, 2);

@@ -21,8 +21,6 @@ struct group {
 	size_t mount; /* length of the mount point, with which `directory` begins */
 };
 
-/* --- files ------------------------------------------------------------------------- */
-
 static FILE *open_file(const char *format, ...) printf_like(1, 2);
 
 static FILE *open_file(const char *format, ...)
@@ -35,16 +33,14 @@ static FILE *open_file(const char *format, ...)
 	return n > 0 && (size_t)n < sizeof(path) ? fopen(path, "re") : NULL;
 }
 
-/* Returns false if there is no such file, or if it contains no number, but for instance
- * "max". */
+/* Returns false if there is no such file, or if it contains no number, but for instance "max". */
 static bool read_number(const struct group *group, const char *name, uint64_t *ret)
 {
 	auto_fclose FILE *in = open_file("%s/%s", group->directory, name);
 	return in && fscanf(in, "%" SCNu64, ret) == 1;
 }
 
-/* Returns the sum of the lines "NAME NUMBER" or "NAME: NUMBER" whose name is in
- * `names`. */
+/* Returns the sum of the lines "NAME NUMBER" or "NAME: NUMBER" whose name is in `names`. */
 static uint64_t sum_of(FILE *in, const char *const *names)
 {
 	char name[64];
@@ -56,8 +52,6 @@ static uint64_t sum_of(FILE *in, const char *const *names)
 	return sum;
 }
 
-/* --- groups ------------------------------------------------------------------------ */
-
 /* Tells whether a list such as "cpu,cpuacct" contains the word. */
 static bool has_word(const char *list, const char *word)
 {
@@ -68,8 +62,8 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* Finds the path of this process's control group. controller: "memory" or "cpu". If
- * cgroup v1 has the controller, finds the group of v1, otherwise the group of v2. */
+/* Finds this process's control group for the controller, "memory" or "cpu": in cgroup v1 if v1 has
+ * the controller, otherwise in v2. */
 static bool find_path(const char *root, const char *controller, bool *ret_old,
 	char ret[static PATH_MAX])
 {
@@ -96,9 +90,9 @@ static bool find_path(const char *root, const char *controller, bool *ret_old,
 	return found;
 }
 
-/* Tells whether a line of mountinfo describes the mount of cgroup v2. If `old` is true,
- * looks for the mount of cgroup v1 with the controller instead. *ret_top: the group that
- * is the root of the mount; *ret_point: the mount point. */
+/* Tells whether a line of mountinfo describes the mount of cgroup v2. If `old` is true, looks for
+ * the mount of cgroup v1 with the controller instead. *ret_top: the group that is the root of the
+ * mount; *ret_point: the mount point. */
 static bool is_mount_of(
 	char *line, bool old, const char *controller, char **ret_top, char **ret_point)
 {
@@ -118,8 +112,8 @@ static bool is_mount_of(
 	return *ret_point != NULL;
 }
 
-/* Returns the group's path below the mount point. top: the group at the mount's root. If
- * the mount does not show the group, returns "", and the caller uses the group `top`. */
+/* Returns the group's path below the mount point. top: the group at the mount's root. If the mount
+ * does not show the group, returns "", and the caller uses the group `top`. */
 static const char *below(const char *path, const char *top)
 {
 	size_t n = strcmp(top, "/") == 0 ? 0 : strlen(top);
@@ -159,10 +153,8 @@ static bool go_up(struct group *group)
 	return true;
 }
 
-/* --- memory ------------------------------------------------------------------------ */
-
-/* Lowers *memory to the group's limit if this leaves fewer bytes. The group's page cache
- * counts as unused: the kernel frees the cache when processes need memory. */
+/* Lowers *memory to the group's limit if this leaves fewer bytes. The group's page cache counts as
+ * unused: the kernel frees the cache when processes need memory. */
 static void limit_memory(
 	const struct group *group, size_t root, struct machine_memory *memory)
 {
@@ -223,8 +215,6 @@ uint64_t machine_memory_kills(const char *root)
 	auto_fclose FILE *in = open_file("%s/proc/vmstat", root);
 	return sum_of(in, names);
 }
-
-/* --- CPUs -------------------------------------------------------------------------- */
 
 static uint64_t affinity(void)
 {

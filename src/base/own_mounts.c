@@ -19,8 +19,8 @@ static int look(
 {
 	struct statx st = {0};
 	flags |= AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
-	/* Another user's FUSE mount refuses type and inode, but not the device, so the
-	 * second statx asks for the device alone. */
+	/* Another user's FUSE mount refuses type and inode, so the second statx asks for
+	 * neither. */
 	if (statx(directory, path, flags, STATX_TYPE | STATX_INO, &st) != 0 &&
 		(errno != EACCES || statx(directory, path, flags, 0, &st) != 0))
 		return -errno;
@@ -64,10 +64,8 @@ static int add(struct own_mounts *mounts, dev_t device)
 	return 0;
 }
 
-/* Tells whether a line of mountinfo, such as "36 35 98:0 / /mnt rw,noatime master:1 -
- * TYPE SOURCE OPTIONS", is a mount of joaderfs. joaderfs mounts with the type
- * fuse.joaderfs and the source joaderfs. Mount options may change either of them, so one
- * of the two is enough. */
+/* Tells whether a line of mountinfo, "36 35 98:0 / /mnt rw - TYPE SOURCE OPTIONS", is a mount of
+ * joaderfs. Mount options may change TYPE or SOURCE, so one of the two is enough. */
 static bool is_joaderfs(const char *line, dev_t *ret_device)
 {
 	static const char separator[] = " - ", type[] = "fuse.joaderfs ";

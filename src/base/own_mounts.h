@@ -10,16 +10,14 @@
 #include <sys/types.h>
 
 /*
- * Lists the mounts of joaderfs that this process can reach. The scan of a dataset must
- * not enter such a mount: reading there would use up samples of jobs. It could also
- * block for ever, because the daemon would wait for itself, or for a daemon that waits
- * for this one.
+ * Lists the mounts of joaderfs that this process can reach. The scan of a dataset must not enter
+ * such a mount: reading there would use up samples of jobs, and could block for ever, because the
+ * daemon would wait for itself, or for a daemon that waits for this one.
  *
- *   Flow: main calls own_mounts_begin once. Each scan reads the list by own_mounts_read,
- *         and asks looked_at for the file system of each directory.
+ *   Flow: main calls own_mounts_begin once. Each scan reads the list by own_mounts_read, and asks
+ *         looked_at for the file system of each directory.
  *   Owns: the identity of the mount point. main owns the path, the caller owns the list.
- *   Threads: any, after own_mounts_begin.   Locks: none.
- *   Errors: 0 or -errno, not logged.
+ *   Threads: any, after own_mounts_begin.   Errors: 0 or -errno, not logged.
  */
 
 /* Sets the directory of this daemon's mount, which need not exist. */
@@ -44,11 +42,10 @@ struct own_mounts {
 must_check int own_mounts_read(struct own_mounts *ret);
 void own_mounts_free(struct own_mounts *mounts);
 
-/* Identifies the file at a path without asking a file server: the call succeeds even
- * for the root of a mount that no process serves. flags: those of fstatat. */
+/* Identifies the file at a path without asking a file server: the call succeeds even for the root
+ * of a mount that no process serves. flags: those of fstatat. */
 must_check int looked_at(int directory, const char *path, int flags, struct looked *ret);
 
 bool own_mounts_have(const struct own_mounts *mounts, dev_t device);
-/* Tells whether the file is this daemon's mount point: the covered directory, or the
- * root of the mount. */
+/* Tells whether the file is the daemon's mount point: the covered directory or the mount's root. */
 bool own_mounts_is_point(const struct own_mounts *mounts, const struct looked *looked);

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* xoshiro256** 1.0 (Blackman and Vigna, 2018), seeded by splitmix64: the same numbers on
- * every machine. The caller serialises the calls. */
+/* xoshiro256** 1.0 (Blackman and Vigna, 2018), seeded by splitmix64: the same numbers on every
+ * machine. The caller serialises the calls. */
 
 struct rng {
 	uint64_t s[4];

@@ -7,13 +7,9 @@
 
 #include <stddef.h>
 
-/*
- * Reads a secret from a regular file that only its owner and group can use (for instance
- * mode 0600 or 0640). A newline at the end of the file is left out.
- *
- *   Threads: any.
- *   Errors: -errno, with a message that contains no part of the secret.
- */
+/* Reads a secret from a regular file that only its owner and group can use (for instance mode 0600
+ * or 0640). A newline at the end of the file is left out. Errors: -errno, with a message that
+ * contains no part of the secret. Any thread may call this. */
 
 #define SECRET_FILE_MESSAGE 224
 

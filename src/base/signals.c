@@ -20,8 +20,8 @@ static void ask_to_end(int number)
 	errno = saved;
 }
 
-/* Lets the signal end the process, unless the signal was ignored when the process
- * started. There is no SA_RESTART, because a waiting system call must return. */
+/* Lets the signal end the process, unless the signal was ignored when the process started. There is
+ * no SA_RESTART, because a waiting system call must return. */
 static void end_by(int number)
 {
 	struct sigaction action = {.sa_handler = ask_to_end}, old;

@@ -10,15 +10,14 @@
 /*
  * Signals of a process that must unmount before it ends.
  *
- *   Flow: main calls signals_begin first, signals_hold before it mounts, and
- *         signals_release after libfuse has installed its handlers.
- *   Threads: only the thread that serves the mount receives signals. All other threads
- *         are started by signals_thread, or between signals_hold and signals_release.
+ *   Flow: main calls signals_begin first, signals_hold before it mounts, and signals_release after
+ *         libfuse has installed its handlers.
+ *   Threads: only the thread that serves the mount receives signals. All other threads are started
+ *         by signals_thread, or between signals_hold and signals_release.
  *   Errors: -errno of signals_thread; otherwise none.
  */
 
-/* Ignores signals that need no reaction. SIGQUIT and SIGXCPU end the process like
- * SIGTERM. */
+/* Ignores signals that need no reaction. SIGQUIT and SIGXCPU end the process like SIGTERM. */
 void signals_begin(void);
 
 /* Does the same for the supervisor, but does not touch SIGQUIT and SIGXCPU. */
@@ -31,8 +30,7 @@ void signals_release(void);
 /* Starts a thread that receives no signals. Returns 0 or -errno. */
 must_check int signals_thread(pthread_t *ret, void *(*run)(void *context), void *context);
 
-/* Lets signals_wake wake the calling thread: its waiting system call returns EINTR. A
- * later system call still waits, so signals_wake is repeated until the thread has
- * reacted. */
+/* Lets signals_wake wake the calling thread: its waiting system call returns EINTR. A later system
+ * call still waits, so signals_wake is repeated until the thread has reacted. */
 void signals_wakeable(void);
 void signals_wake(pid_t thread);

@@ -5,8 +5,7 @@
 
 #include <stdint.h>
 
-/* Messages from the engine, which serves the mount, to its parent process, the
- * supervisor. base/kept.c sends them, supervisor/supervisor.c receives them. */
+/* Messages from the engine (base/kept.c) to the supervisor (supervisor/supervisor.c). */
 enum supervised_order {
 	SUPERVISED_READY = 1,
 	SUPERVISED_KEEP, /* carries a descriptor */

@@ -8,9 +8,8 @@
 
 /* number of a sample within one dataset, from 0 without gaps */
 typedef uint32_t sample_id;
-/* number of a job; after a restart a job of the same name has the same number */
+/* a job's number; the same name has the same number after a restart */
 typedef uint32_t job_id;
-/* number of a stream: the samples that a job has yet to draw for one epoch */
 typedef uint32_t stream_id;
 
 /* Returns the struct that contains the member that `pointer` points to. */

@@ -8,13 +8,9 @@
 #include <stdio.h>
 #include <sys/queue.h>
 
-/*
- * Lists long work that is running, so that users can see why they wait.
- *
- *   Flow: the thread that does the work calls work_begin and work_end.
- *   Owns: nothing; the caller keeps the struct until work_end.
- *   Threads: any.   Locks: one, for the list.   Errors: none.
- */
+/* Lists long work that is running, so that users can see why they wait. The thread that works calls
+ * work_begin and work_end, and keeps the struct meanwhile. Threads: any. Locks: one, for the
+ * list. */
 
 #define WORK_COUNTS 2
 
@@ -32,6 +28,5 @@ struct work {
 void work_begin(struct work *work, const char *verb, const char *name);
 void work_end(struct work *work);
 
-/* Prints lines such as "scanning photos: 12000 files, 11500 headers, for 8 s". Returns
- * their number. */
+/* Prints lines such as "scanning photos: 12000 files, for 8 s". Returns their number. */
 unsigned work_print(FILE *out);

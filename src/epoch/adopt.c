@@ -7,15 +7,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/*
- * Samples that a new epoch keeps from the previous epoch, because the script's pass goes
- * on in the new epoch and has already opened their files (see current.c). They are the
- * first bindings of the epoch, in the order in which the script opened their files, so
- * that a replay which begins with the epoch knows this order. Their positions count as
- * consumed. These bindings come first in the journal, then the open that began the
- * epoch. If the process ends before the journal has this open, the script has not
- * turned.
- */
+/* Samples that a new epoch keeps from the previous one, because the script's pass goes on and has
+ * already opened their files (current.c). They are the epoch's first bindings, in the order in
+ * which the script opened their files, so that a replay which begins with the epoch knows this
+ * order; their positions count as consumed. The journal has these bindings before the open that
+ * began the epoch. If the process ends before this open is recorded, the script has not turned. */
 
 uint32_t adopt_since(const struct epochs *epochs, const struct record *opened)
 {
@@ -35,13 +31,12 @@ uint32_t adopt_since(const struct epochs *epochs, const struct record *opened)
 	return since < script->opens ? since : UINT32_MAX;
 }
 
-/* Finds the files that the script has opened after its first `since` counted opens, in
- * the order of these opens. The caller frees *ret. -ENOMEM */
+/* Finds the files opened after the script's first `since` counted opens, in order of opening. */
 static int kept_files(
 	const struct script *script, uint32_t since, uint32_t **ret, uint32_t *ret_n)
 {
-	/* at[m]: first the number of files with the mark since + 1 + m, then the index in *ret
-	 * for the next of them */
+	/* at[m]: first the number of files with the mark since + 1 + m, then the index in *ret for
+	 * the next of them */
 	uint32_t span = script->opens - since, n = 0;
 	auto_free uint32_t *at = calloc(span, sizeof(*at));
 	if (!at)
@@ -72,7 +67,6 @@ bool adopt_begin(struct epochs *epochs, struct record *opened, struct effects *e
 	uint32_t s = script_place(&epochs->current, opened->reader.script), n;
 	uint32_t *files;
 	if (kept_files(&epochs->current.scripts[s], since, &files, &n) != 0) {
-		/* there is no memory: the script turns, and no sample is kept */
 		opened->how = OPENED_JOINS;
 		return false;
 	}
@@ -90,8 +84,7 @@ static void adopt_position(const struct epoch *from, struct epoch *to, uint32_t 
 	struct effects *effects)
 {
 	if (epoch_reserve(to) != 0)
-		/* there is no memory: the sample is not kept, and the file's next open binds its
-		 * position */
+		/* no memory: the sample is not kept, and the file's next open binds its position */
 		return;
 	sample_id sample = from->samples[position] - 1;
 	epoch_bind(to, position, sample, SERVED_HIT);
@@ -101,10 +94,9 @@ static void adopt_position(const struct epoch *from, struct epoch *to, uint32_t 
 	effect_record_consumed(effects, to->number, position);
 }
 
-/* Records the opens that ranks have made after all files of their parts, because these
- * opens belong to the pass over the new epoch. The records allow a replay of the new
- * epoch without the previous one. Returns false if `effects` is full before all are
- * recorded. */
+/* Records the opens that ranks made after all files of their parts, because these opens belong to
+ * the new epoch's pass, and a replay may begin with the new epoch. Returns false if `effects` is
+ * full before all are recorded. */
 static bool record_beyond(struct epochs *epochs, struct effects *effects)
 {
 	struct adopting *adopting = &epochs->adopting;

@@ -49,8 +49,7 @@ int disk_sync_directory(const char *directory, const char *place)
 	return err;
 }
 
-/* Accepts a number as this program writes it: four digits, or more if the first is not
- * 0. */
+/* Accepts a number as this program writes it: four digits, or more without a leading 0. */
 static bool parse_name(
 	const char *name, const char *prefix, const char *suffix, uint32_t *ret)
 {

@@ -9,11 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/*
- * File operations of the journal and of the orders of epochs.
- *
- *   Threads: any.   Errors: -errno, not logged; the callers log what has failed (disk_cant).
- */
+/* Files of the journal and of the orders of epochs. Threads: any. Errors: -errno, not logged; the
+ * callers log what has failed (disk_cant). */
 
 /* Logs "PATH: can't be WHAT" with the reason err; returns err. */
 int disk_cant(const char *path, const char *what, int err);

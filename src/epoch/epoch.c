@@ -17,8 +17,6 @@
 #define FIRST_LOG_ROOM 1024
 #define FIRST_CHAIN_BITS 5
 
-/* --- the table of pins --------------------------------------------------------------- */
-
 static struct pin_chain *chain_of(const struct epoch *epoch, uint32_t position)
 {
 	uint32_t hash = position * UINT32_C(0x9e3779b1);
@@ -34,8 +32,7 @@ struct pin *epoch_pin(const struct epoch *epoch, uint32_t position)
 	return NULL;
 }
 
-/* Doubles the number of hash chains. If there is no memory for this, the number stays,
- * and the chains become longer. */
+/* Doubles the number of hash chains; if there is no memory, the chains become longer instead. */
 static void add_chains(struct epoch *epoch)
 {
 	struct pin *pin;
@@ -49,8 +46,6 @@ static void add_chains(struct epoch *epoch)
 	TAILQ_FOREACH (pin, &epoch->pins, link)
 		LIST_INSERT_HEAD(chain_of(epoch, pin->position), pin, chain);
 }
-
-/* ------------------------------------------------------------------------------------- */
 
 int epoch_alloc(const struct epoch_set *set, uint32_t number, struct epoch **ret)
 {
@@ -160,8 +155,6 @@ void epoch_run(struct epochs *epochs, struct epoch *epoch, bool drains)
 	epochs->current.begun = epochs->current.opened;
 }
 
-/* --- pins ---------------------------------------------------------------------------- */
-
 struct pin *epoch_take_spare(struct epochs *epochs)
 {
 	struct pin *pin = TAILQ_LAST(&epochs->spare, pins);
@@ -231,8 +224,6 @@ void epoch_drop_far_pins(
 	}
 }
 
-/* --- the queue ----------------------------------------------------------------------- */
-
 void epoch_push(struct epoch *epoch, const struct drawn *drawn)
 {
 	struct drawn_queue *queue = &epoch->queue;
@@ -251,8 +242,7 @@ struct drawn epoch_pop(struct epoch *epoch)
 	return drawn;
 }
 
-/* Moves the queue to *ret. The pins of the queue's samples belong to the caller from now
- * on. */
+/* Moves the queue, with the pins of its samples, to the caller. */
 static void hand_over_queue(
 	struct epochs *epochs, struct epoch *epoch, struct drawn_queue *ret)
 {
@@ -262,8 +252,6 @@ static void hand_over_queue(
 	*ret = *queue;
 	*queue = (struct drawn_queue){0};
 }
-
-/* --- the stream, the end ------------------------------------------------------------- */
 
 int epoch_begin_stream(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects)
@@ -293,8 +281,7 @@ void epoch_begun(struct epochs *epochs, struct epoch *epoch, int status)
 	epochs->needed += epoch->set->positions - epoch->bound;
 }
 
-/* Ends the epoch's stream. Requests that wait for the stream choose their epochs again,
- * in epochs_resume. */
+/* Requests that wait for the stream choose their epochs again, in epochs_resume. */
 void epoch_end_stream(struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {
 	if (epoch->stream == STREAM_ABSENT)
@@ -314,8 +301,7 @@ void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effe
 	if (!epoch->over || epoch->saving || epoch == epochs->running ||
 		epoch == epochs->draining)
 		return;
-	/* The file still has the complete order: nothing was bound, because the order
-	 * was not loaded. */
+	/* nothing was bound, because the order was not loaded: its file is still complete */
 	if (epoch->load != LOAD_DONE) {
 		known_remove(epochs, epoch->number);
 		resume_waiting(epochs, epoch->number, 0);

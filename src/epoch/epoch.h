@@ -13,33 +13,31 @@
 #include <sys/queue.h>
 
 /*
- * The engine of one job's epochs. It decides which sample a position holds, which epoch
- * a file of current/ belongs to, when an epoch begins, drains and ends, and which
- * samples are pinned; it records what is bound, read and consumed. The engine is pure:
- * events go in, effects come out. It has no locks, threads, clock or files, and calls
- * nothing back.
+ * The engine of one job's epochs. It decides which sample a position holds, which epoch a file of
+ * current/ belongs to, when an epoch begins, drains and ends, and which samples are pinned. It is
+ * pure: events go in, effects come out. It has no locks, threads, clock or files.
  *
  *  over       an epoch in which nothing more is bound
  *  live       an epoch whose order is in memory
- *  known      an epoch that has an order in a file, but has not begun, or not since the
- *             job went back (go_back.c)
- *  parked     a job that has read nothing for config.idle_ns: it has no streams, and
- *             only the pins of open files
+ *  known      an epoch that has an order in a file, but has not begun, or not since the job went
+ *             back (go_back.c)
+ *  parked     a job that has read nothing for config.idle_ns: it has no streams, and only the pins
+ *             of open files
  *
- *  Flow: an event is one call. It returns a list of effects, which the caller executes
- *        before the next event. The result of an effect comes back as an event:
+ *  Flow: an event is one call. It returns a list of effects, which the caller executes before the
+ *        next event. The result of an effect comes back as an event:
  *
  *            epochs_open ----> BEGIN ... epochs_begun ----> DRAW ... epochs_take_drawn
  *                 |                                                       |
  *                 +--> ANSWER (bound already)          RECORD, ANSWER <---+
  *            epochs_released ----> RECORD, END
  *
- *  Owns: the epochs and pins. Requests belong to the caller, and stay valid until they
- *        are answered or cancelled.
+ *  Owns: the epochs and pins. Requests belong to the caller, and stay valid until they are answered
+ *        or cancelled.
  *  Threads: the caller serialises the calls.
  *  Errors: a request is answered with 0 or -errno; -ENOMEM from epochs_new.
- *  Life: the RECORD effects in their order are the journal; epochs_replay of them rebuilds
- *        the state, except streams, queues and pins, which end with the process.
+ *  Life: the RECORD effects in their order are the journal; epochs_replay of them rebuilds the
+ *        state, except streams, queues and pins, which end with the process.
  */
 
 struct epochs;
@@ -48,25 +46,20 @@ struct epochs;
 #define EPOCH_CURRENT UINT32_MAX
 
 enum epochs_kind {
-	/* samples are drawn ahead; an open binds the first one in the queue */
-	EPOCHS_DRAWN,
-	/* nothing is drawn ahead; an open draws a sample with the position's label */
-	EPOCHS_DRAWN_AT_OPEN,
-	EPOCHS_FIXED, /* the position decides the sample */
-	/* the position decides the sample, equally in all epochs: nothing is bound or
-	 * consumed */
+	EPOCHS_DRAWN,	      /* an open binds the first sample that was drawn ahead */
+	EPOCHS_DRAWN_AT_OPEN, /* an open draws a sample with the position's label */
+	EPOCHS_FIXED,	      /* the position decides the sample */
+	/* the position decides the sample, equally in all epochs: nothing is bound or consumed */
 	EPOCHS_MIRRORED,
 };
 
-/* The samples of some successive epochs. The caller owns the set, and never changes
- * it. */
+/* The samples of some successive epochs. The caller owns the set, and never changes it. */
 struct epoch_set {
 	const roaring_bitmap_t *selection;
-	/* the sample of each position; NULL: the samples of `selection`, ascending */
-	const sample_id *fixed;
-	uint32_t positions; /* number of positions of an epoch */
-	/* A number that is equal in sets whose files have the same names. A request has
-	 * this number of the set in which the request's file name was looked up. */
+	const sample_id *fixed; /* samples by position; NULL: `selection`, ascending */
+	uint32_t positions;	/* number of positions of an epoch */
+	/* equal in sets whose files have the same names; a request has the number of the set in
+	 * which its file name was looked up */
 	uint32_t names;
 	void *owner; /* the caller's pointer; epochs_pins_of compares it */
 	/* private to the engine */
@@ -76,19 +69,15 @@ struct epoch_set {
 
 struct epochs_config {
 	enum epochs_kind kind;
-	/* the set of all epochs, until epochs_use_set gives later epochs another one */
-	struct epoch_set set;
-	uint32_t limit; /* number of epochs that the job may have */
-	/* number of samples that are drawn before they are bound; at least 1 */
-	uint32_t lookahead;
-	/* the largest number of samples in the queue of an epoch; 0: `lookahead` */
-	uint32_t most_ahead;
-	/* number of positions that a file has; above 1 for batches and shards */
-	uint32_t file;
+	struct epoch_set set; /* the first set; epochs_use_set adds later ones */
+	uint32_t limit;	      /* number of epochs that the job may have */
+	uint32_t lookahead;   /* samples drawn before they are bound; at least 1 */
+	uint32_t most_ahead;  /* most samples in the queue of an epoch; 0: `lookahead` */
+	uint32_t file;	      /* positions of a file; above 1 for batches and shards */
 	/* the job repeats saved orders: its epochs have orders before they begin */
 	bool replays;
-	/* Other processes decide the samples, as for a rank of a group: the caller
-	 * passes samples without an EFFECT_DRAW. `kind` must be EPOCHS_DRAWN. */
+	/* Other processes decide the samples, as for a rank of a group: the caller passes samples
+	 * without an EFFECT_DRAW. `kind` must be EPOCHS_DRAWN. */
 	bool fed;
 	/* a second script that reads current/ far from the first one gets -EBUSY */
 	bool refuses_second;
@@ -99,30 +88,24 @@ must_check int epochs_new(const struct epochs_config *config, struct epochs **re
 /* The caller has called epochs_leave before, so that the engine has no pins. */
 void epochs_free(struct epochs **epochs);
 
-/* Gives another set of samples to the epochs from `first` on, none of which has begun.
- * The set stays valid until epochs_drop_set returns it. */
+/* Gives another set of samples to the epochs from `first` on, none of which has begun. The set
+ * stays valid until epochs_drop_set returns it. */
 void epochs_use_set(struct epochs *epochs, uint32_t first, struct epoch_set *set);
-/* Returns the number of the first epoch after all epochs that have begun or have an
- * order in a file. */
+/* Returns the first epoch after all that have begun or have an order in a file. */
 uint32_t epochs_first_new(const struct epochs *epochs);
-/* Removes a set that no epoch needs, and returns it to the caller. Returns NULL if all
- * sets are needed. A set is needed by an epoch that is in memory, has an order in a
- * file, or has yet to begin. */
+/* Removes a set that no epoch needs, and returns it to the caller. NULL: all sets are needed. A set
+ * is needed by an epoch that is in memory, has an order in a file, or has yet to begin. */
 struct epoch_set *epochs_drop_set(struct epochs *epochs);
-/* Returns the set of an epoch. EPOCH_CURRENT stands for the epoch that a new script
- * would read. */
+/* Returns the set of an epoch; EPOCH_CURRENT: of the epoch that a new script would read. */
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t epoch);
-/* Tells whether a script has opened a file of current/ in the last minute. A script that
- * has ended since then counts, too: another script may still open files by the names
- * that the ended one has listed. */
+/* Tells whether a script has opened a file of current/ in the last minute. The script may have
+ * ended: another script may still open files by the names that the ended one has listed. */
 bool epochs_current_is_read(const struct epochs *epochs, uint64_t now_ns);
-/* Tells the engine that all processes of the script with this number have ended, so that
- * the script opens no more files. */
+/* Tells the engine that all processes of the script with this number have ended. */
 void epochs_script_ended(struct epochs *epochs, uint64_t id);
 /* The script that opened a file of current/ last. */
 struct epochs_script {
-	/* 0: there is no script, or its number is not known */
-	uint64_t id;
+	uint64_t id; /* 0: there is no script, or its number is not known */
 	bool ended;
 	bool has_rank; /* the rank passed to epochs_last_script is one of the script's */
 };
@@ -146,9 +129,8 @@ struct pin {
 	/* private to the engine */
 	LIST_ENTRY(pin) chain;
 	uint32_t position;
-	/* number of bindings of the epoch before the pin's binding */
-	uint32_t sequence;
-	uint32_t opens; /* number of readers that have the position's file open */
+	uint32_t sequence; /* number of earlier bindings of the epoch */
+	uint32_t opens;	   /* number of readers that have the file open */
 	bool given;
 };
 TAILQ_HEAD(pins, pin);
@@ -158,75 +140,60 @@ struct open_request {
 	uint32_t epoch; /* number of the epoch, or EPOCH_CURRENT */
 	uint32_t position, names;
 	struct reader reader; /* the thread that opens; needed for EPOCH_CURRENT */
-	/* The kernel has sent the request again after a restart, so the engine that ran
-	 * before the restart may already have chosen the epoch. */
+	/* sent again by the kernel after a restart: the earlier engine may have chosen the epoch */
 	bool resent;
-	/* the file contains images, so its open counts as that of an image, even if
-	 * `label` is set */
+	/* the file contains images: its open counts as that of an image, even if `label` is set */
 	bool images;
 	bool done; /* the thread has read its previous file to the end */
 	/* the opening process has worker processes that read files for it */
 	bool looks;
-	/* the caller has executed EFFECT_LOOK_UP for this request, and found no
-	 * sample */
+	/* EFFECT_LOOK_UP was executed for this request, and found no sample */
 	bool lost;
 	/* only the label is wanted; the caller does not call epochs_released */
 	bool label;
 	/* set by the engine */
-	/* 0 or -errno. -ESTALE: the epoch is over, or its files have other names by now;
-	 * -EAGAIN: the epoch may not begin yet; -EBUSY: the job allows no second script
-	 * in current/; -ENODEV: the job was removed; other errors come from
-	 * epochs_begun, epochs_starve or epochs_loaded */
+	/* 0 or -errno. -ESTALE: the epoch is over, or its files have other names by now; -EAGAIN:
+	 * the epoch may not begin yet; -EBUSY: the job allows no second script; -ENODEV: the job
+	 * was removed; other errors: from epochs_begun, epochs_starve or epochs_loaded */
 	int status;
 	uint32_t found_epoch; /* the epoch to which `sample` belongs */
-	/* SAMPLE_NONE: the effect is EFFECT_LOOK_UP */
-	sample_id sample;
+	sample_id sample;     /* SAMPLE_NONE: the effect is EFFECT_LOOK_UP */
 	/* private to the engine */
 	TAILQ_ENTRY(open_request) link;
 	bool waits;
-	/* the request is for EPOCH_CURRENT, and the engine has chosen the epoch
-	 * `awaited` */
-	bool chosen;
-	/* value of epochs_era when the engine handled the request */
-	uint32_t era;
+	bool chosen;	  /* the engine has chosen `awaited` for EPOCH_CURRENT */
+	uint32_t era;	  /* epochs_era when the engine handled the request */
 	uint32_t awaited; /* the epoch whose stream or order the request waits for */
 };
 
 /* Notices to the user about a script. */
 enum notice {
-	NOTICE_EARLY, /* a script opened an epoch by number too early */
-	NOTICE_LAST,  /* a script reads the last epoch again */
-	/* two scripts read current/ too far apart to read the same epochs */
-	NOTICE_SCRIPTS,
-	/* a script divides the files into parts, such as one for training and one for
-	 * validation, as if each file held the same sample in all epochs */
+	NOTICE_EARLY,	/* a script opened an epoch by number too early */
+	NOTICE_LAST,	/* a script reads the last epoch again */
+	NOTICE_SCRIPTS, /* two scripts read current/ too far apart for the same epochs */
+	/* a script divides the files into parts, such as one for training and one for validation,
+	 * as if each file held the same sample in all epochs */
 	NOTICE_PARTS,
-	/* a script uses the labels of the previous epoch for this epoch's images */
-	NOTICE_LABELS,
+	NOTICE_LABELS,	 /* a script uses labels of the previous epoch for images */
 	NOTICE_HANDLES,	 /* a script keeps many files open; found by the caller */
 	NOTICE_READERS,	 /* the reading process is not known; found by the caller */
 	NOTICE_MACHINES, /* some ranks are on other machines; found by the caller */
 	NOTICES
 };
 
-/* The action that the caller has to execute. */
 enum effect_kind {
 	/* Make a stream of the samples of `epoch` that are not bound, and call epochs_begun. */
 	EFFECT_BEGIN,
-	/* Remove `epoch`'s stream, even if the stream is still being made, and unpin the
-	 * samples of `queue`. */
+	/* Remove `epoch`'s stream, even if still being made, and unpin the samples of `queue`. */
 	EFFECT_END,
-	/* Draw `sample`, or any sample if this is SAMPLE_NONE, for the request that
-	 * waits at `epoch` and `position`. Then call epochs_drawn and
-	 * epochs_take_drawn. */
+	/* Draw `sample` (SAMPLE_NONE: any sample) for the request that waits at `epoch` and
+	 * `position`. Then call epochs_drawn and epochs_take_drawn. */
 	EFFECT_DRAW,
-	EFFECT_UNPIN,  /* Unpin `sample`, which was pinned for `epoch`. */
-	EFFECT_ANSWER, /* Answer `request`. */
-	/* Answer `request` from the saved order of its epoch. */
-	EFFECT_LOOK_UP,
-	EFFECT_RECORD, /* Append `record` to the journal before any answer is given. */
-	/* Tell the user that a script probably does something unintended. */
-	EFFECT_NOTICE,
+	EFFECT_UNPIN,	/* Unpin `sample`, which was pinned for `epoch`. */
+	EFFECT_ANSWER,	/* Answer `request`. */
+	EFFECT_LOOK_UP, /* Answer `request` from the saved order of its epoch. */
+	EFFECT_RECORD,	/* Append `record` to the journal before any answer is given. */
+	EFFECT_NOTICE,	/* Tell the user about a script's probable mistake. */
 	/* Write the order of `epoch`, which has ended, to a file; call epochs_saved. */
 	EFFECT_SAVE,
 	/* Load the order of `epoch`, which has begun again; call epochs_loaded. */
@@ -258,8 +225,7 @@ struct effects {
 	unsigned n;
 	bool resumes; /* the caller has to call epochs_resume before the next event */
 	struct effect list[EFFECTS_MAX];
-	/* the caller unpins these, and then calls epochs_unpinned */
-	struct pins unpinned;
+	struct pins unpinned; /* the caller unpins these, then calls epochs_unpinned */
 };
 
 static inline void effects_init(struct effects *effects)
@@ -271,115 +237,104 @@ static inline void effects_init(struct effects *effects)
 
 /* --- events -------------------------------------------------------------------------- */
 
-/* Answers the request at once, or when its epoch has begun, or when a sample was drawn
- * for it. Waiting requests are handled in the order in which they came. */
+/* Answers the request at once, or when its epoch has begun, or when a sample was drawn for it.
+ * Waiting requests are handled in the order in which they came. */
 void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t now_ns,
 	struct effects *effects);
 
-/* Takes a request back whose reader gave up: the request gets no answer and no binding.
- * Returns false if the request does not wait. */
+/* Takes back a request whose reader gave up: the request gets no answer and no binding. Returns
+ * false if the request does not wait. */
 bool epochs_cancel(struct epochs *epochs, struct open_request *request);
 
-/* Tells the engine that the epoch's stream was made (status 0), or could not be made
- * (status -errno). Does nothing if the engine has demanded by EFFECT_END that the stream
- * be removed. */
+/* Tells the engine that the epoch's stream was made (status 0) or could not be made (-errno). Does
+ * nothing if the engine has demanded by EFFECT_END that the stream be removed. */
 void epochs_begun(struct epochs *epochs, uint32_t epoch, int status, uint64_t now_ns);
-/* Handles one request whose stream was made, has failed or has ended; or copies more
- * samples of the previous epoch to a new epoch (adopt.c). After each event the caller
- * calls this function, and executes the effects that it adds, until it returns false. */
+/* Handles one request whose stream was made, has failed or has ended; or copies more samples of the
+ * previous epoch to a new epoch (adopt.c). After each event the caller calls this function, and
+ * executes the effects that it adds, until it returns false. */
 must_check bool epochs_resume(
 	struct epochs *epochs, uint64_t now_ns, struct effects *effects);
 
-/* Adds a drawn sample to the epoch's queue, which must have room. For a fed job,
- * epochs_resume then handles the waiting requests. */
+/* Adds a drawn sample to the epoch's queue, which must have room. For a fed job, epochs_resume then
+ * handles the waiting requests. */
 void epochs_drawn(struct epochs *epochs, uint32_t epoch, const struct drawn *drawn);
 
-/* Sets the status of requests for which a fed job has no sample. 0: the requests wait.
- * -errno: epochs_resume answers the waiting requests with this error, and later
- * requests get the error at once. */
+/* Sets the status of requests for which a fed job has no sample. 0: the requests wait. -errno:
+ * waiting requests get this error in epochs_resume, later requests at once. */
 void epochs_starve(struct epochs *epochs, int status);
-/* Tells the engine whether another process binds the positions of a fed job (`lent`). If
- * it does, this engine answers only opens of bound positions; the caller reports the
- * other process's bindings by epochs_had. */
+/* Tells the engine whether another process binds a fed job's positions. If so, this engine answers
+ * only opens of bound positions, and the caller reports the other bindings by epochs_had. */
 void epochs_lend(struct epochs *epochs, bool lent);
-/* Tells the engine whether other ranks wait until the fed job has left its draining
- * epoch (`hurries`). If they do, epochs_time ends this epoch as soon as no script reads
- * it. */
+/* Tells the engine whether other ranks wait until the fed job has left its draining epoch. If so,
+ * epochs_time ends this epoch as soon as no script reads it. */
 void epochs_hurry(struct epochs *epochs, bool hurries);
 /* Binds the first queued sample for the request of EFFECT_DRAW, and answers it. */
 void epochs_take_drawn(struct epochs *epochs, struct effects *effects);
 
-/* Makes a fed job continue with the epoch, because another process reads it, or because
- * earlier epochs get no more samples. Begins the epoch if necessary; earlier epochs
- * end. -ENOMEM */
+/* Makes a fed job continue with the epoch, because another process reads it, or because earlier
+ * epochs get no more samples. Begins the epoch if necessary; earlier epochs end. -ENOMEM */
 must_check int epochs_go_on(
 	struct epochs *epochs, uint32_t epoch, struct effects *effects);
-/* Tells the engine that a reader of another process has consumed the next sample of a
- * fed job's epoch: the first one in the queue or, if the queue is empty, `next`. Binds
- * the sample to the first unbound position, which counts as consumed. -ENOMEM */
+/* Tells the engine that a reader of another process has consumed the next sample of a fed job's
+ * epoch: the queue's first or, if the queue is empty, `next`. Binds this sample to the first
+ * unbound position, which counts as consumed. -ENOMEM */
 must_check int epochs_had(
 	struct epochs *epochs, uint32_t epoch, sample_id next, struct effects *effects);
 
-/* Makes an epoch leave out a sample: binds it to the position, which counts as consumed.
- * The epoch must have just begun, without a stream. The job's kind must not be
- * EPOCHS_MIRRORED. -ENOMEM; -EEXIST: the epoch has kept the sample or position from the
- * previous epoch. */
+/* Makes an epoch leave out a sample: binds it to the position, which counts as consumed. The epoch
+ * must have just begun, without a stream. The job's kind must not be EPOCHS_MIRRORED. -ENOMEM;
+ * -EEXIST: the epoch has kept the sample or position from the previous epoch. */
 must_check int epochs_skip(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	sample_id sample, struct effects *effects);
 /* Notes a position that an epoch's saved order leaves out, if there is memory. */
 void epochs_was_skipped(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
-/* Notes that a reader has got the bytes of the position's sample. Returns true if the
- * sample is pinned and no reader has got its bytes before; for EPOCHS_MIRRORED,
- * always. */
+/* Notes that a reader has got the bytes of the position's sample. Returns true if the sample is
+ * pinned and no reader has got its bytes before; for EPOCHS_MIRRORED, always. */
 bool epochs_given(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
-/* Ends a request that was answered with status 0, and is not for a label. read: the
- * reader has read the file, or the sample can't be prepared, so the position is
- * consumed. If `read` is false, the position can be opened again. */
+/* Ends a request that was answered with status 0 and is not for a label. read: the file was read,
+ * or the sample can't be prepared, so the position is consumed; false: it can be opened again. */
 void epochs_released(struct epochs *epochs, uint32_t epoch, uint32_t position, bool read,
 	uint64_t now_ns, struct effects *effects);
 
-/* Consumes a position that was opened before a restart, and whose file is closed now.
- * Does nothing if the position is not bound, or is already consumed. */
+/* Consumes a position that was opened before a restart, and whose file is closed now. Does nothing
+ * if the position is not bound, or is already consumed. */
 void epochs_released_before(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	uint64_t now_ns, struct effects *effects);
 
-/* Tells the engine that the caller has given back the pins in effects->unpinned. The
- * engine keeps the memory of these structs for later bindings, because an allocation
- * would take longer than the rest of a binding. */
+/* Tells the engine that the caller has given back the pins in effects->unpinned. The engine reuses
+ * their memory, because an allocation would take longer than the rest of a binding. */
 void epochs_unpinned(struct epochs *epochs, struct effects *effects);
 
-/* Tells the engine that the order of an ended epoch is in a file now. epochs_reap
- * returns the epoch as soon as none of its samples is pinned. */
+/* Tells the engine that the order of an ended epoch is in a file now. epochs_reap returns the epoch
+ * as soon as none of its samples is pinned. */
 void epochs_saved(struct epochs *epochs, uint32_t epoch);
 
-/* Returns an epoch that the engine needs no more, or NULL. epoch_reaped_free frees it,
- * without the caller's lock, because an epoch may have megabytes. */
+/* Returns an epoch that the engine needs no more, or NULL. epoch_reaped_free frees it, without the
+ * caller's lock, because an epoch may have megabytes. */
 struct epoch *epochs_reap(struct epochs *epochs);
 void epoch_reaped_free(struct epoch *epoch); /* NULL is allowed */
 
-/* Tells the engine that the order files of all epochs before `epoch` were removed. Opens
- * in these epochs get -ESTALE from now on. */
+/* Tells the engine that the order files of all epochs before `epoch` were removed: opens in these
+ * epochs get -ESTALE from now on. */
 void epochs_forget_before(struct epochs *epochs, uint32_t epoch);
 
-/* Tells the engine the time. A job that has read nothing for config.idle_ns is parked:
- * its streams end, and the pins of samples that are not open are dropped. */
+/* Tells the engine the time. The job is parked after config.idle_ns without reads. */
 void epochs_time(struct epochs *epochs, uint64_t now_ns, struct effects *effects);
 
-/* Removes the job. epochs_resume answers waiting requests with -ENODEV. All pins are
- * dropped, even those of open samples. */
+/* Removes the job, and drops all pins, even those of open samples. epochs_resume answers waiting
+ * requests with -ENODEV. */
 void epochs_leave(struct epochs *epochs, struct effects *effects);
 
 /* --- after a restart ----------------------------------------------------------------- */
 
-/* Replays the journal's next record. -EINVAL: the record is impossible, and *ret_reason
- * says why; -ENOMEM. */
+/* Replays the next record. -EINVAL: *ret_reason says why it is impossible; -ENOMEM. */
 must_check int epochs_replay(
 	struct epochs *epochs, const struct record *record, const char **ret_reason);
 
-/* Replays a BEGUN with `bound` > 0, or a RESTORED. Takes over `loaded`, which
- * epochs_prepare has made from the epoch's order file, even if the replay fails. */
+/* Replays a BEGUN with `bound` > 0, or a RESTORED. Takes over `loaded`, which epochs_prepare has
+ * made from the epoch's order file, even if the replay fails. */
 must_check int epochs_replay_loaded(struct epochs *epochs, const struct record *record,
 	struct epoch *loaded, const char **ret_reason);
 
@@ -388,15 +343,14 @@ struct epochs_order_file {
 	uint32_t epoch, bound;
 };
 
-/* Tells the engine which epochs have orders in files. Called after the replay of all
- * records. The engine takes over `orders`. Epochs after the running one will have these
- * orders when they begin. If no epoch runs, because the journal is lost, all epochs with
- * orders count as ended or, if the job repeats saved orders (config.replays), as not
- * begun. */
+/* Tells the engine, after the replay of all records, which epochs have orders in files. Takes over
+ * `orders`. Epochs after the running one will have these orders when they begin. If no epoch runs,
+ * because the journal is lost, all epochs with orders count as ended or, if the job repeats saved
+ * orders (config.replays), as not begun. */
 void epochs_has_orders(struct epochs *epochs, struct epochs_order_file *orders, size_t n);
 
-/* Ends the replay, and adds records that are missing because the process ended. The
- * caller calls this function until it adds no effect. */
+/* Ends the replay, and adds records that are missing because the process ended. The caller calls
+ * this function until it adds no effect. */
 void epochs_replayed(struct epochs *epochs, struct effects *effects);
 
 /* --- going back ---------------------------------------------------------------------- */
@@ -407,21 +361,20 @@ void epochs_replayed(struct epochs *epochs, struct effects *effects);
  *    epochs_hold -> the orders of live epochs are saved -> epochs_prepare of the epochs
  *    that will run and drain -> epochs_restored, epochs_has_orders, epochs_resume
  *
- * After epochs_hold nothing is bound, and opens wait. The caller must not call
- * epochs_released for a request that was handled before epochs_restored: such a request
- * has another `era` than epochs_era.
+ * After epochs_hold nothing is bound, and opens wait. The caller must not call epochs_released for
+ * a request that was handled before epochs_restored: such a request has another `era` than
+ * epochs_era.
  */
 void epochs_hold(struct epochs *epochs, struct effects *effects);
 /* Ends epochs_hold, if the job does not go back after all. */
 void epochs_unhold(struct epochs *epochs);
 
-/* Returns the first epoch in memory after the epoch `after` or, if `after` is
- * UINT32_MAX, the first of all. Returns UINT32_MAX if there is none. */
+/* Returns the first live epoch after `after` (UINT32_MAX: of all); UINT32_MAX: there is none. */
 uint32_t epochs_next_live(const struct epochs *epochs, uint32_t after);
 
-/* Makes an epoch from the first `bound` bindings and `consumed` reads of an order, and
- * takes over `data`. This is no event: it only reads the engine's configuration.
- * -EINVAL: the order is impossible, and *ret_reason says why; -ENOMEM. */
+/* Makes an epoch from the first `bound` bindings and `consumed` reads of an order, and takes over
+ * `data`. This is no event: it only reads the engine's configuration. -EINVAL: *ret_reason says why
+ * the order is impossible; -ENOMEM. */
 must_check int epochs_prepare(const struct epochs *epochs, const struct epoch_set *set,
 	uint32_t number, struct order_data *data, uint32_t bound, uint32_t consumed,
 	const char **ret_reason, struct epoch **ret);
@@ -430,13 +383,12 @@ must_check int epochs_prepare(const struct epochs *epochs, const struct epoch_se
 void epochs_restored(struct epochs *epochs, struct epoch *running, struct epoch *draining,
 	struct effects *effects);
 
-/* Tells the result of EFFECT_LOAD. loaded: an epoch without reads, which epochs_prepare
- * has made, and which the engine takes over. If loading has failed, `loaded` is NULL,
- * and `status` is -errno. */
+/* Tells the result of EFFECT_LOAD. loaded: an epoch without reads from epochs_prepare, which the
+ * engine takes over; NULL: loading has failed, and `status` is -errno. */
 void epochs_loaded(
 	struct epochs *epochs, uint32_t epoch, struct epoch *loaded, int status);
-/* Finds an epoch for whose EFFECT_LOAD epochs_loaded has not been called yet. Returns
- * false if there is none. *ret_bound: number of bindings in the epoch's order. */
+/* Finds an epoch whose EFFECT_LOAD waits for epochs_loaded. Returns false if there is none.
+ * *ret_bound: number of bindings in the epoch's order. */
 bool epochs_wants_load(
 	const struct epochs *epochs, uint32_t *ret_epoch, uint32_t *ret_bound);
 

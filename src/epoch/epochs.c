@@ -6,9 +6,6 @@
 
 #include <errno.h>
 
-/* The events of a job, except opens: epochs begin, files are released, epochs end, the
- * job is parked or removed. */
-
 void effect_unpin(struct effects *effects, uint32_t epoch, sample_id sample)
 {
 	struct effect *effect = effect_add(effects, EFFECT_UNPIN);
@@ -72,10 +69,7 @@ void epochs_free(struct epochs **epochs_pointer)
 	*epochs_pointer = NULL;
 }
 
-/* --- how epochs follow one another --------------------------------------------------- */
-
-/* Ends the draining epoch. Called when no worker is expected to read this epoch any
- * more. */
+/* Ends the draining epoch, which no worker is expected to read any more. */
 void let_go_of_draining(struct epochs *epochs, struct effects *effects)
 {
 	struct epoch *draining = epochs->draining;
@@ -89,8 +83,7 @@ void let_go_of_draining(struct epochs *epochs, struct effects *effects)
 	epoch_save(epochs, draining, effects);
 }
 
-/* Begins an epoch. The previous epoch's stream ends, and is made again only if a slow
- * worker opens an unbound position of that epoch. */
+/* The previous epoch's stream ends. A slow worker's open of an unbound position makes it again. */
 int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	struct effects *effects, struct epoch **ret)
 {
@@ -115,8 +108,6 @@ int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	return 0;
 }
 
-/* --- what was opened ----------------------------------------------------------------- */
-
 bool epochs_given(struct epochs *epochs, uint32_t number, uint32_t position)
 {
 	const struct epoch *epoch = find_epoch(epochs, number);
@@ -130,7 +121,6 @@ bool epochs_given(struct epochs *epochs, uint32_t number, uint32_t position)
 	return true;
 }
 
-/* pin: the position's pin; NULL if it has none */
 static void consume(struct epochs *epochs, struct epoch *epoch, uint32_t position,
 	struct pin *pin, struct effects *effects)
 {
@@ -195,9 +185,7 @@ int epochs_had(
 	return 0;
 }
 
-/* Notes that a reader has closed the file. If no other reader has the file open, and the
- * epoch is over or the job is parked, the pin is not needed any more. Then drops it, and
- * returns NULL. */
+/* Returns NULL if the pin was dropped, because nothing needs it any more. */
 static struct pin *close_pin(struct epochs *epochs, struct epoch *epoch, struct pin *pin,
 	struct effects *effects)
 {
@@ -257,8 +245,6 @@ void epochs_forget_before(struct epochs *epochs, uint32_t number)
 	skip_forget(epochs, number);
 }
 
-/* --- parking, removal ---------------------------------------------------------------- */
-
 static void end_streams(struct epochs *epochs, bool all_pins, struct effects *effects)
 {
 	struct epoch *epoch, *next;
@@ -270,8 +256,7 @@ static void end_streams(struct epochs *epochs, bool all_pins, struct effects *ef
 	}
 }
 
-/* Tells whether the epoch holds a stream, or a pin of a sample that is not open. A
- * parked job holds neither. */
+/* Tells whether the epoch has a stream or a pin that a parked job must not have. */
 static bool holds(const struct epoch *epoch)
 {
 	const struct pin *pin;
@@ -292,11 +277,11 @@ static bool is_waited_for(const struct epochs *epochs, const struct epoch *epoch
 	return false;
 }
 
-/* Tells whether a fed job's draining epoch must end before all its samples are consumed.
- * Two conditions must hold. First, its reads have stopped: no script reads it, or none
- * of its samples was consumed for a minute. Second, its end is awaited: an open of the
- * running epoch waits for a sample; or other ranks wait (epochs_hurry), while a script
- * reads current/ or none of its samples was consumed for a minute. */
+/* Tells whether a fed job's draining epoch must end before all its samples are consumed. Two
+ * conditions must hold. First, its reads have stopped: no script reads it, or none of its samples
+ * was consumed for a minute. Second, its end is awaited: an open of the running epoch waits for a
+ * sample; or other ranks wait (epochs_hurry), while a script reads current/ or none of its samples
+ * was consumed for a minute. */
 static bool is_stranded(struct epochs *epochs, uint64_t now_ns)
 {
 	const struct epoch *draining = epochs->draining;

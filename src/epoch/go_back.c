@@ -8,19 +8,16 @@
 #include <string.h>
 
 /*
- * A position holds its sample for ever, so going back only undoes reads, and the choice
- * of the running epoch:
+ * A position holds its sample for ever, so going back only undoes reads, and the choice of the
+ * running epoch:
  *
  *    epoch        2            3               4          5
  *    before     saved       drains           runs
  *    restored   saved   runs, as it was     known              later reads of 3 and all
  *                                                              reads of 4 are forgotten
  *
- * A known epoch has not begun, but its order is in a file. When it begins, its order is
- * loaded, and its positions hold the same samples as before.
+ * When a known epoch begins, its order is loaded: its positions hold the same samples as before.
  */
-
-/* --- known epochs -------------------------------------------------------------------- */
 
 static struct epochs_order_file *find_known(const struct epochs *epochs, uint32_t number)
 {
@@ -43,9 +40,8 @@ void known_remove(struct epochs *epochs, uint32_t number)
 		*known = epochs->known[--epochs->n_known];
 }
 
-/* Tells whether an epoch with an order in a file has begun: it is in memory, or earlier
- * than the running epoch. If it has also ended, its order is noted as saved. If it has
- * not begun, it is a known epoch. */
+/* Tells whether an epoch with an order in a file has begun: it is in memory, or earlier than the
+ * running epoch. If it has also ended, notes its order as saved. */
 static bool has_begun(struct epochs *epochs, uint32_t number)
 {
 	struct epoch *epoch = find_epoch(epochs, number);
@@ -122,9 +118,8 @@ void epochs_loaded(
 
 /* --- an epoch from its order ---------------------------------------------------------- */
 
-/* Returns an array with one bit for each sample id, set if the sample is selected; NULL
- * if there is no memory. Tests of millions of samples in random order take far less time
- * than in a compressed bitmap. */
+/* Returns a bit for each sample id, set if the sample is selected; NULL: no memory. Tests of
+ * millions of samples in random order take far less time than in a compressed bitmap. */
 static uint8_t *selected_bits(const roaring_bitmap_t *selection)
 {
 	uint8_t *bits = calloc(roaring_bitmap_maximum(selection) / 8 + 1, 1);
@@ -157,8 +152,8 @@ static int check_sample(const struct epochs *epochs, const struct epoch *epoch,
 	return 0;
 }
 
-/* Checks that each bound sample is one of the job's, and is bound once. Sets a bit in
- * `ret` for each bound position. */
+/* Checks that bound samples are the job's, and bound once. Sets a bit in `ret` for each
+ * position. */
 static int check_samples(const struct epochs *epochs, const struct epoch *epoch,
 	uint8_t *ret, const char **ret_reason)
 {
@@ -177,8 +172,7 @@ static int check_samples(const struct epochs *epochs, const struct epoch *epoch,
 		       : err;
 }
 
-/* Checks that the log has each bound position once. Clears the bits of these positions
- * in `bound`. */
+/* Checks that the log has each bound position once. Clears these positions' bits in `bound`. */
 static int check_log(const struct epoch *epoch, uint8_t *bound, const char **ret_reason)
 {
 	for (uint32_t k = 0; k < epoch->bound; k++) {
@@ -231,8 +225,7 @@ static int read_all(
 	return 0;
 }
 
-/* Sets epoch->files_read and n_files_read: the files of which all positions were
- * consumed. */
+/* Sets epoch->files_read and n_files_read: the files of which all positions were consumed. */
 static int find_files_read(const struct epochs *epochs, struct epoch *epoch)
 {
 	uint32_t n = epoch->set->positions, per_file = epochs->config.file;
@@ -389,8 +382,6 @@ uint32_t epochs_era(const struct epochs *epochs)
 	return epochs->era;
 }
 
-/* --- the progress --------------------------------------------------------------------- */
-
 static struct epochs_point point_of(const struct epoch *epoch)
 {
 	return (struct epochs_point){epoch->number, epoch->consumed, epoch->reads_hash};
@@ -406,9 +397,7 @@ void epochs_place(const struct epochs *epochs, struct epochs_place *ret)
 		ret->draining = point_of(epochs->draining);
 }
 
-/* The most positions that epochs_read_runs looks at. Most searches are shorter: a
- * script that reads in order leaves one run of read positions, and a few read positions
- * after it. */
+/* The most positions that epochs_read_runs looks at: far more than after reads in file order. */
 #define MOST_SEARCHED 65536
 
 uint32_t epochs_read_runs(const struct epochs *epochs, uint32_t number, struct run *ret,

@@ -24,8 +24,6 @@
 #define RETRY_NS UINT64_C(100000000)
 #define LONG_FROM (UINT64_C(1) << 20)
 
-/* --- flush --- */
-
 static void log_not_written(const struct journal *journal, int err)
 {
 	log_error("journal %s: can't be written: %s; the daemon keeps its records in "
@@ -48,8 +46,7 @@ static int failed_to_sync(struct journal *journal)
 	return journal->sync_error;
 }
 
-/* Keeps the error, because the kernel may have dropped the data that it could not write,
- * and reports the failure only once. */
+/* Keeps the error for later syncs: the kernel may have dropped the data that it could not write. */
 static void note_not_synced(struct journal *journal, uint32_t epoch, int err)
 {
 	log_not_synced(journal, epoch, err);
@@ -57,7 +54,6 @@ static void note_not_synced(struct journal *journal, uint32_t epoch, int err)
 	journal->sync_error = err;
 }
 
-/* Brings the names of all segments' files to the disk. */
 static int sync_names(struct journal *journal)
 {
 	uint32_t created;
@@ -75,8 +71,8 @@ static int sync_names(struct journal *journal)
 	return 0;
 }
 
-/* Brings the previous segment and its name to the disk before the next one exists. So
- * only the last segment can be incomplete after a power failure. */
+/* Brings the previous segment and its name to the disk before the next one exists, so that only the
+ * last segment can be incomplete after a power failure. */
 static void sync_before(struct journal *journal)
 {
 	if (journal->fd < 0 || failed_to_sync(journal))
@@ -88,9 +84,8 @@ static void sync_before(struct journal *journal)
 		note_not_synced(journal, journal->file, err);
 }
 
-/* Creates a segment's file under another name, and renames it. So a file with a
- * segment's name never holds bytes of an older segment. *ret: the file's descriptor.
- * *ret_unsynced: -errno if the file may be missing on the disk. */
+/* Creates a segment's file under another name, and renames it, so that no file with a segment's
+ * name holds bytes of an older one. *ret_unsynced: -errno if the disk may lack the file. */
 static int create_segment(const char *path, const char *beside, const void *bytes,
 	size_t n, int *ret, int *ret_unsynced)
 {
@@ -111,7 +106,7 @@ static int create_segment(const char *path, const char *beside, const void *byte
 	return 0;
 }
 
-/* Creates a segment's file with its head and first record (BEGUN or RESTORED). */
+/* bytes: a SEGMENT, and the head and first record of the new file */
 static int begin_segment(struct journal *journal, const uint8_t *bytes)
 {
 	const size_t n = BUFFER_SEGMENT - sizeof(struct disk_record);
@@ -152,8 +147,7 @@ static int begin_segment(struct journal *journal, const uint8_t *bytes)
 	return 0;
 }
 
-/* Writes the rest of journal->writing. *ret_done: number of bytes written now, also
- * after a failure. */
+/* *ret_done: number of bytes of journal->writing that were written now, also after a failure */
 static int write_buffer(struct journal *journal, size_t *ret_done)
 {
 	struct record_buffer *buffer = journal->writing;
@@ -185,8 +179,7 @@ static void log_write(struct journal *journal, int err)
 			journal->directory);
 }
 
-/* Exchanges the empty buffer for the one with the waiting records. journal->filling is
- * NULL for a moment while another thread appends a record. */
+/* Exchanges the two buffers. journal->filling is NULL while another thread appends a record. */
 static void take_records(struct journal *journal)
 {
 	struct record_buffer *filling;
@@ -198,8 +191,7 @@ static void take_records(struct journal *journal)
 	journal->writing = filling;
 }
 
-/* Writes waiting records to the file, and releases the lock meanwhile. Only one thread
- * at a time may call this function. */
+/* Releases the lock while it writes. Only one thread at a time may call this function. */
 static void write_locked(struct journal *journal)
 {
 	size_t done;
@@ -241,8 +233,6 @@ void journal_flush(struct journal *journal)
 			write_locked(journal);
 }
 
-/* --- sync, forget --- */
-
 void journal_abandon(struct journal *journal)
 {
 	LOCK_SCOPE(&journal->lock);
@@ -259,8 +249,7 @@ struct to_sync {
 	bool directory;
 };
 
-/* Returns -errno if an earlier sync has failed: then no sync can bring all data to the
- * disk. */
+/* Returns -errno if an earlier sync has failed: then no sync can bring all data to the disk. */
 static int note_to_sync(struct journal *journal, struct to_sync *ret)
 {
 	LOCK_SCOPE(&journal->lock);
@@ -327,9 +316,8 @@ static int remove_segment_file(
 	return err;
 }
 
-/* Removes the files of a segment. others: the caller will also remove newer segments.
- * Then this removal is synced: otherwise a power failure could bring this segment back,
- * without the newer ones. */
+/* others: the caller also removes newer segments. Then this removal is synced, because a power
+ * failure could otherwise bring this segment back without the newer ones. */
 static int remove_segment(const struct journal *journal, uint32_t number, bool others)
 {
 	int err = remove_segment_file(journal, number, ".new");
@@ -355,8 +343,7 @@ void journal_forget(struct journal *journal, uint32_t epoch)
 		if (end > journal->file_lag && epoch < end - journal->file_lag)
 			end = epoch + journal->file_lag;
 	}
-	/* the sync comes first, because a power failure could lose later segments that
-	 * are not on the disk, in addition to the removed ones */
+	/* a power failure must not lose later segments in addition to the removed ones */
 	if (first >= end || journal_sync(journal) != 0)
 		return;
 	for (uint32_t i = first; i < end; i++)
@@ -365,8 +352,6 @@ void journal_forget(struct journal *journal, uint32_t epoch)
 	LOCK_SCOPE(&journal->lock);
 	journal->first = end > journal->first ? end : journal->first;
 }
-
-/* --- life --- */
 
 uint64_t journal_id(const struct journal *journal)
 {

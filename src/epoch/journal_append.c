@@ -10,8 +10,6 @@
 
 #define RESERVED 4096 /* bytes for which journal_reserve makes room */
 
-/* --- numbers of readers --- */
-
 static bool is_reader(const struct reader *a, const struct reader *b)
 {
 	return a->thread == b->thread && a->rank == b->rank && a->script == b->script;
@@ -40,10 +38,7 @@ uint32_t reader_give_number(struct reader_numbers *readers, const struct reader 
 	return readers->n;
 }
 
-/* --- memory --- */
-
-/* Takes the buffer for new records. The thread that writes the file can't take it until
- * put_filling. */
+/* Takes the buffer for new records. The writing thread can't take it until put_filling. */
 static struct record_buffer *take_filling(struct journal *journal)
 {
 	struct record_buffer *filling = atomic_exchange(&journal->filling, NULL);
@@ -57,10 +52,9 @@ static void put_filling(struct journal *journal, struct record_buffer *filling)
 	atomic_store_explicit(&journal->filling, filling, memory_order_release);
 }
 
-/* Appends bytes to the buffer. Returns false if there is no memory. Only the appending
- * thread changes `appended`, after the bytes are in the buffer. So a thread that has
- * read `appended` finds all these bytes in the buffer or, if they are already written,
- * in the file. */
+/* Returns false if memory is short. Only the appending thread changes `appended`, after the bytes
+ * are in the buffer, so a thread that has read `appended` finds these bytes in the buffer or the
+ * file. */
 static bool push(struct journal *journal, const void *bytes, size_t n)
 {
 	struct record_buffer *filling = take_filling(journal);
@@ -81,9 +75,8 @@ static bool push(struct journal *journal, const void *bytes, size_t n)
 	return pushed;
 }
 
-/* Notes that there was no memory for a record. From now on records of positions of the
- * epochs that have begun are omitted: a replay fails if a record in the middle of an
- * epoch is missing. */
+/* Notes that there was no memory for a record. Records of positions of the epochs that have begun
+ * are omitted from now on, because a replay fails if one in the middle of an epoch is missing. */
 static void lose(struct journal *journal, uint32_t epoch)
 {
 	struct loss *loss = &journal->loss;
@@ -96,21 +89,18 @@ static void lose(struct journal *journal, uint32_t epoch)
 		journal->directory, epoch);
 }
 
-/* Tells whether the record ends an epoch, and can be replayed although records of this
- * epoch were lost. */
+/* Tells whether the record ends its epoch, and can be replayed after lost records of this epoch. */
 static bool is_end(const struct loss *loss, const struct record *record)
 {
 	bool last = record->epoch + 1 == loss->known_below;
 	if (record->kind == RECORD_LET_GO)
-		/* the journal lacks the next epoch's BEGUN, so this epoch does not
-		 * drain in the journal */
+		/* this epoch does not drain in the journal, which lacks the next epoch's BEGUN */
 		return !(loss->begun && last);
 	return record->kind == RECORD_ENDED;
 }
 
-/* Tells whether the record can be appended now. While records are being lost, a record
- * that ends an epoch is put on the list `owed`, which is appended before the next
- * BEGUN. */
+/* Tells whether the record can be appended now. While records are being lost, a record that ends an
+ * epoch is put on the list `owed`, which is appended before the next BEGUN. */
 static bool survives(struct loss *loss, const struct record *record)
 {
 	if (record->epoch >= loss->whole_from)
@@ -132,8 +122,6 @@ int journal_reserve(struct journal *journal)
 	return made ? 0 : -ENOMEM;
 }
 
-/* --- append --- */
-
 static size_t encode_owed(const struct journal *journal, struct disk_record *ret)
 {
 	size_t n = journal->loss.n_owed;
@@ -142,8 +130,7 @@ static size_t encode_owed(const struct journal *journal, struct disk_record *ret
 	return n * sizeof(*ret);
 }
 
-/* Returns the least number that the next segment may have. Numbers of segments ascend
- * even if the job goes back. */
+/* Returns the least number of the next segment: numbers ascend even if the job goes back. */
 static uint32_t number_after(const struct journal *journal)
 {
 	return journal->begun ? journal->epoch + journal->lag + 1 : 0;
@@ -194,8 +181,7 @@ static void append_segment(struct journal *journal, const struct record *record)
 	/* a replay of RESTORED needs no earlier record, so the loss is over */
 	if (restored)
 		*loss = (struct loss){.now = false};
-	/* the journal lacks the previous epoch's BEGUN, so the previous epoch can't
-	 * drain */
+	/* the previous epoch can't drain, because the journal lacks its BEGUN */
 	if (loss->begun)
 		begun.rolls = false;
 	all.head = head_encode(&journal->identity, &segment);

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 
 /*
- * The directory before/ is replaced as a whole. If the process ends before step 3, the
- * next start undoes steps 1 and 2:
+ * The directory before/ is replaced as a whole. If the process ends before step 3, the next start
+ * undoes steps 1 and 2:
  *
  *  1. files -> before.new/       3. before.new/ -> before/
  *  2. before/ -> before.old/     4. before.old/ removed
@@ -50,8 +50,7 @@ static int remove_file(int from, const char *name, int unused)
 	return unlinkat(from, name, 0) == 0 || errno == EISDIR ? 0 : -errno;
 }
 
-/* Calls `what` for each journal and order of the directory, perhaps twice for a file
- * that `what` leaves there. */
+/* Calls `what` for each journal and order, perhaps twice for a file that `what` leaves there. */
 static int for_each(
 	int directory, int (*what)(int from, const char *name, int to), int to)
 {
@@ -77,8 +76,7 @@ static int open_directory(int parent, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Removes a directory that has only journals and orders. Returns 0 also if there is no
- * such directory. */
+/* Removes a directory that has only journals and orders. Returns 0 also if there is none. */
 static int remove_directory(int parent, const char *name)
 {
 	auto_close int fd = open_directory(parent, name);
@@ -168,7 +166,6 @@ static int is_our_entry(const struct dirent *entry)
 	return is_ours(entry->d_name);
 }
 
-/* Orders come before journals, and newer files before older ones (remove_in_order). */
 static int compare_removals(const struct dirent **a, const struct dirent **b)
 {
 	bool a_journal = (*a)->d_name[0] == JOURNAL_PREFIX[0];
@@ -176,10 +173,9 @@ static int compare_removals(const struct dirent **a, const struct dirent **b)
 	return a_journal != b_journal ? a_journal - b_journal : versionsort(b, a);
 }
 
-/* Removes the orders before the journals, and newer files before older ones. If the
- * process or the machine dies in between, the journal still has all epochs whose orders
- * remain, as at an earlier time. An order whose epoch the journal lacks would contradict
- * the epochs that begin later. */
+/* Removes orders before journals, and newer files before older ones: if the process or the machine
+ * dies in between, the journal still has all epochs whose orders remain. An order whose epoch the
+ * journal lacks would contradict the epochs that begin later. */
 static int remove_in_order(int directory)
 {
 	struct dirent **entries = NULL;

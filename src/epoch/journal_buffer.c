@@ -6,10 +6,8 @@
 #include "base/fault.h"
 
 /*
- * The bytes of a buffer before `done` are already written to the file.
- *
  *  | record | record | SEGMENT | head ... | BEGUN | record | record |
- *                 ^ done                                            ^ n
+ *                 ^ done: the bytes before are in the file          ^ n
  */
 
 #define SMALLEST 4096

@@ -17,32 +17,30 @@
 #include <uthash.h>
 
 /*
- * Compacts a segment that has far more records than positions. Only the last opens of
- * each script stay; all records of other kinds stay.
+ * Compacts a segment that has far more records than positions. Only the last opens of each script
+ * stay; all records of other kinds stay.
  *
  *  journal-0003      | head | BEGUN | BOUND | READER OPENED OPENED ... OPENED | later |
  *  journal-0003.new  | head | BEGUN | BOUND | READER OPENED            SEAM   | later |
  *
- * The later records, written since the compaction began, are copied unchanged while no
- * thread writes. The checksum of the first later record continues that of the record
- * before it in journal-0003. In journal-0003.new the SEAM is before it instead. The
- * value of the SEAM is chosen so that these two records have the same checksum.
+ * The later records, written since the compaction began, are copied unchanged while no thread
+ * writes. The checksum of the first later record continues that of the record before it in
+ * journal-0003. In journal-0003.new the SEAM is before it instead. The value of the SEAM is chosen
+ * so that these two records have the same checksum.
  *
- * When journal-0003.new is completely on the disk, it is renamed to journal-0003. If the
- * process ends before, an incomplete journal-0003.new is left, which is never read.
+ * When journal-0003.new is completely on the disk, it is renamed to journal-0003. If the process
+ * ends before, an incomplete journal-0003.new is left, which is never read.
  */
 
 #define BLOCK_RECORDS 4096
-#define OPENS_KEPT 4 /* number of opens of each script that stay, for each position */
-/* number of scripts whose opens stay: twice as many as an engine knows */
-#define SCRIPTS_KEPT 32
+#define OPENS_KEPT 4	/* opens of each script that stay, for each position */
+#define SCRIPTS_KEPT 32 /* scripts whose opens stay: twice as many as an engine knows */
 #define LONG_POSITION (16 * sizeof(struct disk_record))
 
 struct script_opens {
 	uint64_t id;
 	uint64_t opens, seen;
-	/* number of the script's last open among the opens of all scripts */
-	uint64_t last;
+	uint64_t last; /* number of its last open among the opens of all scripts */
 	bool kept;
 	UT_hash_handle hh;
 };
@@ -52,8 +50,7 @@ struct told {
 	uint32_t number; /* first, for compare_u32 */
 	bool needed;
 	struct script_opens *script;
-	/* number of the reader's last open among all opens of its script, from 1 on; 0:
-	 * no open */
+	/* number of the reader's last open among its script's opens, from 1 on; 0: no open */
 	uint64_t last;
 };
 
@@ -61,8 +58,7 @@ struct compaction {
 	struct journal *journal;
 	uint32_t number; /* number of the segment */
 	int from, to;
-	/* offset in `from`: the records after it are copied unchanged */
-	uint64_t end;
+	uint64_t end;  /* offset in `from`: later records are copied unchanged */
 	uint64_t kept; /* number of each script's last opens that stay */
 	struct disk_head head;
 	struct journal_path beside;
@@ -206,8 +202,8 @@ static int count(struct compaction *compaction, const struct disk_record *record
 	return 0;
 }
 
-/* Returns a number that is the larger, the longer an engine would remember the script.
- * Engines first forget scripts that have opened few files, or no file for long. */
+/* Returns a number that is larger, the longer an engine would remember the script. Engines first
+ * forget scripts that have opened few files, or no file for long. */
 static uint64_t known_until(
 	const struct compaction *compaction, const struct script_opens *script)
 {
@@ -243,8 +239,7 @@ static bool is_kept(const struct compaction *compaction,
 	return script->kept && nth > 0 && nth + compaction->kept > script->opens;
 }
 
-/* Readers stay if one of their opens stays, or if later records may refer to their
- * numbers. */
+/* Readers stay if one of their opens stays, or if later records may refer to their numbers. */
 static void choose_readers(struct compaction *compaction)
 {
 	for (size_t i = 0; i < compaction->n_told; i++) {
@@ -325,8 +320,8 @@ static int put_kept(struct compaction *compaction, const struct disk_record *rec
 	return put(compaction, record);
 }
 
-/* Writes a SEAM whose checksum is that of the last record before `end`. For each
- * checksum there is exactly one value of the SEAM. */
+/* Writes a SEAM whose checksum is that of the last record before `end`. For each checksum there is
+ * exactly one value of the SEAM. */
 static int put_seam(struct compaction *compaction)
 {
 	const uint32_t polynomial = UINT32_C(0xedb88320);
@@ -411,9 +406,8 @@ static int replace(struct compaction *compaction)
 	return 0;
 }
 
-/* Waits until this thread alone may write (journal->busy). Returns false if the segment
- * is not the last one any more, if a sync of it has failed, or if the journal is
- * abandoned. */
+/* Waits until this thread alone may write (journal->busy). Returns false if the segment is not the
+ * last one any more, if a sync of it has failed, or if the journal is abandoned. */
 static bool take_turn(struct compaction *compaction)
 {
 	struct journal *journal = compaction->journal;
@@ -446,8 +440,6 @@ static int compact(struct compaction *compaction)
 	end_turn(compaction->journal);
 	return err;
 }
-
-/* --- the whole compaction ---------------------------------------------------------------- */
 
 static bool begin(struct journal *journal, struct compaction *ret)
 {

@@ -9,8 +9,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* Checks the heads of segments: all must belong to this job, and no segment may be
- * missing. */
+/* Checks the heads of segments: all must belong to this job, and no segment may be missing. */
 
 static enum head_found refuse_head(const char *path, const char *found)
 {

@@ -11,26 +11,16 @@
 #include <limits.h>
 #include <stdatomic.h>
 
-/*
- *  journal_format.c   records and heads <-> bytes
- *  journal_heads.c    checks the heads of segments
- *  journal_replay.c   files -> records
- *  journal_torn.c     cuts an incomplete end off
- *  journal_aside.c    the directory before/
- *  journal_buffer.c   records -> bytes in memory
- *  journal.c          bytes in memory -> files
- *  journal_compact.c  compacts a long segment
- */
+/* Records become bytes in memory (journal_append.c, journal_buffer.c), then bytes in files
+ * (journal.c); journal_replay.c makes them records again. */
 
 /* --- bytes: all numbers are little endian --- */
 
 #define JOURNAL_PREFIX "journal-"
 #define JOURNAL_MAGIC "JOADERJ\n"
 #define JOURNAL_VERSION 1
-/* disk_head.before of a journal's first segment */
-#define JOURNAL_FIRST UINT32_MAX
+#define JOURNAL_FIRST UINT32_MAX /* disk_head.before of a journal's first segment */
 
-/* The head of a segment. */
 struct disk_head {
 	uint8_t magic[8];
 	uint32_t version;
@@ -38,17 +28,15 @@ struct disk_head {
 	uint32_t positions;
 	uint32_t samples;
 	uint64_t fingerprint;
-	/* time in ns since 1970, so that equal records in different files have
-	 * different checksums */
+	/* time in ns since 1970: equal records in different files have different checksums */
 	uint64_t begun_ns;
 	uint32_t epoch;	 /* number of the segment */
 	uint32_t before; /* number of the previous segment */
-	/* Number of the segment minus its first epoch: above 0 if the job has gone back,
-	 * because segments then still get new numbers, while the epochs repeat. */
+	/* Number of the segment minus its first epoch: above 0 if the job has gone back, because
+	 * segments then still get new numbers, while the epochs repeat. */
 	uint32_t lag;
 	uint32_t journal[2]; /* journal_id, equal in all segments; lower half first */
-	/* checksum of the previous 60 bytes; the first record's checksum continues
-	 * it */
+	/* checksum of the previous 60 bytes; the first record's checksum continues it */
 	uint32_t checksum;
 };
 
@@ -56,35 +44,30 @@ struct disk_head {
 struct disk_record {
 	uint32_t checksum;
 	uint8_t kind;
-	uint8_t detail; /* BOUND: served; BEGUN: rolls; OPENED: how, DETAIL_LABEL;
-			   RESTORED: drains */
-	uint16_t back;	/* first epoch of the segment minus epoch of the record */
-	/* the record's position; RESTORED: the number of consumed positions */
-	uint32_t position;
-	/* BOUND: sample; OPENED: the reader's number; BEGUN, RESTORED: number of
-	 * bindings in the order file with which the epoch continues */
+	uint8_t detail;	   /* served, rolls or drains; OPENED: how, DETAIL_LABEL */
+	uint16_t back;	   /* first epoch of the segment minus epoch of the record */
+	uint32_t position; /* RESTORED: the number of consumed positions */
+	/* BOUND: sample; OPENED: the reader's number; BEGUN, RESTORED: number of bindings in the
+	 * order file with which the epoch continues */
 	uint32_t value;
 };
 
 _Static_assert(sizeof(struct disk_head) == 64, "no holes");
 _Static_assert(sizeof(struct disk_record) == 16, "no holes");
 
-/* A READER has in its bytes 8 to 15 one number of a struct reader; the READER's detail
- * tells whether this number is of a script, a rank or a thread. Three READERs, with the
- * thread last, describe a reader. The segment's readers are numbered from 1 on, and an
- * OPENED refers to such a number. A SEGMENT occurs only in memory, before the head and
- * the BEGUN of a segment. */
+/* A READER has in its bytes 8 to 15 one number of a struct reader; its detail tells whether of a
+ * script, a rank or a thread. Three READERs, the thread's last, describe a reader; the segment's
+ * readers are numbered from 1 on, and an OPENED refers to such a number. A SEGMENT occurs only in
+ * memory, before the head and the BEGUN of a segment. */
 enum { RECORD_READER = 64, RECORD_SEGMENT = 255 };
 enum { READER_THREAD, READER_RANK, READER_SCRIPT, READER_PARTS };
-/* SKIPPED: the next `value` numbers of readers are not used. SEAM: explained in
- * journal_compact.c. */
+/* SKIPPED: the next `value` numbers of readers are not used. SEAM: see journal_compact.c. */
 enum { READER_SKIPPED = 64, READER_SEAM };
 
 #define DETAIL_LABEL 0x80
 
 uint32_t record_checksum(const struct disk_record *record, uint32_t before);
-/* segment: the first epoch of the segment. number: the number that the segment has given
- * to the record's reader; 0: the record has no reader. */
+/* segment: the segment's first epoch. number: number of the record's reader; 0: no reader */
 struct disk_record record_encode(
 	const struct record *record, uint32_t segment, uint32_t number);
 struct disk_record record_encode_reader(uint64_t id, uint8_t part);
@@ -110,10 +93,7 @@ extern const char *const journal_order_endings[2];
 must_check int journal_path(const char *directory, uint32_t epoch, const char *ending,
 	struct journal_path *ret);
 
-/* --- what a replay finds --- */
-
-/* The end of the newest segment, as a replay has found it. New records are appended
- * there. */
+/* The end of the newest segment, as a replay has found it. New records are appended there. */
 struct journal_end {
 	uint32_t first, last; /* numbers of the oldest and the newest segment */
 	uint64_t offset;
@@ -125,9 +105,8 @@ struct journal_end {
 
 enum head_found {
 	HEAD_GOOD,
-	HEAD_TORN, /* the head is missing or incomplete */
-	/* no journal, another version or a damaged head; logged */
-	HEAD_REFUSED,
+	HEAD_TORN,    /* the head is missing or incomplete */
+	HEAD_REFUSED, /* no journal, another version or a damaged head; logged */
 };
 
 uint32_t journal_most_positions(const struct journal_identity *identity);
@@ -139,14 +118,13 @@ must_check int head_read(int fd, const char *path, uint32_t epoch, struct disk_h
 #define JOURNAL_REFUSED                                                                  \
 	"; no file was changed; to begin anew, move the directory's journals away"
 
-/* Checks the heads of all segments. *ret_torn: the head of the last segment is
- * incomplete. -EINVAL, logged: a head is refused, or a segment is missing. */
+/* Checks the heads of all segments. *ret_torn: the head of the last segment is incomplete. -EINVAL,
+ * logged: a head is refused, or a segment is missing. */
 must_check int journal_read_heads(const char *directory,
 	const struct journal_identity *identity, const uint32_t *segments, size_t n,
 	enum journal_found *ret_found, bool *ret_torn);
 
-/* Replays all segments. *ret: the end of the newest segment. *ret_found is JOURNAL_NEW
- * also if no record is readable. */
+/* *ret: the end of the newest segment. *ret_found is JOURNAL_NEW also if no record is readable. */
 must_check int journal_replay(const char *directory,
 	const struct journal_identity *identity, journal_replayed *replayed,
 	void *context, enum journal_found *ret_found, struct journal_end *ret);
@@ -163,8 +141,6 @@ must_check int journal_file_size(const char *directory, uint32_t epoch, uint64_t
 /* Undoes a journal_set_aside during which the process has ended. */
 must_check int journal_undo_aside(const char *directory);
 
-/* --- bytes in memory --- */
-
 struct record_buffer {
 	uint8_t *bytes;
 	size_t n, capacity;
@@ -174,9 +150,8 @@ struct record_buffer {
 #define READER_SETS 64
 #define READER_WAYS 4
 
-/* The readers that have lately got numbers in the segment. If a set of READER_WAYS
- * readers is full, a new reader replaces the oldest one of the set. The replaced reader
- * gets a new number at its next open. */
+/* The readers that have lately got numbers in the segment. In a full set of READER_WAYS readers, a
+ * new reader replaces the oldest one, which gets a new number at its next open. */
 struct reader_numbers {
 	struct {
 		struct reader id;
@@ -189,9 +164,8 @@ struct reader_numbers {
 uint32_t reader_give_number(struct reader_numbers *readers, const struct reader *id);
 
 /*
- * A loss of records after memory ran out. Records of positions of the epochs that had
- * begun by then are omitted; the ends of these epochs are recorded, so that the next
- * epoch can begin.
+ * A loss of records after memory ran out. Records of positions of the epochs that had begun by then
+ * are omitted; the ends of these epochs are recorded, so that the next epoch can begin.
  *
  *  ... BOUND BOUND | BOUND CONSUMED ENDED          | BEGUN ...
  *                  ^ no memory      ^ owed: written before the next BEGUN
@@ -199,12 +173,9 @@ uint32_t reader_give_number(struct reader_numbers *readers, const struct reader 
 #define OWED_MAX 8
 
 struct loss {
-	/* records are being omitted, until a BEGUN can be appended */
-	bool now;
-	/* an epoch has begun since the loss, and its BEGUN was omitted, too */
-	bool begun;
-	/* the journal has the BEGUNs of epochs before this one, and of no later
-	 * epochs */
+	bool now;   /* records are being omitted, until a BEGUN can be appended */
+	bool begun; /* an epoch has begun since the loss; its BEGUN was omitted, too */
+	/* the journal has the BEGUNs of epochs before this one, and of no later ones */
 	uint32_t known_below;
 	/* all records of this and later epochs are in the journal; 0: none was lost */
 	uint32_t whole_from;
@@ -236,31 +207,24 @@ struct journal {
 	pthread_cond_t changed;
 	uint64_t written; /* (lock) appended bytes that are in the file */
 	uint64_t synced;  /* (lock) appended bytes on the disk */
-	/* (lock) created: number of files created so far. entered: number of these files
-	 * whose names are on the disk. */
+	/* (lock) number of files created so far; entered: of those whose names are on the disk */
 	uint32_t created, entered;
 	uint32_t first; /* (lock) number of the oldest segment */
-	/* (lock) lag of the segment `file`: the segment of an epoch has the number
-	 * epoch + file_lag */
+	/* (lock) lag of the segment `file`: an epoch's segment has the number epoch + file_lag */
 	uint32_t file_lag;
 	bool busy;	 /* (lock) a thread writes */
 	bool compacting; /* (lock) a thread compacts the last segment */
-	/* a segment with at least this many bytes, and LONG_POSITION more for each
-	 * position, is compacted */
+	/* a segment of this size in bytes, plus LONG_POSITION for each position, is compacted */
 	uint64_t long_from;
 	/* (lock) size of the last segment when it was compacted; 0: never */
 	uint64_t compacted;
-	bool abandoned; /* (lock) no thread writes any more */
-	/* (lock) error of the last attempt to write; 0: the attempt succeeded */
-	int write_error;
-	/* (lock) error of a sync since the segment began; 0: no sync has failed */
-	int sync_error;
-	/* (lock) time before which no thread tries to write; 0: any time */
-	uint64_t retry_ns;
+	bool abandoned;	   /* (lock) no thread writes any more */
+	int write_error;   /* (lock) of the last attempt to write; 0: it succeeded */
+	int sync_error;	   /* (lock) of a sync since the segment began; 0: none */
+	uint64_t retry_ns; /* (lock) no thread writes before; 0: any time */
 
-	/* only for the thread that writes (`busy`). Other threads may read fd and
-	 * file under the lock, because the writing thread changes these two only
-	 * under it. */
+	/* only for the thread that writes (`busy`). Other threads may read fd and file under the
+	 * lock, because the writing thread changes these two only under it */
 	struct record_buffer *writing;
 	uint32_t checksum; /* checksum of the last record */
 	int fd;
@@ -275,7 +239,6 @@ struct journal {
 
 bool buffer_grow(struct record_buffer *buffer, size_t n);
 
-/* Makes room for n more bytes. Returns false if there is no memory. */
 static inline bool buffer_make_room(struct record_buffer *buffer, size_t n)
 {
 	return buffer->capacity - buffer->n >= n || buffer_grow(buffer, n);
@@ -285,9 +248,7 @@ static inline bool buffer_make_room(struct record_buffer *buffer, size_t n)
 bool buffer_at_segment(const struct record_buffer *buffer);
 /* Returns where the records of the same file end: at a SEGMENT, or the buffer's end. */
 size_t buffer_run_end(const struct record_buffer *buffer);
-/* Sets the records' checksums; each continues the checksum of the previous record.
- * *checksum: the checksum of the record before the buffer; on return, the checksum of
- * the last record. */
+/* Sets the records' checksums. *checksum: the previous record's; on return, the last record's. */
 void buffer_seal(struct record_buffer *buffer, uint32_t *checksum);
 /* Empties the buffer, and frees its memory if this is more than 1 MiB. */
 void buffer_reset(struct record_buffer *buffer);

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A journal is read heads first (journal_heads.c), then record by record. A file only
- * changes when all records before its damaged end are valid. */
+/* A journal is read heads first (journal_heads.c), then record by record. A file only changes when
+ * all records before its damaged end are valid. */
 
 #define BLOCK_RECORDS 4096
 
@@ -42,14 +42,11 @@ struct reading {
 	uint32_t checksum; /* checksum of the last record */
 
 	struct numbered *readers; /* ordered by number */
-	/* fields of the next reader, collected from its READER records */
-	struct reader next;
+	struct reader next;	  /* collected from the next reader's READER records */
 	uint32_t n_readers;
 	uint32_t numbers; /* numbers that the segment has given to readers so far */
 	size_t readers_capacity;
 };
-
-/* --- records --- */
 
 static int refuse(const struct reading *reading, const char *format, ...)
 	printf_like(2, 3);
@@ -66,8 +63,7 @@ static int refuse(const struct reading *reading, const char *format, ...)
 	return -EINVAL;
 }
 
-/* Returns NULL if the segment has no reader with this number, or if a compaction has
- * removed the reader. */
+/* Returns NULL if the segment has no reader of this number, or a compaction has removed it. */
 static const struct reader *find_reader(const struct reading *reading, uint32_t number)
 {
 	const struct numbered *found = NULL;
@@ -304,8 +300,6 @@ static int replay_segment(struct reading *reading, const char *directory, uint32
 	return err;
 }
 
-/* --- all segments --- */
-
 static void note_end(const struct reading *reading, struct journal_end *ret)
 {
 	ret->last = reading->number;
@@ -316,8 +310,7 @@ static void note_end(const struct reading *reading, struct journal_end *ret)
 	ret->readers = reading->numbers;
 }
 
-/* torn: the n segments, whose heads are good, are followed by a segment with an
- * incomplete head. */
+/* torn: a segment with an incomplete head follows the n segments */
 static int replay_segments(struct reading *reading, const char *directory,
 	const uint32_t *segments, size_t n, bool torn, enum journal_found *ret_found,
 	struct journal_end *ret)

@@ -70,9 +70,8 @@ static void bind(struct epochs *epochs, struct open_request *request, struct epo
 	if (drawn.pinned)
 		epoch_keep_pin(epochs, epoch, request->position, drawn.sample, effects);
 	epoch_drop_far_pins(epochs, epoch, effects);
-	/* The draining epoch, perhaps `epoch` itself, ends if no script reads it, and
-	 * more than half of the running epoch was bound since a file of the draining
-	 * one was last opened. */
+	/* The draining epoch, perhaps `epoch` itself, ends if no script reads it, and more than
+	 * half of the running epoch was bound since a file of the draining one was last opened. */
 	if (epochs->draining && !epochs->drains_on &&
 		epochs->running->bound - epochs->draining->read_at >
 			epochs->running->set->positions / 2)
@@ -113,7 +112,6 @@ void resume_waiting(struct epochs *epochs, uint32_t number, int status)
 	}
 }
 
-/* Handles a request for an unbound position: answers the request, or lets it wait. */
 static void take_unbound(struct epochs *epochs, struct open_request *request,
 	struct epoch *epoch, struct effects *effects)
 {
@@ -134,8 +132,7 @@ static void take_unbound(struct epochs *epochs, struct open_request *request,
 		draw(epochs, request, epoch, effects);
 }
 
-/* Chooses the epoch of a file of current/ when the file is opened, and again if this
- * epoch ends while the request waits. */
+/* Chooses the epoch of a file of current/, and again if this epoch ends while the request waits. */
 static int choose_epoch(
 	struct epochs *epochs, struct open_request *request, struct effects *effects)
 {
@@ -168,8 +165,8 @@ static int choose_epoch(
 	int err = 0;
 	if (choice.notice == NOTICES)
 		choice.notice = misuse_of(epochs, &opened);
-	/* If positions decide their samples, a file gives the intended sample in any
-	 * epoch. Then the user need not know of other notices than NOTICE_LAST. */
+	/* If positions decide their samples, a file gives the intended sample in any epoch. Then
+	 * the user need not know of other notices than NOTICE_LAST. */
 	if (choice.notice == NOTICE_LAST ||
 		(choice.notice != NOTICES && epochs->config.kind != EPOCHS_FIXED))
 		effect_notice(effects, choice.notice, choice.epoch);
@@ -186,8 +183,7 @@ static int choose_epoch(
 	return err;
 }
 
-/* Finds the epoch of a request by its number. The epoch must have begun, or begins now
- * if it is the next one. */
+/* Finds an epoch that has begun, by its number; begins the epoch if it is the next one. */
 static int find_or_begin(
 	struct epochs *epochs, struct open_request *request, struct effects *effects)
 {
@@ -232,8 +228,7 @@ static void take_up(struct epochs *epochs, struct open_request *request, uint64_
 	int err = request->epoch == EPOCH_CURRENT
 			  ? choose_epoch(epochs, request, effects)
 			  : find_or_begin(epochs, request, effects);
-	/* The new epoch first keeps samples of the previous epoch (adopt.c). When this
-	 * is done, the request is handled before all other requests. */
+	/* the new epoch first keeps samples (adopt.c); then this request precedes all others */
 	if (epochs->adopting.active) {
 		request->waits = true;
 		request->status = 0;

@@ -10,9 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The head of an order is checked whenever the order is listed or its bindings are read.
- * The checksum of the other bytes is compared when the whole order is loaded, and when
- * order_bindings reads the beginning of a small file. */
+/* The head of an order is checked when the order is listed or its bindings are read; the checksum
+ * of the rest, when the order is loaded, or order_bindings reads a small file's beginning. */
 
 #define PREFIX "epoch-"
 #define SUFFIX ".order"
@@ -49,8 +48,6 @@ int order_load(const char *directory, uint32_t epoch, uint32_t positions,
 	int err = make_path(directory, epoch, SUFFIX, &path);
 	return err ? err : order_load_at(path.text, epoch, positions, fingerprint, ret);
 }
-
-/* --- reading --- */
 
 static int read_head(int fd, const char *path, uint32_t epoch, struct order_head *ret)
 {
@@ -181,11 +178,8 @@ int order_bindings(const char *directory, uint32_t epoch, uint32_t k, uint32_t n
 	return err;
 }
 
-/* --- the directory --- */
-
-/* Returns 1 if the order belongs to one of the sets. Returns 0 if the order is damaged,
- * which is logged; if it does not exist; or if it belongs to another set, which adds 1
- * to *others. Returns -errno if the order can't be read. */
+/* Returns 1 if the order belongs to one of the sets; 0 if the order is damaged (logged), does not
+ * exist, or belongs to another set (counted in *others); -errno if it can't be read. */
 static int judge(const char *directory, uint32_t epoch, const struct order_set *sets,
 	size_t n_sets, uint32_t *others)
 {

@@ -9,13 +9,12 @@
 #include <stddef.h>
 
 /*
- * The order of an ended epoch, in the file <directory>/epoch-0003.order in the state
- * directory; joaderfs-state(5) describes the format. The file holds the sample of each
- * position, the bound positions in the order of binding, and the consumed ones in the
- * order of consuming.
+ * The order of an ended epoch, in the file <directory>/epoch-0003.order (joaderfs-state(5)): the
+ * sample of each position, the bound positions in the order of binding, and the consumed ones in
+ * the order of consuming.
  *
- *  Flow: an order is saved when its epoch has ended, or when the job goes back to an earlier
- *        point. It is read for single positions, and loaded for an epoch that continues.
+ *  Flow: an order is saved when its epoch has ended, or when the job goes back to an earlier point.
+ *        It is read for single positions, and loaded for an epoch that continues.
  *  Threads: any.   Errors: -errno; -EINVAL, logged, for an incomplete file.
  */
 
@@ -47,8 +46,7 @@ struct order_data {
 	uint32_t *samples, *log, *reads; /* `positions` words each */
 };
 
-/* Returns the hash of a sequence of reads from the hash of all reads but the last, and
- * the position of the last one. */
+/* Returns the hash of a sequence of reads. hash: its hash without the last read, `position`. */
 uint64_t order_reads_hash(uint64_t hash, uint32_t position);
 
 void order_data_free(struct order_data *data);
@@ -79,23 +77,20 @@ static inline struct binding order_binding(const struct order *order, uint32_t k
 		(enum served)(order->log[k] >> ORDER_POSITION_BITS)};
 }
 
-/* Saves the order of an epoch: writes and syncs epoch-NNNN.order.new, and renames it.
- * Errors are not logged: the caller tries again. */
+/* Saves an order, completely or not at all. Errors are not logged: the caller tries again. */
 must_check int order_save(const char *directory, uint32_t epoch, uint64_t fingerprint,
 	const struct order *order);
 
-/* Reads the sample of a position. *ret: SAMPLE_NONE if the position was never bound.
- * -ENOENT: the epoch has no order file. */
+/* *ret: SAMPLE_NONE if the position was never bound. -ENOENT: the epoch has no order file. */
 must_check int order_look_up(
 	const char *directory, uint32_t epoch, uint32_t position, sample_id *ret);
 
-/* Reads up to n bindings, beginning with number k (the first binding has number 0).
- * *ret_n is below n if the order ends before. */
+/* Reads up to n bindings, from index k on. *ret_n is below n if the order ends before. */
 must_check int order_bindings(const char *directory, uint32_t epoch, uint32_t k,
 	uint32_t n, struct binding *ret, uint32_t *ret_n);
 
-/* Lists the epochs whose orders belong to one of the sets, ascending. The caller frees
- * *ret. Orders of other sets are logged and left out. */
+/* Lists the epochs whose orders belong to one of the sets, ascending. The caller frees *ret. Orders
+ * of other sets are logged and left out. */
 must_check int order_list(const char *directory, const struct order_set *sets,
 	size_t n_sets, uint32_t **ret, size_t *ret_n);
 
@@ -103,15 +98,14 @@ struct order_found {
 	uint32_t epoch;
 	struct order_set set;
 };
-/* Lists all orders, by epoch. Damaged orders are left out, and logged. The caller frees
- * *ret. */
+/* Lists all orders, by epoch. Damaged orders are left out, and logged. The caller frees *ret. */
 must_check int order_sets(const char *directory, struct order_found **ret, size_t *ret_n);
 
 /* Removes the orders of epochs before `epoch`. */
 void order_prune(const char *directory, uint32_t epoch);
 
-/* Loads a whole order, and compares its checksum. -ENOENT: the epoch has no order file;
- * -EINVAL, logged: the order is damaged, or belongs to other samples. */
+/* Loads a whole order, and compares its checksum. -ENOENT: the epoch has no order file; -EINVAL,
+ * logged: the order is damaged, or belongs to other samples. */
 must_check int order_load(const char *directory, uint32_t epoch, uint32_t positions,
 	uint64_t fingerprint, struct order_data *ret);
 /* Reads the number of bound positions from the order's head. */
@@ -123,13 +117,11 @@ must_check int order_save_at(const char *path, uint32_t epoch, uint64_t fingerpr
 must_check int order_load_at(const char *path, uint32_t epoch, uint32_t positions,
 	uint64_t fingerprint, struct order_data *ret);
 
-/* Writes an order as a part of a file. *offset: where this part begins; on return,
- * where it ends. */
+/* Writes an order as a part of a file. *offset: where it begins; on return, where it ends. */
 must_check int order_write_to(int fd, uint32_t epoch, uint64_t fingerprint,
 	const struct order *order, uint64_t *offset);
-/* Reads an order that is a part of a file. *offset: where this part begins; on return,
- * where it ends. *ret_epoch: the epoch in the order's head. name: the file's name in
- * messages. */
+/* Reads an order that is a part of a file. *offset: where it begins; on return, where it ends.
+ * name: the file's name in messages. */
 must_check int order_read_from(int fd, const char *name, uint32_t positions,
 	uint64_t fingerprint, uint64_t *offset, uint32_t *ret_epoch,
 	struct order_data *ret);

@@ -49,10 +49,7 @@ uint64_t order_bytes(const struct order_head *head)
 	       (uint64_t)le32toh(head->consumed) * sizeof(uint32_t);
 }
 
-/* --- writing --- */
-
-/* Writes the words in little endian. Adds their size to the offset, and continues the
- * checksum. */
+/* Writes the words in little endian, adds their size to the offset, and continues the checksum. */
 static int write_words(
 	int fd, const uint32_t *words, uint32_t n, uint64_t *offset, uint32_t *checksum)
 {
@@ -137,8 +134,6 @@ int order_save_at(
 	unlink(beside);
 	return err;
 }
-
-/* --- reading --- */
 
 int order_read_head(int fd, const char *name, uint64_t offset, struct order_head *ret)
 {

@@ -39,17 +39,14 @@ int order_refuse(const char *name, const char *what);
 uint64_t order_samples_at(uint32_t position);
 /* Returns the offset of log entry k from the order's beginning. */
 uint64_t order_log_at(const struct order_head *head, uint32_t k);
-/* Returns the size of the whole order in bytes. */
 uint64_t order_bytes(const struct order_head *head);
 
-/* Reads and checks the head of an order at the offset. -EINVAL, logged: the head is
- * incomplete, damaged or impossible. */
+/* -EINVAL, logged: the order's head, at the offset, is incomplete, damaged or impossible. */
 must_check int order_read_head(
 	int fd, const char *name, uint64_t offset, struct order_head *ret);
 /* Reads n words at an offset of the file. -EINVAL, logged: the file is too short. */
 must_check int order_read_words(
 	int fd, const char *name, uint32_t *words, uint32_t n, uint64_t offset);
-/* Compares the checksum of all bytes after the head of an order. offset: where the order
- * begins in the file. -EINVAL, logged: the checksum differs. */
+/* Checks the bytes after an order's head. offset: the order's. -EINVAL, logged: bad checksum. */
 must_check int order_check_content(
 	int fd, const char *name, uint64_t offset, const struct order_head *head);

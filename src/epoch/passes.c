@@ -9,32 +9,28 @@
 #include <stdlib.h>
 
 /*
- * Divides passes into epochs. If an epoch has at most half of all samples, a pass
- * consists of a head, which completes the epoch that the previous pass has begun, of
- * whole epochs, and of a tail, with which the next epoch begins:
+ * Divides passes into epochs. If an epoch has at most half of all samples, a pass consists of a
+ * head, which completes the epoch that the previous pass has begun, of whole epochs, and of a tail,
+ * with which the next epoch begins:
  *
  *    |   head   |  epoch  |  epoch  |   tail   |
  *
- * A pass has all samples in its own shuffled order. The tail is the end of this order.
- * The head has the first samples of this order that are not in the previous pass's tail,
- * so that the epoch of this tail and this head has no sample twice. There are enough
- * such samples, since both tails are shorter than an epoch. All other samples, in their
- * order, are the middle. So two shuffled passes tell the samples of an epoch, and
- * nothing has to be remembered.
+ * A pass has all samples in its own shuffled order. The tail is the end of this order. The head has
+ * the first samples of this order that are not in the previous pass's tail, so that the epoch of
+ * this tail and this head has no sample twice. There are enough such samples, since both tails are
+ * shorter than an epoch. All other samples, in their order, are the middle. So two shuffled passes
+ * tell the samples of an epoch, and nothing has to be remembered.
  *
- * If an epoch has more than half of all samples, the samples that it lacks are chosen in
- * this way.
+ * If an epoch has more than half of all samples, the samples that it lacks are chosen in this way.
  */
 
 struct passes {
 	const roaring_bitmap_t *all;
-	/* n_all: number of all samples. n: number of samples of an epoch. */
-	uint32_t n_all, n;
+	uint32_t n_all, n; /* number of all samples, and of those of an epoch */
 	uint64_t seed;
 };
 
-/* Returns all samples in the order of the pass; the caller frees them. NULL: no
- * memory. */
+/* Returns all samples in the order of the pass; the caller frees them. NULL: no memory. */
 static uint32_t *shuffled(const struct passes *passes, uint64_t pass)
 {
 	uint32_t *ids = malloc(passes->n_all * sizeof(*ids));
@@ -72,8 +68,8 @@ static int add_tail(const struct passes *passes, uint64_t pass, roaring_bitmap_t
 	return 0;
 }
 
-/* Adds n samples of the pass's head or, if head = false, of its middle, after the first
- * `skip` samples there. before: the tail of the previous pass. */
+/* Adds n samples of the pass's head or, if head = false, of its middle, after the first `skip`
+ * samples there. before: the tail of the previous pass. */
 static int add(const struct passes *passes, uint64_t pass, const roaring_bitmap_t *before,
 	bool head, uint32_t skip, uint32_t n, roaring_bitmap_t *ret)
 {
@@ -98,8 +94,7 @@ static int add(const struct passes *passes, uint64_t pass, const roaring_bitmap_
 	return 0;
 }
 
-/* Finds the samples of an epoch. tail: an empty bitmap, into which the function writes
- * the tail of a pass. */
+/* tail: an empty bitmap; on return, the tail of a pass */
 static int find(const struct passes *passes, uint32_t epoch, roaring_bitmap_t *tail,
 	roaring_bitmap_t *ret)
 {
@@ -127,8 +122,7 @@ static int fill(const struct passes *passes, uint32_t epoch, roaring_bitmap_t *r
 	return err;
 }
 
-/* Replaces *ret by the samples of `all` that *ret lacks; by NULL if there is no
- * memory. */
+/* Replaces *ret by the samples of `all` that *ret lacks; by NULL if there is no memory. */
 static void invert(const roaring_bitmap_t *all, roaring_bitmap_t **ret)
 {
 	roaring_bitmap_t *others = roaring_bitmap_andnot(all, *ret);

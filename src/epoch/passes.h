@@ -8,23 +8,21 @@
 #include <roaring/roaring.h>
 
 /*
- * Chooses the samples of each epoch from a dataset that has more samples than an epoch.
- * All epochs have the same number of samples. Each epoch continues where the previous
- * one has stopped:
+ * Chooses the samples of each epoch from a dataset that has more samples than an epoch. All epochs
+ * have the same number of samples. Each epoch continues where the previous one has stopped:
  *
  *    epoch   |   0   |   1   |   2   |   3   |   4   |
  *    pass    |         0         |         1         |
  *
- * Each pass has each sample once, and its own order. No epoch has a sample twice, even
- * if two passes meet in it. After any number of epochs, each sample was in n or n + 1 of
- * them, with the same n for all samples.
+ * Each pass has each sample once, and its own order. No epoch has a sample twice, even if two
+ * passes meet in it. After any number of epochs, each sample was in n or n + 1 of them, with the
+ * same n for all samples.
  *
  *  Flow: called for a mixture, when the stream of an epoch is made.
  *  Threads: any; equal arguments give equal samples, on every machine.
  *  Errors: -ENOMEM.
  */
 
-/* Chooses n samples of `all`; 1 <= n <= |all|. The caller frees *ret. Takes as long as
- * two or three shuffles of all samples. */
+/* 1 <= n <= |all|. The caller frees *ret. Takes as long as two or three shuffles of all samples. */
 must_check int passes_of_epoch(const roaring_bitmap_t *all, uint32_t n, uint64_t seed,
 	uint32_t epoch, roaring_bitmap_t **ret);

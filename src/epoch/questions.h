@@ -5,8 +5,7 @@
 
 #include "epoch/epoch.h"
 
-/* Questions about an engine's epochs; they change nothing. The caller serialises the
- * calls. */
+/* Questions about an engine's epochs; they change nothing. The caller serialises the calls. */
 
 struct epochs_status {
 	bool started;
@@ -18,29 +17,26 @@ struct epochs_status {
 };
 void epochs_status(const struct epochs *epochs, struct epochs_status *ret);
 
-/* UNKNOWN: the epoch has not begun. LIVE: its order is in memory. SAVED: its order is
- * in a file. OVER: the epoch was left out, or its order is not kept any more. */
+/* UNKNOWN: the epoch has not begun. LIVE: its order is in memory. SAVED: its order is in a file.
+ * OVER: the epoch was left out, or its order is not kept any more. */
 enum epoch_state { EPOCH_UNKNOWN, EPOCH_LIVE, EPOCH_SAVED, EPOCH_OVER };
 enum epoch_state epochs_state(const struct epochs *epochs, uint32_t epoch);
 
-/* Returns the sample of a position. If positions decide their samples, the position need
- * not be bound yet. Otherwise returns SAMPLE_NONE if the position is unbound, or if the
- * epoch is not in memory. EPOCH_CURRENT stands for the epoch that epochs_current
- * returns. */
+/* Returns the sample of a position, which need not be bound if positions decide their samples.
+ * Otherwise returns SAMPLE_NONE if the position is unbound, or the epoch not in memory.
+ * EPOCH_CURRENT stands for the epoch that epochs_current returns. */
 sample_id epochs_bound(const struct epochs *epochs, uint32_t epoch, uint32_t position);
-/* Returns the positions whose samples the epoch leaves out, valid until the next event;
- * NULL if there are none. */
+/* Returns the positions that the epoch leaves out, valid until the next event; NULL: none. */
 const roaring_bitmap_t *epochs_skipped(const struct epochs *epochs, uint32_t epoch);
 /* Returns the epoch that a request for EPOCH_CURRENT would get. */
 uint32_t epochs_choice(const struct epochs *epochs, const struct open_request *request);
-/* Returns the epoch that EPOCH_CURRENT probably means if the script is not known: the
- * draining epoch, if the position is bound but unread there, and unbound in the running
- * epoch; the next epoch, if the position was read in the running epoch, and at least
- * half of the running epoch is bound; otherwise the running epoch. */
+/* Returns the epoch that EPOCH_CURRENT probably means if the script is not known: the draining
+ * epoch, if the position is bound but unread there, and unbound in the running epoch; the next
+ * epoch, if the position was read in the running epoch, and at least half of the running epoch is
+ * bound; otherwise the running epoch. */
 uint32_t epochs_current(const struct epochs *epochs, uint32_t position);
 
-/* The point after the first `consumed` reads of an epoch. hash: order_reads_hash of
- * these reads. */
+/* The point after the first `consumed` reads of an epoch. hash: order_reads_hash of these reads. */
 struct epochs_point {
 	uint32_t epoch, consumed;
 	uint64_t hash;
@@ -58,52 +54,43 @@ struct run {
 	uint32_t first, last;
 };
 
-/* Returns sample i, from 0 on, of the samples that a live epoch has drawn, but not
- * bound. Returns SAMPLE_NONE if there are fewer. */
+/* Returns the sample at index i of a live epoch's queue; SAMPLE_NONE: the queue is shorter. */
 sample_id epochs_drawn_at(const struct epochs *epochs, uint32_t epoch, uint32_t i);
 
-/* Returns the largest number K such that a live epoch's first K bindings are all
- * consumed. A position that an earlier process bound counts as consumed, because its
- * reader may never come back. from: a number for which the caller knows this already; 0
- * is always allowed. */
+/* Returns the largest number K such that a live epoch's first K bindings are all consumed. Bindings
+ * of an earlier process count as consumed, because their readers may never come back. from: a
+ * number of first bindings that the caller knows to be consumed; 0 is always allowed. */
 uint32_t epochs_consumed_first(
 	const struct epochs *epochs, uint32_t epoch, uint32_t from);
 
-/* Finds up to n runs of positions that were read in a live epoch, and returns their
- * number. *ret_all: these are all runs; false: the search ended earlier. */
+/* Finds up to n runs of positions that were read in a live epoch, and returns their number.
+ * *ret_all: these are all runs; false: the search ended earlier. */
 uint32_t epochs_read_runs(const struct epochs *epochs, uint32_t epoch, struct run *ret,
 	uint32_t n, bool *ret_all);
 
-/* Returns the order of a live epoch, valid until the next event. If the epoch has ended
- * or has no stream, the order stays valid until epochs_saved, even without the caller's
- * lock. */
+/* Returns the order of a live epoch, valid until the next event; if the epoch has ended or has no
+ * stream, valid until epochs_saved, even without the caller's lock. */
 struct order epochs_order(const struct epochs *epochs, uint32_t epoch);
 
-/* Finds an epoch for whose EFFECT_BEGIN epochs_begun has not been called yet. Returns
- * false if there is none. */
+/* Finds an epoch whose EFFECT_BEGIN waits for epochs_begun. Returns false if there is none. */
 bool epochs_wants_stream(const struct epochs *epochs, uint32_t *ret_epoch);
-/* Tells whether epochs_begun has not been called yet for this epoch's EFFECT_BEGIN. */
+/* Tells whether this epoch's EFFECT_BEGIN waits for epochs_begun. */
 bool epochs_wants_stream_of(const struct epochs *epochs, uint32_t epoch);
-/* Finds an epoch for whose EFFECT_SAVE epochs_saved has not been called yet. Returns
- * false if there is none. */
+/* Finds an epoch whose EFFECT_SAVE waits for epochs_saved. Returns false if there is none. */
 bool epochs_wants_save(const struct epochs *epochs, uint32_t *ret_epoch);
 
-/* Returns the first live epoch whose order is not in a file yet, so that the journal
- * must keep its records. Returns UINT32_MAX if there is none. */
+/* Returns the first live epoch whose order is not in a file yet; UINT32_MAX: there is none. */
 uint32_t epochs_first_unsaved(const struct epochs *epochs);
 
-/* Returns the number of samples that the epoch has kept from the previous epoch; 0 if
- * the epoch began before a restart. */
+/* Returns how many samples the epoch has kept from the previous one; 0 after a restart. */
 uint32_t epochs_adopted(const struct epochs *epochs, uint32_t epoch);
 
 uint32_t epochs_ahead(const struct epochs *epochs, uint32_t epoch);
 
 struct epochs_coming {
-	uint32_t ahead; /* number of samples that are drawn and not bound */
-	/* number of positions that are unbound, and for which no sample is drawn */
-	uint32_t unbound;
-	/* the first two drawn samples that are not bound, or SAMPLE_NONE */
-	sample_id next[2];
+	uint32_t ahead;	   /* number of samples that are drawn and not bound */
+	uint32_t unbound;  /* unbound positions for which no sample is drawn */
+	sample_id next[2]; /* the first two samples ahead, or SAMPLE_NONE */
 };
 struct epochs_coming epochs_coming(const struct epochs *epochs, uint32_t epoch);
 

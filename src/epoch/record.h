@@ -9,20 +9,19 @@
 #include <stdint.h>
 
 /*
- * The decisions of the epoch engine, one record for each. The records of a job in their
- * order are its journal: replaying them rebuilds the engine (joaderfs-state(5)).
+ * The decisions of the epoch engine, one record for each. The records of a job in their order are
+ * its journal: replaying them rebuilds the engine (joaderfs-state(5)).
  *
  *  kind       fields                            meaning
  *  BEGUN      epoch, rolls, bound               the epoch runs from now on
  *  BOUND      epoch, position, sample, served   the position holds the sample for ever
- *  OPENED     epoch, position, reader, how,     a script opened a file of current/; the
- *             label                             position may be bound later, or never
+ *  OPENED     epoch, position, reader, how,     a script opened a file of current/; the position
+ *             label                             may be bound later, or never
  *  CONSUMED   epoch, position                   the position's first reader released it
  *  ENDED      epoch                             no more positions of the epoch are bound
- *  LET_GO     epoch                             the epoch drains no more: no file of
- *                                               current/ belongs to it
- *  RESTORED   epoch, bound, consumed, drains    the job has gone back: earlier records are
- *                                               void; the epoch runs, or drains
+ *  LET_GO     epoch                             no file of current/ belongs to the epoch any more
+ *  RESTORED   epoch, bound, consumed, drains    the job has gone back: earlier records are void;
+ *                                               the epoch runs, or drains
  */
 
 enum record_kind {
@@ -46,33 +45,28 @@ struct reader {
 	uint64_t script; /* the program that started the process or its ancestors */
 };
 
-/* The meaning of an open of a file of current/ for its script (current.c). Other values,
- * from earlier versions, are replayed as GIVEN. */
+/* The meaning of an open of a file of current/ for its script (current.c). Other values, from
+ * earlier versions, are replayed as GIVEN. */
 enum opened_how {
 	OPENED_GIVEN = 0, /* the file holds the sample of the script's epoch */
 	OPENED_AGAIN = 1, /* the thread opens its last file again */
-	/* the file belongs to the previous epoch, which this worker or rank still
-	 * reads */
+	/* the file belongs to the previous epoch, which this worker or rank still reads */
 	OPENED_LATE = 3,
 	OPENED_ANEW = 6, /* the open begins a new pass over the same epoch */
 	OPENED_NEXT = 7, /* the open begins a pass over the next epoch */
-	/* The script's epoch is over, because another script has begun later epochs. The
-	 * open begins a pass over the job's running epoch. */
+	/* The script's epoch is over, because another script has begun later epochs. The open
+	 * begins a pass over the job's running epoch. */
 	OPENED_BEHIND = 8,
-	/* The script turns to the next epoch in the middle of a pass. The next epoch
-	 * keeps the samples of the run: the script's last row of opens of different
-	 * files. */
+	/* the script turns in the middle of a pass: the next epoch keeps the run's samples */
 	OPENED_KEEPS = 9,
-	/* The open begins a pass over an epoch that had already begun, or can't keep
-	 * samples of the script's previous epoch. So all files get new samples. */
+	/* The open begins a pass over an epoch that had already begun, or can't keep samples of the
+	 * script's previous epoch. So all files get new samples. */
 	OPENED_JOINS = 10,
-	/* This record repeats an earlier open: before the script turned to this epoch,
-	 * one of its ranks opened the file after all files of the rank's part. So the
-	 * file belongs to the rank's pass over this epoch. */
+	/* This record repeats an open from before the script turned: a rank opened the file after
+	 * all files of its part. So the file belongs to the rank's pass over this epoch. */
 	OPENED_BEYOND = 11,
-	/* A process whose workers read files opens a file that the workers have not
-	 * opened yet. A second such open in this epoch makes both files part of the
-	 * process's pass. */
+	/* A process whose workers read files opens a file that the workers have not opened yet. A
+	 * second such open in this epoch makes both files part of the process's pass. */
 	OPENED_LOOKED = 12,
 	OPENED_HOWS,
 };
@@ -84,14 +78,11 @@ struct record {
 	sample_id sample;
 	enum served served;
 	enum opened_how how;
-	/* numbers of bindings and reads in the order file with which the epoch
-	 * continues */
+	/* numbers of bindings and reads in the order file with which the epoch continues */
 	uint32_t bound, consumed;
-	/* number of the journal's segment; only set for a RESTORED in a replay */
-	uint32_t segment;
-	/* the previous epoch drains from now on: slow readers still read it */
-	bool rolls;
-	bool label; /* the label of the position was opened */
+	uint32_t segment; /* number of the segment; only for a RESTORED in a replay */
+	bool rolls;	  /* the previous epoch drains from now on */
+	bool label;	  /* the label of the position was opened */
 	bool drains;
 	struct reader reader;
 };

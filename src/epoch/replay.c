@@ -11,11 +11,9 @@ int replay_refuse(const char *reason, const char **ret_reason)
 	return -EINVAL;
 }
 
-/* Rebuilds the engine from its journal. The disk may have damaged records, so each one
- * is checked before it changes anything. */
+/* The disk may have damaged records, so each one is checked before it changes anything. */
 
-/* Replays a BEGUN. loaded: the epoch, which epochs_prepare has made from its order file;
- * NULL: there is no such file. Takes over `loaded`, except on failure. */
+/* loaded: made from the epoch's order file, and taken over except on failure; NULL: no such file */
 static int replay_begun(struct epochs *epochs, const struct record *record,
 	struct epoch *loaded, const char **ret_reason)
 {
@@ -149,7 +147,7 @@ int epochs_replay(
 	return replay_refuse("there is no such kind of record", ret_reason);
 }
 
-/* Replays a RESTORED. Takes over `loaded`, except on failure. */
+/* Takes over `loaded`, except on failure. */
 static int replay_restored(struct epochs *epochs, const struct record *record,
 	struct epoch *loaded, const char **ret_reason)
 {
@@ -192,8 +190,7 @@ int epochs_replay_loaded(struct epochs *epochs, const struct record *record,
 	return err;
 }
 
-/* Ends the replay of an epoch. Adds records of its end, which may be missing because the
- * process ended. */
+/* Adds records of the epoch's end, which may be missing because the process ended. */
 static void finish(struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {
 	epoch->bound_before = epoch->bound;

@@ -4,8 +4,8 @@
 #include "epoch/epoch_internal.h"
 
 /*
- * Epochs that have not begun get a new set when the dataset is scanned again. Epochs
- * that have begun, or have orders in files, keep their sets.
+ * Epochs that have not begun get a new set when the dataset is scanned again. Epochs that have
+ * begun, or have orders in files, keep their sets.
  *
  *    epoch   0     1     2     3     4     5
  *    set     A     A     A     B     B     C
@@ -17,8 +17,7 @@ const struct epoch_set *set_of(const struct epochs *epochs, uint32_t number)
 	const struct epoch_set *set = TAILQ_LAST(&epochs->sets, epoch_sets);
 	while (set->first > number) {
 		const struct epoch_set *before = TAILQ_PREV(set, epoch_sets, link);
-		/* the epoch is forgotten, and its set was dropped: the oldest set
-		 * stands for it */
+		/* the epoch is forgotten, and its set was dropped: the oldest set stands for it */
 		if (!before)
 			break;
 		set = before;
@@ -55,8 +54,7 @@ void epochs_use_set(struct epochs *epochs, uint32_t first, struct epoch_set *set
 	TAILQ_INSERT_TAIL(&epochs->sets, set, link);
 }
 
-/* Returns the first epoch that is in memory or has an order in a file; if there is none,
- * returns the first new epoch (epochs_first_new). */
+/* Returns the first epoch in memory or with an order in a file, or else epochs_first_new. */
 static uint32_t first_kept(const struct epochs *epochs)
 {
 	const struct epoch *epoch;
@@ -71,8 +69,7 @@ static uint32_t first_kept(const struct epochs *epochs)
 	return first;
 }
 
-/* A set is unused if the next set begins with the same epoch or an earlier one, or with
- * the first kept epoch or an earlier one. */
+/* A set is unused if the next set begins no later than this set, or than the first kept epoch. */
 struct epoch_set *epochs_drop_set(struct epochs *epochs)
 {
 	struct epoch_set *set, *next;
@@ -85,9 +82,9 @@ struct epoch_set *epochs_drop_set(struct epochs *epochs)
 	return NULL;
 }
 
-/* If the sets have different file names, the set of current/ is the last one, even while
- * an epoch of an older set runs. So the names in current/ change only once, and epochs
- * with older names can only be read in their directories epoch-NNNN. */
+/* If the sets have different file names, the set of current/ is the last one, even while an epoch
+ * of an older set runs. So the names in current/ change only once, and epochs with older names can
+ * only be read in their directories epoch-NNNN. */
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t number)
 {
 	const struct epoch *running = epochs->running;

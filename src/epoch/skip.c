@@ -6,10 +6,9 @@
 
 #include <errno.h>
 
-/* An epoch first binds the samples that it keeps from the previous epoch, then the
- * samples that it leaves out. The left-out samples get positions that no reader sees,
- * and that count as consumed. So the remaining samples get the remaining positions, and
- * a replay needs no special rules. */
+/* An epoch first binds the samples that it keeps from the previous epoch, then the samples that it
+ * leaves out. The left-out samples get positions that no reader sees, and that count as consumed.
+ * So the remaining samples get the remaining positions, and a replay needs no special rules. */
 
 static struct skipped *find(const struct epochs *epochs, uint32_t number)
 {

@@ -25,7 +25,7 @@ static const char older[] = TEXT_OF(1);
 	"no file was changed; please set another state = in [joaderfs], or move this "   \
 	"directory away"
 
-/* ret: the first line of a file with unknown content, quoted for a message. */
+/* ret: the first line of the bytes, quoted for a message */
 static void quote_line(const char *bytes, size_t n, char *ret, size_t size)
 {
 	char line[80];
@@ -39,9 +39,8 @@ static void quote_line(const char *bytes, size_t n, char *ret, size_t size)
 		escape_print(out, line);
 }
 
-/* Returns 0 for the present version, and OLDER for version 1. Returns -ENOENT, not
- * logged, if there is no file; -EINVAL, logged, for another version; -errno, logged, if
- * the file can't be read. */
+/* Returns 0 for the present version, OLDER for version 1. -ENOENT, not logged: there is no file;
+ * -EINVAL, logged: another version; -errno, logged: the file can't be read. */
 static int check_file(const char *path)
 {
 	char found[256], quoted[512];
@@ -107,8 +106,6 @@ static int check_jobs(const char *state)
 	closedir(jobs);
 	return err;
 }
-
-/* --- a new state directory --- */
 
 static int create(const char *state, const char *path)
 {

@@ -13,8 +13,7 @@ static uint32_t count_pinned(const struct drawn_queue *queue)
 	return n;
 }
 
-/* Checks that each sample is bound or drawn at most once, and that all samples belong to
- * the job. */
+/* Checks that each sample is one of the job's, and is bound or drawn at most once. */
 static void validate_samples(const struct epoch *epoch)
 {
 	const struct drawn_queue *queue = &epoch->queue;
@@ -90,9 +89,7 @@ static void validate_stream(const struct epochs *epochs, const struct epoch *epo
 	ensure(epoch->bound + epoch->queue.length <= epoch->set->positions);
 }
 
-/* Checks that the script's run (the last row of its opens of different files) began
- * within the epoch. Then all files of the run hold samples of one epoch, each bound to
- * one file. */
+/* Checks that the script's run began in its epoch: the run's files hold different samples. */
 static void validate_script(const struct epochs *epochs, const struct script *script)
 {
 	const struct epoch *epoch = find_epoch(epochs, script->epoch);

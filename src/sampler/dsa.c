@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * The dependent sampling algorithm (JOADER, Algorithm 1 and 2), one round. R_k is the
- * set of the samples that stream k has yet to draw.
+ * The dependent sampling algorithm (JOADER, Algorithm 1 and 2), one round. R_k is the set of the
+ * samples that stream k has yet to draw.
  *
  *    S := {} ; K := the round's streams, ascending |R|
  *    while K is not empty:
@@ -22,31 +22,28 @@
  *        first(K) gets one of R_first - S - I
  *        K := K without the streams served ; S := S + I
  *
- * The paper keeps the sets I and their sizes in a dependent sampling tree (section 4),
- * and rebuilds parts of the tree at many events. This file has no tree: for draws with
- * the right probabilities it is enough to know each R, and to test whether R contains
- * an element. (tools/sim/dsa_tree.h has the tree, for comparison.)
+ * The paper keeps the sets I and their sizes in a dependent sampling tree (section 4), which
+ * tools/sim/dsa_tree.h has for comparison. This file has no tree: for draws with the right
+ * probabilities it is enough to know each R, and to test whether R contains an element.
  *
- * An element drawn uniformly from R_first - S is in I with the probability |I| /
- * (|R_first| - |S|), with which first(K) has to choose I. If the element is in I, it is
- * uniform in I, otherwise in R_first - S - I. So the element is drawn first. Then one
- * bit test per stream, up to the first stream that lacks the element, tells whether
- * every R of K contains it.
+ * An element drawn uniformly from R_first - S is in I with the probability |I| / (|R_first| - |S|),
+ * with which first(K) has to choose I. If the element is in I, it is uniform in I, otherwise in
+ * R_first - S - I. So the element is drawn first. Then one bit test per stream, up to the first
+ * stream that lacks the element, tells whether every R of K contains it.
  *
- * After each step, S has exactly the elements that all streams of this step's K share.
- * So bit tests also tell whether an element is in S. A uniform element of R - S is found
- * by drawing elements of R until one is not in S. A decision with probability (|R_a| -
- * |S|) / (|R_b| - |S|) is drawn as follows. Imagine |R_b| places, of which the elements
- * of R_a take the first |R_a|. Leave out the places of elements of S. A place drawn
- * uniformly from the remaining ones belongs to R_a with this probability.
+ * After each step, S has exactly the elements that all streams of this step's K share. So bit tests
+ * also tell whether an element is in S. A uniform element of R - S is found by drawing elements of
+ * R until one is not in S. A decision with probability (|R_a| - |S|) / (|R_b| - |S|) is drawn as
+ * follows. Imagine |R_b| places, of which the elements of R_a take the first |R_a|. Leave out the
+ * places of elements of S. A place drawn uniformly from the remaining ones belongs to R_a with this
+ * probability.
  *
- * On average few draws are repeated, whatever the sets are: stream k is given each
- * element of R_k with the same probability 1 / |R_k|. So the probability that k is not
- * served yet, after all elements of S were offered, is at most 1 - |S| / |R_k|. If k is
- * then first(K), finding an element of R_k - S takes |R_k| / (|R_k| - |S|) draws on
- * average. The product of this number and the probability is 1: on average, one draw.
- * If many draws in a row fail, as with sets that differ in one element, S is counted
- * instead.
+ * On average few draws are repeated, whatever the sets are: stream k is given each element of R_k
+ * with the same probability 1 / |R_k|. So the probability that k is not served yet, after all
+ * elements of S were offered, is at most 1 - |S| / |R_k|. If k is then first(K), finding an element
+ * of R_k - S takes |R_k| / (|R_k| - |S|) draws on average. The product of this number and the
+ * probability is 1: on average, one draw. If many draws in a row fail, as with sets that differ in
+ * one element, S is counted instead.
  */
 
 struct round {
@@ -55,18 +52,16 @@ struct round {
 	struct sampler_stream **streams; /* by ascending |R| */
 	const struct idset **sets;
 	size_t m;
-	/* K: the streams from `first` to m - 1, which have no sample in this round
-	 * yet */
+	/* K: the streams from `first` to m - 1, which have no sample in this round yet */
 	size_t first;
-	/* S: the samples that this round has already offered to all streams of K. All
-	 * streams from `suffix` to m - 1 need these samples, and have no other sample in
-	 * common. If suffix = first, S is empty. */
+	/* S: the samples that this round has offered to all streams of K: exactly those that all
+	 * streams from `suffix` to m - 1 need. If suffix = first, S is empty. */
 	size_t suffix;
 	uint32_t size; /* |S|, if `counted` */
 	bool counted;
 };
 
-/* Tells whether the sample is in S: then it was offered to all streams of K already. */
+/* Tells whether the sample is in S. */
 static bool offered(const struct round *round, sample_id sample)
 {
 	return round->suffix < round->first &&
@@ -74,10 +69,9 @@ static bool offered(const struct round *round, sample_id sample)
 		       &round->sets[round->suffix], round->m - round->suffix, sample);
 }
 
-/* Drawing a sample takes as long as reading REDRAW_WORDS words, and testing the sample
- * as long as reading TEST_WORDS words per set. Counting S reads all words of the sets,
- * up to the end of the smallest set. redraws() allows so many draws that they take about
- * as long as counting. */
+/* Drawing a sample takes as long as reading REDRAW_WORDS words, and testing the sample as long as
+ * reading TEST_WORDS words per set. Counting S reads all words of the sets, up to the end of the
+ * smallest set. redraws() allows so many draws that they take about as long as counting. */
 #define REDRAW_WORDS 150
 #define TEST_WORDS 15
 #define LEAST_REDRAWS 16
@@ -106,8 +100,7 @@ static uint32_t count_offered(struct round *round)
 	return round->size;
 }
 
-/* Draws a uniform element of R_first. If `foresee` has drawn from this set already, and
- * nothing was drawn since, returns that sample. */
+/* Draws a uniform element of R_first: the foreseen one, if nothing was drawn since `foresee`. */
 static sample_id draw_any(struct round *round)
 {
 	const struct idset *set = round->sets[round->first];
@@ -135,8 +128,7 @@ static sample_id draw_one(struct round *round)
 		set, &round->sets[round->suffix], round->m - round->suffix, rank);
 }
 
-/* Returns true with probability (|R_a| - |S|) / (|R_b| - |S|). Stream b must come after
- * stream a. */
+/* Returns true with probability (|R_a| - |S|) / (|R_b| - |S|). Stream b comes after stream a. */
 static bool joins(struct round *round, size_t a, size_t b)
 {
 	const struct idset *set = round->sets[a];
@@ -157,13 +149,12 @@ static bool joins(struct round *round, size_t a, size_t b)
 }
 
 /*
- * Returns the index of the first stream of K that refuses the element of first(K), or m
- * if none refuses. If stream a has chosen the element, the probability that all streams
- * from a+1 to b choose it, too, is (|R_a| - |S|) / (|R_b| - |S|): the product of their
- * single probabilities. So joins(a, b) decides for all of them at once. If one of them
- * refuses, a bisection finds the first stream that refuses. Given that one of the
- * streams from a+1 to b refuses, this is the probability that none from a+1 to `middle`
- * refuses:
+ * Returns the index of the first stream of K that refuses the element of first(K), or m if none
+ * refuses. If stream a has chosen the element, the probability that all streams from a+1 to b
+ * choose it, too, is (|R_a| - |S|) / (|R_b| - |S|): the product of their single probabilities. So
+ * joins(a, b) decides for all of them at once. If one of them refuses, a bisection finds the first
+ * stream that refuses. Given that one of the streams from a+1 to b refuses, this is the probability
+ * that none from a+1 to `middle` refuses:
  *
  *    (|R_a| - |S|) / (|R_middle| - |S|) * (|R_b| - |R_middle|) / (|R_b| - |R_a|)
  */
@@ -187,8 +178,7 @@ static size_t first_to_refuse(struct round *round)
 	return b;
 }
 
-/* Gives one sample to first(K), and to the streams after it up to the first one that
- * refuses. Returns the index of this stream, or m. */
+/* Serves first(K) and later streams with one sample. Returns the first that refuses, or m. */
 static size_t serve(struct round *round)
 {
 	size_t first = round->first;
@@ -222,8 +212,7 @@ static void sort(struct sampler *sampler)
 	}
 }
 
-/* Serves all streams, then removes the samples from their sets: probabilities depend on
- * the sizes that the sets had before the round. */
+/* Removes samples last, because probabilities depend on the sets' sizes before the round. */
 static void draw(struct sampler *sampler, size_t m)
 {
 	struct round round = {&sampler->foreseen, &sampler->rng, sampler->round,
@@ -244,8 +233,7 @@ static void draw(struct sampler *sampler, size_t m)
 	sort(sampler);
 }
 
-/* Draws, with a copy of the random state, the sample that the next draw_any will draw if
- * `stream` is first(K). */
+/* Draws, with a copy of the random state, what the next draw_any draws if `stream` is first(K). */
 static sample_id foresee(struct sampler *sampler, const struct sampler_stream *stream)
 {
 	struct sampler_foreseen *foreseen = &sampler->foreseen;

@@ -13,8 +13,8 @@
  * lines   number of elements in each 512 ids; eight lines per block
  * words   the bits; eight words, a cache line, per line
  *
- * idset_select searches the sums, which stay in the processor's nearest cache. Then it
- * reads one cache line of `lines` and one of `words`.
+ * idset_select searches the sums, which stay in the processor's nearest cache. Then it reads one
+ * cache line of `lines` and one of `words`.
  */
 
 #define LINE_BITS 512
@@ -34,8 +34,8 @@ struct idset {
 	uint32_t n_sums;
 };
 
-/* Returns a word whose byte i is the number of bits that are set in bytes 0 to i of
- * `word`. Does without the instruction popcnt, which not every x86-64 has. */
+/* Returns a word whose byte i is the number of bits that are set in bytes 0 to i of `word`. Does
+ * without the instruction popcnt, which not every x86-64 has. */
 static uint64_t byte_sums(uint64_t word)
 {
 	word -= word >> 1 & UINT64_C(0x5555555555555555);
@@ -105,8 +105,7 @@ int idset_copy(const struct idset *set, struct idset **ret)
 	return 0;
 }
 
-/* Inverts the bits of the ids. Writes each word only once, because the ids are
- * ascending. */
+/* Inverts the bits of the ids. Writes each word only once, because the ids are ascending. */
 static void flip_bits(struct idset *set, const roaring_bitmap_t *ids)
 {
 	uint32_t buffer[256];
@@ -134,8 +133,7 @@ static void set_all_bits(struct idset *set)
 	set->words[set->bound / 64] = (UINT64_C(1) << set->bound % 64) - 1;
 }
 
-/* Sets the bits of `ids`. If these are more than half of all ids, sets all bits, and
- * clears the bits of the other ids, which is faster. */
+/* If `ids` are more than half of all ids, it is faster to clear the bits of the others. */
 static int set_bits(struct idset *set, const roaring_bitmap_t *ids)
 {
 	uint64_t n = roaring_bitmap_get_cardinality(ids);
@@ -233,14 +231,12 @@ void idset_remove(struct idset *set, uint32_t id)
 	set->size--;
 }
 
-/* Returns the index of the set bit of `word` that has exactly `rank` set bits below it.
- * sums: the result of byte_sums(word). */
+/* Returns the index of the set bit that has `rank` set bits below it. sums: byte_sums(word) */
 static uint32_t select_bit(uint64_t word, uint64_t sums, uint32_t rank)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
-	/* Bit 7 of a byte of `below` is set if the same byte of `sums` is at most
-	 * `rank`. No byte borrows in the subtraction: the bytes are at least 128, and
-	 * the sums at most 64. */
+	/* Bit 7 of a byte of `below` is set if the same byte of `sums` is at most `rank`. No byte
+	 * borrows in the subtraction: the bytes are at least 128, and the sums at most 64. */
 	uint64_t below = (ones * (rank | 0x80) - sums) & (ones << 7);
 	uint32_t at = (uint32_t)((below >> 7) * ones >> 56) * 8;
 	rank -= sums << 8 >> at & 0xff;
@@ -256,8 +252,7 @@ uint32_t idset_select(const struct idset *set, uint32_t rank)
 	size_t at = 0;
 	for (size_t step = set->n_sums / 2; step; step /= 2) {
 		uint32_t sum = set->sums[at + step];
-		/* written so that compilers make conditional moves: a branch here could
-		 * not be predicted */
+		/* compilers make conditional moves of this: a branch could not be predicted */
 		bool beyond = sum <= rank;
 		at += beyond ? step : 0;
 		rank -= beyond ? sum : 0;
@@ -294,7 +289,6 @@ bool idset_all_contain(const struct idset *const *sets, size_t n, uint32_t id)
 	return true;
 }
 
-/* Returns the number of blocks of the shortest set. */
 static size_t n_blocks_shared(const struct idset *const *sets, size_t n)
 {
 	size_t least = sets[0]->n_blocks;
@@ -304,8 +298,7 @@ static size_t n_blocks_shared(const struct idset *const *sets, size_t n)
 	return least;
 }
 
-/* Clears the bits of the block `ret` that are not set in `words`. Tells whether a bit is
- * left. The pointers are `restrict`, so that compilers use vector instructions. */
+/* The pointers are `restrict`, so that compilers use vector instructions. */
 static bool and_block(uint64_t *restrict ret, const uint64_t *restrict words)
 {
 	uint64_t any = 0;
@@ -316,8 +309,7 @@ static bool and_block(uint64_t *restrict ret, const uint64_t *restrict words)
 	return any;
 }
 
-/* Stores in *ret the bits that are set in this block of all sets. Returns false if there
- * is no such bit; *ret is then undefined. */
+/* Stores the bits that all sets have in this block; false: there are none, *ret is undefined. */
 static bool shared_block(
 	const struct idset *const *sets, size_t n, size_t block, uint64_t *ret)
 {
@@ -360,8 +352,7 @@ uint32_t idset_select_unshared(
 	}
 }
 
-/* Adds to `ids` all ids of the set (same = 0), or all that it lacks (same =
- * UINT64_MAX). */
+/* Adds to `ids` all ids of the set (same = 0), or all that it lacks (same = UINT64_MAX). */
 static void add_differing(const struct idset *set, uint64_t same, roaring_bitmap_t *ids)
 {
 	uint32_t buffer[1024];

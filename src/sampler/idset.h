@@ -11,11 +11,10 @@
 #include <stddef.h>
 
 /*
- * A set of ids below a bound n: a bitset of n/8 bytes, and counts of the set bits in
- * parts of it, which take a few percent more. The rank of an element is its index in
- * ascending order. Finding the element of a rank (idset_select), or the rank of an
- * element (idset_rank), takes O(log n); a test of membership takes one load. A uniformly
- * random element is found by a uniformly random rank.
+ * A set of ids below a bound n: a bitset of n/8 bytes, and counts of the set bits in parts of it,
+ * which take a few percent more. The rank of an element is its index in ascending order. Finding
+ * the element of a rank (idset_select), or the rank of an element (idset_rank), takes O(log n); a
+ * test of membership takes one load.
  *
  *  Threads: the caller serialises.   Errors: -ENOMEM from functions that make a set.
  */
@@ -26,8 +25,7 @@ must_check int idset_new(uint32_t bound, struct idset **ret);
 /* The ids must all be below `bound`. The caller still owns the bitmap. */
 must_check int idset_from_bitmap(
 	uint32_t bound, const roaring_bitmap_t *ids, struct idset **ret);
-/* Makes a set of indexes of the array `ids`: i, below n, is in *ret if ids[i] is in
- * `set`. */
+/* Makes a set of indexes of the array `ids`: i, below n, is in *ret if ids[i] is in `set`. */
 must_check int idset_from_places(
 	const struct idset *set, const uint32_t *ids, uint32_t n, struct idset **ret);
 must_check int idset_copy(const struct idset *set, struct idset **ret);
@@ -39,13 +37,12 @@ uint32_t idset_size(const struct idset *set);
 bool idset_contains(const struct idset *set, uint32_t id);
 void idset_remove(struct idset *set, uint32_t id); /* the id must be present */
 
-/* Removes places[id] from `set`, for each id that is in `before`, but not in `now`.
- * `now` must be a subset of `before`, with the same bound. */
+/* Removes places[id] from `set`, for each id that is in `before`, but not in `now`. `now` must be a
+ * subset of `before`, with the same bound. */
 void idset_remove_lost(struct idset *set, const struct idset *before,
 	const struct idset *now, const uint32_t *places);
 
-/* Returns the element at index `rank` in ascending order; the smallest element has index
- * 0. `rank` must be below the size. */
+/* Returns the element of this rank, which must be below the size. */
 uint32_t idset_select(const struct idset *set, uint32_t rank);
 /* Returns the number of elements smaller than `id`. `id` may be at most the bound. */
 uint32_t idset_rank(const struct idset *set, uint32_t id);
@@ -53,14 +50,12 @@ uint32_t idset_rank(const struct idset *set, uint32_t id);
 /* Returns the set's ids in a bitmap, which the caller frees. NULL: no memory. */
 roaring_bitmap_t *idset_to_bitmap(const struct idset *set);
 
-/* Tells whether all n sets have the id. Tests the sets in the order of the array, up to
- * the first one that lacks the id. */
+/* Tells whether all n sets have the id. Tests them in order, up to the first that lacks the id. */
 bool idset_all_contain(const struct idset *const *sets, size_t n, uint32_t id);
 /* Counts the elements that are in all n sets. Reads all bits of the sets. */
 uint32_t idset_count_shared(const struct idset *const *sets, size_t n);
-/* Returns an element of `set` that is not in all n sets: among these elements, in
- * ascending order, the one at index `rank`. `set` must be one of the n sets. Reads all
- * bits of the sets. */
+/* Returns an element of `set`, one of the n sets, that is not in all of them: among these elements,
+ * in ascending order, the one at index `rank`. Reads all bits of the sets. */
 uint32_t idset_select_unshared(const struct idset *set, const struct idset *const *sets,
 	size_t n, uint32_t rank);
 

@@ -100,8 +100,7 @@ void sampler_free(struct sampler **sampler)
 	*sampler = NULL;
 }
 
-/* Returns the index of the stream in by_id or, if it is not there, the index at which to
- * insert it. */
+/* Returns the stream's index in by_id or, if it is not there, the index at which to insert it. */
 static size_t find(const struct sampler *sampler, stream_id id)
 {
 	size_t low = 0;
@@ -292,8 +291,8 @@ bool sampler_settle(struct sampler *sampler, uint32_t n)
 	return !sampler->ops->refresh || sampler->ops->refresh(sampler, n);
 }
 
-/* Fills sampler->round with those of the n streams that still have samples, and returns
- * their number m. Sorts them by id, so that the order of `ids` does not matter. */
+/* Fills sampler->round with those of the n streams that still have samples, and returns their
+ * number m. Sorts them by id, so that the order of `ids` does not matter. */
 static size_t gather(
 	struct sampler *sampler, const stream_id *ids, size_t n, sample_id *ret)
 {

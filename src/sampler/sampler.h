@@ -12,30 +12,28 @@
 #include <stddef.h>
 
 /*
- * Sampling for several streams together: the caller reports events, and gets decisions.
- * The sampler has no clock, no threads and no I/O: the same seed and the same events
- * give the same decisions.
+ * Sampling for several streams together. The sampler has no clock, no threads and no I/O: the same
+ * seed and the same events give the same decisions.
  *
- * A *stream* is one epoch of one job. Each stream is given every id of its set once, in
- * an order that by itself is uniformly random (dsa, isa, exchange) or ascending
- * (sequential). A *round* draws one sample for each of several streams.
+ * A *stream* is one epoch of one job. Each stream is given every id of its set once, in an order
+ * that by itself is uniformly random (dsa, isa, exchange) or ascending (sequential). A *round*
+ * draws one sample for each of several streams.
  *
  *  dsa       JOADER (NeurIPS 2022), Algorithm 1 and 2
  *  isa       each stream draws independently
- *  exchange  if the drawn sample is not in the cache, the stream gets another one that
- *            is there. The two samples must be of the same *membership class*: the
- *            same jobs have selected both, and both have the same label, if labels are
- *            given. The streams of a round draw the same class as often as possible.
+ *  exchange  if the drawn sample is not in the cache, the stream gets another one that is there.
+ *            The two samples must be of the same *membership class*: the same jobs have selected
+ *            both, and both have the same label, if labels are given. The streams of a round draw
+ *            the same class as often as possible.
  *
- *  Flow: a job joins; a stream is inserted when an epoch of it starts, rounds are drawn,
- *        the stream is removed; the job leaves. The caller reports which samples are
- *        *resident*: in the cache, or on their way there.
+ *  Flow: a job joins; a stream is inserted when an epoch of it starts, rounds are drawn, the stream
+ *        is removed; the job leaves. The caller reports which samples are *resident*: in the cache,
+ *        or on their way there.
  *  Owns: the sets handed to sampler_insert.
- *  Threads: the caller serialises, under a lock. Exception: a sampler_set that no
- *        stream has is filled, read and freed without the lock, because this takes
- *        long.
- *  Errors: -ENOMEM, -EEXIST from join and insert. Other functions can't fail. An unknown
- *        stream or job is a bug.
+ *  Threads: the caller serialises, under a lock. Exception: a sampler_set that no stream has is
+ *        filled, read and freed without the lock, because this takes long.
+ *  Errors: -ENOMEM, -EEXIST from join and insert. Other functions can't fail. An unknown stream or
+ *        job is a bug.
  */
 
 struct sampler;
@@ -47,56 +45,46 @@ must_check int sampler_new_labelled(
 	uint64_t seed, const uint32_t *labels, uint32_t n_ids, struct sampler **ret);
 void sampler_free(struct sampler **sampler);
 
-/* Mixes the number into the random state, so that later draws differ from those without
- * it. */
+/* Mixes the number into the random state, so that later draws differ. */
 void sampler_stir(struct sampler *sampler, uint64_t number);
 
-/* selection: the ids that the job uses. space: the number of the cache space with the
- * job's tensors; jobs with equal preparations share a space. Only `exchange` uses these
- * two arguments, and it copies the selection. */
+/* selection: the ids that the job uses. space: the number of its cache space; jobs with equal
+ * preparations share a space. Only `exchange` uses these two, and it copies the selection. */
 must_check int sampler_join(struct sampler *sampler, job_id job, uint32_t space,
 	const roaring_bitmap_t *selection);
 /* A job joins in three steps, so that the caller need not hold its lock for long. */
 struct sampler_joining;
-/* First step, under the lock. The selection must stay valid until
- * sampler_joining_prepare has returned. */
+/* First step, under the lock. The selection stays valid until sampler_joining_prepare returns. */
 must_check int sampler_joining_new(const struct sampler *sampler, uint32_t space,
 	const roaring_bitmap_t *selection, struct sampler_joining **ret);
 /* Second step, which takes long, without the lock. */
 must_check int sampler_joining_prepare(struct sampler_joining *joining);
-/* Last step, under the lock. -EAGAIN: a job or stream was added in between; the caller
- * starts again with sampler_joining_new. */
+/* Last step, under the lock. -EAGAIN: a job or stream was added meanwhile; repeat all steps. */
 must_check int sampler_join_prepared(struct sampler *sampler, job_id job, uint32_t space,
 	struct sampler_joining *joining);
-/* Needs no lock. */
-void sampler_joining_free(struct sampler_joining **joining);
+void sampler_joining_free(struct sampler_joining **joining); /* needs no lock */
 /* The job's stream must be gone. The job's classes stay until sampler_coarsen. */
 void sampler_leave(struct sampler *sampler, job_id job);
 
-/* A coarsening merges membership classes that only differ because of jobs that have
- * left. Without a coarsening jobs exchange fewer samples than they could. A coarsening
- * is possible only while there is no stream, so the caller does it before it inserts a
- * stream, in three steps. */
+/* A coarsening merges membership classes that only differ because of jobs that have left. Without
+ * it jobs exchange fewer samples than they could. It is possible only while there is no stream, so
+ * the caller does it before it inserts a stream, in three steps. */
 struct sampler_coarsening;
 /* First step, under the lock. *ret is NULL if no classes can be merged. */
 must_check int sampler_coarsening_new(
 	const struct sampler *sampler, struct sampler_coarsening **ret);
 /* Second step, which takes long, without the lock. */
 must_check int sampler_coarsening_prepare(struct sampler_coarsening *coarsening);
-/* Last step, under the lock. -EAGAIN: a job, stream or resident sample was added or
- * removed in between; the caller starts again with sampler_coarsening_new. */
+/* Last step, under the lock. -EAGAIN: jobs, streams or residents have changed; repeat all steps. */
 must_check int sampler_coarsen(
 	struct sampler *sampler, struct sampler_coarsening *coarsening);
-/* Needs no lock. */
-void sampler_coarsening_free(struct sampler_coarsening **coarsening);
-/* Does all three steps of a coarsening. If memory is short, the classes stay as they
- * are. */
+void sampler_coarsening_free(struct sampler_coarsening **coarsening); /* needs no lock */
+/* Does all three steps of a coarsening. If memory is short, the classes stay as they are. */
 void sampler_coarsen_all(struct sampler *sampler);
 
-/* Adds a stream for a job that has joined. remaining: the ids to draw, a subset of the
- * job's selection; the sampler takes over the bitmap, also on failure. -EEXIST: the
- * stream exists, or the job has another stream, which the sampler `exchange` does not
- * allow. */
+/* Adds a stream for a job that has joined. remaining: the ids to draw, a subset of the job's
+ * selection; taken over, also on failure. -EEXIST: the stream exists or, for `exchange`, another
+ * one of the job. */
 must_check int sampler_insert(struct sampler *sampler, stream_id stream, job_id job,
 	roaring_bitmap_t *remaining);
 void sampler_remove(struct sampler *sampler, stream_id stream);
@@ -105,8 +93,8 @@ void sampler_remove(struct sampler *sampler, stream_id stream);
 struct sampler_set;
 /* Makes an empty set, under the lock. */
 must_check int sampler_set_new(const struct sampler *sampler, struct sampler_set **ret);
-/* Fills an empty set, which takes long, without the lock. If a job joins before the set
- * is inserted, sampler_insert_set may have to repeat a part of this work. */
+/* Fills an empty set, which takes long, without the lock. If a job joins before the set is
+ * inserted, sampler_insert_set may have to repeat a part of this work. */
 must_check int sampler_set_fill(
 	struct sampler_set *set, const roaring_bitmap_t *remaining);
 void sampler_set_free(struct sampler_set **set);
@@ -114,51 +102,43 @@ void sampler_set_free(struct sampler_set **set);
 roaring_bitmap_t *sampler_set_ids(const struct sampler_set *set);
 bool sampler_set_contains(const struct sampler_set *set, sample_id sample);
 
-/* Inserts a stream as sampler_insert does, but in a short time. Takes over the set, also
- * on failure. The caller then calls sampler_settle until sampler_settle returns true. In
- * between, the stream gets fewer samples in exchange, and inserting or removing another
- * stream may take long, because the remaining work is done first. */
+/* Inserts a stream in a short time, unlike sampler_insert. Takes over the set, also on failure. The
+ * caller then repeats sampler_settle until it returns true. Until then the stream gets fewer
+ * samples in exchange, and inserting or removing another stream may take long, because the
+ * remaining work is done first. */
 must_check int sampler_insert_set(
 	struct sampler *sampler, stream_id stream, job_id job, struct sampler_set *set);
-/* Removes a stream, and returns its set, which the caller then owns. The caller then
- * calls sampler_settle, as after sampler_insert_set. */
+/* Removes a stream, and gives its set to the caller, which then calls sampler_settle. */
 struct sampler_set *sampler_remove_set(struct sampler *sampler, stream_id stream);
-/* Finds out, for about n of the resident samples, which streams can get them in
- * exchange. Returns true if all resident samples are up to date. */
+/* Finds out, for about n resident samples, which streams can get them in exchange. Returns true if
+ * all resident samples are up to date. */
 bool sampler_settle(struct sampler *sampler, uint32_t n);
 
-/* Draws one round for n distinct streams, whose order does not matter. ret[i] becomes
- * the sample for streams[i], which leaves the stream's set, or SAMPLE_NONE if the set is
- * empty. */
+/* Draws one round for n distinct streams, in any order. ret[i]: the sample for streams[i], which
+ * leaves the stream's set; SAMPLE_NONE: the set is empty. */
 void sampler_draw(
 	struct sampler *sampler, const stream_id *streams, size_t n, sample_id *ret);
 
-/* Returns the sample that the stream will probably draw next, so that the caller can
- * prefetch its data, or SAMPLE_NONE if it can't be foreseen. The answer is right if the
- * stream draws alone, or only with streams that have the same remaining samples. The
- * call does not influence the draws. */
+/* Returns the sample that the stream will probably draw next; SAMPLE_NONE: it can't be foreseen.
+ * The answer is right if the stream draws alone, or only with streams that have the same remaining
+ * samples. The call does not influence the draws. */
 sample_id sampler_foresee(struct sampler *sampler, stream_id stream);
 
-/* Draws one of the stream's remaining samples with the label. Returns SAMPLE_NONE if no
- * such sample is left. The sampler must come from sampler_new_labelled. */
+/* Draws one of the stream's remaining samples with the label; SAMPLE_NONE: none is left. The
+ * sampler must come from sampler_new_labelled. */
 sample_id sampler_draw_within(struct sampler *sampler, stream_id stream, uint32_t label);
 
-/*
- * Tells the sampler `exchange` that the sample is in the cache of the space, or on its
- * way there. The call may be repeated, and is not necessary for a drawn sample.
- *
- * Orders are uniformly random only if all samples of a membership class are equally
- * likely to get into the cache. So the caller must not report samples that were loaded
- * by a job in dataset order, or by a job that is served label by label.
- */
+/* Tells the sampler `exchange` that the sample is in the cache of the space, or on its way there.
+ * May be repeated; not necessary for a drawn sample. Orders are uniformly random only if all
+ * samples of a membership class are equally likely to get into the cache. So the caller must not
+ * report samples that a job has loaded in dataset order, or label by label. */
 void sampler_resident(struct sampler *sampler, uint32_t space, sample_id sample);
-/* Tells the sampler `exchange` that the sample is no longer in the cache of the space,
- * or that a drawn sample will not get there. The call may be repeated. */
+/* Tells the sampler `exchange` that the sample is no longer in the cache of the space, or that a
+ * drawn sample will not get there. May be repeated. */
 void sampler_evicted(struct sampler *sampler, uint32_t space, sample_id sample);
 
 uint32_t sampler_remaining(const struct sampler *sampler, stream_id stream);
 bool sampler_contains(const struct sampler *sampler, stream_id stream, sample_id sample);
 
-/* Checks the invariants, for tests. If one does not hold, prints the state and
- * aborts. */
+/* Aborts if an invariant does not hold; for tests. */
 void sampler_validate(const struct sampler *sampler);

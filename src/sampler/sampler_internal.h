@@ -11,10 +11,8 @@ struct slots;
 
 struct sampler_set {
 	struct idset *ids;
-	/* The sampler `exchange` numbers its samples: the number of a sample is its slot
-	 * (exchange/exchange_internal.h). slots: the slots of `ids`. numbering: the order
-	 * that gives the slots; NULL while a stream has the set, and the sampler's
-	 * present order gives the slots. */
+	/* exchange: the slots of `ids` in the order `numbering` (exchange/exchange_internal.h).
+	 * While a stream has the set, `numbering` is NULL: the sampler's present order holds. */
 	struct idset *slots;
 	struct slots *numbering;
 };
@@ -26,12 +24,10 @@ struct sampler_stream {
 	struct idset *set;	   /* owned->ids */
 	uint32_t remaining;	   /* |R| */
 	struct member *member;	   /* exchange: the stream's job */
-	/* where to store the drawn sample; NULL: the stream is not in this round */
-	sample_id *ret;
+	sample_id *ret;		   /* for the drawn sample; NULL: not in this round */
 };
 
-/* The next draw from `set`, made in advance by sampler_foresee. The sampler drops this
- * draw when the set or the random state changes. */
+/* A draw made in advance by sampler_foresee, dropped when the set or the random state changes. */
 struct sampler_foreseen {
 	const struct idset *set; /* NULL: no draw is foreseen */
 	sample_id sample;
@@ -48,21 +44,18 @@ struct sampler {
 	struct sampler_stream **order;	  /* dsa: all streams, by |R|, then by id */
 	const struct idset **sets;	  /* dsa: the sets of the round's streams */
 	struct sampler_foreseen foreseen; /* dsa: the next draw */
-	/* NULL: the algorithm is not `exchange` */
-	struct exchange *exchange;
+	struct exchange *exchange;	  /* NULL: the algorithm is not `exchange` */
 	/* data of an algorithm given to sampler_new_of; ops->free frees them */
 	void *own;
 };
 
 /*
- * A sampling algorithm. All functions except draw may be NULL. R: the ids that a stream
- * has yet to draw.
+ * A sampling algorithm. All functions except draw may be NULL. R: the ids of a stream to draw.
  *
  *  insert   is called before the stream is put into by_id; stream->set has R; may fail
  *  remove   is called before the stream is taken out of by_id
- *  draw     stores a sample in *stream->ret for each of the m streams in
- *           sampler->round, whose R are not empty, and removes the sample from the
- *           stream's R (stream_take); may reorder sampler->round
+ *  draw     stores a sample in *stream->ret for each of the m streams in sampler->round, whose R
+ *           are not empty, and removes the sample from R (stream_take); may reorder the round
  */
 struct sampler_ops {
 	int (*insert)(struct sampler *sampler, struct sampler_stream *stream);
@@ -81,8 +74,7 @@ struct sampler_ops {
 	void (*free)(struct sampler *sampler);
 };
 
-/* Makes a sampler with any algorithm. Tests and simulations have algorithms that the
- * daemon lacks. */
+/* Makes a sampler with any algorithm: tests and simulations have some that the daemon lacks. */
 must_check int sampler_new_of(
 	const struct sampler_ops *ops, uint64_t seed, struct sampler **ret);
 
@@ -93,7 +85,7 @@ extern const struct sampler_ops sampler_exchange;
 extern const struct sampler_ops sampler_isa;
 extern const struct sampler_ops sampler_sequential;
 
-/* labels: the label of each id below n_ids, or NULL: exchanges then ignore labels. */
+/* labels: the label of each id below n_ids; NULL: exchanges ignore labels. */
 must_check int exchange_new(
 	const uint32_t *labels, uint32_t n_ids, struct exchange **ret);
 void exchange_free(struct exchange **exchange);

@@ -13,9 +13,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Tells whether the kernel killed the engine because memory ran out. SIGKILL can also
- * come from an operator, so the kernel's count of kills for lack of memory must have
- * grown. */
+/* Tells whether the kernel killed the engine because memory ran out. SIGKILL can also come from an
+ * operator, so the kernel's count of kills for lack of memory must have grown. */
 static bool was_of_memory(int status, uint64_t kills_before, uint64_t kills)
 {
 	bool any = kills > kills_before || fault_hit("death.memory");

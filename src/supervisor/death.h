@@ -5,6 +5,6 @@
 
 #include <stdbool.h>
 
-/* Each engine (the process that serves the mount) calls this function when it starts.
- * Writes to the log and to kept()->reason why the previous engine died (has_died). */
+/* Writes to the log and to kept()->reason why the previous engine died (has_died). Each engine
+ * calls this when it starts. */
 void death_tell(bool has_died);

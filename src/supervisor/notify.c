@@ -32,8 +32,7 @@ static bool set_address(struct notifier *notifier, const char *path)
 	return true;
 }
 
-/* Returns half of the longest pause that systemd's watchdog allows, in nanoseconds; 0:
- * systemd does not watch this process. */
+/* Returns half of the longest pause that systemd's watchdog allows, in ns; 0: no watchdog. */
 static uint64_t watchdog_pause(void)
 {
 	const char *usec = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");

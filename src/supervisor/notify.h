@@ -8,26 +8,21 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/*
- * Sends systemd the messages that it expects from a service of Type=notify, as
- * sd_notify(3) describes: datagrams that consist of lines. Does nothing if systemd did
- * not start the service.
- *
- *   Owns: a socket.   Threads: one.   Errors: ignored.
- */
+/* Sends systemd the messages that it expects from a service of Type=notify, as sd_notify(3)
+ * describes: datagrams that consist of lines. Does nothing if systemd did not start the service.
+ * Threads: one. Errors: ignored. */
 struct notifier {
 	int fd; /* socket; -1: systemd expects no messages */
 	struct sockaddr_un address;
 	socklen_t bytes;
-	/* pause_ns: pause between watchdog messages; 0: there is no watchdog. next_ns:
-	 * time of the next message; 0: there is none. */
+	/* pause_ns: between watchdog messages, 0: none; next_ns: time of the next message, 0:
+	 * none */
 	uint64_t pause_ns, next_ns;
 };
 
 void notifier_begin(struct notifier *notifier);
 void notifier_ready(struct notifier *notifier);
 void notifier_stopping(struct notifier *notifier);
-/* Returns the time at which notifier_beat must be called; UINT64_MAX: it need not be
- * called. */
+/* Returns the time at which notifier_beat must be called; UINT64_MAX: it need not be called. */
 uint64_t notifier_next(const struct notifier *notifier);
 void notifier_beat(struct notifier *notifier);

@@ -20,9 +20,8 @@ static char **engine_arguments(int argc, char **argv)
 	return ret;
 }
 
-/* Returns the absolute path, which the caller frees; NULL: the path does not exist, or
- * there is no memory. is_mounted: the path is a mount that no process serves yet, so
- * this function must not access it. */
+/* Returns the absolute path, which the caller frees; NULL: no such path, or no memory. is_mounted:
+ * no process serves this mount yet, so this function must not access the path. */
 static char *absolute(const char *path, bool is_mounted)
 {
 	if (!is_mounted)

@@ -26,10 +26,9 @@
 #define DEATHS_NS UINT64_C(60000000000)
 #define FIRST_PAUSE_NS UINT64_C(100000000)
 #define SICK_PAUSE_NS UINT64_C(1000000000)
-/* An engine increases kept->beats every second, even on a busy machine. It is killed
- * after SILENT_CHECKS checks without a change. Checks are counted, and not seconds,
- * because the machine may be suspended: then the engine does not beat, and the
- * supervisor does not check. */
+/* An engine increases kept->beats every second, even on a busy machine. It is killed after
+ * SILENT_CHECKS checks without a change. Checks are counted, and not seconds, because the machine
+ * may be suspended: then the engine does not beat, and the supervisor does not check. */
 #define CHECK_NS UINT64_C(5000000000)
 #define SILENT_CHECKS 12
 
@@ -39,8 +38,7 @@ struct supervisor {
 	const struct supervisor_config *config;
 	struct kept *kept;
 	int page, socket, engines_socket, signals;
-	/* the supervisor's signal mask when it started; engines get it */
-	sigset_t mask;
+	sigset_t mask;	   /* signal mask of the supervisor's start, which engines get */
 	pid_t engine;	   /* pid of the engine; 0: none is running */
 	bool ready;	   /* the present engine has reported that it serves the mount */
 	bool served;	   /* an engine has reported that it serves the mount */
@@ -103,8 +101,6 @@ static void start_engine(struct supervisor *supervisor)
 	}
 }
 
-/* --- the engine's beats ------------------------------------------------------------- */
-
 static uint64_t pause_between_checks(void)
 {
 	return fault_hit("supervisor.patience") ? CHECK_NS / 10 : CHECK_NS;
@@ -134,8 +130,6 @@ static void check_beats(struct supervisor *supervisor)
 	kill(supervisor->engine, SIGKILL);
 }
 
-/* --- the engine's messages ---------------------------------------------------------- */
-
 static void keep(struct supervisor *supervisor, uint32_t place, int fd)
 {
 	struct kept_descriptor *kept = &supervisor->kept->descriptors[place];
@@ -162,8 +156,7 @@ static void obey(
 	begin_checks(supervisor);
 	if (!supervisor->served) {
 		background_ready();
-		/* The supervisor has the device twice now, because the engine has sent
-		 * a copy for the supervisor to keep. */
+		/* The engine has sent a copy to keep, so the supervisor has the device twice. */
 		if (supervisor->config->device)
 			close(supervisor->config->device);
 	}
@@ -200,10 +193,7 @@ static bool take_message(struct supervisor *supervisor)
 	return true;
 }
 
-/* --- the engine's end --------------------------------------------------------------- */
-
-/* Tells whether the engine died by its own fault, so that the next engine would probably
- * die, too. */
+/* Tells whether the engine died by its own fault: then the next engine would probably die, too. */
 static bool counts(const struct supervisor *supervisor, int status)
 {
 	bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
@@ -237,8 +227,7 @@ static void plan_next(struct supervisor *supervisor, int status)
 		supervisor->start_ns += FIRST_PAUSE_NS << (n - 2);
 }
 
-/* Notes that the engine has ended. Returns true if the supervisor must end, too, with
- * exit status *ret. */
+/* Returns true if the supervisor must end, too, with exit status *ret. */
 static bool note_end(struct supervisor *supervisor, int status, int *ret)
 {
 	struct kept *kept = supervisor->kept;
@@ -328,8 +317,7 @@ static int share(struct supervisor *supervisor)
 	return 0;
 }
 
-/* Returns the time until which the supervisor may wait for a message or a signal;
- * UINT64_MAX: without limit. */
+/* Returns when the supervisor has to act next without a message or signal; UINT64_MAX: never. */
 static uint64_t next_event(const struct supervisor *supervisor)
 {
 	uint64_t next = notifier_next(&supervisor->notifier);

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-/*
- * augment: measures the cost of each step of the augmentation, from a tensor of 256x256
- * to a sample of 224x224. Prints JSON: for each step, and for a copy of the sample, the
- * microseconds of the fastest of many repetitions, and the mean of all.
- */
+/* augment: measures the cost of each step of the augmentation, from a tensor of 256x256 to a sample
+ * of 224x224. Prints JSON: for each step, and for a copy of the sample, the microseconds of the
+ * fastest of many repetitions, and the mean of all. */
 
 #include "base/clock.h"
 #include "base/rng.h"
@@ -87,8 +85,8 @@ static struct times measure(const struct job_config *job, const struct tensor *t
 	return times;
 }
 
-/* Measures the copying of a sample of float32. The copies come from `places` places in
- * memory in turn: one place stays in the processor's caches, PLACES places do not. */
+/* Measures the copying of a sample of float32. The copies come from `places` places in memory in
+ * turn: one place stays in the processor's caches, PLACES places do not. */
 static struct times measure_copy(size_t places)
 {
 	auto_free uint8_t *memory = malloc((places + 1) * FLOAT_SAMPLE_BYTES);

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-/*
- * catalogue STATE DIRECTORY NAME
- *
- * Makes the catalogue that a first scan of the dataset NAME would write to STATE, but without rows
- * in SQLite. All files of DIRECTORY are hard links to the same tar, so only one is scanned. The
- * rows, 150 bytes per sample, may not fit into memory, so they are in an unnamed file in STATE.
- */
+/* catalogue STATE DIRECTORY NAME: makes the catalogue that a first scan of the dataset NAME would
+ * write to STATE, but without rows in SQLite. All files of DIRECTORY are hard links to the same
+ * tar, so only one is scanned. The rows, 150 bytes per sample, may not fit into memory, so they are
+ * in an unnamed file in STATE. */
 
 #include "dataset/dataset_internal.h"
 #include "dataset/dataset_map.h"
@@ -37,10 +34,8 @@ static void *file_memory(const char *directory, size_t bytes)
 	return memory;
 }
 
-/* --- one shard ---------------------------------------------------------------------------- */
-
 struct shard {
-	/* root: a directory with only this shard; link: path of the shard in it */
+	/* root: directory of this shard alone; link: the shard's path in it */
 	char *root, *link;
 	char *state, *file;
 	struct catalogue catalogue;
@@ -86,8 +81,6 @@ static void forget_shard(struct shard *shard)
 	free(shard->file);
 }
 
-/* --- all shards --------------------------------------------------------------------------- */
-
 struct writer {
 	const struct catalogue *one;
 	size_t n_shards;
@@ -97,8 +90,7 @@ struct writer {
 	char *path;
 };
 
-/* Adds a copy of the row `one` for shard number `shard`. The copy's place is in this
- * shard, and its path has the shard's name. */
+/* Adds a copy of the row `one` whose container and path are those of shard number `shard`. */
 static void add_row(struct writer *writer, const struct row *one, size_t shard)
 {
 	const char *first = strchr(one->path, '/') + 1;

@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-/*
- * cluster
- *
- * Measures the costs of several nodes:
- *
- *   - the CPU time, of both ends and the kernel, in which a tensor of 150 KB gets to
- *     another daemon over loopback: from a sealed file in memory, from memory, and from
- *     memory by TLS, each for several numbers of concurrent requests;
- *   - the time in which one thread finds the home of a sample;
- *   - the time in which one thread divides a global mini-batch.
- *
- * All figures are the best of several repetitions.
- */
+/* Measures costs of several nodes: the CPU time, of both ends and the kernel, in which a tensor of
+ * 150 KB gets to another daemon over loopback (from a sealed file in memory, from memory, and from
+ * memory by TLS, each for several numbers of concurrent requests); the time in which one thread
+ * finds the home of a sample; and the time in which one thread divides a global mini-batch. All
+ * figures are the best of several repetitions. */
 
 #include "base/clock.h"
 #include "base/ensure.h"
@@ -41,8 +33,6 @@ struct tensors {
 	const uint8_t *bytes[TENSORS];
 	bool in_memory;
 };
-
-/* --- tensors from node to node ----------------------------------------------------------- */
 
 static void make_tensors(struct tensors *tensors)
 {
@@ -75,8 +65,7 @@ static void asked(void *context, struct peer_request *request,
 	peer_answer(request, &tensor);
 }
 
-/* Concurrent fetches. places: the memory that receives the tensor of each fetch;
- * missing: number of fetches that have not ended. */
+/* places: memory for the tensor of each fetch; missing: number of fetches that have not ended */
 struct batch {
 	uint8_t *places[TENSORS];
 	atomic_int missing;
@@ -119,8 +108,7 @@ static void fetch_batch(struct peer_client *client, const struct peer_fetch *lik
 	}
 }
 
-/* Measures the microseconds per tensor, of CPU time and of elapsed time, with n concurrent
- * fetches. */
+/* Measures the microseconds of CPU and of elapsed time per tensor, with n concurrent fetches. */
 static void time_batches(struct peer_client *client, const struct peer_fetch *like, int n,
 	double *ret_cpu, double *ret_time)
 {
@@ -207,8 +195,6 @@ static void bench_peer(void)
 	peer_trust_free(&tls);
 }
 
-/* --- homes ------------------------------------------------------------------------------- */
-
 static void bench_place(uint32_t n, bool equal)
 {
 	static struct place_node nodes[256];
@@ -231,8 +217,6 @@ static void bench_place(uint32_t n, bool equal)
 	printf("  %3u nodes, %s %32.0f\n", n,
 		equal ? "equal capacities    " : "three capacities    ", best);
 }
-
-/* --- mini-batches ------------------------------------------------------------------------ */
 
 static void bench_locality(uint32_t nodes, uint32_t ranks, uint32_t b)
 {

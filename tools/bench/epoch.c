@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-/*
- * epoch
- *
- * Measures the cost of an event in the epoch engine (src/epoch). 64 jobs of 100,000
- * positions take turns, so that a job's data have left the processor's caches when its
- * turn comes. The engine is told that all samples are prepared, and its records are only
- * counted. The figures are CPU times of one thread: medians of five measurements, each
- * of a fifth of an epoch.
- *
- * Each job has eight readers, and is read in three ways: through epoch-NNNN in order;
- * through current/ in order; and through current/ in random order, as by a script that
- * shuffles. With current/ the second epoch is measured, while the last files of the
- * first are open.
- */
+/* Measures the cost of an event in the epoch engine (src/epoch). 64 jobs of 100,000 positions take
+ * turns, so that a job's data have left the processor's caches when its turn comes. The engine is
+ * told that all samples are prepared, and its records are only counted. The figures are CPU times
+ * of one thread: medians of five measurements, each of a fifth of an epoch. Each job has eight
+ * readers, and is read in three ways: through epoch-NNNN in order; through current/ in order; and
+ * through current/ in random order, as by a script that shuffles. With current/ the second epoch is
+ * measured, while the last files of the first are open. */
 
 #include "base/clock.h"
 #include "base/rng.h"
@@ -57,8 +50,6 @@ static void out_of_memory(void)
 	fprintf(stderr, "epoch: out of memory\n");
 	exit(1);
 }
-
-/* --- the caller of the engine -------------------------------------------------------- */
 
 static void execute(struct job *job, struct effects *effects);
 
@@ -106,8 +97,6 @@ static void execute(struct job *job, struct effects *effects)
 	}
 	epochs_unpinned(job->epochs, effects);
 }
-
-/* --- events -------------------------------------------------------------------------- */
 
 static uint32_t position_of(const struct job *job, enum mode mode, uint32_t i)
 {
@@ -160,8 +149,7 @@ static void do_event(struct job *job, enum event event, enum mode mode, uint32_t
 	}
 }
 
-/* Measures ns per event. The first steps of an epoch draw nothing ahead, because the
- * epoch begins with its first open. */
+/* Measures ns per event. First steps draw nothing ahead: an epoch begins with its first open. */
 static void round_of(enum mode mode, uint32_t from, uint32_t to, double ret[EVENTS])
 {
 	double sum[EVENTS] = {0};

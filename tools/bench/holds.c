@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-/*
- * holds [SAMPLES]
- *
- * Prints the longest time for which a thread holds the scheduler's lock while jobs join,
- * begin epochs, read and leave. The jobs have 1.28 million samples, or SAMPLES, and the
- * sampler exchange, first in layout flat, then in layout classes. All samples are one
- * image on a tmpfs. The times include interruptions by other programs. addr2line shows
- * which function released the lock.
- */
+/* holds [SAMPLES]: prints how long threads hold the scheduler's lock at most while jobs join, begin
+ * epochs, read and leave. The jobs have 1.28 million samples, or SAMPLES, and the sampler exchange,
+ * first in layout flat, then in layout classes. All samples are one image on a tmpfs. The times
+ * include interruptions by other programs. addr2line shows which function released the lock. */
 
 #include "base/clock.h"
 #include "lock_calls.h"
@@ -22,8 +17,6 @@
 #include <stdlib.h>
 
 #define READS 10000
-
-/* --- the lock ------------------------------------------------------------------------- */
 
 /* These variables count since the last report. The scheduler's lock protects them. */
 static uint64_t held_since, longest, holds;
@@ -56,8 +49,6 @@ void lock_calls_end(const struct lock *lock, const void *by)
 void lock_calls_woken(void)
 {
 }
-
-/* --- jobs ----------------------------------------------------------------------------- */
 
 static struct sched *sched;
 static enum view_layout layout;

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-/*
- * joins [IDS]
- *
- * Measures how long a job that joins or leaves holds the scheduler's lock, with an
- * exchange sampler that also has other jobs. There are 1.28 million ids, or IDS. Each
- * line has the time of the longest step that needs the lock, and the time of all work
- * that does not need the lock.
- */
+/* joins [IDS]: measures how long a job that joins or leaves holds the scheduler's lock, with an
+ * exchange sampler that also has other jobs. There are 1.28 million ids, or IDS. Each line has the
+ * time of the longest step that needs the lock, and the time of all work that does not need it. */
 
 #include "base/clock.h"
 #include "sampler/sampler.h"

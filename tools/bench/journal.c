@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-/*
- * journal [DIRECTORY]
- *
- * Measures the cost of a job's journal: of a record in memory; of records that are
- * written to the kernel 1, 4 or 64 at a time, as if so many readers opened files at
- * once; and of reading the journal after a restart. Also measures the listing of 300
- * saved orders of each of 64 jobs. The figures are the best of several repetitions in one
- * thread; nothing waits for the disk. The default DIRECTORY is $TMPDIR, or else /tmp.
- */
+/* journal [DIRECTORY]: measures the cost of a job's journal: of a record in memory; of records that
+ * are written to the kernel 1, 4 or 64 at a time, as if so many readers opened files at once; of
+ * reading the journal after a restart; and of listing 300 saved orders of each of 64 jobs. The
+ * figures are the best of several repetitions in one thread; nothing waits for the disk. The
+ * default DIRECTORY is $TMPDIR, or else /tmp. */
 
 #include "base/clock.h"
 #include "base/ensure.h"
@@ -40,8 +36,7 @@ static struct journal *open_journal(const char *directory, size_t *ret_records)
 	return journal;
 }
 
-/* Returns ns per record. `group` records at a time are flushed to the kernel; 0: records
- * are never flushed. */
+/* Returns ns per record. group: records that are flushed to the kernel at a time; 0: none are. */
 static double round_of(struct journal *journal, enum record_kind kind, uint32_t group)
 {
 	struct record record = {.kind = kind, .reader = {.thread = 12345}};
@@ -102,8 +97,7 @@ static void print_replay(const char *directory)
 	journal_close(&journal);
 }
 
-/* Measures the listing of the saved orders, which the daemon does for each job that is
- * added. */
+/* Measures the listing of the saved orders, which the daemon does for each added job. */
 static void print_orders(const char *directory)
 {
 	enum { JOBS = 64, EPOCHS = 300 };

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-/*
- * laps DIR SAMPLES READERS MS START: waits START seconds. Then reads one epoch after
- * another of the job with the directory DIR and SAMPLES samples, until a signal ends
- * this program. READERS threads read, and sleep MS milliseconds after each sample.
- * Prints the seconds of each epoch.
- */
+/* laps DIR SAMPLES READERS MS START: waits START seconds. Then reads one epoch after another of the
+ * job with the directory DIR and SAMPLES samples, until a signal ends this program. READERS threads
+ * read, and sleep MS milliseconds after each sample. Prints the seconds of each epoch. */
 
 #include "base/clock.h"
 

@@ -5,15 +5,10 @@
 
 #include "base/lock.h"
 
-/*
- * Lets a program observe its locks. The linker (bench.mk) replaces lock_take and similar
- * functions by those of lock_calls.c, which also call the functions below. The program
- * defines the functions below.
- *
- *   Threads: any; the lock is held in all functions except lock_calls_taking.
- */
+/* Lets a program observe its locks: the linker (bench.mk) replaces lock_take and similar functions
+ * by those of lock_calls.c, which also call the following functions of the program. The lock is
+ * held in all of these except lock_calls_taking. */
 
-/* Called before a lock is taken. */
 void lock_calls_taking(struct lock *lock);
 void lock_calls_begin(const struct lock *lock);
 /* Called before a lock is released. by: address in the code that releases the lock. */

@@ -2,21 +2,15 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * many READERS WORKERS SLEEP_US READS
- *
- * Measures the scheduler, the cache and the decoders without a mount. READERS threads
- * read READS samples in total. If SLEEP_US is 0, the threads read eight jobs, and all
- * samples are in the cache from the start. Otherwise they read one job, and WORKERS
+ * many READERS WORKERS SLEEP_US READS: measures the scheduler, the cache and the decoders without a
+ * mount. READERS threads read READS samples in total. If SLEEP_US is 0, the threads read eight
+ * jobs, and all samples are in the cache from the start. Otherwise they read one job, and WORKERS
  * decoders sleep SLEEP_US microseconds per sample in addition to decoding.
  *
- * Prints JSON:
- *
- *   - the samples per second;
- *   - for each place in the code that releases a lock, how often and how long the lock
- *     was held until then, including about 20 ns for the clock. Holds of more than 100 us
- *     are counted separately, because the thread had usually lost its CPU in them;
- *   - how often a thread had to wait for a lock;
- *   - how many threads were woken from a wait.
+ * Prints JSON: the samples per second; for each place in the code that releases a lock, how often
+ * and how long the lock was held until then, including about 20 ns for the clock; how often a
+ * thread had to wait for a lock; how many threads were woken from a wait. Holds of more than 100 us
+ * are counted separately, because the thread had usually lost its CPU in them.
  */
 
 #include "base/clock.h"
@@ -38,8 +32,6 @@
 #define JOBS 8
 #define SAMPLES 20000
 #define MAX_READERS 1024
-
-/* --- locks ---------------------------------------------------------------------------- */
 
 #define PLACES 512
 #define DEPTH 8 /* most locks that a thread holds at the same time */
@@ -113,8 +105,6 @@ void lock_calls_woken(void)
 	atomic_fetch_add(&wakes, atomic_load(&counts));
 }
 
-/* --- decoding ------------------------------------------------------------------------- */
-
 static uint64_t sleep_us;
 
 int __real_image_decode(struct image_decoder *decoder, const struct encoded_image *image,
@@ -130,8 +120,6 @@ int __wrap_image_decode(struct image_decoder *decoder, const struct encoded_imag
 		;
 	return __real_image_decode(decoder, image, outputs, n, message);
 }
-
-/* --- readers -------------------------------------------------------------------------- */
 
 static struct sched *sched;
 static uint64_t n_reads;
@@ -166,8 +154,7 @@ static void *read_some(void *context)
 	}
 }
 
-/* Divides the reads and the readers among the jobs. Some jobs do nothing if there are fewer
- * readers than jobs. */
+/* Divides the reads and the readers among the jobs. A job without a reader does nothing. */
 static uint64_t read_all(int readers)
 {
 	static pthread_t threads[MAX_READERS];
@@ -192,8 +179,6 @@ static void fill_cache(void)
 	read_some(&jobs[0]);
 	atomic_store(&jobs[0].next, SAMPLES);
 }
-
-/* --- results -------------------------------------------------------------------------- */
 
 static void print_places(void)
 {

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-/*
- * nodes URL SOCKET NODES: measures the load of NODES nodes on the Redis server that
- * connects them. Each node has one rank of one training, and runs its coordinator
- * (src/coord) without a daemon. First each rank reads 100 samples a second; then all
- * ranks are idle. The server tells its CPU time, the calls of the function library, and
- * how often it read from a socket, which is the number of round trips.
- */
+/* nodes URL SOCKET NODES: measures the load of NODES nodes on the Redis server that connects them.
+ * Each node has one rank of one training, and runs its coordinator (src/coord) without a daemon.
+ * First each rank reads 100 samples a second; then all ranks are idle. The server tells its CPU
+ * time, the calls of the function library, and how often it read from a socket (round trips). */
 
 #include "base/clock.h"
 #include "base/ensure.h"
@@ -108,8 +105,7 @@ static void begin(struct node *node, const char *url, const struct coord_job *jo
 	ensure(coord_take_rank(node->coord, job->name, node->rank, 0, 0) == 0);
 }
 
-/* Calls the coordinator of each node when it is due, or when the readers have read further, as
- * the thread of src/group does. */
+/* Calls each node's coordinator when it is due or the readers have read on, as src/group does. */
 static void run(struct node *nodes, uint32_t n, double seconds, uint32_t rate)
 {
 	uint64_t now_ns = clock_now_ns();

@@ -91,8 +91,6 @@ char *one_image_directory(void)
 	return top;
 }
 
-/* --- jobs ------------------------------------------------------------------------------- */
-
 static void report(void *context, const char *message)
 {
 	(void)context;
@@ -111,8 +109,6 @@ struct sched_job *one_image_add(struct sched *sched, struct job_config config)
 	one_image_check(sched_job_add(sched, &config, false, report, NULL), config.name);
 	return sched_job_find(sched, config.name);
 }
-
-/* --- reading -------------------------------------------------------------------------- */
 
 struct answer {
 	sem_t there;

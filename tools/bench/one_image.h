@@ -6,13 +6,9 @@
 #include "config/config.h"
 #include "dataset/dataset.h"
 
-/*
- * A dataset for programs that measure the scheduler: many links to one small image, in a directory
- * on a tmpfs, which also has the daemon's state.
- *
- *   Life: until the program exits, which removes the directory.
- *   Errors: printed to stderr; the program ends.
- */
+/* A dataset for programs that measure the scheduler: many links to one small image, in a directory
+ * on a tmpfs, which also has the daemon's state. The program removes the directory when it exits.
+ * After an error, which is printed to stderr, the program ends. */
 
 #define ONE_IMAGE_SIDE 8 /* pixels */
 

@@ -2,9 +2,8 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * prepare WAY RESIZE CROP FILE...
- *
- * Prepares files in one thread, for tools/bench/bench-prepare. WAY is one of:
+ * prepare WAY RESIZE CROP FILE...: prepares files in one thread, for tools/bench/bench-prepare. WAY
+ * is one of:
  *
  *   plain            joaderfs, portable code
  *   fast             joaderfs, the best code for this processor; fast:bicubic chooses a filter

@@ -42,12 +42,11 @@ struct work {
 	bool map, yields;
 	size_t at_once;		 /* bytes */
 	pthread_barrier_t ready; /* all threads, and the main thread, begin together */
-	/* number of files taken so far, counted over all repetitions (`times`) */
-	atomic_int next;
+	atomic_int next;	 /* files taken so far, over all repetitions */
 };
 
 struct reading {
-	/* sum: sum of the bytes' values; computing it reads each page of a mapping */
+	/* sum: the bytes' values added up, so that each page is read */
 	uint64_t bytes, sum;
 	uint64_t open_ns, read_ns, close_ns;
 };
@@ -87,7 +86,6 @@ static int read_mapping(int fd, size_t size, struct reading *reading)
 	return 0;
 }
 
-/* Reads a file, and adds the times of open, read and close. Returns 0 or -errno. */
 static int read_file(const struct work *work, const char *name, struct reading *reading)
 {
 	if (work->yields)
@@ -136,7 +134,6 @@ static void *read_files(void *context)
 	return NULL;
 }
 
-/* Adds up the times of the threads. Returns 0 or -errno. */
 static int read_together(
 	struct work *work, int threads, struct reading *sum, uint64_t *ret_ns)
 {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-/*
- * read_paced DIR WORKERS MS START SECONDS: waits START seconds. Then reads the samples of a
+/* read_paced DIR WORKERS MS START SECONDS: waits START seconds. Then reads the samples of a
  * directory again and again for SECONDS, like a training that needs MS milliseconds per sample.
  * WORKERS threads read up to PREFETCH samples ahead; a simulated model takes BATCH at a time.
- * Prints one line of JSON: the samples that the model took, the seconds, and the seconds in which
- * the model waited.
- */
+ * Prints one line of JSON: the model's samples, the seconds, and the seconds in which the model
+ * waited. */
 
 #include "base/clock.h"
 #include "base/lock.h"
@@ -53,7 +51,6 @@ static void sleep_until(uint64_t ns)
 		;
 }
 
-/* Reads a whole file; the bytes are not used. Returns 0 or -errno. */
 static int read_file(int directory, const char *name, uint8_t *buffer)
 {
 	ssize_t n = 1;

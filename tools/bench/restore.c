@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-/*
- * restore [DIRECTORY]
- *
- * Measures a checkpoint, and its restoring, for a job with 1.28 million and with 14
- * million positions. Half of the positions were read, either nearly in order, as by
- * several workers, or in random order. The steps are the daemon's: print the text of the
- * checkpoint; save the order of the running epoch to a file; load this file; save the
- * part before the restored position to a file, from which the journal continues; load
- * that part into the engine. The files are in DIRECTORY, by default /tmp, and are
- * removed.
- */
+/* restore [DIRECTORY]: measures a checkpoint, and its restoring, for a job with 1.28 million and
+ * with 14 million positions. Half of the positions were read, either nearly in order, as by several
+ * workers, or in random order. The steps are the daemon's: print the text of the checkpoint; save
+ * the order of the running epoch to a file; load this file; save the part before the restored
+ * position to a file, from which the journal continues; load that part into the engine. The files
+ * are in DIRECTORY, by default /tmp, and are removed. */
 
 #include "base/clock.h"
 #include "base/ensure.h"

@@ -2,8 +2,6 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * sampler
- *
  * Measures the cost of the sampler dsa, as in JOADER's section 6: datasets of 1 to 2 million ids
  * are inserted, drawn from in rounds, and removed. The figures are CPU times of one thread.
  * "early": the first rounds; all jobs draw in each round. "late": the last 64th of the ids; each
@@ -12,10 +10,9 @@
  *
  * Each line is followed by the figures of the paper's dependent sampling tree
  * (tools/sim/dsa_tree.h), which has to maintain intersections. "more" is the ratio of the tree's
- * figure to that of dsa. The program takes a few minutes, mostly for the tree.
- *
- * The program also prints the time in which CRoaring intersects two of the sets, and the time of
- * JOADER's own sampler code, measured once on the machine of tools/bench/README.md.
+ * figure to that of dsa. Also prints the time in which CRoaring intersects two of the sets, and the
+ * time of JOADER's own sampler code, measured once on the machine of tools/bench/README.md. The
+ * program takes a few minutes, mostly for the tree.
  */
 
 #include "../sim/sim_sampler.h"
@@ -37,11 +34,9 @@ enum sets { PREFIXES, SUBSETS, HALVES };
 struct scenario {
 	enum sets sets;
 	size_t jobs;
-	/* each stream skips one of eight rounds, which changes the order of the streams'
-	 * sizes */
-	bool late;
+	bool late; /* each stream skips one round in eight: the order of sizes changes */
 	size_t rounds; /* 0: until all epochs end */
-	/* printed figures of JOADER's own code: time of an insertion, and of a round */
+	/* JOADER's own code: printed times of an insertion and of a round */
 	const char *theirs;
 };
 

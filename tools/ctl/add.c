@@ -13,8 +13,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The arguments of the request that adds jobs. texts: all texts to free after the
- * request */
+/* The arguments of the request that adds jobs, and all texts to free after the request. */
 struct inis {
 	const char **arguments;
 	size_t n;

@@ -23,8 +23,6 @@ static int send_ini(const char *socket_path, const char *file, const char *text)
 	return request(socket_path, arguments, 4, NULL, stdout);
 }
 
-/* --- dataset add FILE --------------------------------------------------------------------- */
-
 static int add_file(const char *socket_path, const char *file)
 {
 	auto_free char *path = realpath(file, NULL);
@@ -41,10 +39,8 @@ static int add_file(const char *socket_path, const char *file)
 	return EXIT_FAILURE;
 }
 
-/* --- dataset add NAME -S KEY=VALUE -------------------------------------------------------- */
-
-/* Adds a dataset. Its ini was printed to `out`; closing `out` completes the ini in
- * *text. Relative paths in the ini start from the current directory. */
+/* Adds the dataset whose ini was printed to `out`; closing `out` completes the ini in *text.
+ * Relative paths in the ini start from the current directory. */
 static int add_name(const char *socket_path, const char *name, FILE *out, char **text)
 {
 	auto_free char *here = getcwd(NULL, 0);

@@ -3,7 +3,5 @@
 
 #pragma once
 
-/* joaderctl dataset: adds, lists and removes datasets, and scans them again. */
-
-/* argv[0] is the command's name. Returns the exit status. */
+/* Runs joaderctl dataset. argv[0] is the command's name. Returns the exit status. */
 int dataset_command(const char *socket_path, int argc, char **argv);

@@ -7,14 +7,11 @@
 
 #include <stdio.h>
 
-/*
- * joaderctl doctor: prints settings of this machine that cost time or break something,
- * each with a remedy. Asks only the system, so it works without a daemon. A setting that
- * can't be determined is not printed.
- */
+/* joaderctl doctor: prints settings of this machine that cost time or break something, each with a
+ * remedy. Asks only the system, so no daemon is needed. Leaves out settings that can't be
+ * determined. */
 
-/* argv[1]: a daemon's ini, if any. Returns the exit status; 1: something does not
- * work. */
+/* argv[1]: a daemon's ini, if any. Returns the exit status; 1: something does not work. */
 int doctor(int argc, char **argv);
 
 /* --- what the files of this command share ---------------------------------------------- */
@@ -26,8 +23,7 @@ struct findings {
 	const struct daemon_config *config; /* NULL: no ini was given */
 };
 
-/* Counts and prints a finding. remedy: a command or advice; NULL: nothing is to be
- * mended. */
+/* Counts and prints a finding. remedy: a command or advice; NULL: nothing is to be mended. */
 void found(struct findings *findings, enum verdict verdict, const char *remedy,
 	const char *format, ...) printf_like(4, 5);
 

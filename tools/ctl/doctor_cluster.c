@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-/* Checks the group's engine, a Redis server, and the settings for other nodes. */
-
 #define TIMEOUT_MS 2000
 
 static void look(struct findings *findings, struct coord_resp *resp)

@@ -33,8 +33,7 @@ static const struct file_system {
 	{FUSE_MAGIC, "FUSE"},
 };
 
-/* Returns the type of the path's file system if files of this type are on other
- * machines, otherwise NULL. */
+/* Returns the path's type of file system if the files are on other machines, otherwise NULL. */
 static const char *remote_name(const char *path)
 {
 	struct statfs info;
@@ -93,8 +92,7 @@ static void check_catalogue(
 			dataset->name);
 }
 
-/* Prints which unusual images the dataset has, because users easily overlook how these
- * are prepared. */
+/* Users easily overlook how unusual images are prepared, so this prints which ones there are. */
 static void check_pixels(struct findings *findings, const struct dataset_config *dataset)
 {
 	struct dataset_pixels pixels;

@@ -3,9 +3,6 @@
 
 #include "doctor.h"
 
-/* Checks whether the jobs' samples suit scripts that have their own transforms, and
- * whether the samples' files are too small. */
-
 static bool has_images(const struct job_config *job)
 {
 	return job->format == FORMAT_PPM || job->format == FORMAT_BMP ||

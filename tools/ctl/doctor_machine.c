@@ -20,8 +20,6 @@
 #define FEW_DESCRIPTORS 4096
 #define FEW_MAPPINGS 262144
 
-/* --- files of the kernel ----------------------------------------------------------------- */
-
 /* Reads the number with which the file begins. Returns false if there is none. */
 static bool number_of(const char *path, uint64_t *ret)
 {
@@ -41,8 +39,6 @@ static bool has_line(const char *path, const char *line)
 	return has;
 }
 
-/* --- FUSE -------------------------------------------------------------------------------- */
-
 static bool is_administrator(void)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -52,8 +48,8 @@ static bool is_administrator(void)
 		!(data[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective &
 			CAP_TO_MASK(CAP_SYS_ADMIN)))
 		return false;
-	/* Users who do not administer the machine have CAP_SYS_ADMIN, too, in a user
-	 * name space. Only the first name space maps all ids to themselves. */
+	/* Users who do not administer the machine have CAP_SYS_ADMIN, too, in a user name space.
+	 * Only the first name space maps all ids to themselves. */
 	auto_fclose FILE *in = fopen("/proc/self/uid_map", "re");
 	return in && fscanf(in, "%" SCNu64 " %" SCNu64, &first, &mapped) == 2 &&
 	       first == 0 && mapped == 0;
@@ -125,8 +121,7 @@ static void check_kernel(struct findings *findings)
 			minor);
 }
 
-/* Tells how far the kernel reads ahead. The daemon can raise this only if it may write
- * to /sys/class/bdi. */
+/* The daemon raises the kernel's read-ahead if it may write to /sys/class/bdi. */
 static void check_read_ahead(struct findings *findings)
 {
 	if (access("/sys/class/bdi", W_OK) == 0)
@@ -151,8 +146,6 @@ void check_fuse(struct findings *findings)
 	}
 }
 
-/* --- readers ----------------------------------------------------------------------------- */
-
 #define FIRST_PROCESSES "pid:[4026531836]" /* the first name space of process ids */
 
 void check_readers(struct findings *findings)
@@ -166,8 +159,6 @@ void check_readers(struct findings *findings)
 			"this container has its own name space of processes: scripts "
 			"outside of it that read current/ can't be told apart");
 }
-
-/* --- limits ------------------------------------------------------------------------------ */
 
 void check_limits(struct findings *findings)
 {
@@ -188,8 +179,6 @@ void check_limits(struct findings *findings)
 			"%" PRIu64 " files can be open", (uint64_t)limit.rlim_max);
 	}
 }
-
-/* --- memory ------------------------------------------------------------------------------ */
 
 void check_memory(struct findings *findings)
 {

@@ -48,9 +48,8 @@ static bool parse(int argc, char **argv, struct asked *ret)
 	return true;
 }
 
-/* Sets *ret to the index of the job `name`; if name is NULL, to n_jobs, which means all
- * jobs. Returns false if there is no such job, or no complete epoch; the reason was
- * printed. */
+/* Sets *ret to the index of the job `name`; name NULL: to n_jobs, which means all jobs. Returns
+ * false if there is no such job, or no complete epoch; the reason was printed. */
 static bool find(const struct explain_facts *facts, const char *name, size_t *ret)
 {
 	size_t reads = 0;

@@ -15,8 +15,7 @@
 /* The lines "KIND key=value ..." come from src/files/text_explain.c. */
 
 #define NS 1e9
-/* A job is left out if it has read nothing for the time of two epochs and this many
- * seconds. */
+/* A job that has read nothing for two of its epochs and this many seconds is left out. */
 #define IDLE_SECONDS 60
 
 static void take_daemon(const char *line, struct explain_facts *ret)
@@ -47,9 +46,8 @@ static void take_laps(const char *line, struct explain_job *ret)
 	ret->ended = facts_number(line, "ended_ns") / NS;
 }
 
-/* Computes a job's means over its latest epoch, and over the earlier epochs that began
- * after `since`. since: the time by which all jobs that are not left out had begun to
- * read. */
+/* Computes a job's means over its latest epoch, and over the earlier epochs that began after
+ * `since`, when all jobs that are not left out were reading. */
 static void take_mean(struct explain_job *job, double since)
 {
 	size_t n = (size_t)fmin(job->laps, EXPLAIN_LAPS), i;
@@ -106,8 +104,6 @@ static bool take_part(const char *line, struct explain_facts *ret)
 	return true;
 }
 
-/* --- all facts ------------------------------------------------------------------------ */
-
 static double mean(const char *line, const char *sum, const char *n)
 {
 	return facts_number(line, n) > 0
@@ -145,8 +141,8 @@ static bool take_line(const char *line, const char *text, struct explain_facts *
 	return !facts_begin(line, "part ") || take_part(line, ret);
 }
 
-/* Leaves out jobs without a complete epoch or without a sampler, and jobs that have
- * stopped reading, because they slow no other job. */
+/* Leaves out jobs without a complete epoch or without a sampler, and jobs that have stopped
+ * reading, because they slow no other job. */
 static void leave_out(struct explain_facts *facts)
 {
 	double last = 0, since = 0;

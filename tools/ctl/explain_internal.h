@@ -18,16 +18,13 @@
 struct explain_job {
 	char name[EXPLAIN_NAME], dataset[EXPLAIN_NAME];
 	double laps, epoch, samples, readers, lookahead;
-	/* times of the first open and the last consumed sample */
-	double first, last;
-	double ended;		  /* end of the latest epoch */
+	double first, last; /* times of the first open and the last consumed sample */
+	double ended;	    /* end of the latest epoch */
 	double lap[EXPLAIN_LAPS]; /* durations of epochs, the latest first */
 	double lap_waited[EXPLAIN_LAPS];
-	/* mean duration of those epochs in which all present jobs were reading */
-	double seconds;
+	double seconds; /* mean epoch in which all present jobs were reading */
 	double waited[EXPLAIN_CAUSES]; /* waits in the last epoch, by cause */
-	/* sum of the waits of all readers in an epoch: the mean over the epochs that
-	 * `seconds` counts */
+	/* waits of all readers in an epoch, added up: the mean over the epochs of `seconds` */
 	double waited_all;
 	double decoded, shared, hit;
 	/* read: time per sample; decode: processor time per sample */
@@ -52,22 +49,19 @@ struct explain_facts {
 must_check bool explain_ask(const char *socket_path, struct explain_facts *ret);
 void explain_facts_free(struct explain_facts *facts);
 
-/* --- predictions of changes --- */
-
 #define EXPLAIN_CHANGES 16
 #define EXPLAIN_TEXT 64
 
 struct explain_change {
 	char key[EXPLAIN_TEXT];	 /* such as "cache/2" */
 	char text[EXPLAIN_TEXT]; /* such as "cache = 8G" */
-	/* seconds: predicted time of an epoch of each job, the mean of the simulated
-	 * runs. least, most: the extremes of these runs. */
+	/* seconds: predicted time of an epoch of each job, the mean of the simulated runs. least,
+	 * most: the extremes of these runs. */
 	double seconds[TIMED_JOBS], least[TIMED_JOBS], most[TIMED_JOBS];
 };
 
 struct explain_answer {
-	/* the jobs as the simulation needs them */
-	struct timed_job jobs[TIMED_JOBS];
+	struct timed_job jobs[TIMED_JOBS]; /* the jobs as the simulation needs them */
 	/* result of the simulation without changes */
 	struct timed_outcome simulated[TIMED_JOBS];
 	double factor[TIMED_JOBS]; /* predicted time / simulated time */
@@ -79,16 +73,12 @@ struct explain_answer {
 
 must_check int explain_simulate(
 	const struct explain_facts *facts, struct explain_answer *ret);
-/* Returns the factor by which a job's simulated times are multiplied to predict its real
- * times. The factor is 1 if the measured time is within the range of the simulated runs,
- * because chance then explains the difference. */
+/* Returns the factor from a job's simulated times to the predicted real times: 1 if the measured
+ * time is within the range of the simulated runs, since chance explains the difference. */
 double explain_factor(
 	const struct explain_job *job, const struct timed_outcome *simulated);
-/* Returns the relative error of the simulated time: 0 if it equals the measured
- * time. */
+/* Returns the relative error of the simulated time: 0 if it equals the measured time. */
 double explain_off(const struct explain_job *job, const struct timed_outcome *simulated);
-
-/* --- --plan --- */
 
 #define EXPLAIN_PLANS 12
 
@@ -101,12 +91,10 @@ struct explain_plan {
 	size_t n_rows, best; /* best: index of the recommended row */
 };
 
-/* Simulates n jobs that are like job number `job`, and begin one after another within an
- * epoch. */
+/* Simulates n jobs like job number `job`, which begin one after another within an epoch. */
 must_check int explain_plan(const struct explain_facts *facts, size_t job, unsigned n,
 	struct explain_plan *ret);
 
-/* --- printing --- */
 /* Prints job number `job`, or all jobs if `job` is n_jobs. */
 void explain_print(FILE *out, const struct explain_facts *facts,
 	const struct explain_answer *answer, size_t job);

@@ -14,8 +14,8 @@ static const char *const causes[EXPLAIN_CAUSES] = {
 static const char *const keys[EXPLAIN_CAUSES] = {
 	"storage", "decoding", "queue", "filesystem"};
 
-/* Computes for each cause the part of the epoch in which at least one reader waited for
- * this cause. Readers that wait at the same time count once. Returns the sum. */
+/* Computes for each cause the part of the epoch in which at least one reader waited for this cause.
+ * Readers that wait at the same time count once. Returns the sum. */
 static double exposed(const struct explain_job *job, double ret[static EXPLAIN_CAUSES])
 {
 	double sum = 0;
@@ -26,8 +26,6 @@ static double exposed(const struct explain_job *job, double ret[static EXPLAIN_C
 	return fmin(sum, 1);
 }
 
-/* Tells whether the measured time is near the mean of the simulated runs, or in their
- * range. */
 static bool is_trusted(
 	const struct explain_job *job, const struct timed_outcome *simulated)
 {
@@ -154,8 +152,6 @@ void explain_print(FILE *out, const struct explain_facts *facts,
 	}
 }
 
-/* --- JSON ------------------------------------------------------------------------------ */
-
 static void print_job_json(FILE *out, const struct explain_facts *facts,
 	const struct explain_answer *answer, size_t j)
 {
@@ -206,8 +202,6 @@ void explain_print_json(FILE *out, const struct explain_facts *facts,
 	}
 	fputs("]}\n", out);
 }
-
-/* --- plans ----------------------------------------------------------------------------- */
 
 static const char *sampler_name(enum sampler_kind kind)
 {

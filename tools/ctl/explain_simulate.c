@@ -10,12 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Makes a simulated world (tools/sim/timed.h) from the daemon's measurements. Simulates
- * the world without changes, and then with one change at a time. A prediction is the
- * simulated time multiplied by a factor, which corrects the error of the simulation
- * without changes (explain_factor).
- */
+/* Simulates the measured world (tools/sim/timed.h), first unchanged, then with one change at a
+ * time. A prediction is the simulated time multiplied by a factor, which corrects the error of the
+ * simulation without changes (explain_factor). */
 
 #define ENOUGH_SAMPLES                                                                   \
 	20000. /* most samples of a simulated world; larger ones are scaled down */
@@ -48,9 +45,7 @@ static int run(const struct timed_world *world, double scale, struct timed_outco
 	return err;
 }
 
-/* --- the unchanged world -------------------------------------------------------------- */
-
-/* Returns the daemon's processor time for serving a sample, without decoding it. */
+/* Returns the processor time in which the daemon serves a sample, without the decode. */
 static double serving(const struct explain_facts *facts)
 {
 	return facts->served > 0 ? fmax(facts->cpu - facts->decode_cpu, 0) / facts->served
@@ -75,8 +70,8 @@ static struct timed_job job_of(
 		.absent = job->left_out};
 }
 
-/* Starts each job as long after the first job as in the daemon. If this time is more
- * than an epoch of the job, whole epochs are subtracted. */
+/* Starts each job as long after the first job as in the daemon. If this time is more than an epoch
+ * of the job, whole epochs are subtracted. */
 static void set_starts(const struct explain_facts *facts, struct timed_world *world)
 {
 	double first = HUGE_VAL;
@@ -152,8 +147,6 @@ static int world_of(
 	return 0;
 }
 
-/* --- changes --------------------------------------------------------------------------- */
-
 static double all_bytes(const struct explain_facts *facts)
 {
 	double sum = 0;
@@ -207,8 +200,7 @@ static void change_cache(struct changing *changing)
 	for (size_t i = 0; i < 3; i++) {
 		struct timed_world world = *changing->base;
 		if (i < 2 && sizes[i] > all && now >= all)
-			/* the present cache and this one hold all samples, so nothing
-			 * changes */
+			/* both caches hold all samples, so nothing changes */
 			continue;
 		if (i == 2 && now >= all)
 			continue;
@@ -326,8 +318,6 @@ int explain_simulate(const struct explain_facts *facts, struct explain_answer *r
 	return changing.err;
 }
 
-/* --- a plan ---------------------------------------------------------------------------- */
-
 static int plan_world(const struct explain_facts *facts, size_t job, unsigned n,
 	struct timed_world *ret, double *ret_scale)
 {
@@ -375,8 +365,7 @@ static int run_plan(const struct timed_world *world, struct explain_plan *ret,
 	return 0;
 }
 
-/* The plan recommends the smallest cache whose time is at most this multiple of the
- * shortest time. */
+/* The plan recommends the smallest cache whose time is at most this multiple of the shortest. */
 #define AS_GOOD 1.05
 
 static void recommend(struct explain_plan *plan)

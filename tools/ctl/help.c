@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* text: printed in the list of all commands, and in the help of this command; more:
- * printed only in the help of this command */
+/* The list of all commands has `text`; the help of this command has `text` and `more`. */
 static const struct command_help {
 	const char *name, *arguments, *text, *more;
 } commands[] = {

@@ -5,8 +5,6 @@
 
 #include <stdio.h>
 
-/* Prints the texts of joaderctl --help and joaderctl COMMAND --help. */
-
 #define EXIT_USAGE 2
 
 /* Returns the exit status: 0, or 1 if the help can't be written. */

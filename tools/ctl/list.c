@@ -19,8 +19,7 @@
 #define NORMAL "\033[0m"
 #define MUCH_WAITED 20 /* percentage of waiting from which a job is coloured, as in top */
 
-/* Offsets of two columns in each line of the list. Cells are ASCII, begin under their
- * head, and fit into their column. */
+/* Offsets of two columns. Cells are ASCII, begin under their head, and fit into their column. */
 struct columns {
 	size_t state, waited;
 };
@@ -31,8 +30,7 @@ static size_t column(const char *heads, const char *head)
 	return at ? (size_t)(at - heads) : strlen(heads);
 }
 
-/* Prints n bytes in the colour, or in the line's own colour if `colour` is "". Returns
- * the address after these bytes. */
+/* Prints n bytes in the colour; "": in the line's own colour. Returns the address after these. */
 static const char *print_part(
 	const char *at, size_t n, const char *colour, const char *line_colour)
 {

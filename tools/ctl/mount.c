@@ -22,8 +22,6 @@ struct place {
 	pid_t guard_pid;
 };
 
-/* --- mounting with the needed capability ------------------------------------------ */
-
 static int set(int context, const char *key, const char *value)
 {
 	return fsconfig(context, FSCONFIG_SET_STRING, key, value, 0) < 0 ? -errno : 0;
@@ -61,8 +59,7 @@ static int configure(int context, const struct place *place)
 	return err;
 }
 
-/* Makes a detached mount. -EPERM: this user is not allowed to mount; -ENOSYS: the
- * kernel is older than 5.2. */
+/* -EPERM: this user is not allowed to mount; -ENOSYS: the kernel is older than 5.2 */
 static int mount_detached(struct place *place)
 {
 	auto_close int context = fsopen("fuse", FSOPEN_CLOEXEC);
@@ -89,17 +86,14 @@ static int attach(const struct place *place)
 	return err;
 }
 
-/* --- mounting by fusermount3 ------------------------------------------------------ */
-
 static void wait_for(pid_t child)
 {
 	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
 }
 
-/* Runs in the guard process. Waits until joaderctl ends, or sends a byte, which tells
- * that the daemon serves the mount. If no byte came, and no process serves the mount,
- * unmounts the directory. */
+/* Runs in the guard process. Waits until joaderctl ends, or sends a byte because the daemon serves
+ * the mount. Unmounts the directory if no byte came and no process serves the mount. */
 static _Noreturn void guard(const char *directory, int fd)
 {
 	struct statx st;
@@ -182,8 +176,7 @@ static int receive_descriptor(int socket)
 	return descriptor;
 }
 
-/* Runs fusermount3, which prints its errors, and sends the descriptor of its mount to a
- * socket. */
+/* Runs fusermount3, which prints its errors, and sends the descriptor of its mount to a socket. */
 static int run_helper(struct place *place)
 {
 	int ends[2];
@@ -218,8 +211,6 @@ static int mount_by_helper(struct place *place)
 		complain("can't mount on %s", place->directory);
 	return err;
 }
-
-/* --- the command ------------------------------------------------------------------ */
 
 static int mount_somehow(struct place *place)
 {

@@ -36,8 +36,6 @@ void complain_of_ini(void *context, const char *message)
 	complain("%s", message);
 }
 
-/* --- bytes ------------------------------------------------------------------------- */
-
 int read_all(int fd, char **ret, size_t *ret_bytes)
 {
 	char *data = NULL;
@@ -88,8 +86,6 @@ static int send_all(int fd, const char *data, size_t bytes)
 	return 0;
 }
 
-/* --- the daemon -------------------------------------------------------------------- */
-
 static int connect_to(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -117,8 +113,6 @@ static int open_daemon(const char *path)
 	return fd;
 }
 
-/* --- the answer -------------------------------------------------------------------- */
-
 #define HEAD_MAX 40 /* bytes of a frame's first line */
 
 struct answer {
@@ -139,8 +133,8 @@ static void clear(struct answer *answer)
 	answer->is_shown = false;
 }
 
-/* Shows the daemon's long work, which can be the reason of the wait: the first line of
- * the daemon's status, unless this line is about a job. */
+/* Shows the daemon's long work, which can be the reason of the wait: the first line of the daemon's
+ * status, unless this line is about a job. */
 static void show(struct answer *answer)
 {
 	const char *const arguments[] = {"status"};
@@ -166,7 +160,7 @@ static void wait_and_show(struct answer *answer)
 	clear(answer);
 }
 
-/* Reads more of the answer. Returns false if the connection has ended. */
+/* Returns false if the connection has ended. */
 static bool receive(struct answer *answer)
 {
 	ssize_t n;
@@ -182,8 +176,7 @@ static bool receive(struct answer *answer)
 	return n > 0;
 }
 
-/* Reads "more BYTES\n", "ok BYTES\n" or "error BYTES\n". Returns false if the answer
- * has no such line. */
+/* Reads "more BYTES\n", "ok BYTES\n" or "error BYTES\n". Returns false for any other line. */
 static bool read_head(struct answer *answer, char word[static 8], size_t *ret_bytes)
 {
 	char head[HEAD_MAX];
@@ -251,8 +244,6 @@ static int print_answer(struct answer *answer, FILE *out)
 		return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 	}
 }
-
-/* --- the request ------------------------------------------------------------------- */
 
 static int send_descriptor(int fd, int descriptor, char byte)
 {

@@ -8,10 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/*
- * Sends one request of joaderctl to the daemon, and prints messages.
- * src/control/control.h describes the protocol.
- */
+/* Requests of joaderctl to the daemon by the protocol of src/control/control.h, and messages. */
 
 void complain(const char *format, ...) printf_like(1, 2);
 /* Reports a mistake in an ini, for config_load_daemon. */
@@ -19,14 +16,13 @@ void complain_of_ini(void *context, const char *message);
 /* Sends messages of joaderctl and of the daemon to `out`; NULL: to standard error. */
 void complain_to(FILE *out);
 
-/* Reads fd to its end. Returns 0 or -errno. The caller frees *ret, which ends with
- * \0. */
+/* Reads fd to its end. Returns 0 or -errno. The caller frees *ret, which ends with \0. */
 must_check int read_all(int fd, char **ret, size_t *ret_bytes);
 /* Reads a file as read_all does. The name "-" stands for standard input. */
 must_check int read_file(const char *file, char **ret, size_t *ret_bytes);
 
-/* Sends the arguments to the socket `path`, and prints the answer to `out`, or the
- * error. Returns the exit status. *descriptor is sent, too, and is closed and set to -1
- * before the answer is read. If `descriptor` is NULL, none is sent. */
+/* Sends the arguments to the socket `path`, and prints the answer to `out`, or the error. Returns
+ * the exit status. *descriptor is sent, too, and is closed and set to -1 before the answer is read.
+ * If `descriptor` is NULL, none is sent. */
 int request(const char *path, const char *const *arguments, size_t n, int *descriptor,
 	FILE *out);

@@ -12,8 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads the file, or standard input if it is "-". Prints errors. The caller frees
- * *ret. */
 static int read_checkpoint(const char *file, char **ret)
 {
 	size_t bytes = 0;
@@ -48,8 +46,6 @@ int restore_job(const char *socket_path, int argc, char **argv)
 	return request(socket_path, arguments, at ? 4 : 3, NULL, stdout);
 }
 
-/* --- export ------------------------------------------------------------------------ */
-
 static bool is_regular(int fd)
 {
 	struct stat st;
@@ -72,10 +68,8 @@ static int copy_to_output(int fd)
 	return 0;
 }
 
-/* The daemon must not wait for a slow reader of standard output, so it writes to a
- * regular file. If standard output is an empty regular file, the daemon writes to it.
- * Otherwise the daemon writes to a temporary file, which joaderctl then copies to
- * standard output. */
+/* The daemon must not wait for a slow reader, so it writes to a regular file: to standard output if
+ * this is an empty regular file, otherwise to a temporary file, which joaderctl copies. */
 int export_job(const char *socket_path, int argc, char **argv)
 {
 	if (argc != 2) {

@@ -24,18 +24,14 @@ struct run {
 	int n_options; /* number of words in argv that are passed to `add` */
 	char **command;
 	char *name, *directory; /* directory: path of the job's current/ */
-	/* signals: the signals to wait for; mask: the signal mask before these signals
-	 * were blocked */
+	/* signals: to wait for; mask: before these signals were blocked */
 	sigset_t signals, mask;
 };
 
 static const int forwarded[] = {
 	SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH};
 
-/* --- the job ------------------------------------------------------------------------- */
-
-/* Takes the daemon's answer apart: the job's name, a tab, the job's directory, a
- * newline. Prints errors. */
+/* The answer is: the job's name, a tab, the job's directory, a newline. Prints errors. */
 static bool take_answer(struct run *run, char *answer)
 {
 	char *tab = strchr(answer, '\t');
@@ -85,10 +81,7 @@ static void remove_job(const struct run *run)
 	free(answer);
 }
 
-/* --- the command --------------------------------------------------------------------- */
-
-/* Returns the argument with {} replaced by the directory; NULL: no memory. The caller
- * frees the text. */
+/* Replaces {} in the argument by the directory. The caller frees the text; NULL: no memory. */
 static char *filled_in(const char *argument, const char *directory)
 {
 	char *text = NULL;
@@ -123,8 +116,7 @@ static _Noreturn void become(const struct run *run)
 	_exit(err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
 }
 
-/* Stops this process, because the command was stopped. When this process goes on, lets
- * the command go on, too. */
+/* Stops this process, because the command was stopped. Both go on together. */
 static void stop_with(pid_t child)
 {
 	raise(SIGSTOP);
@@ -168,16 +160,13 @@ static void take_signals(struct run *run)
 	sigprocmask(SIG_BLOCK, &run->signals, &run->mask);
 }
 
-/* --- the command line ---------------------------------------------------------------- */
-
 static int usage(const char *text)
 {
 	complain("run: %s; joaderctl run --help says more", text);
 	return EXIT_USAGE;
 }
 
-/* Removes --keep from argv. Returns an exit status if the command ends here, otherwise
- * -1. */
+/* Removes --keep from argv. Returns an exit status if the command ends here, otherwise -1. */
 static int take_arguments(struct run *run, int argc, char **argv)
 {
 	int n = 1, i = 1;
@@ -204,8 +193,7 @@ int run_command(const char *socket_path, int argc, char **argv)
 	if (status >= 0)
 		return status;
 	status = EXIT_FAILURE;
-	/* Signals do not end this process any more, because it has to remove the
-	 * job. */
+	/* Signals must not end this process now, because it has to remove the job. */
 	take_signals(&run);
 	if (add_job(&run, argv)) {
 		complain("job %s: %s", run.name, run.directory);

@@ -82,12 +82,9 @@ static bool parse(int argc, char **argv, struct options *ret)
 	return ok && optind == argc;
 }
 
-/* --- the terminal ----------------------------------------------------------------------- */
-
 static volatile sig_atomic_t ends, stops;
 
-/* Notes the signal, which interrupts the wait for the next screen. The main loop then
- * does what the signal demands. */
+/* The signal also interrupts the wait for the next screen, so the main loop reacts at once. */
 static void take_signal(int signal_number)
 {
 	if (signal_number == SIGTSTP)
@@ -96,8 +93,7 @@ static void take_signal(int signal_number)
 		ends = 1;
 }
 
-/* Blocks signals, so that none is lost just before a wait. Returns the mask for waits,
- * which lets them through. */
+/* Blocks signals outside of waits, so that none is lost. Returns the signal mask for waits. */
 static sigset_t take_signals(void)
 {
 	static const int taken[] = {
@@ -134,8 +130,7 @@ static void leave(const struct termios *before)
 	tcsetattr(STDIN_FILENO, TCSADRAIN, before);
 }
 
-/* Stops this process, as a shell expects after ^Z. When the process goes on, sets the
- * terminal again. */
+/* Stops this process, as a shell expects after ^Z, and sets the terminal again when it goes on. */
 static void stop_for_shell(const struct termios *before)
 {
 	stops = 0;
@@ -172,8 +167,6 @@ static bool draw(struct top_sample *sample, enum top_order order, const char *me
 	fwrite(text, 1, n, stdout);
 	return fflush(stdout) == 0;
 }
-
-/* --- live ------------------------------------------------------------------------------- */
 
 struct live {
 	const char *socket_path;
@@ -260,8 +253,6 @@ static int run_live(struct live *live)
 	return EXIT_SUCCESS;
 }
 
-/* --- lines ------------------------------------------------------------------------------ */
-
 static void pause_for(double seconds)
 {
 	struct timespec left = {.tv_sec = (time_t)seconds,
@@ -292,8 +283,7 @@ static bool next_sample(struct live *live)
 	return true;
 }
 
-/* Prints the rates of one interval. With --json and without --once, prints one interval
- * after another. */
+/* Prints the rates of one interval; with --json and without --once, of one after another. */
 static int run_lines(struct live *live)
 {
 	bool ok = top_sample_get(live->socket_path, &live->now);

@@ -78,11 +78,10 @@ enum top_cause { TOP_STORAGE_WAIT, TOP_DECODING, TOP_QUEUE, TOP_FILE_SYSTEM, TOP
 struct top_job {
 	char name[TOP_NAME], dataset[TOP_NAME], state[TOP_NAME];
 	TOP_JOB(TOP_MEMBER)
-	/* samples per second since the previous reading (struct top_sample); in the
-	 * first reading, the recent rate */
+	/* samples per second since the previous reading; in the first reading: the recent rate */
 	double per_second;
-	/* part of the time since the previous reading in which at least one reader of
-	 * the job waited; in the first reading, part of the running epoch */
+	/* part of the time since the previous reading in which at least one reader of the job
+	 * waited; in the first reading, part of the running epoch */
 	double exposed;
 	double cause[TOP_CAUSES];
 };
@@ -105,11 +104,9 @@ struct top_sample {
 	double source_per_second, tier_per_second, evicted_needed;
 };
 
-/* Asks the daemon for its counters. Returns false after a failure; the reason was
- * printed. */
+/* Asks the daemon for its counters. Returns false after a failure; the reason was printed. */
 must_check bool top_sample_get(const char *socket_path, struct top_sample *ret);
-/* Computes the rates since the previous reading. `before` is NULL if `sample` is the
- * first reading. */
+/* Computes the rates since the reading `before`; NULL: `sample` is the first reading. */
 void top_sample_compare(struct top_sample *sample, const struct top_sample *before);
 void top_sample_free(struct top_sample *sample);
 
@@ -127,8 +124,7 @@ struct top_view {
 	int width, height; /* height is 0 if it is unlimited */
 	bool attributes;
 };
-/* Ends each line with a newline, except the last line of a full screen. message may be
- * NULL. */
+/* Ends each line with a newline, except the last line of a full screen. message may be NULL. */
 void top_print_screen(FILE *out, const struct top_sample *sample,
 	const struct top_view *view, const char *message);
 

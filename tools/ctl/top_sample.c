@@ -81,8 +81,6 @@ void top_sample_free(struct top_sample *sample)
 	*sample = (struct top_sample){0};
 }
 
-/* --- rates ------------------------------------------------------------------------------ */
-
 static const struct top_job *find_job(const struct top_sample *sample, const char *name)
 {
 	for (size_t i = 0; sample && i < sample->n_jobs; i++)
@@ -152,8 +150,6 @@ void top_sample_compare(struct top_sample *sample, const struct top_sample *befo
 		growth(sample->evictions_needed, before->evictions_needed) / seconds;
 	compare_storages(sample, before, seconds);
 }
-
-/* --- order ------------------------------------------------------------------------------ */
 
 static double done_of(const struct top_job *job)
 {

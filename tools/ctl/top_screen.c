@@ -6,22 +6,17 @@
 #include <stdarg.h>
 #include <string.h>
 
-/*
- * Prints lines about the machine, then a table of jobs. If the screen is narrow, the
- * least important columns are left out; if it is low, the last jobs.
- */
+/* Prints lines about the machine, then a table of jobs. If the screen is narrow, the least
+ * important columns are left out; if it is low, the last jobs. */
 
 #define CELL 96
 #define LINE 600
-
-/* --- figures ---------------------------------------------------------------------------- */
 
 struct figure {
 	char text[24];
 };
 
-/* Divides n by `step` until the result is below `step`. The letter for k divisions is
- * units[k]; a space stands for no unit. */
+/* Divides n by `step` until n < step; units[k] is the letter for k divisions, a space for none. */
 static struct figure scaled(double n, double step, const char *units)
 {
 	struct figure figure;
@@ -67,8 +62,6 @@ static struct figure duration(double seconds)
 			s / 60 % 60, s % 60);
 	return figure;
 }
-
-/* --- columns ---------------------------------------------------------------------------- */
 
 static void cell_name(const struct top_job *job, char ret[static CELL])
 {
@@ -145,8 +138,7 @@ static void cell_file_system(const struct top_job *job, char ret[static CELL])
 	snprintf(ret, CELL, "%s", percent(job->cause[TOP_FILE_SYSTEM]).text);
 }
 
-/* Prints how many percent of the samples were prepared for the job, shared with another
- * job, or found in the cache. */
+/* Prints the percentages of samples prepared for the job, shared, or found in the cache. */
 static void cell_how(const struct top_job *job, char ret[static CELL])
 {
 	double all = job->decoded + job->shared + job->hit;
@@ -217,8 +209,6 @@ static struct table lay_out(const struct top_sample *sample, int width)
 		table.width[out] = 0;
 	return table;
 }
-
-/* --- lines ------------------------------------------------------------------------------ */
 
 #define BOLD "\033[1m"
 #define REVERSE "\033[7m"
@@ -347,8 +337,6 @@ static void print_jobs(struct screen *screen, const struct top_sample *sample)
 		print_job(screen, &table, &sample->jobs[i]);
 	}
 }
-
-/* --- the machine ------------------------------------------------------------------------ */
 
 static void print_cache(struct screen *screen, const struct top_sample *sample)
 {

@@ -26,8 +26,7 @@ static void end(int signal_number)
 	ends = 1;
 }
 
-/* Prints the events of the daemon's answer. Sets *next to the number of the next event,
- * which is in the answer's first line. */
+/* Prints the events of the answer. *next: number of the next event, from the first line. */
 static bool print_lines(char *text, char next[static NUMBER], bool *ret_more)
 {
 	uint64_t number, lost;

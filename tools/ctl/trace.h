@@ -3,8 +3,6 @@
 
 #pragma once
 
-/* joaderctl trace: repeatedly asks the daemon which files the readers of a job open and
- * close, until a signal ends the command. */
-
-/* argv[0] is the command's name. Returns the exit status. */
+/* Runs joaderctl trace, which asks the daemon again and again for the opens and closes of a job's
+ * readers until a signal comes. argv[0] is the command's name. Returns the exit status. */
 int trace(const char *socket_path, int argc, char **argv);

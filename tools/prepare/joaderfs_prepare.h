@@ -4,8 +4,8 @@
 #pragma once
 
 /*
- * Functions for a program of [preparation NAME] in C: joaderfs-prepare(7). The program
- * writes nothing else on its standard output.
+ * Functions for a program of [preparation NAME] in C: joaderfs-prepare(7). The program writes
+ * nothing else on its standard output.
  *
  *     int main(void)
  *     {
@@ -19,8 +19,8 @@
  *         }
  *     }
  *
- * A sample stays in memory until the next one is read. The functions end the program if
- * there is no memory, or if the daemon has ended.
+ * A sample stays in memory until the next one is read. The functions end the program if there is no
+ * memory, or if the daemon has ended.
  */
 
 #include <stdint.h>
@@ -64,8 +64,8 @@ static inline int joaderfs_next(struct joaderfs_sample *sample)
 	return 1;
 }
 
-/* Answers with an array. type: NumPy's name, such as "<f4"; shape: without brackets,
- * such as "128, 80", or "128," for one axis; size: in bytes. */
+/* Answers with an array. type: NumPy's name, such as "<f4"; shape: without brackets, such as "128,
+ * 80", or "128," for one axis; size: in bytes. */
 static inline void joaderfs_array(const struct joaderfs_sample *sample, const char *type,
 	const char *shape, const void *numbers, size_t size)
 {

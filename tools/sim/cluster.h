@@ -9,13 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/*
- * Simulates several nodes with the daemon's own homes, locality and samplers: 4 to 256 nodes, up
- * to 1,024 learners.
- *
- *   Flow: cluster_print prints all tables. Each table passes its values to cluster_figure.
- *   Errors: -errno.
- */
+/* Simulates several nodes with the daemon's own homes, locality and samplers: 4 to 256 nodes, up to
+ * 1,024 learners. Each table passes its values to cluster_figure. Errors: -errno. */
 
 #define CLUSTER_MOST_FIGURES 256
 
@@ -40,20 +35,18 @@ void cluster_figure(struct cluster_out *out, const char *table, const char *curv
 
 must_check int cluster_plot(const struct cluster_out *out, const char *path);
 
-/* Prints how many samples of a mini-batch move between nodes, in how many messages, and the
- * time to compute this. */
+/* Prints the moved samples and the messages of a mini-batch, and the time to compute them. */
 must_check int cluster_locality(struct cluster_out *out);
-/* Prints how evenly samples are divided among nodes, how many samples move when a node joins,
- * and the effect of the two hashes in JOADER's appendix E.4. */
+/* Prints how evenly samples are divided among nodes, how many samples move when a node joins, and
+ * the effect of the two hashes in JOADER's appendix E.4. */
 must_check int cluster_homes(struct cluster_out *out);
-/* Prints the speed of loading from a storage that all nodes share, and the time in which the
- * leader draws for all nodes. */
+/* Prints the speed of loading from a storage that all nodes share, and of the leader's draws. */
 must_check int cluster_speed(struct cluster_out *out);
 
 /* Returns e^-b b^b / b!: the expected fraction of a mini-batch that moves between nodes, if each
  * learner takes b samples. */
 double cluster_law(double b);
 
-/* Computes the fraction of a mini-batch that moves between nodes: the mean of several batches.
- * Each learner has its own node, and takes b samples of a batch. -errno. */
+/* Computes the fraction of a mini-batch that moves between nodes: the mean of several batches. Each
+ * learner has its own node, and takes b samples of a batch. -errno. */
 must_check int cluster_share(uint32_t learners, uint32_t b, double *ret_share);

@@ -89,8 +89,6 @@ static int print_balance(struct cluster_out *out)
 	return 0;
 }
 
-/* --- the two hashes of JOADER's E.4 ------------------------------------------------------- */
-
 #define NODES 16
 #define DRAWS 2000 /* number of random choices of the nodes on which jobs run */
 #define MOST_JOBS 8
@@ -108,8 +106,8 @@ static void draw_nodes(struct rng *rng, uint32_t n, uint32_t ret[static NODES])
 	qsort(ret, n, sizeof(ret[0]), compare_u32);
 }
 
-/* Returns the mean number of decodes of a sample. Each job has its own set of nodes, and so its own
- * home for the sample; the sample is decoded once at each different home. */
+/* Returns the mean number of decodes of a sample. Each job has its own nodes, and so its own home
+ * for the sample; each different home decodes the sample once. */
 static double decodes(struct rng *rng, uint32_t jobs, uint32_t nodes_each)
 {
 	uint32_t nodes[MOST_JOBS][NODES];

@@ -10,24 +10,23 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Simulates global mini-batches in which each cached sample is in the cache of one
- * random node. Counts the samples that move to nodes whose learners would otherwise have
- * too few of them (Yang and Cong, HiPC 2019, section on load imbalance). */
+/* Simulates global mini-batches in which each cached sample is in the cache of one random node.
+ * Counts the samples that move to nodes whose learners would otherwise have too few of them (Yang
+ * and Cong, HiPC 2019, section on load imbalance). */
 
 #define SEED 1
-/* Approximate number of samples in all batches of a setting. */
+/* approximate number of samples in all batches of a setting */
 #define SAMPLES_EACH 1000000
 
 struct setting {
 	uint32_t nodes, learners;
-	/* samples per learner in a batch, which may consist of several mini-batches */
+	/* a learner's samples in a batch, which may be several mini-batches */
 	uint32_t b;
 	double cached; /* fraction of the samples that some node has in its cache */
 };
 
-/* Means over the batches. share: fraction of the samples that move. messages: number of
- * messages with the daemon's locality. sweep: number of messages by the function
- * sweep. */
+/* Means over the batches: the fraction of moved samples, the number of messages with the daemon's
+ * locality, and the number of messages by the function sweep. */
 struct result {
 	double share, messages, sweep;
 	double us; /* shortest time of a batch */
@@ -36,8 +35,7 @@ struct result {
 struct world {
 	struct setting setting;
 	uint32_t *sample_node, *rank_node, *rank_count, *rank;
-	/* samples that each node has beyond the number that its learners take */
-	int64_t *imbalance;
+	int64_t *imbalance; /* samples of each node beyond those that its learners take */
 	struct locality *locality;
 	struct rng rng;
 };
@@ -167,8 +165,6 @@ int cluster_share(uint32_t learners, uint32_t b, double *ret_share)
 	*ret_share = result.share;
 	return err;
 }
-
-/* --- tables ------------------------------------------------------------------------------ */
 
 static int print_shares(struct cluster_out *out)
 {

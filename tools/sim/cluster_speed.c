@@ -8,18 +8,16 @@
 #include <errno.h>
 #include <math.h>
 
-/* --- storage that all nodes share -------------------------------------------------------- */
-
 /*
  * The storage limits the speed of loading without caches, and the nodes limit it with caches:
  *
  *     without   min(n r, B / s)
  *     with      min(n r, n N / (s m)); the first epoch, which fills the caches, is as without
  *
- * for n nodes that prepare r samples per second each, samples of s bytes, a storage that
- * gives B bytes per second to all nodes together, and a network of N bytes per second and
- * node, over which the share m of the samples moves. Yang and Cong measured a speed-up of
- * more than 30 with 256 nodes, but do not print r, B and s; the values here are assumptions.
+ * for n nodes that prepare r samples per second each, samples of s bytes, a storage that gives B
+ * bytes per second to all nodes together, and a network of N bytes per second and node, over which
+ * the share m of the samples moves. Yang and Cong measured a speed-up of more than 30 with 256
+ * nodes, but do not print r, B and s; the values here are assumptions.
  */
 #define SAMPLE_BYTES 110e3 /* mean of ImageNet's files */
 #define PREPARED 5500.	   /* r: 44 cores, each with 8 ms per sample */
@@ -80,8 +78,6 @@ static int print_storage(struct cluster_out *out)
 	cluster_figure(out, "storage-for-30", "GB/s", 256, most);
 	return 0;
 }
-
-/* --- the leader's time ------------------------------------------------------------------- */
 
 #define SAMPLES 1281167
 #define ROUNDS 200000

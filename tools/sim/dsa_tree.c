@@ -49,8 +49,6 @@ static bool before(const struct level *a, const struct level *b)
 	return a->stream < b->stream;
 }
 
-/* --- insertion --------------------------------------------------------------------- */
-
 static int reserve(struct dsa_tree *tree)
 {
 	if (tree->n < tree->capacity)
@@ -68,12 +66,10 @@ static int reserve(struct dsa_tree *tree)
 	return 0;
 }
 
-/*
- * Inserts a larger set D below the root of a level (section 4.2, Figure 4d): 1) the intersection of
+/* Inserts a larger set D below the root of a level (section 4.2, Figure 4d): 1) the intersection of
  * D and the root becomes the new root, 2) the other elements of the old root go to both children.
  * `pushed` has the elements that the levels above have given to the right child. D has none of
- * these elements, so they go to both children of the next level, too.
- */
+ * these elements, so they go to both children of the next level, too. */
 static void pass(struct level *level, roaring_bitmap_t *dataset, roaring_bitmap_t *pushed)
 {
 	auto_set *shared = set_and(level->vertex, dataset);
@@ -86,11 +82,9 @@ static void pass(struct level *level, roaring_bitmap_t *dataset, roaring_bitmap_
 	shared = NULL;
 }
 
-/*
- * Inserts the elements of D that no root above has, as the smallest set of the subtree of `root`
+/* Inserts the elements of D that no root above has, as the smallest set of the subtree of `root`
  * (Figure 4c): 1) and 2) the intersection of D and the old root becomes the new root, 3) the two
- * differences become its children.
- */
+ * differences become its children. */
 static void become_root(
 	struct level *level, struct level *root, const roaring_bitmap_t *pushed)
 {
@@ -124,13 +118,9 @@ int dsa_tree_insert(struct dsa_tree *tree, stream_id stream, roaring_bitmap_t *d
 	return 0;
 }
 
-/* --- deletion ---------------------------------------------------------------------- */
-
-/*
- * Moves the elements of a vertex that the stream of the level above also needs to the vertex of
+/* Moves the elements of a vertex that the stream of the level above also needs to the vertex of
  * that level, and so on, until a level needs none of them. Only moved elements have to be looked
- * for in the leaves above: no leaf there has an element that was in the upper vertex before.
- */
+ * for in the leaves above: no leaf there has an element that was in the upper vertex before. */
 static void lift(struct dsa_tree *tree, size_t at)
 {
 	for (bool any = true; any && at > 0; at--) {
@@ -169,8 +159,6 @@ void dsa_tree_remove(struct dsa_tree *tree, stream_id stream)
 	set_free(&gone.vertex);
 	set_free(&gone.leaf);
 }
-
-/* --- order ------------------------------------------------------------------------- */
 
 /*
  * Swaps the order of two neighbouring streams a, b. c is the stream after them:
@@ -218,8 +206,6 @@ void dsa_tree_reorder(struct dsa_tree *tree)
 			swap(tree, at - 1);
 }
 
-/* --- queries ----------------------------------------------------------------------- */
-
 static roaring_bitmap_t *path(const struct dsa_tree *tree, size_t at)
 {
 	roaring_bitmap_t *set = set_made(roaring_bitmap_copy(tree->levels[at].leaf));
@@ -233,11 +219,9 @@ roaring_bitmap_t *dsa_tree_copy_remaining(const struct dsa_tree *tree, stream_id
 	return path(tree, dsa_tree_level(tree, stream));
 }
 
-/*
- * Checks three properties. The sizes ascend. No two vertices of a path have a common element: the
+/* Checks three properties. The sizes ascend. No two vertices of a path have a common element: the
  * size of their union is the sum of their sizes. The union of the vertices down to a level is the
- * intersection of the sets of the level's stream and of all larger streams.
- */
+ * intersection of the sets of the level's stream and of all larger streams. */
 void dsa_tree_validate(const struct dsa_tree *tree)
 {
 	uint32_t above = 0;

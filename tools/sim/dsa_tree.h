@@ -65,13 +65,11 @@ must_check int dsa_tree_insert(
 	struct dsa_tree *tree, stream_id stream, roaring_bitmap_t *dataset);
 void dsa_tree_remove(struct dsa_tree *tree, stream_id stream);
 
-/* Draws one round for n different streams in any order. Each stream must have remaining
- * samples. */
+/* Draws one round for n different streams in any order. Each stream must have remaining samples. */
 void dsa_tree_draw(
 	struct dsa_tree *tree, const stream_id *streams, size_t n, sample_id *ret);
 
-/* Returns the stream's remaining samples, which are the union of the vertices on its path; the
- * caller frees it. */
+/* Returns the stream's remaining samples, the union of its path; the caller frees it. */
 roaring_bitmap_t *dsa_tree_copy_remaining(const struct dsa_tree *tree, stream_id stream);
 
 /* Aborts unless order, paths and intersections are as the tree's definition says. */

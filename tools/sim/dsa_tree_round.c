@@ -4,8 +4,8 @@
 #include "dsa_tree_internal.h"
 
 /*
- * Runs a round: Algorithm 1 (selecting), Algorithm 2 (sampling) and the compensation of
- * appendix C, on the tree. The sets of the paper are stored as follows:
+ * Runs a round: Algorithm 1 (selecting), Algorithm 2 (sampling) and the compensation of appendix C,
+ * on the tree. The sets of the paper are stored as follows:
  *
  *   JOB, DS  the streams round[first .. m), and their sets
  *   S        the union of the vertices above the level `top` and of `lifted` of the stream
@@ -30,13 +30,11 @@ static const struct level *nth(const struct round_walk *walk, size_t i)
 	return &walk->tree->levels[walk->round[i]];
 }
 
-/* --- partial rounds ---------------------------------------------------------------- */
-
-/* Returns the elements of the leaf of round[i] that all larger streams of the round
- * need. If the streams outside of the round were deleted, these elements would move up.
- * The function looks for the elements where round[i + 1] has them: in its lifted set, in
- * its vertex, and in the vertices between round[i] and round[i + 1]. The vertex of the
- * level after round[i] is skipped, because it has no element of this leaf. */
+/* Returns the elements of the leaf of round[i] that all larger streams of the round need. If the
+ * streams outside of the round were deleted, these elements would move up. The function looks for
+ * the elements where round[i + 1] has them: in its lifted set, in its vertex, and in the vertices
+ * between round[i] and round[i + 1]. The vertex of the level after round[i] is skipped, because it
+ * has no element of this leaf. */
 static roaring_bitmap_t *lift(const struct round_walk *walk, size_t i)
 {
 	const struct level *levels = walk->tree->levels;
@@ -57,8 +55,8 @@ static roaring_bitmap_t *lift(const struct round_walk *walk, size_t i)
 	return lifted;
 }
 
-/* Begins with the largest stream, because `lifted` of a stream depends on that of the next
- * larger one. If all larger streams are in the round, `lifted` stays NULL. */
+/* Begins with the largest stream, because `lifted` of a stream depends on that of the next larger
+ * one. If all larger streams are in the round, `lifted` stays NULL. */
 static void lift_all(const struct round_walk *walk)
 {
 	for (size_t i = walk->m; i-- > 0;) {
@@ -67,8 +65,6 @@ static void lift_all(const struct round_walk *walk)
 			walk->tree->levels[walk->round[i]].lifted = lift(walk, i);
 	}
 }
-
-/* --- selecting: Algorithm 1 -------------------------------------------------------- */
 
 static uint32_t lifted_size(const roaring_bitmap_t *lifted)
 {
@@ -85,13 +81,11 @@ static uint32_t count_shared(const struct round_walk *walk)
 	return size + lifted_size(nth(walk, walk->first)->lifted);
 }
 
-/*
- * Runs lines 7 to 15 of Algorithm 1. Returns the index after the last stream that selects I; if no
+/* Runs lines 7 to 15 of Algorithm 1. Returns the index after the last stream that selects I; if no
  * stream does, returns walk->first. By equation (9) the first stream selects I with the probability
  * |I| / (|D| - |S|), where D is the stream's set. If a stream selects I, the next one selects I
  * with the probability (|D_before| - |S|) / (|D| - |S|), where D_before is the set of the stream
- * before it.
- */
+ * before it. */
 static size_t select_shared(const struct round_walk *walk, uint32_t c)
 {
 	size_t end = walk->first;
@@ -104,10 +98,8 @@ static size_t select_shared(const struct round_walk *walk, uint32_t c)
 	return end;
 }
 
-/* --- sampling: Algorithm 2 --------------------------------------------------------- */
-
-/* Finds the element with the number *rank of `vertex` minus `without` (NULL: nothing). If
- * there are not enough elements, subtracts their number from *rank and returns false. */
+/* Finds the element with the number *rank of `vertex` minus `without` (NULL: nothing). If there are
+ * not enough elements, subtracts their number from *rank and returns false. */
 static bool pick(const roaring_bitmap_t *vertex, const roaring_bitmap_t *without,
 	uint32_t *rank, sample_id *ret)
 {
@@ -125,8 +117,7 @@ static bool pick(const roaring_bitmap_t *vertex, const roaring_bitmap_t *without
 }
 
 /* I may consist of "multiple vertices" (appendix C). A uniform rank among all their elements
- * chooses each vertex with a probability proportional to its size, and a uniform element of
- * this vertex. */
+ * chooses each vertex with a probability proportional to its size, and then a uniform element. */
 static sample_id sample_shared(const struct round_walk *walk, uint32_t size)
 {
 	uint32_t rank = (uint32_t)rng_below(&walk->tree->rng, size);
@@ -142,8 +133,7 @@ static sample_id sample_shared(const struct round_walk *walk, uint32_t size)
 	return sample;
 }
 
-/* Runs lines 16 to 19: samples an element of D[0] - S - I, which is the leaf without its lifted
- * elements. */
+/* Runs lines 16 to 19: samples from D[0] - S - I, which is the leaf without its lifted elements. */
 static sample_id sample_own(const struct round_walk *walk, uint32_t size)
 {
 	const struct level *level = nth(walk, walk->first);
@@ -174,8 +164,6 @@ static struct decision decide(struct round_walk *walk)
 	return decision;
 }
 
-/* --- compensation: appendix C ------------------------------------------------------ */
-
 /*
  * Removes a drawn sample from the sets of the streams that got it, and keeps it in the sets of all
  * other streams. If the sample is in a vertex, it is removed there. Then all streams at or below
@@ -189,8 +177,8 @@ static struct decision decide(struct round_walk *walk)
  *
  * `last` is the last level whose stream got the sample. For a stream of an earlier level the sample
  * is added to the leaf. All streams of later levels need the sample, so it is added to the vertex
- * of the level after `last`.
- * A stream that had the sample in its leaf, and got it, only loses it there.
+ * of the level after `last`. A stream that had the sample in its leaf, and got it, only loses it
+ * there.
  */
 static void compensate(struct dsa_tree *tree, const struct decision *decision)
 {
@@ -213,8 +201,6 @@ static void compensate(struct dsa_tree *tree, const struct decision *decision)
 			roaring_bitmap_add(tree->levels[i].leaf, sample);
 	}
 }
-
-/* --- the round --------------------------------------------------------------------- */
 
 static void gather(
 	struct dsa_tree *tree, const stream_id *streams, size_t n, sample_id *ret)

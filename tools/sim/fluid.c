@@ -5,11 +5,9 @@
 
 #include <math.h>
 
-/*
- * Runs trainings whose rates change only at events: a training arrives, starts, finishes or
- * continues after a pause; or the allocator of the paper handles arrivals and ends, which it
- * buffers for 30 s.
- */
+/* Runs trainings whose rates change only at events: a training arrives, starts, finishes or
+ * continues after a pause; or the paper's allocator handles arrivals and ends, buffered for 30
+ * s. */
 
 struct run {
 	const struct workload *workload;
@@ -19,8 +17,7 @@ struct run {
 	bool runs[TRAININGS_MOST];
 	unsigned workers[TRAININGS_MOST];
 	double rates[TRAININGS_MOST];
-	/* time when the allocator handles the buffered events; infinite: there are
-	 * none */
+	/* time when the allocator handles the buffered events; infinite: there are none */
 	double look_at;
 	struct workload_outcome *outcome;
 };
@@ -64,10 +61,8 @@ static void take_news(struct run *run)
 	run->look_at = HUGE_VAL;
 }
 
-/* --- rates by workers ------------------------------------------------------------------- */
-
-/* Returns the mean number of busy workers. They are idle while the queue to the GPUs is
- * full. each: images per second of a worker. */
+/* Returns the mean number of busy workers. They are idle while the queue to the GPUs is full. each:
+ * images per second of a worker. */
 static double count_busy(const struct run *run, double each)
 {
 	double busy = 0;
@@ -80,8 +75,8 @@ static double count_busy(const struct run *run, double each)
 	return busy;
 }
 
-/* Finds the images per second of a worker by bisection, because this rate and the number of
- * busy workers determine each other. */
+/* Finds the images per second of a worker by bisection, because this rate and the number of busy
+ * workers determine each other. */
 static double rate_of_a_worker(const struct run *run)
 {
 	double low = 1, high = workers_rate(1);
@@ -107,8 +102,6 @@ static void rates_by_workers(struct run *run)
 	}
 }
 
-/* --- rates by shares -------------------------------------------------------------------- */
-
 static void rates_by_grant(struct run *run, enum share_policy policy)
 {
 	struct share_claim claims[TRAININGS_MOST];
@@ -124,8 +117,6 @@ static void rates_by_grant(struct run *run, enum share_policy policy)
 	for (size_t i = 0; i < run->workload->n; i++)
 		run->rates[i] = is_taking(run, i) ? rates[n++] : 0;
 }
-
-/* --- time ------------------------------------------------------------------------------- */
 
 static double next_event(const struct run *run)
 {
@@ -171,8 +162,7 @@ static bool all_through(const struct run *run)
 	return true;
 }
 
-/* Gives all trainings their workers anew. pauses: a running training whose number of
- * workers changes is paused. */
+/* Gives all trainings workers anew. pauses: a running training whose workers change is paused. */
 static void reallocate(struct run *run, enum worker_policy policy, bool pauses)
 {
 	unsigned before[TRAININGS_MOST] = {0};

@@ -25,8 +25,7 @@ struct parser {
 	uint32_t given; /* bit set of the options that the section gives */
 };
 
-/* Reports "FILE:LINE:[LABEL]:KEY: text". If `label` or `key` is NULL, its part is left
- * out. */
+/* Reports "FILE:LINE:[LABEL]:KEY: text". If `label` or `key` is NULL, its part is left out. */
 printf_like(4, 5) static void mistake(struct parser *parser, const char *label,
 	const char *key, const char *format, ...)
 {
@@ -48,8 +47,6 @@ printf_like(4, 5) static void mistake(struct parser *parser, const char *label,
 	fprintf(stderr, ": %s\n", text);
 	parser->err = -EINVAL;
 }
-
-/* --- sections ---------------------------------------------------------------------- */
 
 static void *add_dataset(struct sim_scenario *scenario, const char *name)
 {
@@ -128,8 +125,6 @@ static void begin_section(struct parser *parser, const char *label)
 		"found \"%s\", allowed: [scenario], [dataset NAME], [job NAME]", label);
 }
 
-/* --- keys -------------------------------------------------------------------------- */
-
 static void unknown_key(struct parser *parser, const char *key)
 {
 	char allowed[256] = "";
@@ -173,8 +168,8 @@ static int handle(void *context, const char *section, const char *key, const cha
 	return parser->err != -ENOMEM;
 }
 
-/* inih calls this function for each line. Spaces at the beginning of a line are skipped,
- * because inih would treat the line as a continuation of the last value. */
+/* inih calls this function for each line. Spaces at the beginning of a line are skipped, because
+ * inih would treat the line as a continuation of the last value. */
 static char *next_line(char *line, int size, void *context)
 {
 	struct parser *parser = context;
@@ -193,8 +188,6 @@ static char *next_line(char *line, int size, void *context)
 	snprintf(line, (size_t)size, "%.*s\n", n, text);
 	return line;
 }
-
-/* --- the whole ini ----------------------------------------------------------------- */
 
 static int preset(struct sim_scenario *scenario)
 {

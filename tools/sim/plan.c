@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Loads are counted in the second and third epoch, when the cache no longer depends on its
- * initial state. */
+/* Loads count in the second and third epoch, when the cache's initial state no longer matters. */
 static void print_plan(FILE *out, const struct sim_plan *plan)
 {
 	fprintf(out,
@@ -46,10 +45,7 @@ int sim_load_plan(const struct sim_plan *plan, struct sim_scenario *ret)
 	return sim_parse("plan", text, ret);
 }
 
-/* --- a dataset of a mount ---------------------------------------------------------- */
-
-/* Parses a line of MOUNT/datasets/NAME/info. If jobs prepare samples differently, the size
- * that most jobs use is taken. */
+/* Parses a line of MOUNT/datasets/NAME/info. Takes the sample size that most jobs use. */
 static void take_line(const char *line, uint32_t *most, struct sim_plan *ret)
 {
 	uint32_t samples, jobs;

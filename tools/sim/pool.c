@@ -19,8 +19,7 @@
 #define LOOKAHEAD 128
 #define PREFETCH 256
 #define WINDOW_SECONDS 1.
-/* Expected time of a decode, until a decode was measured. */
-#define EXPECTED_NS 10000000
+#define EXPECTED_NS 10000000 /* expected time of a decode, until one was measured */
 
 struct slot {
 	struct share_request request;
@@ -35,10 +34,8 @@ struct pool_job {
 	double begins; /* time when the job begins; infinite: it has finished */
 	double images; /* images that the whole training reads */
 	double asked, fetched, used; /* numbers of images so far */
-	/* time when the GPUs use the next image; infinite: they are waiting */
-	double next_use;
-	/* time when the reader began to wait; infinite: it is not waiting */
-	double waits_since;
+	double next_use;	     /* time of the GPUs' next use; infinite: they wait */
+	double waits_since;	     /* infinite: the reader is not waiting */
 	/* slots of the images from `fetched` to `asked` - 1 */
 	struct slot slots[LOOKAHEAD];
 };
@@ -46,7 +43,7 @@ struct pool_job {
 struct pool {
 	struct shares shares;
 	double now, window;
-	/* Time when the decode of each worker ends; infinite: the worker is idle. */
+	/* end of each worker's decode; infinite: the worker is idle */
 	double ends[WORKERS];
 	struct slot *decodes[WORKERS];
 	unsigned busy;
@@ -91,8 +88,7 @@ static void stop_waiting(const struct pool *pool, struct pool_job *job)
 	job->waits_since = HUGE_VAL;
 }
 
-/* Lets the reader take images until the next image is not ready; then the reader
- * waits. */
+/* Lets the reader take images until the next image is not ready; then the reader waits. */
 static int read_on(const struct pool *pool, struct pool_job *job)
 {
 	stop_waiting(pool, job);
@@ -117,8 +113,7 @@ static void use_on(const struct pool *pool, struct pool_job *job)
 		job->next_use = pool->now + 1 / training_demand(job->training);
 }
 
-/* Does what the job can do now: asks for images ahead, fetches images that are ready,
- * and lets the GPUs use the next image. Called after each event of the job. */
+/* Lets the job do what it can after an event: ask ahead, fetch images, use the next image. */
 static int go_on(const struct pool *pool, struct pool_job *job)
 {
 	int err = ask_ahead(job);
@@ -151,8 +146,6 @@ static void keep_busy(struct pool *pool)
 		pool->decoded += seconds;
 	}
 }
-
-/* --- events ----------------------------------------------------------------------------- */
 
 static double next_event(const struct pool *pool)
 {

@@ -9,10 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* --- figures of a setting ----------------------------------------------------------- */
-
-/* Sizes of sets are in units. A unit is one sample for SMALL, so that sets have 3 to 5
- * samples, and LARGE_UNIT samples for LARGE. */
+/* Sizes of sets are in units. A unit is one sample for SMALL, so that sets have 3 to 5 samples, and
+ * LARGE_UNIT samples for LARGE. */
 enum unit { SMALL, LARGE };
 enum about {
 	ONE_EPOCH,
@@ -32,8 +30,7 @@ struct kind {
 	const char *title;
 	enum unit unit;
 	enum about about;
-	/* One of these functions is set. of_epochs and of_gaps get `number` as their
-	 * last argument. */
+	/* One of these functions is set. of_epochs and of_gaps get `number`, too. */
 	struct figure (*of_epochs)(const struct places *places, uint32_t number);
 	struct figure (*of_gaps)(const struct places *places, double number);
 	struct figure (*of_jobs)(const struct places *a, const struct places *b);
@@ -74,9 +71,9 @@ static const enum sampler_kind samplers[] = {SAMPLER_ISA, SAMPLER_DSA, SAMPLER_E
 
 #define SAMPLERS (sizeof(samplers) / sizeof(samplers[0]))
 
-/* Tells whether the sampler promises that this figure is as for uniform and independent
- * orders. All samplers promise it for a job that runs alone. isa promises all figures, dsa
- * those about one job, exchange those about one epoch. */
+/* Tells whether the sampler promises that this figure is as for uniform and independent orders. All
+ * samplers promise it for a job that runs alone. isa promises all figures, dsa those about one job,
+ * exchange those about one epoch. */
 static bool claimed(
 	const struct setting *setting, enum sampler_kind sampler, enum about about)
 {
@@ -97,8 +94,6 @@ static enum verdict judge(const struct figure *figure, bool claim)
 		return claim ? EXACT : WITHIN;
 	return claim ? WRONG : GIVEN_UP;
 }
-
-/* --- all settings ------------------------------------------------------------------- */
 
 struct laboratory {
 	const struct randomness_options *options;
@@ -140,8 +135,7 @@ static void write_csv(struct laboratory *laboratory, const struct setting *setti
 		verdicts[judge(figure, claim)]);
 }
 
-/* Jobs number a and b are those that the figure is about; a equals b if it is about one
- * job. */
+/* The figure is about jobs number a and b; a equals b if it is about one job. */
 static void take(struct laboratory *laboratory, struct columns *columns, size_t s,
 	size_t k, const struct places *places, size_t a, size_t b)
 {
@@ -178,8 +172,7 @@ static void take_all(struct laboratory *laboratory, struct columns *columns, siz
 
 #define USUAL_EPOCHS 1600
 
-/* Small sets need more runs, because each run gives only one of the many orders that are
- * counted. */
+/* Small sets need more runs, because a run gives only one of the many orders that are counted. */
 static uint32_t runs_of(const struct laboratory *laboratory, enum unit unit)
 {
 	uint32_t n = laboratory->options->epochs;
@@ -212,8 +205,6 @@ static int run_sampler(struct laboratory *laboratory, struct columns *columns, s
 	}
 	return 0;
 }
-
-/* --- tables ------------------------------------------------------------------------- */
 
 static void print_cell(const struct figure *figure, bool claim, bool last)
 {

@@ -15,18 +15,15 @@
  * Measures how random the orders of jobs are, within an epoch, between epochs and between jobs.
  * Compares them with orders that are uniform and independent.
  *
- *   Flow: randomness_run runs each setting many times, with different seeds: several jobs read
- *         some epochs together. It computes figures from the positions of the samples.
- *   Bounds: runs with different seeds are independent, but epochs of one run can depend
- *         on each other. So a claim about one epoch is tested with one epoch of each run.
+ *   Flow: randomness_run runs each setting many times, with different seeds: several jobs read some
+ *         epochs together. It computes figures from the positions of the samples.
+ *   Bounds: runs with different seeds are independent, but epochs of one run can depend on each
+ *         other. So a claim about one epoch is tested with one epoch of each run.
  */
 
 /* The probability that a figure exceeds its bounds although orders are uniform and independent.
- * With fewer than a thousand figures, all are within their bounds with more than 99.9%
- * confidence. */
+ * Fewer than a thousand figures are then all within their bounds with 99.9% confidence. */
 #define RANDOMNESS_P 1e-6
-
-/* --- what is measured --------------------------------------------------------------- */
 
 /* The positions at which a job got its samples, whose ids are first .. first + n - 1. */
 struct places {
@@ -34,8 +31,7 @@ struct places {
 	uint32_t n;
 	uint32_t runs;
 	uint32_t epochs;
-	/* position of each sample in each run and epoch, in the order of places_of */
-	uint32_t *at;
+	uint32_t *at; /* position of each sample in each run and epoch (places_of) */
 };
 
 static inline uint32_t *places_of(
@@ -44,41 +40,35 @@ static inline uint32_t *places_of(
 	return &places->at[((size_t)run * places->epochs + epoch) * places->n];
 }
 
-/* --- figures ------------------------------------------------------------------------ */
-
 struct figure {
 	double value;
 	double expected;
-	/* largest distance from the expected value that still counts as chance */
-	double bound;
-	/* probability that chance gives a value at least as far from the expected one */
-	double p;
+	double bound; /* largest distance from the expected value that still counts as chance */
+	double p; /* probability of a value at least as far from the expected one by chance */
 	bool one_sided; /* a chi-square: only values above the expected one count */
 	bool measured;
 };
 
-/* Divides the samples and the positions into equal parts, and counts how often a sample
- * of each part gets a position of each part. Returns the chi-square of these counts,
- * divided by its degrees of freedom, so 1 is expected. */
+/* Divides the samples and the positions into equal parts, and counts how often a sample of each
+ * part gets a position of each part. Returns the chi-square of these counts, divided by its degrees
+ * of freedom, so 1 is expected. */
 struct figure figure_positions(const struct places *places, uint32_t epoch);
-/* Counts in how many runs the samples had each possible order. Returns the chi-square
- * of the counts, divided by its degrees of freedom. Measured for 3 to 5 samples only. */
+/* Counts in how many runs the samples had each possible order. Returns the chi-square of the
+ * counts, divided by its degrees of freedom. Measured for 3 to 5 samples only. */
 struct figure figure_orders(const struct places *places, uint32_t epoch);
-/* Counts in how many runs the samples had each possible pair of orders, in `epoch` and
- * in the next epoch. Returns the same figure as figure_orders. Measured for 3 or 4
- * samples only. */
+/* Counts in how many runs the samples had each possible pair of orders, in `epoch` and in the next
+ * epoch. Returns the same figure as figure_orders. Measured for 3 or 4 samples only. */
 struct figure figure_two_orders(const struct places *places, uint32_t epoch);
 
-/* Returns the correlation of the ids at neighbouring positions, minus its expected
- * value. */
+/* Returns the correlation of the ids at neighbouring positions, minus its expected value. */
 struct figure figure_neighbours(const struct places *places, uint32_t epoch);
 /* Returns the correlation of a sample's positions in epochs that are `lag` apart. */
 struct figure figure_epochs(const struct places *places, uint32_t lag);
 /* Returns the correlation of a sample's positions in the same epoch of two jobs. */
 struct figure figure_jobs(const struct places *a, const struct places *b);
 
-/* Returns the fraction of gaps below `gap`; equal gaps count half. A gap is the distance
- * between two reads of a sample, in epochs. It is between 0 and 2, with a triangular density. */
+/* Returns the fraction of gaps below `gap`; equal gaps count half. A gap is the distance between
+ * two reads of a sample, in epochs. It is between 0 and 2, with a triangular density. */
 struct figure figure_gaps(const struct places *places, double gap);
 
 #define GAP_DECILES 9
@@ -86,8 +76,6 @@ struct figure figure_gaps(const struct places *places, double gap);
 bool gap_deciles(const struct places *places, double ret[GAP_DECILES]);
 /* Computes the deciles of the triangular density. */
 void gap_deciles_expected(double ret[GAP_DECILES]);
-
-/* --- jobs that run together --------------------------------------------------------- */
 
 #define RANDOMNESS_JOBS 3
 
@@ -119,12 +107,10 @@ struct setting_run {
 	uint64_t seed;
 };
 
-/* Runs the setting, and collects the positions of each job. The caller frees ret[].at of
- * each job, unless the call fails (-ENOMEM). */
+/* Runs the setting, and collects the positions of each job. The caller frees ret[].at of each job,
+ * unless the call fails (-ENOMEM). */
 must_check int setting_places(
 	const struct setting_run *run, struct places ret[RANDOMNESS_JOBS]);
-
-/* --- the program -------------------------------------------------------------------- */
 
 #define RANDOMNESS_MIN_EPOCHS 400
 #define RANDOMNESS_MAX_EPOCHS 1000000
@@ -135,7 +121,6 @@ struct randomness_options {
 	FILE *csv; /* may be NULL */
 };
 
-/* Measures and prints all figures. *ret_as_claimed: all promised figures are within
- * their bounds. */
+/* Prints all figures. *ret_as_claimed: all promised figures are within their bounds. */
 must_check int randomness_run(
 	const struct randomness_options *options, bool *ret_as_claimed);

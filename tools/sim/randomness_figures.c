@@ -10,10 +10,8 @@
 
 static const struct figure unmeasured;
 
-/* --- chi-squares -------------------------------------------------------------------- */
-
-/* scale: the number by which the statistic of `count` has to be divided to get a chi-square
- * with these degrees of freedom. */
+/* scale: the number by which the statistic of `count` has to be divided to get a chi-square with
+ * these degrees of freedom. */
 static struct figure chi_square_figure(
 	const uint32_t *count, size_t cells, double n, double scale, double degrees)
 {
@@ -41,9 +39,9 @@ static uint32_t groups_of(uint32_t n)
 	return groups;
 }
 
-/* Each run adds a permutation matrix, whose entries are summed up in blocks. The entries
- * have the covariance (I - 1/n) x (I - 1/n) / (n - 1), which is n / (n - 1) times that
- * of a table of independent counts with fixed margins. */
+/* Each run adds a permutation matrix, whose entries are summed up in blocks. The entries have the
+ * covariance (I - 1/n) x (I - 1/n) / (n - 1), which is n / (n - 1) times that of a table of
+ * independent counts with fixed margins. */
 struct figure figure_positions(const struct places *places, uint32_t epoch)
 {
 	uint32_t n = places->n;
@@ -107,8 +105,6 @@ struct figure figure_two_orders(const struct places *places, uint32_t epoch)
 	return chi_square_figure(count, (size_t)orders * orders, places->runs, 1,
 		(double)orders * orders - 1);
 }
-
-/* --- means over runs ---------------------------------------------------------------- */
 
 static struct figure mean_figure(double sum, struct expected one, size_t n)
 {
@@ -177,8 +173,6 @@ struct figure figure_jobs(const struct places *a, const struct places *b)
 		sum, correlation_expected(end - first), (size_t)a->runs * a->epochs);
 }
 
-/* --- gaps --------------------------------------------------------------------------- */
-
 static uint32_t gap_of(uint32_t n, uint32_t before, uint32_t after)
 {
 	return n - before + after;
@@ -189,8 +183,8 @@ struct gap_limit {
 	double limit; /* distance in samples */
 };
 
-/* Scores a sample with position i in an epoch and position j in the next one: 1 if the gap is
- * below the limit, 1/2 if the gap equals the limit, otherwise 0. */
+/* Scores a sample with position i in an epoch and position j in the next one: 1 if the gap is below
+ * the limit, 1/2 if the gap equals the limit, otherwise 0. */
 static double below(const void *context, size_t i, size_t j)
 {
 	const struct gap_limit *limit = context;

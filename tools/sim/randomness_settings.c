@@ -68,11 +68,9 @@ struct world {
 	uint32_t current; /* number of the run */
 };
 
-/*
- * Returns the first id of the sets. Samplers store ids in blocks of 65536. The sets lie across the
+/* Returns the first id of the sets. Samplers store ids in blocks of 65536. The sets lie across the
  * border of two blocks, the smaller part below it. This detects a sampler that gives two blocks
- * equal chances although their numbers of samples differ.
- */
+ * equal chances although their numbers of samples differ. */
 static uint32_t first_id(const struct setting_run *run)
 {
 	return 65536 - run->unit;

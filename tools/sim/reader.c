@@ -48,8 +48,7 @@ static int open_all(struct sim_run *run, struct script *const *readers, size_t n
 	return sim_sched_open(run->sched, run->opens, n);
 }
 
-/* All scripts that got the same sample as readers[first] share one load, even if the cache has
- * only one slot. */
+/* Scripts that got the sample of readers[first] share one load, even with a cache of one slot. */
 static int read_same(
 	struct sim_run *run, struct script *const *readers, size_t n, size_t first)
 {

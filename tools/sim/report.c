@@ -25,8 +25,6 @@ void sim_curve_name(const struct sim_curve *curve, char *ret, size_t size)
 		snprintf(ret, size, "%s, %s", sampler, eviction);
 }
 
-/* --- table ------------------------------------------------------------------------- */
-
 #define COLUMN 18
 
 static void print_head(FILE *out, const struct sim_curve *curves, size_t n)
@@ -97,8 +95,6 @@ void sim_print_trust(FILE *out, const struct sim_trust *trust)
 		trust->scale, trust->samples, trust->off,
 		trust->off <= EXACT ? "." : ": too much;\n--scale 1 takes all.");
 }
-
-/* --- CSV --------------------------------------------------------------------------- */
 
 static void write_row(FILE *out, const struct sim_curve *curve, size_t i)
 {

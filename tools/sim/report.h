@@ -5,10 +5,8 @@
 
 #include "sim.h"
 
-/* If the scenario has a length, the figures are misses per served sample. Otherwise they
- * are misses, and misses divided by the number of different samples in all datasets. */
-
-/* Tells whether the figures of the scenario are misses per served sample. */
+/* Tells whether the figures are misses per served sample, because the scenario has a length.
+ * Otherwise they are misses, also divided by the number of different samples in all datasets. */
 bool sim_per_sample(const struct sim_scenario *scenario);
 
 /* Names the curve by its sampler, its policy or both, whichever differ in the scenario. */
@@ -19,15 +17,13 @@ void sim_print_table(FILE *out, const struct sim_curve *curves, size_t n);
 /* Prints nothing for a scenario that was not scaled down. */
 void sim_print_trust(FILE *out, const struct sim_trust *trust);
 
-/* Returns 0 or -errno. */
 must_check int sim_write_csv(const char *path, const struct sim_curve *curves, size_t n);
-/* log_x: the axis of the cache size is logarithmic. title NULL: the title of the first
- * scenario. */
+/* log_x: the axis of the cache size is logarithmic; title NULL: that of the first scenario */
 must_check int sim_write_svg(const char *path, const char *title,
 	const struct sim_curve *curves, size_t n, bool log_x);
 
-/* Prints an epoch of a job: for each read a line with the position and its sample, like the
- * first columns of an order file. The scenario has one sampler, policy and cache size. which:
- * JOB:EPOCH; -EINVAL (reported): there is no such job or epoch. */
+/* Prints an epoch of a job: for each read a line with the position and its sample, like the first
+ * columns of an order file. The scenario has one sampler, policy and cache size. which: JOB:EPOCH;
+ * -EINVAL (reported): there is no such job or epoch. */
 must_check int sim_print_order(
 	FILE *out, const struct sim_scenario *scenario, const char *which);

@@ -28,8 +28,6 @@ roaring_bitmap_t *sim_dataset_ids(
 	return roaring_bitmap_from_range(d->first, d->end, 1);
 }
 
-/* --- time -------------------------------------------------------------------------- */
-
 static int begin_due(struct sim_run *run)
 {
 	for (size_t i = 0; i < run->scenario->n_jobs; i++) {

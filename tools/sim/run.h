@@ -8,8 +8,7 @@
 
 /* run.c advances the time, reader.c reads, world.c makes and frees a run. */
 
-/* A script opens each position of an epoch once, at its speed, and releases the position
- * when it is read. */
+/* A script opens each position of an epoch once, at its speed, and releases it after the read. */
 struct script {
 	size_t number; /* index in the scenario */
 	roaring_bitmap_t *selection;
@@ -39,8 +38,7 @@ struct sim_run {
 	uint64_t tick;
 	uint64_t count_from;   /* tick at which the warm-up ends */
 	uint64_t loads_before; /* loads in the warm-up */
-	/* the run ends before this tick; 0: it ends when all jobs have finished */
-	uint64_t end;
+	uint64_t end; /* the run ends before this tick; 0: when all jobs have finished */
 	struct sim_result result;
 };
 

@@ -8,10 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Makes scenarios smaller. The loads per sample depend on the ratios between cache, look-ahead and
- * datasets. They hardly depend on the number of samples, if there are thousands.
- */
+/* Makes scenarios smaller. The loads per sample depend on the ratios between cache, look-ahead and
+ * datasets. They hardly depend on the number of samples, if there are thousands. */
 
 #define LARGE 1e7 /* number of reads from which a run takes too long for a waiting user */
 #define ENOUGH 5e6   /* number of reads of a run that takes seconds */
@@ -43,8 +41,6 @@ uint32_t sim_scale_choose(const struct sim_scenario *scenario)
 		return 1;
 	return (uint32_t)fmin(ceil(reads / ENOUGH), most);
 }
-
-/* --- a smaller scenario ------------------------------------------------------------ */
 
 static uint32_t part(uint32_t n, uint32_t scale)
 {
@@ -110,8 +106,6 @@ int sim_scaled(
 	ret->lookahead = part(scenario->lookahead, scale);
 	return 0;
 }
-
-/* --- results for the large scenario ------------------------------------------------ */
 
 static void enlarge(const struct sim_scenario *scenario, uint32_t scale,
 	struct sim_curve *curves, size_t n)

@@ -16,8 +16,8 @@
  * (sim_sched.h). Reads are only counted. A sample is one unit of the cache.
  *
  * Time is counted in ticks. The fastest job reads one sample per tick. Without look-ahead, jobs
- * that read in the same tick draw in one round. An *epoch of time* has as many ticks as the
- * largest dataset has samples.
+ * that read in the same tick draw in one round. An *epoch of time* has as many ticks as the largest
+ * dataset has samples.
  *
  *   Flow: sim_load makes a scenario from an ini; sim_run runs it once with one sampler, policy,
  *         cache size and seed; sim_sweep runs all combinations.
@@ -25,8 +25,7 @@
  *   Errors: -EINVAL (reported), -ENOMEM, and errors of files.
  */
 
-/* The ids first .. end-1. sample: only `size` of these ids, which each run chooses at
- * random. */
+/* The ids first .. end-1. sample: only `size` of these ids, which each run chooses at random. */
 struct sim_dataset {
 	char *name;
 	bool sample;
@@ -38,10 +37,9 @@ struct sim_dataset {
 struct sim_job {
 	char *name;
 	char *dataset_name;
-	size_t dataset; /* index in the scenario */
-	double speed;	/* relative to the other jobs */
-	/* start in epochs of time (see above) */
-	double start;
+	size_t dataset;	 /* index in the scenario */
+	double speed;	 /* relative to the other jobs */
+	double start;	 /* in epochs of time */
 	uint32_t epochs; /* 0: the job runs until the time is over */
 };
 
@@ -66,18 +64,14 @@ struct sim_scenario {
 	size_t n_datasets;
 	struct sim_job *jobs;
 	size_t n_jobs;
-	/* the label of a sample is id % labels; 0: no labels */
-	uint32_t labels;
+	uint32_t labels;     /* the label of a sample is id % labels; 0: no labels */
 	uint32_t lookahead;  /* samples drawn ahead; 0: samples are drawn when read */
 	double sample_bytes; /* size of a prepared sample; 0: not known */
 	uint32_t runs;	     /* number of runs with different seeds */
 	double warmup;	     /* epochs of time at the start that are not counted */
-	/* Epochs of time after the warm-up; 0: until all jobs have finished. */
-	double length;
+	double length; /* epochs of time after the warm-up; 0: until all jobs have finished */
 	uint64_t seed;
 };
-
-/* --- scenarios --------------------------------------------------------------------- */
 
 /* Equal jobs that read one dataset, and begin one after another within an epoch. */
 struct sim_plan {
@@ -108,8 +102,6 @@ extern const struct sim_builtin sim_builtins[];
 
 const char *sim_sampler_name(enum sampler_kind kind);
 const char *sim_eviction_name(enum eviction_policy policy);
-
-/* --- one run ----------------------------------------------------------------------- */
 
 struct sim_read {
 	uint64_t tick;
@@ -152,12 +144,9 @@ struct sim_result {
 must_check int sim_run(const struct sim_scenario *scenario, const struct sim_setup *setup,
 	struct sim_result *ret);
 
-/* Returns the ids of a dataset; the caller frees them. Equal seeds give equal ids. NULL:
- * no memory. */
+/* Returns a dataset's ids, which the caller frees; NULL: no memory. Equal seeds give equal ids. */
 roaring_bitmap_t *sim_dataset_ids(
 	const struct sim_scenario *scenario, size_t dataset, uint64_t seed);
-
-/* --- all runs of a scenario -------------------------------------------------------- */
 
 struct sim_point {
 	/* the members from `capacity` to `misses` are means over the runs */
@@ -177,31 +166,26 @@ struct sim_curve {
 	size_t n_points;
 };
 
-/* Makes a curve for each pair of a sampler and a policy of the scenario. sim_curves_free
- * frees the curves. progress may be NULL. */
+/* Makes a curve for each pair of a sampler and a policy of the scenario. sim_curves_free frees the
+ * curves. progress may be NULL. */
 must_check int sim_sweep(const struct sim_scenario *scenario,
 	struct sim_progress *progress, struct sim_curve **ret, size_t *ret_n);
 void sim_curves_free(struct sim_curve *curves, size_t n);
 
-/* --- large scenarios --------------------------------------------------------------- */
-
 /* Returns the ticks of an epoch of time. */
 uint32_t sim_ticks(const struct sim_scenario *scenario);
-/* Returns a scale with which the scenario takes only seconds. A scale n: one in n samples is
- * simulated. */
+/* Returns a scale n, to simulate one in n samples, with which the scenario takes only seconds. */
 uint32_t sim_scale_choose(const struct sim_scenario *scenario);
-/* Makes a scenario with one in `scale` samples: datasets, cache, labels and look-ahead shrink
- * in proportion. The caller frees it by sim_scenario_free. */
+/* Makes a scenario with one in `scale` samples: datasets, cache, labels and look-ahead shrink in
+ * proportion. The caller frees it by sim_scenario_free. */
 must_check int sim_scaled(
 	const struct sim_scenario *scenario, uint32_t scale, struct sim_scenario *ret);
 
 /* The estimated error of a scaled-down scenario, which is compared with one of half its size. */
 struct sim_trust {
-	uint32_t scale; /* 1: the whole scenario was run */
-	/* samples of the largest dataset in the scaled-down scenario */
-	uint32_t samples;
-	/* largest difference between the two scenarios, in misses per read sample */
-	double off;
+	uint32_t scale;	  /* 1: the whole scenario was run */
+	uint32_t samples; /* samples of the scaled-down scenario's largest dataset */
+	double off; /* largest difference between the two scenarios, in misses per read sample */
 };
 /* Runs sim_sweep with the scaled-down scenario, and scales the figures up. */
 must_check int sim_sweep_scaled(const struct sim_scenario *scenario, uint32_t scale,

@@ -7,8 +7,6 @@
 
 #include <errno.h>
 
-/* --- effects -------------------------------------------------------------------------- */
-
 static struct sim_sched_job *job_of(struct stream *stream)
 {
 	return (struct sim_sched_job *)((char *)stream -
@@ -73,8 +71,6 @@ static void execute(struct sim_sched *sched)
 		execute_one(sched, &sched->draw.effects[i]);
 }
 
-/* --- a stream begins and ends --------------------------------------------------------- */
-
 static int make_set(struct sim_sched_job *job)
 {
 	struct strand *strand = &job->strand;
@@ -136,8 +132,6 @@ void sim_draw_end(struct sim_sched_job *job)
 	settle(sched->sampler);
 	cache_trim(sched->cache);
 }
-
-/* --- drawing -------------------------------------------------------------------------- */
 
 static struct ahead_cache cache_facts(const struct sim_sched *sched)
 {

@@ -5,8 +5,7 @@
 
 #include "sampler/sampler.h"
 
-/* The paper's dependent sampling tree, which only the simulation has. It does not support
- * labels. */
+/* The paper's dependent sampling tree, only for the simulation. It does not support labels. */
 #define SAMPLER_DSA_TREE ((enum sampler_kind)(SAMPLER_SEQUENTIAL + 1))
 
 must_check int sim_sampler_new(

@@ -14,15 +14,12 @@ void sim_fail(struct sim_sched *sched, int err)
 		sched->error = err;
 }
 
-/* --- effects of the engines ----------------------------------------------------------- */
-
 static struct sim_open *open_of(struct open_request *request)
 {
 	return (struct sim_open *)((char *)request - offsetof(struct sim_open, request));
 }
 
-/* Tells the draw engine of a binding. The daemon would also write the record to a
- * journal. */
+/* Tells the draw engine of a binding. The daemon would also write the record to a journal. */
 static void note(struct sim_sched_job *job, const struct record *record)
 {
 	if (record->kind != RECORD_BOUND)
@@ -120,8 +117,6 @@ static void resume(struct sim_sched_job *job)
 	}
 }
 
-/* --- opens --------------------------------------------------------------------------- */
-
 static bool draws_already(const struct sim_open *open)
 {
 	return open->job->has_stream && open->job->stream.epoch == open->request.epoch;
@@ -215,8 +210,6 @@ uint64_t sim_sched_loads(const struct sim_sched *sched)
 	return sched->loads;
 }
 
-/* --- jobs ---------------------------------------------------------------------------- */
-
 static int make_epochs(struct sim_sched_job *job)
 {
 	uint32_t lookahead = job->sched->config.lookahead;
@@ -266,8 +259,6 @@ void sim_sched_leave(struct sim_sched_job *job)
 	TAILQ_REMOVE(&sched->jobs, job, link);
 	free(job);
 }
-
-/* --- the scheduler ------------------------------------------------------------------- */
 
 static void gone(void *context, struct cache_space *space, sample_id sample)
 {

@@ -27,8 +27,8 @@
  *   Flow: a job joins; a position is opened, loaded and released; the job leaves.
  *   Owns: its jobs.
  *   Threads: one.
- *   Errors: -ENOMEM, after which the sim_sched can only be freed. Refusals of the engine
- *         are in the request's status.
+ *   Errors: -ENOMEM, after which the sim_sched can only be freed. Refusals of the engine are in the
+ *         request's status.
  */
 
 struct sim_sched;
@@ -37,8 +37,7 @@ struct sim_sched_job;
 struct sim_sched_config {
 	enum sampler_kind sampler;
 	enum eviction_policy eviction;
-	/* capacity of the cache, in the unit of `bytes`; bytes = NULL: in samples */
-	uint64_t capacity;
+	uint64_t capacity; /* unit: that of `bytes`; bytes NULL: samples */
 	uint64_t sampler_seed;
 	uint64_t cache_seed;
 	uint32_t n_ids;
@@ -50,11 +49,10 @@ struct sim_sched_config {
 	/* The fields from here on are for a caller with a clock. */
 	bool timed;
 	enum share_policy share;
-	/* expected time of a decode, which the shares use until they have measured it */
+	/* expected time of a decode, until the shares have measured it */
 	uint64_t cost_ns;
-	/* Size of each id's tensor, in a unit that the caller chooses; NULL: each has
-	 * size 1. Tensors of these sizes are really allocated, so the numbers are
-	 * small. */
+	/* Size of each id's tensor, in a unit that the caller chooses; NULL: each has size 1.
+	 * Tensors of these sizes are really allocated, so the numbers are small. */
 	const uint64_t *bytes;
 };
 
@@ -62,11 +60,9 @@ must_check int sim_sched_new(
 	const struct sim_sched_config *config, struct sim_sched **ret);
 void sim_sched_free(struct sim_sched **sched);
 
-/*
- * Adds a job. selection: the ids that the job reads. labels: the label of each position, which gets
+/* Adds a job. selection: the ids that the job reads. labels: the label of each position, which gets
  * a sample of this label; NULL: each position gets the next drawn sample. The caller owns both, and
- * must not free them before the job has left.
- */
+ * must not free them before the job has left. */
 must_check int sim_sched_join(struct sim_sched *sched, job_id id,
 	const roaring_bitmap_t *selection, const uint32_t *labels,
 	struct sim_sched_job **ret);
@@ -88,23 +84,17 @@ static inline struct sim_open sim_open_of(
 		.job = job, .request = {.epoch = epoch, .position = position}};
 }
 
-/*
- * Binds the positions. With look-ahead, n must be 1; otherwise the positions of several
- * jobs are bound together. First makes the streams of epochs that begin.
- */
+/* Binds the positions. With look-ahead, n must be 1; otherwise the positions of several jobs are
+ * bound together. First makes the streams of epochs that begin. */
 must_check int sim_sched_open(
 	struct sim_sched *sched, struct sim_open *const *opens, size_t n);
-/* Loads the sample of the open into the cache. Then loads samples that were drawn ahead, as long as
- * there is room. */
+/* Loads the open's sample into the cache, then samples drawn ahead, as long as there is room. */
 must_check int sim_sched_load(struct sim_open *open);
-/* Releases an open whose sample was read. An open that was refused must not be
- * released. */
+/* Releases an open whose sample was read. An open that was refused must not be released. */
 must_check int sim_sched_release(struct sim_open *open);
 
-/* --- scripts that choose the label of each file that they open ---------------------- */
-
-/* Makes the label of each of n positions, and the order of opens, which is not yet shuffled.
- * The caller frees both arrays, also after -ENOMEM. */
+/* Makes the label of each of n positions, and the order of opens, which is not yet shuffled. The
+ * caller frees both arrays, also after -ENOMEM. */
 must_check int sim_positions_new(const roaring_bitmap_t *selection, uint32_t n,
 	const uint32_t *id_labels, uint32_t **ret_labels, uint32_t **ret_opens);
 /* Shuffles the order of opens, in which the script asks for labels. */
@@ -114,11 +104,9 @@ void sim_shuffle(struct rng *rng, uint32_t *opens, uint32_t n);
 
 /* Notes that a reader waits for the sample that it has opened. */
 must_check int sim_sched_wait(struct sim_open *open);
-/* Returns the sample to read next, according to the shares. SAMPLE_NONE: nothing can be read
- * now. */
+/* Returns the sample to read next, by the shares; SAMPLE_NONE: nothing can be read now. */
 sample_id sim_sched_take(struct sim_sched *sched);
-/* Notes that the caller has read and decoded the sample, which is in the cache from now
- * on. */
+/* Notes that the caller has read and decoded the sample, which is in the cache from now on. */
 must_check int sim_sched_loaded(struct sim_sched *sched, sample_id sample);
 void sim_sched_served(struct sim_sched_job *job);
 /* Adds a wait of a reader to the time for which the job's readers have waited. */

@@ -48,8 +48,7 @@ void sim_fail(struct sim_sched *sched, int err);
 /* Makes the stream of an epoch that begins. */
 must_check int sim_draw_begin(struct sim_sched_job *job, uint32_t epoch);
 void sim_draw_end(struct sim_sched_job *job);
-/* Notes whether the job is opening a position. Without look-ahead, the job draws only while it is
- * opening one. */
+/* Notes whether the job is opening a position. Without look-ahead the job draws only meanwhile. */
 void sim_draw_asks(struct sim_sched_job *job, bool asks);
 void sim_draw_asked(struct sim_sched_job *job, uint32_t position);
 void sim_draw_bound(struct sim_sched_job *job);

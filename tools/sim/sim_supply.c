@@ -100,7 +100,7 @@ void sim_supply_detach(struct sim_open *open)
 	execute(open->job->sched);
 }
 
-/* Takes the next sample to load. Returns NULL if no sample can be loaded now. */
+/* Returns NULL if no sample can be loaded now. */
 static struct wanted *take(struct sim_sched *sched)
 {
 	struct wanted *wanted = supply_next_read(&sched->supply, 0, NULL, NULL);
@@ -158,8 +158,6 @@ void sim_supply_reap(struct sim_sched *sched)
 	while ((tensor = cache_reap(sched->cache)))
 		tensor_free(tensor);
 }
-
-/* --- with a clock --------------------------------------------------------------------- */
 
 int sim_sched_wait(struct sim_open *open)
 {

@@ -92,8 +92,8 @@ static double line_mean(
 	return sum / (double)n;
 }
 
-/* The sum of (score - row mean - column mean + mean)^2 is the sum of squares of all scores,
- * minus that of the row means, minus that of the column means, each about the mean. */
+/* The sum of (score - row mean - column mean + mean)^2 is the sum of squares of all scores, minus
+ * that of the row means, minus that of the column means, each about the mean. */
 struct expected match_expected(match_score *score, const void *context, size_t n)
 {
 	ensure(n >= 2);

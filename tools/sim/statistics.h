@@ -6,12 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Computes the values that figures would have by chance. GSL provides the distributions; this file
- * chooses the right one for each figure of a random order.
- *
- *   Threads: no state.   Errors: none; arguments out of range are bugs.
- */
+/* Computes the values that figures would have by chance. GSL provides the distributions; this file
+ * chooses the right one for each figure of a random order. Arguments out of range are bugs. */
 
 /* The approximate distribution of a figure of a random order: N(mean, deviation^2). */
 struct expected {
@@ -19,8 +15,8 @@ struct expected {
 	double deviation;
 };
 
-/* Returns the probability that chance gives a value at least as far from the mean as `figure`;
- * 1 or 0 if the deviation is 0. */
+/* Returns the probability that chance gives a value at least as far from the mean as `figure`; 1 or
+ * 0 if the deviation is 0. */
 double normal_p(struct expected expected, double figure);
 /* Returns the distance from the mean that chance exceeds with probability p. */
 double normal_bound(struct expected expected, double p);
@@ -32,8 +28,7 @@ double chi_square_bound(double p, double degrees);
 
 /* Returns Pearson's correlation; 0 if one of the two does not vary. */
 double correlation(const uint32_t *a, const uint32_t *b, size_t n);
-/* Returns the distribution of the correlation of n randomly matched pairs of any values
- * (Pitman). */
+/* Returns the distribution of the correlation of n randomly matched pairs (Pitman). */
 struct expected correlation_expected(size_t n);
 
 /* Returns the correlation of the neighbours x[i] and x[(i + 1) % n]. n >= 3. */
@@ -41,8 +36,8 @@ double serial_correlation(const uint32_t *x, size_t n);
 struct expected serial_correlation_expected(const uint32_t *x, size_t n);
 
 typedef double match_score(const void *context, size_t i, size_t j);
-/* Returns the distribution of the sum of n terms score(i, j), if all i are matched with all j
- * at random (Hoeffding, 1951). O(n^2). */
+/* Returns the distribution of the sum of n terms score(i, j), if all i are matched with all j at
+ * random (Hoeffding, 1951). O(n^2). */
 struct expected match_expected(match_score *score, const void *context, size_t n);
 
 /* Returns the distribution of the mean of n uncorrelated figures. */

@@ -7,19 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 
-/*
- * A plot as SVG:
- *
- *     title
- *     y title
- *     |
- *     |   curves             legend
- *     +-----------
- *       x title
- *
- * Colours are those of Okabe and Ito, which people who see few colours can tell apart.
- */
-
 #define WIDTH 900
 #define HEIGHT 520
 #define LEFT 90
@@ -31,6 +18,7 @@
 #define INK "#222"
 #define GRID "#ddd"
 
+/* the colours of Okabe and Ito, which people who see few colours can tell apart */
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
 	"#e69f00", "#56b4e9", "#000000", "#999933"};
 static const char *const dashes[] = {"none", "7 4", "2 3", "9 3 2 3"};
@@ -58,8 +46,6 @@ static double map(const struct axis *axis, double value)
 	return axis->from + part * (axis->to - axis->from);
 }
 
-/* --- text and lines ---------------------------------------------------------------- */
-
 static void text(const struct plot *plot, double x, double y, const char *attributes,
 	const char *content)
 {
@@ -83,10 +69,8 @@ static void line(const struct plot *plot, double x1, double y1, double x2, doubl
 		x1, y1, x2, y2, colour);
 }
 
-/* --- axes -------------------------------------------------------------------------- */
-
-/* Returns the distance between two marks of an axis: 1, 2 or 5 times a power of ten, so
- * that the range has about `steps` such distances. */
+/* Returns the distance between two marks of an axis: 1, 2 or 5 times a power of ten, so that the
+ * range has about `steps` such distances. */
 static double nice_step(double range, int steps)
 {
 	double power = pow(10, floor(log10(range / steps)));
@@ -184,8 +168,6 @@ static void draw_line(const struct plot *plot)
 		LEFT, y, RIGHT, y);
 	text(plot, RIGHT + 6, y + 5, "fill=\"#666\"", plot->what->line_label);
 }
-
-/* --- curves ------------------------------------------------------------------------ */
 
 static void draw_curve(const struct plot *plot, const struct svg_series *series)
 {

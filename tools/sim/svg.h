@@ -10,8 +10,7 @@
 
 /* Draws plots as SVG, for a browser. Errors: -errno. */
 
-/* A curve. colour and dash: numbers of styles; after the last style the first one
- * follows again. */
+/* A curve. colour and dash: numbers of styles; after the last style the first one follows again. */
 struct svg_series {
 	const char *name;
 	size_t colour, dash;

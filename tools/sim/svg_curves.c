@@ -62,8 +62,7 @@ static double *fill_series(const struct drawing *drawing, size_t i, double *valu
 	return y + curve->n_points;
 }
 
-/* Tells whether each job reads a sample only once, so that one load per sample is the
- * minimum. */
+/* Tells whether each job reads a sample only once, so that one load per sample is the minimum. */
 static bool has_minimum(const struct drawing *drawing)
 {
 	const struct sim_scenario *scenario = drawing->curves[0].scenario;

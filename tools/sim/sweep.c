@@ -8,8 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Updates the means, and the sum of the squared deviations of the misses from their mean
- * (Welford, 1962). */
+/* Updates the means, and the sum of squared deviations of the misses (Welford, 1962). */
 static void add_run(struct sim_point *point, const struct sim_result *result, uint32_t n)
 {
 	double before = (double)result->misses - point->misses;

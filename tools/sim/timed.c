@@ -5,16 +5,13 @@
 
 #include <math.h>
 
-/* A limit for jobs of very different speeds: once each job has read two epochs, the run ends
- * when all jobs together have read this many times the number of samples. */
+/* A limit for jobs of very different speeds: once each job has read two epochs, the run ends when
+ * all jobs together have read this many times the number of samples. */
 #define MOST_READ_AGAIN 60
 #define READ_PER_DECODER 6 /* the same value as in src/supply/storage.c */
-/* The decode times of samples vary between half the mean and one and a half times the
- * mean. */
+/* decode times vary between half the mean and one and a half times the mean */
 #define SPREAD .5
 #define SECOND 1.
-
-/* --- processors ---------------------------------------------------------------------- */
 
 static size_t want_processor(const struct timed_run *run)
 {
@@ -32,8 +29,6 @@ static double part_of_processor(const struct timed_run *run)
 	return n > 0 ? fmin(1, run->world->cpus / (double)n) : 1;
 }
 
-/* --- samples ------------------------------------------------------------------------- */
-
 static double uneven(const struct timed_run *run, sample_id sample)
 {
 	double part = (double)(rng_mix(run->world->seed, sample) >> 11) * 0x1p-53;
@@ -45,8 +40,8 @@ static const struct timed_job *job_of(const struct timed_run *run, sample_id sam
 	return &run->world->jobs[run->first_job[sample]];
 }
 
-/* Tells whether another read may begin. The number of read samples that wait for
- * decoders is limited, as in src/supply/storage.c. */
+/* Tells whether another read may begin. The number of read samples that wait for decoders is
+ * limited, as in src/supply/storage.c. */
 static bool may_read(const struct timed_run *run)
 {
 	const struct timed_world *world = run->world;
@@ -115,8 +110,6 @@ static int end_decodes(struct timed_run *run)
 	return err;
 }
 
-/* --- readers ------------------------------------------------------------------------- */
-
 static int go_on(struct timed_run *run, struct timed_reader *reader)
 {
 	const struct timed_job *job = &run->world->jobs[reader->job];
@@ -141,8 +134,6 @@ static int pass_window(struct timed_run *run)
 	run->decoded = 0;
 	return sim_sched_window(run->sched, SECOND, run->world->workers, busy);
 }
-
-/* --- events -------------------------------------------------------------------------- */
 
 static double next_event(const struct timed_run *run)
 {

@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 /*
- * Simulates jobs that take time: the daemon's sampler, cache, epochs and shares (sim_sched.h),
- * with reads, decoders, and readers that think between two files. If more decoders and readers
- * want a processor than there are, each gets an equal part.
+ * Simulates jobs that take time: the daemon's sampler, cache, epochs and shares (sim_sched.h), with
+ * reads, decoders, and readers that think between two files. If more decoders and readers want a
+ * processor than there are, each gets an equal part.
  *
  *     reader:  open -> [waits] -> release -> think (a part of it on a processor) -> open ...
  *     sample:  requested -> read (as many at once as make reading faster) -> decoded
@@ -34,7 +34,7 @@ struct timed_job {
 	double read;   /* seconds per sample */
 	double decode; /* processor seconds per sample */
 	double bytes;  /* size of a prepared sample */
-	/* limit of the reads in flight when the run begins, if timed_world.reads is 0 */
+	/* initial limit of reads in flight, if timed_world.reads is 0 */
 	unsigned most_reads;
 	bool absent;
 };
@@ -54,11 +54,10 @@ struct timed_world {
 	enum eviction_policy eviction;
 	enum share_policy share;
 	uint32_t lookahead;
-	/* If scripts choose the label of each file that they open: the number of labels.
-	 * Otherwise 0. */
+	/* number of labels, if scripts choose the label of each file that they open; otherwise 0 */
 	uint32_t labels;
 	double cache; /* bytes */
-	/* reads: most reads in flight; 0: found by trying, as in the daemon */
+	/* reads: most in flight; 0: found by trying, as in the daemon */
 	unsigned workers, reads;
 	double cpus;
 	uint64_t seed;
@@ -71,14 +70,13 @@ struct timed_outcome {
 	double least, most; /* the extremes of the means of several runs */
 };
 
-/* Runs the world until each job has read its epochs. ret: one outcome per job. *ret_loads:
- * loads per read sample. */
+/* Runs the world until each job has read its epochs. ret: one outcome per job. *ret_loads: loads
+ * per read sample. */
 must_check int timed_run(
 	const struct timed_world *world, struct timed_outcome *ret, double *ret_loads);
-/* Runs the world several times, and computes means. Each run has its own seed, and its
- * own times between the starts of jobs, because the number of shared samples depends on
- * these times. Jobs that begin together do so in all runs. Worlds with many samples have
- * fewer and shorter runs. */
+/* Runs the world several times, and computes means. Each run has its own seed, and its own times
+ * between the starts of jobs, because the number of shared samples depends on these times. Jobs
+ * that begin together do so in all runs. Worlds with many samples have fewer and shorter runs. */
 must_check int timed_runs(
 	const struct timed_world *world, struct timed_outcome *ret, double *ret_loads);
 uint32_t timed_job_samples(const struct timed_world *world, size_t job);

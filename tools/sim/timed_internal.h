@@ -24,15 +24,12 @@ struct timed_reader {
 struct timed_script {
 	struct sim_sched_job *job;
 	roaring_bitmap_t *selection;
-	/* samples: number of samples of an epoch. next: index of the next open. served:
-	 * number of samples given to readers in this epoch. */
+	/* samples of an epoch; index of the next open; samples given to readers in this epoch */
 	uint32_t samples, next, served;
 	uint32_t epoch;
-	/* labels: label of each position. opens: the positions in the order of opens.
-	 * Both are NULL if the script does not choose labels. */
+	/* label of each position, and order of opens; NULL: the script chooses no labels */
 	uint32_t *labels, *opens;
-	/* time when the next epoch begins; infinite: an epoch is running */
-	double begins;
+	double begins; /* time when the next epoch begins; infinite: an epoch is running */
 	double begun;
 	unsigned waiting;
 	double counted_since;
@@ -69,22 +66,20 @@ struct timed_run {
 	sample_id *read; /* ring of n_ids samples that wait for a decoder */
 	uint32_t read_head, n_read;
 	struct flight flight;
-	/* now: in seconds; processor: processor seconds that each reader or decoder has
-	 * had so far, which grow slower than `now` while they share processors */
+	/* now: in seconds; processor: processor seconds that each reader or decoder has had so far,
+	 * which grow slower than `now` while they share processors */
 	double now, processor;
 	double window;
 	double decoded; /* seconds of all decoders since the shares were last updated */
 	uint64_t served;
 };
 
-/* --- timed_world.c --- */
 must_check int timed_run_new(const struct timed_world *world, struct timed_run **ret);
 void timed_run_free(struct timed_run **run);
 
-/* --- timed_script.c: readers --- */
 must_check int timed_begin_epoch(struct timed_run *run, size_t job);
-/* Opens the job's next position for the reader. Sets READER_OUT instead if the epoch has
- * no further position, or if the next epoch has not begun. */
+/* Opens the job's next position for the reader. Sets READER_OUT instead if the epoch has no further
+ * position, or if the next epoch has not begun. */
 must_check int timed_open_next(struct timed_run *run, struct timed_reader *reader);
 /* Answers the readers that wait for the sample. */
 must_check int timed_give(struct timed_run *run, sample_id sample);

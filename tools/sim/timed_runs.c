@@ -35,8 +35,8 @@ static double within(double least, double value, double most)
 	return fmin(fmax(value, least), most);
 }
 
-/* The first run has the starts of the world. In each other run, each start is multiplied
- * by a factor between one half and one and a half. */
+/* The first run has the starts of the world. In each other run, each start is multiplied by a
+ * factor between one half and one and a half. */
 static void change_run(
 	const struct timed_world *world, struct timed_world *ret, unsigned number)
 {

@@ -9,9 +9,9 @@
 #include <stdio.h>
 
 /*
- * Simulates the policies of A-Dloader, which give workers to trainings, beside the daemon's
- * shares. Source: Jia et al., "A Data-Loader Tunable Knob to Shorten GPU Idleness for Distributed
- * Deep Learning".
+ * Simulates the policies of A-Dloader, which give workers to trainings, beside the daemon's shares.
+ * Source: Jia et al., "A Data-Loader Tunable Knob to Shorten GPU Idleness for Distributed Deep
+ * Learning".
  *
  *     training.c   the model: the speed of trainings and of workers; Tables II and III
  *     workers.c    the paper's policies: how many workers each training has
@@ -50,19 +50,16 @@ extern const struct workload workload_dynamic; /* Table III */
 double training_images(const struct training *training);
 /* Returns the images per second that the training's GPUs can consume (B F_mu). */
 double training_demand(const struct training *training);
-/* Returns the images per second of so many busy workers together, for images of cost 1
- * (F_lambda). */
+/* Returns the images per second of so many busy workers together, at cost 1 (F_lambda). */
 double workers_rate(double busy);
 /* Returns the images per second of a training that has all workers. */
 double training_alone(const struct training *training);
 
-/* START: from the start of a training to its first image. PAUSE: length of a pause.
- * BUFFER: time for which events are buffered. */
+/* START: from a training's start to its first image; PAUSE: length of a pause; BUFFER: time for
+ * which events are buffered */
 #define START_SECONDS 14.
 #define PAUSE_SECONDS 16.
 #define BUFFER_SECONDS 30.
-
-/* --- policies of workers ---------------------------------------------------------------- */
 
 enum worker_policy {
 	WORKERS_REQUESTED,
@@ -73,33 +70,28 @@ enum worker_policy {
 	WORKERS_WAA_MENDED /* Algorithm 1, but its loop ends at C workers */
 };
 
-/* Returns the number of workers that the training needs if other trainings use the rest
- * (F_lambda(d') = mu). */
+/* Returns the workers that a training needs if others use the rest (F_lambda(d') = mu). */
 double workers_needed(const struct training *training);
 
 /* Gives each running training at least one worker, and other trainings none. */
 void workers_allocate(enum worker_policy policy, const struct workload *workload,
 	const bool *runs, unsigned *ret_workers);
 
-/* --- runs ------------------------------------------------------------------------------- */
-
 struct workload_outcome {
 	double finished[TRAININGS_MOST];
 	double makespan;
 	/* sum over the trainings of images / (finished - arrival), as in the paper's Fig. 3 */
 	double rates;
-	double latency; /* mean of finished - arrival */
-	double idle;	/* mean time in which the GPUs waited */
-	/* largest ratio of a training's latency to its latency if it ran alone */
-	double slowdown;
+	double latency;	 /* mean of finished - arrival */
+	double idle;	 /* mean time in which the GPUs waited */
+	double slowdown; /* largest ratio of a training's latency to its latency alone */
 };
 
 /* Computes the fields that are derived from `finished`. */
 void outcome_finish(const struct workload *workload, struct workload_outcome *outcome);
 
-/* Runs the trainings with the workers that a policy gives them. pauses: a training whose
- * workers change is paused for PAUSE_SECONDS, and events are buffered for
- * BUFFER_SECONDS. */
+/* Runs the trainings with the workers that a policy gives them. pauses: a training whose workers
+ * change is paused for PAUSE_SECONDS, and events are buffered for BUFFER_SECONDS. */
 void fluid_workers(const struct workload *workload, enum worker_policy policy,
 	bool pauses, struct workload_outcome *ret);
 /* Runs with the rates that share_grant grants if all demands are known. */

@@ -13,8 +13,6 @@
 #define MAX_ID 100000000u
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* --- simple values ----------------------------------------------------------------- */
-
 static int parse_text(char **field, const char *text)
 {
 	char *copy = strdup(text);
@@ -55,8 +53,6 @@ static int parse_double(double *field, const char *text, double min, double max)
 	*field = value;
 	return 0;
 }
-
-/* --- lists of words ---------------------------------------------------------------- */
 
 /* Parses each word into an element of a new array, which replaces *ret. */
 static int each_word(const char *text, size_t size, void **ret, size_t *ret_n,
@@ -306,8 +302,6 @@ static int job_epochs(void *object, const char *text)
 	job->epochs = 0;
 	return strcmp(text, "on") == 0 ? 0 : parse_u32(&job->epochs, text, 1, 100000);
 }
-
-/* --- the table --------------------------------------------------------------------- */
 
 const char *const sim_section_names[SIM_SECTIONS] = {"scenario", "dataset", "job"};
 

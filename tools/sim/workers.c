@@ -59,8 +59,7 @@ static double by_inverse_size(const struct training *training)
 	return 1 / training->parameters;
 }
 
-/* Gives each training the workers of the paper's table. The workers of finished trainings are
- * idle. */
+/* Gives each training the paper's number of workers; those of finished trainings are idle. */
 static void given(const struct workload *workload, const bool *runs,
 	const unsigned *table, unsigned *workers)
 {
@@ -92,8 +91,8 @@ static size_t sort(const struct workload *workload, const bool *runs, size_t *or
 	return n;
 }
 
-/* Runs Algorithm 1. The paper's loop tests `sum < C`, so it may end with C - 1 workers.
- * mended: the loop tests `sum <= C`. */
+/* Runs Algorithm 1. The paper's loop tests `sum < C`, so it may end with C - 1 workers. mended: the
+ * loop tests `sum <= C`. */
 static void waa(
 	const struct workload *workload, const bool *runs, bool mended, unsigned *workers)
 {

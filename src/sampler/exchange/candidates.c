@@ -4,16 +4,15 @@
 #include "sampler/exchange/exchange_internal.h"
 
 /*
- * There is a ring of candidates for each member (column), group and need. A ring has
- * its candidates in the order in which they were last given to any member:
+ * There is a ring of candidates for each member (column), group and need. A ring has its candidates
+ * in the order in which they were last given to any member:
  *
  *  heads[group][column][need - 1] -> oldest <-> ... <-> newest <-> (oldest)
  *
- * Need is the number of streams of this cache space that still need the sample, as in
- * the cache's policy refcnt. The candidate with the least need is given first; among
- * candidates of equal need, the one that was given least recently. The cache would
- * evict this sample next, so it is given while it is still there. Neither rule depends
- * on the id itself.
+ * Need is the number of streams of this cache space that still need the sample, as in the cache's
+ * policy refcnt. The candidate with the least need is given first; among candidates of equal need,
+ * the one that was given least recently. The cache would evict this sample next, so it is given
+ * while it is still there. Neither rule depends on the id itself.
  */
 
 bool residency_has(const struct residency *residency, sample_id id)
@@ -100,8 +99,7 @@ static bool grow(struct residency *residency)
 	return true;
 }
 
-/* Computes the need of a resident from the streams' sets. Finds the members for which
- * the resident is a candidate, and links it into their rings. */
+/* Finds a resident's need, and links it into the rings of members for which it is a candidate. */
 static void assess(struct residency *residency, uint32_t at)
 {
 	struct resident *resident = &residency->residents[at];
@@ -114,9 +112,7 @@ static void assess(struct residency *residency, uint32_t at)
 		resident->need += remains;
 		if (node->next == NODE_TAKEN)
 			continue;
-		/* `at` only means that the node has to be linked (neither NODE_OUT nor
-		 * NODE_TAKEN). The next loop links the node: its ring depends on the
-		 * need, which is not complete yet. */
+		/* `at` marks the node for the next loop: its ring depends on the complete need */
 		node->next = remains && resident->group != NONE ? at : NODE_OUT;
 	}
 	for (uint32_t column = 0; column < residency->end; column++)
@@ -171,9 +167,8 @@ void residency_evict(struct residency *residency, sample_id id)
 	residency->n--;
 }
 
-/* Lowers the need of a resident that the member of column `given_to` was given. The
- * resident leaves this member's ring. In the columns of other members it moves to the
- * end of the ring for the lower need. */
+/* Lowers the need of a resident that the member of column `given_to` was given. The resident leaves
+ * this member's ring, and goes to the end of other members' rings for the lower need. */
 static void lower_need(struct residency *residency, uint32_t at, uint32_t given_to)
 {
 	struct resident *resident = &residency->residents[at];
@@ -215,10 +210,9 @@ sample_id residency_candidate(
 	return SAMPLE_NONE;
 }
 
-/* The residents' needs and the rings are out of date when a stream was added or removed.
- * residency_refresh updates the residents from the oldest to the newest, and puts each
- * resident at the ends of its rings. So the rings stay in the order in which samples
- * were last given. Until this is done, samples can be given and evicted as usual. */
+/* Needs and rings are outdated when a stream was added or removed. residency_refresh updates the
+ * residents from the oldest to the newest, each at the ends of its rings, so that rings stay in the
+ * order in which samples were last given. Meanwhile samples are given and evicted as usual. */
 void residency_make_stale(struct residency *residency)
 {
 	residency->stale = residency->n > 0;

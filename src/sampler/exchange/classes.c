@@ -67,8 +67,8 @@ int classes_new(struct classes *classes, const struct labels *labels, uint32_t n
 
 struct split {
 	struct classes *classes;
-	/* indexed by class; during counting: number of the class's ids that are in the
-	 * set given to classes_split; afterwards: the class to which these ids move */
+	/* indexed by class; during counting: number of the class's ids that are in the set given to
+	 * classes_split; afterwards: the class to which these ids move */
 	uint32_t *inside;
 };
 
@@ -93,8 +93,7 @@ static bool move_one(uint32_t id, void *context)
 	return true;
 }
 
-/* Tells whether ids of the class move to a new class: some of its ids are in the set,
- * and others are not, or the class is CLASS_OUTSIDE. */
+/* Tells whether ids of the class move to a new class. */
 static bool is_cut(const struct split *split, uint32_t class)
 {
 	uint32_t inside = split->inside[class];

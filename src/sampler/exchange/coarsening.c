@@ -5,15 +5,9 @@
 
 #include <errno.h>
 
-/*
- * Classes that differ only in the selections of removed jobs can be merged, if there is
- * no stream and no resident sample. With millions of ids the merge takes long, so there
- * are three steps:
- *
- *  sampler_coarsening_new       takes references to the slots and the members
- *  sampler_coarsening_prepare   divides all ids into classes anew, without the lock
- *  sampler_coarsen              replaces the slots, if nothing has changed meanwhile
- */
+/* Classes that differ only in the selections of removed jobs can be merged, if there is no stream
+ * and no resident sample. sampler_coarsening_new takes references to slots and members, so that
+ * sampler_coarsening_prepare can take its time without the lock. */
 
 struct sampler_coarsening {
 	const struct labels *labels;

@@ -16,26 +16,24 @@
  *       resident: give the y with the least need
  *  else: give x
  *
- * Proof that an epoch's order is uniform: let s be a permutation of the ids that maps
- * each class onto itself. Every step treats all ids of a class alike: a round draws
- * classes by the number of ids left in each, then ids uniformly; rings are in the order
- * of events; eviction depends on need and age. So a history, and the same history with s
- * applied to its ids, are equally likely. Hence, whatever classes each stream draws at
- * each time, the ids of a class come in a uniformly random order. The class itself is
- * drawn with probability |R_j n class| / |R_j|, regardless of everything before the
- * round, because x was drawn uniformly. The draws of different streams in a round
- * depend on each other, which changes no probability of a single stream. If a job joins
- * and splits classes, fewer permutations s remain. Each of these was among the
- * permutations before the split, so the argument still holds.
+ * Proof that an epoch's order is uniform: let s be a permutation of the ids that maps each class
+ * onto itself. Every step treats all ids of a class alike: a round draws classes by the number of
+ * ids left in each, then ids uniformly; rings are in the order of events; eviction depends on need
+ * and age. So a history, and the same history with s applied to its ids, are equally likely. Hence,
+ * whatever classes each stream draws at each time, the ids of a class come in a uniformly random
+ * order. The class itself is drawn with probability |R_j n class| / |R_j|, regardless of everything
+ * before the round, because x was drawn uniformly. The draws of different streams in a round depend
+ * on each other, which changes no probability of a single stream. If a job joins and splits
+ * classes, fewer permutations s remain. Each of these was among the permutations before the split,
+ * so the argument still holds.
  *
- * When a job leaves, its classes can't be merged at once: samples that the job loaded
- * are still resident, and after a merge streams would get these ids first. So classes
- * stay until no stream and no resident is left. Until then there are more classes than
- * needed: orders stay uniform, but a little less is shared.
+ * When a job leaves, its classes can't be merged at once: samples that the job loaded are still
+ * resident, and after a merge streams would get these ids first. So classes stay until no stream
+ * and no resident is left. Until then there are more classes than needed: orders stay uniform, but
+ * a little less is shared.
  *
- * A round serves its streams in the order in which they draw. Any order that does not
- * depend on samples is correct. A sample that one stream loads is resident for the
- * streams after it.
+ * A round serves its streams in the order in which they draw. Any order that does not depend on
+ * samples is correct. A sample that one stream loads is resident for the streams after it.
  */
 
 void exchange_free(struct exchange **exchange)
@@ -166,8 +164,7 @@ static int renumber(const struct exchange *e, struct sampler_set *set)
 		idset_free(&set->slots);
 		set->slots = slots;
 	}
-	/* A stream has the set from now on. put_in_place (joining.c) updates the sets of
-	 * streams when the slots change, so `numbering` is not needed any more. */
+	/* put_in_place (joining.c) renumbers streams' sets, so `numbering` is not needed */
 	slots_put(&set->numbering);
 	return 0;
 }
@@ -209,8 +206,7 @@ static bool refresh_some(struct sampler *sampler, uint32_t n)
 	return true;
 }
 
-/* Gives the stream the drawn id or, in exchange, another id of its class. Returns the
- * given id. */
+/* Gives the stream the drawn id or, in exchange, another id of its class. Returns the given id. */
 static sample_id give(struct exchange *e, struct sampler_stream *stream, sample_id drawn)
 {
 	struct member *member = stream->member;

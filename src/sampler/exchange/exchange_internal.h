@@ -8,45 +8,23 @@
 
 #include <stdatomic.h>
 
-/*
- * The parts of the exchange sampler:
- *
- *  exchange.c       the algorithm: streams, and the sample that a stream is given
- *  joining.c        adds a job, with the long part of the work done without the lock
- *  coarsening.c     merges classes after jobs have left, also mostly without the lock
- *  classes.c        which ids are interchangeable
- *  labels.c         the label of each id
- *  slots.c          ids in the order of their labels and classes
- *  exchange_round.c the ids that the streams of a round draw
- *  residency.c      the samples resident in a cache space: members and groups
- *  candidates.c     the jobs for which each resident sample is a candidate
- *  validate.c       checks the state of the sampler, for tests
- *
- * Words: the ids of a *class* are interchangeable. The *slot* of an id is its place in
- * the order of labels and classes. A *member* is a job that has joined. A *resident* is
- * a sample in the cache; a *group* has the residents of one class. A resident is a
- * *candidate* for a member if the member's stream can get it in exchange. A *ring* has
- * the candidates of one member, group and need.
- */
+/* The ids of a *class* are interchangeable. The *slot* of an id is its place in the order of labels
+ * and classes. A *member* is a job that has joined. A *resident* is a sample in the cache; a
+ * *group* has the residents of one class. A resident is a *candidate* for a member if the member's
+ * stream can get it in exchange. A *ring* has the candidates of one member, group and need. */
 
 #define NONE UINT32_MAX
-
-/* --- labels --- */
 
 /* The ids of a label form one range of slots, whatever the classes are. */
 struct labels {
 	uint32_t *label; /* label of each id */
-	/* first slot of each label; one more element: the end of the last label's
-	 * slots */
-	uint32_t *first;
+	uint32_t *first; /* first slot of each label; first[n]: the end */
 	uint32_t n_ids;
 	uint32_t n;
 };
 
 must_check int labels_new(const uint32_t *of, uint32_t n_ids, struct labels **ret);
 void labels_free(struct labels **labels);
-
-/* --- membership classes --- */
 
 struct classes {
 	uint32_t *of;	/* class of each id */
@@ -55,8 +33,7 @@ struct classes {
 	uint32_t n;
 };
 
-/* The class of the ids that no job has selected. Any other class has ids that the same
- * jobs have selected. */
+/* The class of the ids that no job has selected. */
 #define CLASS_OUTSIDE 0
 
 /* Makes CLASS_OUTSIDE, and, if `labels` is not NULL, one class for each label. */
@@ -66,28 +43,24 @@ void classes_free(struct classes *classes);
 must_check int classes_copy(const struct classes *classes, struct classes *ret);
 /* Makes room for ids below n_ids. -ENOMEM */
 must_check int classes_cover(struct classes *classes, uint32_t n_ids);
-/* Splits each class of which `ids` contains a part: this part becomes a new class. The
- * ids of CLASS_OUTSIDE that `ids` contains become a new class even if they are all ids
- * of CLASS_OUTSIDE. */
+/* Splits each class of which `ids` contains a part: this part becomes a new class. Ids of
+ * CLASS_OUTSIDE in `ids` become a new class even if they are the whole CLASS_OUTSIDE. */
 must_check int classes_split(struct classes *classes, const roaring_bitmap_t *ids);
 /* Adds one to the count of each id's class. */
 void classes_count(
 	struct classes *classes, const roaring_bitmap_t *ids, uint32_t *counts);
 
-/* --- slots --- */
-
 /*
- * The ids of a class form one range of slots. R_j is the set of the ids that stream j
- * has yet to draw. If R_j is ordered by slots, the ids of a class in R_j form one range
- * of ranks:
+ * The ids of a class form one range of slots. R_j is the set of the ids that stream j has yet to
+ * draw. If R_j is ordered by slots, the ids of a class in R_j form one range of ranks:
  *
  *    slots    | class 0     | class 2 | class 1       |
  *    R_j        x   x x   x     x         x x   x   x
  *    ranks      0   1 2   3     4         5 6   7   8
  *
- * A struct slots never changes: when classes change, a new one is made. A set that is
- * filled without the lock (sampler_set_fill) has a reference to the struct slots that
- * was current when the set was made.
+ * A struct slots never changes: when classes change, a new one is made. A set that is filled
+ * without the lock (sampler_set_fill) has a reference to the struct slots that was current when the
+ * set was made.
  */
 struct slots {
 	struct classes classes;
@@ -102,13 +75,11 @@ struct slots {
 /* Takes over the classes, also on failure. labels may be NULL. */
 must_check int slots_new(
 	struct classes *classes, const struct labels *labels, struct slots **ret);
-/* Makes the slots for one more job. The ids of its selection are below n_ids. If the
- * selection divides no class, *ret is `slots` itself, with one more reference. */
+/* Makes the slots for one more job. The ids of its selection are below n_ids. If the selection
+ * divides no class, *ret is `slots` itself, with one more reference. */
 must_check int slots_refine(struct slots *slots, const struct labels *labels,
 	uint32_t n_ids, const roaring_bitmap_t *selection, struct slots **ret);
 struct slots *slots_hold(struct slots *slots);
-
-/* --- residents --- */
 
 struct exchange;
 
@@ -117,8 +88,7 @@ struct member {
 	struct residency *residency;
 	uint32_t column;		     /* index in residency->columns */
 	const struct sampler_stream *stream; /* NULL between epochs */
-	/* the id that the stream has drawn in this round */
-	sample_id drawn;
+	sample_id drawn;		     /* drawn by the stream in this round */
 	/* never changes, so it may be read without the lock */
 	roaring_bitmap_t *selection;
 	atomic_uint references;
@@ -128,30 +98,24 @@ struct member *member_hold(struct member *member);
 /* Drops a reference. Needs no lock. */
 void member_put(struct member **member);
 
-/* The state of a resident sample for one member. If the sample is a candidate for this
- * member, it is linked in a ring: the numbers are the indexes of the residents before it
- * and after it. */
+/* The state of a resident sample for one member. A candidate is linked in a ring: the numbers are
+ * the indexes of the residents before it and after it. */
 struct node {
 	uint32_t previous;
-	/* NODE_OUT or NODE_TAKEN: the sample is in no ring of the member */
-	uint32_t next;
+	uint32_t next; /* NODE_OUT, NODE_TAKEN: the sample is in no ring of the member */
 };
 
-/* The sample is no candidate for the member: the member's stream does not need the
- * sample, or the sample's class has no other id. */
+/* The sample is no candidate: the stream does not need it, or its class has no other id. */
 #define NODE_OUT NONE
 /* The sample is no candidate: the member was given it since it came into the cache. */
 #define NODE_TAKEN (NONE - 1)
 
 struct resident {
 	sample_id id;
-	/* index of the sample's group; NONE: the sample's class has no other id, or
-	 * there was no memory for a group */
+	/* index of the sample's group; NONE: its class has no other id, or there was no memory */
 	uint32_t group;
-	/* number of the cache space's streams that have yet to draw the sample */
-	uint32_t need;
-	/* indexes of the neighbours in the order in which residents were last given to a
-	 * stream */
+	uint32_t need; /* streams of the cache space that have yet to draw the sample */
+	/* neighbours in the order in which residents were last given to a stream */
 	uint32_t older;
 	uint32_t newer;
 };
@@ -166,14 +130,12 @@ struct group {
 struct residency {
 	uint32_t id; /* number of the cache space */
 	const struct exchange *exchange;
-	/* the member of each column; NULL: the column is free */
-	struct member **columns;
-	uint32_t stride; /* length of columns */
-	uint32_t end;	 /* the columns from this one on are free */
+	struct member **columns; /* by column; NULL: the column is free */
+	uint32_t stride;	 /* length of columns */
+	uint32_t end;		 /* the columns from this one on are free */
 	uint32_t n_members;
 
-	/* index in `residents` of each id; NONE: the sample is not resident */
-	uint32_t *where;
+	uint32_t *where; /* index in `residents` of each id; NONE: it is not resident */
 	uint32_t n_ids;
 
 	struct resident *residents;
@@ -184,14 +146,12 @@ struct residency {
 	uint32_t free;
 	uint32_t oldest;
 	uint32_t newest;
-	/* A stream was added or removed: the nodes of the residents from `next_stale`
-	 * to `newest` are outdated. */
+	/* a stream was added or removed: residents from `next_stale` to `newest` are outdated */
 	bool stale;
 	uint32_t next_stale;
 
 	struct group *groups;
-	/* first resident of each ring, by group, column and need - 1 */
-	uint32_t *heads;
+	uint32_t *heads; /* first resident of each ring, by group, column and need - 1 */
 	uint32_t n_groups;
 	uint32_t group_capacity;
 	uint32_t free_group;
@@ -226,21 +186,19 @@ must_check int exchange_get_residency(
 /* Frees the residency if it has no job, and no sample is in the cache. */
 void exchange_put_residency(struct exchange *exchange, struct residency *residency);
 
-/* Stores an id for each of the m streams in its member's `drawn`. Sorts the streams into
- * the order in which they are served. */
+/* Stores an id for each of the m streams in its member's `drawn`. Sorts the streams into the order
+ * in which they are served. */
 void exchange_draw(const struct exchange *exchange, struct rng *rng,
 	struct sampler_stream **round, size_t m);
-/* Draws uniformly from the stream's remaining ids in the slots from `first` to end - 1.
- * Returns SAMPLE_NONE if there is no such id. */
+/* Draws uniformly from the stream's ids in slots `first` to end - 1; SAMPLE_NONE: there is none. */
 sample_id exchange_draw_between(const struct exchange *exchange, struct rng *rng,
 	const struct sampler_stream *stream, uint32_t first, uint32_t end);
 
 must_check int residency_new(
 	const struct exchange *exchange, uint32_t id, struct residency **ret);
 void residency_free(struct residency **residency);
-/* Copies residency->where into the longer array *where, whose n_ids elements are NONE,
- * and exchanges the two arrays. Does nothing if residency->where has room for ids below
- * n_ids. */
+/* Copies residency->where into *where, whose n_ids elements are NONE, and exchanges the two arrays.
+ * Does nothing if residency->where has room for ids below n_ids. */
 void residency_cover(struct residency *residency, uint32_t n_ids, uint32_t **where);
 must_check int residency_join(struct residency *residency, struct member *member);
 void residency_leave(struct residency *residency, struct member *member);
@@ -248,32 +206,26 @@ void residency_leave(struct residency *residency, struct member *member);
 /* Finds all candidates anew, after classes have changed. */
 void residency_rebuild(struct residency *residency);
 void residency_make_stale(struct residency *residency);
-/* Updates the need and the rings of one sample, which is about to be given to a stream,
- * if they are out of date. */
+/* Updates a sample's need and rings, if outdated, before the sample is given to a stream. */
 void residency_refresh_one(struct residency *residency, sample_id id);
-/* Updates up to n resident samples that are out of date. Returns true if all are up to
- * date. */
+/* Updates up to n outdated resident samples. Returns true if all are up to date. */
 bool residency_refresh(struct residency *residency, uint32_t n);
 
-/* Returns the member's candidate of this class with the least need; among candidates
- * of equal need, the one that was given least recently. SAMPLE_NONE: there is no
- * candidate. */
+/* Returns the member's candidate of this class with the least need; among candidates of equal need,
+ * the one that was given least recently. SAMPLE_NONE: there is no candidate. */
 sample_id residency_candidate(
 	const struct residency *residency, const struct member *member, uint32_t class);
 bool residency_has(const struct residency *residency, sample_id id);
-/* Notes that the member's stream was given the sample. Called after the sample was
- * removed from the stream's set. */
+/* Notes that the member's stream was given the sample, which has already left the stream's set. */
 void residency_give(
 	struct residency *residency, const struct member *member, sample_id id);
-/* Makes the sample a resident, which was given to no job yet since it came into the
- * cache. Does nothing if memory is short, which only reduces sharing. */
+/* Makes the sample a resident, given to no job yet. Lack of memory only reduces sharing. */
 void residency_admit(struct residency *residency, sample_id id);
 void residency_evict(struct residency *residency, sample_id id);
 void residency_validate(const struct residency *residency);
 
-/* Counts one more resident in the group of the class, and returns the group. Returns
- * NONE if there is no memory, or if the class has only one id, which can't be
- * exchanged. */
+/* Counts one more resident in the group of the class, and returns the group. NONE: no memory, or
+ * the class has only one id, which can't be exchanged. */
 uint32_t group_get(struct residency *residency, uint32_t class);
 void group_put(struct residency *residency, uint32_t group);
 void groups_clear(struct residency *residency);
@@ -289,8 +241,7 @@ static inline bool node_linked(const struct node *node)
 	return node->next < NODE_TAKEN;
 }
 
-/* Returns the heads of the rings of a member's candidates in a group: element need - 1
- * is the head of the ring of this need. */
+/* Returns the heads of the member's rings in a group; the ring of a need is at index need - 1. */
 static inline uint32_t *residency_heads(
 	const struct residency *residency, uint32_t group, uint32_t column)
 {

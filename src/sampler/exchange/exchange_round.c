@@ -5,32 +5,29 @@
 #include "sampler/exchange/exchange_internal.h"
 
 /*
- * The draws of a round. Each stream draws uniformly from its R, the ids that it has
- * still to draw. Its draw does not depend on anything before the round. Within the
- * round the draws of the streams depend on each other: the streams draw the same class
- * of ids as often as possible, so that a sample that one stream loads serves the others
- * at once.
+ * Each stream draws uniformly from its R, the ids that it has yet to draw, whatever happened before
+ * the round. Within the round the draws depend on each other: the streams draw the same class of
+ * ids as often as possible, so that a sample that one stream loads serves the others at once.
  *
  * Let p_i(c) = |R_i n c| / |R_i|. The streams are sorted by |R|. The first stream draws
- * independently. The draw of each later stream k depends on the id drawn by the stream j
- * before it (a maximal coupling of p_j and p_k):
+ * independently. The draw of each later stream k depends on the id drawn by the stream j before it
+ * (a maximal coupling of p_j and p_k):
  *
  *    c := the class of the id that j has drawn
  *    with probability min(1, p_k(c) / p_j(c)): draw uniformly from R_k n c
  *    otherwise: draw from the surplus of p_k over p_j, max(0, p_k - p_j)
  *
- * Stream k draws class c with probability p_k(c). Proof: if j draws by p_j, the first
- * case contributes p_j(c) min(1, p_k(c) / p_j(c)) = min(p_j(c), p_k(c)). The second case
- * has the probability 1 - sum of min(p_j, p_k) = sum of max(0, p_k - p_j), and
- * contributes max(0, p_k(c) - p_j(c)).
+ * Stream k draws class c with probability p_k(c). Proof: if j draws by p_j, the first case
+ * contributes p_j(c) min(1, p_k(c) / p_j(c)) = min(p_j(c), p_k(c)). The second case has the
+ * probability 1 - sum of min(p_j, p_k) = sum of max(0, p_k - p_j), and contributes max(0, p_k(c) -
+ * p_j(c)).
  *
- * Two streams j and k can't draw the same class with a higher probability than the sum
- * of min(p_j, p_k). If each R contains the R before it, every two streams of the round
- * reach this limit. The round is then like a round of dsa, with classes instead of
- * samples.
+ * Two streams j and k can't draw the same class with a higher probability than the sum of min(p_j,
+ * p_k). If each R contains the R before it, every two streams of the round reach this limit. The
+ * round is then like a round of dsa, with classes instead of samples.
  *
- * No id is removed from an R before all streams have drawn. Probabilities are compared
- * exactly, as integers: multiplied by |R_j| |R_k| < 2^64.
+ * No id is removed from an R before all streams have drawn. Probabilities are compared exactly, as
+ * integers: multiplied by |R_j| |R_k| < 2^64.
  */
 
 /* Returns the number of ids of the class that the stream has yet to draw. */
@@ -68,8 +65,8 @@ static sample_id draw_any(struct rng *rng, const struct sampler_stream *stream)
 	return idset_select(stream->set, (uint32_t)rng_below(rng, stream->remaining));
 }
 
-/* The probabilities p_k(c) of stream k (own) and p_j(c) of the stream before it (other)
- * for a class c, both multiplied by |R_j| |R_k|, so that they are integers. */
+/* The probabilities p_k(c) of stream k (own) and p_j(c) of the stream before it (other) for a class
+ * c, both multiplied by |R_j| |R_k|, so that they are integers. */
 struct weights {
 	uint64_t own;
 	uint64_t other;
@@ -82,9 +79,8 @@ static struct weights weigh(const struct exchange *e, const struct sampler_strea
 		(uint64_t)left(e, other, class) * stream->remaining};
 }
 
-/* Draws a class in proportion to its surplus max(0, p_k - p_j), and then an id of the
- * class. Walks through the classes: each class replaces the one chosen so far with the
- * probability surplus / (sum of the surpluses so far). */
+/* Draws a class in proportion to its surplus max(0, p_k - p_j), then an id of it. In a walk, each
+ * class replaces the chosen one with the probability surplus / (sum of the surpluses so far). */
 static sample_id draw_surplus_by_class(const struct exchange *e, struct rng *rng,
 	const struct sampler_stream *stream, const struct sampler_stream *other)
 {
@@ -105,14 +101,11 @@ static sample_id draw_surplus_by_class(const struct exchange *e, struct rng *rng
 	return draw_class(e, rng, stream, chosen);
 }
 
-/*
- * Draws for stream k from its surplus over stream j, max(0, p_k - p_j): draws by p_k,
- * accepts the draw with probability max(0, 1 - p_j(c) / p_k(c)), and otherwise tries
- * again. Let d = sum of max(0, p_k - p_j). The function is called with probability d,
- * and then takes 1 / d tries on average: on average one try per round. If n_classes
- * tries fail, because d is very small, a walk through all classes draws with the same
- * probabilities.
- */
+/* Draws for stream k from its surplus over stream j, max(0, p_k - p_j): draws by p_k, accepts the
+ * draw with probability max(0, 1 - p_j(c) / p_k(c)), and otherwise tries again. Let d = sum of
+ * max(0, p_k - p_j). The function is called with probability d, and then takes 1 / d tries on
+ * average: on average one try per round. If n_classes tries fail, because d is very small, a walk
+ * through all classes draws with the same probabilities. */
 static sample_id draw_surplus(const struct exchange *e, struct rng *rng,
 	const struct sampler_stream *stream, const struct sampler_stream *other)
 {
@@ -135,8 +128,7 @@ static sample_id draw_after(const struct exchange *e, struct rng *rng,
 	return draw_surplus(e, rng, stream, other);
 }
 
-/* Orders streams by cache space, because streams of different spaces share nothing, and
- * then by |R|. */
+/* Orders streams by cache space, because different spaces share nothing, and then by |R|. */
 static bool is_before(const struct sampler_stream *a, const struct sampler_stream *b)
 {
 	uint32_t residency = a->member->residency->id;

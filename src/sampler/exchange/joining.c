@@ -7,20 +7,10 @@
 #include <errno.h>
 #include <string.h>
 
-/*
- * If the selection of a new job divides classes, ids get new slots, so the streams'
- * sets of slots change, too. With millions of ids this takes long, so there are three
- * steps:
- *
- *  sampler_joining_new       copies the bits of the streams' sets
- *  sampler_joining_prepare   makes the new slots and sets from the copies, which takes
- *                            long, without the lock
- *  sampler_join_prepared     puts the new slots and sets in place, and removes the ids
- *                            that the streams were given meanwhile
- *
- * If the slots have changed between two steps, or a stream was added, the caller begins
- * again with the first step.
- */
+/* If the selection of a new job divides classes, ids get new slots, so the streams' sets of slots
+ * change, too. With millions of ids this takes long: sampler_joining_prepare makes the new slots
+ * and sets without the lock, from copies of the streams' sets. sampler_join_prepared removes the
+ * ids that the streams were given meanwhile. */
 
 /* The remaining ids of a stream, and their new slots. */
 struct left {
@@ -39,15 +29,13 @@ struct sampler_joining {
 	struct member *member;
 	uint32_t n_ids;
 	bool covered; /* residency->where has room for all ids */
-	/* the longer array that replaces residency->where, or NULL if `covered` is true;
-	 * after sampler_join_prepared, the replaced array */
+	/* the array to replace residency->where; NULL if `covered`; later the replaced array */
 	uint32_t *where;
 	struct left *left;
 	size_t n_left;
 };
 
-/* Tells whether the selection may divide a class: not if another job already has the
- * same selection. */
+/* The selection divides no class if another job already has the same selection. */
 static bool may_cut(const struct exchange *e, const roaring_bitmap_t *selection)
 {
 	for (size_t i = 0; i < e->n_members; i++)
@@ -191,8 +179,7 @@ static bool is_up_to_date(
 	return true;
 }
 
-/* Gives the sampler the new slots, and the streams the new sets. `joining` takes over
- * the old slots and sets, because freeing them takes long. */
+/* `joining` takes over the old slots and sets, because freeing them takes long. */
 static void put_in_place(struct exchange *e, struct sampler_joining *joining)
 {
 	const struct slots *slots = joining->refined;

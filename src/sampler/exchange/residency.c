@@ -49,8 +49,7 @@ void residency_cover(struct residency *residency, uint32_t n_ids, uint32_t **whe
 	*where = old;
 }
 
-/* Doubles the number of columns (`stride`) in the arrays of the residency. Each member
- * has one column. -ENOMEM */
+/* Doubles the number of columns (`stride`), of which each member has one. -ENOMEM */
 static int widen(struct residency *residency)
 {
 	uint32_t stride = residency->stride ? 2 * residency->stride : 4;
@@ -100,8 +99,7 @@ int residency_join(struct residency *residency, struct member *member)
 	return 0;
 }
 
-/* Removes the member, and frees its column. Resets the nodes of the column, so that a
- * later member of the column can get the samples that the removed member was given. */
+/* Resets the column's nodes: a later member may get the samples that this member was given. */
 void residency_leave(struct residency *residency, struct member *member)
 {
 	residency_refresh(residency, UINT32_MAX);

@@ -25,9 +25,8 @@ void slots_put(struct slots **slots)
 	free(s);
 }
 
-/* Sets the first slot of each class. The classes of one label (without labels: all
- * classes) follow each other in the order of their smallest ids. next: for each label,
- * the slot at which the label's next class begins. */
+/* Sets the first slot of each class. The classes of one label (without labels: all classes) follow
+ * each other in the order of their smallest ids. next: the slot of each label's next class. */
 static void place_classes(struct slots *slots, const struct classes *classes,
 	const struct labels *labels, uint32_t *next)
 {
@@ -51,8 +50,7 @@ static void place_ids(struct slots *slots, const struct classes *classes)
 		slots->of[id] = slot;
 		slots->id[slot] = id;
 	}
-	/* The loop above has moved slots->first[class] to the end of the class. The loop
-	 * below moves it back to the beginning. */
+	/* the loop above has moved slots->first[class] to the end of the class */
 	for (uint32_t class = 0; class < classes->n; class ++)
 		slots->first[class] -= classes->size[class];
 }

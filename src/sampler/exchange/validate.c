@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-/* The checks compute anew the numbers that the sampler updates step by step. */
-
 /* Checks that each job's selection contains all ids of a class, or none of them. */
 static void validate_classes(const struct exchange *e)
 {
@@ -154,9 +152,8 @@ static void validate_resident(const struct residency *residency, uint32_t at)
 	ensure(resident->need == need);
 }
 
-/* Checks that the rings of a column are in the order of residents. In a walk from the
- * oldest resident to the newest, each candidate must be the next one of its ring, and
- * the last one must lead back to the ring's head. */
+/* Checks that the rings of a column are in the order of residents: in a walk from the oldest to the
+ * newest, each candidate is the next one of its ring, and the last leads back to the head. */
 static void validate_rings(const struct residency *residency, uint32_t column)
 {
 	size_t rings = (size_t)residency->n_groups * residency->stride;
