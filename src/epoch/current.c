@@ -10,9 +10,9 @@
  *       rank      a process with its workers           all share the job's epochs, and each
  *         worker  a thread: first in, first out        goes through them by itself.
  *
- * A pass opens different files; it is exact if they hold different samples. Nobody tells where
- * a pass begins. So a file holds the same sample at each open, until the script turns to the
- * next epoch. The run is the longest row of opens of different files that ends now.
+ * A pass opens different files; it is exact if they hold different samples. Nobody tells where a
+ * pass begins. So a file holds the same sample at each open, until the script turns to the next
+ * epoch. The run is the longest row of opens of different files that ends now.
  *
  *   Theorem. Between two turns every row of opens of different files is exact. A row that goes on
  *   across a turn stays exact if the next epoch keeps the samples of the files which the row has
@@ -25,52 +25,45 @@
  * goes on across it, or if the next epoch keeps all files that this pass has opened. A script turns
  * when:
  *
- *   - A pass over all files is over: the run has all files, and a file of it is opened
- *     again. But the run may have all files before the pass is over, if other opens came
- *     just before the pass, such as a sanity check of the validation set. The rest of
- *     the pass then opens files of the run's first half once more. So a file of the
- *     first half makes no turn: it holds its sample once more, and is kept. (The first
- *     half is 9/16 of the files here, because the run may begin with the files that the
- *     next paragraph keeps.) A file that the last turn has kept makes no turn either. A
- *     shuffled pass opens another file after two or three opens, so this hardly costs
- *     freshness.
- *     The run may also have all files because the previous pass left J files out, and
- *     the next pass has begun with these. So the J files that were opened last before
- *     the run had all files are kept. A shuffled pass of N files begins with J given
- *     files with a chance of 1 / (N over J); J is such that this is less than 1 in a
- *     million. Files opened after the last file that was new to the epoch are kept,
- *     too: a pass that begins with the validation set, in the same order as before,
- *     begins there.
- *   - Files are opened in order, half of the epoch has been opened, and a worker goes
- *     back to a file that this epoch has given. A worker's row is a series of opens that
- *     go on in steps from batch to batch, and belongs to one pass. Rows that begin after
- *     the end of other rows may belong to the next pass, and their files are kept. Files
- *     opened after the last file that was new to the epoch are kept, too: workers of a
- *     multiprocessing.Pool begin a pass anywhere.
- *     If the file begins no row, or if a worker has made a step of another length since
- *     the file was opened last, files may be shuffled, and the files of the run are kept.
- *     Workers that go on with their rows are late: they are given the previous epoch. If
- *     a row has just ended a batch, it goes on with a step, not with the next file.
- *   - Each rank has opened its part of the files, and no file was opened twice, except
- *     as padding. Files that a rank has opened beyond its part belong to its next pass,
- *     and are kept. script_ranks.c has the theorem.
- *   - Nearly all files have been opened, and then 3 sqrt(N) of them once more in a row
- *     of different files: by the birthday bound these are no random opens, but another
- *     pass. (With drop_last no pass has all files.) The files of the run are kept.
+ *   - The run has all files, and a file of it is opened again: a pass over all files is over.
+ *     But the run may have all files before the pass is over, if other opens came just before the
+ *     pass, such as a sanity check of the validation set. The rest of the pass then opens files of
+ *     the run's first half once more. So a file of the first half makes no turn, and is kept. (The
+ *     first half is 9/16 of the files here, because the run may begin with kept files.) A file that
+ *     the last turn has kept makes no turn either. A shuffled pass soon opens another file, so this
+ *     hardly costs freshness.
+ *     Or the previous pass left J files out, and the next pass has begun with these. So the J files
+ *     that were opened last before the run had all files are kept. A shuffled pass of N files
+ *     begins with J given files with a chance of 1 / (N over J), here less than 1 in a million.
+ *     Files opened after the last file that was new to the epoch are kept, too: a pass that begins
+ *     with the validation set, in the same order as before, begins there.
+ *   - Files are opened in order, half of the epoch has been opened, and a worker goes back to a
+ *     file that this epoch has given. A worker's row is a series of opens that go on in steps from
+ *     batch to batch, and belongs to one pass. Rows that begin after the end of other rows may
+ *     belong to the next pass, and their files are kept. Files opened after the last file that was
+ *     new to the epoch are kept, too: workers of a multiprocessing.Pool begin a pass anywhere.
+ *     If the file begins no row, or if a worker has made a step of another length since the file
+ *     was opened last, files may be shuffled, and the files of the run are kept.
+ *     Workers that go on with their rows are late: they are given the previous epoch. If a row has
+ *     just ended a batch, it goes on with a step, not with the next file.
+ *   - Each rank has opened its part of the files, and no file was opened twice, except as padding.
+ *     Files that a rank has opened beyond its part belong to its next pass, and are kept.
+ *     script_ranks.c has the theorem.
+ *   - Nearly all files have been opened, and then 3 sqrt(N) of them once more in a row of different
+ *     files: by the birthday bound these are no random opens, but another pass. (With drop_last no
+ *     pass has all files.) The files of the run are kept.
  *
  * A thread that opens its last file again gets the same sample. If it has opened this file as often
- * as its previous file, the open may be the first one of a pass. So the file counts as opened just
- * now, and the next turn keeps it.
+ * as its previous file, the open may be the first one of a pass: it counts as opened just now, and
+ * the next turn keeps it.
  *
- * A process that has workers may look at files between and during passes. It may also
- * read files itself, such as the validation set, while workers read the training set.
- * Its opens count as a pass in three cases: a pass may begin; or the opens go on with a
- * row; or the process opens two files that the script has not opened since the script
- * turned. All its other opens are looks, which begin and end no row.
+ * A process that has workers may look at files between and during passes, or read files itself,
+ * such as the validation set. Its opens count as a pass in three cases: a pass may begin; or they
+ * go on with a row; or it opens two files that the script has not opened since it turned. All its
+ * other opens are looks, which begin and end no row.
  *
- * A new script begins with the running epoch if less than half of it was bound, else
- * with the next epoch. A program that only looks at files is such a new script, too, and
- * takes no samples from others.
+ * A new script begins with the running epoch if less than half of it was bound, else with the next
+ * epoch. A program that only looks at files is such a new script, too.
  */
 
 /* --- which epochs there are ---------------------------------------------------------- */
@@ -84,9 +77,8 @@ static bool can_give(
 	       (!epoch->over || epoch_has_bound(epoch, request->position));
 }
 
-/* Returns the first epoch that has not begun. If all epochs have begun, returns the last epoch,
- * which is read again. If no epoch runs, the search begins at epoch 0, because a lost journal may
- * have left orders of earlier epochs in files. */
+/* Returns the first epoch that has not begun; the last epoch if all have begun. If no epoch runs,
+ * the search begins at epoch 0: orders of earlier epochs may have outlived a lost journal. */
 static uint32_t next_epoch(const struct epochs *epochs)
 {
 	const struct epoch *running = epochs->running;
@@ -99,9 +91,8 @@ static uint32_t next_epoch(const struct epochs *epochs)
 	return running ? running->number : epochs->config.limit - 1;
 }
 
-/* Returns the running epoch if it can give the file. Also returns the running epoch if the file's
- * position is too large for it, because a wrong position must not begin another epoch. Otherwise
- * returns the next epoch. */
+/* Returns the running epoch if it can give the file, or if the position is too large for it (a
+ * wrong position must not begin an epoch); otherwise the next epoch. */
 static uint32_t running_epoch(
 	const struct epochs *epochs, const struct open_request *request)
 {
@@ -113,9 +104,8 @@ static uint32_t running_epoch(
 		       : next_epoch(epochs);
 }
 
-/* Tells whether a new script continues the epoch to which the job went back. It continues the epoch
- * if no other epoch has begun, and one of these is true: the script's first file was not read
- * before; at least an eighth of the files is unread. */
+/* Tells whether a new script continues the epoch to which the job went back: no other epoch has
+ * begun, and the script's first file or at least an eighth of all files was not read before. */
 static bool goes_on(const struct epochs *epochs, const struct open_request *request)
 {
 	const struct current *current = &epochs->current;
@@ -130,8 +120,7 @@ static bool goes_on(const struct epochs *epochs, const struct open_request *requ
 }
 
 /* Tells whether at least half of the running epoch is bound. In a fed job (its samples are drawn
- * for all ranks of a group), samples in the queue count as bound: all ranks have been fed the same
- * number of samples, even if each has bound a few more or less than the others. */
+ * for all ranks of a group), queued samples count as bound, so that all ranks decide the same. */
 static bool is_past_half(const struct epochs *epochs)
 {
 	const struct epoch *running = epochs->running;
@@ -160,16 +149,14 @@ struct opener {
 	uint32_t file;
 };
 
-/* Tells whether the script has opened at least half of the epoch's files. Files whose
- * samples were kept from the previous epoch are left out of this comparison. */
+/* Tells whether the script has opened at least half of the epoch's files that were not kept. */
 static bool had_half(const struct script *script)
 {
 	return script->opened - script->adopted >= script->files - script->opened;
 }
 
-/* Tells whether the next epoch can keep samples of the script's epoch. The script's
- * epoch must be the running one, and the next epoch must have the same set of samples
- * and no saved order. Epochs of fed jobs keep no samples. */
+/* Tells whether the next epoch can keep samples of the script's epoch: this is the running one, and
+ * the next epoch has the same set of samples and no saved order. Fed jobs keep no samples. */
 static bool can_keep(const struct opener *opener)
 {
 	const struct epochs *epochs = opener->epochs;
@@ -181,12 +168,9 @@ static bool can_keep(const struct opener *opener)
 	       known_bound(epochs, running->number + 1) == 0;
 }
 
-/* Tells whether an open of the file ends a run that has all files. The run began after
- * script->first opens, and had all files after script->whole opens. Usually two kinds of
- * files do not end the run: those of its first half (here 9/16 of the files, see the
- * head of current.c), and those that the last turn has kept. But if there are few files,
- * if the next epoch can't keep samples, or if another script may begin the next epoch
- * first, only the run's first J files (n_hedged) do not end the run. */
+/* Tells whether an open of the file ends a run that has all files (see the head of current.c). If
+ * there are few files, if the next epoch can't keep samples, or if another script may begin the
+ * next epoch first, only the run's first J files (n_hedged) do not end the run. */
 static bool ends_whole(const struct opener *opener)
 {
 	const struct script *script = opener->script;
@@ -203,9 +187,8 @@ static bool ends_whole(const struct opener *opener)
 	return mark - script->first > first;
 }
 
-/* Tells whether each rank has opened its part of the files (script_ranks.c), so that the pass is
- * over. Returns false if the open's file was among the first of the epoch: the ranks may only have
- * looked at these files. */
+/* Tells whether each rank has opened its part of the files, so that the pass is over. The first
+ * files of the epoch do not end it: the ranks may only have looked at them. */
 static bool had_parts(const struct opener *opener)
 {
 	const struct current *current = &opener->epochs->current;
@@ -214,9 +197,8 @@ static bool had_parts(const struct opener *opener)
 	       division_over(current, script) != DIVISIONS;
 }
 
-/* Tells whether the pass of a fed job is over, because its ranks have opened all files. (A fed job
- * gets samples that are drawn for all ranks of a group.) The pass must not end earlier, because a
- * fed epoch keeps no samples of the previous epoch. */
+/* Tells whether the pass of a fed job is over. It must not end before its ranks have opened all
+ * files, because a fed epoch keeps no samples. */
 static bool had_all_fed(const struct opener *opener)
 {
 	const struct script *script = opener->script;
@@ -241,9 +223,8 @@ static bool goes_back(const struct opener *opener)
 	return opener->file == worker->file && script->whole > 0;
 }
 
-/* Tells whether a thread opens its last file again, in an epoch with many files. Such an open
- * hardly ever begins a pass, because the last file of one pass is seldom the first file of the
- * next. */
+/* Tells whether a thread opens its last file again. If there are many files, such an open hardly
+ * ever begins a pass. */
 static bool opens_last_again(const struct opener *opener)
 {
 	const struct worker *worker = opener->worker;
@@ -255,8 +236,7 @@ static bool is_late(const struct opener *opener)
 {
 	const struct script *script = opener->script;
 	const struct worker *worker = opener->worker;
-	/* the id 0 stands for all threads that are not known: some of them may be
-	 * late */
+	/* the id 0 stands for all threads that are not known: some of them may be late */
 	bool several = worker && worker->id == 0 && script->was_in_order &&
 		       8 * (uint64_t)script->left <= script->files;
 	bool in_batch = script->batch == 0 || (worker && worker->batch < script->batch);
@@ -292,9 +272,8 @@ static bool opens_again(const struct opener *opener)
 	enum file_kind kind = opener->request->label && !opener->request->images;
 	if (!worker || worker->file != opener->file)
 		return false;
-	/* If the epoch's order is saved and each file has one position, the file's
-	 * earlier open has bound this position. request->lost is set if it was not
-	 * bound, because the reader gave up. */
+	/* If the epoch's order is saved and each file has one position, the earlier open has bound
+	 * it, unless the reader gave up (lost). */
 	bool saved = opener->epochs->config.file == 1 && !opener->request->lost &&
 		     epochs_state(opener->epochs, worker->epoch) == EPOCH_SAVED;
 	if (!saved && !can_give(opener->epochs, worker->epoch, opener->request))
@@ -337,9 +316,9 @@ static struct choice catch_up(const struct opener *opener)
 	return noticed(epoch, OPENED_BEHIND, is_told ? NOTICE_SCRIPTS : NOTICES);
 }
 
-/* Called if others have begun the next epoch, so that it has not kept the files of this
- * script's pass. Tells whether the pass goes on in that epoch. If several ranks read,
- * and nobody knows where their pass ends, the pass counts as going on. */
+/* Tells whether the script's pass goes on in the next epoch, which others have begun, so that it
+ * has not kept the files of this pass. If nobody knows where the pass of several ranks ends, the
+ * pass counts as going on. */
 static bool loses_files(const struct opener *opener)
 {
 	const struct current *current = &opener->epochs->current;
@@ -377,9 +356,8 @@ static struct choice begin_pass(const struct opener *opener, enum opened_how how
 	return noticed(next_epoch(epochs), can_keep(opener) ? how : OPENED_JOINS, notice);
 }
 
-/* Tells whether the script has begun another pass, although no run had all files. The streak
- * (the last opens, all of different files) shows this: if a script opens files at random, so many
- * opens in succession are hardly ever of different files (the birthday bound). */
+/* Tells whether the script has begun another pass, although no run had all files: random opens are
+ * hardly ever a streak of so many different files (the birthday bound). */
 static bool is_no_accident(const struct opener *opener)
 {
 	const struct script *script = opener->script;
@@ -393,8 +371,6 @@ static bool is_no_accident(const struct opener *opener)
 	       3 * (uint64_t)(script->opens - since_run(script)) <= n;
 }
 
-/* Tells whether the script's epoch lacks the file, because it has fewer files than a later epoch,
- * or files with other names. */
 static bool lacks_file(const struct opener *opener)
 {
 	const struct epoch *epoch = find_epoch(opener->epochs, opener->script->epoch);
@@ -428,10 +404,9 @@ static struct choice choose_in_pass(const struct opener *opener)
 	return given;
 }
 
-/* Chooses the epoch for a label whose thread opens only labels. Usually another thread has opened
- * the image before. If the script has turned since then, the label gets the previous epoch. The
- * script's first label always gets the present epoch, because the thread may open labels before
- * images. */
+/* Chooses the epoch for a label whose thread opens only labels: the epoch of the image, which
+ * another thread has usually opened before. The script's first label gets the present epoch,
+ * because the thread may open labels before images. */
 static struct choice choose_label(const struct opener *opener)
 {
 	const struct script *script = opener->script;
@@ -445,10 +420,8 @@ static struct choice choose_label(const struct opener *opener)
 	return noticed(epoch, OPENED_GIVEN, NOTICE_SCRIPTS);
 }
 
-/* Tells whether a process only looks at this file, while its workers read files. The
- * process reads the file itself in three cases: a pass may begin; or no worker has
- * opened a file since the process did; or the process has looked at another file before,
- * and no worker has opened either file since the script turned. */
+/* Tells whether a process only looks at this file, while its workers read files (see the head of
+ * current.c). */
 static bool is_look(const struct opener *opener)
 {
 	const struct script *script = opener->script;
@@ -516,9 +489,8 @@ uint32_t epochs_choice(const struct epochs *epochs, const struct open_request *r
 		       : current_choose(epochs, request).epoch;
 }
 
-/* A thread waits for one open at a time. So if the thread's last recorded open is one of
- * the same file, it was made by the resent request, and its epoch was chosen before the
- * restart. */
+/* A thread waits for one open at a time. So if its last recorded open is one of the same file, the
+ * resent request has made it. */
 bool current_was_chosen(
 	const struct epochs *epochs, const struct open_request *request, uint32_t *ret)
 {

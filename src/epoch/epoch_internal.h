@@ -151,8 +151,7 @@ static inline void effect_record(struct effects *effects, struct record record)
 	effect_add(effects, EFFECT_RECORD)->record = record;
 }
 
-/* Writes the record in place, because copying it would take long compared with a
- * binding. */
+/* Writes the record in place, because copying it would take long compared with a binding. */
 static inline void effect_record_bound(struct effects *effects, uint32_t epoch,
 	uint32_t position, sample_id sample, enum served served)
 {
@@ -218,9 +217,8 @@ bool has_file(const struct epoch *epoch, const struct open_request *request);
 
 /* --- skip.c --- */
 
-/* Finds the positions that the epoch leaves out: their bindings have the mark
- * SERVED_SKIPPED. begins: the epoch's bindings were just loaded, so these positions are
- * marked as consumed. */
+/* Finds the positions that the epoch leaves out: their bindings have the mark SERVED_SKIPPED.
+ * begins: the epoch's bindings were just loaded, so these positions are marked as consumed. */
 void skip_take(struct epochs *epochs, struct epoch *epoch, bool begins);
 /* Forgets the left-out positions of epochs before `before`. */
 void skip_forget(struct epochs *epochs, uint32_t before);
@@ -263,14 +261,12 @@ void epoch_run(struct epochs *epochs, struct epoch *epoch, bool drains);
 struct pin *epoch_take_spare(struct epochs *epochs);
 /* Returns NULL if the position has no pin. */
 struct pin *epoch_pin(const struct epoch *epoch, uint32_t position);
-/* Adds the pin of the position that was bound last. Unpins the sample if there is no
- * memory. */
+/* Adds the pin of the position that was bound last. Unpins the sample if there is no memory. */
 void epoch_keep_pin(struct epochs *epochs, struct epoch *epoch, uint32_t position,
 	sample_id sample, struct effects *effects);
 void epoch_drop_pin(struct epochs *epochs, struct epoch *epoch, struct pin *pin,
 	struct effects *effects);
-/* Drops the pins of samples that are not open. all: also drops the pins of open
- * samples. */
+/* Drops the pins of samples that are not open. all: also drops the pins of open samples. */
 void epoch_drop_pins(
 	struct epochs *epochs, struct epoch *epoch, bool all, struct effects *effects);
 /* Drops the pins of positions that were bound long ago and are not open. Perhaps only
@@ -299,10 +295,9 @@ void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effe
 /* Returns N: the epoch that begins with `opened` keeps the files which the script has
  * opened after its first N counted opens. UINT32_MAX: it keeps none. */
 uint32_t adopt_since(const struct epochs *epochs, const struct record *opened);
-/* Returns true if the epoch that begins with `opened` keeps samples of the previous
- * epoch. Then epochs_resume calls adopt_some until all samples are kept, and the open is
- * recorded. If there is no memory, returns false and sets opened->how to OPENED_JOINS,
- * so that no sample is kept. */
+/* Returns true if the epoch that begins with `opened` keeps samples of the previous epoch. Then
+ * epochs_resume calls adopt_some until all samples are kept, and the open is recorded. If there is
+ * no memory, returns false and sets opened->how to OPENED_JOINS, so that no sample is kept. */
 bool adopt_begin(struct epochs *epochs, struct record *opened, struct effects *effects);
 /* Keeps as many samples as `effects` has room for; the last call records the open. */
 void adopt_some(struct epochs *epochs, struct effects *effects);

@@ -5,9 +5,8 @@
 
 /* Answers questions about a script from what scripts.c has noted about its opens. */
 
-/* The steps from file to file tell whether a script opens files in order, as soon as the
- * script has made so many steps in the epoch, or a quarter as many as there are files.
- * Until then, its order in the previous epoch counts. */
+/* The order in the previous epoch counts until a script has made so many steps in this one, or a
+ * quarter as many as there are files. */
 #define ENOUGH_STEPS 32
 
 uint32_t files_of(const struct epochs *epochs, const struct epoch_set *set)
@@ -82,8 +81,7 @@ bool is_in_order(const struct script *script)
 	uint32_t steps = script->up + script->down;
 	if (script->turns > 0 && steps < script->files / 4 && steps < ENOUGH_STEPS)
 		return script->was_in_order;
-	return steps > 0 && (steps >= 4 || steps + 1 >= script->files) &&
-	       12 * (uint64_t)script->down <= steps;
+	return steps > 0 && 12 * (uint64_t)script->down <= steps;
 }
 
 bool is_worker_of(const struct current *current, const struct worker *worker,

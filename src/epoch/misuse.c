@@ -5,18 +5,14 @@
 
 #include <stdlib.h>
 
-/*
- * Finds scripts that probably do not get the samples which they intend from current/,
- * although each open follows the rules. When a script has opened all files, misuse.c
- * compares the order of these opens in this epoch and in the previous epoch, which tells
- * whether the script splits the files into parts. If there are more than LOOKED_AT
- * files, only every k-th file is compared (k is step_of).
- */
+/* Finds scripts that probably do not get the samples which they intend from current/, although each
+ * open follows the rules. When a script has opened all files, the order of these opens in this
+ * epoch and in the previous one tells whether the script splits the files into parts. If there are
+ * more than LOOKED_AT files, only every k-th file is compared (step_of). */
 
 #define LEAST_FILES 64
 
-/* Numbers of the last open of a file among the script's counted opens, in this epoch
- * (now) and in the previous epoch (before); 0: the file was not opened. */
+/* Marks of a file in this epoch and in the previous one; 0: the file was not opened. */
 struct seen {
 	uint32_t now, before;
 };
@@ -26,8 +22,6 @@ static uint32_t step_of(const struct script *script)
 	return (script->files - 1) / LOOKED_AT + 1;
 }
 
-/* Returns the number of the file's last counted open; 0: the file was not opened since the script
- * turned to its epoch. */
 static uint32_t mark_of(const struct script *script, uint32_t file)
 {
 	return opened_since_turn(script, file) ? script->marks[file] : 0;
@@ -40,8 +34,7 @@ void misuse_look(struct script *script)
 		script->seen[i] = mark_of(script, i * step);
 }
 
-/* Collects the files that were opened both in this epoch and in the previous one, and returns how
- * many there are. */
+/* Collects the files that were opened in both epochs, and returns their number. */
 static uint32_t look_at(const struct script *script, struct seen *ret)
 {
 	uint32_t step = step_of(script), n = 0;
@@ -59,13 +52,11 @@ static int compare_now(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/*
- * Tells whether, in this epoch and in the previous one, a script has opened the same part of the
- * files in shuffled order, and then the other files: one part for training, one for validation.
+/* Tells whether a script has opened the same part of the files first in both epochs, shuffled, and
+ * then the other files: one part for training, one for validation.
  *
  *     this epoch       3 1 4 2 0 | 5 6        the first point before which both epochs
- *     previous epoch   0 2 3 1 4 | 5 6        have the same files
- */
+ *     previous epoch   0 2 3 1 4 | 5 6        have the same files */
 static bool comes_apart(const struct script *script)
 {
 	struct seen files[LOOKED_AT];
@@ -86,8 +77,7 @@ static bool comes_apart(const struct script *script)
 	return false;
 }
 
-/* Tells whether the script opened the labels of at least half of the files in the previous epoch,
- * and opens only images now. */
+/* Tells whether the script opened labels in the previous epoch, and opens only images now. */
 static bool keeps_labels(const struct epochs *epochs, const struct script *script)
 {
 	uint32_t n = script->files;

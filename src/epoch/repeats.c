@@ -3,18 +3,14 @@
 
 #include "epoch/epoch_internal.h"
 
-/*
- * Finds opens that need not be recorded, because a thread opens one file of current/ again and
- * again. After ROW_MOST opens in a row, further opens are recorded neither in memory nor in the
- * journal; so a replay gives the same state. But if other threads have made NOTED_BETWEEN opens
- * since the thread's last recorded open, the next open is recorded. Otherwise the thread's script
- * would seem to have stopped, and would be forgotten.
- */
+/* Finds opens that need not be recorded: if a thread opens one file of current/ more than ROW_MOST
+ * times in a row, further opens are recorded neither in memory nor in the journal. But an open is
+ * recorded after NOTED_BETWEEN opens of other threads, or the script would seem to have stopped. */
 
 #define NOTED_BETWEEN 32
 
-/* Tells whether a look at a file (OPENED_LOOKED) need not be recorded: the script has already
- * opened the file since it turned, or this was also the file of the worker's last look. */
+/* Tells whether a look at a file need not be recorded: the script has opened the file since it
+ * turned, or the worker has looked at it just before. */
 static bool looks_again(const struct script *script, const struct worker *worker,
 	const struct record *opened, uint32_t file)
 {

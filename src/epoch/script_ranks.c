@@ -19,9 +19,9 @@
  * the division if a rank has already opened the file in this pass. Padding is an exception: a rank
  * may fill up its part with one file that another rank has opened. This must be a file with which a
  * worker of that rank began the pass, because the first files of the pass are the first files of
- * the parts. No two ranks may fill up their parts with files of the same rank.
- * A pass is over when each rank has opened its part of a division that is not refuted, and the
- * parts together have all files (PADS), or as many as the division does not drop (DROPS).
+ * the parts. No two ranks may fill up their parts with files of the same rank. A pass is over when
+ * each rank has opened its part of a division that is not refuted, and the parts together have all
+ * files (PADS), or as many as the division does not drop (DROPS).
  *
  *   Theorem. If ranks begin a pass with the epoch, and each rank opens its part, then the next
  *   epoch keeps the files of the next pass that ranks have opened before the turn, and no rank
@@ -30,23 +30,21 @@
  *   is the first one of the next pass. These opens are on the list `beyond`, and the next epoch
  *   keeps each file that was opened after the first of them. All ranks have opened their parts.
  *
- * The counts are wrong if a rank has begun the pass with other files, or has broken a
- * pass off. Then files of two passes are counted as one pass. Suppose that J of the
- * counted files are of the wrong pass. If passes are random, some file occurs twice and
- * refutes the divisions, except with a chance of 1 / (N over J). The next epoch keeps
- * the last J files for the least J that makes this chance less than 1 in a million
- * (n_hedged). If passes are in the order of names, the first files occur twice, so both
- * divisions are refuted. Then the ranks keep their samples, which is exact.
+ * The counts are wrong if a rank has begun the pass with other files, or has broken a pass off.
+ * Then files of two passes are counted as one pass. Suppose that J of the counted files are of the
+ * wrong pass. If passes are random, some file occurs twice and refutes the divisions, except with a
+ * chance of 1 / (N over J). The next epoch keeps the last J files for the least J that makes this
+ * chance less than 1 in a million (n_hedged). If passes are in the order of names, the first files
+ * occur twice, so both divisions are refuted. Then the ranks keep their samples, which is exact.
  */
 
-/* Bits of script->parts besides those of the divisions. OF_FIRST: a worker has begun the
- * pass with the file. The bits from number OWNER on are the index of this worker's rank
- * in current.ranks. */
+/* Bits of script->parts besides those of the divisions. OF_FIRST: a worker has begun the pass with
+ * the file. From number OWNER on: index of this worker's rank in current.ranks. */
 enum { OF_FIRST = 1 << DIVISIONS, OWNER = DIVISIONS + 1 };
 static_assert(CURRENT_RANKS < 1 << (8 - OWNER), "a rank's place has five bits");
 
-/* Tells whether the rank belongs to the script and still reads. A rank still reads if it has opened
- * a file within the job's last N opens, where N is the number of the script's files. */
+/* Tells whether the rank belongs to the script and still reads: it has opened a file within the
+ * job's last N opens, where N is the number of files. */
 static bool is_rank_of(const struct current *current, const struct script *script,
 	const struct rank *rank)
 {
@@ -74,7 +72,6 @@ uint32_t files_of_part(
 	return division == PADS ? (script->files - 1) / ranks + 1 : script->files / ranks;
 }
 
-/* Returns the number of opens of the rank that has made the fewest opens in this pass. */
 static uint32_t least_count(const struct current *current, const struct script *script)
 {
 	uint32_t least = NOBODY;
@@ -125,8 +122,6 @@ static void refute(struct script *script)
 	script->refuted[PADS] = script->refuted[DROPS] = true;
 }
 
-/* Sets the counts of opens of all ranks of the script to 0 for a new pass, and forgets which files
- * were opened. */
 static void count_anew(struct current *current, struct script *script)
 {
 	for (uint32_t i = 0; i < current->n_ranks; i++) {
@@ -160,8 +155,8 @@ void begin_parts(struct current *current, struct script *script, enum division o
 	}
 }
 
-/* Sets the number of the script's ranks to n. Refutes both divisions if a rank has gone, or if a
- * rank has already opened more files than its part has with n ranks. */
+/* Sets the number of ranks. Refutes both divisions if a rank has gone, or has already opened more
+ * files than its part has now. */
 static void note_number(const struct current *current, struct script *script, uint32_t n)
 {
 	if (n < script->n_ranks)

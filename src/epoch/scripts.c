@@ -6,17 +6,12 @@
 #include <errno.h>
 #include <string.h>
 
-/*
- * Notes what the scripts that read current/ do: which files each script has opened,
- * when, and how far each of its threads has come. Only records of opens change these
- * notes, so a replay of the records rebuilds them. If there are too many scripts, the
- * engine forgets a script that has opened few files, or that has opened no file for
- * long. A forgotten script that opens a file again is a new script.
- */
+/* Notes the opens of the scripts that read current/. Only records of opens change these notes, so a
+ * replay of the records rebuilds them. If there are too many scripts, the engine forgets one that
+ * has opened few files, or no file for long; it is a new script if it opens a file again. */
 
-/* The engine forgets the script whose last open is the oldest. For this comparison, each
- * file that a script has opened makes its last open younger by this many opens of the
- * job. */
+/* The engine forgets the script whose last open is the oldest. For this comparison, each file that
+ * a script has opened makes its last open younger by this many opens of the job. */
 #define OPENED_LONGER 4
 
 void current_destroy(struct epochs *epochs)
@@ -29,9 +24,8 @@ void current_destroy(struct epochs *epochs)
 
 /* --- new scripts, ranks and workers -------------------------------------------------- */
 
-/* Called for a new script. If the job went back to a point within the script's epoch, marks the
- * files that were read before this point as opened by the script, which goes on with the other
- * files. */
+/* If the job went back to a point within the new script's epoch, marks the files that were read
+ * before this point as opened by the script, which goes on with the other files. */
 static void mark_before(const struct current *current, struct script *script)
 {
 	if (!current->before || current->before_epoch != script->epoch)
@@ -47,9 +41,9 @@ static void mark_before(const struct current *current, struct script *script)
 	script->up = last + 1 == script->opened ? last : 0;
 }
 
-/* Called when a journal that begins with the script's epoch is replayed. Marks the files that this
- * epoch has kept from the previous epoch as opened by the script: these opens belong to the pass
- * that goes on, but the journal lacks them. The kept files are the only bound ones at this time. */
+/* Marks the files that the epoch has kept as opened by the script, in a replay of a journal that
+ * begins with this epoch, and so lacks these opens of the pass that goes on. At this time only kept
+ * files are bound. */
 static void mark_kept(const struct epochs *epochs, struct script *script)
 {
 	const struct epoch *epoch = find_epoch(epochs, script->epoch);
@@ -62,8 +56,7 @@ static void mark_kept(const struct epochs *epochs, struct script *script)
 	script->opened = script->adopted = script->opens;
 }
 
-/* Gives the script a zeroed array of marks for the files of the epoch's set, so that all files
- * count as not opened. -ENOMEM */
+/* Gives the script marks for the files of the epoch's set, none of which is opened. -ENOMEM */
 static int new_marks(const struct epochs *epochs, struct script *script, uint32_t epoch)
 {
 	uint32_t files = n_files(epochs, epoch);
@@ -81,9 +74,8 @@ static int new_marks(const struct epochs *epochs, struct script *script, uint32_
 	return 0;
 }
 
-/* Returns the index of the script that the engine forgets (see OPENED_LONGER). A script
- * that only looks at a few files is soon forgotten; a training may pause for long
- * without being forgotten. */
+/* Returns the index of the script that the engine forgets. A script that only looks at a few files
+ * is soon forgotten; a training may pause for long. */
 static uint32_t place_for_script(const struct current *current)
 {
 	uint32_t place = 0;
@@ -99,8 +91,8 @@ static uint32_t place_for_script(const struct current *current)
 	return place;
 }
 
-/* Returns the index in current.scripts of the script that has made the open. If the
- * script is new, adds it first. Returns NOBODY if there is no memory. */
+/* Returns the index in current.scripts of the script that has made the open, and adds a new script.
+ * NOBODY: no memory */
 static uint32_t get_script(struct epochs *epochs, const struct record *opened)
 {
 	struct current *current = &epochs->current;
@@ -164,9 +156,8 @@ static uint32_t get_worker(struct current *current, uint32_t rank, uint64_t id)
 
 /* --- an open ------------------------------------------------------------------------- */
 
-/* Returns the number of files in a batch of a DataLoader. This number is known if a
- * worker began its row with the file that follows the last file of another worker's
- * batch. Returns 0 if the number is not known. */
+/* Returns the number of files in a batch of a DataLoader. It is known if a worker began its row
+ * with the file that follows another worker's batch; else 0. */
 static uint32_t batch_of(const struct current *current, const struct script *script)
 {
 	uint32_t batch = 0;
@@ -179,9 +170,8 @@ static uint32_t batch_of(const struct current *current, const struct script *scr
 	return batch;
 }
 
-/* Marks as late the workers that may still read the previous pass, because they have not begun the
- * new pass. first: the worker that began the new pass before all others. since: number of counted
- * opens before the new pass. */
+/* Marks as late the workers that have not begun the new pass. first: the worker that began it
+ * before all others. since: number of counted opens before the new pass. */
 static void note_late(struct current *current, struct script *script,
 	const struct worker *first, uint32_t since)
 {
@@ -193,8 +183,7 @@ static void note_late(struct current *current, struct script *script,
 	}
 }
 
-/* Turns the script to the epoch of the open `opened`. Files that the new epoch has kept count as
- * opened in it. -ENOMEM */
+/* Turns the script to the epoch of the open. -ENOMEM */
 static int note_turn(struct epochs *epochs, const struct rank *rank,
 	const struct worker *worker, const struct record *opened, uint32_t file)
 {
@@ -245,9 +234,8 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 	return 0;
 }
 
-/* Notes that the run (the longest row of opens of different files that ends now) has all
- * files, so that a pass may be over. Only the first such run of an epoch is noted.
- * again: the open was not the first one of its file in this epoch. */
+/* Notes the first run of an epoch that has all files. again: the open was not the first one of its
+ * file in this epoch. */
 static void note_whole(struct script *script, bool again)
 {
 	if (script->whole > 0)
@@ -286,8 +274,6 @@ static void note_file(struct epochs *epochs, struct script *script, struct rank 
 		misuse_look(script);
 }
 
-/* Updates the worker after an open, and the script's habits: how often a thread opens a file in a
- * row. */
 static void note_worker(struct worker *worker, struct script *script,
 	const struct record *opened, uint32_t file)
 {
@@ -326,9 +312,8 @@ static bool is_turn(const struct script *script, const struct record *opened)
 	       opened->how == OPENED_KEEPS || opened->how == OPENED_JOINS;
 }
 
-/* Notes the distance from the worker's last file to this one. If the distance is new, the file
- * begins another row of the worker. If the distance comes again, it counts as the step from batch
- * to batch, with which a row goes on. */
+/* Notes the distance from the worker's last file to this one. A new distance begins another row of
+ * the worker. If it comes again, it is the step from batch to batch, with which a row goes on. */
 static void note_row(struct script *script, struct worker *worker, uint32_t file)
 {
 	bool back = worker->file == NO_FILE || file <= worker->file;
@@ -359,9 +344,7 @@ static void note_row(struct script *script, struct worker *worker, uint32_t file
 	}
 }
 
-/* Notes an open that may belong to a pass. current_note leaves out looks, opens by which
- * a thread only repeats its last open, and opens of threads that open only labels, and
- * explains the exceptions. -ENOMEM */
+/* Notes a counted or late open. -ENOMEM */
 static int note_pass(struct epochs *epochs, uint32_t s, struct rank *rank,
 	struct worker *worker, const struct record *opened, uint32_t file)
 {
@@ -385,8 +368,6 @@ static int note_pass(struct epochs *epochs, uint32_t s, struct rank *rank,
 	return 0;
 }
 
-/* Notes that a process whose workers read files has opened a file, perhaps only to look at it. The
- * open is not counted yet. */
 static void note_look(struct current *current, struct script *script, struct rank *rank,
 	struct worker *worker, uint32_t file)
 {
@@ -395,8 +376,7 @@ static void note_look(struct current *current, struct script *script, struct ran
 	script->used = rank->used = worker->used = ++current->opened;
 }
 
-/* Counts the earlier open of a file that seemed to be only a look, if the process now opens another
- * file: then the process reads files itself. */
+/* Counts the process's last look if it now opens another file: then it reads files itself. */
 static void count_look(struct epochs *epochs, struct script *script, struct rank *rank,
 	struct worker *worker, uint32_t file)
 {
@@ -410,10 +390,9 @@ static void count_look(struct epochs *epochs, struct script *script, struct rank
 	worker->looked = NO_FILE;
 }
 
-/* Notes an open that a rank has made beyond its part before the script turned
- * (OPENED_BEYOND). The record of the turn follows this record. If the script is already
- * in memory, does nothing: the open was noted when it was made. So only a replay that
- * begins with the script's new epoch needs this record. -ENOMEM */
+/* Notes an open that a rank has made beyond its part before the script turned (OPENED_BEYOND). The
+ * record of the turn follows. Only a replay that begins with the script's new epoch needs the
+ * record: a script in memory has noted the open already. -ENOMEM */
 static int note_moved(struct epochs *epochs, const struct record *opened, uint32_t file)
 {
 	struct current *current = &epochs->current;
@@ -437,9 +416,8 @@ static int note_moved(struct epochs *epochs, const struct record *opened, uint32
 	return 0;
 }
 
-/* Gives a file a new mark if its worker opens it again, and the open may be the first one of a
- * pass, because the worker has already opened the file as often as its previous file. The new mark
- * is the number of the last counted open. */
+/* Marks a file as opened just now (number of the last counted open) if its worker opens it again, and
+ * has already opened it as often as its previous file: the open may be the first one of a pass. */
 static void note_again(struct script *script, struct worker *worker,
 	const struct record *opened, uint32_t file)
 {
@@ -480,12 +458,10 @@ int current_note(struct epochs *epochs, const struct record *opened)
 				 : NOBODY;
 	if (other != NOBODY)
 		current->workers[other].row[opened->label]++;
-	/* Opens of threads that open only labels are usually not counted. If this open
-	 * began the epoch, it is counted: a replay that begins with this epoch does not
-	 * know which threads open only labels. */
+	/* An open that began the epoch is counted even if its thread opens only labels: a replay
+	 * that begins with this epoch does not know such threads. */
 	bool counts = !only_label || script->labels_first || may_keep(opened);
-	/* the script has opened this image's label several files earlier, so labels are
-	 * not counted as opens of images any more */
+	/* the image's label was opened several files earlier: labels are no longer counted */
 	bool ahead = opened->how == OPENED_GIVEN && !opened->label &&
 		     file < script->files && is_opened(script, file);
 	/* the thread opens the image after the label; the image is counted if the label was not */

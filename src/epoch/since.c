@@ -33,11 +33,10 @@ bool begins_row(const struct current *current, const struct script *script, uint
 	return false;
 }
 
-/* Returns N: of the script's counted opens, only those after the first N may belong to
- * the new pass. Used if files are opened in order. The last open of `file` belongs to
- * the previous pass, and so do all workers' rows that had begun by then. If another row
- * has begun after the last of these rows ended, all opens after this end may belong to
- * the new pass. */
+/* Returns N, if files are opened in order: of the script's counted opens, only those after the
+ * first N may belong to the new pass. The last open of `file` and all rows that had begun by then
+ * belong to the previous pass. If another row has begun after the last of these rows ended, all
+ * opens after this end may belong to the new pass. */
 static uint32_t since_rows(
 	const struct current *current, const struct script *script, uint32_t file)
 {
@@ -57,9 +56,8 @@ static uint32_t since_rows(
 	return script->opens;
 }
 
-/* If several workers read, passes may overlap, so that the run is shorter than the pass. The pass
- * then began before the run, by at most as many opens as the script has made since the run
- * began. */
+/* If passes of several workers overlap, the pass began before the run, by at most as many opens as
+ * the script has made since the run began. */
 uint32_t since_run(const struct script *script)
 {
 	uint32_t since =
@@ -68,8 +66,8 @@ uint32_t since_run(const struct script *script)
 	return since - script->begun > margin ? since - margin : script->begun;
 }
 
-/* Returns N: the next epoch keeps the files that were opened after the script's first N counted
- * opens. Files that got a new mark without a counted open (note_again) are not considered. */
+/* Returns the N of current_since, but for files that got a new mark without a counted open
+ * (note_again). */
 static uint32_t since_counted(const struct epochs *epochs, const struct worker *worker,
 	const struct record *opened)
 {
@@ -112,8 +110,6 @@ uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
 	const struct script *script =
 		&current->scripts[script_place(current, opened->reader.script)];
 	uint32_t since = since_counted(epochs, worker, opened);
-	/* If a file was opened again after the last counted open, it has the mark of that open, and
-	 * is kept, too. */
 	bool doubted = may_keep(opened) && script->doubted == script->opens;
 	return doubted && since == script->opens && since > 0 ? since - 1 : since;
 }
