@@ -15,14 +15,14 @@
 #include <sys/types.h>
 
 /*
- * Configuration: ini files become validated structs. One table (config_table.c) has all
- * options; parsing, the effective job.ini, the man page and the messages use it.
+ * Configuration: ini files become validated structs. One table (config_table.c) has all options;
+ * parsing, the effective job.ini, the man page and the messages use it.
  *
  *   Flow: main loads the daemon's ini and the jobs'; the other modules get the structs.
  *   Owns: a struct owns all its strings; config_*_free frees them.
- *   Errors: -EINVAL; each mistake is reported as "file:[section]:key: found ..., allowed
- *         ..., did you mean ...?". An ini with a mistake is not loaded at all. -errno,
- *         reported too: the file can't be read.
+ *   Errors: -EINVAL; each mistake is reported as "file:[section]:key: found ..., allowed ..., did
+ *           you mean ...?". An ini with a mistake is not loaded at all. -errno, reported too: the
+ *           file can't be read.
  *   Threads: any; structs do not change once they are loaded.
  */
 
@@ -40,9 +40,8 @@ enum sample_format {
 };
 enum view_size { SIZE_PADDED, SIZE_EXACT };
 enum view_layout { LAYOUT_FLAT, LAYOUT_CLASSES, LAYOUT_MIRROR, LAYOUT_TAR, LAYOUT_BATCH };
-/* The sample that a file of layout = classes has in later epochs. FRESH: another sample;
- * FIXED: the same sample; AUTO: the same sample if the cache has room for all samples,
- * otherwise another one. */
+/* The sample of a file of layout = classes in later epochs. FRESH: another sample; FIXED: the same;
+ * AUTO: the same if the cache has room for all samples, otherwise another one. */
 enum view_mapping { MAPPING_FRESH, MAPPING_AUTO, MAPPING_FIXED };
 enum view_io { IO_AUTO, IO_DIRECT, IO_CACHED };
 
@@ -52,9 +51,8 @@ struct tier_config {
 	uint64_t bytes; /* the copies take at most so many bytes */
 };
 
-/* The time at which the daemon looks for changes in a dataset that it has scanned
- * before. LOOK_BEFORE: before it serves files. LOOK_BEHIND: in the background.
- * LOOK_NEVER: only on demand. */
+/* The time at which the daemon looks for changes in a dataset that it has scanned before. BEFORE:
+ * before it serves files. BEHIND: in the background. NEVER: only on demand. */
 enum dataset_look { LOOK_BEFORE, LOOK_BEHIND, LOOK_NEVER };
 
 struct dataset_config {
@@ -67,12 +65,10 @@ struct dataset_config {
 	bool same_content;
 	char *extensions; /* lower case, no dots, separated by spaces; "*": any */
 	struct tier_config tier;
-	/* source of the labels: auto, directory, cls (files *.cls), none, json:FIELD or
-	 * csv:COLUMN; NULL: auto */
+	/* auto, directory, cls (files *.cls), none, json:FIELD or csv:COLUMN; NULL: auto */
 	char *label;
 	enum dataset_look look;
-	/* a request is repeated after so many seconds without data */
-	uint32_t timeout_s;
+	uint32_t timeout_s;	 /* silence after which a request is repeated */
 	char *endpoint, *region; /* settings of s3; NULL: the environment decides */
 	char *credentials; /* absolute path of a file; "none": requests are not signed */
 	char *profile;
@@ -87,12 +83,10 @@ struct cluster_config {
 	char *engine_ca, *engine_cert, *engine_key; /* absolute paths; NULL: none */
 	char *group;
 	char *node; /* name of this daemon in the group; NULL: the host's name */
-	/* address on which this daemon listens for other daemons; NULL: no exchange of
-	 * samples */
+	/* address on which this daemon listens for others; NULL: samples are not exchanged */
 	char *listen;
-	/* The address that other daemons use. "auto": the local address of the
-	 * connection to `engine`. NULL: the address in `listen`; auto if `listen` has no
-	 * single address. */
+	/* the address that other daemons use; "auto": the local address of the connection to
+	 * `engine`; NULL: the address in `listen`, or auto if `listen` has no single address */
 	char *advertise;
 	char *secret;			   /* absolute path of a file; NULL: none */
 	char *tls_ca, *tls_cert, *tls_key; /* absolute paths; NULL: none */
@@ -120,11 +114,9 @@ struct preparation_config {
 	unsigned processes;
 	uint32_t timeout_s;
 	uint64_t memory; /* bytes for each process */
-	/* text that users change when the program makes other arrays than before; NULL:
-	 * none */
+	/* text that users change when the program makes other arrays than before; NULL: none */
 	char *version;
-	/* user who runs the program; NULL: nobody if the daemon runs as root, else the
-	 * daemon's user */
+	/* NULL: the user "nobody" if the daemon runs as root, else the daemon's user */
 	char *user;
 };
 
@@ -138,8 +130,7 @@ struct daemon_config {
 	enum sampler_kind sampler; /* dsa, isa or exchange */
 	unsigned workers;
 	enum share_policy share;
-	/* reads in flight per storage; 0: the daemon finds the best number */
-	unsigned reads;
+	unsigned reads;	       /* in flight per storage; 0: the best number */
 	uint64_t max_pixels;   /* larger images are refused */
 	uint64_t seed;	       /* 0: another seed at each start */
 	char *state;	       /* absolute directory */
@@ -155,21 +146,18 @@ struct daemon_config {
 	size_t n_templates;
 };
 
-/* The greatest numbers of epochs and samples that a job can have. Both must fit into one
- * inode number of 64 bits (files/inode.h). */
+/* The most epochs and samples of a job: both fit into one inode number (files/inode.h). */
 #define CONFIG_MOST_EPOCHS 16383
 #define CONFIG_MOST_SAMPLES (1u << 28)
 
 #define CONFIG_MOST_DATASETS 2048 /* most datasets at one time */
 
-/* A section [tensor NAME] of a job: how files are prepared, and in which format they are
- * shown. NAME is a pattern for paths of samples, or names the second files of samples
- * that consist of two files, such as an image and its mask. */
+/* A section [tensor NAME] of a job: how files are prepared, and in which format they are shown.
+ * NAME is a pattern for paths of samples, or names the second files of pairs. */
 struct job_section {
 	char *name; /* a pattern for paths, or the name of second files */
 	char *text; /* the section's keys and values, one per line, as in an ini */
-	/* extension without the dot; for second files it begins with NAME, as in
-	 * mask.png */
+	/* extension without the dot; of second files it begins with NAME, as in mask.png */
 	char *extension;
 	struct preparation preparation;
 	enum sample_format format;
@@ -185,16 +173,15 @@ struct job_section {
 
 struct config_endings {
 	uint32_t n;
-	/* endings in lower case */
-	char of[CONFIG_MOST_ENDINGS][CONFIG_LONGEST_ENDING + 1];
+	char of[CONFIG_MOST_ENDINGS][CONFIG_LONGEST_ENDING + 1]; /* in lower case */
 };
 
 struct job_config {
 	char *file;    /* the ini, for messages */
 	char *name;    /* [A-Za-z0-9._-]{1,64}, not starting with a dot */
 	char *dataset; /* one name, or several with weights: see config_next_mixed */
-	/* The file with the labels of the classes if the job reads several datasets (a
-	 * mixture). NULL: classes with the same name get the same label. */
+	/* file with the labels of the classes of several datasets (a mixture); NULL: classes with
+	 * the same name get the same label */
 	char *label_table;
 	/* owner and group of the job's files; CONFIG_NO_OWNER: not given */
 	uint32_t owner, group;
@@ -206,22 +193,19 @@ struct job_config {
 	char *where; /* predicate that selects samples; NULL: none */
 	/* seconds without reads; the cache then keeps nothing for the job any more */
 	uint32_t idle_s;
-	/* Refuses a script in current/, the directory of the running epoch, if another
-	 * script in current/ is more than an epoch away. */
+	/* refuses a script in current/ if another script there is more than an epoch away */
 	bool refuses_second;
 	bool refuses_machines; /* refuses a script with ranks on other machines */
 	bool one_script;       /* all readers of current/ are ranks of one training */
 	bool skips_bad;	       /* leaves bad samples out of later epochs */
 	uint32_t keep_epochs;  /* number of ended epochs whose orders are kept */
-	/* training: name of a training on several nodes, by default the job's name.
-	 * ranks: number of jobs that divide its samples; 0: the training is on this node
-	 * only. rank: number of this job among them. */
+	/* training: name of a training on several nodes, by default the job's name. ranks: jobs
+	 * that divide its samples; 0: it is on one node. rank: number among these jobs. */
 	char *training;
 	uint32_t ranks, rank;
-	/* The numbers as the ini gives them; `ranks` and `rank` above are computed from
-	 * them. ranks: number of the training's processes. rank: number of the process
-	 * that reads this job. local_ranks: number of processes that read this job
-	 * together; 0: one. node_rank: replaces `rank` if local_ranks is given. */
+	/* the ini's numbers, from which `ranks` and `rank` are computed. ranks: processes of the
+	 * training. rank: the process that reads this job. local_ranks: processes that read this
+	 * job together; 0: one. node_rank: replaces `rank` if local_ranks is given. */
 	struct {
 		uint32_t ranks, rank, local_ranks, node_rank;
 	} processes;
@@ -251,8 +235,7 @@ struct job_config {
 	bool json;
 	/* layouts flat and tar: endings of a sample's other files, such as txt */
 	struct config_endings beside;
-	/* Layouts flat and tar: the metadata column that is shown as a .txt for each
-	 * sample. NULL: none. */
+	/* layouts flat and tar: metadata column shown as a .txt for each sample; NULL: none */
 	char *text;
 	char *path; /* path below data/ of a link to the running epoch; NULL: none */
 	enum view_io io;
@@ -268,8 +251,7 @@ static inline bool config_holds_arrays(enum sample_format format)
 
 /* Returns the list of columns that form the label; NULL: the label is the class. */
 const char *config_label_columns(const struct job_config *job);
-/* Copies the first name of *list to `ret`, and moves *list past it. false: no name is
- * left. */
+/* Copies the first name of *list to `ret`, and moves *list past it. false: no name is left. */
 bool config_next_column(const char **list, char ret[CONFIG_LONGEST_COLUMN + 1]);
 
 /* Tells whether the tensors are so small (64 x 64 pixels or less) that opening a file
@@ -288,7 +270,6 @@ static inline uint32_t config_job_epochs(const struct job_config *config)
 const struct job_section *config_section(
 	const struct job_config *config, const char *path);
 
-/* Tells whether each sample consists of two files, such as an image and its mask. */
 static inline bool config_is_pair(const struct job_config *config)
 {
 	return config->n_sections > 0 && config->sections[0].is_pair;
@@ -297,8 +278,8 @@ static inline bool config_is_pair(const struct job_config *config)
  * nothing, and is valid as long as `config`. */
 struct job_config config_second(const struct job_config *config);
 
-/* config_report gets a message: one line without a newline. A message about a setting
- * that is allowed, but probably not intended, begins with CONFIG_WARNING. */
+/* The message is one line without a newline. If a setting is allowed, but probably not intended,
+ * the message begins with CONFIG_WARNING. */
 #define CONFIG_WARNING "warning: "
 typedef void config_report(void *context, const char *message);
 void config_report_to_log(void *context, const char *message); /* ignores context */
@@ -312,8 +293,8 @@ must_check int config_parse_daemon(const char *file, const char *text,
 	config_report *report, void *context, struct daemon_config *ret);
 void config_daemon_free(struct daemon_config *config);
 
-/* Parses an ini that has only [dataset NAME] sections. file: the ini's absolute name,
- * for messages and relative paths. sampler: the sampler of datasets that name none. */
+/* Parses an ini that has only [dataset NAME] sections. file: absolute, for messages and relative
+ * paths. sampler: the sampler of datasets that name none. */
 must_check int config_parse_datasets(const char *file, const char *text,
 	enum sampler_kind sampler, config_report *report, void *context,
 	struct dataset_config **ret, size_t *ret_n);
@@ -335,14 +316,13 @@ struct config_unset {
 	const char *key;
 	char text[300]; /* found ..., allowed: ... */
 };
-/* Replaces $NAME and ${NAME} in a job's ini by environment variables of this process, in
- * the values of name, dataset, training, ranks, rank, local_ranks, node_rank and
- * global_batch. The caller frees *ret. -EINVAL: a variable is missing, and *unset
- * describes it. */
+/* Replaces $NAME and ${NAME} by environment variables of this process, in a job's values of name,
+ * dataset, training, ranks, rank, local_ranks, node_rank and global_batch. The caller frees *ret.
+ * -EINVAL: *unset describes a missing variable. */
 must_check int config_environment(
 	const char *text, char **ret, struct config_unset *unset);
-/* Replaces variables in the value of one setting "SECTION.KEY=VALUE", for the same keys
- * as config_environment. The caller frees *ret. */
+/* Replaces variables in one setting "SECTION.KEY=VALUE", for the keys of config_environment. The
+ * caller frees *ret. */
 must_check int config_environment_setting(
 	const char *setting, char **ret, struct config_unset *unset);
 
@@ -352,12 +332,10 @@ must_check int config_parse_job(const char *file, const char *text, config_repor
 must_check int config_parse_job_with(const char *file, const char *text,
 	const char *const *settings, size_t n, config_report *report, void *context,
 	struct job_config *ret);
-/* Returns NULL if there is no template of this name. */
 const struct template_config *config_template(
 	const struct daemon_config *daemon, const char *name);
-/* Makes a job from the template and settings "SECTION.KEY=VALUE". The job gets the
- * template's name unless a setting gives another one. file: the daemon's ini, for
- * messages. */
+/* Makes a job from the template and settings "SECTION.KEY=VALUE", with the template's name unless a
+ * setting gives another one. file: the daemon's ini, for messages. */
 must_check int config_parse_template(const char *file,
 	const struct template_config *template, const char *const *settings, size_t n,
 	config_report *report, void *context, struct job_config *ret);
@@ -379,20 +357,17 @@ bool config_next_mixed(const char **text, struct config_mixed *ret);
 /* Returns the file with the orders to replay; NULL: the job replays none. */
 const char *config_replay(const struct job_config *config);
 
-/* Prints the effective configuration, including defaults. config_parse_job can parse it
- * again. */
+/* Prints the effective configuration, with defaults, as config_parse_job can parse it again. */
 void config_print_job(FILE *out, const struct job_config *config);
 
 /* Prints the options as mdoc list items for joaderfs.ini(5), the daemon's first. */
 void config_print_man(FILE *out);
 
-/* Prints the keys of a job's ini for completions: lines "SECTION.KEY|CHOICE
- * CHOICE...". */
+/* Prints the keys of a job's ini for completions: lines "SECTION.KEY|CHOICE CHOICE...". */
 void config_print_keys(FILE *out);
 
-/* Makes a path absolute, and removes ".", ".." and "//". Does not look at the file
- * system, so links are not followed. dir: an absolute path. The caller frees the result;
- * NULL: no memory. */
+/* Makes a path absolute, and removes ".", ".." and "//". Does not look at the file system, so links
+ * are not followed. dir: absolute. The caller frees the result; NULL: no memory. */
 char *config_path_absolute(const char *dir, const char *path);
 
 /* Returns the name with the smallest edit distance to `word`, if this distance is at
@@ -404,9 +379,8 @@ const char *config_nearest(const char *word, const char *const *names, size_t n)
 must_check int config_each_ini(const char *directory,
 	int (*visit)(void *context, const char *path), void *context);
 
-/* Returns /run/joaderfs.sock for root, otherwise $XDG_RUNTIME_DIR/joaderfs.sock, by
- * default joaderfs.sock in the default state directory. The caller frees it; NULL: no
- * memory. */
+/* Returns /run/joaderfs.sock for root, otherwise $XDG_RUNTIME_DIR/joaderfs.sock, by default
+ * joaderfs.sock in the default state directory. The caller frees it; NULL: no memory. */
 char *config_default_socket(void);
 /* Returns /var/lib/joaderfs for root, otherwise $XDG_STATE_HOME/joaderfs, by default
  * ~/.local/state/joaderfs. The caller frees it; NULL: no memory. */

@@ -6,8 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Appends the components of `path` to the absolute path in `text`, which has room for
- * them. */
+/* Appends the components of `path` to the absolute path in `text`, which has room for them. */
 static void append(char *text, const char *path)
 {
 	size_t length = strlen(text);

@@ -65,8 +65,7 @@ static void check_tiers(struct ini *ini, const struct daemon_config *daemon)
 	}
 }
 
-/* Returns the default path of the socket. Without a runtime directory the socket of an
- * ordinary user is in the state directory. */
+/* An ordinary user without a runtime directory has the socket in the state directory. */
 static char *socket_in(const char *state)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");

@@ -14,7 +14,6 @@
 static const char *const keys[] = {"name", "dataset", "training", "ranks", "rank",
 	"local_ranks", "node_rank", "global_batch"};
 
-/* Returns NULL if the key is unknown, or its value must not contain variables. */
 static const char *find_key(const char *text, size_t n)
 {
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
@@ -23,8 +22,7 @@ static const char *find_key(const char *text, size_t n)
 	return NULL;
 }
 
-/* Returns the length of "$NAME" or "${NAME}"; 0: the text does not begin with a
- * variable. */
+/* Returns the length of "$NAME" or "${NAME}"; 0: the text does not begin with a variable. */
 static size_t variable_at(const char *text, const char **ret_name, size_t *ret_n)
 {
 	bool braces = text[1] == '{';
@@ -78,8 +76,7 @@ static int fill_value(
 	return 0;
 }
 
-/* Copies a line of [job], or a setting for [job]. If it is KEY = VALUE with one of
- * `keys`, the variables in the value are replaced. */
+/* Copies a line or setting of [job]; replaces the variables in the value of one of `keys`. */
 static int fill_pair(
 	const char *pair, const char *end, FILE *out, struct config_unset *unset)
 {

@@ -7,8 +7,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* Converts texts of an ini to fields of a struct, and back, by the table of options. */
-
 static char *allowed_text(const struct option *option)
 {
 	char *text = NULL;
@@ -31,8 +29,7 @@ static const char *nearest_choice(const struct option *option, const char *text)
 	return config_nearest(text, option->choices, n);
 }
 
-/* Returns the text for a message. A URL that names a user is hidden, because it may
- * contain a password. */
+/* Hides a URL that names a user, because it may contain a password. */
 static const char *shown(const char *text)
 {
 	const char *server = strstr(text, "://");

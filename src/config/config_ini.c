@@ -17,8 +17,6 @@
 #define MAX_LINE (INI_MAX_LINE - 3) /* the longest line that inih accepts */
 #define MAX_FILE (1 << 20)
 
-/* --- mistakes ---------------------------------------------------------------------- */
-
 static void mistake_nearest(struct ini *ini, unsigned line, const char *label,
 	const char *key, const char *found, const char *allowed, const char *nearest)
 {
@@ -31,13 +29,10 @@ static void mistake_nearest(struct ini *ini, unsigned line, const char *label,
 			allowed);
 }
 
-/* --- sections ---------------------------------------------------------------------- */
-
 struct reader {
 	struct ini *ini;
 	unsigned line;
-	/* section of the keys that follow; NULL: they are skipped */
-	struct ini_section *section;
+	struct ini_section *section; /* section of the next keys; NULL: skips them */
 	bool began;
 };
 
@@ -171,8 +166,6 @@ static void take_section(struct reader *reader, const char *text)
 	report_unknown_section(reader, label, word);
 }
 
-/* --- keys -------------------------------------------------------------------------- */
-
 static int find_option(enum section_id id, const char *key)
 {
 	for (size_t i = 0; i < config_n_options(); i++)
@@ -182,8 +175,7 @@ static int find_option(enum section_id id, const char *key)
 	return -1;
 }
 
-/* Returns the name of the section that has the key, in this kind of ini. NULL: the key
- * is unknown. */
+/* Returns the name of the section of this kind of ini that has the key; NULL: none has it. */
 static const char *home_of_key(enum ini_kind kind, const char *key)
 {
 	for (int id = 0; id < SECTION_COUNT; id++)
@@ -236,8 +228,7 @@ static void warn_of_comment(
 			hash);
 }
 
-/* Giving a key twice in the ini is a mistake. A value from ini_set replaces that of the
- * ini. */
+/* A key that the ini gives twice is a mistake. A value from ini_set replaces that of the ini. */
 static void set_value(struct reader *reader, const struct ini_section *section,
 	struct ini_value *value, const char *text)
 {
@@ -276,8 +267,6 @@ static void take_key(struct reader *reader, const char *key, const char *text)
 	}
 	set_value(reader, reader->section, &reader->section->values[i], text);
 }
-
-/* --- lines ------------------------------------------------------------------------- */
 
 static void report_form(struct reader *reader, const char *text)
 {
@@ -351,10 +340,7 @@ void ini_read(struct ini *ini, const char *text)
 	}
 }
 
-/* --- settings ---------------------------------------------------------------------- */
-
-/* Returns the section that a setting names, and adds it if the ini does not have it.
- * NULL: a mistake was reported. */
+/* Finds or adds the section that a setting names. NULL: a mistake was reported. */
 static struct ini_section *section_of_setting(struct reader *reader, const char *word)
 {
 	struct ini_section *section = find_label(reader->ini, word);
@@ -393,8 +379,6 @@ void ini_set(struct ini *ini, const char *setting, unsigned line)
 	}
 }
 
-/* --- files and parts --------------------------------------------------------------- */
-
 static int read_all(FILE *file, char **ret)
 {
 	char *text = malloc(MAX_FILE + 1);
@@ -413,9 +397,7 @@ static int read_all(FILE *file, char **ret)
 	return err;
 }
 
-/* Reads the ini of a job, with variables replaced from the environment of this process.
- * An ini that joaderctl sends is not read here: joaderctl replaces the variables from
- * its own environment before. */
+/* Replaces variables of the environment; joaderctl itself replaces those in inis that it sends. */
 static int read_job(struct ini *ini, const char *text)
 {
 	auto_free char *filled = NULL;

@@ -11,8 +11,8 @@
 /*
  * The table of options, the types of their values, and the content of an ini.
  *
- *   Flow: ini_read (text -> sections of key/text) -> ini_fill (text -> fields of a
- *         struct, by the table) -> checks of combinations of values -> ini_result.
+ *   Flow: ini_read (text -> sections of key/text) -> ini_fill (text -> fields of a struct, by the
+ *         table) -> checks of combinations of values -> ini_result.
  */
 
 enum ini_kind { INI_DAEMON, INI_JOB };
@@ -47,20 +47,17 @@ struct option {
 	uint64_t max;
 	/* names of the choices, then NULL; indexed by the enum's values */
 	const char *const *choices;
-	/* default as written in an ini; NULL: there is none */
-	const char *preset;
+	const char *preset;	 /* default as in an ini; NULL: there is none */
 	const char *preset_help; /* text for the manual page about a computed default */
 	bool required;
-	/* offset of the field in its struct, such as struct job_config */
-	size_t offset;
+	size_t offset;	  /* offset of the field in its struct */
 	const char *help; /* sentences, one per line */
 };
 
 struct value_type {
 	const char *metavar;
 	bool owned; /* the field is a char * that the struct owns */
-	/* Parses the text into the field. dir: where relative paths start. -EINVAL: the
-	 * text is not allowed. */
+	/* Parses the text into the field. dir: where relative paths start. -EINVAL: not allowed. */
 	int (*parse)(const struct option *option, const char *text, const char *dir,
 		void *field);
 	/* Prints the value as in an ini, or nothing if the key has no value. NULL for
@@ -117,8 +114,7 @@ must_check int config_path_dir(const char *file, char **ret);
 
 struct ini_value {
 	char *text;
-	/* line of the value; 0: not given; LINE_OF_SETTING: set by ini_set */
-	unsigned line;
+	unsigned line; /* 0: not given; LINE_OF_SETTING: set by ini_set */
 };
 
 struct ini_section {
@@ -137,35 +133,30 @@ struct ini {
 	struct ini_section *sections;
 	size_t n_sections;
 	unsigned mistakes;
-	/* The ini can't be used at all (for instance, it is another kind of ini), so
-	 * missing keys are not reported. */
+	/* not usable at all, such as another kind of ini, so missing keys are not reported */
 	bool unusable;
 	int err; /* -ENOMEM once memory has run out */
 };
 
 /* Reports mistakes in the text's syntax, sections and keys. */
 void ini_read(struct ini *ini, const char *text);
-/* Reads ini->file and calls ini_read. Returns 0, or -errno (reported) if it can't be
- * read. */
+/* Reads ini->file, and calls ini_read. -errno, reported: the file can't be read. */
 must_check int ini_read_file(struct ini *ini);
-/* Sets a key from "SECTION.KEY=VALUE", overriding the ini. line: number of the setting's
- * line, or LINE_OF_SETTING. */
+/* Overrides a key by "SECTION.KEY=VALUE". line: that of the setting, or LINE_OF_SETTING. */
 void ini_set(struct ini *ini, const char *setting, unsigned line);
 void ini_free(struct ini *ini);
 
-/* Returns the first section with the id, or NULL if there is none. A section [tensor
- * NAME] does not count as [tensor]. */
+/* Returns the first section with the id, or NULL. [tensor NAME] does not count as [tensor]. */
 const struct ini_section *ini_section(const struct ini *ini, enum section_id id);
 
 /* Returns the text of the key, which is not of [template]; NULL: it is not given. */
 const char *ini_text(const struct ini_section *section, const char *key);
 
-/* Sets the object's fields to the values of the section. A field without a value gets
- * its default, as do all fields if section is NULL. dir: where relative paths start. */
+/* Sets the object's fields to the section's values. A field without a value gets its default, as do
+ * all fields if section is NULL. dir: where relative paths start. */
 void ini_fill(struct ini *ini, const struct ini_section *section, enum section_id id,
 	const char *dir, void *object);
-/* Copies the texts that the object owns. After -ENOMEM the texts that were not copied
- * are NULL. */
+/* Copies the texts that the object owns. After -ENOMEM the texts that were not copied are NULL. */
 must_check int config_copy_fields(enum section_id id, const void *from, void *object);
 void config_free_fields(enum section_id id, void *object);
 
@@ -179,8 +170,7 @@ void ini_mistake(struct ini *ini, unsigned line, const char *label, const char *
 void ini_warning(struct ini *ini, unsigned line, const char *label, const char *key,
 	const char *format, ...) printf_like(5, 6);
 
-/* Fills in all [dataset NAME] sections. If there are none, this is reported as a
- * mistake. dir: where relative paths start. */
+/* Fills in all [dataset NAME] sections; none is a mistake. dir: where relative paths start. */
 void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config *daemon);
 
 /* Returns the index of the option "SECTION.KEY" of a job's ini, or -1. */

@@ -36,8 +36,7 @@ void config_check_source(struct ini *ini, struct job_config *job)
 	}
 }
 
-/* Checks that the fill is gray if channels = keep, because an image may then have a
- * single channel. */
+/* Demands a gray fill if channels = keep: an image may then have a single channel. */
 static void check_fill(struct ini *ini, const struct preparation *preparation)
 {
 	const uint8_t *fill = preparation->fill;
@@ -48,8 +47,6 @@ static void check_fill(struct ini *ini, const struct preparation *preparation)
 			fill[0], fill[1], fill[2]);
 }
 
-/* Checks that the format can hold the numbers, axes and channels, and that normalize
- * fits. */
 static void check_pixels(struct ini *ini, const struct job_config *job)
 {
 	bool array = config_holds_arrays(job->format);
@@ -199,7 +196,6 @@ static bool is_relative_path(const char *path)
 	}
 }
 
-/* Checks that a sample's image and its other files have different endings. */
 static void check_beside(struct ini *ini, const struct job_config *job)
 {
 	bool has_files = job->layout == LAYOUT_FLAT || job->layout == LAYOUT_TAR;
@@ -247,8 +243,7 @@ static void check_names(struct ini *ini, const struct job_config *job)
 		config_refuse(ini, SECTION_VIEW, "path", job->path, "at most 180 bytes");
 }
 
-/* Replaces %name in the path by the name. The caller frees the result; NULL: no
- * memory. */
+/* Replaces %name in the path by the name. The caller frees the result; NULL: no memory. */
 static char *with_name(const char *path, const char *name)
 {
 	char *text = NULL;
@@ -307,9 +302,8 @@ static void check_layout(struct ini *ini, const struct job_config *job)
 	check_targets(ini, job);
 }
 
-/* Tells whether a job with `prepare` may give this key of [tensor]. Most keys are
- * refused, because the program of `prepare` alone determines the arrays. `filter` is
- * allowed for random_resized_crop of [augment]. */
+/* Tells whether a job with `prepare` may give this key of [tensor]: few, because the program
+ * determines the arrays. `filter` is for random_resized_crop of [augment]. */
 static bool fits_program(const struct job_config *job, const char *key)
 {
 	return strcmp(key, "prepare") == 0 || strcmp(key, "dtype") == 0 ||
@@ -335,8 +329,7 @@ static void check_prepare(struct ini *ini, struct job_config *job)
 	}
 }
 
-/* Checks the keys of a job whose samples are directories (group = directory). Their
- * arrays have one axis more than an image. */
+/* Checks a job whose samples are directories: their arrays have one axis more than images. */
 static void check_group(struct ini *ini, struct job_config *job)
 {
 	if (job->groups_directories != (job->preparation.frames > 0))
@@ -372,8 +365,7 @@ bool config_has_small_files(const struct job_config *job, uint64_t tensor_bytes)
 	       tensor_bytes <= SMALL_TENSOR;
 }
 
-/* The default is at least two batches of samples: one is prepared while the other is
- * read. */
+/* The default is at least two batches: one is prepared while the other is read. */
 uint32_t config_lookahead(const struct job_config *job)
 {
 	const uint32_t least = 128, most = 65536;
@@ -415,8 +407,7 @@ static void check_replay(struct ini *ini, const struct job_config *job)
 			"any other order, since layout = mirror has no order to replay");
 }
 
-/* Later epochs have one file less if they leave out a bad sample. A tar, a batch, a rank
- * or a replayed order does not allow this. */
+/* A tar, a batch, a rank or a replayed order does not allow epochs without a bad sample. */
 static void check_bad_sample(struct ini *ini, const struct job_config *job)
 {
 	bool single = job->layout == LAYOUT_FLAT || job->layout == LAYOUT_CLASSES;

@@ -16,10 +16,7 @@
 #define MOST_ANSWER (1u << 20)
 #define READABLE 0555
 
-/* --- users and groups ---------------------------------------------------------------- */
-
-/* Finds the number of a user or group. -EAGAIN: the buffer is too small; -EINVAL: there
- * is no such name. */
+/* Finds the number of a user or group. -EAGAIN: the buffer is too small; -EINVAL: no such name. */
 typedef int find_name(const char *name, char *buffer, size_t size, uint32_t *ret);
 
 static int name_error(int err, bool found)
@@ -107,8 +104,6 @@ const struct value_type value_user = {
 const struct value_type value_group = {
 	"group", false, parse_group, print_number, allowed_group};
 
-/* --- the mode -------------------------------------------------------------------------- */
-
 static int parse_mode(
 	const struct option *option, const char *text, const char *dir, void *field)
 {
@@ -140,8 +135,6 @@ static void allowed_mode(const struct option *option, FILE *out)
 
 const struct value_type value_mode = {
 	"mode", false, parse_mode, print_mode, allowed_mode};
-
-/* --- rights ------------------------------------------------------------------------------ */
 
 struct job_owner config_job_owner(const struct job_config *config)
 {
@@ -180,8 +173,7 @@ bool config_job_allows(
 	return ((member ? group : others) & wanted) == wanted;
 }
 
-/* Looks only into /etc/passwd, because other sources of names, such as a server, can be
- * slow. */
+/* Looks only into /etc/passwd, because other sources of names, such as a server, can be slow. */
 void config_print_user(FILE *out, uid_t uid)
 {
 	auto_fclose FILE *users = fopen("/etc/passwd", "re");

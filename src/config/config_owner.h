@@ -7,13 +7,11 @@
 
 #include <stdio.h>
 
-/* Tells who owns a job, and what a user may do with it. Any thread may call these
- * functions. */
+/* Tells who owns a job, and what a user may do with it. Any thread may call these functions. */
 
 #define CONFIG_NO_OWNER UINT32_MAX
 
-/* Owner, group and mode of a job. If the ini names no owner, the owner is the daemon's
- * user, and every user may read. */
+/* Default: the daemon's user owns the job, and every user may read. */
 struct job_owner {
 	uid_t uid;
 	gid_t gid;
@@ -28,13 +26,11 @@ bool config_job_is_of(const struct job_config *config, uid_t uid);
 struct config_user {
 	uid_t uid;
 	gid_t gid;
-	/* Tells whether the user is in the group. Called only for groups other than
-	 * `gid`. */
+	/* Tells whether the user is in the group, which is another group than `gid`. */
 	bool (*has_group)(void *context, gid_t group);
 	void *context;
 };
-/* Tells whether the user has all rights in `wanted`, a sum of 4 (read) and 1
- * (search). */
+/* Tells whether the user has all rights in `wanted`, a sum of 4 (read) and 1 (search). */
 bool config_job_allows(
 	const struct job_config *config, const struct config_user *user, unsigned wanted);
 /* Prints the user's name, or the number if there is no name. */

@@ -7,8 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* --- values --------------------------------------------------------------------------- */
-
 static int parse_command(
 	const struct option *option, const char *text, const char *dir, void *field)
 {
@@ -62,8 +60,6 @@ static int parse_array_dtype(
 
 const struct value_type value_array_dtype = {
 	"type", false, parse_array_dtype, NULL, value_allowed_choice};
-
-/* --- sections ------------------------------------------------------------------------- */
 
 static void check(struct ini *ini, const struct ini_section *section,
 	const struct preparation_config *preparation)

@@ -36,8 +36,7 @@ static int merge(
 	return 0;
 }
 
-/* Drops the inherited keys of a section with format = source, which does not use
- * them. */
+/* Drops the inherited keys of a section with format = source, which does not use them. */
 static void drop_inherited(const struct ini_section *own, struct ini_section *merged)
 {
 	for (size_t i = 0; i < config_n_options(); i++)
@@ -131,8 +130,6 @@ struct job_config config_second(const struct job_config *config)
 	return second;
 }
 
-/* --- checks of sections ------------------------------------------------------------------- */
-
 static void refuse(struct ini *ini, const struct ini_section *section, const char *key,
 	const char *allowed)
 {
@@ -140,9 +137,8 @@ static void refuse(struct ini *ini, const struct ini_section *section, const cha
 		key ? key : section->label, allowed);
 }
 
-/* Returns NULL if the section of second files, such as masks, may give the key.
- * Otherwise returns the allowed values for the message. Keys that resize or crop are
- * refused, because both files of a sample are resized and cropped alike. */
+/* Returns NULL if the section of second files may have the key, else the allowed values. Keys that
+ * resize or crop are refused, because both files of a sample are resized and cropped alike. */
 static const char *allowed_key(const struct job_config *job, const char *key)
 {
 	static const char *const own[] = {
@@ -288,8 +284,6 @@ void config_fill_sections(struct ini *ini, struct job_config *job)
 	if (ini->mistakes == mistakes && !ini->err)
 		ini->err = give_to_preparation(job, from);
 }
-
-/* --- sections of a struct job_config ------------------------------------------------------ */
 
 void config_free_sections(struct job_config *job)
 {

@@ -11,11 +11,8 @@ static const char *const others[] = {"hide", "show", NULL};
 static const char *const same_images[] = {"file", "content", NULL};
 static const char *const symlinks[] = {"inside", "follow", NULL};
 static const char *const no_yes[] = {"no", "yes", NULL};
-/* Indexed by enum bucket_names. */
 static const char *const bucket_names[] = {"auto", "path", "host", NULL};
-/* Indexed by enum dataset_look. */
 static const char *const looks[] = {"before", "background", "never", NULL};
-/* Indexed by enum share_policy. */
 static const char *const policies[] = {"slowdown", "fair", "throughput", "fifo", NULL};
 
 #define DAEMON(field) .offset = offsetof(struct daemon_config, field)

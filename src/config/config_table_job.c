@@ -8,10 +8,8 @@
 static const char *const orders[] = {"shuffled", "sequential", NULL};
 static const char *const exifs[] = {"ignore", "apply", NULL};
 static const char *const truncateds[] = {"fail", "fill", NULL};
-/* Indexed by enum preparation_channels. */
 static const char *const channels[] = {"rgb", "gray", "keep", NULL};
 static const char *const accuracies[] = {"exact", "approx", NULL};
-/* Indexed by enum resample_filter. */
 static const char *const filters[] = {
 	"bilinear", "bicubic", "lanczos", "box", "hamming", "nearest", NULL};
 static const char *const formats[] = {
@@ -24,7 +22,6 @@ static const char *const ios[] = {"auto", "direct", "cached", NULL};
 static const char *const second_scripts[] = {"warned", "refused", NULL};
 static const char *const scripts[] = {"auto", "one", NULL};
 static const char *const bad_samples[] = {"fail", "skip", NULL};
-/* Indexed by enum view_mapping. */
 static const char *const mappings[] = {"fresh", "auto", "fixed", NULL};
 static const char *const groups[] = {"none", "directory", NULL};
 static const char *const no_yes[] = {"no", "yes", NULL};

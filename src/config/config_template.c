@@ -33,8 +33,7 @@ int template_option(const char *key)
 	return -1;
 }
 
-/* Finds "SECTION.KEY" for a key that was given without its section, or else the most
- * similar name of this form. Returns false if none is similar. */
+/* Finds "SECTION.KEY" for a key without its section, or else the most similar name. */
 static bool find_nearest(const char *key, char ret[static MAX_KEY])
 {
 	char(*names)[MAX_KEY] = calloc(config_n_options(), sizeof(*names));
@@ -74,8 +73,6 @@ void template_report_key(
 			"tensor.crop",
 			key);
 }
-
-/* --- from the daemon's ini ------------------------------------------------------------ */
 
 static int take(const struct ini_section *section, struct template_config *ret)
 {
@@ -149,8 +146,6 @@ void config_free_templates(struct daemon_config *daemon)
 	}
 	free(daemon->templates);
 }
-
-/* --- jobs made from a template -------------------------------------------------------- */
 
 const struct template_config *config_template(
 	const struct daemon_config *daemon, const char *name)

@@ -5,11 +5,11 @@
 
 #include "config/config.h"
 
-/* joaderfs --try: a daemon with one dataset, and one job for each layout. Any thread may
- * call these functions. Errors: -errno, reported as config.h describes. */
+/* joaderfs --try: a daemon with one dataset and a job per layout. Threads: any. Errors:
+ * config.h. */
 
-/* Makes the configuration of a daemon with the dataset in `directory`, which may also be
- * a URL. The state directory is named after the dataset. */
+/* Configures a daemon with the dataset in `directory`, which may also be a URL. The state directory
+ * is named after the dataset. */
 must_check int config_try_daemon(const char *directory, config_report *report,
 	void *context, struct daemon_config *ret);
 /* Makes the configuration of job i. -ENOENT: there is no job of this number. */

@@ -13,8 +13,6 @@
 static const char letters_digits[] = "abcdefghijklmnopqrstuvwxyz"
 				     "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-/* --- numbers ----------------------------------------------------------------------- */
-
 bool value_digits(const char **text, uint64_t *ret)
 {
 	char *end;
@@ -196,8 +194,6 @@ static void print_reads(const struct option *option, const void *field, FILE *ou
 const struct value_type value_reads = {
 	"number", false, parse_reads, print_reads, allowed_workers};
 
-/* --- choices ----------------------------------------------------------------------- */
-
 static int find_choice(const struct option *option, const char *text)
 {
 	for (int i = 0; option->choices[i]; i++)
@@ -251,8 +247,6 @@ const struct value_type value_choice = {
 	"choice", false, parse_choice, print_choice, value_allowed_choice};
 const struct value_type value_flag = {
 	"choice", false, parse_flag, print_flag, value_allowed_choice};
-
-/* --- texts ------------------------------------------------------------------------- */
 
 int value_keep(const char *text, void *field)
 {
@@ -330,8 +324,7 @@ static void allowed_name(const struct option *option, FILE *out)
 const struct value_type value_name = {
 	"name", true, parse_name, value_print_text, allowed_name};
 
-/* Refuses a text that begins with ;, because it would be a comment when the printed ini
- * is parsed again. */
+/* Refuses a text that begins with ;, a comment when the printed ini is parsed again. */
 static int parse_text(
 	const struct option *option, const char *text, const char *dir, void *field)
 {

@@ -13,8 +13,6 @@ static size_t word(const char **text)
 	return strcspn(*text, " \t");
 }
 
-/* --- endings ---------------------------------------------------------------------------- */
-
 static bool has_ending(const struct config_endings *endings, const char *ending)
 {
 	for (uint32_t i = 0; i < endings->n; i++)
@@ -76,8 +74,6 @@ static void allowed_endings(const struct option *option, FILE *out)
 const struct value_type value_endings = {
 	"endings", false, parse_endings, print_endings, allowed_endings};
 
-/* --- columns ---------------------------------------------------------------------------- */
-
 static bool is_column(const char *text, size_t n)
 {
 	if (n == 0 || n > CONFIG_LONGEST_COLUMN || isdigit((unsigned char)*text))
@@ -106,8 +102,6 @@ static void allowed_column(const struct option *option, FILE *out)
 
 const struct value_type value_column = {
 	"column", true, parse_column, value_print_text, allowed_column};
-
-/* --- labels ----------------------------------------------------------------------------- */
 
 static const char columns_prefix[] = "columns:";
 

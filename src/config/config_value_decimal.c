@@ -7,8 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Numbers have at most DIGITS digits, so that two different numbers are two different
- * doubles. */
+/* Numbers have at most DIGITS digits, so that two different numbers are two different doubles. */
 
 #define DIGITS 15
 

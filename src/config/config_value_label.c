@@ -9,8 +9,7 @@
 
 #define MOST_NAME 100
 
-/* Tells whether the text is the name of a field. dots: names of nested fields may be
- * joined by dots, as in json. */
+/* dots: names of nested fields may be joined by dots, as in json */
 static bool is_field(const char *name, bool dots)
 {
 	size_t n = strlen(name);

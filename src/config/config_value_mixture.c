@@ -6,9 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* A mixture is one dataset, or several with weights: names separated by blanks or
- * commas, each optionally with ":" and its weight. The struct has only commas, no
- * blanks. */
+/* A mixture: names of datasets separated by blanks or commas, each optionally with ":" and its
+ * weight. The struct has only commas, no blanks. */
 
 #define MOST_WEIGHT 1e9
 #define BETWEEN " \t,"

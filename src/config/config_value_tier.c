@@ -8,8 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Parses and prints the value "DIRECTORY, SIZE". config_free_fields frees the first
- * member of struct tier_config as a text. */
+/* config_free_fields frees the first member of struct tier_config as a text. */
 
 _Static_assert(offsetof(struct tier_config, directory) == 0, "config_free_fields");
 

@@ -50,15 +50,12 @@ void client_free(struct client *client)
 	free(client);
 }
 
-/* --- the request ------------------------------------------------------------------- */
-
 union rights {
 	char space[CMSG_SPACE(sizeof(int))];
 	struct cmsghdr align;
 };
 
-/* Takes over the descriptor that came with the message. If several messages of the
- * request bring one, the last one is kept. */
+/* Takes over the descriptor that came with the message, instead of an earlier message's. */
 static void take_descriptor(struct msghdr *message, int *descriptor)
 {
 	const struct cmsghdr *head = CMSG_FIRSTHDR(message);
@@ -85,9 +82,9 @@ static ssize_t receive_part(int fd, char *data, size_t room, int *descriptor)
 	return n < 0 ? -errno : n;
 }
 
-/* Makes the buffer larger if it is full: up to one byte more than the limit, so that
- * client_receive notices a request that is too large. Returns false if there is no
- * memory, or if the requests of all clients together are too large. */
+/* Makes a full buffer larger: up to one byte more than the limit, so that client_receive notices a
+ * request that is too large. Returns false without memory, or if all clients' requests are too
+ * large. */
 static bool grow(struct client *client)
 {
 	size_t most = client->listener->rights.max_request + 1;
@@ -132,8 +129,6 @@ void client_receive(struct client *client)
 		client->state = CLIENT_WAITS;
 	}
 }
-
-/* --- the answer -------------------------------------------------------------------- */
 
 /* Makes the frame (control.h) that is sent next. Without memory the daemon hangs up. */
 static void frame(struct client *client, const char *word, const char *text, size_t bytes)
@@ -190,8 +185,7 @@ void client_execute(struct client *client, struct control *control)
 	client->in_room = 0;
 }
 
-/* Ends the answer. If the epoch's order was deleted before all its lines were sent, the
- * client gets an error. */
+/* Ends the answer: with an error if the epoch's order was deleted before all lines were sent. */
 static void end_lines(struct client *client)
 {
 	struct sched_job *job = client->lines.job;
@@ -204,8 +198,7 @@ static void end_lines(struct client *client)
 	sched_job_put(job);
 }
 
-/* Makes a frame with the next lines of the order. If no line is left, ends the
- * answer. */
+/* Makes a frame with the next lines of the order, or ends the answer if no line is left. */
 static void next_lines(struct client *client)
 {
 	auto_free char *text = NULL;

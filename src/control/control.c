@@ -25,8 +25,6 @@ static const struct listener_rights all_rights = {.mode = 0600,
 	.max_request = CONTROL_REQUEST_MAX,
 	.max_bytes = 32u << 20};
 
-/* --- watches ----------------------------------------------------------------------- */
-
 int control_watch(const struct control *control, int operation, struct watch *watch,
 	uint32_t events)
 {
@@ -34,13 +32,10 @@ int control_watch(const struct control *control, int operation, struct watch *wa
 	return epoll_ctl(control->epoll, operation, watch->fd, &event) < 0 ? -errno : 0;
 }
 
-/* --- clients ----------------------------------------------------------------------- */
-
 static int give_to_worker(
 	struct control *control, struct worker *worker, struct client *client)
 {
-	/* This thread ignores the client's socket, even a hang-up, while the worker has
-	 * the client. */
+	/* This thread ignores the socket, even a hang-up, while the worker has the client. */
 	int err = control_watch(control, EPOLL_CTL_DEL, &client->watch, 0);
 	if (err)
 		return err;
@@ -56,8 +51,7 @@ static int go_on_sending(const struct control *control, struct client *client)
 	return control_watch(control, EPOLL_CTL_MOD, &client->watch, EPOLLOUT);
 }
 
-/* Takes the next step, which depends on the client's state: passes the request to a
- * worker or carries it out, sends a part of the answer, or hangs up. */
+/* Passes the request to a worker or carries it out, sends a part of the answer, or hangs up. */
 static void go_on(struct control *control, struct client *client)
 {
 	int err = 0;
@@ -108,10 +102,7 @@ static void take_up(struct control *control, struct worker *worker)
 	}
 }
 
-/* --- new clients ------------------------------------------------------------------- */
-
-/* Stops or resumes accepting connections. New clients wait in the meantime, for instance
- * until the daemon has a free descriptor again. */
+/* Stops or resumes accepting connections. New clients wait, for instance for a free descriptor. */
 static void pause_listeners(struct control *control, bool pause)
 {
 	struct listener *grant;
@@ -142,8 +133,7 @@ static void admit(struct control *control, struct listener *listener, int fd)
 	}
 }
 
-/* Accepts one client. If more clients are waiting, epoll_wait reports the socket
- * again. */
+/* Accepts one client. If more clients are waiting, epoll_wait reports the socket again. */
 static void accept_one(struct control *control, struct listener *listener)
 {
 	int fd = accept4(listener->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -158,10 +148,7 @@ static void accept_one(struct control *control, struct listener *listener)
 	pause_listeners(control, true);
 }
 
-/* --- the thread -------------------------------------------------------------------- */
-
-/* Each epoll_wait returns a single event, because handling an event can free clients to
- * which other events of the same call would point. */
+/* Gets one event at a time, because an event can free the clients to which other events point. */
 static void *run(void *argument)
 {
 	struct control *control = argument;
@@ -192,8 +179,6 @@ static void *run(void *argument)
 		}
 	}
 }
-
-/* --- life -------------------------------------------------------------------------- */
 
 static int start(struct control *control)
 {

@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- add, rm ----------------------------------------------------------------------- */
-
 static void jobs_changed(
 	const struct request *request, const char *name, const char *path)
 {
@@ -44,8 +42,7 @@ static bool remove_job(const struct request *request, struct sched_job *job)
 	return true;
 }
 
-/* Removes the jobs whose names match. A pattern is not mistaken for a name, because
- * names can't contain characters such as *. */
+/* A pattern is not mistaken for a name, because names can't contain characters such as *. */
 static bool remove_matching(const struct request *request, const char *pattern)
 {
 	struct request_jobs jobs;
@@ -76,8 +73,6 @@ static bool run_rm(const struct request *request)
 	auto_job *job = request_job_to_change(request, name);
 	return job && remove_job(request, job);
 }
-
-/* --- restore ----------------------------------------------------------------------- */
 
 static bool run_restore(const struct request *request)
 {
@@ -113,8 +108,6 @@ static bool run_export(const struct request *request)
 	       sched_job_export(job, descriptor, request_report, request->out) == 0;
 }
 
-/* --- mount ------------------------------------------------------------------------- */
-
 static bool run_mount(const struct request *request)
 {
 	const char *name = request->argument[1];
@@ -127,8 +120,7 @@ static bool run_mount(const struct request *request)
 	struct sched_job *job = request_job_to_read(request, name);
 	if (!job)
 		return false;
-	/* The job exists even without this reference, because only this thread removes
-	 * jobs. */
+	/* The job exists without this reference, because only this thread removes jobs. */
 	sched_job_put(job);
 	request->client->descriptor = -1;
 	int err = session_mount_job(request->session, name, request->client->sender.pid,
@@ -147,8 +139,6 @@ static bool run_mount(const struct request *request)
 			SESSION_JOB_MOUNTS, SESSION_JOB_MOUNTS);
 	return err ? request_refuse(request, "mount %s: %s", name, strerror(-err)) : true;
 }
-
-/* --- grant, revoke ----------------------------------------------------------------- */
 
 static bool run_grant(const struct request *request)
 {
@@ -187,8 +177,6 @@ static bool run_upgrade(const struct request *request)
 	return ok;
 }
 
-/* --- the group --------------------------------------------------------------------- */
-
 static bool change_forget(const struct request *request)
 {
 	char text[GROUP_TEXT];
@@ -198,8 +186,7 @@ static bool change_forget(const struct request *request)
 	return true;
 }
 
-/* Parses a number of ranks. Returns false if the text is not a number from 1 to
- * COORD_RANKS; the answer has the reason. */
+/* Returns false if the text is no number from 1 to COORD_RANKS; the answer has the reason. */
 static bool take_ranks(const struct request *request, const char *key,
 	const char *argument, uint32_t *ret)
 {
@@ -227,12 +214,9 @@ static bool change_resize(const struct request *request)
 	return true;
 }
 
-/* --- requests ---------------------------------------------------------------------- */
-
-/* The processes that may send a command. ANY: all processes that can reach the control
- * socket; the command itself checks who owns the job. GRANTED: also clients of a socket
- * for one job, but only for this job (argument 1). MASTER: processes of root and of the
- * daemon's user. */
+/* The processes that may send a command. ANY: all that can reach the control socket; the command
+ * checks who owns the job. GRANTED: also clients of a socket for one job, but only for this job
+ * (argument 1). MASTER: processes of root and of the daemon's user. */
 enum sender { SENDER_ANY, SENDER_GRANTED, SENDER_MASTER };
 
 #define N_COMMANDS 20
@@ -315,9 +299,8 @@ enum control_place control_place_of(const struct client *client)
 	return is_list(client) ? CONTROL_AT_ONCE : CONTROL_SCANNER;
 }
 
-/* Tells whether the socket allows the command. A socket for one job allows only commands
- * for this job. The job's id is compared, too, because a later job may have the same
- * name. */
+/* A socket for one job allows only commands for this job. The job's id is compared, too, because a
+ * later job may have the same name. */
 static bool is_allowed(const struct request *request, const struct command *command)
 {
 	const struct listener_rights *rights = &request->client->listener->rights;

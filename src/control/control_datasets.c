@@ -16,8 +16,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* --- <state>/datasets/NAME.ini ------------------------------------------------------------ */
-
 static int print_ini(const struct dataset_config *config, char **ret)
 {
 	size_t size;
@@ -28,8 +26,8 @@ static int print_ini(const struct dataset_config *config, char **ret)
 	return fclose(out) == 0 ? 0 : -ENOMEM;
 }
 
-/* Saves the dataset's ini for the daemon's next start. Other users may not read the ini,
- * because the dataset's URL may contain a password. */
+/* Saves the ini for the daemon's next start. Other users may not read the ini, because the
+ * dataset's URL may contain a password. */
 static int keep(const struct request *request, const struct dataset_config *config)
 {
 	auto_free char *text = NULL;
@@ -50,10 +48,8 @@ static bool forget(const struct request *request, const char *name)
 	return path && unlink(path) == 0;
 }
 
-/* --- add ---------------------------------------------------------------------------------- */
-
-/* Scans a dataset. next: the dataset is in use, and *ret will replace the dataset; if
- * nothing has changed, *ret is NULL. Messages also go to the client, if there is one. */
+/* Scans a dataset. next: the dataset is in use, and *ret will replace it; *ret NULL: nothing has
+ * changed. Messages also go to the client, if there is one. */
 static int scan(const struct request *request, const struct dataset_config *config,
 	bool next, struct dataset **ret)
 {
@@ -122,8 +118,6 @@ static bool add(const struct request *request, const char *file, const char *tex
 	free(configs);
 	return ok;
 }
-
-/* --- rm, rescan --------------------------------------------------------------------------- */
 
 static bool refuse_taken(const struct request *request, const char *verb,
 	const char *name, int err, const char *jobs)
@@ -258,8 +252,8 @@ static bool move_behind(const struct request *request, struct dataset *next)
 		   : true;
 }
 
-/* Scans a dataset in use, then makes its jobs use the new scan (move_behind). Jobs may
- * be added and removed during the scan, but not during move_behind. */
+/* Scans a dataset in use, then makes its jobs use the new scan. Jobs may be added and removed
+ * during the scan, but not during move_behind. */
 static bool scan_behind(
 	const struct request *request, const struct dataset_config *config)
 {
@@ -271,10 +265,9 @@ static bool scan_behind(
 	return ok;
 }
 
-/* <state>/datasets/NAME.looking exists during a scan, and contains the number of tries.
- * An engine process that takes over a mount and finds the file scans again, because the
- * previous engine process ended during the scan. After MOST_TRIES tries no engine
- * process scans again, because the scan itself may be the cause. */
+/* <state>/datasets/NAME.looking has the number of tries during a scan. An engine that takes over a
+ * mount and finds this file scans again, because the previous engine ended during the scan. After
+ * MOST_TRIES tries no engine scans again, because the scan may be the cause. */
 #define LOOKING "%s/datasets/%s.looking"
 #define MOST_TRIES 3
 
@@ -290,8 +283,6 @@ static unsigned tries_left_behind(const char *state, const char *name)
 	return in && fscanf(in, "%u", &tries) == 1 ? tries : 0;
 }
 
-/* Notes the number of tries in the file NAME.looking. forget_tries removes the file
- * after the scan. */
 static void note_tries(const char *state, const char *name, unsigned tries)
 {
 	char text[16];

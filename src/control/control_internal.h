@@ -15,43 +15,26 @@ struct client;
 struct sched_job;
 
 /*
- * The files of the control socket:
+ * The thread of control.c waits for sockets, and never for a client. Two workers (worker.c) carry
+ * out the commands that take long: one changes jobs, and the other one, the scanner, changes
+ * datasets, whose scans may take hours.
  *
- *   control.c           one thread that waits for sockets, and never for a client
- *   client.c            one connection: receives its request, sends the answer
- *   listener.c          a socket's file, and the clients that came by it
- *   grants.c            the sockets of single jobs
- *   worker.c            threads for the commands that take long: one for changes of jobs, and
- *                       one for scans of datasets, which may take hours
- *   control_commands.c  carries out the commands
- *   control_show.c      carries out the commands that change nothing
- *   control_list.c      prints the tables of "ls" and "datasets"
- *   control_jobs.c      adds jobs
- *   control_datasets.c  adds, removes and rescans datasets
- *   control_upgrade.c   starts another engine process
- *   control_request.c   functions that several commands use
+ * A client is a connection, a listener a socket for clients, and a grant a socket for one job.
  *
- * A client is one connection. A listener is a socket to which clients connect. A grant
- * is a socket for one job. The scanner is the worker for scans.
+ *   accept -> CLIENT_RECEIVES -> (CLIENT_WAITS for a worker) -> CLIENT_SENDS -> end
  *
- *   accept -> CLIENT_RECEIVES -> (CLIENT_WAITS for the worker) -> CLIENT_SENDS -> end
- *
- * While a worker has a client, the client belongs to the worker; otherwise to the thread of
- * control.c.
+ * While a worker has a client, the client belongs to the worker; otherwise to control.c's thread.
  */
 
 #define CONTROL_REQUEST_MAX (1u << 20) /* bytes of the largest request */
-
-/* --- requests ---------------------------------------------------------------------- */
 
 /* The thread for a request: control's own, the WORKER for commands that change jobs, or
  * the SCANNER for commands that change datasets. */
 enum control_place { CONTROL_AT_ONCE, CONTROL_WORKER, CONTROL_SCANNER };
 enum control_place control_place_of(const struct client *client);
 
-/* Carries out the client's request. out: receives the text of the answer. Returns false
- * if the request failed; then the text says why. A command that takes over
- * client->descriptor sets it to -1. */
+/* Carries out the client's request, and prints the answer to `out`. Returns false if the request
+ * failed; then the answer says why. A command that takes over client->descriptor sets it to -1. */
 bool control_execute(struct control *control, struct client *client, FILE *out);
 
 /* --- clients and listeners --------------------------------------------------------- */
@@ -73,8 +56,7 @@ struct client {
 	bool hands_over; /* upgrade: this engine process ends after the answer */
 	/* the worker owns all members except `link`, `listener` and `bytes` */
 	bool at_worker;
-	/* bytes of the request and the answer; the listener limits the sum over its
-	 * clients */
+	/* bytes of the request and the answer; the listener limits the sum over its clients */
 	size_t bytes;
 	int descriptor; /* descriptor that came with the request, or -1 */
 	struct {
@@ -86,8 +68,7 @@ struct client {
 	size_t n_in, in_room;
 	char *out; /* the frame that is sent now */
 	size_t n_out, sent;
-	/* The client gets, after `out`, lines of the file epoch-NNNN.order, from line
-	 * `next` on. lines.job NULL: no such lines. */
+	/* lines of epoch-NNNN.order that follow `out`, from line `next` on; lines.job NULL: none */
 	struct order_lines lines;
 	uint32_t next;
 };
@@ -99,8 +80,7 @@ void client_free(struct client *client); /* hangs up */
  * (the request is complete), CLIENT_SENDS (the request was refused) or CLIENT_ENDS. */
 void client_receive(struct client *client);
 
-/* Sends as much as the socket accepts. At the end of a frame, makes the next frame if
- * the answer goes on. */
+/* Sends what the socket accepts. At a frame's end, makes the next frame if the answer goes on. */
 void client_send(struct client *client);
 
 /* Carries out the request. Then the client's state is CLIENT_SENDS or CLIENT_ENDS. */
@@ -111,17 +91,14 @@ void client_refuse(struct client *client, const char *format, ...) printf_like(2
 
 TAILQ_HEAD(client_list, client);
 
-/* Rights and limits of a socket's clients. */
 struct listener_rights {
-	/* Id of the only job that clients may mount and read, and its name. 0: all
-	 * jobs. */
+	/* id and name of the only job that clients may mount and read; 0: all jobs */
 	job_id only;
 	char name[80];
 	mode_t mode; /* mode of the socket file */
 	gid_t group; /* group of the socket file; 0: the default one */
 	size_t max_clients;
-	/* max_request: bytes of one request; max_bytes: bytes of all requests and
-	 * answers. */
+	/* max_request: bytes of one request; max_bytes: bytes of all requests and answers */
 	size_t max_request, max_bytes;
 };
 
@@ -154,12 +131,10 @@ void listener_forget(struct listener *listener);
 /* Moves the client to the end of the listener's list, because it was active. */
 void listener_touch(struct client *client);
 
-/* Hangs up on the client that has been silent longest, apart from `but`. Returns false
- * if no client can be hung up on. */
+/* Hangs up on the client that has been silent longest, apart from `but`; false: there is none. */
 bool listener_hang_up(struct listener *listener, const struct client *but);
 
-/* Counts the client's bytes. Hangs up on other clients until the listener's limits are
- * kept. Returns false if the limits are still exceeded. */
+/* Counts the client's bytes, and hangs up on others to keep the limits; false: this failed. */
 bool listener_make_room(struct client *client);
 
 /* --- worker ------------------------------------------------------------------------ */
@@ -170,8 +145,7 @@ struct worker {
 	struct control *control;
 	struct lock lock;
 	pthread_cond_t changed;
-	/* (lock) queue: clients whose requests wait; done: clients whose requests are
-	 * done */
+	/* (lock) clients whose requests wait, and clients whose requests are done */
 	struct client_queue queue, done;
 	bool stopping; /* (lock) */
 	bool running;
@@ -188,9 +162,8 @@ struct client *worker_take(struct worker *worker);
 
 /* --- grants ------------------------------------------------------------------------ */
 
-/* The sockets <state>/grants/<job>/socket, whose clients can only mount and read the
- * job. The directory stays when the daemon ends, so that the daemon's next start creates
- * a new socket in the directory. */
+/* Sockets <state>/grants/<job>/socket, whose clients can only mount and read the job. The
+ * directories stay when the daemon ends, and its next start creates new sockets in them. */
 LIST_HEAD(grants, listener);
 
 /* Creates the socket, unless it exists. *ret_path: its path. Errors are logged. */
@@ -204,8 +177,6 @@ void grants_prune(struct control *control);
 void grants_restore(struct control *control);
 /* Closes the sockets. The grants stay in the state directory. */
 void grants_close(struct control *control);
-
-/* --- all --------------------------------------------------------------------------- */
 
 struct control {
 	const struct files_context *context;

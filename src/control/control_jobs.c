@@ -24,8 +24,8 @@ struct additions {
 	size_t n_settings;
 	/* template of the one job; NULL: the request has inis */
 	const struct template_config *template;
-	/* Alternately the name of an ini and its text. With a template: only the name of
-	 * the daemon's ini. */
+	/* names and texts of inis, alternately; with a template only the name of the daemon's
+	 * ini */
 	const char *const *files;
 	size_t n;
 	struct addition *of;
@@ -42,10 +42,7 @@ static void report(void *context, const char *message)
 	all->messages++;
 }
 
-/* --- owners ------------------------------------------------------------------------- */
-
-/* mode of a user's job by default: only the owner may read, because reading uses up
- * samples */
+/* default mode of a user's job: only the owner may read, because reading uses up samples */
 #define MODE_OF_OTHERS 0500
 
 static int refuse(struct additions *all, const struct job_config *config, const char *key,
@@ -57,9 +54,9 @@ static int refuse(struct additions *all, const struct job_config *config, const 
 	return -EPERM;
 }
 
-/* An ordinary user who adds a job becomes the job's owner. The job's group is one of
- * this user's groups. Keys that name further files (an order to replay, a table of
- * labels) are refused: the daemon could read such files even if the user can't. */
+/* An ordinary user who adds a job becomes its owner; its group is one of the user's groups. Keys
+ * that name further files (an order to replay, a table of labels) are refused: the daemon could
+ * read such files even if the user can't. */
 static int take_owner(struct additions *all, struct job_config *config)
 {
 	const struct client *client = all->client;
@@ -156,8 +153,6 @@ static int check_names(struct additions *all)
 	return err;
 }
 
-/* --- jobs that exist already -------------------------------------------------------- */
-
 /* Returns the job's ini, which the caller frees; NULL: no memory. */
 static char *job_text(const struct job_config *config)
 {
@@ -208,9 +203,9 @@ static void report_difference(const struct additions *all,
 		config->file, config->name, which, (int)n, line);
 }
 
-/* Compares the ini with that of the running job of this name, and sets addition->there
- * if they are the same. Returns -EEXIST if they differ, or if the request imports a
- * checkpoint, which needs a new name; the messages have the reason. */
+/* Compares the ini with that of the running job of this name; addition->there: they are the same.
+ * Returns -EEXIST if they differ, or if the request imports a checkpoint, which needs a new
+ * name. */
 static int compare(struct additions *all, struct addition *addition)
 {
 	const struct job_config *config = &addition->config;
@@ -245,8 +240,6 @@ static int compare_all(struct additions *all)
 	return err;
 }
 
-/* --- the jobs ----------------------------------------------------------------------- */
-
 static int keep(struct additions *all, const char *name)
 {
 	auto_job *job = sched_job_find(all->sched, name);
@@ -278,8 +271,7 @@ static int add(struct additions *all)
 	return err;
 }
 
-/* Warns of files that no known reader of the layout reads. Readers of class directories,
- * for instance, look only for images. */
+/* Warns of files that no known reader of the layout reads. */
 static void tell_of_readers(FILE *out, const struct job_config *config)
 {
 	bool numbers = config->format == FORMAT_NPY || config->format == FORMAT_RAW ||
@@ -335,8 +327,7 @@ static int carry_out(
 	return err;
 }
 
-/* Returns false if the template does not exist, or the request also has a file. The
- * answer has the reason. */
+/* Refuses an unknown template, or files beside the template; the answer has the reason. */
 static bool take_template(struct additions *all, const struct daemon_config *daemon,
 	const char *name, size_t rest)
 {
@@ -419,8 +410,6 @@ bool control_add(const struct request *request)
 		fputs("none of these jobs was added\n", out);
 	return err == 0;
 }
-
-/* --- the directory of inis ---------------------------------------------------------- */
 
 struct wanted_ini {
 	const char *name; /* job whose ini is searched */

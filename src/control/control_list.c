@@ -55,8 +55,7 @@ static void ls_fill_mapping(struct ls_row *row, const struct job_config *config,
 				: "fresh");
 }
 
-/* Rate, demand and shares are "-" if the job could use no samples now (its demand is
- * 0). */
+/* Rate, demand and shares are "-" if the job could use no samples now (its demand is 0). */
 static void ls_fill_share(struct ls_row *row, const struct sched_job_status *status)
 {
 	const struct sched_job_share *share = &status->share;
@@ -134,8 +133,7 @@ static bool is_of_earlier_job(
 	return false;
 }
 
-/* If the job's storage does not answer, prints the storage, because this explains why
- * readers wait. */
+/* Prints a storage that does not answer, because this explains why readers wait. */
 static void print_silent(FILE *out, struct sched_job *const *jobs, size_t i)
 {
 	struct sched_storage storage;
@@ -164,8 +162,6 @@ int control_list(FILE *out, struct sched_job *const *jobs, size_t n)
 		print_silent(out, jobs, i);
 	return 0;
 }
-
-/* --- datasets --------------------------------------------------------------------------- */
 
 struct held {
 	struct dataset **dataset;

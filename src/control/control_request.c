@@ -25,8 +25,6 @@ void request_report(void *out, const char *message)
 	fprintf(out, "%s\n", message);
 }
 
-/* --- names ------------------------------------------------------------------------- */
-
 int request_jobs(const struct request *request, struct request_jobs *ret)
 {
 	auto_free job_id *ids = NULL;
@@ -77,8 +75,6 @@ bool request_unknown_job(const struct request *request, const char *name)
 	return false;
 }
 
-/* --- owners ------------------------------------------------------------------------ */
-
 bool request_has_group(const struct client *client, gid_t group)
 {
 	socklen_t bytes = 0;
@@ -100,8 +96,7 @@ static bool has_group(void *client, gid_t group)
 	return request_has_group(client, group);
 }
 
-/* Tells whether the sender may read the job. A client of a socket for one job (`only`)
- * may read it, because is_allowed has refused commands for other jobs. */
+/* A client of a socket for one job (`only`) may read it: is_allowed has refused other jobs. */
 bool request_may_read(const struct request *request, const struct sched_job *job)
 {
 	struct client *client = request->client;

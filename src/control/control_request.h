@@ -34,21 +34,17 @@ struct request_jobs {
 	size_t n;
 };
 
-/* Lists all jobs, apart from those that are being removed. The caller gives the
- * references to the jobs back by request_jobs_put. Returns 0 or -ENOMEM. */
+/* Lists all jobs but those that are being removed. The caller calls request_jobs_put. -ENOMEM. */
 must_check int request_jobs(const struct request *request, struct request_jobs *ret);
 void request_jobs_put(struct request_jobs *jobs);
 
-/* Answers that there is no such job, and suggests the most similar name. Returns
- * false. */
+/* Answers that there is no such job, with the most similar name. Returns false. */
 bool request_unknown_job(const struct request *request, const char *name);
 
-/* Returns a reference to the job if the sender may change the job. Otherwise returns
- * NULL, and the answer has the reason. */
+/* Returns a reference to the job if the sender may change it; NULL: the answer has the reason. */
 must_check struct sched_job *request_job_to_change(
 	const struct request *request, const char *name);
-/* Returns a reference to the job if the sender may read the job. Otherwise returns NULL,
- * and the answer has the reason. */
+/* Returns a reference to the job if the sender may read it; NULL: the answer has the reason. */
 must_check struct sched_job *request_job_to_read(
 	const struct request *request, const char *name);
 bool request_may_change(const struct request *request, const struct sched_job *job);

@@ -13,8 +13,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* --- ls ---------------------------------------------------------------------------- */
-
 bool show_ls(const struct request *request)
 {
 	struct request_jobs jobs;
@@ -26,15 +24,11 @@ bool show_ls(const struct request *request)
 	return err ? request_refuse(request, "ls: %s", strerror(-err)) : true;
 }
 
-/* --- cluster ----------------------------------------------------------------------- */
-
 bool show_cluster(const struct request *request)
 {
 	group_print(request->context->group, request->out);
 	return true;
 }
-
-/* --- status, order ----------------------------------------------------------------- */
 
 bool show_status(const struct request *request)
 {
@@ -75,9 +69,8 @@ static bool has_begun(
 	return epoch == status->epoch || sched_has_order(job, epoch);
 }
 
-/* Makes the answer continue with the lines of an epoch's order. Takes over the reference
- * to the job. Returns false if the request is refused; then the caller keeps the
- * reference. */
+/* Makes the answer continue with the lines of an epoch's order, and takes over the reference to the
+ * job. Returns false if the request is refused; then the caller keeps the reference. */
 static bool begin_order(
 	const struct request *request, struct sched_job *job, const char *epoch_text)
 {
@@ -115,8 +108,6 @@ bool show_order(const struct request *request)
 		sched_job_put(job);
 	return ok;
 }
-
-/* --- stats, datasets --------------------------------------------------------------- */
 
 bool show_stats(const struct request *request)
 {

@@ -14,10 +14,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Uses posix_spawn, because a fork would make all memory of this process copy-on-write.
- * Then the kernel would have to copy a page before it writes a FUSE request to this
- * page. The kernel can't copy a page for a thread that is being killed, so the request
- * would fail. */
+/* Uses posix_spawn, because a fork would make all memory of this process copy-on-write. The kernel
+ * would have to copy a page before it writes a FUSE request to this page. It can't do so for a
+ * thread that is being killed, so the request would fail. */
 static int spawn(char *program, char *question, int out, pid_t *ret)
 {
 	char *const arguments[] = {program, question, NULL};
@@ -114,8 +113,7 @@ bool control_upgrade(
 	return true;
 }
 
-/* Ends this process. Nothing is lost: the journals record all answers, and the kernel
- * sends unanswered requests again. */
+/* Loses nothing: journals record all answers, and the kernel sends unanswered requests again. */
 _Noreturn void control_hand_over(void)
 {
 	log_info("this engine ends, and another one takes over%s%s",

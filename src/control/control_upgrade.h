@@ -10,12 +10,12 @@
 struct session;
 
 /*
- * `joaderctl upgrade`: this engine process ends, and the supervisor starts the next one,
- * possibly from another program. Readers notice nothing, because the next engine process
- * takes over as after a crash (supervisor.h).
+ * `joaderctl upgrade`: this engine process ends, and the supervisor starts the next one, possibly
+ * from another program. The next engine takes over as after a crash (supervisor.h), so readers
+ * notice nothing.
  *
- *   Flow: control_upgrade asks the program whether it can take over. Then the client
- *         gets its answer, and control_hand_over ends the process.
+ *   Flow: control_upgrade asks the program whether it can take over. Then the client gets its
+ *         answer, and control_hand_over ends the process.
  */
 
 /* Tells whether the program can take over. If not, `out` gets the reason. session: NULL

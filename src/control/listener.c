@@ -12,16 +12,13 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-/* --- the socket file --------------------------------------------------------------- */
-
 static int open_socket(void)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	return fd < 0 ? -errno : fd;
 }
 
-/* Removes a socket at which no process listens. Returns -EADDRINUSE if a process
- * listens, and -EEXIST if the file is no socket. */
+/* Removes a socket at which no process listens. -EADDRINUSE: one listens; -EEXIST: no socket. */
 static int remove_stale(const struct sockaddr_un *address)
 {
 	struct stat st;
@@ -56,8 +53,8 @@ static int give_to_group(const struct listener *listener, const char *file)
 	return err;
 }
 
-/* Sets mode and group regardless of the umask. A client that may write to the directory
- * could put a link in the file's place, so neither a link nor its target is changed. */
+/* Sets mode and group regardless of the umask. A client that may write to the directory could put a
+ * link in the file's place, so neither a link nor its target is changed. */
 static int set_rights(struct listener *listener)
 {
 	struct stat st;
@@ -222,8 +219,6 @@ void listener_close(struct listener **listener_)
 	}
 	listener_forget(listener);
 }
-
-/* --- the listener's clients -------------------------------------------------------- */
 
 void listener_forget(struct listener *listener)
 {

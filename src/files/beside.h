@@ -14,10 +14,9 @@ struct job_config;
 struct sched_job;
 
 /*
- * Files that come with each sample: files beside the sample's file in the source (beside
- * = txt json), and the text of a column of the catalogue (text = COLUMN). A job numbers
- * the endings of these files from 0. A file is read when a reader asks for it, and is
- * not cached.
+ * Files that come with each sample: files beside the sample's file in the source (beside = txt
+ * json), and the text of a column of the catalogue (text = COLUMN). A job numbers the endings of
+ * these files from 0. A file is read when a reader asks for it, and is not cached.
  *
  *   Threads: workers, because printing a file reads it.
  *   Errors: -EIO, logged: the file has changed since the scan, or can't be read.
@@ -25,10 +24,8 @@ struct sched_job;
 
 unsigned beside_count(const struct job_config *config);
 const char *beside_ending(const struct job_config *config, unsigned i);
-/* Finds the number of an ending. Returns false if the job has no files with this
- * ending. */
 bool beside_number(const struct job_config *config, const char *ending, unsigned *ret);
 
-/* Prints the sample's file with ending number i. Prints nothing if there is none. */
+/* Prints the sample's file with ending number i; nothing if there is none. */
 must_check int beside_print(
 	FILE *out, struct sched_job *job, uint32_t epoch, sample_id sample, unsigned i);

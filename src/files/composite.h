@@ -10,15 +10,13 @@
 #include <stdint.h>
 
 /*
- * Composites: files that hold several positions of an epoch (tar, a batch, a batch's
- * labels), and the arithmetic of their bytes.
+ * Composites: files that hold several positions of an epoch (tar, a batch, a batch's labels).
  *
  *   0        head         head + stride       head + n * stride        bytes
  *   |-- head --|-- record 0 --|-- record 1 --| ... |-- zeros --|
  *
- * A record holds the bytes of one position. It consists of segments. Their offsets are
- * known before a sample is chosen for the position. So a read finds the positions that
- * it needs in constant time.
+ * A record holds the bytes of one position, in segments. Their offsets are known before a sample is
+ * chosen for the position, so a read finds the positions that it needs in constant time.
  *
  *   Flow: tar_composite, batch_composite or batch_labels_composite describe a file;
  *         composite_segment gives one segment after the other.
@@ -31,19 +29,16 @@ enum segment_kind {
 	SEGMENT_SAMPLE,
 	SEGMENT_LABEL, /* decimal digits; in a batch's labels int64 or float32 */
 	SEGMENT_JSON,
-	/* A text or file beside the sample (beside.h), with its tar header. */
-	SEGMENT_BESIDE
+	SEGMENT_BESIDE /* text or file beside the sample, with its tar header */
 };
 
 struct segment {
 	enum segment_kind kind;
 	uint64_t begin; /* offset in the file */
 	uint64_t bytes;
-	/* number of the segment's record; if the segment is the zeros at the end of the
-	 * file, the number of records */
+	/* number of the segment's record; of the zeros at the file's end: the number of records */
 	uint32_t index;
-	/* SEGMENT_CONSTANT: a number by which the layout knows which bytes these are.
-	 * SEGMENT_BESIDE: the number of the file's ending (beside.h). */
+	/* tells the layout which constant bytes these are; SEGMENT_BESIDE: number of the ending */
 	unsigned constant;
 };
 
@@ -65,25 +60,21 @@ struct composite {
 	const struct composite_rules *rules;
 	uint32_t first; /* position of the first record */
 	uint32_t n;	/* records, at least one */
-	/* length of the head, which is a constant segment: at most COMPOSITE_CONSTANT */
-	uint64_t head;
+	uint64_t head;	/* length of the head, which is a constant segment */
 	uint64_t stride;
 	uint64_t bytes;
 
 	/* bytes in each record; 0: records have no such part */
 	uint64_t sample_bytes, label_bytes, json_bytes;
-	/* Set if a tar has pairs, such as an image and its mask. second_at: bytes from
-	 * the start of the first file to the header of the second file. */
+	/* pairs in a tar; second_at: bytes from the first file's start to the second's header */
 	uint64_t first_bytes, second_bytes, second_at;
 	const char *second_extension;
 	unsigned n_beside;
 	/* bytes of the segment for each ending, such as txt (beside.h) */
 	uint64_t beside_bytes[CONFIG_MOST_ENDINGS + 1];
-	uint64_t sample_at; /* offset of the sample in its record */
-	/* extension of samples in a tar */
-	const char *extension;
-	/* number of label columns in a batch; 0: labels are classes */
-	uint32_t targets;
+	uint64_t sample_at;	  /* offset of the sample in its record */
+	const char *extension;	  /* extension of samples in a tar */
+	uint32_t targets;	  /* label columns in a batch; 0: labels are classes */
 	struct pixel_type pixels; /* type of a batch's numbers */
 	struct tensor_shape shape;
 	/* shape of the second files, if a batch holds pairs; otherwise height is 0 */
@@ -99,6 +90,5 @@ void composite_segment(
 void composite_constant(const struct composite *composite, const struct segment *segment,
 	uint8_t ret[COMPOSITE_CONSTANT]);
 
-/* Returns the number of files with `each` samples per file. drop_last: a shorter last
- * file is not counted. */
+/* Counts files with `each` samples per file. drop_last: omits a shorter last file. */
 uint32_t composite_files(uint32_t samples, uint32_t each, bool drop_last);

@@ -14,9 +14,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Checks that the content is as long as the st_size that readers were told, or shorter
- * if zeros fill the rest. Otherwise readers would get wrong data or only a part, so the
- * function returns -EIO. */
+/* Returns -EIO if the content is not as long as the st_size that readers were told: they would get
+ * wrong data, or only a part. padded: zeros may fill the rest. */
 static int check_bytes(const struct job_config *config, const struct sched_handle *handle,
 	bool padded, uint64_t bytes, uint64_t size)
 {
@@ -141,7 +140,6 @@ static struct look look_of_second(const struct job_config *second, bool joined)
 		.format = joined ? FORMAT_RAW : second->format, .pixels = second->pixels};
 }
 
-/* Makes a file that has only the second image of a pair. */
 static int make_second(const struct job_config *second, uint64_t daemon_seed,
 	const struct content_place *place, const struct sched_handle *handle,
 	struct content *ret)
@@ -190,8 +188,7 @@ static void make_record_head(
 	format->head_bytes = PAIR_HEAD + sizeof(number);
 }
 
-/* Appends the second file to the first. -EIO: a length differs from the size that
- * readers were told. */
+/* Appends the second file. -EIO: a length differs from the size that readers were told. */
 static int join(struct sched_job *job, const struct content_place *place,
 	const struct sched_handle *handle, struct content *ret)
 {
@@ -249,8 +246,7 @@ static uint64_t made_bytes(const struct content_made *made)
 	       (made->format.encoded ? made->format.bytes : 0);
 }
 
-/* Tells the scheduler how many bytes the content takes. The tensor's bytes do not count,
- * because the cache counts them. */
+/* Counts the content's bytes in the scheduler; the cache counts the tensor's bytes. */
 static int hold(struct content *content)
 {
 	uint64_t bytes = made_bytes(&content->first) + made_bytes(&content->second);

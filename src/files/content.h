@@ -12,14 +12,13 @@ struct sched_handle;
 struct sched_job;
 
 /*
- * The content of a sample's file: the prepared tensor, after augmentation, in the job's
- * format.
+ * The content of a sample's file: the prepared tensor, after augmentation, in the job's format.
  *
- *   Owns: the bytes that it has computed. The tensor belongs to the handle, which is an
- *         open file of a reader. The handle must live longer than the content.
+ *   Owns: the bytes that it has computed. The tensor belongs to the handle, a reader's open file,
+ *         which must live longer than the content.
  *   Threads: any; immutable once made.
- *   Errors: -ENOMEM; -EIO, logged: the content is not as long as readers were told,
- *         because the source has changed.
+ *   Errors: -ENOMEM; -EIO, logged: the content is not as long as readers were told, because the
+ *           source has changed.
  */
 
 struct content_made {
@@ -32,15 +31,12 @@ struct content_made {
 
 struct content {
 	struct content_made first;
-	/* second file of a pair, if the content has both files */
-	struct content_made second;
-	/* offset of the second file or its header; 0: there is none */
-	uint64_t second_at;
+	struct content_made second; /* second file of a pair, if the content has both */
+	uint64_t second_at;	    /* offset of the second file or its header; 0: none */
 	uint8_t header[CONTENT_HEADER];
 	size_t header_bytes;
-	/* the files of a pair, as views of the handle's tensor */
-	struct tensor views[2];
-	uint64_t size; /* size of the file, including the zeros at its end */
+	struct tensor views[2]; /* the files of a pair, as views of the handle's tensor */
+	uint64_t size;		/* size of the file, including the zeros at its end */
 	struct sched *sched;
 	uint64_t held; /* bytes that sched_hold_content has counted */
 };

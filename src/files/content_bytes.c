@@ -55,8 +55,7 @@ uint64_t content_second_bytes(
 	return content_bytes(&second, dataset, file);
 }
 
-/* Returns the length of a file with both images of a pair. A record with two images has
- * a longer head than a record with one image. */
+/* A record with both images of a pair has a longer head than a record with one image. */
 static uint64_t joined_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample)
 {
@@ -157,8 +156,7 @@ struct largest {
 	sample_id last; /* sample examined last; SAMPLE_NONE: none yet */
 };
 
-/* Tells whether, among images of one shape, the largest source file has the longest
- * content. If so, it is enough to examine the largest file of each shape. */
+/* Tells whether the largest source file of a shape has the longest content of this shape. */
 static bool shape_decides(const struct job_config *config)
 {
 	return !config->n_sections && !content_joins(config);

@@ -7,12 +7,7 @@
 #include "dataset/dataset.h"
 #include "load/file_head.h"
 
-/*
- * Computes lengths and pixel modes of the contents of samples' files from a job's
- * configuration.
- *
- *   Threads: any; no state.   Errors: none.
- */
+/* Computes lengths and pixel modes of samples' files from a job's configuration. Any thread. */
 
 /* Returns the section [tensor NAME] of the sample; NULL: only [tensor] applies. */
 const struct job_section *content_section(
@@ -46,10 +41,9 @@ bool content_is_padded(const struct job_config *config);
 uint64_t content_bytes_largest(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
-/* Tells whether a worker computes the content, because its bytes differ from the shared
- * tensor's. */
+/* Tells whether a worker computes the content: its bytes differ from the shared tensor's. */
 bool content_is_computed(const struct job_config *config);
 
-/* Tells whether each file of a job is a head and the unchanged shared tensor. If so, the
- * kernel can read the bytes from a file in memory (backing.h), without the daemon. */
+/* Tells whether a job's files are a head and the unchanged shared tensor, which the kernel can read
+ * from a file in memory (backing.h), without the daemon. */
 bool content_head(const struct job_config *config, struct file_head *ret);

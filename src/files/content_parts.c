@@ -11,8 +11,7 @@ struct cut {
 	uint64_t left;
 };
 
-/* The zeros are never overwritten. They are not const, because an iovec can't point to
- * const data. */
+/* never overwritten, but not const, because an iovec can't point to const data */
 static uint8_t zeros[CONTENT_ZEROS];
 
 static void add(struct cut *cut, const void *data, uint64_t bytes)
@@ -37,7 +36,6 @@ static void take_part(struct cut *cut, const void *data, uint64_t bytes)
 	cut->offset = 0;
 }
 
-/* Takes a part that consists of zeros, from the first wanted byte on. */
 static void take_zeros(struct cut *cut, uint64_t bytes)
 {
 	while (bytes > 0 && cut->left > 0) {

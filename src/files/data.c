@@ -13,8 +13,6 @@
 
 #define HASH_BITS 58 /* bits of an inode number, without the kind */
 
-/* --- directories as numbers ------------------------------------------------------- */
-
 /* Returns a subdirectory's hash. hash: the parent's hash; `name` has n bytes. */
 static uint64_t hash_below(uint64_t hash, const char *name, size_t n)
 {
@@ -37,8 +35,6 @@ static struct inode directory_inode(uint64_t hash)
 		.names = hash >> 28 & INODE_MAX_NAMES,
 		.position = hash & INODE_MAX_POSITION};
 }
-
-/* --- paths ------------------------------------------------------------------------ */
 
 struct data_step data_first_step(const char *path)
 {
@@ -68,8 +64,7 @@ struct inode data_step_directory(const struct data_step *step)
 			       : (struct inode){.kind = INODE_DATA};
 }
 
-/* Finds the step of the job's [view] path in the directory with this hash. Returns false
- * if the path does not lead through it. */
+/* Finds the step of the job's path in the directory; false: the path does not lead through it. */
 static bool find_step(struct sched_job *job, uint64_t directory, struct data_step *ret)
 {
 	const char *path = sched_job_config(job)->path;
@@ -99,8 +94,6 @@ static void fill_entry(
 			directory_inode(hash_below(step->hash, step->name, step->bytes));
 }
 
-/* --- entries ---------------------------------------------------------------------- */
-
 struct entries {
 	struct data_entry *entries;
 	size_t n;
@@ -114,8 +107,7 @@ static bool has_entry(const struct entries *entries, const char *name)
 	return false;
 }
 
-/* Lists the directory's entries. If several jobs have an entry of the same name, lists
- * the entry of the job with the smallest id. */
+/* Lists the entries. Of entries with the same name, that of the job with the smallest id counts. */
 static int collect(
 	const struct files_context *context, struct inode directory, struct entries *ret)
 {
@@ -188,8 +180,6 @@ int data_subdirectories(
 	free(entries.entries);
 	return err;
 }
-
-/* --- links ------------------------------------------------------------------------ */
 
 int data_target(
 	const struct files_context *context, struct inode link, char ret[DATA_TARGET])

@@ -6,14 +6,9 @@
 #include "files/files.h"
 #include "files/inode.h"
 
-/*
- * data/: a job with `[view] path = resnet18/train` has a link data/resnet18/train to the
- * job's current/. A directory's inode number is a hash of its path. Each look-up
- * searches all jobs for the directory's entries, so nothing has to be updated when jobs
- * come and go.
- *
- *   Threads: any.   Errors: -ENOENT, -ENOMEM.
- */
+/* data/: a job with `[view] path = resnet18/train` has a link data/resnet18/train to the job's
+ * current/. A directory's inode number is a hash of its path. Each look-up searches all jobs, so
+ * nothing has to be updated when jobs come and go. Threads: any. Errors: -ENOENT, -ENOMEM. */
 
 #define DATA_NAME 256	/* enough for any name: a path has fewer bytes */
 #define DATA_TARGET 512 /* enough for any link's target */
@@ -21,15 +16,13 @@
 struct data_entry {
 	struct inode inode;
 	char name[DATA_NAME];
-	/* the entry's number in the listing of its directory; never changes */
-	uint64_t number;
+	uint64_t number; /* in the listing of its directory; never changes */
 };
 
 must_check int data_lookup(const struct files_context *context, struct inode directory,
 	const char *name, struct inode *ret);
 
-/* Finds the first entry whose number is at least `number`. Returns 1, or 0 if there is
- * none. */
+/* Finds the first entry whose number is at least `number`. Returns 1, or 0: there is none. */
 must_check int data_entry(const struct files_context *context, struct inode directory,
 	uint64_t number, struct data_entry *ret);
 

@@ -37,8 +37,6 @@ static uint8_t *put_be32(uint8_t *at, uint32_t value)
 	return put_le32(at, __builtin_bswap32(value));
 }
 
-/* --- ppm, npy, record: a head before the pixels ----------------------------------- */
-
 static size_t array_head(enum sample_format format, struct pixel_type type,
 	struct tensor_shape shape, uint32_t label, uint8_t head[static FILE_HEAD_MOST])
 {
@@ -106,13 +104,13 @@ static void encode_bmp(uint8_t *at, const struct tensor *tensor)
 	}
 }
 
-/* --- png: not compressed -----------------------------------------------------------
+/*
+ * png, not compressed:
  *
  *   signature  IHDR  IDAT [zlib head, block, block, ...]  IDAT [block, ...]  IEND
  *
- * Each row begins with a zero, for "not filtered". The rows are split into stored
- * (uncompressed) blocks of deflate, and the blocks into IDAT chunks, because the lengths
- * of blocks and chunks are limited.
+ * Each row begins with a zero, for "not filtered". The rows are split into stored (uncompressed)
+ * blocks of deflate, and the blocks into IDAT chunks, because the lengths of both are limited.
  */
 
 #define PNG_SIGNATURE "\x89PNG\r\n\x1a\n"
@@ -237,8 +235,6 @@ static void encode_png(uint8_t *at, const struct tensor *tensor)
 	end_chunk(&png);
 	ensure((uint64_t)(png.at - at) == png_bytes(shape));
 }
-
-/* ---------------------------------------------------------------------------------- */
 
 static size_t make_head(enum sample_format format, struct pixel_type type,
 	struct tensor_shape shape, uint32_t label, uint8_t head[static FILE_HEAD_MOST])

@@ -17,11 +17,10 @@
  *   of label and image), raw, source           not copied
  *   bmp (24 bit), png (stored)                 encoded into a buffer
  *
- * npy, record and raw hold any pixel type, png holds 8 and 16 bits, the others only 8
- * bits. A png of palette indices is a gray png of the indices.
+ * npy, record and raw hold any pixel type, png holds 8 and 16 bits, the others only 8 bits. A png
+ * of palette indices is a gray png of the indices.
  *
- *   Owns: `formatted` owns its buffer, not the tensor.
- *   Threads: any; no state.
+ *   Owns: `formatted` owns its buffer, not the tensor.   Threads: any; no state.
  *   Errors: -ENOMEM; -EIO: the format does not hold such pixels.
  */
 
@@ -32,8 +31,7 @@ struct formatted {
 	uint64_t bytes;	  /* bytes of the whole file */
 };
 
-/* Returns the length of the sample's file. For FORMAT_SOURCE this is `file_bytes`, the
- * size of the source file. */
+/* Returns the length of the sample's file. FORMAT_SOURCE: file_bytes, the source file's size. */
 uint64_t format_bytes(enum sample_format format, struct pixel_type type,
 	struct tensor_shape shape, uint64_t file_bytes);
 
@@ -43,6 +41,5 @@ must_check int format_make(enum sample_format format, struct pixel_type type,
 	const struct tensor *tensor, uint32_t label, struct formatted *ret);
 void format_free(struct formatted *file);
 
-/* Describes the head, if files of this format are a head and the tensor. Returns false
- * if the format encodes the pixels. */
+/* Describes the head before the tensor. Returns false if the format encodes the pixels. */
 bool format_head(enum sample_format format, struct file_head *ret);

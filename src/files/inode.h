@@ -10,8 +10,7 @@
 #include <stdint.h>
 
 /*
- * Inode numbers: kind | job | epoch | names | position in 64 bits. There is no table of
- * inodes, so a file keeps its number after a restart.
+ * Inode numbers of 64 bits, without a table of inodes: a file keeps its number after a restart.
  *
  *   63..58   57..44           43..30   29..28   27..0
  *   kind     job or dataset   epoch    names    position
@@ -42,14 +41,12 @@ enum inode_kind {
 	 * label in classes, the dataset's directory in mirror. */
 	INODE_SHARD,
 	INODE_JSON,
-	/* INODE_TAR, INODE_BATCH, INODE_BATCH_LABELS: the position is the number of the
-	 * file in the epoch */
+	/* the position of the next three kinds is the number of the file in the epoch */
 	INODE_TAR,
 	INODE_BATCH,
 	INODE_BATCH_LABELS,
 	INODE_DATA, /* data/ */
-	/* A directory below data/: the fields after `kind` together hold a hash of its
-	 * path. */
+	/* directory below data/: the fields after `kind` together hold a hash of its path */
 	INODE_DATA_DIRECTORY,
 	INODE_DATA_LINK, /* symlink; `epoch` holds the depth of the link below data/ */
 	INODE_JOB_STATE,
@@ -73,8 +70,7 @@ struct inode {
 	enum inode_kind kind;
 	uint32_t job; /* id of the job, or index of the dataset */
 	uint32_t epoch;
-	/* version of the file names: after a rescan a name may belong to another file
-	 * (layout_classes.c) */
+	/* version of the names; a rescan may give a name to another file (layout_classes.c) */
 	uint32_t names;
 	uint32_t position;
 };

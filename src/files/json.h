@@ -11,13 +11,9 @@
 
 struct sched_job;
 
-/*
- * The .json beside a sample: one JSON object, then spaces up to the length of the
- * dataset's longest object, and a newline. So all .json files have the same size, which
- * readers can be told before a position has a sample.
- *
- *   Threads: any.   Errors: -ENOMEM, -EIO.
- */
+/* The .json beside a sample: one JSON object, then spaces up to the length of the dataset's longest
+ * object, and a newline. So all .json files have one size, which readers can be told before a
+ * position has a sample. Threads: any. Errors: -ENOMEM, -EIO. */
 
 /* Finds the common size of the epoch's .json files. */
 must_check int json_bytes(struct sched_job *job, uint32_t epoch, uint64_t *ret);

@@ -7,12 +7,8 @@
 
 struct sched_job;
 
-/*
- * A label file holds the label in ASCII, then newlines up to the length that all label
- * files of the dataset have: the number of digits of the largest label, plus one.
- *
- *   Threads: any; no state.   Errors: none.
- */
+/* A label file holds the label in ASCII, then newlines up to the length of all label files of the
+ * dataset: the number of digits of the largest label, plus one. Threads: any. */
 
 #define LABEL_BYTES 16 /* enough for any label file */
 

@@ -8,15 +8,10 @@
 
 struct sched_job;
 
-/*
- * Layouts: the files and directories in an epoch's directory.
- *
- * The tree asks the job's layout about each inode at and below INODE_EPOCH. Directories
- * have the kinds INODE_EPOCH and INODE_SHARD. An inode inherits the job and epoch from
- * its directory, so a layout decides only the kind and the position.
- *
- *   Threads: any.   Errors: -ENOENT from lookup; -ENOMEM, -EIO where noted.
- */
+/* Layouts: the files and directories in an epoch's directory. The tree asks the job's layout about
+ * each inode at and below INODE_EPOCH. Directories have the kinds INODE_EPOCH and INODE_SHARD. An
+ * inode inherits the job and epoch from its directory, so a layout decides only the kind and the
+ * position. Threads: any. Errors: -ENOENT from lookup; -ENOMEM, -EIO where noted. */
 
 #define LAYOUT_NAME 1024 /* enough for any name */
 
@@ -26,8 +21,7 @@ struct layout_entry {
 };
 
 struct layout {
-	/* Entries have numbers, which never change. Returns a number that is greater
-	 * than the numbers of all entries. */
+	/* Returns a number greater than those of all entries. An entry's number never changes. */
 	uint64_t (*entries)(struct sched_job *job, struct inode directory);
 	/* Returns false if no entry has this number. */
 	bool (*entry)(struct sched_job *job, struct inode directory, uint64_t number,
@@ -46,12 +40,10 @@ extern const struct layout layout_flat, layout_classes, layout_mirror, layout_ta
 
 const struct layout *layout_of(const struct sched_job *job);
 
-/* Returns the number of samples in each batch or shard but the last, which may have
- * fewer. */
+/* Returns the number of samples in each batch or shard but the last, which may have fewer. */
 uint32_t layout_file_samples(const struct job_config *config);
 /* Returns the number of batches or shards in an epoch's directory. */
 uint32_t layout_files(struct sched_job *job, const struct sched_edition *edition);
-/* Returns 0, for layouts without subdirectories. */
 uint32_t layout_no_subdirectories(struct sched_job *job, struct inode directory);
 
 /* Tells whether the epoch skips the n positions from `position` on, because all their

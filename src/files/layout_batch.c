@@ -13,8 +13,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* --- the parts of a batch --------------------------------------------------------- */
-
 static void find_sample(
 	const struct composite *batch, uint64_t offset, struct segment *ret)
 {
@@ -99,8 +97,6 @@ struct composite batch_labels_composite(uint32_t first, uint32_t n, uint32_t tar
 		.targets = targets};
 }
 
-/* --- the files of an epoch -------------------------------------------------------- */
-
 #define PREFIX "batch-"
 #define LABELS_SUFFIX ".labels.npy"
 #define DIGITS 6
@@ -161,8 +157,7 @@ static bool exists(struct sched_job *job, struct inode inode)
 	       inode.position < layout_files(job, edition);
 }
 
-/* Returns the shape that all samples have. Jobs with batches are refused unless all
- * their samples have one size and one pixel mode. */
+/* Returns the shape that all samples have, because jobs with other samples are refused. */
 static struct tensor_shape shape_of(
 	const struct job_config *config, const struct sched_edition *edition)
 {

@@ -9,16 +9,11 @@
 struct sched_edition;
 struct sched_job;
 
-/*
- * The layout "batch": batch-000000.npy holds the pixels of several samples, with shape
- * (N, height, width, 3) or (N, 3, height, width). batch-000000.labels.npy holds their
- * labels, with shape (N,) and type int64, or with shape (N, columns) and type float32.
- *
- *   Threads: any.   Errors: none.
- */
+/* The layout "batch": batch-000000.npy holds the pixels of several samples, of shape (N, height,
+ * width, 3) or (N, 3, height, width). batch-000000.labels.npy holds their labels, as int64 of shape
+ * (N,), or as float32 of shape (N, columns). Threads: any. */
 
-/* Bytes before the samples. In a mapped file the samples begin at a page boundary, as
- * drivers need for DMA. */
+/* Bytes before the samples: these begin at a page of a mapped file, as drivers need for DMA. */
 #define BATCH_HEAD 4096
 
 struct composite batch_composite(
@@ -26,7 +21,6 @@ struct composite batch_composite(
 /* `targets` is the number of label columns; 0: labels are classes. */
 struct composite batch_labels_composite(uint32_t first, uint32_t n, uint32_t targets);
 
-/* Returns the parts of which a batch file consists. `file` has the kind INODE_BATCH or
- * INODE_BATCH_LABELS. */
+/* Describes a batch file, of kind INODE_BATCH or INODE_BATCH_LABELS. */
 struct composite batch_file(
 	struct sched_job *job, const struct sched_edition *edition, struct inode file);

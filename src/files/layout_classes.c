@@ -9,14 +9,14 @@
 #include <string.h>
 
 /*
- * The layout "classes": CLASS/NNNNNNNN.<extension>, counted from 0 in each class. The
- * directory of a class is INODE_SHARD with the label as position. A class without
- * selected samples has no directory, because readers such as torchvision's ImageFolder
- * refuse empty directories. There are no label files: the directory is the label.
+ * The layout "classes": CLASS/NNNNNNNN.<extension>, counted from 0 in each class. The directory of
+ * a class is INODE_SHARD with the label as position. A class without selected samples has no
+ * directory, because readers such as torchvision's ImageFolder refuse empty directories. There are
+ * no label files.
  *
- * After a rescan a name may stand for another position. So each inode contains the
- * version of the names at the time of its look-up. A request for an inode of an older
- * version fails with -ESTALE, and the kernel looks up the path again.
+ * After a rescan a name may stand for another position. So each inode contains the version of the
+ * names at its look-up. A request for an inode of an older version fails with -ESTALE, and the
+ * kernel looks up the path again.
  */
 
 static uint32_t n_labels(const struct sched_edition *edition)

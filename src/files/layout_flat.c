@@ -96,8 +96,6 @@ bool flat_parse(const char *name, const struct job_config *config, uint32_t n_po
 	return true;
 }
 
-/* --- the files of an epoch -------------------------------------------------------- */
-
 static unsigned n_kinds(const struct job_config *config)
 {
 	return 2u + config->json + has_second(config) + beside_count(config);
@@ -136,8 +134,7 @@ static unsigned shard_digits(uint32_t shards)
 	return (unsigned)flat_print_number(shards - 1, MIN_SHARD_DIGITS, text);
 }
 
-/* Returns how many positions a listing shows. A look-up in current/ finds more of them
- * (n_found) if the next epoch is longer. */
+/* A look-up in current/ finds more than a listing (n_found) if the next epoch is longer. */
 static uint32_t n_listed(struct sched_job *job, struct inode directory)
 {
 	auto_edition *edition = sched_edition(job, inode_sched_epoch(directory));

@@ -8,20 +8,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/*
- * The layout "flat": NNNNNNNN.<extension> is the sample of a position, NNNNNNNN.cls its
- * label, NNNNNNNN.json its row in the catalogue, NNNNNNNN.<ending> a file beside it
- * (beside.h). The files lie in the epoch's directory or, with `shard`, in directories
- * 000, 001, ... below it.
- *
- *   Threads: any.   Errors: none.
- */
+/* The layout "flat": NNNNNNNN.<extension> is the sample of a position, NNNNNNNN.cls its label,
+ * NNNNNNNN.json its row in the catalogue, NNNNNNNN.<ending> a file beside it (beside.h). The files
+ * lie in the epoch's directory or, with `shard`, in its directories 000, 001, ... Threads: any. */
 
 #define FLAT_NAME 64 /* enough for any name */
 
 struct flat_name {
-	/* INODE_SAMPLE, INODE_LABEL, INODE_JSON, INODE_PAIR, or INODE_BESIDE + the
-	 * number of an ending */
+	/* INODE_SAMPLE, _LABEL, _JSON, _PAIR, or INODE_BESIDE + the number of an ending */
 	enum inode_kind kind;
 	uint32_t position;
 };
@@ -36,7 +30,6 @@ bool flat_parse(const char *name, const struct job_config *config, uint32_t n_po
 /* Prints at least `digits` digits. Returns the length, at most FLAT_DIGITS. */
 #define FLAT_DIGITS 10
 size_t flat_print_number(uint32_t number, unsigned digits, char *ret);
-/* Reads a number that flat_print_number has printed. Returns its length. Returns 0 if
- * the text begins with no such number below `bound`. */
+/* Reads a number that flat_print_number has printed. Returns its length; 0: none below `bound`. */
 size_t flat_parse_number(
 	const char *text, unsigned digits, uint32_t bound, uint32_t *ret);

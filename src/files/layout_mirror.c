@@ -13,14 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The layout "mirror": the dataset's own tree and names. A directory is INODE_SHARD;
- * position: its number among the dataset's directories. A sample's position is its index
- * among the selected samples. Directories without selected samples below them are
- * omitted, as in "classes". A file that is no sample is INODE_OTHER; position: its
- * number among all files. If a sample and another file have the same name in the mount,
- * the name leads to the sample. */
-
-/* --- names ------------------------------------------------------------------------ */
+/* The layout "mirror": the dataset's own tree and names. A directory is INODE_SHARD; position: its
+ * number among the dataset's directories. A sample's position is its index among the selected
+ * samples. A file that is no sample is INODE_OTHER; position: its number among all files.
+ * Directories without such files below them are omitted. A name that a sample and another file
+ * share leads to the sample. */
 
 /* Returns the length of the name before ".extension"; 0: the name has another ending. */
 static size_t bytes_before(const char *name, const char *extension)
@@ -39,8 +36,8 @@ static uint32_t find_sample(const struct dataset_paths *paths,
 	return paths_other(paths, file) ? UINT32_MAX : file;
 }
 
-/* Tells whether the name stays unchanged. It stays if it already ends with the
- * extension, unless another sample gets this name when the extension is appended. */
+/* Tells whether the name stays: it already ends with the extension, and no other sample gets this
+ * name when the extension is appended. */
 static bool keeps_name(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
 {
@@ -57,8 +54,7 @@ static bool is_too_long(const char *name, const char *extension)
 	return strlen(name) + 1 + strlen(extension) > NAME_MAX;
 }
 
-/* Cuts the name between two characters, and appends "~", a hash of the whole name, and
- * the extension. */
+/* Cuts the name between characters; appends "~", a hash of the whole name, and the extension. */
 static void print_short(const char *name, const char *extension, char ret[MIRROR_NAME])
 {
 	int least = (int)(NAME_MAX - HASHED - 1 - strlen(extension)) - 3, n = least + 3;
@@ -68,9 +64,8 @@ static void print_short(const char *name, const char *extension, char ret[MIRROR
 		extension);
 }
 
-/* Tells whether the extension replaces the ending of the name, as in tulip.png, which
- * becomes tulip.jpg. The ending stays if another sample of the directory is called
- * "tulip", or "tulip" with another ending. */
+/* Tells whether the extension replaces the name's ending (tulip.png becomes tulip.jpg). The ending
+ * stays if another sample of the directory is called "tulip", or "tulip" with another ending. */
 static bool replaces_ending(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
 {
@@ -125,8 +120,7 @@ static uint32_t find_whole(const struct dataset_paths *paths,
 	return file;
 }
 
-/* Finds a file whose name was cut, by comparing all names that are too long. This is
- * slow, but such names are rare. */
+/* Compares all names that are too long, which is slow; but such names are rare. */
 static uint32_t find_short(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name)
 {
@@ -157,8 +151,7 @@ uint32_t mirror_find(const struct dataset_paths *paths,
 	return find_short(paths, directory, extension, name);
 }
 
-/* Returns the extension that the file gets in the mount; NULL: the file keeps its
- * name. */
+/* Returns the extension that the file gets in the mount; NULL: the file keeps its name. */
 static const char *extension_of(
 	struct sched_job *job, const struct dataset_paths *paths, uint32_t file)
 {
@@ -179,8 +172,7 @@ static bool is_same_ending(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Finds a file by its name in the mount, among the files that get this extension.
- * UINT32_MAX: there is none. */
+/* Finds a file by its name in the mount, among files with this extension. UINT32_MAX: none. */
 static uint32_t find_with(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name)
 {
@@ -206,8 +198,6 @@ static uint32_t find_shown(struct sched_job *job, const struct dataset_paths *pa
 	}
 	return file;
 }
-
-/* --- selected samples ------------------------------------------------------------ */
 
 /* Returns the dataset's paths, which were made when the job was added. */
 static const struct dataset_paths *paths_of(struct sched_job *job)
@@ -272,8 +262,6 @@ static struct inode other_inode(struct inode directory, uint32_t file)
 	directory.position = file;
 	return directory;
 }
-
-/* --- the layout ------------------------------------------------------------------- */
 
 static uint64_t entries(struct sched_job *job, struct inode inode)
 {

@@ -9,18 +9,16 @@
 struct sched_job;
 
 /*
- * Names of the layout "mirror". A file has the name of its source file with the job's
- * extension appended (tulip.jpg.ppm). If the extension is jpg, tulip.jpg keeps its name,
- * unless the directory also has a file "tulip", which becomes tulip.jpg. A name of more
- * than 255 bytes is cut, and gets a hash of the whole name before the extension.
+ * Names of the layout "mirror". A file has the name of its source file with the job's extension
+ * appended (tulip.jpg.ppm). If the extension is jpg, tulip.jpg keeps its name, unless the directory
+ * also has a file "tulip", which becomes tulip.jpg. A name of more than 255 bytes is cut, and gets
+ * a hash of the whole name before the extension.
  *
- * If files that are no samples are shown, too (others = show), the extension replaces
- * the ending of a sample's name: tulip.png becomes tulip.jpg, and a text beside it stays
- * tulip.txt. But if two samples of the directory would get the same name, the extension
- * is appended to both.
+ * If files that are no samples are shown, too (others = show), the extension replaces the ending of
+ * a sample's name: tulip.png becomes tulip.jpg, beside a text tulip.txt. But if two samples of the
+ * directory would get the same name, the extension is appended to both.
  *
- *   extension NULL: each file keeps its name.
- *   Threads: any.   Errors: none.
+ *   extension NULL: each file keeps its name.   Threads: any.   Errors: none.
  */
 
 #define MIRROR_NAME 512 /* enough for any name */
@@ -35,9 +33,8 @@ uint32_t mirror_find(const struct dataset_paths *paths,
 
 /* A file that is no sample, as the scan found it. */
 struct mirror_other {
-	char *path; /* absolute */
-	/* directory that must contain the file; NULL: the file may be anywhere */
-	char *boundary;
+	char *path;	/* absolute */
+	char *boundary; /* directory that must contain the file; NULL: none */
 	uint64_t bytes;
 	int64_t mtime_ns;
 };

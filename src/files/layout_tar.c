@@ -14,16 +14,12 @@
 #include <string.h>
 
 #define BLOCK 512
-/* bytes; a tar's size is a multiple of this, as with GNU tar */
-#define RECORD 10240
+#define RECORD 10240 /* bytes; a tar's size is a multiple of this, as with GNU tar */
 #define MTIME "02263523000" /* 1980-01-01 in octal, so that a tar's bytes never change */
 
-/* --- the parts of a shard ---------------------------------------------------------- */
-
-/* A member (a file in the tar) of constant size has the same offset in all records. A
- * text beside the sample has room for the largest text. Its header is made when the
- * position's sample is known. A comment fills the rest of the room: an extended header
- * (pax), which readers of tar files skip. */
+/* A member (a file in the tar) of constant size has the same offset in all records. A text beside
+ * the sample has room for the largest text. Its header is made when the position's sample is known.
+ * An extended header (pax), which readers of tar files skip, fills the rest of the room. */
 
 enum member { MEMBER_LABEL, MEMBER_JSON, MEMBER_BESIDE, MEMBER_SAMPLE, MEMBERS };
 
@@ -40,8 +36,7 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit)
 	return (bytes + unit - 1) / unit * unit;
 }
 
-/* A comment (an extended header) has at least these bytes: its own header, and one
- * block. */
+/* A comment (an extended header) has at least these bytes: its own header, and one block. */
 #define LEAST_COMMENT (2 * BLOCK)
 
 static uint64_t beside_blocks(uint64_t most_bytes)
@@ -61,9 +56,8 @@ static uint64_t member_blocks(const struct composite *tar, enum member member)
 	return blocks;
 }
 
-/* Finds the segment that has the byte at `offset` of the texts, counted from the start
- * of the first text's segment. ret->begin: the caller sets it to the start of the first
- * text's segment; the function adds the distance to the found segment. */
+/* Finds the text's segment that has the byte at `offset`, counted from the first text's segment,
+ * and adds the distance between both segments to ret->begin. */
 static void find_beside(const struct composite *tar, uint64_t offset, struct segment *ret)
 {
 	unsigned i = 0;
@@ -76,9 +70,8 @@ static void find_beside(const struct composite *tar, uint64_t offset, struct seg
 	ret->bytes = tar->beside_bytes[i];
 }
 
-/* Finds the segment that has the byte at `offset` of the member, counted from the start
- * of its header. ret->begin: the caller sets it to the start of the header; the function
- * adds the distance to the found segment. */
+/* Finds the segment that has the byte at `offset`, counted from the start of the member's header,
+ * and adds the distance from this start to the segment to ret->begin. */
 static void find_in_member(const struct composite *tar, enum member member,
 	uint64_t offset, struct segment *ret)
 {
@@ -232,8 +225,6 @@ struct composite tar_composite(
 	tar.bytes = round_up(n * tar.stride + 2 * (uint64_t)BLOCK, RECORD);
 	return tar;
 }
-
-/* --- the files of an epoch -------------------------------------------------------- */
 
 #define PREFIX "shard-"
 #define SUFFIX ".tar"

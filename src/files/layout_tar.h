@@ -11,8 +11,8 @@ struct sched_edition;
 struct sched_job;
 
 /*
- * The layout "tar": shard-000000.tar and so on, POSIX ustar, in WebDataset's convention:
- * members of one sample follow each other and have the same name up to the first dot.
+ * The layout "tar": shard-000000.tar and so on, POSIX ustar, in WebDataset's convention: members of
+ * one sample follow each other and have the same name up to the first dot.
  *
  *   record:  header  00000017.cls   zeros
  *            header  00000017.json  zeros    (json = yes)
@@ -26,8 +26,7 @@ struct sched_job;
 
 #define TAR_SHARD 1000 /* samples per shard, unless the job sets another number */
 
-/* Bytes of the members of each record. json 0: there is no .json. beside: for each
- * ending (beside.h), the bytes of the largest file. */
+/* Bytes of a record's members. json 0: there is none. beside: the largest file of each ending. */
 struct tar_sizes {
 	uint64_t label, json, sample;
 	uint64_t second; /* bytes of a pair's second file; 0: no pairs */
@@ -36,8 +35,7 @@ struct tar_sizes {
 	uint64_t beside[CONFIG_MOST_ENDINGS + 1];
 };
 
-/* Makes the member of a text, and the comment that fills the rest: segment->bytes in
- * total. */
+/* Makes the member of a text, and the comment that fills the rest of segment->bytes. */
 void tar_beside(const struct composite *tar, const struct segment *segment,
 	const char *ending, const char *text, size_t text_bytes, uint8_t *ret);
 

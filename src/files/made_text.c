@@ -8,8 +8,7 @@
 
 #include <errno.h>
 
-/* Limits the CPU time for texts of one kind: 1 / ONE_IN of a CPU on average. A burst may
- * take BURST_NS / ONE_IN more. */
+/* Texts of a kind take 1 / ONE_IN of a CPU on average; a burst may take BURST_NS / ONE_IN more. */
 #define ONE_IN 20
 #define BURST_NS (2 * SECOND_NS)
 
@@ -25,8 +24,6 @@ struct made_texts {
 	struct lock lock;
 	struct shared shared[MADE_KINDS]; /* (lock) */
 };
-
-/* --- a text ------------------------------------------------------------------------ */
 
 int made_text_begin(struct made_text **ret)
 {
@@ -69,8 +66,6 @@ void made_text_put(struct made_text **text)
 	free(old);
 }
 
-/* --- the shared texts -------------------------------------------------------------- */
-
 int made_texts_new(struct made_texts **ret)
 {
 	struct made_texts *texts = calloc(1, sizeof(*texts));
@@ -112,9 +107,8 @@ static int print(FILE *out, const struct files_context *context, enum made_kind 
 	}
 }
 
-/* Tells whether the shared text is enough. Counters are printed for each caller as long
- * as this takes little CPU time (ONE_IN). Otherwise the shared text is enough if it is
- * less than a second old, or if another thread prints the next one. */
+/* Counters are printed for each caller as long as this takes little CPU time (ONE_IN). Otherwise a
+ * text is enough that is less than a second old, or whose successor another thread prints. */
 static bool is_good_enough(const struct shared *shared, enum made_kind kind,
 	bool old_is_enough, uint64_t now_ns)
 {
@@ -124,8 +118,7 @@ static bool is_good_enough(const struct shared *shared, enum made_kind kind,
 	       (shared->makers > 0 || now_ns - shared->text->begun_ns < SECOND_NS);
 }
 
-/* Takes a reference to the shared text. Returns NULL if the caller must print a new
- * text. */
+/* Takes a reference to the shared text. NULL: the caller must print a new text. */
 static struct made_text *find(
 	struct made_texts *texts, enum made_kind kind, bool old_is_enough)
 {
@@ -139,8 +132,7 @@ static struct made_text *find(
 	return shared->text;
 }
 
-/* Shares a new text. text NULL: it could not be made. Returns the previous text, for
- * made_text_put, or NULL. */
+/* Shares a new text; NULL: none was made. Returns the previous text, for made_text_put, or NULL. */
 static struct made_text *share(struct made_texts *texts, enum made_kind kind,
 	struct made_text *text, uint64_t cost_ns)
 {
@@ -178,8 +170,6 @@ int made_texts_take(const struct files_context *context, enum made_kind kind,
 	*ret = text;
 	return err;
 }
-
-/* --- files ------------------------------------------------------------------------- */
 
 static enum made_kind kind_of(enum inode_kind kind)
 {

@@ -9,16 +9,14 @@
 #include <stdatomic.h>
 
 /*
- * Printed texts, which are kept while readers use them. Readers share the texts stats,
- * stats.json, metrics and dashboard.html, which take long to print if there are many
- * jobs. Counters are printed for each reader, as long as this takes less than a
- * twentieth of a CPU's time; otherwise once a second. The dashboard is printed at most
- * once a second.
+ * Printed texts, which are kept while readers use them. Readers share the texts stats, stats.json,
+ * metrics and dashboard.html, which take long to print if there are many jobs. Counters are printed
+ * for each reader as long as this takes less than a twentieth of a CPU's time; otherwise once a
+ * second. The dashboard is printed at most once a second.
  *
- *   Flow: main makes the struct made_texts; fuse's workers and web's thread take a text,
- *         and put it back.
- *   Threads: any except the threads that receive FUSE requests: these must not wait
- *         until a text is printed.
+ *   Flow: main makes the struct made_texts; fuse's workers and web's thread take and put back
+ *         texts.
+ *   Threads: any but those that receive FUSE requests, which must not wait until a text is printed.
  *   Locks: one, in made_text.c, not held while a text is printed.
  */
 
@@ -55,8 +53,7 @@ must_check int made_texts_take_file(const struct files_context *context,
 
 /* Begins a text, which the caller prints to (*ret)->out. Returns 0 or -ENOMEM. */
 must_check int made_text_begin(struct made_text **ret);
-/* Ends the printing of a text. err: 0, or the error of the printing. After an error the
- * text is freed, and the error is returned. */
+/* Ends the printing. err: its error, or 0. An error frees the text, and is returned. */
 must_check int made_text_end(struct made_text **text, int err);
 
 void made_text_put(struct made_text **text);

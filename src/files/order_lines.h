@@ -9,12 +9,8 @@
 struct sched;
 struct sched_job;
 
-/*
- * The lines of epoch-NNNN.order, as a source for order_text.h.
- *
- *   Owns: a reference to the job, from order_lines_find until sched_job_put(lines.job).
- *   Threads: any.   Errors: -ENOENT.
- */
+/* The lines of epoch-NNNN.order, as a source for order_text.h, with a reference to the job from
+ * order_lines_find until sched_job_put(lines.job). Threads: any. Errors: -ENOENT. */
 
 struct order_lines {
 	struct sched_job *job;

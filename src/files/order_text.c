@@ -23,9 +23,8 @@ struct order_texts {
 	uint64_t generation; /* (lock) grows when order_texts_forget drops all starts */
 };
 
-/* The start of a chunk. generation: order_texts.generation at the look-up. If
- * order_texts.generation has grown since, the start is not remembered, because the text
- * may have changed, too. */
+/* The start of a chunk. generation: order_texts.generation at the look-up. If this has grown since,
+ * the start is not remembered, because the text may have changed. */
 struct cursor {
 	size_t chunk;
 	uint64_t byte;
@@ -169,8 +168,7 @@ static void advance(struct order_texts *texts, const struct order_source *source
 	remember(texts, source->key, *cursor);
 }
 
-/* Renders the chunk at the cursor. If the chunk is complete (ORDER_CHUNK lines), moves
- * the cursor to the next one. */
+/* Renders the chunk at the cursor. If the chunk has ORDER_CHUNK lines, moves the cursor on. */
 static int render_next(struct order_texts *texts, const struct order_source *source,
 	struct cursor *cursor, struct chunk *ret)
 {
@@ -181,8 +179,7 @@ static int render_next(struct order_texts *texts, const struct order_source *sou
 	return 0;
 }
 
-/* Counts the bytes of the chunk at the cursor. Returns true if the chunk is complete
- * (ORDER_CHUNK lines). */
+/* Counts the bytes of the chunk at the cursor. Returns true if the chunk has ORDER_CHUNK lines. */
 static bool measure(const struct order_source *source, const struct cursor *cursor,
 	uint64_t *ret_bytes)
 {

@@ -9,16 +9,15 @@
 #include <sys/types.h>
 
 /*
- * Reads a text that grows at its end, and that is too long to keep: each read renders
- * the lines again. The offset of every ORDER_CHUNK-th line is remembered, so that a read
- * renders little more than it returns.
+ * Reads a text that grows at its end, and that is too long to keep: each read renders the lines
+ * again. The offset of every ORDER_CHUNK-th line is remembered, so that a read renders little more
+ * than it returns.
  *
- *   Flow: a read finds the last remembered start of a chunk before its offset, measures
- *         chunks up to the one with the offset, and renders from there. Each complete
- *         chunk determines the start of the next one.
- *   Owns: the remembered starts of all texts.
+ *   Flow: a read finds the last remembered start of a chunk before its offset, measures chunks up
+ *         to the one with the offset, and renders from there. Each complete chunk determines the
+ *         start of the next one.
+ *   Owns: the remembered starts of all texts.   Errors: -ENOMEM.
  *   Threads: any. Lines are rendered without the lock.
- *   Errors: -ENOMEM.
  */
 
 #define ORDER_CHUNK 256 /* lines in a chunk */
@@ -39,18 +38,15 @@ struct order_source {
 must_check int order_texts_new(struct order_texts **ret);
 void order_texts_free(struct order_texts **texts);
 
-/* Forgets the remembered starts, because an epoch of a job may have another order
- * now. */
+/* Forgets the remembered starts, because an epoch of a job may have another order now. */
 void order_texts_forget(struct order_texts *texts);
 
-/* Reads at most `size` bytes from the offset on. Returns their number, which is 0 at the
- * present end of the text, or -ENOMEM. */
+/* Reads at most `size` bytes. Returns their number, 0 at the text's present end, or -ENOMEM. */
 must_check ssize_t order_text_read(struct order_texts *texts,
 	const struct order_source *source, uint64_t offset, char *buffer, size_t size);
 
-/* Returns the present size. Measures at most `max_chunks` chunks that are not
- * remembered. So the size of a long text that was never read is too small at first, and
- * grows with each call. */
+/* Returns the present size. Measures at most `max_chunks` new chunks, so the size of a long text
+ * that was never read is too small at first, and grows with each call. */
 uint64_t order_text_size(struct order_texts *texts, const struct order_source *source,
 	unsigned max_chunks);
 

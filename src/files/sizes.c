@@ -72,8 +72,7 @@ static bool find_padded(
 	return false;
 }
 
-/* Keeps the size until a job comes or goes. If there is no memory, the size is not kept,
- * and the next call computes it again. */
+/* Keeps the size until jobs come or go. Without memory the next call computes the size again. */
 static void keep_padded(
 	struct sizes *sizes, uint64_t generation, const struct padded_size *found)
 {
@@ -99,8 +98,7 @@ static uint64_t largest(
 				config, edition->dataset, edition->readable);
 }
 
-/* Returns the length of all files, because shorter files are padded with zeros. The
- * first call examines all samples of the job. */
+/* Returns the length to which files are padded. The first call examines all samples of the job. */
 static uint64_t padded_size(struct sizes *sizes, struct sched_job *job,
 	const struct sched_edition *edition, bool second)
 {
@@ -131,8 +129,7 @@ uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, uint32_t ep
 		      : content_bytes(&look, edition->dataset, sample);
 }
 
-/* Returns the position's sample, or SAMPLE_NONE if the position has no sample yet. In
- * layout mirror a position has the same sample in all epochs. */
+/* A position of layout mirror has the same sample in all epochs. */
 static sample_id sample_at(struct sched_job *job, struct inode inode)
 {
 	auto_edition *edition = sched_edition(job, inode_sched_epoch(inode));
@@ -168,8 +165,7 @@ bool sizes_of_position(
 	return sizes_of_part(sizes, job, inode, inode.kind == INODE_PAIR, ret);
 }
 
-/* Tells whether a rescan, which made the edition `next`, changes the size to which
- * second files of pairs are padded. */
+/* Tells whether the rescan (`next`) changes the size to which second files are padded. */
 static bool second_changes(const struct job_config *config,
 	const struct sched_edition *now, const struct sched_edition *next)
 {
@@ -212,8 +208,7 @@ bool sizes_are_saved(struct sched_job *job, struct inode inode)
 	       sched_bound_is_saved(job, inode_sched_epoch(inode), position);
 }
 
-/* Tells whether the file may be longer in the next epoch. This may happen to the last
- * batch or shard, which may be incomplete in this epoch. */
+/* Tells whether the next epoch may make the file longer: a last batch or shard may not be full. */
 static bool may_grow(struct sched_job *job, struct inode inode)
 {
 	const struct job_config *config = sched_job_config(job);

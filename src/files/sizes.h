@@ -8,14 +8,9 @@
 
 struct sched_job;
 
-/*
- * The sizes that readers are told for samples' files, before and after a position gets
- * its sample.
- *
- *   Owns: the padded size of each job, because computing it looks at all samples of the
- *         job.
- *   Threads: any.   Errors: -ENOMEM from sizes_new.
- */
+/* The sizes that readers are told for samples' files, before and after a position gets its sample.
+ * Keeps the padded size of each job, because computing it looks at all samples of the job. Threads:
+ * any. Errors: -ENOMEM from sizes_new. */
 
 struct sizes;
 
@@ -32,12 +27,10 @@ must_check bool sizes_of_position(
 /* Returns the st_size of this sample's file. second: the second file of a pair. */
 uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, uint32_t epoch,
 	sample_id sample, bool second);
-/* Finds the size of one file of a pair: of the second file if `second` is true,
- * otherwise of the first. `inode` may be either file. */
+/* Finds the size of the first or second file of a pair. `inode` may be either file. */
 must_check bool sizes_of_part(struct sizes *sizes, struct sched_job *job,
 	struct inode inode, bool second, uint64_t *ret);
-/* Returns the reason why files in current/ would get other sizes after a rescan
- * (sched_dataset_move). NULL: the sizes stay. */
+/* Returns why a rescan changes sizes in current/ (sched_dataset_move); NULL: they stay. */
 sched_edition_change sizes_change;
 /* Tells whether finding the file's size means reading a saved order from the state
  * directory. For a directory, tells this about the files in it. */

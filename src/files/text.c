@@ -72,8 +72,6 @@ static void print_name(FILE *out, const char *key, const char *text)
 	fputc('\n', out);
 }
 
-/* Prints for each preparation the number of samples, the bytes of one prepared sample,
- * and the bytes of all. */
 static void print_prepared(
 	FILE *out, const struct files_context *context, const struct dataset *dataset)
 {
@@ -303,8 +301,7 @@ void text_order_line(
 	dataset_sample_free(&sample);
 }
 
-/* Comparisons are added, because branches would be slower, and a read may measure a
- * million lines. */
+/* Adds comparisons: branches would be slower, and a read may measure a million lines. */
 static unsigned digits(uint32_t number)
 {
 	return 1U + (number > 9) + (number > 99) + (number > 999) + (number > 9999) +
@@ -321,8 +318,6 @@ size_t text_order_line_length(
 	       strlen(served_names[binding->served]) +
 	       dataset_path_length(dataset, binding->sample) + strlen("\t\t\t\t\n");
 }
-
-/* --- by inode ----------------------------------------------------------------------- */
 
 bool text_is(enum inode_kind kind)
 {

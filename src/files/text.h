@@ -11,12 +11,8 @@ struct binding;
 struct sched_edition;
 struct sched_job;
 
-/*
- * The texts that the mount's files and joaderctl show. Names and paths are escaped
- * (escape.h); UTF-8 is not escaped.
- *
- *   Threads: any.   Errors: if data can't be read, the text says so.
- */
+/* The texts that the mount's files and joaderctl show. Names and paths are escaped (escape.h);
+ * UTF-8 is not escaped. Threads: any. Errors: if data can't be read, the text says so. */
 
 /* Prints the daemon's counters, as "name value" lines. */
 void text_stats(FILE *out, const struct files_context *context);
@@ -24,31 +20,26 @@ void text_stats_json(FILE *out, const struct files_context *context);
 /* Prints the daemon's counters and the jobs' gauges for Prometheus (text_metrics.c). */
 void text_metrics(FILE *out, const struct files_context *context, enum stats_form form);
 
-/* Prints the dashboard: a page for browsers that loads no other files
- * (text_dashboard.c). Newlines at the end keep its length constant until jobs come or
- * go, because browsers read only as many bytes as the file had at first. Returns 0 or
- * -ENOMEM. */
+/* Prints the dashboard: a page for browsers that loads no other files (text_dashboard.c). Newlines
+ * at the end keep its length constant until jobs come or go, because browsers read only as many
+ * bytes as the file had at first. -ENOMEM. */
 must_check int text_dashboard(FILE *out, const struct files_context *context);
 
-/* Prints the state with which simulations of `joaderctl explain` begin (text_explain.c).
- * Returns 0 or -ENOMEM. */
+/* Prints the state with which simulations of `joaderctl explain` begin. -ENOMEM. */
 must_check int text_explain(FILE *out, const struct files_context *context);
-/* Prints the numbers of `joaderctl top` (text_top.c). Returns 0 or -ENOMEM. */
+/* Prints the numbers of `joaderctl top` (text_top.c). -ENOMEM. */
 must_check int text_top(FILE *out, const struct files_context *context);
 
-/* Prints the dataset's info, as "key value" lines: name, samples, classes, bytes,
- * source, jobs and others. */
+/* Prints the dataset's info, as "key value" lines. */
 void text_dataset_info(
 	FILE *out, const struct files_context *context, const struct dataset *dataset);
 
 void text_job_status(FILE *out, struct sched_job *job);
 
-/* Prints a line of epoch-NNNN.order: "position sample label served path\n", separated by
- * tabs. */
+/* Prints a line of epoch-NNNN.order: "position sample label served path\n", separated by tabs. */
 void text_order_line(
 	FILE *out, const struct sched_edition *edition, const struct binding *binding);
-/* Returns the length of the line that text_order_line would print, without reading the
- * catalogue. */
+/* Returns the length of text_order_line's line, without reading the catalogue. */
 size_t text_order_line_length(
 	const struct sched_edition *edition, const struct binding *binding);
 

@@ -10,10 +10,9 @@
 #include <string.h>
 #include <time.h>
 
-/* The text DATA in the page dashboard.html is replaced by a JSON object. For each value
- * the object has one number per reading of the last hour, or one per interval between
- * two readings. The names of jobs and datasets satisfy config_name_valid, so they need
- * no escapes. */
+/* DATA in the page dashboard.html is replaced by a JSON object, which has for each value one number
+ * per reading of the last hour, or one per interval between two readings. The names of jobs and
+ * datasets satisfy config_name_valid, so they need no escapes. */
 
 #define DATA "@DATA@"
 
@@ -42,8 +41,7 @@ static uint64_t number_at(const void *structure, size_t offset)
 	return number;
 }
 
-/* A page with many jobs has a hundred thousand numbers; fprintf would take four times as
- * long. */
+/* A page with many jobs has a hundred thousand numbers; fprintf would take four times as long. */
 static void print_number(FILE *out, uint64_t number)
 {
 	char text[NUMBER_ROOM];
@@ -60,8 +58,6 @@ static double seconds_before(const struct last_hour *past, uint64_t ns)
 	uint64_t now_ns = past->readings[past->n - 1].ns;
 	return ns < now_ns ? -(double)(now_ns - ns) / 1e9 : 0;
 }
-
-/* --- the daemon -------------------------------------------------------------------- */
 
 static void print_times(FILE *out, const struct last_hour *past)
 {
@@ -139,8 +135,6 @@ static void print_totals(FILE *out)
 	fputs("},\n", out);
 }
 
-/* --- jobs -------------------------------------------------------------------------- */
-
 static const struct job_field job_fields[] = {
 	{"served", offsetof(struct history_job, served), 1},
 	{"decoded", offsetof(struct history_job, decoded), 1},
@@ -148,8 +142,7 @@ static const struct job_field job_fields[] = {
 	{"hit", offsetof(struct history_job, hit), 1},
 };
 
-/* Returns a counter of job number `place` at reading number i; 0 before the job was
- * added. */
+/* Returns a counter of job number `place` at reading number i; 0 before the job was added. */
 static uint64_t done(const struct last_hour *past, size_t place, size_t i, size_t offset)
 {
 	const struct history_reading *reading = &past->readings[i];
@@ -219,8 +212,6 @@ static void print_jobs(FILE *out, const struct last_hour *past, size_t *ret)
 	}
 	fprintf(out, "],\n\"untold\":%" PRIu32 "\n", past->untold);
 }
-
-/* --- the page ---------------------------------------------------------------------- */
 
 static void print_newlines(FILE *out, size_t n)
 {

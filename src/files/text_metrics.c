@@ -195,8 +195,6 @@ static void print_series(FILE *out, enum stats_form form, const struct series *o
 	}
 }
 
-/* --- cache, storages --------------------------------------------------------------- */
-
 static void print_cache(FILE *out, struct sched *sched, enum stats_form form)
 {
 	struct sched_cache cache;

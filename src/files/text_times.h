@@ -6,12 +6,8 @@
 #include "files/files.h"
 #include "stats/stats.h"
 
-/*
- * Prints the histograms in stats, stats.json and metrics: those of the daemon, of each
- * dataset, and of each measured lock.
- *
- *   Threads: any.   Errors: without memory some histograms are missing.
- */
+/* Prints the histograms in stats, stats.json and metrics: of the daemon, of each dataset, and of
+ * each measured lock. Threads: any. Errors: without memory some histograms are missing. */
 
 void text_times(FILE *out, const struct files_context *context);
 /* Prints members of a JSON object. */

@@ -9,8 +9,7 @@
 
 #include <inttypes.h>
 
-/* Lines are "KIND key=value ...". Counters are totals; joaderctl computes rates from
- * differences. */
+/* Lines are "KIND key=value ...". Counters are totals, from which joaderctl computes rates. */
 
 static void print_daemon(FILE *out, const struct files_context *context)
 {

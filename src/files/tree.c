@@ -113,8 +113,6 @@ int tree_check(struct sched_job *job, struct inode inode)
 	return layout_of(job)->exists(job, inode) ? 0 : -ENOENT;
 }
 
-/* --- lookup ------------------------------------------------------------------------- */
-
 static bool find_entry(struct inode parent, const char *name, struct inode *ret)
 {
 	for (size_t i = 0; i < tree_n_entries; i++) {

@@ -10,12 +10,8 @@
 
 struct sched_job;
 
-/*
- * The tree of a mount: maps names to inodes. Within an epoch the job's layout decides
- * (layout.h), below data/ the paths of all jobs (data.h).
- *
- *   Threads: any; no state.   Errors: -ENOENT.
- */
+/* The tree of a mount: maps names to inodes. Within an epoch the job's layout decides (layout.h),
+ * below data/ the paths of all jobs (data.h). Threads: any. Errors: -ENOENT. */
 
 #define TREE_CURRENT "current"
 #define TREE_NAME 128 /* fits any name but those of jobs and datasets */
@@ -47,8 +43,7 @@ struct tree_range tree_range(struct sched_job *job);
 /* Tells whether the epoch has a directory now. */
 bool tree_has_epoch(
 	struct sched_job *job, const struct tree_range *range, uint32_t epoch);
-/* Tells whether the epoch has an order file: the epoch is running, or some of its
- * positions have samples. */
+/* Tells whether the epoch has an order file: it runs, or some of its positions have samples. */
 bool tree_has_order(
 	struct sched_job *job, const struct tree_range *range, uint32_t epoch);
 

@@ -10,8 +10,7 @@
 
 struct history {
 	struct lock lock;
-	/* n: number of readings in the ring; next: index at which the next reading is
-	 * stored */
+	/* n: readings in the ring; next: index at which the next reading is stored */
 	size_t n, next;
 	struct history_reading ring[HISTORY_READINGS];
 };

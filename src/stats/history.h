@@ -9,13 +9,12 @@
 #include <stdint.h>
 
 /*
- * The last hour: every ten seconds, a reading stores the values of the daemon's and the
- * jobs' counters. A new reading replaces the oldest one.
+ * The last hour: every ten seconds a reading of the daemon's and the jobs' counters. A new reading
+ * replaces the oldest one.
  *
  *   Flow: src/sched adds readings; the dashboard shows the differences between readings.
- *   Owns: the ring of readings, which takes less than a megabyte.
- *   Threads: any.   Locks: its own, held for at most a few hundred microseconds.
- *   Errors: -ENOMEM.
+ *   Owns: the ring of readings, less than a megabyte.   Threads: any.   Errors: -ENOMEM.
+ *   Locks: its own, held for at most a few hundred microseconds.
  */
 
 #define HISTORY_STEP_NS UINT64_C(10000000000)
@@ -23,10 +22,8 @@
 #define HISTORY_READINGS 361
 /* most jobs in a reading; the scheduler decides which element of `jobs` a job gets */
 #define HISTORY_JOBS 32
-/* number of causes for which readers wait, such as storage and decode */
-#define HISTORY_CAUSES 4
-/* number of elements of cache_needed, one each for samples that 0, 1, 2, 3, and at
- * least 4 streams need; equals CACHE_NEEDS */
+#define HISTORY_CAUSES 4 /* causes for which readers wait, such as storage */
+/* elements of cache_needed: samples needed by 0, 1, 2, 3, at least 4 streams; equals CACHE_NEEDS */
 #define HISTORY_NEEDS 5
 
 /* The counters of one job since it was added. */
@@ -38,9 +35,7 @@ struct history_job {
 struct history_reading {
 	uint64_t ns;		  /* time of the reading, by clock_now_ns() */
 	uint64_t served, decodes; /* counters of the daemon since its start */
-	/* Bytes of tensors in the cache. cache_held: of all tensors; cache_pinned: of
-	 * pinned tensors; cache_needed[i]: of tensors whose sample i streams need
-	 * (HISTORY_NEEDS). */
+	/* bytes of cached tensors: of all, of pinned ones, of tensors that i streams need */
 	uint64_t cache_held, cache_pinned, cache_needed[HISTORY_NEEDS];
 	struct history_job jobs[HISTORY_JOBS];
 };

@@ -13,8 +13,7 @@
 struct block {
 	_Atomic uint64_t counts[STAT_COUNT];
 	struct histogram histograms[STATS_HISTOGRAM_COUNT];
-	/* (stats_lock) neighbours in the list of all blocks */
-	struct block *next;
+	struct block *next; /* (stats_lock) neighbours in the list of all blocks */
 	struct block *prev;
 };
 
@@ -23,11 +22,9 @@ static struct lock stats_lock = {
 	.rank = LOCK_RANK_STATS,
 	.name = "stats",
 };
-/* (stats_lock) the list of all blocks */
-static struct block blocks = {.next = &blocks, .prev = &blocks};
+static struct block blocks = {.next = &blocks, .prev = &blocks}; /* (stats_lock) */
 
-/* Counts of threads that have ended, and of threads for whose block there was no
- * memory. */
+/* Counts of threads that have ended, and of threads for whose block there was no memory. */
 static _Atomic uint64_t ended[STAT_COUNT];
 static struct histogram ended_histograms[STATS_HISTOGRAM_COUNT];
 static _Atomic uint64_t gauges[STAT_COUNT];

@@ -11,14 +11,11 @@
 #include <stdint.h>
 
 /*
- * The daemon's counters and gauges (STATS_TABLE) and histograms (STATS_HISTOGRAMS). The
- * enumerations, the sums, the text files in the mount and the man page are made from
- * these tables.
+ * The daemon's counters and gauges (STATS_TABLE) and histograms (STATS_HISTOGRAMS). These tables
+ * make the enumerations, the sums, the text files in the mount and the man page.
  *
- *   Flow: any module counts; src/files prints.
- *   Threads: any. Each thread has its own counters, and stats_get adds them up; a gauge
- *         is a single value.
- *   Errors: none.
+ *   Flow: any module counts; src/files prints.   Errors: none.
+ *   Threads: any, each with its own counters, which stats_get adds up; a gauge is a single value.
  */
 
 /* Each line is STAT(identifier, name, kind, unit, help). */
@@ -143,9 +140,8 @@
 	STAT(CLUSTER_LAG, "cluster_lag", GAUGE, "samples",                               \
 		"samples drawn for the ranks of this node and not consumed yet")
 
-/* Each line is HISTOGRAM(identifier, name, help), a histogram of durations. The
- * histograms of single datasets and locks are kept by other modules; this folder only
- * prints them. */
+/* Each line is HISTOGRAM(identifier, name, help), a histogram of durations. Other modules keep the
+ * histograms of single datasets and locks; this folder only prints them. */
 #define STATS_HISTOGRAMS(HISTOGRAM)                                                      \
 	HISTOGRAM(OPEN_LATENCY, "open_latency",                                          \
 		"from the request to open a sample until it is answered")                \
@@ -205,17 +201,14 @@ void stats_record(enum stats_histogram histogram, uint64_t ns);
 void stats_copy(enum stats_histogram histogram, struct histogram_copy *ret);
 
 void stats_print_text(FILE *out); /* Prints "name value" lines. */
-/* Prints the counters and gauges as fields of a JSON object. The caller prints the
- * object's braces. */
+/* Prints the counters and gauges as members of a JSON object, without the object's braces. */
 void stats_print_json(FILE *out);
 /* Prints STATS_TABLE as list items of mdoc, for the man page. */
 void stats_print_man(FILE *out);
 void stats_print_histograms_man(FILE *out);
 
-/* The two text formats of Prometheus. In both, lines HELP, TYPE and UNIT precede a
- * value, and the last line is EOF. The formats differ in the lines HELP, TYPE and UNIT
- * of counters: there a counter's name ends in "_total" in STATS_PROMETHEUS, but not in
- * STATS_OPENMETRICS. */
+/* Prometheus' text formats, with lines HELP, TYPE and UNIT before a value, and EOF at the end. In
+ * the lines HELP, TYPE and UNIT a counter's name ends in "_total" only in STATS_PROMETHEUS. */
 enum stats_form { STATS_PROMETHEUS, STATS_OPENMETRICS };
 
 enum stats_kind { STATS_GAUGE, STATS_COUNTER, STATS_TIMES };
@@ -228,8 +221,7 @@ void stats_print_metrics_end(FILE *out);
 
 /* A histogram, and the labels that Prometheus shows with it, such as dataset="photos". */
 struct stats_times {
-	/* name of the dataset or lock; "": the histogram is the whole daemon's */
-	char name[80];
+	char name[80];	  /* dataset or lock; "": the whole daemon */
 	char labels[200]; /* all labels, as text to print between { and }; "": none */
 	struct histogram_copy copy;
 };

@@ -7,8 +7,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Prints counters, gauges and histograms: as text, as JSON, for Prometheus and mdoc. */
-
 enum kind { COUNTER, GAUGE };
 
 static const struct {
@@ -57,8 +55,6 @@ void stats_print_histograms_man(FILE *out)
 		fprintf(out, ".It Cm %s\ntime %s\n", histograms[i].name,
 			histograms[i].help);
 }
-
-/* --- for Prometheus --------------------------------------------------------------------- */
 
 static bool ends_in(const char *name, size_t length, const char *end)
 {
@@ -112,8 +108,6 @@ void stats_print_metrics_end(FILE *out)
 {
 	fputs("# EOF\n", out);
 }
-
-/* --- histograms ------------------------------------------------------------------------- */
 
 static const struct {
 	const char *name;

@@ -9,18 +9,13 @@
 #include <string.h>
 
 /*
- * A lap is an epoch that a job's readers have read to the end. This file measures laps
- * for joaderctl explain: how long a lap took, what the readers waited for, how many
- * readers there were, and how much processor time they took.
- *
- * The first open of an epoch begins the measurement, and the epoch's last consumed
- * sample ends it. The first open of the next epoch also ends it, if nearly all samples
- * have been consumed by then.
+ * A lap is an epoch that a job's readers have read to the end. Its measurement, for joaderctl
+ * explain, begins with the epoch's first open, and ends with the epoch's last consumed sample, or
+ * with the next epoch's first open if nearly all samples have been consumed by then.
  */
 
-/* An epoch counts as a lap if this many tenths of its samples were consumed. Not all
- * have to be consumed, because readers that fetch ahead open files of the next epoch
- * before they release the last files of this one. */
+/* An epoch counts as a lap if this many tenths of its samples were consumed: readers that fetch
+ * ahead open files of the next epoch before they release the last files of this one. */
 #define ENOUGH_OF_TEN 9
 
 /* Estimates how many samples all readers together consumed while this reader read.
@@ -89,9 +84,8 @@ static void begin_locked(struct watch *watch, uint64_t begun_ns)
 	lap->ended = false;
 }
 
-/* Returns the thread's entry, or else an entry that may be overwritten: a free one, or
- * that of a thread that has opened no file of this epoch. Returns NULL if all entries
- * belong to other threads that read this epoch. */
+/* Returns the thread's entry, or an entry that may be overwritten: a free one, or that of a thread
+ * that has opened no file of this epoch. NULL: there is none. */
 static struct lap_reader *place_of(struct lap *lap, long thread)
 {
 	struct lap_reader *free = NULL;
@@ -158,10 +152,7 @@ void lap_consumed_locked(struct watch *watch, uint32_t epoch)
 		end_locked(watch);
 }
 
-/* --- processor time of readers --------------------------------------------------------- */
-
-/* Returns the thread's processor time in ns; 0: the thread has ended, or its time can't
- * be read. */
+/* Returns the thread's processor time in ns; 0: the thread has ended, or its time can't be read. */
 static uint64_t cpu_of(long thread)
 {
 	char path[64];
@@ -171,9 +162,8 @@ static uint64_t cpu_of(long thread)
 	return file && fscanf(file, "%" SCNu64, &ns) == 1 ? ns : 0;
 }
 
-/* Adds the processor time that the reader threads have used since the last measurement.
- * Adds nothing if the time of one of these threads can't be read now, or could not be
- * read at the last measurement. */
+/* Adds the processor time that the reader threads have used since the last measurement. Adds
+ * nothing if the time of one of these threads is unknown now, or was unknown then. */
 static void add_locked(struct watch *watch, const struct lap_reader *readers)
 {
 	struct lap *lap = &watch->lap;

@@ -6,7 +6,7 @@
 #include "base/types.h"
 #include "config/config.h"
 
-/* Causes for which readers wait. waits.c explains each cause. */
+/* waits.c explains each cause. */
 enum wait_cause {
 	WAIT_STORAGE,
 	WAIT_DECODING,
@@ -19,15 +19,12 @@ enum wait_cause {
 
 /* Figures of a job for joaderctl explain. */
 struct sched_laps {
-	/* times of the job's first open and last consumed sample, by clock_now_ns; 0:
-	 * none */
+	/* times of the job's first open and last consumed sample, by clock_now_ns; 0: none */
 	uint64_t first_ns, last_ns;
-	/* A lap is an epoch that the job's readers have read to its end. n: number of
-	 * laps since the job was added. */
-	uint64_t n;
+	uint64_t n;	   /* laps (epochs read to their end) since the job was added */
 	uint64_t ended_ns; /* end of the latest lap, by clock_now_ns */
-	/* Duration of each of the latest laps, and how long opens waited during the lap, summed
-	 * over readers. The latest lap is at index (n - 1) % SCHED_LAPS. */
+	/* duration of each of the latest laps, and how long its opens waited, summed over readers;
+	 * the latest lap has the index (n - 1) % SCHED_LAPS */
 	uint64_t ns[SCHED_LAPS], waited_ns[SCHED_LAPS];
 	/* The fields from here to `hit` are about the latest lap. */
 	uint32_t epoch, samples;
@@ -35,14 +32,11 @@ struct sched_laps {
 	uint64_t pause_ns; /* time between the previous lap and the latest one */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t decoded, shared, hit;
-	/* cpu_ns: processor time of the job's readers since the job was added, without
-	 * times that were not measured; cpu_samples: number of samples that the readers
-	 * got in the measured time */
+	/* processor time of the job's readers since the job was added, as far as it was measured,
+	 * and the number of samples that the readers got in the measured time */
 	uint64_t cpu_ns, cpu_samples;
-	/* The fields from here on are about the job's samples and tensors. */
 	bool drawn; /* a sampler chooses the samples of positions */
-	/* number of labels if files have fixed labels, but get their samples only when
-	 * they are opened; otherwise 0 */
+	/* number of labels if files have fixed labels, but get samples at their open; else 0 */
 	uint32_t labels;
 	uint64_t sample_bytes;
 	enum sampler_kind sampler;

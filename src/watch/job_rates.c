@@ -4,8 +4,7 @@
 #include "base/clock.h"
 #include "watch/watch.h"
 
-/* Moves the ring `rate` to the present second: sets the counts of the seconds since the
- * last call to 0. The ring has a count for each of the last RATE_SECONDS seconds. */
+/* Sets the counts of the seconds since the last call to 0, in the ring of RATE_SECONDS counts. */
 static void advance_rate_locked(struct watch *watch, uint64_t now_ns)
 {
 	lock_assert_held(watch->job->lock);

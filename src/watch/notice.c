@@ -8,8 +8,7 @@
 
 #include <inttypes.h>
 
-/* Notices are warnings about scripts that probably do not do what their authors mean.
- * Each is logged at most once for each job. */
+/* Notices warn of scripts that probably do not do what their authors mean, once for each job. */
 
 static const char *const texts[NOTICES] = {
 	[NOTICE_EARLY] =

@@ -11,7 +11,6 @@
 
 _Static_assert(HISTORY_CAUSES == WAIT_CAUSES, "all causes of waits are kept");
 
-/* The index of a job's place is also the index of the job's figures in each reading. */
 struct place {
 	struct last_hour_job is;
 	struct history_job last; /* figures of the job when it was removed */
@@ -20,9 +19,8 @@ struct place {
 struct past {
 	struct lock *lock; /* the scheduler's lock */
 	struct history *history;
-	uint64_t due_ns; /* time of the next reading; only one thread uses it */
-	/* (lock) the job of each place; 0: the place is free */
-	job_id ids[HISTORY_JOBS];
+	uint64_t due_ns;	  /* time of the next reading; only one thread uses it */
+	job_id ids[HISTORY_JOBS]; /* (lock) the job of each place; 0: free */
 	struct place places[HISTORY_JOBS]; /* (lock) */
 };
 
@@ -50,13 +48,9 @@ void past_free(struct past **past)
 	*past = NULL;
 }
 
-/* --- places ----------------------------------------------------------------------------- */
-
-/* Returns the job's place, or HISTORY_JOBS if it has none. */
 static size_t place_of(const struct past *past, job_id id)
 {
-	/* Begins with the place that the job has if no job was removed: job 1 has place
-	 * 0, job 2 has place 1, and so on. */
+	/* Begins at the place that the job has as long as no job was removed. */
 	for (size_t i = 0; id != 0 && i < HISTORY_JOBS; i++) {
 		size_t place = (id - 1 + i) % HISTORY_JOBS;
 		if (past->ids[place] == id)
@@ -137,8 +131,6 @@ void past_given_locked(struct past *past, job_id job, uint32_t made_for)
 	if (place < HISTORY_JOBS)
 		past->places[place].is.prepared_for[place_of(past, made_for)]++;
 }
-
-/* --- readings --------------------------------------------------------------------------- */
 
 bool past_is_due(struct past *past, uint64_t now_ns)
 {

@@ -10,7 +10,6 @@
  * A client that falls behind gets the newest EVENTS events. */
 
 #define EVENTS 65536
-/* a trace that no client has read for this time is freed */
 #define KEPT_NS UINT64_C(60000000000)
 
 struct trace {

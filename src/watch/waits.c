@@ -7,17 +7,13 @@
 #include <string.h>
 
 /*
- * Counts how long the readers of a job waited, and for what. A job waits as long as at
- * least one of its readers waits. The cause follows from the sample of the reader that
- * has waited longest:
+ * Counts how long a job's readers waited, and for what. A job waits while at least one of its
+ * readers waits. The cause follows from the sample of the reader that has waited longest:
  *
  *   storage      the sample is being read, or other reads of the storage have to end first
  *   decoding     the sample is being prepared, or no decoder is free
  *   queue        it is the turn of other jobs' samples, or there is no memory for the sample
- *
- * A fourth cause does not depend on a sample:
- *
- *   file system  joaderfs itself: the time to answer opens, which callers report (waits_took)
+ *   file system  joaderfs itself, whatever the sample: the time to answer opens (waits_took)
  */
 
 static enum wait_cause cause_of(const struct wanted *wanted)
@@ -70,8 +66,8 @@ void waits_exposed_locked(const struct watch *watch, uint64_t ret[static WAIT_CA
 		atomic_load_explicit(&watch->own_ns, memory_order_relaxed);
 }
 
-/* The sum of the waits can exceed the duration of the epoch, because several opens are
- * answered in parallel, and WAIT_FILE_SYSTEM counts the time of each. */
+/* The sum of the waits can exceed the epoch's duration: several opens are answered in parallel, and
+ * WAIT_FILE_SYSTEM counts the time of each. */
 void waits_of_epoch_locked(
 	const struct watch *watch, uint64_t now_ns, struct epoch_waits *ret)
 {

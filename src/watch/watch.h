@@ -11,20 +11,11 @@
 /*
  * Counts and reports what the readers of a job do.
  *
- *   waits.c         counts how long readers wait, and for what
- *   epoch_times.c   measures epochs that were read to the end
- *   trace.c         records each open and close of a job's readers
- *   notice.c        warns about scripts that probably do not do what their authors mean
- *   job_rates.c     counts samples per second
- *   past.c          keeps readings of the last hour (past.h)
- *
- *   Flow: the scheduler reports each open, binding and wait (src/sched/watching.c), and reads
- *         the figures for its gauges.
+ *   Flow: the scheduler reports each open, binding and wait (src/sched/watching.c), and reads the
+ *         figures for its gauges.
  *   Owns: a job's figures. The job frees its trace.
- *   Threads: any.
- *   Locks: job->lock; the caller of a function whose name ends in _locked holds it. Other
- *          functions take it.
- *   Errors: -ENOMEM from trace_begin.
+ *   Threads: any.   Errors: -ENOMEM from trace_begin.
+ *   Locks: job->lock; the caller of a function named ..._locked holds it, others take it.
  */
 
 struct trace;
@@ -38,14 +29,12 @@ struct lap_reader {
 	long thread;	/* 0: this entry and all later entries are free */
 	uint32_t epoch; /* the latest epoch of which the thread opened files */
 	uint32_t opens; /* files of that epoch that the thread opened */
-	/* number of samples that all readers together had consumed at the thread's
-	 * first open (first) and at its last open (last) */
+	/* samples that all readers had consumed at the thread's first open, and at its last open */
 	uint32_t first;
 	uint32_t last;
 	uint64_t cpu_ns; /* processor time at the last measurement; 0: not measured */
 };
 
-/* Counts of an epoch's samples by the way in which they were served. */
 struct lap_served {
 	uint32_t epoch;
 	uint64_t n[SERVED_SKIPPED + 1];
@@ -54,18 +43,15 @@ struct lap_served {
 /* The measurement of the latest epoch of which the job's readers have opened a file. */
 struct lap {
 	uint32_t epoch;
-	/* begun_ns: time of the epoch's first open; 0: no epoch has begun. last_ns:
-	 * time of the last consumed sample */
+	/* times of the epoch's first open (0: none has begun) and of its last consumed sample */
 	uint64_t begun_ns, last_ns;
-	/* exposed_ns, waited_ns: the job's totals at the time when the epoch began.
-	 * pause_ns: time from the last sample of the previous epoch to the first open
-	 * of this one. */
+	/* exposed_ns, waited_ns: the job's totals when the epoch began. pause_ns: time between the
+	 * previous epoch's last sample and this epoch's first open. */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t waited_ns, pause_ns;
 	uint32_t positions, consumed, opens;
-	bool ended; /* read to the end, and counted as a lap */
-	/* the entry of an epoch has the index epoch % 2 */
-	struct lap_served bound[2];
+	bool ended;		    /* read to the end, and counted as a lap */
+	struct lap_served bound[2]; /* index: epoch % 2 */
 	struct lap_reader reader[LAP_READERS];
 };
 
@@ -104,15 +90,14 @@ uint64_t waits_count_locked(
 /* Counts a reader that begins to wait for the sample (change = 1), or whose wait ends
  * (-1). The caller has called waits_count_locked, which counts the time until now. */
 void waits_change_locked(struct watch *watch, const struct wanted *wanted, int change);
-/* Adds the time to answer an open, without the wait for the tensor. Takes no lock. */
+/* Counts a reader that begins (change = 1) or stops (-1) waiting, after waits_count_locked. */
 void waits_took(struct watch *watch, uint64_t ns);
 /* Copies the job's waits by cause, in ns. */
 void waits_exposed_locked(const struct watch *watch, uint64_t ret[static WAIT_CAUSES]);
 
 struct epoch_waits {
 	uint64_t exposed_ns[WAIT_CAUSES]; /* waits by cause since the job was added */
-	/* time from the latest epoch's first open until now; if no reader waits, until
-	 * the last consumed sample */
+	/* latest epoch's first open until now or, if no reader waits, its last consumed sample */
 	uint64_t epoch_ns;
 	double waited_part; /* part of the epoch in which readers waited */
 };
@@ -133,13 +118,11 @@ void lap_measure(struct watch *watch);
 
 /* --- trace.c: opens and closes of readers --- */
 
-/* Counts an open. Returns the open's number in the trace; 0: no client reads the
- * trace. */
+/* Counts an open. Returns the open's number in the trace; 0: no client reads the trace. */
 uint64_t trace_open_locked(struct watch *watch);
-/* Adds the event to the trace, if a client reads it. */
+/* Adds the event to the trace, if a client reads the trace. */
 void trace_note_locked(struct watch *watch, const struct sched_trace_event *event);
-/* Starts a trace, if there is none. *ret_next: number of the next event. Returns 0 or
- * -ENOMEM. */
+/* Starts a trace, if there is none. *ret_next: number of the next event. -ENOMEM. */
 must_check int trace_begin(struct watch *watch, uint64_t *ret_next);
 /* Reads up to `most` events from number *from on, and advances *from. Returns the number
  * of events read. *ret_lost: number of earlier events that the trace no longer has. */
@@ -150,8 +133,7 @@ void trace_forget(struct watch *watch);
 
 /* --- notice.c: warnings about scripts --- */
 
-/* Returns a text that says what the notice means for a training, and what to do about
- * it. */
+/* Returns what the notice means for a training, and what to do about it. */
 const char *notice_text(enum notice notice);
 /* Marks the notice as given. Returns true the first time: the caller then logs it. */
 must_check bool notice_count_locked(struct watch *watch, enum notice notice);

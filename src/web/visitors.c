@@ -7,8 +7,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-/* number of bytes of an IPv6 address that identify the network */
-#define OF_ONE_NETWORK 8
+#define OF_ONE_NETWORK 8 /* bytes of an IPv6 address that identify the network */
 
 static bool is_same(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
 {

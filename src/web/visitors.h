@@ -11,10 +11,9 @@
 #include <sys/socket.h>
 
 /*
- * The connections of the web server. Each must send its request and receive the answer
- * within a time limit. At most VISITORS_MOST are open, VISITORS_OF_ONE of them from one
- * address. If a new connection exceeds one of these limits, one of the connections that
- * the limit counts is ended: the one whose request has taken longest.
+ * The connections of the web server. Each must send its request and receive the answer within a
+ * time limit. At most VISITORS_MOST are open, VISITORS_OF_ONE of them from one address. If a new
+ * connection exceeds a limit, the counted connection whose request has taken longest is ended.
  *
  *   Flow: web.c reports each connection and each answer, and ends overdue connections.
  *   Owns: one entry per connection. libmicrohttpd owns the sockets, and closes them.
@@ -22,8 +21,7 @@
  */
 
 #define VISITORS_MOST 64u
-/* most connections from one address; a browser opens up to 6 */
-#define VISITORS_OF_ONE 16u
+#define VISITORS_OF_ONE 16u /* most from one address; a browser opens up to 6 */
 
 struct visitor {
 	TAILQ_ENTRY(visitor) link;
@@ -36,13 +34,11 @@ struct visitor {
 /* The connections, sorted by the time when their present request began. */
 TAILQ_HEAD(visitors, visitor);
 
-/* Adds a connection. If there are now too many, ends one. Returns NULL if there is no
- * memory. */
+/* Adds a connection, and ends one if there are now too many. Returns NULL without memory. */
 struct visitor *visitors_add(
 	struct visitors *visitors, const struct sockaddr *address, int fd);
 void visitors_remove(struct visitors *visitors, struct visitor *visitor);
-/* Notes that the visitor has received its answer. The time limit begins anew, for the
- * next request of the visitor. */
+/* Notes that the visitor has its answer: the time limit begins anew for its next request. */
 void visitors_served(struct visitors *visitors, struct visitor *visitor);
 /* Ends connections whose request has taken longer than `most_ns`. Returns the time at
  * which to call this function again; UINT64_MAX: it need not be called. */

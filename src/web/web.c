@@ -24,18 +24,15 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
-/* Limit of libmicrohttpd. A connection that is being ended stays open for a moment, so
- * the limit is twice VISITORS_MOST. */
+/* Limit for libmicrohttpd, where a connection that is being ended stays open for a moment. */
 #define MOST_CONNECTIONS (2 * VISITORS_MOST)
 #define MOST_NS UINT64_C(10000000000)
-/* Bytes of memory per connection, enough for the head of a request. */
-#define MEMORY_EACH 16384u
+#define MEMORY_EACH 16384u /* bytes per connection, enough for the head of a request */
 
 struct web {
 	const struct files_context *context;
 	struct MHD_Daemon *daemon;
-	/* events: epoll descriptor of libmicrohttpd; stop: an eventfd that ends the
-	 * thread */
+	/* events: epoll descriptor of libmicrohttpd; stop: an eventfd that ends the thread */
 	int events, stop;
 	bool running;
 	pthread_t thread;

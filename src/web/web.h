@@ -6,22 +6,19 @@
 #include "files/files.h"
 
 /*
- * A small HTTP server for monitoring. GET /metrics returns the same data as the mount's
- * file metrics: in OpenMetrics if the request accepts it, else in Prometheus' format.
- * GET /dashboard.html returns the same page as the mount's file dashboard.html.
+ * A small HTTP server for monitoring. GET /metrics returns what the mount's file metrics has, in
+ * OpenMetrics if the request accepts it, else in Prometheus' format. GET /dashboard.html returns
+ * the page of the mount's file dashboard.html.
  *
- *   Flow: main starts the server when the mount exists, and ends it before the scheduler
- *         ends.
- *   Threads: one of its own. Slow clients can't block others (visitors.h).
- *   Errors: logged.
+ *   Flow: main starts the server when the mount exists, and ends it before the scheduler ends.
+ *   Threads: one of its own. Slow clients can't block others (visitors.h).   Errors: logged.
  */
 
 struct web;
 
-/* place: PORT, ADDRESS:PORT or [ADDRESS]:PORT. The default address is 127.0.0.1, which
- * other machines can't reach. Port 0 means any free port, whose number is logged.
- * Returns -EINVAL if `place` has another form, -ENOSYS if joaderfs was built without
- * libmicrohttpd, and another error if the server can't listen. */
+/* place: PORT, ADDRESS:PORT or [ADDRESS]:PORT, by default on 127.0.0.1. Port 0: any free port,
+ * whose number is logged. -EINVAL: `place` has another form; -ENOSYS: built without libmicrohttpd;
+ * other errors: the server can't listen. */
 must_check int web_new(
 	const struct files_context *context, const char *place, struct web **ret);
 void web_free(struct web **web);
