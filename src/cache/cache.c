@@ -187,8 +187,7 @@ void cache_abandon(struct cache_space *space, sample_id id)
 	tell_gone(cache, space, id);
 }
 
-/* The pinned entry stays in its space, as an absent one. So another entry, `last`, takes
- * the tensor to cache->dying. */
+/* The pinned entry stays in its space, absent, so `last` takes the tensor to cache->dying. */
 void cache_force_out(struct cache_space *space, sample_id id)
 {
 	struct cache *cache = space->cache;
@@ -265,7 +264,7 @@ static void pin(struct cache *cache, struct entry *entry)
 	ensure(entry->pins < UINT32_MAX);
 	entry->pins++;
 	cache->pins++;
-	/* the caller will soon read the tensor: brings it into the processor's caches */
+	/* the caller will soon read the tensor */
 	__builtin_prefetch(entry->tensor);
 }
 
@@ -378,10 +377,9 @@ void cache_need_drop(struct cache_space *space, sample_id id)
 	need_changed(space, id);
 }
 
-/* Makes the change cheaper if its set has most of the ids: changes `common`, and thus
- * the need of all ids at once. The steps then undo this for the ids outside the set
- * (change->others). If there is no memory for `others`, or if `common` would fall below
- * 0, does nothing: the steps then change the ids of the set. */
+/* The set has most of the ids, so this changes `common`, and thus the need of all ids at once. The
+ * steps then undo this for the ids outside the set (change->others). Does nothing if there is no
+ * memory for `others`, or if `common` would fall below 0. */
 static void change_common(struct cache_space *space, struct change *change)
 {
 	if (!change->up && space->common == 0)

@@ -11,38 +11,32 @@
 #include <roaring/roaring.h>
 
 /*
- * The shared cache of prepared tensors. The policy of eviction is lru, fifo, random, or
- * refcnt, which first evicts the tensor that the fewest streams need (JOADER, section 3
- * and appendix E.3).
+ * The shared cache of prepared tensors. The policy of eviction is lru, fifo, random, or refcnt,
+ * which first evicts the tensor that the fewest streams need, and of these the least recently used
+ * one (JOADER, section 3 and appendix E.3).
  *
- * A *space* holds the tensors of one dataset in one preparation. The states of a sample
- * in a space:
+ * A *space* holds the tensors of one dataset in one preparation. The states of a sample in a space:
  *
  *       cache_reserve          cache_publish        evicted            cache_reap
  *  absent ----------> loading ------------> ready ---------> dying ------------> absent
  *     ^                  |
  *     +--- cache_abandon-+
  *
- * The *need* of a sample: the number of streams that have yet to draw it. A stream is
- * one epoch of one job.
+ * The *need* of a sample: the number of streams (epochs of jobs) that have yet to draw it. A sample
+ * has a *pin* for each of its draws until a reader has read the drawn sample, and for each time
+ * that a reader has it open. Only cache_force_out evicts a pinned entry. An absent sample can be
+ * pinned, too.
  *
- * A sample has a *pin* for each of its draws until a reader has read the drawn sample,
- * and for each time that a reader has it open. Only cache_force_out evicts a pinned
- * entry. An absent sample can be pinned, too.
- *
- *   Flow: sched counts need and pins, reserves memory before load prepares a tensor, and
- *         publishes the tensor afterwards.
- *   Owns: every published tensor until it is reaped. The caller frees reaped tensors,
- *         outside the lock.
+ *   Flow: sched counts need and pins, reserves memory before load prepares a tensor, and publishes
+ *         the tensor afterwards.
+ *   Owns: every published tensor until it is reaped; the caller then frees it, outside the lock.
  *   Threads: the caller serialises, by sched's lock. Tensors themselves are immutable.
- *   Errors: -ENOMEM; -ENOSPC from cache_reserve if there is not enough room even after
- *         all unpinned tensors are evicted.
- *   Capacity: limits the bytes of loading and ready entries. Only a reservation with
- *         `force` exceeds it. Dying entries do not count, although they still take
- *         memory. So the caller reaps them before it releases the lock: otherwise the
- *         memory of new tensors would come on top.
- *   Recency: an entry is used when it is published, and when its last pin is removed.
- *         For the policy refcnt, cache_need_add and cache_need_drop are uses, too.
+ *   Errors: -ENOMEM; -ENOSPC from cache_reserve if all unpinned tensors would not make enough room.
+ *   Capacity: limits the bytes of loading and ready entries. Only a reservation with `force`
+ *         exceeds it. Dying entries do not count, although they still take memory, so the caller
+ *         reaps them before it releases the lock.
+ *   Recency: an entry is used when it is published, and when its last pin is removed. For the
+ *         policy refcnt, cache_need_add and cache_need_drop are uses, too.
  */
 
 struct cache;
@@ -54,24 +48,21 @@ must_check int cache_new(uint64_t capacity, enum eviction_policy policy, uint64_
 	struct cache **ret);
 void cache_free(struct cache **cache); /* also frees all tensors and spaces */
 
-/* The caller's function, which the cache calls when a sample becomes absent: evicted,
- * abandoned, forced out, or removed by cache_space_empty. The call comes from within a
- * function of the cache, so a cache_gone must not call the cache. */
+/* The cache calls this function when a sample becomes absent: evicted, abandoned, forced out, or
+ * removed by cache_space_empty. A cache_gone must not call the cache. */
 typedef void cache_gone(void *context, struct cache_space *space, sample_id id);
 void cache_on_gone(struct cache *cache, cache_gone *gone, void *context);
 
-/* Makes a space for ids below n_ids. Takes long, and needs no lock, because the space is
- * in no cache before cache_space_put_in. */
+/* Makes a space for ids below n_ids. Takes long, and needs no lock before cache_space_put_in. */
 must_check int cache_space_make(uint32_t n_ids, struct cache_space **ret);
 void cache_space_put_in(struct cache *cache, struct cache_space *space);
 must_check int cache_space_new(
 	struct cache *cache, uint32_t n_ids, struct cache_space **ret);
 
-/* Evicts up to n tensors of the space. No sample of the space may be pinned, needed or
- * loading. Returns true if no tensor is left. */
+/* Evicts up to n tensors of the space. No sample of the space may be pinned, needed or loading.
+ * Returns true if no tensor is left. */
 bool cache_space_empty(struct cache_space *space, uint32_t n);
-/* Empties the space as cache_space_empty does, and takes the space out of the cache. The
- * caller then frees the space, which needs no lock. */
+/* Evicts all tensors of the space, and takes it out: cache_space_free then needs no lock. */
 void cache_space_take_out(struct cache_space *space);
 /* Frees the space. If it is in a cache, first takes it out, which needs the lock. */
 void cache_space_free(struct cache_space **space);
@@ -79,27 +70,23 @@ void cache_space_free(struct cache_space **space);
 void cache_need_add(struct cache_space *space, sample_id id);
 void cache_need_drop(struct cache_space *space, sample_id id);
 uint32_t cache_need(const struct cache_space *space, sample_id id);
-/* Adds one to the need of each id, when a stream is added. Unlike cache_need_add, this
- * does not count as a use: entries of equal need keep their order of eviction. The
- * sampler `exchange` relies on this order: its orders are uniformly random only if ids
- * have no influence on which samples stay in the cache. */
+/* Adds one to the need of each id, when a stream is added. Unlike cache_need_add, does not count as
+ * a use: entries of equal need keep their order of eviction. The orders of the sampler `exchange`
+ * are uniformly random only if ids have no influence on which samples stay in the cache. */
 void cache_need_add_all(struct cache_space *space, const roaring_bitmap_t *ids);
-/* Subtracts one from the need of each id, when a stream is removed. Entries of equal
- * need keep their order of eviction, as with cache_need_add_all. */
+/* Subtracts one from the need of each id. Entries of equal need keep their order of eviction. */
 void cache_need_drop_all(struct cache_space *space, const roaring_bitmap_t *ids);
 
-/* Begins to change the need of many ids in steps, so that the caller can release its
- * lock between two steps. cache_need returns the new needs at once. Until the last step
- * the caller must not change or free `ids`, and evictions may still follow the old
- * needs. Only one change at a time may be under way in the cache. The ADD of a stream's
- * ids must end before their DROP begins. */
+/* Begins to change the need of many ids in steps, so that the caller can release its lock between
+ * two steps. cache_need returns the new needs at once. Until the last step the caller must not
+ * change or free `ids`, and evictions may still follow the old needs. Only one change at a time may
+ * be under way in the cache. The ADD of a stream's ids must end before their DROP begins. */
 enum cache_change { CACHE_NEED_ADD, CACHE_NEED_DROP };
 void cache_need_begin(
 	struct cache_space *space, const roaring_bitmap_t *ids, enum cache_change change);
-/* Does one step. As long as needs have to be changed, a step changes the needs of at
- * most n ids. Each later step looks at about n / 16 entries, and moves them to their new
- * places in the order of eviction; one entry takes as long as 16 ids. Returns true if no
- * change is under way any more. */
+/* Does one step: changes the needs of at most n ids or, when all needs are changed, moves about
+ * n / 16 entries to their new places in the order of eviction. (One entry takes as long as 16 ids.)
+ * Returns true if no change is under way any more. */
 bool cache_need_step(struct cache *cache, uint32_t n);
 bool cache_need_changes(const struct cache *cache);
 
@@ -108,25 +95,20 @@ must_check int cache_pin(struct cache_space *space, sample_id id);
 void cache_unpin(struct cache_space *space, sample_id id);
 uint32_t cache_pins(const struct cache_space *space, sample_id id);
 
-/* Pins a ready entry for a reader. The entry then stays until cache_close:
- * cache_force_out can't evict it. Returns false if the entry is not ready. */
+/* Pins a ready entry for a reader, so that cache_force_out can't evict it before cache_close.
+ * Returns false if the entry is not ready. */
 must_check bool cache_open(struct cache_space *space, sample_id id);
 void cache_close(struct cache_space *space, sample_id id);
 uint32_t cache_opens(const struct cache_space *space, sample_id id);
 
 enum cache_state cache_state(const struct cache_space *space, sample_id id);
-/* Prefetches the pointer to the sample's entry into the processor's caches. When the
- * pointer has arrived there, cache_prefetch_entry can prefetch the entry without
- * waiting. */
+/* Prefetches the pointer to the sample's entry into the processor's caches, so that a later
+ * cache_prefetch_entry need not wait for the pointer. */
 void cache_prefetch_place(const struct cache_space *space, sample_id id);
 void cache_prefetch_entry(const struct cache_space *space, sample_id id);
 
-/*
- * Reserves `bytes` for a tensor of a pinned entry (absent -> loading), and evicts
- * unpinned entries to make room. The policy refcnt evicts the entries with the least
- * need first, and among entries of equal need the least recently used. force: the
- * reservation may exceed the capacity, because a reader waits for the sample.
- */
+/* Reserves `bytes` for a tensor of a pinned entry (absent -> loading), and evicts unpinned entries
+ * to make room. force: exceeds the capacity if necessary, because a reader waits. */
 must_check int cache_reserve(
 	struct cache_space *space, sample_id id, uint64_t bytes, bool force);
 
@@ -138,32 +120,26 @@ uint64_t cache_least_bytes(const struct cache *cache);
 /* Gives the tensor, which has the reserved size, to the cache. */
 void cache_publish(struct cache_space *space, sample_id id, struct tensor *tensor);
 
-/* Marks a loading entry as a copy of a tensor in another daemon's cache. The policy
- * refcnt evicts a copy that no stream needs before all other entries. */
+/* Marks a loading entry as a copy of another daemon's. refcnt evicts an unneeded copy first. */
 void cache_spare(struct cache_space *space, sample_id id);
 
-/* Gives up the reservation of a tensor that could not be prepared. */
 void cache_abandon(struct cache_space *space, sample_id id);
 
-/* Returns NULL if the entry is not ready. The tensor is valid while the entry is
- * pinned. */
+/* Returns NULL if the entry is not ready. The tensor is valid while the entry is pinned. */
 const struct tensor *cache_get(const struct cache_space *space, sample_id id);
 
-/* Returns the job for which the tensor was made, without access to the tensor's memory.
- * 0: not known, or the entry is not ready. */
+/* Returns the job for which the tensor was made, without access to it; 0: unknown or not ready. */
 uint32_t cache_made_for(const struct cache_space *space, sample_id id);
 
-/* Returns a reference to the tensor, which the caller frees, or NULL if the entry is not
- * ready. Nobody may change the tensor. The entry need not be pinned. */
+/* Returns a reference to the tensor, which the caller frees and nobody may change, or NULL if the
+ * entry is not ready. The entry need not be pinned. */
 struct tensor *cache_share(const struct cache_space *space, sample_id id);
 
-/* Evicts the tensor of a pinned entry that no reader has open. src/supply calls this
- * function while the capacity is exceeded. The sample becomes absent, and keeps its
- * pins. Does nothing if there is no memory for another entry. */
+/* Evicts the tensor of a pinned entry that no reader has open. The sample becomes absent, and keeps
+ * its pins. Does nothing if there is no memory for another entry. */
 void cache_force_out(struct cache_space *space, sample_id id);
 
-/* Evicts unpinned entries while the capacity is exceeded. Returns false if the capacity
- * is exceeded even without unpinned entries. */
+/* Evicts unpinned entries while the capacity is exceeded. Returns false if it remains exceeded. */
 bool cache_trim(struct cache *cache);
 
 /* Returns a dying tensor, which the caller frees. NULL: there is none. */
@@ -181,9 +157,8 @@ struct cache_usage {
 	uint64_t pins, need;	  /* sums over all samples */
 	uint64_t evictions;
 	uint64_t evictions_needed; /* evictions of samples whose need was not 0 */
-	/* policy refcnt: bytes of unpinned ready entries with need 0, 1, 2 ...; the last
-	 * element also counts all higher needs. While needs change in steps, entries
-	 * that are not moved yet count under their old need. */
+	/* policy refcnt: bytes of unpinned ready entries by need; the last element also has higher
+	 * needs. During a change in steps, some entries count under their old need. */
 	uint64_t needed_bytes[CACHE_NEEDS];
 };
 struct cache_usage cache_usage(const struct cache *cache);

@@ -9,9 +9,8 @@
 #include <sys/queue.h>
 
 /*
- * The states of an entry, and how many pins it can have in each. An x marks the
- * structures that have the entry. fifo only: only the policy fifo keeps pinned entries
- * in the order of eviction.
+ * The states of an entry, and how many pins it can have in each. An x marks the structures that
+ * have the entry. fifo only: only the policy fifo keeps pinned entries in the order of eviction.
  *
  *   state     pins   its space   order of eviction   cache->dying
  *   ABSENT     > 0       x
@@ -20,8 +19,8 @@
  *   READY        0       x               x
  *   (dying)      0                                              x
  *
- * An absent sample without pins has no entry. A dying entry is no longer in its space,
- * so the sample can be reserved again before the tensor is reaped.
+ * An absent sample without pins has no entry. A dying entry is no longer in its space, so the
+ * sample can be reserved again before the tensor is reaped.
  */
 
 struct entry {
@@ -47,23 +46,18 @@ struct cache_space {
 	LIST_ENTRY(cache_space) link;
 	LIST_HEAD(, entry) entries;
 	uint32_t n_ids;
-	/* indexed by id; an element is NULL if the sample is absent and not pinned */
-	struct entry **by_id;
-	/* The need of an id is `common` + `differs[id]`. A stream that needs most ids
-	 * adds one to `common`, and subtracts one from `differs` for each id that it
-	 * does not need. */
+	struct entry **by_id; /* indexed by id; NULL: absent and not pinned */
+	/* The need of an id is `common` + `differs[id]`. A stream that needs most ids adds one to
+	 * `common`, and subtracts one from `differs` for each id that it does not need. */
 	uint32_t common;
 	int16_t *differs;
 	uint64_t need_sum;
 };
 
-/* The state of the eviction policy; each policy uses only some of the fields. The
- * policy refcnt has a list (bucket) for each need. When the needs of many ids have
- * changed, a sweep through the buckets moves each entry to the bucket of its new
- * need. */
+/* The state of the eviction policy. refcnt has a list (bucket) for each need; after a change of
+ * many needs, a sweep through the buckets moves each entry to the bucket of its new need. */
 struct evict {
-	/* lru: all unpinned ready entries; fifo: all ready entries. The first one is
-	 * evicted next. */
+	/* lru: unpinned ready entries; fifo: all ready entries. The first one is evicted next. */
 	struct entry_list list;
 	/* policy refcnt: indexed by need; the least recently used entry comes first */
 	struct entry_list *buckets;
@@ -78,14 +72,12 @@ struct evict {
 	struct rng rng;
 };
 
-/* A change of many needs that is under way. The calls of cache_need_step first add
- * `step` to differs[id] for each id in `ids`. Then they sweep: they update the order of
- * eviction. */
+/* A change of many needs that is under way. The calls of cache_need_step first add `step` to
+ * differs[id] for each id in `ids`, then they sweep: they update the order of eviction. */
 struct change {
 	const struct cache_space *space; /* NULL: no change is under way */
 	const roaring_bitmap_t *ids;
-	/* the ids that are not in the caller's set; `ids` then points to `others`. NULL
-	 * if `common` was not changed */
+	/* the ids outside the caller's set: `ids` points to them; NULL: `common` was not changed */
 	roaring_bitmap_t *others;
 	roaring_uint32_iterator_t next;
 	int step;
@@ -103,8 +95,7 @@ struct cache {
 	cache_gone *gone;
 	void *gone_context;
 
-	/* bytes of loading and ready entries; more than the capacity only after a forced
-	 * reservation */
+	/* loading and ready entries; more than the capacity only after a forced reservation */
 	uint64_t live_bytes;
 	uint64_t dying_bytes;
 	uint64_t pinned_bytes;
@@ -115,12 +106,10 @@ struct cache {
 	uint64_t pins, need, evictions, evictions_needed;
 };
 
-/* The functions of an eviction policy. A function is NULL if the policy does not need
- * it. */
+/* The functions of an eviction policy. NULL: the policy does not need the function. */
 struct evict_ops {
 	int (*init)(struct cache *cache);
-	/* Allocates memory for one more ready entry, so that the other functions can't
-	 * fail. */
+	/* Allocates memory for one more ready entry, so that the other functions can't fail. */
 	int (*reserve)(struct cache *cache);
 	void (*publish)(struct cache *cache, struct entry *entry);
 	/* The entry became ready and unpinned. */
@@ -130,14 +119,11 @@ struct evict_ops {
 	void (*forget)(struct cache *cache, struct entry *entry);
 	/* The need of an evictable entry has changed by one. */
 	void (*need_changed)(struct cache *cache, struct entry *entry);
-	/* Begins a sweep, after many needs rose by one, or many fell by one. A sweep
-	 * does not count as a use of the entries. */
+	/* Begins a sweep: many needs rose by one, or many fell. It is no use of the entries. */
 	void (*sweep_begin)(struct cache *cache);
-	/* Updates the order of eviction for about n entries. Returns true if all entries
-	 * are up to date. */
+	/* Updates the order of eviction for about n entries. Returns true if all are up to date. */
 	bool (*sweep)(struct cache *cache, uint32_t n);
-	/* Returns the entry to evict next. Called only if at least one entry is
-	 * evictable. */
+	/* Returns the entry to evict next. At least one entry is evictable. */
 	struct entry *(*victim)(struct cache *cache);
 	void (*validate)(const struct cache *cache);
 };
@@ -173,6 +159,5 @@ static inline bool entry_evictable(const struct entry *entry)
 /* Moves an unpinned ready entry to cache->dying. */
 void entry_die(struct cache *cache, struct entry *entry);
 
-/* Allocates zeroed memory for the cache's own structures. Returns NULL if there is no
- * memory, or if the injected fault cache.memory is set. */
+/* Allocates zeroed memory. Returns NULL if there is none, or if cache.memory injects a fault. */
 void *cache_alloc(size_t bytes);

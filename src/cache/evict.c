@@ -23,8 +23,8 @@
 
 static int refcnt_init(struct cache *cache)
 {
-	/* One bucket for each possible need, so a change of need can't fail. The array
-	 * has 1 MiB; the kernel provides memory only for the buckets that are used. */
+	/* One bucket for each possible need, so a change of need can't fail. The array has 1 MiB;
+	 * the kernel provides memory only for the buckets that are used. */
 	cache->evict.buckets =
 		cache_alloc((UINT16_MAX + 1) * sizeof(*cache->evict.buckets));
 	return cache->evict.buckets ? 0 : -ENOMEM;
@@ -64,18 +64,12 @@ static void refcnt_need_changed(struct cache *cache, struct entry *entry)
 	refcnt_insert(cache, entry);
 }
 
-/*
- * Puts the markers `begin` and `end` at both ends of the bucket.
- *
- * After the needs of many entries have changed, the sweep moves each entry to the
- * bucket of its new need. It takes a bucket's entries from the head on, so entries that
- * move to the same bucket keep their order. If needs have risen, the sweep begins with
- * the last bucket, otherwise with the first; so it meets no entry twice.
- *
- * The entries between the markers are not swept yet. `begin` moves through the bucket.
- * `end` stays where the tail was: the entries that other calls add behind it, between
- * two steps of the sweep, are in the right bucket already.
- */
+/* Puts the markers `begin` and `end` at both ends of the bucket. The sweep takes a bucket's entries
+ * from the head on, so entries that move to the same bucket keep their order. If needs have risen,
+ * the sweep begins with the last bucket, otherwise with the first; so it meets no entry twice. The
+ * entries between the markers are not swept yet. `begin` moves through the bucket. `end` stays
+ * where the tail was: the entries that other calls add behind it, between two steps of the sweep,
+ * are in the right bucket already. */
 static void sweep_bucket(struct evict *evict, uint32_t need)
 {
 	evict->sweep = need;
@@ -90,8 +84,7 @@ static void refcnt_sweep_begin(struct cache *cache)
 		sweep_bucket(evict, cache->change.up ? evict->n_buckets - 1 : 0);
 }
 
-/* Goes on to the next bucket of the sweep. Returns false if the sweep has done all
- * buckets. */
+/* Returns false if the sweep has done all buckets. */
 static bool next_bucket(struct cache *cache)
 {
 	struct evict *evict = &cache->evict;
@@ -137,10 +130,8 @@ static struct entry *first_filed(const struct evict *evict, uint32_t need)
 	return entry;
 }
 
-/* Limit of a search for the entry to evict. During a change in steps the search finds
- * entries that are not yet in the bucket of their new need. The search moves up to TRIES
- * such entries to their buckets. Then it returns the next entry, even from a wrong
- * bucket. */
+/* A search for the entry to evict, during a change in steps, moves up to TRIES entries to the
+ * buckets of their new needs. Then it returns the next entry, even from a wrong bucket. */
 #define TRIES 32
 
 static struct entry *refcnt_victim(struct cache *cache)
@@ -285,8 +276,6 @@ static void random_validate(const struct cache *cache)
 		ensure(evict->slots[i]->slot == i);
 	}
 }
-
-/* ---------------------------------------------------------------------------------- */
 
 const struct evict_ops *evict_ops_of(enum eviction_policy policy)
 {

@@ -101,8 +101,6 @@ struct tensor_shape array_pixels(const struct array_type *type)
 	return (struct tensor_shape){.height = type->shape[0], .width = type->shape[1]};
 }
 
-/* --- heads of files ------------------------------------------------------------------- */
-
 /* The Python dictionary in the header of a NumPy file. *at is the next byte to parse. */
 struct dictionary {
 	const char *at, *end;

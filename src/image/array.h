@@ -10,8 +10,8 @@
 /* Types and shapes of arrays, as in NumPy's files. Threads: any; no state. */
 
 #define ARRAY_MOST_AXES 6
-/* Largest number of characters of a shape, such as "16, 224, 224". With format = record,
- * the header of a file has no room for longer shapes. */
+/* Largest number of characters of a shape, such as "16, 224, 224": with format = record, the header
+ * of a file has no room for longer shapes. */
 #define ARRAY_MOST_SHAPE 25
 #define ARRAY_MOST_BYTES (UINT64_C(1) << 30)
 
@@ -33,8 +33,8 @@ struct array_type {
 extern const char *const array_dtypes[];
 void array_set_dtype(struct array_type *type, unsigned n);
 
-/* Parses a text such as "16 224 224". Returns false if the text is no shape, or the
- * array would have more than ARRAY_MOST_BYTES numbers. */
+/* Parses a text such as "16 224 224". Returns false if the text is no shape, or the array would
+ * have more than ARRAY_MOST_BYTES numbers. */
 bool array_parse_shape(struct array_type *type, const char *text);
 
 uint64_t array_bytes(const struct array_type *type);
@@ -43,13 +43,11 @@ uint64_t array_bytes(const struct array_type *type);
 /* Prints the type and the shape, such as "<f4 (16, 224, 224)". */
 void array_print(const struct array_type *type, char ret[static ARRAY_TEXT]);
 
-/* Returns the image's size in an array of RGB pixels, or 0x0 if the array does not hold
- * such pixels. */
+/* Returns the image's size in an array of RGB pixels, or 0x0 if the array has no such pixels. */
 struct tensor_shape array_pixels(const struct array_type *type);
 
 #define ARRAY_MOST_HEAD 4096
-/* Checks the NumPy header at the beginning of the n bytes in `data`. Returns the length
- * of the header, or 0 if more bytes are needed. Returns -EBADMSG if the array is not of
- * this type; `message` tells why. */
+/* Checks the NumPy header at the beginning of the n bytes in `data`. Returns its length, 0 if more
+ * bytes are needed, or -EBADMSG if the array is not of this type; `message` tells why. */
 must_check int array_check_head(const struct array_type *type, const uint8_t *data,
 	size_t n, char *message, size_t message_size);

@@ -39,7 +39,6 @@ bool augment_fixed_size(const struct augment_config *config)
 	return config->random_crop.width || config->random_resized_crop.width;
 }
 
-/* Draws a number in [0, 1). */
 static double draw_fraction(struct rng *rng)
 {
 	return (double)(rng_next(rng) >> 11) * 0x1p-53;

@@ -9,12 +9,11 @@
 #include "image/resample.h"
 #include "image/tensor.h"
 
-/* Makes one job's own sample from a shared tensor, as the options [augment], dtype and
- * axes say. augment_plan draws the random decisions; augment_apply carries them out.
- * Threads: any; no state. Errors: -ENOMEM. */
+/* Makes one job's own sample from a shared tensor, as [augment], dtype and axes say: augment_plan
+ * draws the random decisions, augment_apply carries them out. Threads: any; no state. */
 
-/* The steps of [augment], in the order of their execution. At most one of random_crop
- * and random_resized_crop is set. An unset size is 0x0. */
+/* The steps of [augment], in the order of their execution. At most one of random_crop and
+ * random_resized_crop is set; an unset size is 0x0. */
 struct augment_config {
 	struct tensor_shape random_crop;
 	struct tensor_shape random_resized_crop;
@@ -32,9 +31,8 @@ struct tensor_shape augment_output(
 /* Tells whether all images have the same size after augmentation. */
 bool augment_fixed_size(const struct augment_config *config);
 
-/* The random decisions for a sample. As in torchvision, the sample is first cropped to
- * `rows` and `columns`, then resized to `size`, then mirrored. The crop begins with
- * rows.pad black rows and columns.pad black columns. */
+/* The sample is first cropped to `rows` and `columns`, then resized to `size`, then mirrored, as in
+ * torchvision. The crop begins with rows.pad black rows and columns.pad black columns. */
 struct augment_plan {
 	struct crop_axis rows;
 	struct crop_axis columns;
@@ -44,15 +42,13 @@ struct augment_plan {
 	bool mirror;
 };
 
-/* Draws the decisions for a sample. Equal arguments give equal plans. random_crop: all
- * offsets of the crop have the same probability. random_resized_crop: as torchvision's
- * RandomResizedCrop.get_params with scale (0.08, 1) and ratio (3/4, 4/3). */
+/* Draws the decisions; equal arguments give equal plans. random_crop: all offsets are equally
+ * probable. random_resized_crop: torchvision's RandomResizedCrop.get_params, with its defaults. */
 struct augment_plan augment_plan(const struct augment_config *config, uint64_t seed,
 	uint32_t epoch, uint32_t position, struct tensor_shape image);
 
-/* Makes a tensor of plan->size with numbers of `type`, as (height, width, channels) or
- * (channels, height, width). All frames of a video get the same decisions. The caller
- * frees *ret. *ret is NULL if the new tensor would equal `tensor`. */
+/* Makes a tensor of plan->size with numbers of `type`; all frames of a video get equal decisions.
+ * *ret, which the caller frees, is NULL if the new tensor would equal `tensor`. -ENOMEM */
 must_check int augment_apply(const struct normalize_config *normalize,
 	struct pixel_type type, const struct augment_plan *plan,
 	const struct tensor *tensor, struct tensor **ret);

@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Computes the pixels of an augmented sample, row by row, so that a row stays in the
- * processor's caches between two steps:
+ * Computes the pixels of an augmented sample, row by row, so that a row stays in the processor's
+ * caches between two steps:
  *
  *   tensor -> window -> [resized] -> row with margins -> [mirrored] -> dtype and axes
  */
@@ -31,15 +31,12 @@ struct target {
 	struct tensor_shape size;
 	/* AXES_CHW: one scale per channel; AXES_HWC: one scale in all */
 	struct pixels_scale scale[MOST_CHANNELS];
-	/* row, mirrored, planes: memory for one row each. In `planes` the channels of a
-	 * row follow one another. */
+	/* row, mirrored, planes: one row each; in `planes` the channels follow one another */
 	uint8_t *row;
 	uint8_t *mirrored;
 	uint8_t *planes;
 	uint8_t *out;
 };
-
-/* --- resize ------------------------------------------------------------------------ */
 
 static struct crop_axis whole(uint32_t length)
 {
@@ -52,8 +49,8 @@ static const uint8_t *window_start(const struct window *window)
 	       window->columns.first * window->pixel;
 }
 
-/* Resizes the window into `out`, which becomes the new window. Pixels outside the old
- * window have no influence, because torchvision crops before it resizes. */
+/* Resizes the window into `out`, which becomes the new window. Pixels outside the old window have
+ * no influence: torchvision crops before it resizes. */
 static int resize(struct window *window, const struct augment_plan *plan, uint8_t *out)
 {
 	struct resampler *resampler;
@@ -85,10 +82,7 @@ static int resize(struct window *window, const struct augment_plan *plan, uint8_
 	return err;
 }
 
-/* --- a row ------------------------------------------------------------------------- */
-
-/* Returns row y of the output: a row in the window or, if the row has black pixels, a
- * row made in target->row. */
+/* Returns output row y: in the window or, if it has black pixels, made in target->row. */
 static const uint8_t *find_row(
 	const struct target *target, const struct window *window, uint32_t y)
 {
@@ -184,8 +178,6 @@ static void put_row(
 		put_numbers(target, row, width * channels, &target->scale[0],
 			y * width * channels);
 }
-
-/* ---------------------------------------------------------------------------------- */
 
 static bool changes_nothing(struct pixel_type type, const struct augment_plan *plan,
 	struct tensor_shape image)

@@ -25,16 +25,13 @@ struct bmp {
 	bool from_top, alpha, keep;
 	enum raw_kind kind;
 	uint8_t palette[256][3];
-	/* memory for palette indices that are decoded from run lengths */
-	struct buffer *scratch;
+	struct buffer *scratch; /* for palette indices decoded from run lengths */
 };
 
 static int refuse(struct bmp *bmp, const char *text)
 {
 	return image_fail(bmp->message, -EIO, "BMP: %s", text);
 }
-
-/* --- heads ------------------------------------------------------------------------------ */
 
 static int read_sizes(struct bmp *bmp)
 {
@@ -99,8 +96,7 @@ static int read_masks(struct bmp *bmp, uint64_t *at)
 	return refuse(bmp, "unsupported bit fields");
 }
 
-/* Reads the palette. If the palette is a gray ramp, the pixels become gray. Black and
- * white, in this order, are a gray ramp of two colours. */
+/* Makes the pixels gray if the palette is a gray ramp, or has two colours: black, then white. */
 static int read_palette(struct bmp *bmp, uint64_t *at)
 {
 	size_t each = bmp->header_bytes == 12 ? 3 : 4;
@@ -202,13 +198,10 @@ static int open_image(
 	return err;
 }
 
-/* --- run lengths -------------------------------------------------------------------------- */
-
 /* Decodes run lengths to palette indices of one byte, as Pillow's BmpRleDecoder does. */
 struct runs {
 	const struct bmp *bmp;
-	/* `at`: offset of the next byte in the file. `n`: number of indices decoded so
-	 * far. `all`: number of indices of the image. */
+	/* at: offset of the next byte; n: indices decoded so far; all: indices of the image */
 	uint64_t at, n, all;
 	uint64_t x;
 	uint8_t *out;
@@ -263,8 +256,7 @@ static bool append_pixels(struct runs *runs, unsigned n)
 static bool skip_pixels(struct runs *runs)
 {
 	const struct bmp *bmp = runs->bmp;
-	/* the code has four bytes: two that Pillow ignores, then the number of columns
-	 * and the number of rows to skip */
+	/* four bytes: two that Pillow ignores, then the numbers of columns and of rows to skip */
 	if (bmp->size - runs->at < 4)
 		return false;
 	uint64_t right = bmp->data[runs->at + 2], up = bmp->data[runs->at + 3];
@@ -274,8 +266,7 @@ static bool skip_pixels(struct runs *runs)
 	return true;
 }
 
-/* Decodes the next code. Returns false after the last code, or if the file is
- * truncated. */
+/* Decodes the next code. Returns false after the last code, or if the file is truncated. */
 static bool append_some(struct runs *runs)
 {
 	const struct bmp *bmp = runs->bmp;

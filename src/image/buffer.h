@@ -8,8 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Memory that is reused for the next image, and loses its content when it grows.
- * Threads: one at a time. Errors: -ENOMEM. */
+/* Memory that is reused for the next image, and loses its content when it grows. -ENOMEM */
 
 /* buffer_trim frees larger buffers, which only exceptionally large images need. */
 #define KEEP_BYTES ((size_t)16 << 20)

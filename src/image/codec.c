@@ -31,8 +31,6 @@ const char *image_lacking(void)
 #endif
 }
 
-/* --- the life of a codec's state -------------------------------------------------------- */
-
 int codec_create(const struct codec *codec, bool plain, void **ret)
 {
 	if (codec->create)

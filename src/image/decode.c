@@ -30,8 +30,7 @@ static const struct codec *const codecs[] = {
 };
 #define N_CODECS (sizeof(codecs) / sizeof(codecs[0]))
 
-/* Functions that check the preamble (the bytes before the image data), in the order of
- * `codecs`. NULL: files of this codec need no check. */
+/* The check of the preamble for each of `codecs`; NULL: none is needed. */
 static int (*const check_preamble[N_CODECS])(char *message, const uint8_t *data,
 	size_t size) = {preamble_check_jpeg, preamble_check_png};
 
@@ -129,8 +128,6 @@ static size_t held_bytes(const struct image_decoder *decoder)
 	return bytes;
 }
 
-/* --- one image -------------------------------------------------------------------- */
-
 /* An image that its codec has opened. */
 struct decoding {
 	struct image_decoder *decoder;
@@ -154,9 +151,8 @@ static bool same_shape(struct tensor_shape a, struct tensor_shape b)
 	return a.height == b.height && a.width == b.width;
 }
 
-/* Plans how the decoded image becomes the tensor. original: size of the full image.
- * image: size to which the codec decodes the image; smaller if the codec scales it
- * down. */
+/* Plans how the decoded image becomes the tensor. original: size of the full image; image: size to
+ * which the codec decodes it, smaller if the codec scales it down. */
 static struct transform plan(const struct decoding *decoding,
 	const struct preparation *preparation, struct tensor_shape original,
 	struct tensor_shape image)
@@ -265,8 +261,7 @@ static void fill(struct tensor *tensor, const uint8_t colour[static 3])
 		memcpy(tensor->data + i, pixel, bytes);
 }
 
-/* Returns the pixels of the decoded part, converted to gray if the tensor is gray, or
- * NULL if there is no memory. */
+/* Returns the decoded pixels, in gray if the tensor is gray, or NULL if there is no memory. */
 static const uint8_t *in_mode(
 	struct image_decoder *decoder, const struct transform *transform)
 {
@@ -332,8 +327,7 @@ static int make_tensor(const struct decoding *decoding, struct image_output *out
 	return err ? fail_memory(decoding->message) : 0;
 }
 
-/* Turns the image in decoder->pixels by its EXIF orientation, then makes the tensor from
- * the turned image. */
+/* Turns the image in decoder->pixels by its EXIF orientation, then makes the tensor. */
 static int turn(const struct decoding *decoding, const struct transform *transform,
 	struct tensor *tensor)
 {
@@ -377,7 +371,6 @@ static int make_turned_tensor(
 	return err ? fail_memory(decoding->message) : 0;
 }
 
-/* Returns the smallest span that contains both spans. */
 static struct crop_axis cover(struct crop_axis a, struct crop_axis b)
 {
 	uint32_t first = a.first < b.first ? a.first : b.first;
@@ -396,8 +389,7 @@ static int resize_one(const struct decoding *decoding, const struct image_part *
 	return err ? err : resize_and_crop(decoding->decoder, &transform, output->tensor);
 }
 
-/* Makes several tensors from one decode. Decodes the smallest part that contains the
- * parts for all tensors. */
+/* Makes several tensors from one decode of the smallest part that all of them need. */
 static int make_tensors(
 	const struct decoding *decoding, struct image_output *outputs, size_t n)
 {
@@ -440,8 +432,7 @@ static int check_shape(
 	return 0;
 }
 
-/* Sets decoding->mode. mode: the mode of the file. Returns -ESTALE if the file's
- * channels are kept, but the file had another mode at the scan of the dataset. */
+/* mode: the mode of the file. -ESTALE: channels are kept, but the scan has found another mode. */
 static int keep_mode(struct decoding *decoding, const struct preparation *preparation,
 	enum pixel_mode mode)
 {

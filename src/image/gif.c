@@ -40,10 +40,8 @@ static int refuse(struct gif *gif, const char *text)
 	return image_fail(gif->message, -EIO, "GIF: %s", text);
 }
 
-/* --- the bytes before the frame ----------------------------------------------------- */
-
-/* Reads a palette. If the palette has fewer than 256 colours, the rest become grays. If
- * the palette is a gray ramp, ret->there stays false, so that the pixels become gray. */
+/* If the palette has fewer than 256 colours, the rest become grays. If it is a gray ramp,
+ * ret->there stays false, so that the pixels become gray. */
 static int read_palette(struct gif *gif, unsigned flags, struct palette *ret)
 {
 	size_t bytes = (size_t)3 << ((flags & 7) + 1), left = gif->size - gif->at;
@@ -61,8 +59,8 @@ static int read_palette(struct gif *gif, unsigned flags, struct palette *ret)
 	return 0;
 }
 
-/* Reads a block, or the existing bytes of a truncated block. Returns false at the empty
- * block that ends the data, and at the end of the file. */
+/* Reads a block, or the existing bytes of a truncated one. Returns false at the empty block that
+ * ends the data, and at the end of the file. */
 static bool read_block(struct gif *gif, const uint8_t **ret, size_t *ret_bytes)
 {
 	if (gif->at >= gif->size)
@@ -174,8 +172,6 @@ static int open_image(
 	return err;
 }
 
-/* --- LZW ---------------------------------------------------------------------------------- */
-
 struct lzw {
 	struct gif *gif;
 	uint8_t *rows; /* first pixel of the frame, within the rows of the whole image */
@@ -240,8 +236,7 @@ static void add_code(struct lzw *lzw)
 	lzw->next++;
 }
 
-/* Expands the code to palette indices, which end where `text` ends. Returns their
- * number, or 0 if the data are damaged. */
+/* Expands the code to palette indices at the end of `text`. Returns their number; 0: damage. */
 static size_t expand(struct lzw *lzw, int code, uint8_t text[MOST_TEXT])
 {
 	size_t at = MOST_TEXT;

@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-/* Follows NumPy's NEP 1, version 1.0: magic, version, length of the dictionary, the
- * dictionary, then blanks and a newline, up to a multiple of 64 bytes. */
+/* Follows NumPy's NEP 1, version 1.0. */
 void head_npy(
 	const char *type, const uint32_t *shape, size_t axes, size_t bytes, uint8_t *head)
 {

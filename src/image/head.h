@@ -7,19 +7,17 @@
 
 #include <stddef.h>
 
-/* A head is the bytes before the pixels in a file that joaderfs shows. The pixels of
- * such a file are a tensor's unchanged bytes. */
+/* A head: the bytes of a shown file before its pixels, which are a tensor's unchanged bytes. */
 
 /* usual length of the head of a npy file; enough for the head of any file of pixels */
 #define HEAD_SIZE 128
 
 enum head_kind { HEAD_EMPTY, HEAD_PPM, HEAD_NPY };
 
-/* Returns the head's length. */
 size_t head_make(
 	enum head_kind kind, struct tensor_shape shape, uint8_t ret[static HEAD_SIZE]);
 
-/* Makes the head of a npy file whose array has at most seven axes. bytes: length of the
- * head, a multiple of 64 and at least HEAD_SIZE. type: NumPy's name, such as "<f4". */
+/* Makes the head of a npy file whose array has at most seven axes. bytes: length of the head, a
+ * multiple of 64 and at least HEAD_SIZE. type: NumPy's name, such as "<f4". */
 void head_npy(
 	const char *type, const uint32_t *shape, size_t axes, size_t bytes, uint8_t *ret);

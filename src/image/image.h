@@ -43,8 +43,7 @@ struct image_output {
 
 /* Returns the names of the formats that this build decodes, separated by spaces. */
 const char *image_readers(void);
-/* Returns a text for messages, in brackets, that names the formats that this build
- * lacks. Returns an empty text if the build decodes all formats. */
+/* Returns a text for messages, in brackets, that names the missing formats, or an empty text. */
 const char *image_lacking(void);
 
 /* The EXIF data of an image, which begin with the head of a TIFF file. */
@@ -55,14 +54,12 @@ struct exif_data {
 
 #define IMAGE_BEGIN 16 /* number of bytes that identify a file's format */
 
-/* Returns the largest number of bytes that image_probe needs from the beginning of a
- * file, or 0 if the file is no image. begin: the first n bytes of the file, usually
- * IMAGE_BEGIN. */
+/* Returns the largest number of bytes that image_probe needs from the beginning of a file, or 0 if
+ * the file is no image. begin: the first n bytes of the file, usually IMAGE_BEGIN. */
 size_t image_head_bytes(const uint8_t *begin, size_t n);
 
-/* Reads the size and the mode of an image. Also finds the image's EXIF data, except in
- * JPEG and PNG files. Returns false if no codec recognises the file, or if the file is
- * damaged. */
+/* Reads the size and the mode of an image and, except in JPEG and PNG files, finds its EXIF data.
+ * Returns false if no codec recognises the file, or if the file is damaged. */
 bool image_probe(const uint8_t *data, size_t size, struct tensor_shape *ret,
 	struct exif_data *ret_exif);
 
@@ -74,8 +71,7 @@ struct image_decoder;
 must_check int image_decoder_new(struct image_decoder **ret);
 void image_decoder_free(struct image_decoder **decoder);
 
-/* Makes the decoder use only portable code from now on, for tests. After -ENOMEM the
- * caller may only free the decoder. */
+/* Makes the decoder use only portable code, for tests. After -ENOMEM it can only be freed. */
 must_check int image_decoder_use_plain(struct image_decoder *decoder);
 
 /* Frees large buffers, which only exceptionally large images need. */
@@ -84,25 +80,21 @@ void image_decoder_trim(struct image_decoder *decoder);
 struct image_usage {
 	uint64_t decode_ns; /* processor time, without resample_ns */
 	uint64_t resample_ns;
-	/* memory held after the last image, without tensors */
-	size_t bytes;
+	size_t bytes; /* memory held after the last image, without tensors */
 };
 struct image_usage image_decoder_usage(const struct image_decoder *decoder);
 
-/* Returns an upper limit of the bytes of memory for preparing an image of this size,
- * without the tensor and without the memory that a decoder always holds. Neither the
- * image nor the resized image may have more than 2^32 pixels. */
+/* Returns the most bytes that preparing an image of this size takes, besides the tensor and what a
+ * decoder always holds. Neither the image nor the resized image may exceed 2^32 pixels. */
 uint64_t image_working_bytes(const struct preparation *preparation,
 	struct tensor_shape image, uint64_t file_bytes);
 
-/* Decodes the image once, and makes the tensors of all outputs. Pixels are RGB8 as in
- * PIL's convert('RGB'), unless the preparation asks for other channels. The image is
- * turned if preparation->exif is set, resized as by Pillow, then centre-cropped. If
- * there are several outputs, no preparation may set `approximate`, `exif` or
- * `fills_truncated`, or keep channels. After a failure the caller frees the tensors
- * that were made already. Errors: -EIO: the image is truncated, corrupt, unsupported or
- * no image; -ESTALE: the image differs from image->shape; -ENOMEM. Fault that tests
- * inject: load.decode. */
+/* Decodes the image once, and makes the tensors of all outputs: RGB8 as in PIL's convert('RGB'),
+ * unless the preparation asks for other channels; turned if preparation->exif is set, resized as by
+ * Pillow, then centre-cropped. With several outputs, no preparation may set `approximate`, `exif`
+ * or `fills_truncated`, or keep channels. After a failure the caller frees the tensors that were
+ * made. -EIO: the image is truncated, corrupt, unsupported or no image; -ESTALE: it differs from
+ * image->shape; -ENOMEM. Fault that tests inject: load.decode. */
 must_check int image_decode(struct image_decoder *decoder,
 	const struct encoded_image *image, struct image_output *outputs, size_t n,
 	char message[static IMAGE_MESSAGE]);

@@ -10,9 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The files of src/image share this header: errors, and one codec for each format. */
-
-/* Prints to `message`, which has room for IMAGE_MESSAGE bytes. Returns `error`. */
+/* `message` has room for IMAGE_MESSAGE bytes. Returns `error`. */
 int image_fail(char *message, int error, const char *format, ...) printf_like(3, 4);
 
 /* Fails for a file that no codec recognises; the message names the probable format. */
@@ -25,11 +23,10 @@ static inline uint8_t times_of_255(unsigned a, unsigned b)
 	return (uint8_t)(((product >> 8) + product) >> 8);
 }
 
-/* The number of bytes that PIL gives its decoders at once. Whether PIL accepts a damaged
- * file can depend on this number, so our codecs use the same number. */
+/* PIL's decoders get this many bytes at once; whether PIL accepts damage can depend on it. */
 #define CODEC_READ_SIZE 65536
 
-/* A part of an image: these rows and columns. rows.pad and columns.pad are 0. */
+/* Rows and columns of an image; their pads are 0. */
 struct image_part {
 	struct crop_axis rows;
 	struct crop_axis columns;
@@ -40,24 +37,21 @@ struct codec_input {
 	const uint8_t *data;
 	size_t size;
 	bool keep; /* true: `read` keeps the file's mode; false: `read` makes RGB */
-	/* if the file is truncated, `read` fills in the missing pixels; only JPEG and
-	 * PNG can do this */
+	/* `read` fills in the missing pixels of a truncated file; only JPEG and PNG can do this */
 	bool fill;
-	/* functions that fail write at most IMAGE_MESSAGE bytes here */
-	char *message;
+	char *message;		/* room for IMAGE_MESSAGE bytes */
 	struct buffer *scratch; /* memory for the codec until `close` */
 };
 
 /*
  * An image format.
  *
- *   Flow: codec_create -> (open -> [scale] -> begin -> read -> codec_close)* ->
- *         codec_destroy. codec_close is called after a failure, too.
+ *   Flow: codec_create -> (open -> [scale] -> begin -> read -> codec_close)* -> codec_destroy.
+ *         codec_close is called after a failure, too.
  *   Errors: 0 or -errno, with a message in codec_input.message.
  */
 struct codec {
-	/* the bytes with which every file of the format begins; NULL: `knows` recognises
-	 * the files */
+	/* every file begins with these bytes; NULL: `knows` recognises the files */
 	const char *magic;
 	size_t magic_bytes;
 	bool (*knows)(const uint8_t *data, size_t size);
@@ -66,25 +60,21 @@ struct codec {
 	bool keeps; /* `read` can keep the mode of the file (codec_input.keep) */
 	/* bytes of the state, which begins as zeros; 0: `create` makes the state */
 	size_t state_bytes;
-	/* Creates the codec's state. plain: uses only portable code. */
-	int (*create)(bool plain, void **ret);
+	int (*create)(bool plain, void **ret); /* plain: use only portable code */
 	void (*destroy)(void *state);
 	/* Reads the header and returns the shape and mode of the file. */
 	int (*open)(
 		void *state, const struct codec_input *input, struct tensor_shape *ret);
-	/* Chooses a faster, approximate decode to a smaller size, which is not below
-	 * `least`. Returns this size. `scale` is NULL if the codec decodes only at full
-	 * size. */
+	/* Chooses a faster, approximate decode to a smaller size, not below `least`. Returns this
+	 * size. NULL: the codec decodes only at full size. */
 	struct tensor_shape (*scale)(void *state, struct tensor_shape least);
-	/* Sets the part of the image that `read` makes; the codec may enlarge *part.
-	 * `begin` is NULL if the codec always makes the whole image. */
+	/* Sets the part to `read`, which the codec may enlarge. NULL: always the whole image. */
 	int (*begin)(void *state, struct image_part *part);
 	/* Decodes the part into `pixels`, in rows without gaps. */
 	int (*read)(void *state, uint8_t *pixels);
 	void (*close)(void *state); /* NULL: there is nothing to close */
 	size_t (*bytes)(const void *state);
-	/* Finds the EXIF data. `exif` is NULL if the format has no EXIF data, or if the
-	 * scan of a dataset itself finds them (JPEG, PNG). */
+	/* NULL: the format has no EXIF data, or the scan finds them itself (JPEG, PNG). */
 	struct exif_data (*exif)(const uint8_t *data, size_t size);
 };
 

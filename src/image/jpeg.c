@@ -15,34 +15,31 @@
 #include <jerror.h>
 
 /*
- * Decodes JPEG by image/baseline if that decoder accepts the file, otherwise by
- * libjpeg. libjpeg reads the header of each file in any case.
+ * Decodes JPEG by image/baseline if that decoder accepts the file, otherwise by libjpeg. libjpeg
+ * reads the header of each file in any case.
  *
- * libjpeg is called as PIL calls it, so joaderfs and PIL accept the same damaged files:
- * libjpeg suspends when it needs data, and gets the file in pieces of CODEC_READ_SIZE
- * until all rows are decoded. Damage inside the entropy-coded data only causes warnings.
- * A baseline file may lack its end marker, but not the data of its last row.
+ * libjpeg is called as PIL calls it, so joaderfs and PIL accept the same damaged files: libjpeg
+ * suspends when it needs data, and gets the file in pieces of CODEC_READ_SIZE until all rows are
+ * decoded. Damage inside the entropy-coded data only causes warnings. A baseline file may lack its
+ * end marker, but not the data of its last row.
  *
- * Columns and rows outside the wanted part are not computed. But libjpeg still reads
- * the whole file, because damage outside the part must be found, too. libjpeg can't
- * suspend while it skips rows. So if rows or columns are left out, libjpeg gets the
- * whole file at once, and the end of the data is an error.
+ * Columns and rows outside the wanted part are not computed. But libjpeg still reads the whole
+ * file, because damage outside the part must be found, too. libjpeg can't suspend while it skips
+ * rows. So if rows or columns are left out, libjpeg gets the whole file at once, and the end of the
+ * data is an error.
  */
 
-/* libjpeg-turbo can skip rows and crop columns since version 2.1.2; earlier versions had
- * bugs. Other libraries lack both functions. */
+/* libjpeg-turbo can skip rows and crop columns, without bugs since 2.1.2; other libraries can't. */
 #if defined(LIBJPEG_TURBO_VERSION_NUMBER) && LIBJPEG_TURBO_VERSION_NUMBER >= 2001002
 #define CAN_SKIP 1
 #else
 #define CAN_SKIP 0
 #endif
 
-/* Number of rows and columns that are decoded around a part: upsampling uses
- * neighbouring pixels, and would compute other values at an edge. */
+/* Rows and columns that are decoded around a part, because upsampling uses neighbouring pixels. */
 #define MARGIN 17
 
-/* Files with more scans are refused: a progressive file with many scans of a few bytes
- * each could keep a decoder busy for hours. Encoders write about ten scans. */
+/* Many scans of a few bytes each could keep a decoder busy for hours. Encoders write about ten. */
 #define MAX_SCANS 500
 
 struct jpeg {
@@ -58,8 +55,7 @@ struct jpeg {
 	struct image_part asked; /* the part that the caller wants */
 	struct image_part part;	 /* the part that libjpeg decodes, including the margin */
 	struct jpeg_memory memory;
-	/* our own decoder; NULL: libjpeg is faster on this processor */
-	struct baseline *baseline;
+	struct baseline *baseline; /* NULL: libjpeg is faster on this processor */
 	const uint8_t *begin;
 	bool by_baseline; /* our own decoder has accepted the header */
 	bool fill;	  /* if the file is truncated, missing rows become black */
@@ -132,8 +128,7 @@ static void on_skip(j_decompress_ptr info, long bytes)
 	drop(jpeg);
 }
 
-/* Adds an end marker to the file, as Pillow does with LOAD_TRUNCATED_IMAGES. libjpeg
- * then fills the missing rows. */
+/* Adds an end marker, as Pillow does with LOAD_TRUNCATED_IMAGES: libjpeg fills missing rows. */
 static void add_end(struct jpeg *jpeg)
 {
 	struct jpeg_source_mgr *source = &jpeg->source;
@@ -147,7 +142,6 @@ static void add_end(struct jpeg *jpeg)
 	jpeg->end = jpeg->ended + left + 2;
 }
 
-/* Lets libjpeg see the next piece of the file. */
 static void feed(struct jpeg *jpeg)
 {
 	struct jpeg_source_mgr *source = &jpeg->source;
@@ -260,9 +254,8 @@ static struct crop_axis widen(struct crop_axis axis, uint32_t length)
 	return (struct crop_axis){.first = first, .length = end - first};
 }
 
-/* Tells whether libjpeg may skip rows and columns. With several scans or arithmetic
- * coding libjpeg must not: it keeps all coefficients in memory, and may smooth them
- * across blocks. */
+/* Returns false for several scans and arithmetic coding: libjpeg then keeps all coefficients in
+ * memory, and may smooth them across blocks. */
 static bool can_skip(struct jpeg *jpeg)
 {
 	return !jpeg->info.arith_code && !jpeg_has_multiple_scans(&jpeg->info);
@@ -336,8 +329,7 @@ static bool is_filled(const struct jpeg *jpeg)
 	return jpeg->fill && jpeg->error == -EIO && !jpeg->refused;
 }
 
-/* Begins to decode a file that may be truncated. *part becomes the whole image, because
- * libjpeg must decode all rows to find out which rows are missing. */
+/* Makes *part the whole image, because libjpeg must decode all rows to find the missing ones. */
 static int begin_filled(struct jpeg *jpeg, struct image_part *part)
 {
 	struct jpeg_decompress_struct *info = &jpeg->info;
@@ -396,8 +388,7 @@ static void read_part(struct jpeg *jpeg, uint8_t *pixels)
 	}
 }
 
-/* Skips the rows below the part, but decodes the last row: libjpeg would not find damage
- * in rows that are skipped at the end. */
+/* Decodes the file's last row, too: libjpeg finds no damage in rows that are skipped at the end. */
 static void pass_rest(struct jpeg *jpeg)
 {
 	struct jpeg_decompress_struct *info = &jpeg->info;

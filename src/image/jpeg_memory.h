@@ -10,12 +10,12 @@
 #include <jpeglib.h>
 
 /*
- * Gives libjpeg scratch memory for an image, by replacing its table of memory functions.
- * libjpeg allocates about two dozen pieces per image, which are freed together. Memory
- * that jpeg_create_decompress has allocated stays in libjpeg's own manager.
+ * Gives libjpeg scratch memory for an image, by replacing its table of memory functions: libjpeg
+ * allocates about two dozen pieces per image, which are freed together. Memory that
+ * jpeg_create_decompress has allocated stays in libjpeg's own manager.
  *
- *   Flow: jpeg_create_decompress -> jpeg_memory_attach -> (an image ->
- *         jpeg_memory_reset)* -> jpeg_destroy_decompress -> scratch_free.
+ *   Flow: jpeg_create_decompress -> jpeg_memory_attach -> (an image -> jpeg_memory_reset)* ->
+ *         jpeg_destroy_decompress -> scratch_free.
  */
 
 struct jpeg_memory {
@@ -27,7 +27,6 @@ struct jpeg_memory {
 
 void jpeg_memory_attach(struct jpeg_memory *memory, struct jpeg_decompress_struct *info);
 
-/* Frees the memory of an image, whether it was decoded completely or not. Removes the
- * image's quantisation and Huffman tables: libjpeg would use them for a later image
- * without tables. */
+/* Frees the memory of an image, even if it was not decoded completely. Removes the image's
+ * quantisation and Huffman tables: libjpeg would use them for a later image without tables. */
 void jpeg_memory_reset(struct jpeg_memory *memory, struct jpeg_decompress_struct *info);

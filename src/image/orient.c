@@ -7,17 +7,14 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Images are turned in squares with this many pixels on each side, so that a square fits
- * into the processor's cache. */
+/* Images are turned in squares of this side, so that a square fits into the processor's cache. */
 #define SQUARE 64
 
-/* Steps through the input, in bytes, in the order of the output. first: offset of the
- * pixel that becomes the first pixel of the output. right: step to the pixel that comes
- * next in an output row. down: step to the pixel that comes below in the output. */
+/* Steps through the input, in bytes, in the order of the output. */
 struct steps {
-	ptrdiff_t first;
-	ptrdiff_t right;
-	ptrdiff_t down;
+	ptrdiff_t first; /* offset of the output's first pixel */
+	ptrdiff_t right; /* to the next pixel of an output row */
+	ptrdiff_t down;	 /* to the pixel below in the output */
 };
 
 static struct steps plan(struct tensor_shape in, unsigned orientation)

@@ -12,15 +12,12 @@
 enum sample_dtype { DTYPE_UINT8, DTYPE_FLOAT32, DTYPE_FLOAT16 };
 enum sample_axes { AXES_HWC, AXES_CHW };
 
-/* The type of the numbers that a reader gets. All fields 0: the numbers are those of the
- * cached tensor. */
+/* The type of the numbers that a reader gets. All fields 0: those of the cached tensor. */
 struct pixel_type {
 	enum sample_dtype dtype;
 	enum sample_axes axes;
-	/* type of an array without pixels; NULL: the sample is an image */
-	const struct array_type *array;
-	/* number of float32 numbers in a label (format = record); 0: the label is the
-	 * number of a class */
+	const struct array_type *array; /* an array without pixels; NULL: an image */
+	/* float32 numbers of a label (format = record); 0: the label is the number of a class */
 	uint32_t targets;
 };
 

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Makes a scale for rows of numbers that belong to the channels `first`, `first` +
- * `step` and so on, modulo `channels`. The scale has floats, as in torchvision. */
+/* Makes a scale for rows of numbers that belong to the channels `first`, `first` + `step` and so
+ * on, modulo `channels`. The scale has floats, as in torchvision. */
 static struct pixels_scale make_scale(const struct normalize_config *normalize,
 	unsigned first, unsigned step, unsigned channels)
 {
@@ -79,9 +79,9 @@ uint16_t pixels_half(float number)
 	if (magnitude >= 0x477ff000) /* 65520 and more become infinity */
 		return (uint16_t)(sign | 0x7c00);
 	if (magnitude < 0x38800000) {
-		/* 16-bit floats below 2^-14 are multiples of 2^-24, and so are 32-bit
-		 * floats from 1/2 to 1. So the addition of 1/2 rounds the number to a
-		 * 16-bit float, which is then in the low bits of the sum. */
+		/* 16-bit floats below 2^-14 are multiples of 2^-24, and so are 32-bit floats from
+		 * 1/2 to 1. So the addition of 1/2 rounds the number to a 16-bit float, which is
+		 * then in the low bits of the sum. */
 		float shifted, half = 0.5f;
 		uint32_t base;
 		memcpy(&shifted, &magnitude, sizeof(shifted));

@@ -9,13 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Mirrors rows of pixels, splits them into planes, and converts them to floats. Plain C
- * code and AVX2 code give the same results. Threads: any; no state. */
+/* Mirrors rows of pixels, splits them into planes, and converts them to floats. Plain C code and
+ * AVX2 code give the same results. Threads: any; no state. */
 
 #define MOST_CHANNELS 4
 
-/* Means and deviations of torchvision's Normalize: one of each per channel, or one of
- * each for all channels. */
+/* Means and deviations of torchvision's Normalize: per channel, or one of each for all channels. */
 struct normalize_config {
 	bool given;
 	unsigned channels; /* 1 to MOST_CHANNELS; used only if `given` */
@@ -23,20 +22,17 @@ struct normalize_config {
 	double deviation[MOST_CHANNELS];
 };
 
-/* Length of a scale's tables: a multiple of each possible number of channels (1 to 4),
- * and of the 8 numbers in a vector. */
+/* Length of a scale's tables: a multiple of 1 to 4 channels, and of the 8 numbers in a vector. */
 #define PIXELS_PERIOD 24
 
-/* A number x at index i of a row becomes (x / 255 - mean[k]) / deviation[k], where k is
- * i % PIXELS_PERIOD. */
+/* Number x at index i becomes (x / 255 - mean[k]) / deviation[k], with k = i % PIXELS_PERIOD. */
 struct pixels_scale {
 	float mean[PIXELS_PERIOD];
 	float deviation[PIXELS_PERIOD];
 	bool identity; /* mean 0 and deviation 1 in all channels */
 };
 
-/* Returns the scale for rows of interleaved pixels. If normalize->given is false, the
- * scale has mean 0 and deviation 1, so that numbers are only divided by 255. */
+/* Returns the scale for rows of interleaved pixels: mean 0, deviation 1 if not normalize->given. */
 struct pixels_scale pixels_scale_row(
 	const struct normalize_config *normalize, unsigned channels);
 /* Returns the scale for the plane of one channel; otherwise like pixels_scale_row. */
@@ -60,8 +56,8 @@ void pixels_mirror(
 	struct tensor_shape shape, const uint8_t *in, size_t width, uint8_t *out);
 void pixels_take_channel(struct tensor_shape shape, const uint8_t *in, size_t width,
 	size_t channel, uint8_t *out);
-/* Normalizes n numbers of any mode. First divides 8-bit numbers by 255 and 16-bit
- * numbers by 65535, but does not divide floats and palette indices. */
+/* Normalizes n numbers of any mode. First divides 8-bit numbers by 255 and 16-bit numbers by 65535,
+ * but does not divide floats and palette indices. */
 void pixels_to_float32(enum pixel_mode mode, const uint8_t *in, size_t n,
 	const struct pixels_scale *scale, float *out);
 void pixels_to_float16(enum pixel_mode mode, const uint8_t *in, size_t n,

@@ -11,17 +11,12 @@
 
 #define AVX2 __attribute__((target("avx2,fma,f16c")))
 
-/* bytes of a block, which is a vector */
-#define BLOCK 16
-/* number of whole RGB pixels in a block */
-#define BLOCK_PIXELS 5
-#define EIGHT 8 /* numbers computed at once */
-
-/* --- mirror ------------------------------------------------------------------------ */
+#define BLOCK 16       /* bytes of a vector */
+#define BLOCK_PIXELS 5 /* whole RGB pixels in a block */
+#define EIGHT 8	       /* numbers computed at once */
 
 /*
- * Mirrors five pixels at a time. x is a 16th byte, which belongs to another pixel. In
- * the output the next store overwrites x.
+ * Mirrors five pixels at a time. x is a 16th byte, of another pixel; the next store overwrites it.
  *
  *   in   | p0 p1 p2 p3 p4 x |        out  | x p4 p3 p2 p1 p0 |
  */
@@ -38,13 +33,10 @@ AVX2 static void mirror(const uint8_t *in, size_t width, uint8_t *out)
 	pixels_plain.mirror(in + x * 3, width - x, out);
 }
 
-/* --- split ------------------------------------------------------------------------- */
-
 #define NO -1
 
-/* Gathers a channel of 16 RGB pixels, which are in three blocks. order[i]: a byte
- * shuffle that takes the bytes of this channel from block[i], and puts them at the
- * indexes of their pixels. */
+/* Gathers a channel of 16 RGB pixels, which are in three blocks. order[i]: a byte shuffle that
+ * moves the bytes of this channel from block[i] to the indexes of their pixels. */
 AVX2 static inline __m128i gather(const __m128i block[3], const __m128i order[3])
 {
 	return _mm_or_si128(_mm_or_si128(_mm_shuffle_epi8(block[0], order[0]),
@@ -84,11 +76,8 @@ AVX2 static void split(const uint8_t *in, size_t width, uint8_t *const out[3])
 		(uint8_t *const[3]){out[0] + x, out[1] + x, out[2] + x});
 }
 
-/* --- numbers ----------------------------------------------------------------------- */
-
-/* Computes x / 255. Multiplies by the rounded reciprocal, then corrects the result by
- * the remainder, which a fused multiply-add computes exactly. All 256 values of x give
- * the correctly rounded quotient. */
+/* Multiplies by the rounded reciprocal of 255, then corrects the result by the remainder, which a
+ * fused multiply-add computes exactly. All 256 quotients are correctly rounded. */
 AVX2 static inline __m256 divide_by_255(__m256 x)
 {
 	const __m256 reciprocal = _mm256_set1_ps(1.0f / 255.0f);
@@ -97,7 +86,7 @@ AVX2 static inline __m256 divide_by_255(__m256 x)
 	return _mm256_fmadd_ps(remainder, reciprocal, quotient);
 }
 
-/* Scales eight numbers. k: index of the first number's mean in the table of `scale`. */
+/* k: index of the first number's mean in the table of `scale`. */
 AVX2 static inline __m256 scale_eight(
 	__m128i bytes, const struct pixels_scale *scale, size_t k)
 {

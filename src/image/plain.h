@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 
-/* Tells whether the environment variable JOADERFS_PLAIN=1 asks for plain (portable) code
- * instead of vector code. Both give the same results. Threads: any. */
+/* Tells whether JOADERFS_PLAIN=1 in the environment asks for portable instead of vector code. */
 
 bool plain_is_asked_for(void);

@@ -15,18 +15,13 @@
 #include <png.h>
 #include <zlib.h>
 
-/*
- * Decodes PNG: by libdeflate if the file is regular (png_whole.h), otherwise by libpng.
- * A file is accepted if PIL accepts it. The chunks before the first IDAT need correct
- * checksums. From the first IDAT on checksums are ignored, and the file may end
- * anywhere after the last row. If the compressed data end properly after an earlier
- * row, the missing rows become black.
- *
- * So this file parses the chunks before the image data. libpng sees only IHDR and the
- * chunks from the first IDAT on. libpng is told that palette indices are gray levels.
- * This file then looks up the colours, because PIL extends the image's palette by a
- * gray ramp.
- */
+/* Decodes PNG: by libdeflate if the file is regular (png_whole.h), otherwise by libpng. A file is
+ * accepted if PIL accepts it. The chunks before the first IDAT need correct checksums. From the
+ * first IDAT on checksums are ignored, and the file may end anywhere after the last row. If the
+ * compressed data end properly after an earlier row, the missing rows become black. So this file
+ * parses the chunks before the image data, and libpng sees only IHDR and the chunks from the first
+ * IDAT on. libpng is told that palette indices are gray levels; this file then looks up the
+ * colours, because PIL extends the image's palette by a gray ramp. */
 
 #define SIGNATURE_BYTES 8
 #define IHDR_BYTES 13
@@ -139,7 +134,7 @@ static int check_chunk(struct png *png, const uint8_t *chunk)
 	return 0;
 }
 
-/* Reads the chunks before the image data. Sets png->next to the first IDAT. */
+/* Sets png->next to the first IDAT. */
 static int read_chunks(struct png *png)
 {
 	for (;; png->next += CHUNK_EXTRA + (size_t)get_be32(png->next)) {
@@ -244,9 +239,8 @@ static void copy_file(struct png *png, uint8_t *out, size_t bytes)
 	png->next += bytes;
 }
 
-/* Reads the length and the name of a chunk. libpng fails if it can't read a whole chunk.
- * So in a file that ends within the chunk, the length is reduced to the existing bytes,
- * which may be enough for all rows. */
+/* libpng fails if it can't read a whole chunk. So in a file that ends within the chunk, the length
+ * is reduced to the existing bytes, which may be enough for all rows. */
 static void read_chunk_header(struct png *png, uint8_t *out)
 {
 	copy_file(png, out, CHUNK_HEADER);
@@ -257,8 +251,7 @@ static void read_chunk_header(struct png *png, uint8_t *out)
 	png->chunk_left = (uint64_t)length + CHUNK_CHECKSUM;
 }
 
-/* Serves a call of libpng for more bytes. A call for the length of a chunk also asks for
- * the chunk's name. */
+/* Gives libpng bytes. A call for the length of a chunk also asks for the chunk's name. */
 static void on_read(png_structp reader, png_bytep out, size_t bytes)
 {
 	struct png *png = png_get_io_ptr(reader);
@@ -298,16 +291,14 @@ static void prepare_reader(struct png *png)
 		memset(png->rows.data, 0, rows * png->row_bytes);
 }
 
-/* Converts 16-bit gray to RGB. Like PIL's convert('RGB'), limits the numbers to 255,
- * instead of taking the high bytes. */
+/* Limits 16-bit gray to 255, like PIL's convert('RGB'), instead of taking the high bytes. */
 static void convert_gray16(const uint8_t *in, uint32_t width, uint8_t *out)
 {
 	for (uint32_t x = 0; x < width; x++, in += 2, out += 3)
 		memset(out, in[0] ? 255 : in[1], 3);
 }
 
-/* Converts a row of RGB, or of pixels with alpha, to RGB of 8 bits: takes the high byte
- * of 16-bit channels, and drops alpha. */
+/* Converts RGB, or pixels with alpha, to RGB of 8 bits: drops low bytes and alpha. */
 static void convert_channels(const struct header *header, const uint8_t *in, uint8_t *out)
 {
 	size_t channel = header->depth / 8;
@@ -321,8 +312,7 @@ static void convert_channels(const struct header *header, const uint8_t *in, uin
 	}
 }
 
-/* Copies a row in the mode of the file. Gray of fewer than 8 bits is scaled to 8 bits;
- * numbers of 16 bits get the byte order of this machine. */
+/* Scales gray of fewer than 8 bits to 8; gives 16-bit numbers the byte order of this machine. */
 static void keep_row(const struct png *png, const uint8_t *in, uint8_t *out)
 {
 	const struct header *header = &png->header;
@@ -354,8 +344,7 @@ static void convert_row(const struct png *png, const uint8_t *in, uint8_t *out)
 			memcpy(out + (size_t)x * 3, png->lookup[in[x]], 3);
 }
 
-/* Reads all rows, and converts all but the last one. The last row stays in png->rows for
- * convert_rest, because libpng may fail after it has read this row. */
+/* Leaves the last row in png->rows for convert_rest: libpng may fail after it has read this row. */
 static void read_rows(struct png *png, uint8_t *pixels)
 {
 	for (uint32_t y = 0; y < png->header.height; y++) {

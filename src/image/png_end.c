@@ -79,8 +79,8 @@ static enum end read_row(struct rows *rows, z_stream *stream)
 	return status == Z_OK || status == Z_BUF_ERROR ? GOES_ON : ENDS_OTHERWISE;
 }
 
-/* Reads one piece of the data, as PIL does. PIL accepts data that end after a row only
- * if the end of the row and the end of the data are in the same piece. */
+/* Reads one piece of the data, as PIL does. PIL accepts data that end after a row only if the end
+ * of the row and the end of the data are in the same piece. */
 static enum end read_piece(
 	struct rows *rows, z_stream *stream, const uint8_t *data, size_t size)
 {

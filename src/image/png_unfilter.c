@@ -124,9 +124,8 @@ static inline void average_pixels(
 	}
 }
 
-/* The Paeth predictor is one of the pixels a (left), b (above) and c (above left): the
- * pixel nearest to p = a + b - c. The distances are p - a = b - c, p - b = a - c, and p
- * - c = (b - c) + (a - c). */
+/* The Paeth predictor is one of the pixels a (left), b (above) and c (above left): the nearest to
+ * p = a + b - c. The distances are p - a = b - c, p - b = a - c and p - c = (b - c) + (a - c). */
 static inline void paeth_pixels(
 	unsigned pixel, uint8_t *row, const uint8_t *above, size_t n)
 {
@@ -146,7 +145,7 @@ static inline void paeth_pixels(
 	}
 }
 
-/* Undoes a filter. Inlined, so that each constant `pixel` gets its own loop. */
+/* Inlined, so that each constant `pixel` gets its own loop. */
 __attribute__((always_inline)) static inline bool undo(
 	unsigned filter, unsigned pixel, uint8_t *row, const uint8_t *above, size_t n)
 {

@@ -50,7 +50,7 @@ void png_whole_free(struct png_whole *whole)
 	free(whole);
 }
 
-/* Takes the next chunk. Returns false if this chunk is not IDAT, or is truncated. */
+/* Returns false if the next chunk is not IDAT, or is truncated. */
 static bool next_chunk(const uint8_t **chunk, const uint8_t *end, struct bytes *ret)
 {
 	const uint8_t *at = *chunk;
@@ -65,9 +65,8 @@ static bool next_chunk(const uint8_t **chunk, const uint8_t *end, struct bytes *
 	return true;
 }
 
-/* Finds the compressed stream. If the stream is in one chunk, *ret points into the file,
- * otherwise to a copy that joins the chunks. Returns false if there is no chunk, or no
- * memory. */
+/* *ret points into the file if the stream is in one chunk, otherwise to a copy that joins the
+ * chunks. Returns false if there is no chunk, or no memory. */
 static bool find_stream(struct png_whole *whole, const uint8_t *first, const uint8_t *end,
 	struct bytes *ret)
 {
@@ -90,8 +89,7 @@ static bool find_stream(struct png_whole *whole, const uint8_t *first, const uin
 	return true;
 }
 
-/* Tells whether the image fits into the memory that the daemon has reserved: 8 bytes per
- * pixel (image_working_bytes). */
+/* Tells whether the image fits into 8 bytes per pixel, as image_working_bytes reserves. */
 static bool is_bounded(
 	const struct png_whole_image *image, size_t row_bytes, const struct bytes *stream)
 {

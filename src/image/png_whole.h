@@ -9,12 +9,12 @@
 #include <string.h>
 
 /*
- * Decodes the image data of a regular PNG in one call of libdeflate, to the same rows as
- * libpng. A PNG is regular if its chunks have the right lengths, its zlib stream has the
- * right checksum and as many bytes as the rows need, and all its filters are known.
- * Other files are refused; libpng then decodes them. libdeflate 1.14 accepts one kind
- * of damage that zlib and later versions refuse: code lengths that are repeated beyond
- * the last code. Even then the checksum proves that the rows are right.
+ * Decodes the image data of a regular PNG in one call of libdeflate, to the same rows as libpng. A
+ * PNG is regular if its chunks have the right lengths, its zlib stream has the right checksum and
+ * as many bytes as the rows need, and all its filters are known. Other files are refused; libpng
+ * then decodes them. libdeflate 1.14 accepts one kind of damage that zlib and later versions
+ * refuse: code lengths that are repeated beyond the last code. Even then the checksum proves that
+ * the rows are right.
  *
  *   Flow: png_whole_new -> png_whole_read* -> png_whole_free.
  *   Owns: the rows, until the next read or png_whole_trim.
@@ -38,19 +38,16 @@ struct png_whole_image {
 	unsigned pixel_bytes; /* 1, 2, 3 or 4 */
 };
 
-/* Returns NULL if there is no memory, or if this build has no libdeflate. plain: use
- * only portable code. */
+/* NULL: no memory, or no libdeflate in this build. plain: uses only portable code. */
 struct png_whole *png_whole_new(bool plain);
 void png_whole_free(struct png_whole *whole); /* `whole` may be NULL */
 
-/* Decodes the rows from `first`, the length field of the first IDAT chunk, to `end`, the
- * end of the file. Sets *ret to the first row. Rows have width * pixel_bytes bytes, and
- * begin png_whole_stride(image) bytes apart. Returns false if the file is not regular,
- * or there is no memory. */
+/* Decodes the rows from `first`, the length field of the first IDAT chunk, to `end`, the end of the
+ * file. *ret: the first row. Rows have width * pixel_bytes bytes, and begin png_whole_stride(image)
+ * bytes apart. Returns false if the file is not regular, or there is no memory. */
 bool png_whole_read(struct png_whole *whole, const struct png_whole_image *image,
 	const uint8_t *first, const uint8_t *end, const uint8_t **ret);
 size_t png_whole_stride(const struct png_whole_image *image);
 
-/* Frees large buffers, which only exceptionally large images need. */
 void png_whole_trim(struct png_whole *whole);
 size_t png_whole_bytes(const struct png_whole *whole);

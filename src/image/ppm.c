@@ -98,8 +98,7 @@ static int open_image(
 	return err;
 }
 
-/* Scales a number to 16 bits if the file has more than 8 bits per number, and is gray or
- * keeps its channels. Otherwise scales the number to 8 bits. */
+/* Scales to 16 bits if the file has more than 8, and is gray or keeps channels, otherwise to 8. */
 static unsigned scaled(const struct ppm *ppm, uint32_t value)
 {
 	bool wide = ppm->most > 255 && (ppm->keep || ppm->kind == '5');
@@ -110,8 +109,7 @@ static unsigned scaled(const struct ppm *ppm, uint32_t value)
 
 static void put_number(const struct ppm *ppm, unsigned value, size_t i, uint8_t *pixels)
 {
-	/* If channels are not kept, the result has 8 bits: 16-bit gray values of 255 and
-	 * more become white. */
+	/* 8 bits if channels are not kept: 16-bit gray of 255 and more becomes white */
 	if (ppm->keep && ppm->most > 255)
 		memcpy(pixels + 2 * i, &(uint16_t){(uint16_t)value}, 2);
 	else

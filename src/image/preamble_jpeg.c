@@ -8,8 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Reads the segments up to the first scan as PIL does. Exception: PIL searches the EXIF
- * directory for the resolution, but this code does not read the directory. */
+/* Reads the segments up to the first scan as PIL does, except for the resolution in EXIF data. */
 
 enum { TABLES = 0xdb, APP0 = 0xe0, APP1, APP2, APP13 = 0xed, APP14, SCAN = 0xda };
 
@@ -21,14 +20,13 @@ struct segments {
 	bool has_resolution;
 	bool has_exif;
 	bool exif_bad;
-	/* describes the part of an ICC profile that PIL sorts first: twice the part's
-	 * number, plus 1 if bytes follow the number. -1: the part has no number.
-	 * NO_PROFILE: the file has no profile. */
+	/* the ICC profile's part that PIL sorts first: twice its number, plus 1 if bytes follow the
+	 * number. -1: the part has no number. NO_PROFILE: the file has no profile. */
 	int first_profile;
 };
 
-/* A part of an ICC profile has PROFILE_NAME bytes of name, then its number. PIL sorts
- * parts by number, and refuses the file if nothing follows the first part's number. */
+/* A part of an ICC profile has PROFILE_NAME bytes of name, then its number. PIL sorts parts by
+ * number, and refuses the file if nothing follows the first part's number. */
 #define NO_PROFILE 1024
 #define PROFILE_NAME 12
 
@@ -51,8 +49,7 @@ static int check_jfif(struct segments *segments, const uint8_t *data, size_t siz
 	return 0;
 }
 
-/* Tells whether PIL refuses the TIFF header of EXIF data. PIL ignores EXIF data without
- * a header. */
+/* Tells whether PIL refuses the TIFF header of EXIF data. PIL ignores data without a header. */
 static bool tiff_header_bad(const uint8_t *data, size_t size)
 {
 	static const char headers[][4] = {"MM\0*", "II*\0", "MM*\0", "II\0*", "MM\0+"};
@@ -186,8 +183,7 @@ static int check_segment(struct segments *segments, unsigned marker)
 	return marker == TABLES ? check_tables(segments, data, size) : 0;
 }
 
-/* Returns the next marker: a byte after one or more bytes 0xff that is neither 0xff nor
- * 0. Returns -1 at the end of the file. */
+/* Returns the next marker (neither 0xff nor 0, after bytes 0xff), or -1 at the end of the file. */
 static int next_marker(struct segments *segments)
 {
 	while (segments->next < segments->end) {

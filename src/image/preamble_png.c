@@ -11,14 +11,12 @@
 
 #include <zlib.h>
 
-/* Reads the chunks up to the image data as PIL does. Exception: in a file without IDAT,
- * PIL also reads the frames of the animation. */
+/* Reads the chunks up to the image data as PIL does, except an animation in a file without IDAT. */
 
 /* PIL refuses a profile or a text that inflates to more bytes. */
 #define MAX_INFLATED ((size_t)1 << 20)
 
-/* Tells whether the data inflate to more than MAX_INFLATED bytes. Returns false for
- * damaged data, which PIL treats as empty. */
+/* Returns false for damaged data, too, which PIL treats as empty. */
 static bool inflates_to_too_much(const uint8_t *data, size_t size)
 {
 	z_stream stream = {.avail_in = (unsigned)size};
@@ -81,8 +79,7 @@ struct chunks {
 	int64_t animation_number; /* number of the last fcTL chunk; -1: none */
 };
 
-/* Tells whether PIL refuses tRNS, the transparent colour. For gray, tRNS has one number
- * of two bytes, for RGB three numbers. */
+/* tRNS, the transparent colour, has one number of two bytes for gray, three numbers for RGB. */
 static bool transparency_bad(const struct chunks *chunks, size_t size)
 {
 	if (!chunks->header)

@@ -78,8 +78,7 @@ bool preparation_equal(const struct preparation *a, const struct preparation *b)
 	       filter_of(a) == filter_of(b) && sections_equal(a->sections, b->sections);
 }
 
-/* bytes that suffice for the text of a preparation without its sections */
-#define MOST_TEXT 240
+#define MOST_TEXT 240 /* enough for a preparation without its sections */
 _Static_assert(
 	PREPARATION_TEXT >=
 		MOST_TEXT + SECTIONS_MOST * (MOST_TEXT + SECTION_NAME + 4) + SECTION_FROM,
@@ -142,9 +141,8 @@ struct tensor_shape preparation_image(const struct preparation *preparation,
 		.height = image.width, .width = image.height, .mode = image.mode};
 }
 
-/* Follows torchvision.transforms.functional._compute_resized_output_size with an int as
- * its size. A side that does not fit into 32 bits becomes UINT32_MAX; callers refuse
- * such a size. */
+/* Follows torchvision.transforms.functional._compute_resized_output_size with an int as its size. A
+ * side that does not fit into 32 bits becomes UINT32_MAX, which callers refuse. */
 static struct tensor_shape resize_short_side(uint32_t size, struct tensor_shape image)
 {
 	bool tall = image.width <= image.height;

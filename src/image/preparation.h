@@ -6,15 +6,13 @@
 #include "image/array.h"
 #include "image/resample.h"
 
-/* An array that a program makes from a sample. Arrays with equal identities are
- * interchangeable. */
+/* An array that a program makes from a sample. Arrays with equal identities are interchangeable. */
 struct prepared_array {
 	const char *name; /* NAME of the section [preparation NAME] */
 	unsigned number;  /* index among the daemon's preparation programs */
 	char identity[65];
 	struct array_type type;
-	/* Size of an array of pixels; 0x0: the array does not hold pixels. */
-	struct tensor_shape pixels;
+	struct tensor_shape pixels; /* 0x0: the array does not hold pixels */
 };
 
 struct tensor_sections;
@@ -26,22 +24,18 @@ enum preparation_channels {
 };
 
 /*
- * A preparation: how a sample becomes the tensor that is cached. It has those options of
- * a job's [tensor] section that affect the tensor. Jobs with equal preparations share
- * tensors.
+ * A preparation: how a sample becomes the tensor that is cached. It has those options of a job's
+ * [tensor] section that affect the tensor. Jobs with equal preparations share tensors. A zero means
+ * "not configured". At most one of the three kinds of resize is configured.
  *
- *   resize_short         length of the shorter side; the longer side is computed, and
- *                        truncated, as in torchvision.transforms.Resize(int)
- *   resize_long          length of the longer side; the shorter side is computed, and
- *                        rounded, as in ultralytics' LetterBox
+ *   resize_short         length of the shorter side; the longer side is computed, and truncated,
+ *                        as in torchvision.transforms.Resize(int)
+ *   resize_long          length of the longer side; the shorter side is computed, and rounded, as
+ *                        in ultralytics' LetterBox
  *   resize_width/height  the size after the resize
- *   crop                 torchvision's CenterCrop; where the image is smaller, added
- *                        pixels have the colour `fill`
- *   pad_width/height     size to which the image is extended, equally on opposite sides,
- *                        by pixels in the colour `fill`
+ *   crop                 torchvision's CenterCrop; a smaller image gets pixels of the colour `fill`
+ *   pad_width/height     size to which the image is extended, equally on opposite sides, by `fill`
  *   pad_square           like pad_width/height, to a square of the image's longer side
- *
- * A zero means "not configured". At most one of the three kinds of resize is configured.
  */
 struct preparation {
 	/* the tensor is a copy of the file's bytes; no other field may be set */
@@ -62,8 +56,7 @@ struct preparation {
 	bool approximate;
 	enum preparation_channels channels;
 	bool exif; /* turn the image first by its EXIF orientation */
-	/* number of files in a directory that together are a sample (a video); 0: each
-	 * file is a sample */
+	/* files of a directory that together are a sample (a video); 0: each file is a sample */
 	uint32_t frames;
 	bool fills_truncated; /* the missing rows of a truncated image become black */
 	/* the array that a program makes; no other field may be set */
@@ -72,7 +65,6 @@ struct preparation {
 	const struct tensor_sections *sections;
 };
 
-/* Returns the filter's name in configuration files. */
 const char *resample_filter_name(enum resample_filter filter);
 
 bool preparation_equal(const struct preparation *a, const struct preparation *b);
@@ -82,8 +74,7 @@ bool preparation_equal(const struct preparation *a, const struct preparation *b)
 void preparation_print(
 	const struct preparation *preparation, char ret[static PREPARATION_TEXT]);
 
-/* Returns the image's size after the image is turned by this EXIF orientation (1 to 8).
- * If `exif` is not set, returns the unchanged size. */
+/* Returns the image's size after a turn by this EXIF orientation (1 to 8), if `exif` is set. */
 struct tensor_shape preparation_image(const struct preparation *preparation,
 	struct tensor_shape image, unsigned orientation);
 
@@ -94,25 +85,21 @@ struct tensor_shape preparation_resized(
 enum pixel_mode preparation_mode(
 	const struct preparation *preparation, struct tensor_shape image);
 
-/* Returns the image's size in the tensor, or 0x0 if the tensor has no pixels or is a
- * copy of the file. */
+/* Returns the image's size in the tensor, or 0x0 if the tensor has no pixels or copies the file. */
 struct tensor_shape preparation_output(
 	const struct preparation *preparation, struct tensor_shape image);
 
-/* Tells which part of the resized image is in the output. In the output this part begins
- * at row ret_rows->pad and column ret_columns->pad, and the pixels around it get the
- * fill colour. */
+/* Tells which part of the resized image is in the output. There this part begins at row
+ * ret_rows->pad and column ret_columns->pad, and the pixels around it get the fill colour. */
 void preparation_window(const struct preparation *preparation,
 	struct tensor_shape resized, struct crop_axis *ret_rows,
 	struct crop_axis *ret_columns);
 
-/* Returns the bytes of the tensor. file_bytes: size of the source file, used only if
- * preparation->encoded is set. */
+/* Returns the bytes of the tensor. file_bytes: the source file's size, used only if `encoded`. */
 uint64_t preparation_bytes(const struct preparation *preparation,
 	struct tensor_shape image, uint64_t file_bytes);
 
-/* Returns the number of pixels of the decoded or of the resized image, whichever has
- * more. */
+/* Returns the pixels of the decoded or of the resized image, whichever has more. */
 uint64_t preparation_most_pixels(
 	const struct preparation *preparation, struct tensor_shape image);
 

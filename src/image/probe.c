@@ -13,8 +13,8 @@ size_t image_head_bytes(const uint8_t *begin, size_t n)
 	return codec->head_bytes ? codec->head_bytes : MOST_BYTES;
 }
 
-/* Makes a new codec state for each image. This is fast enough: the scan of a dataset
- * reads JPEG and PNG headers without this function, and other formats are rare. */
+/* Makes a new codec state for each image. This is fast enough: the scan of a dataset reads JPEG and
+ * PNG headers without this function, and other formats are rare. */
 bool image_probe(const uint8_t *data, size_t size, struct tensor_shape *ret,
 	struct exif_data *ret_exif)
 {

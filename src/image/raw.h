@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Converts rows of uncompressed pixels to RGB like Pillow's raw decoder and
- * convert('RGB'), or keeps palette indices, 16 bits or alpha. Threads: any; no state. */
+/* Converts rows of uncompressed pixels to RGB like Pillow's raw decoder and convert('RGB'), or
+ * keeps palette indices, 16 bits or alpha. Threads: any; no state. */
 
 enum raw_kind {
 	RAW_BIT,     /* 1 bit; a 1 is white */
@@ -35,12 +35,10 @@ struct raw_image {
 	uint64_t stride; /* bytes from one row to the next; 0: rows without gaps */
 	bool from_bottom;
 	const uint8_t (*palette)[3]; /* 256 colours, if the pixels are palette indices */
-	/* mode of the result: RGB, gray, palette indices, 16-bit gray (only RAW_GRAY16)
-	 * or RGBA */
+	/* mode of the result: RGB, gray, palette indices, 16-bit gray (only RAW_GRAY16) or RGBA */
 	enum pixel_mode mode;
 };
 
-/* Converts the rows in `data`, the last of which may lack its padding. Returns false if
- * there are too few bytes, or if the stride is shorter than a row. */
+/* Returns false if bytes are missing, except the last row's padding, or the stride is too short. */
 bool raw_unpack(const struct raw_image *image, const uint8_t *data, uint64_t bytes,
 	uint8_t *pixels);

@@ -7,9 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Pillow's convolution in two passes. The horizontal pass runs first, on the rows that
- * the vertical pass needs. An axis that keeps its size needs no pass. FILTER_NEAREST
- * picks pixels instead. */
+/* Pillow's convolution in two passes: first the horizontal one, on the rows that the vertical pass
+ * needs. An axis that keeps its size needs no pass. FILTER_NEAREST picks pixels instead. */
 
 #define N_KERNELS 64
 /* Larger tables of weights are freed after use, because only huge images need them. */
@@ -110,9 +109,8 @@ size_t resampler_bytes(const struct resampler *resampler)
 	return bytes;
 }
 
-/* Returns the table of weights for these sizes, or NULL if there is no memory. A new
- * table replaces the least recently used one. So a table stays valid during N_KERNELS -
- * 1 further calls. */
+/* Returns the table of weights for these sizes, or NULL if there is no memory. A new table replaces
+ * the least recently used one, so a table stays valid during N_KERNELS - 1 further calls. */
 static const struct kernel *get_kernel(struct resampler *resampler,
 	const struct resample_window *window, uint32_t in, uint32_t out)
 {

@@ -10,15 +10,13 @@
 #include <stdint.h>
 
 /*
- * Resizes and crops, with the same bits as Pillow and torchvision. Colours with 8-bit
- * alpha are multiplied by alpha during a resize. Palette indices need FILTER_NEAREST.
- * 16-bit numbers are resized as in Pillow's mode I, limited to 0 to 65535, each channel
- * separately.
+ * Resizes and crops, with the same bits as Pillow and torchvision. Colours with 8-bit alpha are
+ * multiplied by alpha during a resize. Palette indices need FILTER_NEAREST. 16-bit numbers are
+ * resized as in Pillow's mode I, limited to 0 to 65535, each channel separately.
  *
- *   Flow: resample_source tells on which part of the image a window of the result
- *         depends. resampler_run computes the window from this part only.
- *   Owns: the weights of recent sizes, and memory for rows between the horizontal and the
- *         vertical pass.
+ *   Flow: resample_source tells on which part of the image a window of the result depends.
+ *         resampler_run computes the window from this part only.
+ *   Owns: the weights of recent sizes, and memory for rows between the two passes.
  *   Threads: a resampler is used by one thread at a time.
  */
 
@@ -32,20 +30,18 @@ enum resample_filter {
 	FILTER_NEAREST,
 };
 
-/* One axis of a crop: `pad` added pixels, then `length` pixels of the image from `first`
- * on, then added pixels up to the size of the crop. */
+/* One axis of a crop: `pad` added pixels, then `length` pixels of the image from `first` on, then
+ * added pixels up to the size of the crop. */
 struct crop_axis {
 	uint32_t first;
 	uint32_t pad;
 	uint32_t length;
 };
 
-/* Follows torchvision.transforms.functional.center_crop. If crop is 0, returns the
- * whole axis. */
+/* Follows torchvision.transforms.functional.center_crop. crop 0: the whole axis. */
 struct crop_axis crop_axis(uint32_t image, uint32_t crop);
 
-/* A window: these rows and columns of the image after its resize to `size`. rows.pad and
- * columns.pad are ignored. */
+/* A window of the resized image: these rows and columns, whose pads are ignored. */
 struct resample_window {
 	enum resample_filter filter;
 	struct tensor_shape image;
@@ -55,13 +51,12 @@ struct resample_window {
 	struct crop_axis columns;
 };
 
-/* An axis of `image` pixels is resized to `size` pixels. Returns the part of the image's
- * axis from which the part `window` of the resized axis is computed. */
+/* An axis of `image` pixels is resized to `size` pixels. Returns the part of the image's axis from
+ * which the part `window` of the resized axis is computed. */
 struct crop_axis resample_source(enum resample_filter filter, uint32_t image,
 	uint32_t size, struct crop_axis window);
 
-/* Returns the largest number of rows (columns) of the image on which one row (column) of
- * the result depends. */
+/* Returns the most rows (columns) of the image on which one row (column) of the result depends. */
 uint64_t resample_most_taps(enum resample_filter filter, uint32_t image, uint32_t size);
 
 /* Returns the bytes of a pixel between the horizontal and the vertical pass. */
@@ -76,8 +71,8 @@ void resampler_free(struct resampler **resampler);
 
 size_t resampler_bytes(const struct resampler *resampler);
 
-/* Computes the window into `out`. pixels: the part of the image that resample_source
- * returns for both axes, in rows that are in_stride bytes apart. Errors: -ENOMEM. */
+/* Computes the window into `out`. pixels: the part of the image that resample_source returns for
+ * both axes, in rows that are in_stride bytes apart. Errors: -ENOMEM. */
 must_check int resampler_run(struct resampler *resampler,
 	const struct resample_window *window, const uint8_t *pixels, size_t in_stride,
 	uint8_t *out, size_t out_stride);

@@ -8,21 +8,16 @@
 #include <immintrin.h>
 #include <string.h>
 
-/*
- * Computes eight sums at a time. vpmaddwd multiplies sixteen 16-bit numbers by weights
- * and adds neighbouring products. Products with the low and with the high parts of
- * weights are summed up separately, modulo 2^32, and added at the end. The result fits
- * into 32 bits, so it is exact.
- *
- * The horizontal pass computes four pixels of two rows at once: a 128-bit lane per row.
- */
+/* Computes eight sums at a time. vpmaddwd multiplies sixteen 16-bit numbers by weights and adds
+ * neighbouring products. Products with the low and with the high parts of weights are summed up
+ * separately, modulo 2^32, and added at the end. The result fits into 32 bits, so it is exact. The
+ * horizontal pass computes four pixels of two rows at once: a 128-bit lane per row. */
 
 #define avx2 __attribute__((target("avx2")))
 #define inline_avx2 static inline __attribute__((always_inline)) avx2
 
-/* bytes of one load, of which only the first TAPS_GROUP pixels are used */
-#define LOAD_BYTES 16
-#define STEP 4 /* output pixels that are computed at once */
+#define LOAD_BYTES 16 /* bytes of a load; only the first TAPS_GROUP pixels are used */
+#define STEP 4	      /* output pixels that are computed at once */
 
 inline_avx2 __m256i sum_up(__m256i low, __m256i high)
 {
@@ -37,13 +32,11 @@ inline_avx2 __m256i load_rows(const uint8_t *row, const uint8_t *next)
 	return _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
 }
 
-/* Indexes for a byte shuffle of two RGB pixels, which begin at byte `at`. The shuffle
- * expands channels to 16 bits, and puts both reds side by side, then both greens, then
- * both blues. */
+/* Indexes for a byte shuffle of two RGB pixels, which begin at byte `at`. The shuffle expands
+ * channels to 16 bits, and puts both reds side by side, then both greens, then both blues. */
 #define PAIR(at) at, -1, at + 3, -1, at + 1, -1, at + 4, -1, at + 2, -1, at + 5, -1
 
-/* Computes one pixel in each of two rows. Each lane of the result has red, green, blue
- * and an unused number, of 32 bits each. */
+/* Computes a pixel of each row. Each lane has red, green, blue and an unused 32-bit number. */
 inline_avx2 __m256i pixel(const struct weight_pair *pairs, uint32_t groups,
 	const uint8_t *row, const uint8_t *next)
 {
@@ -101,8 +94,8 @@ inline_avx2 __m256i pixel_at(const struct kernel *kernel, size_t x, uint32_t gro
 		rows->in[1] + from);
 }
 
-/* Computes the last pixels of two rows, fewer than 2 * STEP, one by one. A store of STEP
- * pixels writes 16 bytes, so it could write beyond the end of the row. */
+/* Computes the last pixels of two rows one by one: a store of STEP pixels writes 16 bytes, so it
+ * could write beyond the end of the row. */
 avx2 static void finish_rows(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t done, const struct two_rows *rows)
 {
@@ -118,10 +111,8 @@ avx2 static void finish_rows(const struct kernel *kernel, struct crop_axis colum
 	}
 }
 
-/* Computes two rows. groups: number of groups of taps per pixel; a caller with one
- * group passes the constant 1, so that the compiler makes a faster copy of this
- * function. Each store writes 16 bytes, of which 12 are pixels; the next store
- * overwrites the last 4. */
+/* groups: number of groups of taps per pixel. The constant 1 gets a faster copy of this function.
+ * Each store writes 16 bytes, of which 12 are pixels; the next store overwrites the last 4. */
 inline_avx2 void compute_rows(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t groups, const struct two_rows *rows)
 {
@@ -149,9 +140,8 @@ avx2 static void compute_two_rows(const struct kernel *kernel, struct crop_axis 
 			kernel, columns, (uint32_t)(kernel->width / TAPS_GROUP), rows);
 }
 
-/* Returns the number of rows whose loads stay within the memory of the image. Loads also
- * read the pixels for the zero weights of a group, and up to LOAD_BYTES bytes after
- * these. */
+/* Returns the number of rows whose loads stay within the memory of the image. Loads also read the
+ * pixels for the zero weights of a group, and up to LOAD_BYTES bytes after these. */
 static uint32_t roomy_rows(const struct kernel *kernel, const struct rows *in)
 {
 	size_t end = (in->length - 1) * in->stride;
@@ -176,8 +166,7 @@ void resample_horizontal_avx2(const struct kernel *kernel, struct crop_axis colu
 			out + y * stride);
 }
 
-/* Computes a gray pixel. `pairs` has the low parts of two weights, then the high parts
- * of these weights. So `order` repeats each pair of pixels. */
+/* order: repeats each pair of pixels, because `pairs` has two low parts, then two high parts. */
 inline_avx2 int32_t gray_pixel(
 	const struct weight_pair *pairs, uint32_t groups, const uint8_t *in)
 {
@@ -225,8 +214,7 @@ inline_avx2 void column(const struct weight_pair *pairs, uint32_t count,
 	__m256i low_a = _mm256_set1_epi32(HALF), low_b = low_a;
 	__m256i high_a = _mm256_setzero_si256(), high_b = high_a;
 	for (uint32_t i = 0; i < count; i += 2, pairs++, in += 2 * stride) {
-		/* The last row may have no next row; it is loaded twice, and the second
-		 * weight is 0. */
+		/* The last row may be loaded twice; then the second weight is 0. */
 		const uint8_t *next = i + 1 < count ? in + stride : in;
 		__m128i row = _mm_loadu_si128((const __m128i *)in);
 		__m128i below = _mm_loadu_si128((const __m128i *)next);

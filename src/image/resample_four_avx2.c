@@ -8,14 +8,13 @@
 #include <immintrin.h>
 #include <string.h>
 
-/* Computes rows of four channels, one output pixel at a time, from four input pixels at
- * once: two in each half of a vector. Weights have two parts, as in resample_avx2.c. */
+/* Computes a pixel of four channels at a time from four input pixels, two per half of a vector. */
 
 #define avx2 __attribute__((target("avx2")))
 #define LOAD_BYTES 16 /* bytes of one load: TAPS_GROUP pixels */
 
-/* Indexes for a byte shuffle of two pixels, which begin at byte `at`. The shuffle
- * expands channels to 16 bits, and puts equal channels of both pixels side by side. */
+/* Indexes for a byte shuffle of two pixels, which begin at byte `at`. The shuffle expands channels
+ * to 16 bits, and puts equal channels of both pixels side by side. */
 #define PAIR(at)                                                                         \
 	at, -1, at + 4, -1, at + 1, -1, at + 5, -1, at + 2, -1, at + 6, -1, at + 3, -1,  \
 		at + 7, -1
@@ -63,8 +62,8 @@ avx2 static void output_row(const struct kernel *kernel, struct crop_axis column
 	}
 }
 
-/* Computes the last rows in plain C if vector code would read beyond the memory of the
- * image. (Vector code also loads pixels for the zero weights that fill up a group.) */
+/* Computes the last rows in plain C if vector code, which also loads pixels for the zero weights
+ * that fill up a group, would read beyond the memory of the image. */
 void resample_horizontal_four_avx2(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride)
 {

@@ -5,23 +5,16 @@
 
 #include "image/resample.h"
 
-/*
- * The files of the resampler share this header. The taps of a pixel are the input
- * pixels from which the pixel is computed.
- *
- * Pillow computes weights in double, and rounds them to 22 fractional bits. Each pass
- * sums up in 32 bits, and rounds the sum to 8 bits. The order of an integer sum does
- * not matter, so every implementation of a pass gives the same bits.
- */
+/* The taps of a pixel are the input pixels from which it is computed. Pillow computes weights in
+ * double, and rounds them to 22 fractional bits. Each pass sums up in 32 bits, and rounds to 8
+ * bits. The order of an integer sum does not matter, so all implementations give the same bits. */
 
 #define CHANNELS 3
 #define PRECISION_BITS 22
 #define HALF (1 << (PRECISION_BITS - 1))
-/* Weights of 0 are added to the weights of a pixel, so that their number is a multiple
- * of TAPS_GROUP. */
+/* Weights of 0 fill up the weights of a pixel to a multiple of TAPS_GROUP. */
 #define TAPS_GROUP 4
-/* A weight is split into high << LOW_BITS | low, because multiplications of 16-bit
- * numbers are cheap. */
+/* Weights are split into high << LOW_BITS | low, because 16-bit multiplications are cheap. */
 #define LOW_BITS 15
 
 /* The input pixels of an output pixel: `count` pixels from `first` on. */
@@ -30,8 +23,8 @@ struct taps {
 	uint32_t count;
 };
 
-/* The low parts of two neighbouring weights, and their high parts. In each field, bits 0
- * to 15 belong to the first weight, bits 16 to 31 to the second weight. */
+/* The low parts of two neighbouring weights, and their high parts. In each field, bits 0 to 15
+ * belong to the first weight, bits 16 to 31 to the second weight. */
 struct weight_pair {
 	uint32_t low;
 	uint32_t high;
@@ -62,8 +55,7 @@ void kernel_free(struct kernel *kernel);
 struct taps kernel_taps(
 	enum resample_filter filter, uint32_t in, uint32_t out, uint32_t index);
 
-/* Rows of pixels: `length` rows of `bytes` bytes. A row begins `stride` bytes after the
- * row before it. */
+/* Rows of pixels: `length` rows of `bytes` bytes, `stride` bytes apart. */
 struct rows {
 	const uint8_t *data;
 	size_t stride;
@@ -71,11 +63,10 @@ struct rows {
 	uint32_t length;
 };
 
-/* Makes the given columns of the output. source: the image column with which the rows of
- * `in` begin. */
+/* Makes these columns of the output. source: the image column with which the rows of `in` begin. */
 typedef void horizontal_pass(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride);
-/* Makes the given rows of the output. source: the image row with which `in` begins. */
+/* Makes these rows of the output. source: the image row with which `in` begins. */
 typedef void vertical_pass(const struct kernel *kernel, struct crop_axis rows,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride);
 
@@ -87,14 +78,13 @@ struct passes {
 	struct crop_axis columns;
 };
 
-/* Resamples numbers of more than 8 bits. middle: memory for the result of the horizontal
- * pass: in->length rows of window->columns.length pixels, with resample_middle_bytes
- * bytes per pixel. */
+/* Resamples numbers of more than 8 bits. middle: memory for in->length rows of
+ * window->columns.length pixels, with resample_middle_bytes bytes per pixel. */
 void resample_wide(const struct resample_window *window, const struct passes *passes,
 	const struct rows *in, double *middle, uint8_t *out, size_t stride);
 
-/* Multiplies colours by alpha like Pillow's convert("RGBa") and convert("La"). Pixels
- * have 2 or 4 channels of 8 bits. The last channel is alpha. */
+/* Multiplies colours by alpha like Pillow's convert("RGBa") and convert("La"). Pixels have 2 or 4
+ * channels of 8 bits; the last channel is alpha. */
 void alpha_multiply(const uint8_t *in, size_t pixels, size_t channels, uint8_t *out);
 /* Divides colours by alpha again, like Pillow's conversions back. */
 void alpha_divide(uint8_t *pixel, size_t pixels, size_t channels);
@@ -112,8 +102,7 @@ horizontal_pass resample_horizontal_four_avx2;
 vertical_pass resample_vertical_avx2;
 #endif
 
-/* Computes one row in portable code. The AVX2 passes call this for rows where vector
- * loads would read beyond the image's memory. */
+/* Portable code for one row, also for AVX2 passes where loads would exceed the image's memory. */
 void resample_row_plain(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const uint8_t *in, uint8_t *out);
 void resample_row_gray_plain(const struct kernel *kernel, struct crop_axis columns,

@@ -7,8 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Computes weights with Pillow's arithmetic, order and constants, so that all bits are
- * equal. */
+/* Computes weights with Pillow's arithmetic, order and constants, so that all bits are equal. */
 
 static double triangle(double x)
 {
@@ -73,9 +72,8 @@ static double kernel_scale(uint32_t in, uint32_t out)
 	return (double)(float)in / out; /* Pillow stores sizes in floats */
 }
 
-/* Returns the position in the input from which FILTER_NEAREST takes output pixel
- * `index`. Adds the scale once per pixel, as Pillow does: a multiplication would give
- * other rounding errors. */
+/* Returns the input position of output pixel `index` for FILTER_NEAREST. Adds the scale once per
+ * pixel, as Pillow does: a multiplication would give other rounding errors. */
 static double nearest_place(double scale, uint32_t index)
 {
 	double place = scale * 0.5;
@@ -161,7 +159,7 @@ static uint32_t pack(uint32_t first, uint32_t second)
 	return (first & 0xffff) | second << 16;
 }
 
-/* Splits weights into low and high parts. The high part keeps the sign. */
+/* The high part keeps the sign. */
 static void split_weights(const int32_t *weights, size_t n, struct weight_pair *pairs)
 {
 	const int32_t mask = (1 << LOW_BITS) - 1;
@@ -185,7 +183,6 @@ static int reserve(struct kernel *kernel, size_t bytes)
 	return 0;
 }
 
-/* Returns the number of weights per output pixel. FILTER_NEAREST has no weights. */
 static size_t kernel_width(enum resample_filter filter, uint32_t in, uint32_t out)
 {
 	size_t most = 1;
@@ -199,9 +196,8 @@ static size_t kernel_width(enum resample_filter filter, uint32_t in, uint32_t ou
 	return (most + TAPS_GROUP - 1) / TAPS_GROUP * TAPS_GROUP;
 }
 
-/* Lays out the kernel's tables in one block of memory. A kernel has either exact
- * weights, or rounded weights and their pairs. Both variants need the same number of
- * bytes. */
+/* Lays out the kernel's tables in one block of memory: exact weights, or rounded weights and their
+ * pairs. Both variants need the same number of bytes. */
 static int lay_out(struct kernel *kernel, uint32_t out, size_t width)
 {
 	size_t n = out * width;

@@ -63,8 +63,7 @@ void resample_horizontal_gray_plain(const struct kernel *kernel, struct crop_axi
 			in->data + y * in->stride, out + y * stride);
 }
 
-/* Computes a row. channels: the constant 2 or 4, so that the compiler makes a special
- * loop for each. */
+/* channels: the constant 2 or 4, so that the compiler makes a special loop for each. */
 static inline __attribute__((always_inline)) void pass_channels(uint32_t channels,
 	const struct kernel *kernel, struct crop_axis columns, uint32_t source,
 	const uint8_t *in, uint8_t *out)

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-/* Resizes numbers like Pillow's modes I and F: sums are in double, and are rounded to
- * integers or floats after each pass. At the end integers are limited to 16 bits. */
+/* Resizes numbers like Pillow's modes I and F: sums are in double, and are rounded to integers or
+ * floats after each pass. At the end integers are limited to 16 bits. */
 
 static void load_numbers(const uint8_t *in, size_t n, size_t bytes, double *out)
 {
@@ -33,8 +33,7 @@ static double rounded(double sum, size_t bytes)
 	return sum >= 0.0 ? floor(sum + 0.5) : -floor(-sum + 0.5);
 }
 
-/* Returns the weighted sum of `count` numbers. bytes: size of a number, a constant, so
- * that the compiler makes a special loop for each size. */
+/* bytes: size of a number, a constant, so that the compiler makes a special loop for each size. */
 static inline __attribute__((always_inline)) double sum_row(const uint8_t *in,
 	const double *weights, uint32_t count, size_t channels, size_t bytes)
 {
@@ -69,8 +68,7 @@ static void pass_row(const struct resample_window *window, const struct passes *
 
 #define LANES 16 /* numbers that are summed up in parallel */
 
-/* Computes row `index` of the output. middle: the result of the horizontal pass, with n
- * numbers in each row. */
+/* Computes output row `index`. middle: the result of the horizontal pass, n numbers per row. */
 static void pass_column(const struct kernel *kernel, size_t index, uint32_t source,
 	const double *middle, size_t n, size_t bytes, uint8_t *out)
 {

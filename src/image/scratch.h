@@ -7,10 +7,9 @@
 
 #include <stddef.h>
 
-/* Memory for one image, which is given out in pieces. All pieces are taken back
- * together. If the newest block of memory is too small for a piece, another block is
- * added. scratch_reset replaces several blocks by one of their total size, so that the
- * next image of this size needs no allocation. Threads: one at a time. */
+/* Memory for one image, given out in pieces that are all taken back together. If the newest block
+ * is too small for a piece, another is added. scratch_reset replaces several blocks by one of their
+ * total size, so that the next such image needs no allocation. */
 
 struct scratch_block;
 
@@ -20,8 +19,7 @@ struct scratch {
 	size_t bytes;		     /* bytes of all blocks */
 };
 
-/* Returns uncleared memory, aligned for any vector instruction, or NULL if there is no
- * memory. */
+/* Returns uncleared memory, aligned for any vector instruction, or NULL if there is none. */
 void *scratch_take(struct scratch *scratch, size_t size);
 /* Takes all pieces back. Frees the blocks if they have more than KEEP_BYTES in all. */
 void scratch_reset(struct scratch *scratch);

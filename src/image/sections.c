@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* List of all results of sections_keep. New results are added at its head. No result is
- * ever removed. */
+/* All results of sections_keep. Results are added at the head, and never removed. */
 static _Atomic(const struct tensor_sections *) kept;
 
 static const struct tensor_sections *find_kept(

@@ -6,18 +6,16 @@
 #include "image/preparation.h"
 
 /*
- * The sections [tensor NAME] of a job. They prepare some of the job's files in
- * another way than the section [tensor].
+ * The sections [tensor NAME] of a job. They prepare some of the job's files in another way than the
+ * section [tensor].
  *
- *   rules (if `from` is ""): NAME is a glob. The section prepares the samples whose
- *       paths match.
- *   a pair (if `from` is the path of a second file, such as a mask): the section
- *       prepares the second file, which is called NAME. Its tensor follows the tensor
- *       of the first file.
+ *   rules (if `from` is ""): NAME is a glob. The section prepares the samples whose paths match.
+ *   a pair (if `from` is the path of a second file, such as a mask): the section prepares the
+ *       second file, which is called NAME. Its tensor follows the tensor of the first file.
  *
- *   Owns: the results of sections_keep. They live until the process ends, so that
- *         preparations can be copied with their pointers to sections.
- *   Threads: any.   Errors: lack of memory.
+ *   Owns: the results of sections_keep. They live until the process ends, so that preparations can
+ *         be copied with their pointers to sections.
+ *   Threads: any. Errors: lack of memory.
  */
 
 #define SECTIONS_MOST 4
@@ -36,21 +34,19 @@ struct tensor_sections {
 	struct tensor_section section[SECTIONS_MOST];
 };
 
-/* Returns a copy of the sections that lives until the process ends. Equal sections get
- * the same copy. Returns NULL if there is no memory. */
+/* Returns a copy that lives until the process ends, the same for equal sections, or NULL. */
 const struct tensor_sections *sections_keep(const struct tensor_sections *sections);
 
 /* Tells whether both are NULL, or have equal `from` and equal sections in order. */
 bool sections_equal(const struct tensor_sections *a, const struct tensor_sections *b);
 
-/* Returns the index of the first section whose glob matches the path, or -1 if no glob
- * matches. A star also matches slashes. */
+/* Returns the index of the first section whose glob matches, or -1. A star also matches slashes. */
 int sections_find(const struct tensor_sections *sections, const char *path);
 
 /* Returns the section for second files, or NULL if samples have no second files. */
 const struct tensor_section *preparation_pair(const struct preparation *preparation);
 
-/* Returns the preparation of the section whose glob matches the sample's path, or
- * `preparation` itself if no glob matches. path: relative to the dataset. */
+/* Returns the preparation of the section whose glob matches the sample's path, relative to the
+ * dataset, or `preparation` itself if no glob matches. */
 const struct preparation *preparation_at(
 	const struct preparation *preparation, const char *path);

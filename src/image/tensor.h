@@ -11,11 +11,10 @@
 #include <stdint.h>
 
 /*
- * A tensor: a prepared sample. Usually it holds pixels as (height, width, channels),
- * without padding: 8-bit RGB, or another mode. The tensor of a video (a directory of
- * frames) has several images of one size. The tensor of a pair has two images, such as
- * an image and its mask. The tensor of an "encoded" preparation has the bytes of the
- * source file, and its height and width are 0.
+ * A tensor: a prepared sample. Usually it holds pixels as (height, width, channels), without
+ * padding: 8-bit RGB, or another mode. The tensor of a video (a directory of frames) has several
+ * images of one size. The tensor of a pair has two images, such as an image and its mask. The
+ * tensor of an "encoded" preparation has the bytes of the source file, and the size 0x0.
  *
  *   Owns: its bytes, and the file with these, until the last holder calls tensor_free.
  *   Threads: any. A tensor no longer changes when other threads can reach it.
@@ -44,8 +43,7 @@ struct pixel_mode_info {
 };
 extern const struct pixel_mode_info pixel_modes[N_PIXEL_MODES];
 
-/* Returns the mode with these channels, or PIXELS_RGB if there is none. bits: number of
- * bits per channel. */
+/* Returns the mode with these channels of `bits` bits, or PIXELS_RGB if there is none. */
 enum pixel_mode pixel_mode_of(unsigned channels, unsigned bits, bool palette);
 
 struct tensor_shape {
@@ -61,7 +59,7 @@ static inline uint32_t tensor_channels(struct tensor_shape shape)
 	return pixel_modes[shape.mode].channels;
 }
 
-/* Returns the bytes of a number. Numbers are in the byte order of this machine. */
+/* Numbers are in the byte order of this machine. */
 static inline uint32_t tensor_number_bytes(struct tensor_shape shape)
 {
 	return pixel_modes[shape.mode].bytes;
@@ -81,8 +79,7 @@ struct tensor {
 	/* the bytes that precede the tensor in `file`, such as the header of a PPM */
 	const uint8_t *head;
 	size_t head_bytes;
-	/* shape of the second image of a pair, which begins at data + second_at; zeros:
-	 * the tensor has no second image */
+	/* shape of the second image of a pair, at data + second_at; zeros: there is none */
 	struct tensor_shape second;
 	uint64_t second_at;
 	uint32_t made_for; /* the job that first requested the tensor; 0: not known */
@@ -98,17 +95,14 @@ static inline uint64_t tensor_second_at(uint64_t first_bytes)
 	return (first_bytes + TENSOR_SECOND_ALIGN - 1) / TENSOR_SECOND_ALIGN *
 	       TENSOR_SECOND_ALIGN;
 }
-/* Makes *ret a view of the first or second image of a pair, without a copy. *ret must
- * not outlive `tensor`. */
+/* Makes *ret a view of the first or second image of a pair. *ret must not outlive `tensor`. */
 void tensor_view(const struct tensor *tensor, bool second, struct tensor *ret);
 
 struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes);
-/* Copies `head` and the tensor to a file in memory, so that the kernel can serve reads.
- * Frees the tensor, and returns the copy. If no file can be made, returns the unchanged
- * tensor itself. */
+/* Copies `head` and the tensor to a file in memory, so that the kernel can serve reads. Frees the
+ * tensor, and returns the copy. If no file can be made, returns the unchanged tensor itself. */
 struct tensor *tensor_to_file(struct tensor *tensor, struct backings *backings,
 	const uint8_t *head, size_t head_bytes);
 struct tensor *tensor_hold(struct tensor *tensor);
-/* Ends the use by one holder. The last holder's call frees the tensor. `tensor` may be
- * NULL. */
+/* Ends the use by one holder; the last one's call frees the tensor. `tensor` may be NULL. */
 void tensor_free(struct tensor *tensor);

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <tiffio.h>
 
-/* Decodes TIFF by libtiff. As in Pillow, gray of 1 to 16 bits, palettes, RGB and CMYK
- * become RGB, alpha is dropped, and the orientation is applied. If channels are kept,
- * only CMYK and YCbCr become RGB, and floats are supported, too. */
+/* Decodes TIFF by libtiff. As in Pillow, gray of 1 to 16 bits, palettes, RGB and CMYK become RGB,
+ * alpha is dropped, and the orientation is applied. If channels are kept, only CMYK and YCbCr
+ * become RGB, and floats are supported, too. */
 
 #define MOST_CHANNELS 6
 #define MOST_TILE ((tmsize_t)256 << 20)
@@ -26,8 +26,7 @@ struct tiff {
 	uint16_t bits, channels, photometric, planar, orientation;
 	/* the file's colours have already been multiplied by the file's alpha */
 	bool associated;
-	/* keep: the file's channels are kept. real: the file's numbers are floats. */
-	bool keep, real;
+	bool keep, real;      /* the file's channels are kept; its numbers are floats */
 	enum pixel_mode mode; /* mode of the file */
 	size_t pixel;	      /* bytes of a pixel in the result */
 	uint8_t palette[256][3];
@@ -137,8 +136,7 @@ static enum pixel_mode mode_of(const struct tiff *tiff, bool alpha)
 		channels + (alpha && !palette), tiff->bits == 16 ? 16 : 8, palette);
 }
 
-/* Checks the compression. YCbCr is accepted only with JPEG compression, because libtiff
- * then converts it to RGB itself. */
+/* Accepts YCbCr only with JPEG compression, because libtiff then converts it to RGB itself. */
 static int check_compression(struct tiff *tiff)
 {
 	uint16_t compression;
@@ -226,8 +224,7 @@ static unsigned sample(const struct tiff *tiff, const uint8_t *row, size_t i)
 	}
 }
 
-/* Returns pixel i of a gray row in 8 bits. 16-bit gray is not scaled: values of 255 and
- * more are white. */
+/* Returns pixel i of a gray row in 8 bits. 16-bit gray is not scaled: 255 and more are white. */
 static uint8_t gray(const struct tiff *tiff, const uint8_t *row, size_t i)
 {
 	if (tiff->bits == 16) {
@@ -268,8 +265,7 @@ static void convert_pixel(
 	}
 }
 
-/* Copies the numbers of a pixel of 16 bits. If the file's colours are multiplied by
- * alpha, divides them by alpha. */
+/* Copies the 16-bit numbers of a pixel. Divides colours by alpha if they are multiplied by it. */
 static void keep_words(
 	const struct tiff *tiff, const uint8_t *row, size_t i, uint8_t *out)
 {

@@ -10,8 +10,8 @@
 #include <webp/decode.h>
 #include <webp/demux.h>
 
-/* Decodes WebP by libwebp's animation decoder, as Pillow does. The image is the first
- * frame, drawn on the canvas. Transparency is dropped, unless channels are kept. */
+/* Decodes WebP by libwebp's animation decoder, as Pillow does. The image is the first frame, drawn
+ * on the canvas. Transparency is dropped, unless channels are kept. */
 
 struct webp {
 	char *message;

@@ -5,12 +5,10 @@
 #include "image/resample.h"
 
 #define JPEG_SIDE 65535
-/* Largest side, in pixels, of the blocks (MCUs) of a JPEG. */
-#define JPEG_BLOCK 32
+#define JPEG_BLOCK 32 /* largest side, in pixels, of the blocks (MCUs) of a JPEG */
 
-/* Returns the largest number of bytes that any codec holds for an image of this size: 8
- * per pixel. JPEG holds all coefficients of a progressive file, PNG all rows of an
- * interlaced file with four channels of 16 bits. */
+/* Returns the most bytes that a codec holds for an image of this size, 8 per pixel: JPEG all
+ * coefficients of a progressive file, PNG all rows of an interlaced one of 16-bit RGBA. */
 static uint64_t codec_bytes(struct tensor_shape image)
 {
 	uint64_t height = image.height, width = image.width;

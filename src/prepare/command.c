@@ -19,8 +19,6 @@ static int fail(
 	return err;
 }
 
-/* --- words ---------------------------------------------------------------------------- */
-
 static int split(const char *text, struct command *command, char *message)
 {
 	char *save = NULL;
@@ -37,11 +35,8 @@ static int split(const char *text, struct command *command, char *message)
 	return 0;
 }
 
-/* --- the environment ------------------------------------------------------------------- */
-
-/* Makes an environment without the daemon's variables, which may contain credentials.
- * The environment tells the process to compute in one thread, because there is usually a
- * process per CPU. */
+/* Omits the daemon's variables, which may contain credentials. The process has to compute in one
+ * thread, because there is usually a process per CPU. */
 static int fill_environment(
 	const struct preparation_config *config, struct command *command)
 {
@@ -61,8 +56,6 @@ static int fill_environment(
 		return -ENOMEM;
 	return 0;
 }
-
-/* --- the user ------------------------------------------------------------------------- */
 
 static int find_user(
 	const struct preparation_config *config, struct command *command, char *message)
@@ -86,9 +79,6 @@ static int find_user(
 	return 0;
 }
 
-/* --- the identity --------------------------------------------------------------------- */
-
-/* Adds the text and its final \0 to the hash. */
 static void add_text(EVP_MD_CTX *hash, const char *text)
 {
 	EVP_DigestUpdate(hash, text, strlen(text) + 1);
@@ -106,8 +96,7 @@ static int add_bytes(EVP_MD_CTX *hash, int fd)
 	return n < 0 ? -errno : 0;
 }
 
-/* Adds the content of a file to the hash. If the daemon can't open the file, adds its
- * size and mtime instead. */
+/* If the daemon can't open the file, adds its size and mtime instead of its content. */
 static int add_file(EVP_MD_CTX *hash, const char *path, const struct stat *st)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -181,8 +170,6 @@ bool command_has_changed(
 	}
 	return false;
 }
-
-/* ---------------------------------------------------------------------------------------- */
 
 static int check_program(const struct command *command, char *message)
 {

@@ -8,13 +8,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/*
- * The command of a section [preparation NAME] of the configuration: words, user,
- * environment, and a hash that identifies the arrays that the command makes. A struct
- * command does not change after command_new.
- *
- *   Threads: any.   Errors: -errno, with a message.
- */
+/* The command of a [preparation NAME]; constant after command_new. Errors: -errno and a message. */
 
 #define COMMAND_MESSAGE 256
 #define COMMAND_MOST_WORDS 32
@@ -23,22 +17,20 @@ struct command {
 	char *text;
 	char *words[COMMAND_MOST_WORDS + 1]; /* pointers into `text`, then NULL */
 	unsigned n;
-	/* stat() of each word that is the path of a file, taken when the file was
-	 * hashed; zeros for other words */
+	/* stat() of each word that is a path, when the file was hashed; zeros for other words */
 	struct stat files[COMMAND_MOST_WORDS];
 	char *environment[10];
 	bool changes_user;
 	uid_t user;
 	gid_t group;
 	uint64_t memory;
-	char identity[65];
+	char identity[65]; /* hash that identifies the arrays that the command makes */
 };
 
 must_check int command_new(const struct preparation_config *config, struct command *ret,
 	char message[static COMMAND_MESSAGE]);
 void command_free(struct command *command);
 
-/* Tells whether a file of the command has changed since command_new. If so, `message`
- * names the file. */
+/* Tells whether a file of the command has changed since command_new; `message` then names it. */
 bool command_has_changed(
 	const struct command *command, char message[static COMMAND_MESSAGE]);

@@ -12,10 +12,9 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-/* A seccomp filter for the system calls of a process. The filter refuses all sockets
- * except AF_UNIX. It also refuses io_uring, which could create sockets without passing
- * the filter. It kills a process that uses the system calls of another architecture:
- * their numbers differ, so the filter could not check them. */
+/* A seccomp filter that refuses all sockets except AF_UNIX, and io_uring, which could create
+ * sockets without passing the filter. It kills a process that uses the system calls of another
+ * architecture, whose numbers differ, so that the filter could not check them. */
 
 #if defined(__x86_64__)
 #define OUR_ARCH AUDIT_ARCH_X86_64

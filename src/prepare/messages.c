@@ -21,9 +21,9 @@
  *     array NUMBER BYTES\n NumPy file                  the process answers with an array,
  *     error NUMBER BYTES\n text                        or with an error
  *
- * NUMBER grows by one with each sample, so that the daemon recognises a late answer. The
- * process may read slowly, and may write to its standard error at any time. So the
- * daemon waits for all three descriptors together.
+ * NUMBER grows by one with each sample, so that the daemon recognises a late answer. The process
+ * may read slowly, and may write to its standard error at any time. So the daemon waits for all
+ * three descriptors together.
  */
 
 #define READY "joaderfs-prepare 1"
@@ -37,8 +37,7 @@ struct exchange {
 	struct iovec unsent[3];
 	int n_unsent;
 	uint8_t buffer[LINE_BYTES + ARRAY_MOST_HEAD];
-	/* have: number of bytes in the buffer. used: number of bytes already parsed. */
-	size_t have, used;
+	size_t have, used; /* bytes in the buffer; bytes of these that are parsed */
 	char *message;
 };
 
@@ -47,8 +46,6 @@ static int refuse(const struct exchange *exchange, int err, const char *text)
 	snprintf(exchange->message, IMAGE_MESSAGE, "%s", text);
 	return err;
 }
-
-/* --- standard error ------------------------------------------------------------------- */
 
 static void note_said(struct process *process, const char *text, size_t n)
 {
@@ -67,8 +64,7 @@ static void note_said(struct process *process, const char *text, size_t n)
 	}
 }
 
-/* Reads a part of the standard error. The part is limited, so that a long text does not
- * delay the answer. */
+/* Reads a limited part of the standard error, so that a long text does not delay the answer. */
 static void listen_to(struct process *process)
 {
 	char text[1024];
@@ -77,8 +73,6 @@ static void listen_to(struct process *process)
 		note_said(process, text, (size_t)n);
 	process->closed_err = n == 0;
 }
-
-/* --- the end of the process ----------------------------------------------------------- */
 
 static void describe_end(const struct process *process, char *ret, size_t size)
 {
@@ -95,8 +89,7 @@ static void describe_end(const struct process *process, char *ret, size_t size)
 		snprintf(ret, size, "was ended by signal %d", info.si_status);
 }
 
-/* Reports that the process has ended: writes the exit status and the last line of
- * standard error to exchange->message. Returns -EPIPE. */
+/* Writes exit status and last line of standard error to exchange->message. Returns -EPIPE. */
 static int has_ended(const struct exchange *exchange)
 {
 	struct process *process = exchange->process;
@@ -116,10 +109,7 @@ static int is_silent(const struct exchange *exchange)
 	return -ETIMEDOUT;
 }
 
-/* --- sending and receiving -------------------------------------------------------------- */
-
-/* Sends as many bytes as the pipe takes. If the process has closed its input, drops all
- * unsent bytes without an error, because the process may already have answered. */
+/* Drops the unsent bytes if the process has closed its input: it may already have answered. */
 static void send_some(struct exchange *exchange)
 {
 	ssize_t n = writev(exchange->process->in, exchange->unsent, exchange->n_unsent);
@@ -137,8 +127,7 @@ static void send_some(struct exchange *exchange)
 	}
 }
 
-/* Waits until the process writes to its output or ends. Meanwhile sends unsent bytes,
- * and reads the standard error. */
+/* Waits until the process writes or ends. Meanwhile sends, and reads the standard error. */
 static int await_answer(struct exchange *exchange)
 {
 	struct process *process = exchange->process;
@@ -160,8 +149,7 @@ static int await_answer(struct exchange *exchange)
 	}
 }
 
-/* Waits for bytes of the process, and reads at least one byte. Sets *ret to the number
- * of bytes read. */
+/* Waits for at least one byte. *ret: the number of bytes read. */
 static int receive(struct exchange *exchange, void *to, size_t most, size_t *ret)
 {
 	for (;;) {
@@ -190,8 +178,7 @@ static int receive_more(struct exchange *exchange, size_t most)
 	return err;
 }
 
-/* Receives a line. *ret points to the line in the buffer. exchange->used becomes the
- * offset of the byte after the line. */
+/* *ret points to the line in the buffer; exchange->used becomes the offset of the byte after it. */
 static int receive_line(struct exchange *exchange, const char **ret)
 {
 	uint8_t *end;
@@ -208,8 +195,6 @@ static int receive_line(struct exchange *exchange, const char **ret)
 	*ret = (const char *)exchange->buffer;
 	return 0;
 }
-
-/* --- answers -------------------------------------------------------------------------- */
 
 static bool take_number(const char **text, char end, uint64_t *ret)
 {
@@ -245,8 +230,7 @@ static int receive_refusal(struct exchange *exchange, uint64_t bytes)
 	return -EBADMSG;
 }
 
-/* Receives the NumPy header, and checks it. exchange->used becomes the offset of the
- * byte after the header. */
+/* exchange->used becomes the offset of the byte after the NumPy header. */
 static int receive_head(
 	struct exchange *exchange, const struct array_type *type, uint64_t bytes)
 {
@@ -311,8 +295,6 @@ static int receive_answer(
 	return array ? receive_array(exchange, type, bytes, tensor)
 		     : receive_refusal(exchange, bytes);
 }
-
-/* ---------------------------------------------------------------------------------------- */
 
 static void begin(struct exchange *exchange, struct process *process, uint64_t timeout_ns,
 	char *message)

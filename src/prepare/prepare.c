@@ -11,15 +11,13 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Programs have at least this much time to start and to load their files. */
-#define START_NS UINT64_C(60000000000)
+#define START_NS UINT64_C(60000000000) /* least time to start a program */
 #define TRIES 2
 #define FIRST_PAUSE_NS UINT64_C(100000000)
 #define MOST_PAUSE_NS UINT64_C(5000000000)
 
-/* A slot has room for one process of a program. If `runs` is false, the slot is empty.
- * Only the thread that has taken the slot uses the process. Exception: programs_stop may
- * kill the process while it holds programs.lock. */
+/* Room for one process of a program. Only the thread that has taken the slot uses the process, but
+ * programs_stop may kill the process while it holds programs.lock. */
 struct slot {
 	struct process process;
 	bool taken;
@@ -32,10 +30,8 @@ struct program {
 	struct command command;
 	bool usable;
 	struct slot *slots; /* (lock) one for each process */
-	/* (lock) failed attempts since the last success */
-	unsigned failures;
-	/* (lock) the warning that processes can reach the network was logged */
-	bool told;
+	unsigned failures;  /* (lock) failed attempts since the last success */
+	bool told;	    /* (lock) warned that processes can reach the network */
 };
 
 struct programs {
@@ -45,8 +41,6 @@ struct programs {
 	struct program *programs;
 	size_t n;
 };
-
-/* --- configured programs -------------------------------------------------------------- */
 
 static int begin_program(const struct daemon_config *config, size_t number, bool stops,
 	struct program *program)
@@ -152,10 +146,7 @@ unsigned programs_processes(const struct programs *programs, size_t n)
 	return programs->programs[n].config->processes;
 }
 
-/* --- slots ------------------------------------------------------------------------------ */
-
-/* Returns a slot that no thread has taken, if possible a slot with a running process.
- * Returns NULL if all slots are taken. */
+/* Returns a slot that no thread has taken, if possible with a running process, or NULL. */
 static struct slot *free_slot_locked(
 	const struct programs *programs, const struct program *program)
 {
@@ -197,8 +188,6 @@ static bool stops(struct programs *programs)
 	return programs->stopping;
 }
 
-/* --- a process begins, and ends ---------------------------------------------------------- */
-
 static void end_process(struct programs *programs, struct slot *slot)
 {
 	lock_take(&programs->lock);
@@ -207,9 +196,8 @@ static void end_process(struct programs *programs, struct slot *slot)
 	process_end(&slot->process);
 }
 
-/* Waits before a program that has failed is started again: after one failure not at all,
- * after two failures in a row FIRST_PAUSE_NS. Each further failure doubles the wait, up
- * to MOST_PAUSE_NS. */
+/* Waits before a failed program is started again: not at all after one failure, FIRST_PAUSE_NS
+ * after two in a row, then twice as long after each further one, up to MOST_PAUSE_NS. */
 static void pause_before_start(struct programs *programs, const struct program *program)
 {
 	LOCK_SCOPE(&programs->lock);
@@ -237,8 +225,7 @@ static void tell_isolation(
 			program->config->name);
 }
 
-/* Puts the process into the slot. If the daemon is stopping, kills the process and
- * returns -EINTR. */
+/* Puts the process into the slot. If the daemon is stopping, kills it, and returns -EINTR. */
 static int install(
 	struct programs *programs, struct slot *slot, const struct process *process)
 {
@@ -276,16 +263,13 @@ static int begin_process(struct programs *programs, struct program *program,
 	return err;
 }
 
-/* --- a sample --------------------------------------------------------------------------- */
-
 static void count_failure(struct programs *programs, struct program *program, bool failed)
 {
 	LOCK_SCOPE(&programs->lock);
 	program->failures = failed ? program->failures + 1 : 0;
 }
 
-/* Passes the sample to the slot's process. Starts a process if the slot has none.
- * Returns -EBADMSG if the program refused the sample. */
+/* Starts a process if the slot has none. Returns -EBADMSG if the program refused the sample. */
 static int try_once(struct programs *programs, struct program *program, struct slot *slot,
 	const struct program_sample *sample, uint8_t *tensor, char *message)
 {

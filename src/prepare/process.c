@@ -20,18 +20,15 @@
 #define STACK_BYTES (64 << 10)
 #define END_MS 2000
 
-/* Starts processes. fork() would copy the page tables of the daemon, whose cache may be
- * large. So the child shares the daemon's memory (CLONE_VM, CLONE_VFORK) until it
- * executes the program. The child makes system calls directly, because setuid() and
- * similar functions of libc would act on all threads of the daemon. */
+/* fork() would copy the page tables of the daemon, whose cache may be large, so the child shares
+ * the daemon's memory (CLONE_VM, CLONE_VFORK) until it executes the program. It makes system calls
+ * directly: setuid() and other functions of libc would act on all threads of the daemon. */
 
 struct child {
 	const struct command *command;
 	int in, out, err;
-	/* filter_sockets has succeeded */
-	bool filtered;
-	/* the step of the start that failed, for the message; NULL: no step failed */
-	const char *step;
+	bool filtered;	  /* filter_sockets has succeeded */
+	const char *step; /* the step that failed, for the message; NULL: none */
 	int error;
 	sigset_t mask; /* signal mask of the program */
 };
@@ -103,9 +100,8 @@ __attribute__((no_sanitize("address", "undefined"))) static int child_main(void 
 	return 127;
 }
 
-/* Starts the child in new namespaces, without network. If the kernel or a container
- * forbids this, starts the child without them. A daemon that is not root also needs a
- * new user namespace. */
+/* Starts the child in new namespaces, without network. If the kernel or a container forbids this,
+ * starts the child without them. A daemon that is not root also needs a new user namespace. */
 static pid_t clone_child(
 	struct child *child, uint8_t *stack, int *ret_pidfd, bool *ret_isolated)
 {
@@ -135,8 +131,6 @@ static pid_t spawn(struct child *child, int *ret_pidfd, bool *ret_isolated)
 	return pid;
 }
 
-/* --- pipes ---------------------------------------------------------------------------- */
-
 static void close_pipe(int ends[static 2])
 {
 	for (int i = 0; i < 2; i++) {
@@ -146,7 +140,7 @@ static void close_pipe(int ends[static 2])
 	}
 }
 
-/* Makes a pipe. The daemon keeps ends[ours], which becomes non-blocking. */
+/* The daemon keeps ends[ours], which becomes non-blocking. */
 static int make_pipe(int ends[static 2], int ours)
 {
 	if (pipe2(ends, O_CLOEXEC) != 0)
@@ -199,18 +193,14 @@ int process_start(const struct command *command, struct process *ret, bool *ret_
 	return failed;
 }
 
-/* --- the end of a process ------------------------------------------------------------- */
-
-/* Kills the process and its process group. If the process has its own PID namespace, the
- * kernel also kills all other processes of that namespace. */
+/* Kills the process and its group, and thereby its PID namespace, if it has its own. */
 void process_kill(const struct process *process)
 {
 	kill(-process->pid, SIGKILL);
 	kill(process->pid, SIGKILL);
 }
 
-/* Kills the process, and waits at most END_MS for its end: a process that waits for a
- * device does not end before the device answers. */
+/* Waits at most END_MS: a process that waits for a device ends only after the device's answer. */
 void process_end(struct process *process)
 {
 	struct pollfd ended = {.fd = process->pidfd, .events = POLLIN};

@@ -9,10 +9,9 @@
 /*
  * One process of a program, and the exchange of messages with it.
  *
- *   Flow: process_start -> process_await_ready -> (process_ask)* -> process_end. After
- *         any error except -EBADMSG the caller must end the process.
- *   Threads: one at a time. Exception: between process_start and process_end any thread
- *         may call process_kill.
+ *   Flow: process_start -> process_await_ready -> (process_ask)* -> process_end. After any error
+ *         except -EBADMSG the caller must end the process.
+ *   Threads: one at a time, but between start and end any thread may call process_kill.
  */
 
 struct process {
@@ -25,8 +24,7 @@ struct process {
 	bool line_ended, closed_err;
 };
 
-/* *ret_isolated: true if the process can't reach the network, because it has its own
- * network namespace, or filter_sockets has succeeded. */
+/* *ret_isolated: true if a namespace or filter_sockets keeps the process off the network */
 must_check int process_start(const struct command *command, struct process *ret,
 	bool *ret_isolated, char message[static COMMAND_MESSAGE]);
 /* Kills the process. A thread that waits for an answer then learns of the end. */
@@ -36,14 +34,12 @@ void process_end(struct process *process);
 /* Tells whether the process runs and has sent nothing since its last answer. */
 bool process_is_good(struct process *process);
 
-/* Waits for the line "joaderfs-prepare 1". Errors: -ETIMEDOUT: the line did not come
- * within timeout_ns; -EPIPE: the process has ended; -EPROTO: the process has sent
- * another line. */
+/* Waits for the line "joaderfs-prepare 1". -ETIMEDOUT: the line did not come within timeout_ns;
+ * -EPIPE: the process has ended; -EPROTO: the process has sent another line. */
 must_check int process_await_ready(
 	struct process *process, uint64_t timeout_ns, char message[static IMAGE_MESSAGE]);
-/* Sends a sample, and receives the array into `tensor`, whose size follows from `type`.
- * Returns -EBADMSG if the program refused the sample for the reason in `message`; the
- * process can then be used again. Other errors are those of process_await_ready. */
+/* Sends a sample, and receives the array into `tensor`, whose size follows from `type`. -EBADMSG:
+ * the program refused the sample, and can be used again. Other errors: see process_await_ready. */
 must_check int process_ask(struct process *process, const struct program_sample *sample,
 	const struct array_type *type, uint64_t timeout_ns, uint8_t *tensor,
 	char message[static IMAGE_MESSAGE]);

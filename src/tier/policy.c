@@ -45,8 +45,7 @@ static size_t home_of(const struct tier_policy *policy, uint32_t dataset, sample
 	return rng_mix(dataset, id) & policy->mask;
 }
 
-/* Returns the index in `slots` of the element with the sample's entry, or of the free
- * element at which to add the entry. `slots` must not be NULL. */
+/* Returns the index in `slots` (not NULL) of the sample's entry, or of the place to add it. */
 static size_t slot_of(const struct tier_policy *policy, uint32_t dataset, sample_id id)
 {
 	size_t slot = home_of(policy, dataset, id);
@@ -73,7 +72,6 @@ static void file_entry(struct tier_policy *policy, uint32_t at)
 	policy->slots[slot_of(policy, entry->dataset, entry->id)] = at;
 }
 
-/* Doubles the array of entries. Makes a new hash table, twice as large as the array. */
 static int grow(struct tier_policy *policy)
 {
 	size_t n = policy->n_max ? 2 * policy->n_max : 64;
@@ -106,8 +104,7 @@ int tier_policy_add(struct tier_policy *policy, const struct tier_entry *entry)
 	return 0;
 }
 
-/* Frees an element of the hash table. A search stops at a free element, so entries that
- * a search would no longer reach are moved to earlier elements. */
+/* Moves up entries that a search, which stops at a free element, would no longer reach. */
 static void free_slot(struct tier_policy *policy, size_t slot)
 {
 	size_t next = slot;

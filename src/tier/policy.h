@@ -19,15 +19,14 @@
  *     1      such a job has the sample, but no running epoch has yet to read it
  *     1 + n  n running epochs have yet to read the sample
  *
- * A new sample takes free room, or replaces samples that are worth less, beginning with
- * the sample of least worth. So a sample that a job has just read (worth 1) does not
- * replace a sample that the job has yet to read (worth 2), or has read earlier (worth
- * 1). LRU would replace both, and would get almost no hits if epochs are in random
- * order. With this policy the samples that first fill the tier stay, and a single job
- * finds these samples in each later epoch.
+ * A new sample takes free room, or replaces samples that are worth less, beginning with the sample
+ * of least worth. So a sample that a job has just read (worth 1) does not replace a sample that the
+ * job has yet to read (worth 2), or has read earlier (worth 1). LRU would replace both, and would
+ * get almost no hits if epochs are in random order. Here the samples that first fill the tier stay,
+ * and a single job finds them in each later epoch.
  *
- * Samples to remove are found as in the CLOCK algorithm: a hand moves over the entries
- * in a circle, and each look examines the next few.
+ * Samples to remove are found as in the CLOCK algorithm: a hand moves over the entries in a circle,
+ * and each look examines the next few.
  *
  *   Flow: tier_policy_find; tier_policy_lacks -> tier_policy_look -> the caller's worths ->
  *         tier_policy_choose -> tier_policy_remove -> tier_policy_add.
@@ -37,8 +36,7 @@
 struct tier_entry {
 	uint32_t dataset; /* number by which the caller identifies the dataset */
 	sample_id id;
-	/* hash of the source file's name and version, and of the sample's offset in the
-	 * file (tier_identity) */
+	/* hash of a file's name, its version, and the sample's offset in it (tier_identity) */
 	uint64_t identity;
 	uint64_t room; /* bytes that the sample's file takes on the disk */
 };
@@ -52,15 +50,13 @@ struct tier_policy;
 must_check int tier_policy_new(uint64_t capacity, struct tier_policy **ret);
 void tier_policy_free(struct tier_policy **policy);
 
-/* Returns the sample's entry, or NULL if the tier does not have the sample. The entry is
- * valid until the next call that adds or removes an entry. */
+/* Returns the sample's entry, or NULL if the tier does not have the sample. The entry is valid
+ * until the next call that adds or removes an entry. */
 const struct tier_entry *tier_policy_find(
 	const struct tier_policy *policy, uint32_t dataset, sample_id id);
-/* Adds an entry, even if this exceeds the capacity. The sample must have no entry yet.
- * Returns 0 or -ENOMEM. */
+/* Adds an entry, even beyond the capacity. The sample must have no entry yet. 0 or -ENOMEM. */
 must_check int tier_policy_add(
 	struct tier_policy *policy, const struct tier_entry *entry);
-/* Returns false if the sample has no entry. */
 bool tier_policy_remove(struct tier_policy *policy, uint32_t dataset, sample_id id);
 /* Counts `room` bytes as used by files that are not entries, such as directories. */
 void tier_policy_take(struct tier_policy *policy, uint64_t room);
@@ -70,18 +66,15 @@ uint64_t tier_policy_lacks(const struct tier_policy *policy, uint64_t room);
 uint64_t tier_policy_used(const struct tier_policy *policy);
 size_t tier_policy_entries(const struct tier_policy *policy);
 
-/* Copies the next entries, beginning at the hand, and moves the hand behind these
- * entries. Returns their number: TIER_LOOK, or all entries if there are fewer. */
+/* Copies the next entries, from the hand on, and moves the hand behind them. Returns their number:
+ * TIER_LOOK, or all entries if there are fewer. */
 size_t tier_policy_look(struct tier_policy *policy, struct tier_entry ret[TIER_LOOK]);
-/* Returns a limit for look i (from 0) for a new sample of this worth. Entries that are
- * worth less than the limit may be evicted. In the first half of the TIER_LOOKS looks,
- * the limit is at most 2, so that entries which a running epoch needs stay. */
+/* Returns the worth below which look i (from 0) may evict for a sample of this worth: at most 2 in
+ * the first half of the TIER_LOOKS looks, so that entries which running epochs need stay. */
 uint32_t tier_policy_limit(unsigned i, uint32_t worth);
-/* Chooses entries to evict, moves them and their worths to the front, and returns their
- * number. Chooses only entries that are worth less than `worth`. Stops as soon as the
- * chosen entries take `lacks` bytes. */
+/* Chooses entries that are worth less than `worth` until they take `lacks` bytes, the least worth
+ * first. Moves them and their worths to the front, and returns their number. */
 size_t tier_policy_choose(struct tier_entry *entries, uint32_t *worths, size_t n,
 	uint32_t worth, uint64_t lacks);
 
-/* Aborts if an invariant of the policy does not hold. For tests. */
 void tier_policy_validate(const struct tier_policy *policy);

@@ -154,8 +154,7 @@ static int make_directories(
 	return make_directory(store, path.text, count);
 }
 
-/* Creates the file `path`, and the directories above it that are missing. Adds the
- * number of new directories to *count. Returns the file's descriptor, or -errno. */
+/* Adds the number of directories that it had to make to *count. Returns a descriptor or -errno. */
 static int make_file(const struct store *store, const struct stored *sample,
 	const struct store_path *path, unsigned *count)
 {

@@ -9,8 +9,8 @@
 #include <stdatomic.h>
 
 /*
- * The files of a tier: one for each sample (tier_file.h), in a directory that belongs to
- * the daemon's user. Only one daemon at a time may use the directory.
+ * The files of a tier: one for each sample (tier_file.h), in a directory that belongs to the
+ * daemon's user. Only one daemon at a time may use the directory.
  *
  *   Owns: the directory's descriptor and its lock.
  *   Threads: any thread may read and remove; one thread writes.
@@ -20,20 +20,15 @@
 
 struct store;
 
-/* Opens the directory. Errors are logged. Returns -EWOULDBLOCK if another daemon uses
- * the directory. */
+/* Logs errors. Returns -EWOULDBLOCK if another daemon uses the directory. */
 must_check int store_open(const char *directory, struct store **ret);
 void store_close(struct store **store);
 
-/* Bytes that are counted for a directory. */
-#define STORE_DIRECTORY 4096
-/* Bytes that are counted for the name of a file in its directory. */
-#define STORE_NAME 256
-/* Returns how many bytes a sample of `bytes` bytes takes on the disk, including the
- * name of its file. */
+#define STORE_DIRECTORY 4096 /* bytes that are counted for a directory */
+#define STORE_NAME 256	     /* bytes that are counted for a file's name */
+/* Returns the bytes that a sample of `bytes` bytes takes on the disk, with its file's name. */
 uint64_t store_room(const struct store *store, uint64_t bytes);
-/* Returns the directory's descriptor, which belongs to the store. */
-int store_directory(const struct store *store);
+int store_directory(const struct store *store); /* the store owns the descriptor */
 
 struct stored {
 	const char *dataset;
@@ -41,12 +36,12 @@ struct stored {
 	uint64_t identity;
 };
 
-/* Reads a sample of exactly `bytes` bytes. Returns -ENOENT if the sample has no file.
- * Returns -EBADMSG if the file is damaged, or its sample has another size. */
+/* Reads a sample of exactly `bytes` bytes. -ENOENT: the sample has no file. -EBADMSG: the file is
+ * damaged, or its sample has another size. */
 must_check int store_read(
 	struct store *store, const struct stored *sample, void *ret, uint64_t bytes);
-/* Writes the file of a sample, completely or not at all. Sets *ret_directories to the
- * number of directories that were made, even if the write fails. */
+/* Writes the file of a sample, completely or not at all. Sets *ret_directories to the number of
+ * directories that were made, even if the write fails. */
 must_check int store_write(struct store *store, const struct stored *sample,
 	const void *bytes, uint64_t n, unsigned *ret_directories);
 void store_remove(struct store *store, const struct stored *sample);
@@ -57,10 +52,9 @@ struct store_scan {
 	void *context;
 	const atomic_bool *stop;
 	/* store_scan sets the fields from here on. */
-	uint64_t directories; /* bytes that all directories take on the disk */
-	/* number of files that belong to no tier, and are left unchanged */
-	uint64_t strange;
+	uint64_t directories; /* on the disk, in bytes */
+	uint64_t strange;     /* files of no tier, which are left unchanged */
 };
 
-/* Calls scan->found for each sample, and removes incomplete files of samples. */
+/* Calls scan->found for each sample, and removes incomplete files. */
 must_check int store_scan(struct store *store, struct store_scan *scan);

@@ -9,16 +9,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Scans the tier's directory for files that earlier daemons have written. Only names and
- * sizes are looked at. A file's content is checked when the sample is read. */
+/* Scans names and sizes. A file's content is checked when the sample is read. */
 
-/* The directory that is being scanned. In the tier's directory both names are NULL. In a
- * dataset's directory only `directory` is NULL. */
+/* The directory that is being scanned. */
 struct place {
 	struct store *store;
 	struct store_scan *scan;
-	const char *dataset;
-	const char *directory;
+	const char *dataset;   /* NULL in the tier's directory */
+	const char *directory; /* NULL in the tier's directory, and in a dataset's */
 };
 
 static bool ends_in_new(const char *name)

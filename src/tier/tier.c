@@ -12,13 +12,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Opens tiers, reads samples from them, and offers samples to them. The thread of a tier
- * is in tier_writer.c. */
-
 #define QUEUE_BYTES ((uint64_t)32 << 20)
 #define END_NS UINT64_C(2000000000)
-
-/* --- opening and closing ---------------------------------------------------------------- */
 
 static struct tier *tier_new(const char *directory, uint64_t capacity)
 {
@@ -90,8 +85,7 @@ int tier_open(const char *directory, uint64_t capacity, tier_worths *worths,
 	tier->context = context;
 	int err = store_open(directory, &tier->store);
 	if (!err) {
-		/* The tier's thread gets a reference of its own. */
-		atomic_fetch_add(&tier->references, 1);
+		atomic_fetch_add(&tier->references, 1); /* for the thread */
 		tier->runs = true;
 		err = signals_thread(&tier->thread, tier_main, tier);
 		if (err)
@@ -104,8 +98,7 @@ int tier_open(const char *directory, uint64_t capacity, tier_worths *worths,
 	return err;
 }
 
-/* Tells the thread to stop, and waits until it has ended. Returns false if it does not
- * end within END_NS, because a disk does not answer. */
+/* Returns false if the thread does not end within END_NS, because a disk does not answer. */
 static bool wait_for_thread(struct tier *tier)
 {
 	uint64_t until = clock_now_ns() + END_NS;
@@ -145,8 +138,6 @@ const char *tier_dataset_directory(const struct tier_dataset *dataset)
 {
 	return dataset->tier->directory;
 }
-
-/* --- datasets --------------------------------------------------------------------------- */
 
 struct tier_dataset *tier_get_dataset_locked(struct tier *tier, const char *name)
 {
@@ -212,8 +203,6 @@ void tier_status(struct tier_dataset *dataset, struct tier_status *ret)
 		.damaged = dataset->counts[TIER_DAMAGED]};
 }
 
-/* --- reading ---------------------------------------------------------------------------- */
-
 uint64_t tier_identity(const struct tier_source *source)
 {
 	uint64_t hash = rng_mix((uint64_t)source->mtime_ns, source->file_bytes);
@@ -223,9 +212,8 @@ uint64_t tier_identity(const struct tier_source *source)
 	return hash;
 }
 
-/* Returns true if the tier has this version of the sample. If the tier has an outdated
- * version, removes its entry and sets *ret_outdated, so that the caller can remove its
- * file. Otherwise ret_outdated->dataset is NULL. */
+/* Tells whether the tier has this version of the sample. Removes the entry of an outdated version:
+ * the caller has to remove the file of *ret_outdated, unless ret_outdated->dataset is NULL. */
 static bool find(const struct tier_sample *sample, struct stored *ret_outdated)
 {
 	const struct tier_dataset *dataset = sample->dataset;
@@ -289,10 +277,7 @@ bool tier_read(const struct tier_sample *sample, void *ret, uint64_t bytes)
 	return !err;
 }
 
-/* --- offering --------------------------------------------------------------------------- */
-
-/* Tells whether to queue a sample of n bytes. After a failed search for room, a full
- * tier refuses samples of worth 0 or 1 for BARREN_NS. */
+/* Returns false for worth 0 or 1 for BARREN_NS after a failed search for room in a full tier. */
 static bool wants_locked(const struct tier *tier, uint64_t n, uint32_t worth)
 {
 	lock_assert_held(&tier->lock);
@@ -305,7 +290,7 @@ static bool wants_locked(const struct tier *tier, uint64_t n, uint32_t worth)
 	       clock_now_ns() >= tier->barren_until_ns;
 }
 
-/* Reserves n bytes in the queue. Returns false if the tier refuses the sample. */
+/* Reserves n bytes in the queue, unless the tier refuses the sample. */
 static bool begin_offer(struct tier *tier, uint64_t n, uint32_t worth)
 {
 	LOCK_SCOPE(&tier->lock);

@@ -11,24 +11,21 @@
 #include <stdint.h>
 
 /*
- * A tier: a directory on a fast disk that keeps samples of remote datasets, encoded as
- * they were fetched.
+ * A tier: a directory on a fast disk that keeps samples of remote datasets as they were fetched.
  *
  *     reading stage --tier_read--> found: no fetch
  *           |
  *         fetch --tier_offer--> queue --> the tier's thread writes the sample to the directory,
  *                                         and removes less needed samples
  *
- *   Flow: tier_open; tier_dataset for each dataset; then threads that read samples call
- *         tier_read and tier_offer; at the end tier_leave for each dataset; tier_close.
+ *   Flow: tier_open; tier_dataset for each dataset; then threads that read samples call tier_read
+ *         and tier_offer; at the end tier_leave for each dataset; tier_close.
  *   Owns: the directory, its files (store.h), and the choice of these files (policy.h).
- *   Threads: any. The tier's own thread first scans the directory, and then writes.
- *         tier_offer does not wait for this thread: if a sample does not fit into the
- *         queue, the tier refuses the sample.
+ *   Threads: any. The tier's own thread first scans the directory, and then writes. tier_offer does
+ *         not wait for this thread: the tier refuses a sample that does not fit into the queue.
  *   Locks: one; a thread that holds the lock accesses no file and calls no callback.
- *   Errors: tier_open returns -errno, logged. The first failure to write is logged, and
- *         ends all writing. Damaged files are removed, and their samples are fetched
- *         again.
+ *   Errors: tier_open returns -errno, logged. The first failure to write is logged, and ends all
+ *         writing. Damaged files are removed, and their samples are fetched again.
  *   Life: references are counted, because a read that hangs may outlast tier_close.
  *   Faults that tests inject: see store.h.
  */
@@ -38,32 +35,28 @@ struct tier_dataset;
 
 /* Asks how much a sample of the tier is worth (policy.h). `worth` is the answer. */
 struct tier_asked {
-	/* The `owner` that was passed to tier_dataset. The object may have been freed:
-	 * use only its address. */
+	/* `owner` of tier_dataset; the object may have been freed: use only its address */
 	const void *owner;
 	sample_id id;
 	uint32_t worth;
 };
-/* Sets `worth` in each of the n elements of `asked`. The tier's thread calls this
- * function, without a lock. */
+/* Sets `worth` in each of the n elements. The tier's thread calls this, without a lock. */
 typedef void tier_worths(void *context, struct tier_asked *asked, size_t n);
 
 must_check int tier_open(const char *directory, uint64_t capacity, tier_worths *worths,
 	void *context, struct tier **ret);
-/* Closes the tier: from now on the tier writes no files, and calls no tier_worths. */
+/* Closes the tier, which from now on writes no files and calls no tier_worths. */
 void tier_close(struct tier **tier);
 const char *tier_directory(const struct tier *tier);
 
-/* Returns the tier's part for the dataset `name`, or NULL if there is no memory. The
- * part can be used until tier_close. After a call of tier_hold it can be used until
- * tier_put. owner: identifies the dataset in calls of tier_worths, until tier_leave. */
+/* Returns the part for the dataset `name`, or NULL: no memory. It can be used until tier_close,
+ * after tier_hold until tier_put. owner: names the dataset to tier_worths, until tier_leave. */
 struct tier_dataset *tier_dataset(struct tier *tier, const char *name, const void *owner);
 void tier_leave(struct tier_dataset *dataset);
 const char *tier_dataset_directory(const struct tier_dataset *dataset);
 void tier_hold(struct tier_dataset *dataset);
 void tier_put(struct tier_dataset *dataset);
 
-/* The origin of a sample's bytes. */
 struct tier_source {
 	const char *file; /* path or URL of the file */
 	int64_t mtime_ns; /* distinguishes versions of the file */
@@ -78,18 +71,14 @@ struct tier_sample {
 };
 uint64_t tier_identity(const struct tier_source *source);
 
-/* Copies the bytes of a sample to `ret`. Returns false if the tier can't provide the
- * sample, so that the caller must fetch the sample. */
+/* Copies a sample's bytes to `ret`. Returns false if the caller must fetch the sample. */
 must_check bool tier_read(const struct tier_sample *sample, void *ret, uint64_t bytes);
-/* Offers a fetched sample. The tier copies the bytes unless it refuses the sample.
- * worth: as in policy.h. */
+/* Offers a fetched sample, which the tier copies or refuses. worth: as in policy.h. */
 void tier_offer(
 	const struct tier_sample *sample, const void *bytes, uint64_t n, uint32_t worth);
 
 struct tier_status {
-	/* capacity: bytes that the tier may use. used: bytes that the tier uses.
-	 * samples: number of samples in the tier. */
-	uint64_t capacity, used, samples;
+	uint64_t capacity, used, samples; /* capacity and used are in bytes */
 	uint64_t queued; /* bytes of offered samples that are not written yet */
 	bool ready;	 /* the tier's thread has scanned the directory */
 	bool writes;	 /* false: a write has failed, so nothing is written any more */

@@ -10,8 +10,7 @@
 
 #include <sys/queue.h>
 
-/* Types that tier.c and tier_writer.c (the thread that writes) share. tier.lock protects
- * the fields marked (lock). */
+/* Types of tier.c and tier_writer.c. tier.lock protects the fields marked (lock). */
 
 enum tier_count {
 	TIER_HITS,
@@ -29,13 +28,11 @@ struct tier_dataset {
 	struct tier *tier;
 	char *name;
 	uint32_t number;
-	/* (lock) the `owner` that was passed to tier_dataset(). NULL after tier_leave(),
-	 * and for a dataset that only the scan of the directory has found. */
+	/* (lock) NULL after tier_leave(), and for a dataset that only the scan has found */
 	const void *owner;
 	_Atomic uint64_t counts[TIER_COUNTS];
 };
 
-/* An offered sample, until the tier's thread has written it. */
 struct offer {
 	TAILQ_ENTRY(offer) link;
 	struct tier_sample sample;
@@ -44,8 +41,7 @@ struct offer {
 	uint8_t bytes[];
 };
 
-/* Most bytes that a new sample takes for new directories. */
-#define TIER_SLACK (2 * STORE_DIRECTORY)
+#define TIER_SLACK (2 * STORE_DIRECTORY) /* most bytes for a sample's new directories */
 
 struct tier {
 	char *directory;
@@ -57,10 +53,8 @@ struct tier {
 	atomic_bool stop;
 	pthread_t thread;
 	struct lock lock;
-	/* signalled when an offer comes, or the thread has to stop */
-	pthread_cond_t offered;
-	/* signalled when the thread has handled an offer, is ready, or ends */
-	pthread_cond_t settled;
+	pthread_cond_t offered; /* an offer came, or the tier stops */
+	pthread_cond_t settled; /* an offer was handled, or the thread is ready or ends */
 	struct tier_policy *policy;	    /* (lock) */
 	LIST_HEAD(, tier_dataset) datasets; /* (lock) */
 	uint32_t n_datasets;		    /* (lock) */
@@ -70,9 +64,8 @@ struct tier {
 	bool runs;   /* (lock) the tier's thread is running */
 	bool ready;  /* (lock) the tier's thread has scanned the directory */
 	bool broken; /* (lock) a write has failed, so nothing is written any more */
-	/* (lock) The full tier refuses samples of worth 0 or 1 until this time, because
-	 * a search for room found too few entries that are worth less than the new
-	 * sample. */
+	/* (lock) Until this time the full tier refuses samples of worth 0 or 1, because a search
+	 * for room found too few entries of less worth. */
 	uint64_t barren_until_ns;
 	/* (lock) this tier's part of the gauges STAT_TIER_BYTES and STAT_TIER_SAMPLES */
 	uint64_t told_used, told_samples;
@@ -83,8 +76,7 @@ void tier_unref(struct tier *tier);
 struct tier_dataset *tier_get_dataset_locked(struct tier *tier, const char *name);
 /* Updates STAT_TIER_BYTES and STAT_TIER_SAMPLES, which count all tiers. */
 void tier_tell_locked(struct tier *tier);
-/* Removes the entry of this version of the sample. Returns true if the entry existed;
- * the caller must then remove the sample's file. */
+/* Removes the entry of this version. Returns true if the caller must now remove the file. */
 bool tier_forget(const struct tier_sample *sample);
 
 static inline struct stored tier_stored(const struct tier_sample *sample)

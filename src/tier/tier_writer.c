@@ -26,8 +26,6 @@ void tier_tell_locked(struct tier *tier)
 	tier->told_samples = samples;
 }
 
-/* --- the scan of the directory ---------------------------------------------------------- */
-
 /* Returns false if the sample already has an entry, or if there is no memory. */
 static bool add_locked(struct tier *tier, const struct tier_dataset *dataset,
 	const struct stored *sample, uint64_t room)
@@ -77,8 +75,6 @@ static void scan(struct tier *tier)
 			tier->directory, scan.strange);
 }
 
-/* --- room ------------------------------------------------------------------------------- */
-
 static struct tier_dataset *find_dataset_locked(const struct tier *tier, uint32_t number)
 {
 	struct tier_dataset *dataset;
@@ -121,8 +117,7 @@ static uint64_t lacks(struct tier *tier, uint64_t room)
 	return tier_policy_lacks(tier->policy, room);
 }
 
-/* Looks at the next TIER_LOOK entries, and evicts those worth less than `worth` until
- * `lacking` bytes are free. */
+/* Evicts, of the next TIER_LOOK entries, those worth less than `worth`, up to `lacking` bytes. */
 static void make_some_room(struct tier *tier, uint32_t worth, uint64_t lacking)
 {
 	struct tier_entry entries[TIER_LOOK];
@@ -152,8 +147,7 @@ static bool make_room(struct tier *tier, uint32_t worth, uint64_t room)
 	return lacking == 0;
 }
 
-/* Evicts entries of any worth until the tier fits into its capacity. The capacity may be
- * smaller than in the daemon's previous run. */
+/* Evicts any entries until the tier fits: its capacity may be smaller than in the previous run. */
 static void shrink(struct tier *tier)
 {
 	uint64_t lacking;
@@ -167,8 +161,6 @@ static void shrink(struct tier *tier)
 			return;
 	}
 }
-
-/* --- writing ---------------------------------------------------------------------------- */
 
 static bool wants(struct tier *tier, const struct tier_sample *sample)
 {
@@ -216,8 +208,6 @@ static void keep(struct tier *tier, const struct offer *offer)
 		write_down(tier, offer);
 }
 
-/* --- the thread ------------------------------------------------------------------------- */
-
 /* Waits for the next offer. Returns NULL if the tier must stop. */
 static struct offer *next_offer(struct tier *tier)
 {
@@ -256,8 +246,7 @@ void *tier_main(void *argument)
 {
 	struct tier *tier = argument;
 	struct offer *offer;
-	/* Batch priority lets training jobs run first. If the kernel refuses, the thread
-	 * keeps its normal priority. */
+	/* Batch priority, if the kernel permits it, lets training jobs run first. */
 	(void)pthread_setschedparam(
 		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
 	(void)pthread_setname_np(pthread_self(), "tier");

@@ -9,8 +9,7 @@
 /* Bytes before each row of samples. Upsampling reads one of them, left of the image. */
 #define ROW_LEAD 32
 #define ALIGNMENT 64
-/* Largest accepted size of a segment in bytes, per block (8 x 8 samples) of the image.
- * The segments of photographs are smaller. */
+/* Most bytes of a segment per block (8 x 8 samples) of the image. Photographs have fewer. */
 #define MAX_BLOCK_BYTES 128
 
 struct baseline {
@@ -93,11 +92,8 @@ bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 	return true;
 }
 
-/* --- the parts of a scan ---------------------------------------------------------------- */
-
-/* A dequantised coefficient of 1 changes a sample by at most WEIGHT_... / 128. DC: the
- * first coefficient of a block; EDGE: the other coefficients in the block's first row
- * and first column; ELSE: all other coefficients. */
+/* A dequantised coefficient of 1 changes a sample by at most WEIGHT_... / 128. DC: the first
+ * coefficient of a block; EDGE: the others in its first row and first column; ELSE: all others. */
 #define WEIGHT_DC 16
 #define WEIGHT_EDGE 23
 #define WEIGHT_ELSE 31
@@ -114,8 +110,7 @@ static void set_quant(struct quant *quant, const uint8_t table[COEFFICIENTS])
 	}
 }
 
-/* Returns the look-ups for component i, or NULL if a table is bad. If an earlier
- * component has the same tables, its look-ups are used for both. */
+/* Returns the look-ups for component i, shared by components of equal tables. NULL: a bad table. */
 static const struct huffman *find_huffman(struct baseline *decoder, unsigned i)
 {
 	const struct frame *frame = &decoder->frame;
@@ -147,9 +142,8 @@ static bool set_planes(struct baseline *decoder)
 	return true;
 }
 
-/* Returns, along one axis, the MCUs that contain a span of pixels. If chroma is
- * upsampled (factor 2), the MCUs also contain the samples just beside the span, because
- * upsampling reads them. */
+/* Returns, along one axis, the MCUs that contain a span of pixels. If chroma is upsampled (factor
+ * 2), they also contain the samples just beside the span, because upsampling reads them. */
 static struct baseline_span mcus_of(
 	struct baseline_span span, uint32_t length, unsigned factor)
 {
@@ -200,8 +194,7 @@ static bool set_memory(struct baseline *decoder, size_t columns)
 		struct plane *plane = &scan->planes[i];
 		unsigned h = plane->component->h, v = plane->component->v;
 		plane->rows = v * BLOCK;
-		/* an odd number of cache lines, so that rows do not all use the same
-		 * sets of the cache */
+		/* an odd number of cache lines, so that rows use different sets of the cache */
 		plane->stride =
 			align(ROW_LEAD + columns / h_factor(decoder) * h + ROW_SLACK) |
 			ALIGNMENT;
@@ -236,10 +229,8 @@ static bool begin_scan(struct baseline *decoder, struct baseline_span columns)
 	       entropy_begin(&scan->entropy);
 }
 
-/* --- rows of pixels ------------------------------------------------------------------- */
-
-/* Begins an MCU row. was_kept: the samples of the previous MCU row exist. In this case
- * copies their last row above the new MCU row, because upsampling reads this row. */
+/* was_kept: the samples of the previous MCU row exist. Their last row is then copied above the new
+ * MCU row, because upsampling reads it. */
 static void begin_mcu_row(struct scan *scan, uint32_t row, bool was_kept)
 {
 	for (unsigned i = 0; i < scan->n_planes; i++) {
@@ -251,16 +242,14 @@ static void begin_mcu_row(struct scan *scan, uint32_t row, bool was_kept)
 	}
 }
 
-/* Returns row y of the samples. y: a row of the MCU row that was decoded last, or the
- * row just above that MCU row. */
+/* y: a row of the MCU row that was decoded last, or the row just above that MCU row. */
 static uint8_t *sample_row(const struct plane *plane, uint32_t y)
 {
 	return plane->samples + plane->stride * (y + 1 - plane->top) - plane->stride;
 }
 
-/* Returns row y of the samples. Upsampling also reads the samples before and after the
- * row. At the edges of the image, these become copies of the row's first and last
- * sample. */
+/* Returns row y of the samples. At the edges of the image, the samples before and after the row,
+ * which upsampling also reads, become copies of the row's first and last sample. */
 static const uint8_t *edged_row(const struct baseline *decoder, const struct plane *plane,
 	uint32_t y, uint32_t columns)
 {
@@ -274,10 +263,9 @@ static const uint8_t *edged_row(const struct baseline *decoder, const struct pla
 	return row;
 }
 
-/* Returns the two rows of chroma around pixel row y, from column `first` on. If
- * chroma has as many rows as the image, libjpeg adds 1 or 2 to a sum and divides by
- * 4. In this decoder the sum is four times as large, so 4 or 8 is added, and the
- * division is by 16. */
+/* Returns the two rows of chroma around pixel row y, from column `first` on. If chroma has as many
+ * rows as the image, libjpeg adds 1 or 2 to a sum and divides by 4. Here the sum is four times as
+ * large, so 4 or 8 is added, and the division is by 16. */
 static struct chroma chroma_of(const struct baseline *decoder, uint32_t y, uint32_t first)
 {
 	const struct frame *frame = &decoder->frame;

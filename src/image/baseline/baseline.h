@@ -8,12 +8,11 @@
 #include <stdint.h>
 
 /*
- * Decodes regular baseline JPEGs: Huffman coding, 8 bits, one scan; gray, or YCbCr
- * sampled 4:4:4, 4:2:2 or 4:2:0. The pixels are those of libjpeg-turbo with its defaults
- * (accurate integer transform, fancy upsampling), byte for byte. The decoder refuses a
- * file that is not perfectly regular, or that could make 16-bit arithmetic overflow;
- * libjpeg then decodes it. libjpeg would accept any file that this decoder accepts,
- * without a warning.
+ * Decodes regular baseline JPEGs: Huffman coding, 8 bits, one scan; gray, or YCbCr sampled 4:4:4,
+ * 4:2:2 or 4:2:0. The pixels are those of libjpeg-turbo with its defaults (accurate integer
+ * transform, fancy upsampling), byte for byte. The decoder refuses a file that is not perfectly
+ * regular, or that could make 16-bit arithmetic overflow; libjpeg then decodes it. libjpeg would
+ * accept any file that this decoder accepts, without a warning.
  *
  *   Flow: baseline_new -> (baseline_open -> baseline_read)* -> baseline_free.
  *   Owns: its tables and memory. The caller owns the data of the file.
@@ -33,11 +32,9 @@ struct baseline_part {
 	struct baseline_span columns;
 };
 
-/* plain: use only portable code, so that tests can compare this code with the vector
- * code. Returns NULL if there is no memory. */
+/* plain: uses only portable code, which tests compare with the vector code. NULL: no memory. */
 struct baseline *baseline_new(bool plain);
-/* Tells whether there is vector code for this processor. Without vector code libjpeg is
- * faster than this decoder. */
+/* Tells whether there is vector code for this processor. Otherwise libjpeg is faster. */
 bool baseline_is_fast(void);
 void baseline_free(struct baseline *decoder); /* `decoder` may be NULL */
 
@@ -45,10 +42,8 @@ void baseline_free(struct baseline *decoder); /* `decoder` may be NULL */
 bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 	uint32_t *ret_width, uint32_t *ret_height);
 
-/* Decodes a non-empty part of the image into rows of RGB without padding. Reads the
- * whole file, because damage outside the part must be found, too. Exception: only
- * numbers of the part are checked for overflow. If the function returns false, `rgb` may
- * be partly written. */
+/* Decodes a non-empty part of the image into rows of RGB without padding. Finds damage outside the
+ * part, too, but overflow only in the part. If it returns false, `rgb` may be partly written. */
 bool baseline_read(struct baseline *decoder, struct baseline_part part, uint8_t *rgb);
 
 size_t baseline_bytes(const struct baseline *decoder);

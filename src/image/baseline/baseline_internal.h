@@ -6,10 +6,9 @@
 #include "image/baseline/baseline.h"
 
 /*
- * The files of the decoder share this header. Terms of T.81, the JPEG standard: the
- * scan is the compressed image data; a component is a plane of samples, such as Y or
- * Cb; an MCU has the samples of all components for 8 x 8 to 16 x 16 pixels; a restart
- * interval has some MCUs between two markers.
+ * Terms of T.81, the JPEG standard: the scan is the compressed image data; a component is a plane
+ * of samples, such as Y or Cb; an MCU has the samples of all components for 8 x 8 to 16 x 16
+ * pixels; a restart interval has some MCUs between two markers.
  *
  *   markers.c   the segments up to the scan -> struct frame
  *   huffman.c   tables of the frame -> look-ups, which decode several bits at once
@@ -30,9 +29,8 @@
 
 /* --- markers.c ------------------------------------------------------------------------ */
 
-/* A Huffman table of the file. counts[n - 1]: number of codes of n bits; symbols: the
- * symbols of all codes, short codes first. If all counts are 0, the file does not
- * define the table. */
+/* A Huffman table of the file. counts[n - 1]: number of codes of n bits; symbols: those of all
+ * codes, short codes first. If all counts are 0, the file does not define the table. */
 struct huffman_spec {
 	uint8_t counts[16];
 	uint8_t symbols[256];
@@ -70,10 +68,10 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
 #define MAX_CODE_BITS 16
 
 /*
- * An entry of the look-up of AC coefficients. The index of the entry is the next
- * LOOKUP_BITS bits of the scan. One look-up decodes one coefficient, or two, or one and
- * the end of the block. The end of the block, and a run of 16 zeros, count as
- * coefficients with the value 0. An entry has these fields:
+ * An entry of the look-up of AC coefficients. The index of the entry is the next LOOKUP_BITS bits
+ * of the scan. One look-up decodes one coefficient, or two, or one and the end of the block. The
+ * end of the block, and a run of 16 zeros, count as coefficients with the value 0. An entry has
+ * these fields:
  *
  *   bits  0-5   number of bits of the scan that the entry decodes
  *   bits  6-13  advance: place of the last coefficient
@@ -81,20 +79,19 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
  *   bits 19-25  value of the first coefficient
  *   bits 26-29  size of the last coefficient's value in bits
  *
- * The place of a coefficient is its distance, in zigzag order, from the last coefficient
- * of the previous look-up. The index contains all codes of the entry, and the value of
- * the first of two coefficients. The value of the last coefficient may have bits beyond
- * the index, so the entry has only its size. The first coefficient is always written, as
- * 0 if the entry has only one coefficient.
+ * The place of a coefficient is its distance, in zigzag order, from the last coefficient of the
+ * previous look-up. The index contains all codes of the entry, and the value of the first of two
+ * coefficients. The value of the last coefficient may have bits beyond the index, so the entry has
+ * only its size. The first coefficient is always written, as 0 if the entry has only one
+ * coefficient.
  *
- * If the index does not contain a whole valid code, the entry decodes 0 bits, its
- * advance is 64, and its first coefficient has a place where nothing was written yet.
+ * If the index does not contain a whole valid code, the entry decodes 0 bits, its advance is 64,
+ * and its first coefficient has a place where nothing was written yet.
  */
 typedef uint32_t ac_entry;
 
 #define END_OF_BLOCK 128 /* flag in the advance */
-/* largest accepted number of bits of a code and its value together */
-#define MAX_AC_BITS 18
+#define MAX_AC_BITS 18	 /* largest accepted number of bits of a code and its value */
 
 static inline unsigned ac_advance(ac_entry entry)
 {
@@ -117,15 +114,15 @@ static inline unsigned ac_size(ac_entry entry)
 }
 
 /*
- * An entry of the look-up of DC differences. The index of the entry is the next
- * DC_LOOKUP_BITS bits of the scan. An entry has these fields:
+ * An entry of the look-up of DC differences. The index of the entry is the next DC_LOOKUP_BITS bits
+ * of the scan. An entry has these fields:
  *
  *   bits  0-7   number of bits of the scan that the entry decodes
  *   bits  8-15  1 if these bits include the end of the block, otherwise 0
  *   bits 16-31  a constant
  *
- * The difference is the decoded bits plus the constant, modulo 2^16. If the index does
- * not contain a whole valid code and the first bit of its value, the entry is 0.
+ * The difference is the decoded bits plus the constant, modulo 2^16. If the index does not contain
+ * a whole valid code and the first bit of its value, the entry is 0.
  */
 typedef uint32_t dc_entry;
 
@@ -147,20 +144,18 @@ struct huffman {
 	struct huffman_spec ac_spec, dc_spec;
 };
 
-/* Makes the look-ups, unless the present ones were made from the same tables. Returns
- * false if a table is invalid. */
+/* Makes the look-ups, unless made from the same tables. Returns false if a table is invalid. */
 bool huffman_make(struct huffman *huffman, const struct huffman_spec *dc,
 	const struct huffman_spec *ac);
 
 /* --- entropy.c ------------------------------------------------------------------------ */
 
-/* Number of zero bytes after the bytes of a segment (a restart interval). The decoder
- * checks only once per block for the end of the segment. A block has fewer bytes than
- * this padding. */
+/* Zero bytes after the bytes of a segment (a restart interval): more than a block has, because the
+ * decoder checks only once per block for the end of the segment. */
 #define SEGMENT_PADDING 512
 
-/* The bits of a restart interval, without stuffing (the byte 0 after each byte 0xff).
- * First come the bits in `buffer`, then the bytes from `next` on. */
+/* The bits of a restart interval, without stuffing (the byte 0 after each byte 0xff): first those
+ * in `buffer`, then the bytes from `next` on. */
 struct bits {
 	/* bits are taken from the highest one down; the highest `count` bits are valid */
 	uint64_t buffer;
@@ -178,12 +173,11 @@ struct entropy {
 	struct bits bits;
 };
 
-/* Loads the first segment: the bytes up to the next marker. Returns false if there is no
- * marker, or if the bytes do not fit into the memory. */
+/* Loads the first segment: the bytes up to the next marker. Returns false if there is no marker, or
+ * if the bytes do not fit into the memory. */
 bool entropy_begin(struct entropy *entropy);
-/* Loads the next segment. Returns false in the same cases as entropy_begin, and if the
- * present segment is not decoded completely, or the expected restart marker does not
- * follow. */
+/* Loads the next segment. Also returns false if the present segment is not decoded completely, or
+ * the expected restart marker does not follow. */
 bool entropy_restart(struct entropy *entropy);
 /* Tells whether the segment is decoded completely, and the image ends after it. */
 bool entropy_end(const struct entropy *entropy);
@@ -194,8 +188,7 @@ bool entropy_end(const struct entropy *entropy);
 #define BETWEEN 2 /* fractional bits between the passes */
 #define CENTRE 128
 
-/* Two blocks are transformed together. Row i of the second block lies beside row i of
- * the first block. */
+/* Two blocks are transformed together: row i of the second one lies beside row i of the first. */
 #define PAIR_STRIDE (2 * BLOCK)
 /* Spare room begins here, for coefficients above 63, which a damaged block can have. */
 #define PAIR_SPARE (BLOCK * PAIR_STRIDE)
@@ -213,8 +206,8 @@ struct quant {
 	_Alignas(32) int16_t weights[BLOCK * PAIR_STRIDE];
 };
 
-/* Largest accepted sum of weights times coefficients. Up to this sum all samples are in
- * -512..511 before they are clamped, and no 16-bit number of libjpeg overflows. */
+/* Largest accepted sum of weights times coefficients. Up to this sum all samples are in -512..511
+ * before they are clamped, and no 16-bit number of libjpeg overflows. */
 #define MAX_WEIGHT (505 * 128)
 
 struct plane {
@@ -241,41 +234,32 @@ struct scan {
 	uint32_t first, end;
 };
 
-/* zigzag_pair[k]: index of coefficient k in pair.coefficients; if k > 63, an index in
- * the spare room. */
+/* zigzag_pair[k]: index of coefficient k in pair.coefficients; if k > 63, in the spare room. */
 extern const uint8_t zigzag_pair[2 * END_OF_BLOCK];
 /* zigzag_block[k]: index of coefficient k in a block of 8 x 8. */
 extern const uint8_t zigzag_block[COEFFICIENTS];
 
-/*
- * The rows of chroma from which a row of pixels is computed: the nearest row and the
- * next nearest. If chroma has as many rows as the image, both are the same row.
- * Upsampling makes two samples from one, along rows and along columns: 3/4 of the sample
- * plus 1/4 of its neighbour. Both steps together give a sum that is divided by 16.
- * Before the division, added_even (for even pixels) or added_odd (for odd pixels) is
- * added, so that the result is rounded as in libjpeg.
- */
+/* The rows of chroma from which a row of pixels is computed: the nearest row and the next nearest.
+ * If chroma has as many rows as the image, both are the same row. Upsampling makes two samples from
+ * one, along rows and along columns: 3/4 of the sample plus 1/4 of its neighbour. Both steps
+ * together give a sum that is divided by 16. Before the division, added_even (for even pixels) or
+ * added_odd (for odd pixels) is added, so that the result is rounded as in libjpeg. */
 struct chroma {
-	/* near[0], far[0]: Cb. near[1], far[1]: Cr. The samples just before and just
-	 * after each row can be read, too. */
+	/* index 0: Cb, 1: Cr; the samples just before and just after each row can be read, too */
 	const uint8_t *near[2];
 	const uint8_t *far[2];
 	int added_even, added_odd;
 };
 
 struct kernels {
-	/* Decodes an MCU row. keep: also makes the samples of the MCUs from scan->first
-	 * to scan->end - 1. */
+	/* Decodes an MCU row. keep: makes the samples of MCUs scan->first to scan->end - 1. */
 	bool (*scan_row)(struct scan *scan, const struct kernels *kernels, bool keep);
-	/* Computes the samples of a pair of blocks, and clears its coefficients. Returns
-	 * false if a number overflows. */
+	/* Computes the samples of two blocks, and clears the coefficients. False: an overflow. */
 	bool (*transform)(struct pair *pair, const struct quant *quant, size_t stride);
-	/* Makes n pixels of RGB. `rgb` and `rgb_wide` read up to ROW_SLACK bytes beyond
-	 * the samples of the n pixels. */
+	/* Makes n pixels of RGB. `rgb`, `rgb_wide` read up to ROW_SLACK bytes past the input. */
 	void (*rgb)(const uint8_t *y, const uint8_t *cb, const uint8_t *cr, uint32_t n,
 		uint8_t *out);
-	/* Makes n pixels of RGB if two pixels share a sample of chroma. The first pixel
-	 * must be the left pixel of its pair. */
+	/* Makes n pixels of RGB if two share a sample of chroma, beginning with a left one. */
 	void (*rgb_wide)(
 		const uint8_t *y, const struct chroma *chroma, uint32_t n, uint8_t *out);
 	void (*gray)(const uint8_t *y, uint32_t n, uint8_t *out);
@@ -287,8 +271,7 @@ extern const struct kernels kernels_plain;
 /* Returns NULL on a machine without AVX2. */
 const struct kernels *kernels_avx2(void);
 
-/* Transforms a pair of blocks in plain code, and checks each number. Returns false if a
- * number overflows. */
+/* Transforms a pair of blocks in plain code that checks each number. Returns false on overflow. */
 bool transform_checked(struct pair *pair, const struct quant *quant, size_t stride);
 /* Transforms a block that has only DC. Returns false if a number overflows. */
 bool transform_dc(int dc, const struct quant *quant, uint8_t *out, size_t stride);

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Converts YCbCr to RGB as JFIF defines it. The factors have 16 fractional bits, and
- * results are rounded to the nearest number.
+ * Converts YCbCr to RGB as JFIF defines it. The factors have 16 fractional bits, and results are
+ * rounded to the nearest number.
  *
  *   R = Y + 1.402 Cr    G = Y - 0.34414 Cb - 0.71414 Cr    B = Y + 1.772 Cb
  */

@@ -9,13 +9,12 @@
 #include <immintrin.h>
 #include <string.h>
 
-/* Computes 32 pixels at a time, 16 per 128-bit lane. Even and odd pixels are in separate
- * vectors of 16-bit numbers, because upsampling makes them separately. */
+/* Computes 32 pixels at a time, 16 per 128-bit lane. Even and odd pixels are in separate vectors of
+ * 16-bit numbers, because upsampling makes them separately. */
 
 #define STEP 32	     /* pixels that are computed at once */
 #define STEP_WIDE 64 /* pixels computed at once if two pixels share a sample of chroma */
 
-/* 16-bit numbers of the even pixels and of the odd pixels. */
 struct both {
 	__m256i even, odd;
 };
@@ -26,8 +25,7 @@ inline_avx2 struct both split(__m256i bytes)
 		_mm256_srli_epi16(bytes, 8)};
 }
 
-/* Packs the numbers into bytes. In each lane the bytes of the even pixels come before
- * those of the odd pixels. */
+/* Puts, in each lane, the bytes of the even pixels before those of the odd pixels. */
 inline_avx2 __m256i join(struct both numbers)
 {
 	return _mm256_packus_epi16(numbers.even, numbers.odd);
@@ -45,10 +43,8 @@ inline_avx2 __m256i load_lanes(const uint8_t *first, const uint8_t *second)
 	return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 
-/* --- chroma: Cb or Cr, less 128 ---------------------------------------------------------- */
-
-/* The sums 3 * near + far for 32 samples, 16 per lane. In each lane `first` has the sums
- * of the lane's samples 0 to 7, and `second` those of its samples 8 to 15. */
+/* The sums 3 * near + far for 32 samples, 16 per lane. In each lane `first` has the sums of the
+ * lane's samples 0 to 7, `second` those of its samples 8 to 15. */
 struct sums {
 	__m256i first, second;
 };
@@ -61,8 +57,8 @@ inline_avx2 struct sums between(const uint8_t *near, const uint8_t *far)
 		_mm256_maddubs_epi16(_mm256_unpackhi_epi8(a, b), factors)};
 }
 
-/* Makes two samples from each sum in `here`. before: the left neighbour of each sum.
- * behind: the right neighbour of each sum. added: see struct chroma. */
+/* Makes two samples from each sum in `here`, with its left neighbour in `before` and its right one
+ * in `behind`. added: see struct chroma. */
 inline_avx2 struct both upsample(
 	__m256i before, __m256i here, __m256i behind, struct both added)
 {
@@ -93,20 +89,15 @@ inline_avx2 struct both centre(struct both samples)
 		_mm256_sub_epi16(samples.odd, middle)};
 }
 
-/* --- RGB ---------------------------------------------------------------------------------- */
-
 struct colours {
 	__m256i red, green, blue;
 };
 
-/*
- * Converts with the factors of colour.h. Whole multiples are added separately, so that
- * the other factors fit into 16 bits: red = Y + Cr + 26345 / 65536 Cr, green = Y - Cr +
- * (18734 Cr - 22554 Cb) / 65536, blue = Y + 2 Cb - 14942 / 65536 Cb. The factors of Cr
- * in red and of Cb in blue are halved, because vpmulhrsw divides by 32768 (and rounds
- * to the nearest). 26345 is odd, so half of 26344 is used: the results are the same for
- * all Cr from -128 to 127.
- */
+/* Whole multiples are added separately, so that the other factors of colour.h fit into 16 bits:
+ * red = Y + Cr + 26345 / 65536 Cr, green = Y - Cr + (18734 Cr - 22554 Cb) / 65536,
+ * blue = Y + 2 Cb - 14942 / 65536 Cb. The factors of Cr in red and of Cb in blue are halved,
+ * because vpmulhrsw divides by 32768 (and rounds to the nearest). 26345 is odd, so half of 26344 is
+ * used: the results are the same for all Cr from -128 to 127. */
 inline_avx2 struct colours convert(__m256i luma, __m256i b, __m256i r)
 {
 	const __m256i half = _mm256_set1_epi32(COLOUR_HALF);
@@ -126,12 +117,11 @@ inline_avx2 struct colours convert(__m256i luma, __m256i b, __m256i r)
 	};
 }
 
-/* 16 pixels of RGB are 48 bytes: three vectors in the output. First the bytes of each
- * colour are shuffled: each byte goes to the index that it has in its output vector.
- * Then masks choose a colour for each byte of each output vector. */
+/* 16 pixels of RGB are 48 bytes, three vectors. First each byte of a colour is shuffled to the
+ * index that it has in its output vector; then masks choose a colour for each output byte. */
 
-/* Byte i has colour c in exactly one of the three output vectors. PIXEL_AT is the index
- * of the pixel to which this byte belongs. */
+/* Byte i has colour c in exactly one of the three output vectors. PIXEL_AT is the index of the
+ * pixel to which this byte belongs. */
 #define PIXEL_AT(i, c) ((((c) + 2 * (i)) % 3 * 16 + (i)) / 3)
 #define PLACE(i, c) (char)(PIXEL_AT(i, c) / 2 + PIXEL_AT(i, c) % 2 * 8)
 /* A byte of ones if byte i of vector v has colour c, otherwise 0. */
@@ -151,8 +141,7 @@ inline_avx2 __m256i merge(struct colours shuffled, __m256i greens, __m256i blues
 	return _mm256_blendv_epi8(two, shuffled.blue, blues);
 }
 
-/* Stores the pixels of both lanes. apart: distance in bytes from the pixels of the first
- * lane to those of the second lane. */
+/* apart: distance in bytes from the pixels of the first lane to those of the second lane. */
 inline_avx2 void store(struct colours from, uint8_t *out, size_t apart)
 {
 	struct colours shuffled = {
@@ -185,8 +174,6 @@ inline_avx2 void convert_and_store(
 	};
 	store(joined, out, apart);
 }
-
-/* --- rows --------------------------------------------------------------------------------- */
 
 inline_avx2 void step(
 	const uint8_t *y, const uint8_t *cb, const uint8_t *cr, uint8_t *out)

@@ -5,13 +5,11 @@
 
 #include <string.h>
 
-/* Copies the bytes of the scan without stuffing (T.81, B.1.1.5): a file has an
- * additional byte 0 after each byte 0xff of the data. */
+/* Removes stuffing from the scan (T.81, B.1.1.5): the byte 0 that follows each byte 0xff. */
 
 enum { RST0 = 0xd0, EOI = 0xd9 };
 
-/* Copies the bytes up to the next marker. Returns false if there is no marker, or no
- * room for the bytes. */
+/* Copies the bytes up to the next marker. Returns false if there is no marker, or no room. */
 static bool copy_segment(struct entropy *entropy, size_t *ret)
 {
 	size_t used = 0;
@@ -48,8 +46,7 @@ bool entropy_begin(struct entropy *entropy)
 	return true;
 }
 
-/* Tells whether all bits of the segment are used. Up to 7 bits of padding can be left,
- * because a segment is filled up to a whole byte. */
+/* Tells whether all bits are used, but for up to 7 that fill the segment up to a whole byte. */
 static bool is_used(const struct entropy *entropy)
 {
 	const struct bits *bits = &entropy->bits;

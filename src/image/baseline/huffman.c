@@ -5,18 +5,15 @@
 
 #include <string.h>
 
-/* Makes look-ups from Huffman tables (T.81, annexes C and F.2.2). The index into a
- * look-up is the next bits of the scan. */
+/* Makes look-ups, indexed by the next bits of the scan (T.81, annexes C and F.2.2). */
 
-/* The code at the beginning of an index. length: number of bits of the code; 0 if the
- * index does not contain a whole valid code. */
+/* The code at the beginning of an index. length: in bits; 0: the index has no whole valid code. */
 struct code {
 	uint8_t length;
 	uint8_t symbol;
 };
 
-/* Numbers the codes. Returns false if there is no code, if there are too many codes, or
- * if a code consists only of ones. libjpeg refuses such tables, too. */
+/* Returns false if there is no code, too many, or one of ones only, which libjpeg refuses, too. */
 static bool number_codes(const struct huffman_spec *spec, struct huffman_codes *codes)
 {
 	int code = 0, symbol = 0;
@@ -47,18 +44,16 @@ static void look_up_codes(const struct huffman_codes *codes, struct code table[L
 		table[at] = (struct code){0};
 }
 
-/* The value of a coefficient. The index contains all bits of the value, or only the
- * first ones. */
+/* The value of a coefficient, of which the index has all bits or only the first ones. */
 struct value {
-	/* the value, if the bits beyond the index are 0 */
-	int known;
-	/* The value is x + constant, modulo 2^16. x: all bits from the first bit of the
-	 * index to the last bit of the value. */
+	int known; /* the value, if the bits beyond the index are 0 */
+	/* The value is x + constant, modulo 2^16. x: all bits from the first bit of the index to
+	 * the last bit of the value. */
 	unsigned constant;
 };
 
-/* Returns the value of `size` bits that follows the first `skip` bits of the index,
- * which has `bits` bits. The index must contain the value's first bit. */
+/* Returns the value of `size` bits that follows the first `skip` bits of the index, which has
+ * `bits` bits. The index must contain the value's first bit. */
 static struct value value_at(unsigned index, unsigned bits, unsigned skip, unsigned size)
 {
 	unsigned used = skip + size;
@@ -69,11 +64,9 @@ static struct value value_at(unsigned index, unsigned bits, unsigned skip, unsig
 	return (struct value){value, ((unsigned)value - all) & 0xffff};
 }
 
-/* A step of decoding by the bits of an index: a coefficient with the zeros before it, a
- * run of zeros only, or the end of the block. */
+/* A decoded step: a coefficient with the zeros before it, a run of zeros, or the block's end. */
 struct step {
-	/* number of bits from the beginning of the index to the end of the step; 0: the
-	 * index does not contain the step's whole code, or the code is invalid */
+	/* bits from the index's beginning to the step's end; 0: no whole valid code in the index */
 	unsigned bits;
 	unsigned advance;
 	unsigned size;
@@ -89,9 +82,9 @@ static struct step step_at(
 	if (code.length == 0 || start > LOOKUP_BITS || size > MAX_AC_SIZE ||
 		start + size > MAX_AC_BITS || (size == 0 && run != 0 && run != ZERO_RUN))
 		return (struct step){0};
-	/* The end of the block advances by one, like a coefficient. After coefficient 63
-	 * a block has no code for its end, but the next bits may look like this code.
-	 * Such an entry leads beyond place 63, so take_ac does not use the entry. */
+	/* The end of the block advances by one, like a coefficient. After coefficient 63 a block
+	 * has no code for its end, but the next bits may look like one. Such an entry leads beyond
+	 * place 63, so take_ac does not use it. */
 	bool is_end = size == 0 && run == 0;
 	return (struct step){start + size, is_end ? 1 + END_OF_BLOCK : run + 1, size};
 }
@@ -102,15 +95,12 @@ static ac_entry ac_entry_of(struct step last, unsigned advance, unsigned place, 
 	       last.size << 26;
 }
 
-/* An entry has two coefficients only if the value of the first coefficient has at most
- * so many bits. */
+/* An entry has two coefficients only if the first one's value has at most so many bits. */
 #define MAX_FIRST_SIZE 6
 #define NO_PLACE 31
 
-/* Looks at all entries that begin with the coefficient `first`. If the index also
- * contains the next coefficient, or the end of the block, adds it to the entry. The step
- * after `first` does not depend on the value of `first`, so this step is looked up once
- * for all values. */
+/* Adds the next coefficient, or the end of the block, to entries that begin with the coefficient
+ * `first`, if the index contains it. One look-up of this step serves all values of `first`. */
 static void add_followers(ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS],
 	unsigned at, struct step first)
 {

@@ -5,12 +5,9 @@
 
 #include <string.h>
 
-/*
- * The inverse transform of 8 x 8 coefficients (T.81, A.3.3), with integers: first the
- * columns, then the rows, each as a product with a matrix that has 13 fractional bits.
- * Between the two passes numbers have 2 fractional bits. libjpeg's accurate transform
- * computes the same sums in another order.
- */
+/* The inverse transform of 8 x 8 coefficients (T.81, A.3.3), with integers: first the columns, then
+ * the rows, each as a product with a matrix of 13 fractional bits. Between the passes numbers have
+ * 2 fractional bits. libjpeg's accurate transform computes the same sums in another order. */
 
 #define MIN_SAMPLE (-512)
 #define MAX_SAMPLE 511
@@ -23,8 +20,7 @@ static uint8_t limit(int sample)
 	return (uint8_t)(sample < 0 ? 0 : sample > 255 ? 255 : sample);
 }
 
-/* Multiplies a row or a column by the matrix. The elements of the row or column are
- * in[0], in[step], in[2 * step] and so on. */
+/* Multiplies a row or a column, the elements in[0], in[step], in[2 * step] ..., by the matrix. */
 static void transform_line(const int *in, int step, int out[BLOCK])
 {
 	int x0 = in[0], x1 = in[step], x2 = in[2 * step], x3 = in[3 * step];

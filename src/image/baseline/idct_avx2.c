@@ -7,9 +7,8 @@
 
 #include <immintrin.h>
 
-/* Transforms two blocks at once, one per 128-bit lane, by the same sums as idct.c. The
- * blocks are in eight vectors of 16-bit numbers, one vector per row. A pass transforms
- * all columns at once. */
+/* Transforms two blocks at once, one per 128-bit lane, by the same sums as idct.c. The blocks are
+ * in eight vectors of 16-bit numbers, one vector per row. A pass transforms all columns at once. */
 
 #define LAST_BITS (FRACTION + BETWEEN + 3)
 
@@ -36,15 +35,13 @@ inline_avx2 __m256i subtract(__m256i a, __m256i b)
 	return _mm256_sub_epi32(a, b);
 }
 
-/* Returns a * x + b * y + c * z + d * w. xy interleaves x and y, ab a and b, zw z and w,
- * cd c and d. */
+/* Returns a * x + b * y + c * z + d * w. xy interleaves x and y, ab a and b, and so on. */
 inline_avx2 __m256i sum(__m256i xy, __m256i ab, __m256i zw, __m256i cd)
 {
 	return add(_mm256_madd_epi16(xy, ab), _mm256_madd_epi16(zw, cd));
 }
 
-/* Transforms half of the columns. Adds `added` to each of the eight result vectors, and
- * drops `bits` fractional bits. */
+/* Adds `added` to each of the eight result vectors, and drops `bits` fractional bits. */
 inline_avx2 void transform_half(
 	struct halves in, int bits, __m256i added, __m256i out[BLOCK])
 {
@@ -68,8 +65,7 @@ inline_avx2 void transform_half(
 	out[7] = _mm256_srai_epi32(subtract(even0, odd0), bits);
 }
 
-/* Transforms all columns. Rounds each result to drop `bits` fractional bits, and adds
- * `more` to it. */
+/* Transforms all columns, drops `bits` fractional bits by rounding, and adds `more`. */
 inline_avx2 void transform_pass(struct block *block, int bits, int more)
 {
 	const __m256i added = _mm256_set1_epi32((1 << (bits - 1)) + (more << bits));
@@ -129,8 +125,7 @@ inline_avx2 void transpose(struct block *block)
 	x[7] = _mm256_unpackhi_epi64(top[3], bottom[3]);
 }
 
-/* Packs samples into bytes. block: a column of samples in each vector. Each lane of
- * out[i] gets rows 2i and 2i + 1. */
+/* Packs samples, a column in each vector, into bytes. Each lane of out[i] gets rows 2i, 2i + 1. */
 inline_avx2 void to_bytes(const struct block *block, __m256i out[4])
 {
 	const __m256i *x = block->rows;
@@ -174,8 +169,7 @@ inline_avx2 void store_second(const __m256i bytes[4], uint8_t *out, size_t strid
 	store_two(_mm256_extracti128_si256(bytes[3], 1), out + 6 * stride, stride);
 }
 
-/* Dequantises row i. For each coefficient of the row, adds |coefficient| * its weight to
- * *weight. */
+/* Dequantises row i. Adds |coefficient| * its weight to *weight for each coefficient. */
 inline_avx2 __m256i load_row(
 	const struct pair *pair, const struct quant *quant, int i, __m256i *weight)
 {

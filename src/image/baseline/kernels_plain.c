@@ -11,8 +11,7 @@ static bool scan_row(struct scan *scan, const struct kernels *kernels, bool keep
 	return take_row(scan, kernels, keep);
 }
 
-/* Makes a sample by upsampling along a row. nearest: the sum (of two rows) at the
- * nearest sample; beside: the sum at its neighbour. added: see struct chroma. */
+/* nearest, beside: sums of two rows, at the nearest sample and beside it. added: struct chroma. */
 static uint8_t upsample(int nearest, int beside, int added)
 {
 	return (uint8_t)((3 * nearest + beside + added) >> 4);

@@ -36,9 +36,7 @@ struct segment {
 static bool read_quants(struct frame *frame, struct segment segment)
 {
 	while (segment.size > 0) {
-		/* The low half of this byte is the number of the table. If the
-		 * factors have 16 bits, the high half is not 0, so the byte is at
-		 * least TABLES. */
+		/* 16-bit factors set the high half, so that the byte is at least TABLES. */
 		unsigned table = segment.data[0];
 		if (table >= TABLES || segment.size < 1 + COEFFICIENTS)
 			return false;
@@ -73,8 +71,8 @@ static bool read_huffman(struct frame *frame, struct segment segment)
 	return true;
 }
 
-/* Tells whether the sampling factors are those of gray, 4:4:4, 4:2:2 or 4:2:0. A gray
- * scan has one block per MCU, whatever its factors are, so the factors are set to 1. */
+/* Tells whether the sampling factors are those of gray, 4:4:4, 4:2:2 or 4:2:0. A gray scan has one
+ * block per MCU, whatever its factors are, so the factors are set to 1. */
 static bool factors_are_known(struct frame *frame)
 {
 	struct component *c = frame->components;

@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-/* Decodes a row of MCUs. kernels_plain.c compiles this code for every processor, and
- * kernels_avx2.c for processors with AVX2. */
+/* kernels_plain.c compiles this code for every processor, kernels_avx2.c for those with AVX2. */
 
 #define scan_inline static inline __attribute__((always_inline))
 #define unlikely(condition) __builtin_expect(condition, 0)
@@ -19,9 +18,8 @@
 /* BLOCK_BAD: the block is damaged. BLOCK_DC: the block has no coefficient but DC. */
 enum block { BLOCK_BAD, BLOCK_DC, BLOCK_ALL };
 
-/* Refills the buffer to at least 56 valid bits. An earlier refill may have set bits
- * after the valid bits. These equal the bytes from `next` on, so setting them again
- * changes nothing. */
+/* Refills the buffer to at least 56 valid bits. Bits that an earlier refill has set after the valid
+ * bits equal the bytes from `next` on, so setting them again changes nothing. */
 scan_inline void refill(struct bits *bits)
 {
 	uint64_t bytes;
@@ -49,9 +47,8 @@ scan_inline void give_back(struct bits *bits, unsigned n)
 	refill(bits);
 }
 
-/* Returns the value of the entry's last coefficient. The entry uses the first (entry &
- * 63) bits of the buffer, and the value is at the end of these bits. A shift by (-entry
- * & 63) brings the value to the lowest bits. */
+/* Returns the value of the entry's last coefficient, at the end of the first (entry & 63) bits of
+ * the buffer, which the entry uses. A shift by (-entry & 63) brings it to the lowest bits. */
 scan_inline int last_value(const struct bits *bits, ac_entry entry)
 {
 	unsigned ones = (1u << ac_size(entry)) - 1;
@@ -81,16 +78,14 @@ scan_inline int take_symbol(struct bits *bits, const struct huffman_codes *codes
 	return -1;
 }
 
-/* A place in a block: the bits that follow, and the index k of the coefficient decoded
- * last. At the end of the block END_OF_BLOCK is added to k. In a damaged block k is
- * 64. */
+/* A place in a block: the bits that follow, and the index k of the coefficient decoded last, plus
+ * END_OF_BLOCK at the end of the block. In a damaged block k is 64. */
 struct place {
 	struct bits bits; /* a copy, so that the caller's bits stay in registers */
 	size_t k;
 };
 
-/* Decodes one coefficient, a run of zeros, or the end of the block. The code may have
- * any length. */
+/* Decodes one coefficient, a run of zeros, or the end of the block, with a code of any length. */
 static __attribute__((noinline)) struct place take_single(
 	struct bits bits, const struct huffman *huffman, size_t k, int16_t *block)
 {
@@ -110,9 +105,8 @@ static __attribute__((noinline)) struct place take_single(
 	return (struct place){bits, k};
 }
 
-/* Decodes the DC difference. *ret_only: true if the look-up has also found the end of
- * the block, so that the block has no other coefficient. Returns false if the block is
- * damaged. */
+/* Decodes the DC difference. *ret_only: true if the look-up has also found the end of the block, so
+ * that the block has no other coefficient. Returns false if the block is damaged. */
 scan_inline bool take_dc(
 	struct bits *bits, const struct huffman *huffman, int *ret, bool *ret_only)
 {
@@ -131,9 +125,8 @@ scan_inline bool take_dc(
 	return true;
 }
 
-/* Stores the coefficients of the next entry, and advances *k to the last of these
- * coefficients. *k becomes less than 64 if the block goes on, 64 to 127 if the entry
- * can't decode the code, and END_OF_BLOCK or more if the block is complete. */
+/* Stores the next entry's coefficients, and advances *k to the last one: below 64 if the block goes
+ * on, 64 to 127 if the entry can't decode the code, at least END_OF_BLOCK at the block's end. */
 scan_inline ac_entry take_lookup(
 	struct bits *bits, const struct huffman *huffman, size_t *k, int16_t *block)
 {
@@ -148,8 +141,7 @@ scan_inline ac_entry take_lookup(
 	return entry;
 }
 
-/* Decodes all coefficients except DC. Discards them if `block` is NULL. Returns false if
- * the block is damaged. */
+/* Decodes all coefficients but DC; drops them if `block` is NULL. Returns false if damaged. */
 scan_inline bool take_ac(struct bits *bits, const struct huffman *huffman, int16_t *block)
 {
 	size_t k = 0;
@@ -194,8 +186,7 @@ scan_inline enum block take_block(struct bits *bits, struct plane *plane, int16_
 	return take_ac(bits, plane->huffman, block) ? BLOCK_ALL : BLOCK_BAD;
 }
 
-/* Decodes and transforms a block. A block with other coefficients than DC waits for a
- * second such block. Both blocks are transformed together. */
+/* A block with other coefficients than DC waits for a second one; both are transformed together. */
 scan_inline bool keep_block(struct bits *bits, struct plane *plane,
 	const struct kernels *kernels, uint8_t *out)
 {
@@ -276,8 +267,7 @@ static bool transform_rest(struct scan *scan, const struct kernels *kernels)
 	return true;
 }
 
-/* Fetches the look-ups into the L1 cache. The pixels that were written since the last
- * MCU row have evicted them. */
+/* Fetches the look-ups into the L1 cache: the pixels of the last MCU row have evicted them. */
 scan_inline void fetch_lookups(const struct scan *scan)
 {
 	for (unsigned i = 0; i < scan->n_planes && i < 2; i++)
