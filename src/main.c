@@ -44,20 +44,16 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* The command line, and everything that main starts, in the order of the start. stop()
- * stops it in reverse order. */
+/* The command line, and all that main starts, in this order. stop() stops it in reverse order. */
 struct daemon {
 	const char *config_path;   /* NULL with --try */
 	const char *try_directory; /* argument of --try, or NULL */
 	const char *mount_options;
-	/* address at which Prometheus gets the metrics; NULL: the one in the ini */
-	const char *metrics;
+	const char *metrics; /* where Prometheus gets the metrics; NULL: as in the ini */
 	const char *mount_argument;
-	/* argument of --engine; NULL: no supervisor started this process */
-	const char *engine;
+	const char *engine; /* argument of --engine; NULL: there is no supervisor */
 	bool foreground, debug, unsupervised;
-	/* descriptor of /dev/fuse, mounted by another process; 0: joaderfs mounts it */
-	int device;
+	int device; /* /dev/fuse, mounted by another process; 0: joaderfs mounts it */
 	struct daemon_config config;
 	bool configured;
 	char *mountpoint;
@@ -107,9 +103,8 @@ static const char usage[] =
 
 enum { EXIT_USAGE = 2 };
 
-/* Returns EXIT_SUCCESS if an engine of this program can take over from the running
- * engine. question: "VERSION,BYTES,STATE", the version and size of the running engine's
- * struct kept, and its state directory. */
+/* Returns EXIT_SUCCESS if an engine of this program can take over. question: "VERSION,BYTES,STATE",
+ * version and size of the running engine's struct kept, and its state directory. */
 static int can_follow(const char *question)
 {
 	unsigned version;
@@ -126,7 +121,6 @@ static int can_follow(const char *question)
 	return state_version_take(question + at) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* Parses the number of a descriptor. Refuses standard input, output and error. */
 static bool take_number(const char *text, int *ret)
 {
 	char *end;
@@ -210,8 +204,7 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 	return 0;
 }
 
-/* Makes the path of the mount point absolute. realpath would access the mount point. If
- * it is mounted already, this must not happen, because no process answers yet. */
+/* Avoids realpath if the mount point is mounted already, because no process answers yet. */
 static int find_mountpoint(struct daemon *daemon)
 {
 	const char *path = daemon->mount_argument;
@@ -230,8 +223,7 @@ static int find_mountpoint(struct daemon *daemon)
 	return err;
 }
 
-/* Raises the limit of open files to the highest allowed value, because each worker and
- * each client opens files. */
+/* Raises the limit, because each worker and each client opens files. */
 static void raise_descriptors(void)
 {
 	struct rlimit limit;
@@ -320,7 +312,6 @@ static int take_state(struct daemon *daemon)
 	return err;
 }
 
-/* Called when the daemon has crashed. */
 static void dump_state(void *context, FILE *out)
 {
 	const struct daemon *daemon = context;
@@ -393,8 +384,7 @@ static void go_on_with_log(const struct daemon *daemon)
 		log_error("%s: %s", path, strerror(-err));
 }
 
-/* A failure is an error only for the first engine. A later engine serves readers without
- * a web server. */
+/* A later engine serves readers even without a web server. */
 static int start_web(struct daemon *daemon)
 {
 	const char *place = daemon->metrics ? daemon->metrics : daemon->config.metrics;
@@ -480,11 +470,8 @@ static int stop(struct daemon *daemon)
 	return err;
 }
 
-/* --- the process of an engine ------------------------------------------------------- */
-
-/* malloc maps each block of at least this size by itself, instead of taking it from the
- * heap. Mapped memory is zero, and takes no room until it is written. In the heap, glibc
- * would clear an epoch's large arrays while readers wait. */
+/* malloc maps each block of at least this size by itself: mapped memory is zero, and takes no room
+ * until it is written. In the heap, glibc clears an epoch's large arrays while readers wait. */
 #define MAPPED_ALONE (4 << 20)
 
 static void begin_process(const struct daemon *daemon)
@@ -505,8 +492,7 @@ static bool died_as_asked(void)
 	       (died == 0 || (WIFSIGNALED(died) && WTERMSIG(died) == SIGTERM));
 }
 
-/* Runs instead of an engine. Unmounts if the daemon is to end; otherwise engines have
- * died too often, and readers get EIO. */
+/* Unmounts if the daemon is to end; otherwise engines have died too often, and readers get EIO. */
 static int serve_nothing(struct daemon *daemon)
 {
 	bool ends = atomic_load(&kept()->ending);

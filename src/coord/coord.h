@@ -14,44 +14,40 @@
 #include <stdint.h>
 
 /*
- * The coordinator gives the ranks of a job one common order of samples, on all daemons
- * (nodes) of a group. The state of the group is in an engine, which is usually a server
- * that all daemons can reach (coord_engine.h). For each job and epoch the engine holds
- * the log: the samples that were drawn, divided into one feed per rank.
+ * The coordinator gives the ranks of a job one common order of samples, on all nodes of a group.
+ * The state of the group is in an engine, usually a server that all nodes can reach
+ * (coord_engine.h). For each job and epoch the engine holds the log: the drawn samples, divided
+ * into one feed per rank.
  *
- *   leader     (one daemon) draws samples for all jobs of the group, ahead of the
- *              readers, and appends them to the logs:
+ *   leader     (one node) draws samples for all jobs of the group, ahead of the readers:
  *              sampler -> place -> feeds of the ranks
- *   follower   (each daemon) reads the feeds of the ranks that it serves:
+ *   follower   (each node) reads the feeds of the ranks that it serves:
  *              feed -> fed() -> journal -> readers
  *              and commits how far readers have consumed them
  *
- * The leader has no state beyond the log. The samples that job j has yet to draw are its
- * samples without those in its log: remaining_j = D_j - log_j. A lease in the engine
- * decides which node leads. The engine appends only if two conditions (fences) hold: the
- * node has the newest leader's token, and knows the number of samples in the log (next).
+ * The leader has no state beyond the log: the samples that job j has yet to draw are its samples
+ * without those in its log, remaining_j = D_j - log_j. A lease in the engine decides which node
+ * leads. The engine appends only if two conditions (fences) hold: the node has the newest leader's
+ * token, and knows the number of samples in the log (next).
  *
- * A lease is a right that ends after a ttl unless its node renews it by a heartbeat: the
- * right to lead, to serve a rank, or to count as alive. A rank's cursor is the position
- * before which its readers have consumed all samples.
+ * A node renews its leases by a heartbeat: the right to lead, to serve a rank, or to count as
+ * alive. A rank's cursor is the position before which its readers have consumed all samples.
  *
  * An engine that restarts may have lost the end of its log, so it begins a new life
- * (coord_engine.h). In a new life no node may append until the leader has repaired the
- * log from the journals of the nodes that read the log (tail()).
+ * (coord_engine.h). In a new life no node may append until the leader has repaired the log from the
+ * journals of the nodes that read the log (tail()).
  *
- * Positions: the log of an epoch is a sequence of global mini-batches of `batch`
- * samples; the last mini-batch may be smaller. Of n samples in a mini-batch, rank r gets
- * n / ranks, and one more if r < n % ranks. A rank counts its own positions, from 0 in
- * each epoch.
+ * Positions: the log of an epoch is a sequence of global mini-batches of `batch` samples; the last
+ * one may be smaller. Of n samples in a mini-batch, rank r gets n / ranks, and one more if r < n %
+ * ranks. A rank counts its own positions, from 0 in each epoch.
  *
- *   Flow: coord_new, coord_add_job, coord_take_rank; then coord_step at the time that it
- *         returned, or when something changed, and the calls below as readers read.
+ *   Flow: coord_new, coord_add_job, coord_take_rank; then coord_step at the time that it returned,
+ *         or when something changed, and the calls below as readers read.
  *   Owns: copies of all data that it is given; not the engine.
- *   Threads: one thread calls all functions, and receives all callbacks. coord_step
- *            waits for the engine, so the caller queues the requests of other threads.
- *   Clock: none. now_ns comes from the caller, and never goes back.
- *   Errors: 0 or -errno. An engine that can't be reached is no error: coord_status
- *         reports it.
+ *   Threads: one thread calls all functions, and receives all callbacks. coord_step waits for the
+ *         engine, so the caller queues the requests of other threads.
+ *   Clock: now_ns comes from the caller, and never goes back.
+ *   Errors: 0 or -errno. An engine that can't be reached is no error: coord_status reports it.
  *   Life: coord_free gives no leases back. They expire, unless coord_leave was called.
  */
 
@@ -70,41 +66,31 @@ struct coord_engine;
 struct coord_node {
 	char name[COORD_NAME];
 	uint64_t incarnation; /* random; differs at each start of the daemon; never 0 */
-	/* address of the server from which other nodes fetch tensors; "": none */
-	char address[COORD_ADDRESS];
+	char address[COORD_ADDRESS]; /* other nodes fetch tensors there; "": none */
 	double capacity;
-	/* incarnation of the previous daemon with this state directory; this node may
-	 * take over the leases of that daemon; 0: there was none */
+	/* previous incarnation with this state directory: its leases may be taken over; 0: none */
 	uint64_t before;
-	/* when the node was last seen alive (coord_members, coord_silent); 0: never */
-	uint64_t heard_ns;
+	uint64_t heard_ns; /* when the node was last seen alive; 0: never */
 };
 
-/* A job that nodes run. Its fields must be equal on all these nodes, unless a comment
- * says otherwise. */
+/* A job; its fields must be equal on all nodes that run it, unless a comment says otherwise. */
 struct coord_job {
 	const char *name;
-	const char *dataset; /* jobs of one dataset are drawn together */
-	/* fingerprint of the job's samples (dataset_group_fingerprint) */
-	uint64_t fingerprint;
-	/* fingerprint of the same samples, as earlier versions of joaderfs computed it;
-	 * 0: not known */
-	uint64_t older;
+	const char *dataset;  /* jobs of one dataset are drawn together */
+	uint64_t fingerprint; /* dataset_group_fingerprint of the samples */
+	uint64_t older; /* the fingerprint that earlier versions computed; 0: not known */
 	const roaring_bitmap_t *ids; /* samples of the job (D_j above), at least one */
 	uint32_t ranks;
 	uint32_t batch;		/* samples in a global mini-batch, at least `ranks` */
 	enum sampler_kind kind; /* sampler of the job's dataset */
-	/*
-	 * `epoch`, `log` and `n_log` tell where the job begins if it is new to the group
-	 * (an import): the first n_log samples of `epoch` were consumed elsewhere, and
-	 * `log` has them in order. A group that has the job with a shorter log refuses
-	 * the job. Nodes may set these fields differently, or not at all (NULL, 0).
-	 */
+	/* `epoch`, `log` and `n_log` tell where the job begins if it is new to the group (an
+	 * import): the first n_log samples of `epoch`, which `log` has in order, were consumed
+	 * elsewhere. A group that has the job with a shorter log refuses the job. Nodes may set
+	 * these fields differently, or not at all (NULL, 0). */
 	uint32_t epoch;
 	const sample_id *log;
 	uint32_t n_log;
-	/* processes that read one rank; 0 means one; may differ between nodes */
-	uint32_t local_ranks;
+	uint32_t local_ranks; /* processes that read one rank; 0: one; nodes may differ */
 };
 
 /* A request for consecutive positions of a rank in the local journal; see tail(). */
@@ -119,125 +105,100 @@ struct coord_batch {
 	const char *dataset;
 	const sample_id *ids;
 	uint32_t n, ranks;
-	/* rank_node[r]: incarnation of the node that serves rank r; 0: no node */
-	const uint64_t *rank_node;
-	/* samples that are not in the cache of their home (place.h); NULL: no such
-	 * samples are known */
+	const uint64_t *rank_node; /* [ranks]: incarnation of its node; 0: no node */
+	/* samples that are not in the cache of their home (place.h); NULL: not known */
 	const roaring_bitmap_t *lacked;
 };
 
 /* The callbacks must not call the coordinator. */
 struct coord_calls {
 	void *context;
-	/*
-	 * Delivers the n samples of a rank from position `base` on. After
-	 * coord_take_rank each position comes once, in order and without gaps. The
-	 * callee must write the samples to its journal before any reader gets them.
-	 * After an error a later step repeats the call.
-	 */
+	/* Delivers the n samples of a rank from position `base` on. After coord_take_rank each
+	 * position comes once, in order and without gaps. The callee must write the samples to its
+	 * journal before any reader gets them. After an error a later step repeats the call. */
 	int (*fed)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t base, const sample_id *ids, uint32_t n);
 	/* Tells that this node no longer serves the rank: calls of fed() have ended. */
 	void (*lost)(void *context, const char *job, uint32_t rank);
-	/* Returns 1 + the job's last epoch in the local journal; 0: the journal has
-	 * none. */
+	/* Returns 1 + the job's last epoch in the local journal; 0: the journal has none. */
 	uint32_t (*known)(void *context, const char *job);
-	/*
-	 * Finds the first consecutive positions at or after tail->base that the local
-	 * journal has, also from before the daemon's last start. Sets tail->base to the
-	 * first of these positions, copies their samples to `ids`, and returns their
-	 * number, at most `most`; 0: there are no such positions.
-	 */
+	/* Finds the first consecutive positions from tail->base on that the local journal has, also
+	 * from before the daemon's last start. Sets tail->base to the first one, copies the samples
+	 * to `ids`, and returns their number, at most `most`; 0: there are none. */
 	uint32_t (*tail)(
 		void *context, struct coord_tail *tail, sample_id *ids, uint32_t most);
-	/* Tells that the log now has other samples at n positions from `base` on than
-	 * the local journal: the node was away while the log was repaired. tail() must
-	 * never return these positions again. */
+	/* Tells that the repaired log has other samples at n positions from `base` on than the
+	 * local journal. tail() must never return these positions again. */
 	void (*forget)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t base, uint32_t n);
-	/*
-	 * Tells that the group has no samples for the rank from this position on. The
-	 * rank continues with epoch `to`, and its readers of earlier epochs get no more
-	 * samples. The next fed() has the first sample of `to`. After an error a later
-	 * step repeats the call.
-	 */
+	/* Tells that the group has no samples for the rank from this position on. The rank
+	 * continues with epoch `to`: the next fed() has its first sample, and readers of earlier
+	 * epochs get no more samples. After an error a later step repeats the call. */
 	int (*skipped)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t position, uint32_t to);
-	/* Sets rank_of[i] to the rank that gets batch->ids[i]. Each rank must get as
-	 * many samples as ranks_share says. If `place` is NULL or returns false, the
-	 * samples are dealt to the ranks in turn. */
+	/* Sets rank_of[i] to the rank of batch->ids[i]; each rank must get as many as ranks_share
+	 * says. If `place` is NULL or returns false, samples are dealt to the ranks in turn. */
 	bool (*place)(void *context, const struct coord_batch *batch, uint32_t *rank_of);
-	/* Adds the dataset's samples in this node's cache to `ids`, for the sampler
-	 * `exchange`. If `resident` is NULL, every drawn sample counts as cached for
-	 * ever. */
+	/* Adds the dataset's samples in this node's cache to `ids`, for the sampler `exchange`. If
+	 * `resident` is NULL, every drawn sample counts as cached for ever. */
 	void (*resident)(void *context, const char *dataset, roaring_bitmap_t *ids);
-	/* Adds to `ids` the dataset's samples that trainings still need, whose home
-	 * (place.h) is this node, and that this node's cache lacks. If `lacked` is NULL,
-	 * no such samples are known. */
+	/* Adds to `ids` the dataset's samples that trainings still need, whose home (place.h) is
+	 * this node, and that its cache lacks. If `lacked` is NULL, none are known. */
 	void (*lacked)(void *context, const char *dataset, roaring_bitmap_t *ids);
 };
 
 struct coord_options {
 	struct coord_node self;
-	/* duration of leases; a node that sends nothing for longer is dead */
-	uint64_t ttl_ns;
+	uint64_t ttl_ns;       /* duration of leases; a node silent for longer is dead */
 	uint64_t seed;	       /* differs on each node and at each start */
 	uint32_t mini_batches; /* least number of mini-batches drawn ahead; 0 means 4 */
-	/* limit of the sum of all jobs' largest ids, which determines the samplers'
-	 * memory; 0 means 2^33 */
+	/* limit of the sum of all jobs' largest ids, for the samplers' memory; 0 means 2^33 */
 	uint64_t most_ids;
 	struct coord_calls calls;
 };
 
-/* The engine must outlive the coordinator. -EINVAL: the node's name is not allowed;
- * -ENOMEM. */
+/* The engine must outlive the coordinator. -EINVAL: the node's name is not allowed; -ENOMEM. */
 must_check int coord_new(const struct coord_options *options,
 	const struct coord_engine *engine, struct coord **ret);
 void coord_free(struct coord **coord);
 
-/* Does all work that is due. Returns the time at which coord_step must be called
- * again. */
+/* Does all work that is due. Returns the time of the next call. */
 uint64_t coord_step(struct coord *coord, uint64_t now_ns);
 
-/* Sends the consumed positions a last time, and gives all leases back, so that other
- * nodes need not wait until the leases expire. The caller then calls coord_free. */
+/* Sends the consumed positions a last time, and gives all leases back, so that other nodes need not
+ * wait until the leases expire. The caller then calls coord_free. */
 void coord_leave(struct coord *coord);
 
 /*
- * Adds a job that this node runs. A later step compares the job with the group's job of
- * this name (coord_job_status). Errors:
+ * Adds a job that this node runs. A later step compares the job with the group's job of this name
+ * (coord_job_status).
  *   -EEXIST    a job of this name was added before
- *   -EALREADY  a job of this name was added before, but the new job begins at a later
- *              position than that job, and behind the end of the group's log
- *   -EINVAL    the job has no samples; a batch has fewer samples than there are ranks;
- *              the log has more samples than the job; or the name is not allowed
+ *   -EALREADY  a job of this name was added before, but the new job begins at a later position, and
+ *              behind the end of the group's log
+ *   -EINVAL    the job has no samples; a batch has fewer samples than there are ranks; the log has
+ *              more samples than the job; or the name is not allowed
  *   -ENOMEM
  */
 must_check int coord_add_job(struct coord *coord, const struct coord_job *job);
-/* Removes a job that this node runs no more. The group forgets the job when no node runs
- * it. -ENOENT: no such job. Other errors: the engine could not be told, so the job
- * stays, but this node serves none of the job's ranks. */
+/* Removes a job that this node runs no more. The group forgets the job when no node runs it.
+ * -ENOENT: no such job. Other errors: the engine could not be told, so the job stays, but this node
+ * serves none of the job's ranks. */
 must_check int coord_remove_job(struct coord *coord, const char *job);
 
-/*
- * Makes this node serve the rank from this position on, as soon as no other node serves
- * the rank. If `position` is COORD_AT_CURSOR, the node begins at the rank's cursor in
- * the engine, and `epoch` is ignored. -ENOENT: no such job; -EINVAL: no such rank or
- * position; -EALREADY: this node has taken the rank.
- */
+/* Makes this node serve the rank from this position on, as soon as no other node does; position
+ * COORD_AT_CURSOR: from the rank's cursor in the engine on (`epoch` is ignored). -ENOENT: no such
+ * job; -EINVAL: no such rank or position; -EALREADY: this node has taken the rank. */
 must_check int coord_take_rank(struct coord *coord, const char *job, uint32_t rank,
 	uint32_t epoch, uint32_t position);
-/* Gives the rank's lease back, so that another node can serve the rank. -ENOENT: no
- * such job; -EINVAL: no such rank. */
+/* Gives the rank's lease back. -ENOENT: no such job; -EINVAL: no such rank. */
 int coord_drop_rank(struct coord *coord, const char *job, uint32_t rank);
 
-/* Notes that a reader wants the epoch. Epoch e begins when epoch e - 1 is completely
- * drawn, and all ranks have read epoch e - 2 to its end. Ranks that no node serves
- * count, too. -ENOENT: no such job. */
+/* Notes that a reader wants the epoch. Epoch e begins when epoch e - 1 is completely drawn, and all
+ * ranks, even those that no node serves, have read epoch e - 2 to its end. -ENOENT: no such job. */
 int coord_want(struct coord *coord, const char *job, uint32_t epoch);
 
-/* Notes that readers have consumed all positions of the rank before this position. A
- * later heartbeat tells the engine. -ENOENT: no such job; -EINVAL: no such rank. */
+/* Notes that readers have consumed all positions of the rank before this position. -ENOENT: no such
+ * job; -EINVAL: no such rank. */
 int coord_commit(struct coord *coord, const char *job, uint32_t rank, uint32_t epoch,
 	uint32_t position);
 
@@ -245,9 +206,7 @@ int coord_commit(struct coord *coord, const char *job, uint32_t rank, uint32_t e
 
 enum coord_state {
 	COORD_JOINING, /* the engine has not answered yet */
-	/* another daemon has this node's name, or the group has another COORD_VERSION;
-	 * see `message` */
-	COORD_REFUSED,
+	COORD_REFUSED, /* the name is in use, or COORD_VERSION differs; see `message` */
 	COORD_FOLLOWS,
 	COORD_LEADS,
 	COORD_AWAY, /* the engine has been unreachable since away_since_ns */
@@ -260,15 +219,12 @@ struct coord_status {
 	int away_errno;
 	char leader[COORD_NAME]; /* "": none, or not known */
 	uint64_t term;
-	/* lives of the engine (coord_engine.h) that this node has seen */
-	uint64_t lives;
+	uint64_t lives; /* lives of the engine (coord_engine.h) that this node has seen */
 	uint64_t repairs; /* repairs that this node made as leader */
-	/* times that a heartbeat did not renew this node's lease to lead */
-	uint64_t fenced;
-	uint64_t drawn; /* samples appended by this node as the leader */
-	uint64_t skips; /* calls of coord_calls.skipped */
-	/* positions at which this node's readers got other samples than the repaired
-	 * log has */
+	uint64_t fenced;  /* heartbeats that did not renew this node's lease to lead */
+	uint64_t drawn;	  /* samples appended by this node as the leader */
+	uint64_t skips;	  /* calls of coord_calls.skipped */
+	/* positions at which this node's readers got other samples than the repaired log has */
 	uint64_t rebound;
 	char message[COORD_TEXT]; /* reason for COORD_REFUSED or COORD_AWAY; or "" */
 };
@@ -280,8 +236,7 @@ struct coord_job_status {
 	uint32_t epoch; /* the running epoch */
 	uint32_t next;	/* samples drawn in this epoch, for all ranks */
 	uint32_t n;
-	/* first difference of this node's job from the group's job; "": none */
-	char refused[COORD_TEXT];
+	char refused[COORD_TEXT]; /* first difference from the group's job; "": none */
 };
 
 must_check int coord_job_status(
@@ -290,10 +245,8 @@ must_check int coord_job_status(
 struct coord_rank_status {
 	bool held;		  /* this node has the rank's lease */
 	uint32_t epoch, position; /* the epoch and the position that fed() gets next */
-	/* the cursor that the engine has confirmed */
-	uint32_t committed_epoch, committed;
-	/* node that served the rank when the engine was last asked; "": none, or not
-	 * known */
+	uint32_t committed_epoch, committed; /* cursor confirmed by the engine */
+	/* node that served the rank when the engine was last asked; "": none, or not known */
 	char owner[COORD_NAME];
 	bool behind; /* the rank holds back the next epoch (coord_behind) */
 };
@@ -305,9 +258,8 @@ must_check int coord_rank_status(const struct coord *coord, const char *job,
 const struct coord_node *coord_members(const struct coord *coord, size_t *ret_n);
 /* Returns the nodes that are not live and have not left; valid until the next step. */
 const struct coord_node *coord_silent(const struct coord *coord, size_t *ret_n);
-/* Prints the ranks that no node served when the engine was last asked, such as "2, 5 to
- * 7"; "": none. */
+/* Prints the ranks that no node served when the engine was last asked, as "2, 5 to 7"; "": none. */
 void coord_unserved(const struct coord *coord, const char *job, char text[COORD_TEXT]);
-/* Prints the ranks that held back the next epoch e when the engine was last asked: they
- * had not read epoch e - 2 to its end, and another rank waited for epoch e. "": none. */
+/* Prints the ranks that held back the next epoch e when the engine was last asked: they had not
+ * read epoch e - 2 to its end, and another rank waited for epoch e. "": none. */
 void coord_behind(const struct coord *coord, const char *job, char text[COORD_TEXT]);

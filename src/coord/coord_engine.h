@@ -6,11 +6,10 @@
 #include "coord/coord.h"
 
 /*
- * The engine keeps the group's state, and has the few functions that change this state.
- * Each function is atomic. There are two engines: one in the daemon's process
- * (coord_local.h), and one in a server that speaks the Redis protocol (coord_resp.h).
- *
- * An engine has the data below. An entry that `expires` is lost unless it is renewed:
+ * The engine keeps the group's state, and has the few functions that change it. Each function is
+ * atomic. There are two engines: one in the daemon's process (coord_local.h), and one in a server
+ * that speaks the Redis protocol (coord_resp.h). An entry that `expires` is lost unless it is
+ * renewed:
  *
  *     lead        incarnation of the leader (expires); token, term
  *     node        name -> incarnation, address, capacity        expires
@@ -23,17 +22,16 @@
  *     told        (node, name of a set) -> samples              expires
  *     reported    life -> nodes that have offered all their samples
  *
- * A life of the engine ends when the engine restarts, or when a replica takes over. Each
- * life has a name (run). In a new life the data of the last seconds may be lost. While
- * `ready` does not name the present life, no samples are appended, and no epoch begins.
+ * A life of the engine ends when the engine restarts, or when a replica takes over. Each life has a
+ * name (run). In a new life the data of the last seconds may be lost. While `ready` does not name
+ * the present life, no samples are appended, and no epoch begins.
  *
  *   Threads: one at a time.
- *   Errors: 0 or -errno. -ESTALE: a fence does not hold, because the leader, the log or
- *         the engine's life has changed. -EBUSY: another node has the lease. -EEXIST:
- *         another live daemon has the node's name. -EPROTO: the group has another
- *         COORD_VERSION. -ENOENT: no such job. -EBADE: the answer is invalid. After all
- *         other errors, such as -ETIMEDOUT and -ECONNRESET, the engine may or may not
- *         have done the work, or may do it later.
+ *   Errors: 0 or -errno. -ESTALE: a fence does not hold, because the leader, the log or the
+ *         engine's life has changed. -EBUSY: another node has the lease. -EEXIST: another live
+ *         daemon has the node's name. -EPROTO: the group has another COORD_VERSION. -ENOENT: no
+ *         such job. -EBADE: the answer is invalid. After all other errors, such as -ETIMEDOUT and
+ *         -ECONNRESET, the engine may or may not have done the work, or may do it later.
  */
 
 #define COORD_TOLD (COORD_NAME + 8) /* bytes of the name of a set, including the \0 */
@@ -41,8 +39,7 @@
 
 struct coord_token {
 	uint64_t term;
-	/* Distinguishes terms with equal numbers: an engine that lost its data may use a
-	 * number again. */
+	/* differs between terms of equal number, which an engine that lost its data may repeat */
 	uint64_t random;
 };
 
@@ -59,11 +56,9 @@ static inline bool position_before(struct coord_position a, struct coord_positio
 struct coord_lease {
 	const char *job;
 	uint32_t rank;
-	/* All positions before `cursor` were consumed. If the engine's cursor is later,
-	 * the engine keeps that cursor. */
+	/* positions before `cursor` were consumed; a later cursor in the engine stays */
 	struct coord_position cursor;
-	/* result of `beat`; -EBUSY: another node has the rank; -ENOENT: no such job, or
-	 * the node does not run the job */
+	/* result; -EBUSY: another node has the rank; -ENOENT: the node does not run the job */
 	int error;
 	struct coord_position ret_cursor; /* cursor in the engine */
 };
@@ -89,8 +84,7 @@ struct coord_engine_job {
 	uint32_t ranks, batch;
 	uint64_t fingerprint;
 	struct coord_position *cursors; /* [ranks] */
-	/* [ranks]: the node that serves the rank; 0: none */
-	uint64_t *owners;
+	uint64_t *owners; /* [ranks]: the node that serves the rank; 0: none */
 };
 
 struct coord_engine_jobs {
@@ -101,9 +95,7 @@ void coord_engine_jobs_free(struct coord_engine_jobs *jobs);
 int coord_jobs_by_name(const void *a, const void *b);
 
 struct coord_look {
-	struct coord_node
-		/* the live nodes, sorted by name, then the nodes that are not live */
-		*members;
+	struct coord_node *members; /* first the live nodes, by name, then the others */
 	size_t n, live;
 	struct coord_engine_jobs jobs;
 };
@@ -115,8 +107,7 @@ struct coord_beat {
 	struct coord_lease *leases;
 	size_t n;
 	const struct coord_token *token; /* the leader's; NULL: the node does not lead */
-	/* receives the group's nodes and jobs, which the caller frees with
-	 * coord_look_free; NULL: not asked for */
+	/* receives the group's nodes and jobs (coord_look_free frees them); NULL: not asked for */
 	struct coord_look *look;
 };
 
@@ -126,11 +117,10 @@ struct coord_append {
 	uint32_t epoch;
 	uint32_t base; /* length of the log of `epoch` before the call */
 	uint32_t count;
-	uint32_t ranks, batch; /* the job's; batch: samples per mini-batch */
-	/* ids[r]: append_count samples for rank r */
-	const sample_id *const *ids;
-	/* for coord_engine.fill only: epoch and length of the job's log before the call.
-	 * If `epoch` is later than was_epoch, `fill` begins `epoch`, and `base` is 0. */
+	uint32_t ranks, batch;	     /* the job's; batch: samples per mini-batch */
+	const sample_id *const *ids; /* ids[r]: append_count samples for rank r */
+	/* for coord_engine.fill only: epoch and length of the job's log before the call. If `epoch`
+	 * is later than was_epoch, `fill` begins `epoch`, and `base` is 0. */
 	uint32_t was_epoch, was_next;
 };
 
@@ -167,38 +157,31 @@ void coord_offers_free(struct coord_offers *offers);
 struct coord_engine {
 	void *context;
 	bool alone; /* no other node can reach the engine */
-	/* Renews the leases of the node and of its ranks for another ttl, and moves the
-	 * ranks' cursors forward. Renews the leader's lease if the token is the newest
-	 * leader's. */
+	/* Renews the leases of the node and of its ranks for another ttl, and moves the ranks'
+	 * cursors forward. Renews the leader's lease if the token is the newest leader's. */
 	int (*beat)(void *context, const struct coord_beat *beat, struct coord_view *ret);
-	/* Gives back a rank's lease. If `job` is NULL, gives back the node's lease, and
-	 * the leader's lease if the node leads. */
+	/* Gives back the rank's lease. If `job` is NULL, gives back the node's lease, and the
+	 * leader's lease if the node leads. */
 	int (*release)(void *context, const struct coord_node *self, const char *job,
 		uint32_t rank);
-	/*
-	 * Notes that the node runs the job. The cursors of a new job begin at job->epoch
-	 * and job->n_log. -EINVAL: other nodes run the job with other facts
-	 * (coord_facts.h), or the group's log is shorter than job->log; `differs` says
-	 * how. After -EINVAL the node does not count as running the job.
-	 */
+	/* Notes that the node runs the job. The cursors of a new job begin at job->epoch and
+	 * job->n_log. -EINVAL: the node does not count as running the job, because other nodes run
+	 * it with other facts (coord_facts.h), or the group's log is shorter than job->log;
+	 * `differs` says how. */
 	int (*enter)(void *context, const char *node, const struct coord_job *job,
 		char differs[COORD_TEXT]);
 	int (*leave)(void *context, const char *node, const char *job);
-	/* Lists all jobs. -ESTALE: the life has changed, so logs may have become
-	 * shorter. */
+	/* -ESTALE: the life has changed, so logs may have become shorter. */
 	int (*jobs)(void *context, const char *run, struct coord_engine_jobs *ret);
-	/* Returns the facts of the job. The caller frees them with coord_facts_free. */
+	/* The caller frees *ret with coord_facts_free. */
 	int (*facts)(void *context, const char *job, struct coord_job *ret);
-	/* Makes the node the leader in a new term, even if it leads already. -EBUSY:
-	 * another node leads. */
+	/* Makes the node the leader in a new term, even if it leads. -EBUSY: another node leads. */
 	int (*elect)(void *context, const struct coord_node *self, uint64_t random,
 		uint32_t ttl_ms, struct coord_token *ret);
-	/* Begins epoch e unless it has begun, and drops the log of epoch e - 2. -EAGAIN:
-	 * epoch e - 1 is not completely drawn, or a rank, even one that no node serves,
-	 * has not read epoch e - 2 to its end. */
+	/* Begins epoch e unless it has begun, and drops the log of e-2. -EAGAIN: e-1 is not
+	 * completely drawn, or a rank, served or not, has not read e-2 to its end. */
 	int (*open)(void *context, const char *run, const char *job, uint32_t epoch);
-	/* Appends samples to the log. -ESTALE: the token is not the newest leader's, or
-	 * append->base is not the log's length. */
+	/* -ESTALE: not the newest leader's token, or append->base is not the log's length. */
 	int (*append)(void *context, const char *run, const struct coord_token *token,
 		const struct coord_append *append);
 	/* Carries out n reads at once. -ESTALE: the life has changed. */
@@ -206,11 +189,9 @@ struct coord_engine {
 	/* Deletes the feeds of an epoch, which must not be the running one. */
 	int (*forget)(void *context, const struct coord_token *token, const char *job,
 		uint32_t epoch);
-	/* Checks a log that seems to lack a part. -ESTALE: the part was lost; the engine
-	 * drops the log from this part on, and the log has to be repaired. */
+	/* Checks the log. -ESTALE: a part was lost; the rest was dropped, and must be repaired. */
 	int (*mend)(void *context, const char *run, const char *job);
-	/* Repair: offers the samples at consecutive positions of this node's
-	 * journal. */
+	/* Repair: offers the samples at consecutive positions of this node's journal. */
 	int (*repair)(void *context, const char *run, const struct coord_offer *offer);
 	/* Repair: notes that the node has offered all samples of its journals. */
 	int (*repaired)(void *context, const char *run, const char *node);
@@ -219,24 +200,20 @@ struct coord_engine {
 	/* Repair: tells which of the nodes have reported. */
 	int (*reported)(void *context, const char *run, const struct coord_node *nodes,
 		size_t n, bool *ret);
-	/* Repair: appends samples to a job's log, before `ready` is called.
-	 * append->epoch may be later than the log's epoch. */
+	/* Repair: appends samples to a job's log, whose epoch may be earlier than append->epoch. */
 	int (*fill)(void *context, const char *run, const struct coord_token *token,
 		const struct coord_append *append);
 	/* Ends the repair. Forgets dead nodes that did not report. */
 	int (*ready)(void *context, const char *run, const struct coord_token *token);
-	/* Stores a set of the node's samples for ttl_ms, under the name `what` (at most
-	 * COORD_TOLD bytes). */
+	/* Stores a set of the node's samples under the name `what` (at most COORD_TOLD bytes). */
 	int (*tell)(void *context, const char *node, const char *what,
 		const roaring_bitmap_t *ids, uint32_t ttl_ms);
 	/* Adds to *ret the samples that live nodes have stored under the name `what`. */
 	int (*told)(void *context, const char *what, roaring_bitmap_t *ret);
-	/* Returns the name of the last request. The pointer `asked` is NULL if the
-	 * engine is in this process. */
+	/* Names the last request. The pointer `asked` is NULL if the engine is in this process. */
 	const char *(*asked)(void *context);
-	/* Returns the server's refusal of the last request, such as "refuses AUTH: why";
-	 * "": the server answered. The pointer `refused` is NULL if the engine never
-	 * refuses. */
+	/* Returns the server's refusal of the last request, such as "refuses AUTH: why"; "": the
+	 * server answered. The pointer `refused` is NULL if the engine never refuses. */
 	const char *(*refused)(void *context);
 };
 

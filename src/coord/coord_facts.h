@@ -5,21 +5,17 @@
 
 #include "coord/coord_engine.h"
 
-/* The facts of a job are the fields of struct coord_job on which nodes must agree before
- * they share an order. */
+/* The facts of a job: the fields of coord_job on which nodes must agree to share an order. */
 
-/* Tells whether a fact of this node's job `here` differs from the group's job `there`,
- * which has n_there samples. text: the first difference. */
+/* Compares this node's job with the group's, of n_there samples. text: the first difference. */
 bool coord_facts_differ(const struct coord_job *here, const struct coord_job *there,
 	uint64_t n_there, char text[COORD_TEXT]);
 
-/* Tells whether the group's log, with `next` samples in `epoch`, ends before the
- * position at which the job `here` begins. If so, `text` describes both positions. */
+/* Tells whether the group's log ends at (epoch, next), before `here` begins; `text` says how. */
 bool coord_is_behind(const struct coord_job *here, uint32_t epoch, uint32_t next,
 	char text[COORD_TEXT]);
 
-/* Divides job->log among the ranks. The job must outlive *append, which the caller
- * frees with coord_log_parts_free. -ENOMEM. */
+/* Divides job->log among the ranks. The job must outlive *append. -ENOMEM. */
 must_check int coord_log_parts(const struct coord_job *job, struct coord_append *append);
 void coord_log_parts_free(struct coord_append *append);
 
@@ -30,6 +26,5 @@ must_check int coord_facts_copy(const struct coord_job *facts, struct coord_job 
 bool coord_name_is_good(const char *name);
 /* Plain text has no control characters. */
 bool coord_text_is_plain(const char *text);
-/* Tells whether the engine's job `log` has these facts. Facts that `log` does not have
- * are not compared. */
+/* Compares the facts that the engine's job `log` has. */
 bool coord_is_same_job(const struct coord_job *facts, const struct coord_engine_job *log);

@@ -13,36 +13,30 @@
 #include <sys/queue.h>
 
 /*
- * Declarations for the coordinator's files. coord.h explains the log, feeds, leases
- * and cursors.
+ * Words of the coordinator's files. coord.h explains the log, feeds, leases and cursors.
  *
- *   heartbeat   the call engine->beat, which renews the node's leases and sends its
- *               ranks' cursors
+ *   heartbeat   the call engine->beat, which renews the node's leases and sends its ranks' cursors
  *   look        a heartbeat whose answer also has the nodes and jobs of the group
  *   life        of the engine: from a start of its server to the next (coord_engine.h)
- *   progress    readers consumed samples, or the log changed; a node without progress
- *               for a ttl is quiet, and calls the engine less often
+ *   progress    readers consumed samples, or the log changed; a node without progress for a ttl is
+ *               quiet (idle), and calls the engine less often
  */
 
-/* pause of an idle node before its next draw or read, unless a heartbeat shows that
- * there is work */
+/* pause of an idle node before its next draw or read, unless a heartbeat shows work */
 #define QUIET_NS (3600 * SECOND_NS)
 #define COMMIT_EVERY 32 /* consumed positions after which a heartbeat is sent soon */
 
 struct held_rank {
-	bool taken; /* coord_take_rank was called */
-	bool held;  /* this node has the rank's lease */
-	/* the rank will begin at the engine's cursor, which is not known yet */
-	bool at_cursor;
+	bool taken;	/* coord_take_rank was called */
+	bool held;	/* this node has the rank's lease */
+	bool at_cursor; /* begins at the engine's cursor, which is not known yet */
 	struct coord_position head; /* the next position that fed() gets */
 	struct coord_position consumed;
-	/* sent: the value of `consumed` that was sent last; acked: the cursor that the
-	 * engine has confirmed */
+	/* sent: last sent value of `consumed`; acked: the cursor that the engine has confirmed */
 	struct coord_position sent, acked;
 };
 
-/* The samples that a rank has received in an epoch, at consecutive positions before
- * `end`. check_came finds repeated samples by them. */
+/* The samples of a rank in an epoch at consecutive positions before `end`, to find repetitions. */
 struct came {
 	roaring_bitmap_t *ids; /* NULL: none */
 	struct coord_position end;
@@ -53,8 +47,7 @@ struct held_job {
 	LIST_ENTRY(held_job) link;
 	struct coord_job facts;
 	uint32_t n;
-	/* the engine knows in its present life that this node runs the job */
-	bool entered;
+	bool entered; /* the engine's present life knows that this node runs the job */
 	uint64_t enter_ns; /* when a refused job is tried again */
 	char refused[COORD_TEXT];
 	uint32_t epoch, next; /* end of the group's log when the engine was last asked */
@@ -63,8 +56,7 @@ struct held_job {
 	uint64_t open_ns;     /* when engine->open may be called again */
 	struct held_rank *ranks;
 	struct came *came; /* [ranks] */
-	/* as the engine last told; NULL: not known. owners[r]: node that serves rank r;
-	 * cursors[r]: cursor of rank r */
+	/* [ranks]: the ranks' nodes and cursors when the engine was last asked; NULL: not known */
 	uint64_t *owners;
 	struct coord_position *cursors;
 };
@@ -77,8 +69,7 @@ struct drawn_job {
 	job_id id;
 	struct pool *pool;
 	bool joined;
-	/* the sampler has the samples that the job has yet to draw in this epoch */
-	bool streams;
+	bool streams; /* the sampler has the samples that the job has yet to draw */
 	stream_id stream;
 	bool seen;	 /* the last coord_survey found the job in the group */
 	uint64_t met_ns; /* when this leader first saw the job */
@@ -103,8 +94,7 @@ struct pool {
 	struct sampler *sampler;
 	/* samples in any node's cache, as `exchange` was last told; NULL: not known */
 	roaring_bitmap_t *resident;
-	/* fresh: samples drawn since fresh_ns; older: samples drawn in the interval
-	 * before; NULL: the set is not made yet */
+	/* drawn since fresh_ns, and in the interval before; NULL: the set is not made yet */
 	roaring_bitmap_t *fresh, *older;
 	uint64_t fresh_ns;
 	uint64_t told_ns;	  /* time at which this node next asks for `resident` */
@@ -115,8 +105,7 @@ struct pool {
 struct coord {
 	struct coord_node self;
 	uint64_t ttl_ns;
-	/* Pauses between calls of the engine are fractions or multiples of this time,
-	 * which is ttl_ns, but at most MOST_PACE_NS. */
+	/* unit of the pauses between calls of the engine: ttl_ns, but at most MOST_PACE_NS */
 	uint64_t pace_ns;
 	uint32_t mini_batches;
 	uint64_t most_ids;
@@ -126,8 +115,8 @@ struct coord {
 	uint64_t seed;
 
 	uint64_t now_ns, due_ns;
-	/* beat_ns, look_ns, read_ns, draw_ns: when the next heartbeat, look, read of
-	 * feeds and draw are due. tell_ns: time of the last report of cached samples. */
+	/* beat_ns, look_ns, read_ns, draw_ns: when the next heartbeat, look, read of feeds and draw
+	 * are due. tell_ns: time of the last report of cached samples. */
 	uint64_t beat_ns, look_ns, read_ns, draw_ns, tell_ns;
 	uint64_t mend_ns;     /* when engine->mend may be called again */
 	uint64_t beaten_ns;   /* time of the last answered heartbeat */
@@ -141,9 +130,7 @@ struct coord {
 	char message[COORD_TEXT];
 	uint64_t away_since_ns;
 	int away_errno;
-	/* coord_status copies the counters in `counts`; the other fields of `counts` are
-	 * unused */
-	struct coord_status counts;
+	struct coord_status counts; /* only its counters are used */
 	LIST_HEAD(, held_job) jobs;
 	struct coord_node *members; /* first the live nodes, then the others */
 	size_t n_members, n_live;
@@ -154,18 +141,16 @@ struct coord {
 	/* the state of the leader: */
 	bool leads;
 	struct coord_token token;
-	/* time of the last heartbeat or election that renewed the leader's lease */
-	uint64_t renewed_ns;
-	/* time of the last step that waited for journals; 0: no wait */
-	uint64_t waits_since_ns;
-	uint64_t waited_ns; /* time waited for journals, in all steps together */
+	uint64_t renewed_ns;	 /* when the leader's lease was last renewed */
+	uint64_t waits_since_ns; /* the last step that waited for journals; 0: none */
+	uint64_t waited_ns;	 /* time waited for journals, in all steps together */
 	LIST_HEAD(, drawn_job) drawn;
 	LIST_HEAD(, pool) pools;
 	job_id next_id;
 	stream_id next_stream;
 };
 
-/* Returns the number of the rank's positions in an epoch. */
+/* Returns how many of the first n positions of an epoch are the rank's. */
 static inline uint32_t rank_length(
 	const struct coord_job *facts, uint32_t n, uint32_t rank)
 {
@@ -183,9 +168,8 @@ static inline uint64_t quiet_ns(const struct coord *coord)
 	return coord->now_ns - coord->moved_ns;
 }
 
-/* Returns the pause before the engine is next asked for changes by other nodes. The
- * pause grows with the time without progress, up to most_ns. Progress ends the pause
- * (coord_moved). */
+/* Returns the pause before the engine is next asked for changes by other nodes. The pause grows
+ * with the time without progress, up to most_ns; progress ends it (coord_moved). */
 static inline uint64_t pause_ns(const struct coord *coord, uint64_t most_ns)
 {
 	uint64_t in = quiet_ns(coord) / 4, least_ns = coord->pace_ns / 32;
@@ -202,20 +186,15 @@ static inline uint32_t ttl_ms(const struct coord *coord)
 /* --- coord.c ---------------------------------------------------------------------------- */
 
 struct held_job *coord_find_job(const struct coord *coord, const char *name);
-/* Notes progress of readers or of the log. If there was no progress for pace_ns before,
- * all calls of the engine become due. */
+/* Notes progress of readers or the log. If there was none for pace_ns, all calls become due. */
 void coord_moved(struct coord *coord);
-/*
- * Tells whether the node is idle: no progress for a ttl, all its jobs accepted by the
- * group, and the leases of all its ranks held. An idle node calls the engine less often.
- */
+/* Tells whether the node is idle: for a ttl no progress, all jobs entered, all ranks held. */
 bool coord_is_quiet(const struct coord *coord);
 /* Notes that this node no longer serves the rank, and calls lost(). */
 void coord_lose_rank(struct coord *coord, struct held_job *job, uint32_t rank);
 
-/* Makes this node ask the engine to begin the epoch of `at` if readers have got samples
- * of the epoch (at.position > 0). An engine that lost its data and was repaired may not
- * know that the epoch has begun. */
+/* Counts the epoch of `at` as wanted if readers have got samples of it: an engine that lost its
+ * data and was repaired may not know that the epoch has begun. */
 static inline void coord_note_begun(struct held_job *job, struct coord_position at)
 {
 	if (at.position > 0 && at.epoch > job->wanted)
@@ -228,22 +207,19 @@ bool coord_is_behind_others(const struct held_job *job, uint32_t number);
 
 /* --- coord_step.c ----------------------------------------------------------------------- */
 
-/* Makes a heartbeat, a look and a draw due, because this node's view of the engine may
- * be out of date. */
+/* Makes a heartbeat, a look and a draw due: this node's view of the engine may be outdated. */
 void coord_doubt(struct coord *coord);
 /* Sends a heartbeat, or a look if it is due. */
 must_check int coord_beat(struct coord *coord);
 
 /* --- coord_follow.c --------------------------------------------------------------------- */
 
-/* Enters this node's jobs into the group, except those that are entered already. Stores
- * the reasons of refusals. */
+/* Enters this node's jobs into the group, and stores the reasons of refusals. */
 must_check int coord_enter_jobs(struct coord *coord);
 /* Asks for the lengths of logs and the owners of ranks. */
 must_check int coord_ask_lengths(struct coord *coord);
 /* Takes members, lengths of logs, and owners of ranks from `look`. */
 void coord_take_look(struct coord *coord, struct coord_look *look);
-/* Begins the epochs that readers want. */
 must_check int coord_open_wanted(struct coord *coord);
 /* Reads the feeds of this node's ranks, and calls fed(). */
 must_check int coord_read_feeds(struct coord *coord);
@@ -254,43 +230,34 @@ void coord_forget_came(struct held_job *job, uint32_t number);
 
 /* Offers samples of local journals beyond the log, then reports that all are offered. */
 must_check int coord_report(struct coord *coord);
-/* Waits for the nodes' reports, fills the log, and lets the group continue. The leader
- * calls this. */
+/* Waits, on the leader, for the nodes' reports, fills the log, and lets the group continue. */
 must_check int coord_repair(struct coord *coord);
-/* Lets the engine check whether the job's log is complete. -ESTALE: the log lacks
- * samples, so the caller has to repair the log. */
+/* Lets the engine check the job's log. -ESTALE: the log lacks samples, and has to be repaired. */
 must_check int coord_mend(struct coord *coord, const char *job);
 /* Compares readers' samples with the repaired log. Calls forget() where they differ. */
 must_check int coord_compare(struct coord *coord);
 
 /* --- coord_fill.c ----------------------------------------------------------------------- */
 
-/*
- * Extends the job's log by whole mini-batches, until it has all offered positions.
- * Offered samples keep their positions. The other positions get samples that the epoch's
- * log does not have yet, at random.
- */
+/* Extends the job's log by whole mini-batches to all offered positions. Offered samples keep their
+ * positions; the other positions get random samples that the epoch's log lacks. */
 must_check int coord_fill(struct coord *coord, const struct coord_engine_job *job,
 	const struct coord_offers *offers);
 
 /* --- coord_lead.c ----------------------------------------------------------------------- */
 
-/* Tries to become leader if no other node leads. As leader, repairs the log and
- * draws. */
+/* Tries to become leader if no other node leads. As leader, repairs the log and draws. */
 must_check int coord_lead(struct coord *coord);
-/* Stops leading, and drops the jobs for which this node drew. */
 void coord_resign(struct coord *coord);
 
 /* --- coord_drawn.c ---------------------------------------------------------------------- */
 
-/* Updates the leader's list of jobs. Finds the samples that each job has yet to draw
- * (remaining_j in coord.h), unless its sampler has them. */
+/* Updates the leader's jobs, and the samples that they have yet to draw (remaining_j, coord.h). */
 must_check int coord_survey(struct coord *coord);
 /* Forgets the samples that each job has yet to draw; coord_survey finds them again. */
 void coord_drop_streams(struct coord *coord);
 void coord_drop_drawn(struct coord *coord);
-/* Removes the first `next` samples of an epoch's log from `ids`. -ESTALE: the log has
- * fewer samples. */
+/* Removes the first `next` samples of an epoch's log from `ids`. -ESTALE: there are fewer. */
 must_check int coord_subtract_log(struct coord *coord, const struct coord_job *facts,
 	uint32_t epoch, uint32_t next, roaring_bitmap_t *ids);
 
@@ -301,14 +268,11 @@ must_check int coord_draw(struct coord *coord);
 
 /* --- coord_resident.c ------------------------------------------------------------------- */
 
-/* Reports two lists of samples to the group, unless the last report is recent. The first
- * list has the samples in this node's cache; the sampler `exchange` needs this list. The
- * second list has the samples whose home is this node, but that the cache lacks; the
- * assignment of samples to ranks needs this list. */
+/* Reports from time to time the samples in this node's cache, for `exchange`, and the samples whose
+ * home is this node, but that its cache lacks, for the assignment to ranks. */
 must_check int coord_tell_resident(struct coord *coord);
 /* Tells the pool's sampler which samples are in any node's cache. */
 must_check int coord_update_resident(struct coord *coord, struct pool *pool);
-/* Updates pool->lacked, the samples that their home's cache (place.h) lacks. */
 must_check int coord_update_lacked(struct coord *coord, struct pool *pool);
 /* Notes samples as recently drawn: they are on their way to a cache. */
 void coord_note_drawn(struct pool *pool, const sample_id *ids, size_t n);

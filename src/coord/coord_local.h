@@ -6,9 +6,8 @@
 #include "coord/coord_engine.h"
 
 /*
- * The engine in this process, for a single node and for tests. The engine begins empty,
- * so the nodes first repair the log from their journals, as in any new life of an
- * engine.
+ * The engine in this process, for a single node and for tests. The engine begins empty, so the
+ * nodes first repair the log from their journals, as in any new life of an engine.
  *
  *   Owns: copies of all data that it is given.
  *   Clock: the caller's, for leases.   Threads: one at a time.

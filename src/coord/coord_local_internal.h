@@ -94,7 +94,6 @@ void local_forget_life(struct coord_local *local);
 void local_job_free(struct local_job *job);
 /* Returns the node's entry in the list; NULL: there is none. */
 struct local_runner *local_runner(const struct local_runners *list, const char *node);
-/* Adds the node to the list, unless the list has it. */
 must_check int local_add_runner(struct local_runners *list, const char *node);
 int local_enter(
 	void *context, const char *node, const struct coord_job *job, char *differs);

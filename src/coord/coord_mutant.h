@@ -3,8 +3,7 @@
 
 #pragma once
 
-/* Each mutant breaks one rule of the protocol. The simulation (tests/dst/cluster)
- * must notice each mutant. Only tests are built with COORD_MUTANTS. */
+/* Each mutant breaks a rule of the protocol; the simulation (tests/dst/cluster) must notice it. */
 
 enum coord_mutant {
 	MUTANT_NONE,

@@ -6,17 +6,16 @@
 #include "coord/coord_engine.h"
 
 /*
- * An engine in a server that speaks the Redis protocol: Redis 7 or later, or Valkey.
- * Atomic changes are functions of a library that runs in the server (coord.lua). A new
- * connection loads the library if the server has none, or an older one.
+ * An engine in a server that speaks the Redis protocol: Redis 7 or later, or Valkey. Atomic changes
+ * are functions of a library that runs in the server (coord.lua). A new connection loads the
+ * library if the server has none, or an older one.
  *
- *   Flow: coord_resp_new does not connect. The first call connects, and so does each
- *         call after a failure. The caller decides how often it tries.
- *   Life of the engine: its name is the run_id in the server's INFO, which each new
- *         connection asks for. All answers over one connection belong to one life.
- *   Errors: as in coord_engine.h. After -ETIMEDOUT, -ECONNRESET and the like the
- *         connection is closed; the server may still execute commands that it had
- *         received.
+ *   Flow: coord_resp_new does not connect. The first call connects, and so does each call after a
+ *         failure. The caller decides how often it tries.
+ *   Life of the engine: its name is the run_id in the server's INFO, which each new connection asks
+ *         for. All answers over one connection belong to one life.
+ *   Errors: as in coord_engine.h. After -ETIMEDOUT, -ECONNRESET and the like the connection is
+ *         closed; the server may still execute commands that it had received.
  *   Signals: the process ignores SIGPIPE.
  *   Threads: one at a time.
  */
@@ -26,19 +25,16 @@ struct coord_resp;
 /* The caller owns the strings. Paths are absolute, or NULL. */
 struct coord_server {
 	const char *url; /* a URL in one of the forms of coord_url.h */
-	/* file of mode 0600 or 0640 with the password, read at each connection; NULL:
-	 * none. The environment variable JOADERFS_ENGINE_PASSWORD is used if neither
-	 * file nor URL has one. */
+	/* file of mode 0600 or 0640 with the password, read at each connection; NULL: none. The
+	 * environment variable JOADERFS_ENGINE_PASSWORD is used if neither file nor URL has one. */
 	const char *password_file;
-	/* PEM files for URLs with TLS, read at each connection. ca: trusted authorities;
-	 * NULL: the system's. cert, key: certificate and key of this node, or NULL. The
-	 * key's file has mode 0600 or 0640. */
+	/* PEM files for URLs with TLS, read at each connection. ca: trusted authorities; NULL: the
+	 * system's. cert, key (of mode 0600 or 0640): this node's, or NULL. */
 	const char *ca, *cert, *key;
 };
 
-/* Creates an engine. group: a name; the nodes of one group share an order. -ENOTSUP:
- * built without hiredis. Errors except -ENOMEM have a message or were logged. No
- * message shows any part of a password. */
+/* The nodes of one `group` share an order. -ENOTSUP: built without hiredis. Errors except -ENOMEM
+ * have a message or were logged. A message never shows a part of a password. */
 must_check int coord_resp_new(const struct coord_server *server, const char *group,
 	uint32_t timeout_ms, struct coord_resp **ret, char message[COORD_TEXT]);
 void coord_resp_free(struct coord_resp **resp);
@@ -48,20 +44,15 @@ const struct coord_engine *coord_resp_engine(struct coord_resp *resp);
 /* Checks that the server accepts the user, and changes nothing. said: the server's
  * maxmemory-policy, "" if not known; after an error the server's refusal. */
 must_check int coord_resp_look(struct coord_resp *resp, char said[COORD_TEXT]);
-/*
- * Makes the group forget a dead node, or a training that no live node runs. For
- * operators, at any time. -EBUSY: the node is live, or the live nodes in `said` run the
- * training; -ENOENT: no such node or training. Other errors: `said` is the server's
- * refusal.
- */
+/* Makes the group forget a dead node, or a training that no live node runs, at any time. -EBUSY:
+ * the node is live, or the live nodes in `said` run the training; -ENOENT: no such node or
+ * training. Other errors: `said` is the server's refusal. */
 must_check int coord_resp_drop(
 	struct coord_resp *resp, const char *name, char said[COORD_TEXT]);
-/*
- * Lets the training continue with another number of ranks. For operators, at any time.
- * local_ranks: ranks in each job; 0: as before. -EBUSY: the live nodes in `said` run the
- * training; -EINVAL: not possible, for the reason in `said`; -ENOENT: no such training;
- * -EAGAIN: the log is being repaired. Other errors: `said` is the server's refusal.
- */
+/* Lets the training continue with another number of ranks, at any time. local_ranks: ranks in each
+ * job; 0: as before. -EBUSY: the live nodes in `said` run the training; -EINVAL: not possible, for
+ * the reason in `said`; -ENOENT: no such training; -EAGAIN: the log is being repaired. Other
+ * errors: `said` is the server's refusal. */
 must_check int coord_resp_resize(struct coord_resp *resp, const char *job, uint32_t ranks,
 	uint32_t local_ranks, char said[COORD_TEXT]);
 /* Tells whether the maxmemory-policy evicts keys without a time to live. */

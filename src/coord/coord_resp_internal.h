@@ -10,8 +10,7 @@
 
 #include <hiredis/hiredis.h>
 
-/* A list of the chunks of an epoch's log, in order, as far as they are known. Each
- * append to the log makes a chunk of the appended samples (coord_resp_read.c). */
+/* The chunks of an epoch's log, as far as they are known: one per append (coord_resp_read.c). */
 struct resp_chunks {
 	char job[COORD_NAME];
 	uint32_t epoch;
@@ -39,8 +38,7 @@ struct coord_resp {
 	char policy[32]; /* maxmemory-policy; "": not known */
 	char refused[COORD_TEXT]; /* the server's refusal; "": the server answered */
 	const char *asked;	  /* name of the last command or function */
-	/* Functions by which hiredis makes a reply. makes: the functions of hiredis;
-	 * counts: functions that count the memory, and then call those of `makes`. */
+	/* hiredis' functions that make replies, and ours, which count memory and then call those */
 	redisReplyObjectFunctions *makes, counts;
 	/* taken: bytes of memory of the reply being read; most: limit of `taken` */
 	size_t taken, most;
@@ -60,13 +58,11 @@ struct resp_words {
 
 /* --- coord_resp_link.c ------------------------------------------------------------------ */
 
-/* Begins a command of at most `most` words. The function that sends the command also
- * frees its words. */
+/* Begins a command of at most `most` words. Sending the command frees its words. */
 struct resp_words resp_begin(size_t most);
 /* Begins an FCALL of a library function with at most `most` arguments. */
 struct resp_words resp_function(struct coord_resp *resp, const char *name, size_t most);
-/* Begins an FCALL whose first argument is `run`. Connects if needed. The call returns
- * -ESTALE if the name of the server's life is not `run`. */
+/* Begins an FCALL whose first argument is `run`. The call returns -ESTALE in another life. */
 struct resp_words resp_function_in(
 	struct coord_resp *resp, const char *run, const char *name, size_t most);
 void resp_bytes(struct resp_words *words, const void *bytes, size_t length);
@@ -75,16 +71,14 @@ void resp_number(struct resp_words *words, uint64_t number);
 void resp_hex(struct resp_words *words, uint64_t number);
 void resp_token(struct resp_words *words, const struct coord_token *token);
 
-/* Sends the command; connects first if needed. The caller frees the reply with
- * freeReplyObject, unless there is an error. */
+/* Connects if needed, and sends the command. The caller frees *ret with freeReplyObject. */
 must_check int resp_call(
 	struct coord_resp *resp, struct resp_words *words, redisReply **ret);
-/* Sends n commands at once, reads n replies, and frees the words. If one command fails,
- * all fail, and there are no replies. */
+/* Sends n commands at once, and reads n replies. If one command fails, there are no replies. */
 must_check int resp_calls(
 	struct coord_resp *resp, struct resp_words *words, size_t n, redisReply **ret);
-/* Sends a command while the connection is being set up. An error reply that begins with
- * `expected` (may be NULL) is returned as a reply; other error replies are failures. */
+/* Sends a command while the connection is being set up. An error reply that begins with `expected`
+ * (may be NULL) is returned as a reply; other error replies are failures. */
 must_check int resp_ask(struct coord_resp *resp, struct resp_words *words,
 	const char *expected, redisReply **ret);
 /* Sends a command whose reply must be an integer; otherwise -EBADE. */
@@ -92,12 +86,10 @@ must_check int resp_do(struct coord_resp *resp, struct resp_words *words);
 /* Connects if needed. -ESTALE: the name of the server's life is not `run`. */
 must_check int resp_same_life(struct coord_resp *resp, const char *run);
 void resp_close(struct coord_resp *resp);
-/* Returns -errno for the link's error, but never an errno to which coord_engine.h gives
- * a meaning. */
+/* Returns -errno of the link, but none to which coord_engine.h gives a meaning. */
 int resp_network_error(const redisContext *link);
 
-/* Frees the reply, and returns err. After -EBADE the following bytes can't be trusted
- * either, so the connection is closed. */
+/* Frees the reply, and returns err. -EBADE closes the connection, which can't be trusted. */
 must_check int resp_end(struct coord_resp *resp, redisReply *reply, int err);
 
 /* --- coord_resp_take.c: a reply as it comes --------------------------------------------- */
@@ -128,7 +120,6 @@ must_check int resp_take_ids(const redisReply *reply, roaring_bitmap_t **ret);
 
 /* --- coord_resp_connect.c --------------------------------------------------------------- */
 
-/* Connects, unless there is a connection. */
 must_check int resp_connect(struct coord_resp *resp);
 /* Reads the password into resp->url. Errors have a message. */
 must_check int resp_read_password(

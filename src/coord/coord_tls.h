@@ -11,15 +11,15 @@
 /*
  * TLS 1.2 or later over a socket that is connected to the engine's server.
  *
- *   Flow: coord_tls_check at the daemon's start, coord_tls_connect at each connection.
- *         Both read the files, which may have changed in between.
- *   Trust: the server's certificate must be signed by an authority in `ca`, and be valid
- *         for the requested host.
- *   Errors: -errno with a message that the caller prints after "the engine "; the
- *         message of coord_tls_check is a sentence of its own. -ENOTSUP: built without
- *         OpenSSL's libssl. -ETIMEDOUT has no message.
- *   Time: a call ends after its timeout, even if bytes arrive slowly. A write has the
- *         timeout for each MiB.
+ *   Flow: coord_tls_check at the daemon's start, coord_tls_connect at each connection. Both read
+ *         the files, which may have changed in between.
+ *   Trust: the server's certificate must be signed by an authority in `ca`, and be valid for the
+ *         requested host.
+ *   Errors: -errno with a message that the caller prints after "the engine "; the message of
+ *         coord_tls_check is a sentence of its own. -ENOTSUP: built without OpenSSL's libssl.
+ *         -ETIMEDOUT has no message.
+ *   Time: a call ends after its timeout, even if bytes arrive slowly. A write has the timeout for
+ *         each MiB.
  *   Threads: one at a time.
  */
 

@@ -15,12 +15,11 @@
  *     redis+unix://[USER[:PASSWORD]@]/PATH[?DB]
  *     redis[s]-sentinel://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...]/MASTER[/DB]
  *
- * HOST is a name, an IPv4 address, or an IPv6 address in brackets. In USER, PASSWORD and
- * PATH %XX is a byte. The hosts of the last form are Sentinels, which tell MASTER's
- * address. The schemes with an s use TLS for all connections.
+ * HOST is a name, an IPv4 address, or an IPv6 address in brackets. In USER, PASSWORD and PATH %XX
+ * is a byte. The hosts of the last form are Sentinels, which tell MASTER's address. The schemes
+ * with an s use TLS for all connections.
  *
- *   Errors: -EINVAL with a message that shows no part of the URL, since any part may be
- *         a password.
+ *   Errors: -EINVAL with a message that shows no part of the URL, since any part may be a password.
  *   Threads: any.
  */
 

@@ -9,17 +9,16 @@
 #include <stdint.h>
 
 /*
- * Parses CSV as Python's csv module does: a quote in the middle of a field is an
- * ordinary character, `"a""b"` is a"b, text after a closing quote belongs to the field,
- * spaces are kept, and a line ends with \n, \r or both. Skips a byte order mark at the
- * beginning of the first piece. A record has the fields of one line, or of several
- * lines if a quoted field contains line ends. An empty line gives no record.
+ * Parses CSV as Python's csv module does: a quote in the middle of a field is an ordinary
+ * character, `"a""b"` is a"b, text after a closing quote belongs to the field, spaces are kept, and
+ * a line ends with \n, \r or both. Skips a byte order mark at the beginning. A record is one line,
+ * or several lines if a quoted field contains line ends. An empty line gives no record.
  *
- *   Flow: csv_read for each piece of the text -> csv_end -> csv_free. `field` is called
- *         at the end of each field, and `record` at the end of each record.
+ *   Flow: csv_read for each piece of the text -> csv_end -> csv_free. `field` is called at the end
+ *         of each field, and `record` at the end of each record.
  *   Owns: the bytes of the current field, in at most 2 * `most` bytes of memory.
- *   Errors: the error of a callback; -EFBIG: a field is longer than `most`; -EILSEQ: a
- *         quote is not closed; -ENOMEM. Nothing is logged.
+ *   Errors: the error of a callback; -EFBIG: a field is longer than `most`; -EILSEQ: a quote is not
+ *           closed; -ENOMEM. Nothing is logged.
  */
 
 struct csv_reader {
@@ -37,9 +36,7 @@ struct csv_reader {
 		CSV_FIELD,
 		CSV_PLAIN,
 		CSV_QUOTED,
-		/* after a quote in a quoted field: this quote ends the field, or is the
-		 * first of a doubled quote */
-		CSV_QUOTE,
+		CSV_QUOTE, /* a quote in a quoted field: its end, or doubled */
 	} state;
 	char *text;
 	size_t n, room;

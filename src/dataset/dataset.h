@@ -16,28 +16,25 @@
 /*
  * The catalogue of a dataset: a row for each sample, in <state>/datasets/<name>.sqlite.
  *
- *   Flow: dataset_open scans the dataset's files. If a catalogue exists, only changes
- *         are looked for. With scan = background, control_look_for_changes does this
- *         later, and until then dataset_is_unseen is true. src/sched selects ids by a
- *         predicate and asks for paths; src/files asks for labels and classes.
+ *   Flow: dataset_open scans the dataset's files; if a catalogue exists, only for changes. With
+ *         scan = background, control_look_for_changes does this later, and until then
+ *         dataset_is_unseen is true.
  *   Owns: the SQLite file, while it is open. The dataset's files are only read.
  *   Threads: any, after dataset_open. No lock is held while SQLite works.
- *   Errors: 0 or -errno, logged. A file without a readable header is counted and
- *         logged; it stays in the catalogue (width = height = 0) and fails when it is
- *         read. If a directory in which the catalogue has samples can't be read, or is
- *         empty because its mount is missing, the scan logs this and changes nothing.
- *   Life: ids are dense from 0 and always mean the same file. If the file is removed,
- *         its id remains, marked as gone; a new file gets the next id. The first scan
- *         sorts by class, then directory, then name, each in byte order (as
- *         torchvision's ImageFolder).
+ *   Errors: 0 or -errno, logged. A file without a readable header is counted and logged; it stays
+ *           in the catalogue (width = height = 0) and fails when it is read. If a directory with
+ *           samples can't be read, or is empty because its mount is missing, the scan logs this and
+ *           changes nothing.
+ *   Life: ids are dense from 0 and always mean the same file. The id of a removed file is marked as
+ *         gone; a new file gets the next id. The first scan sorts by class, then directory, then
+ *         name, each in byte order (as torchvision's ImageFolder).
  *
- * The path of a dataset leads to a source (source.h): a directory, or containers (tar,
- * zip or LMDB files). Samples in containers have paths as if they lay in a directory:
- * <class>/<anything>/<file>. The classes are the directories under the root that have
- * samples, in byte order; a label is the index of its class (torchvision's rule). A
- * metadata.csv or metadata.jsonl in any directory, with a column file_name (relative to
- * that directory), adds its other columns to the rows. Limits on the lines of such a
- * file keep the memory small, however large the file is.
+ * The path of a dataset leads to a source (source.h): a directory, or containers (tar, zip or LMDB
+ * files). Samples in containers have paths as if they lay in a directory:
+ * <class>/<anything>/<file>. The classes are the directories under the root that have samples, in
+ * byte order; a label is the index of its class (torchvision's rule). A metadata.csv or
+ * metadata.jsonl in any directory, with a column file_name (relative to that directory), adds its
+ * other columns to the rows.
  */
 
 struct dataset;
@@ -47,15 +44,13 @@ struct dataset_sample {
 	char *relative;	 /* relative to the root or container; in the memory of `path` */
 	char *container; /* path of the container; NULL: the sample is a file */
 	struct source_part part;
-	/* if `path` is a URL: from this offset on, its characters still have to be
-	 * %-escaped; otherwise 0 */
+	/* offset in a URL from which its characters still have to be %-escaped; otherwise 0 */
 	size_t plain;
 	uint32_t label;
 	uint64_t bytes;
-	int64_t mtime_ns; /* mtime of the file or of the container */
-	/* size in the header; 0x0: the header can't be read */
-	struct tensor_shape image;
-	uint8_t orientation; /* EXIF orientation, 1 to 8; 1: upright */
+	int64_t mtime_ns;	   /* mtime of the file or of the container */
+	struct tensor_shape image; /* size in the header; 0x0: it can't be read */
+	uint8_t orientation;	   /* EXIF orientation, 1 to 8; 1: upright */
 };
 
 /* Scans the dataset and opens it. With scan = background or never, or in a process that
@@ -64,23 +59,19 @@ struct dataset_sample {
 must_check int dataset_open(const struct dataset_config *config, const char *state_dir,
 	const atomic_bool *stop, struct dataset **ret);
 
-/* Opens the datasets of the configuration, then those that joaderctl has added. The
- * added datasets are appended to the configuration, so that (*ret)[i] is
- * config->datasets[i]. An added dataset that can't be opened is logged and left out.
- * The caller owns *ret, also after a failure. stay: the names of datasets that are
- * scanned before jobs begin, even if they have scan = background; each name stands
- * between newlines, as in "\nA\nB\n". */
+/* Opens the configured datasets, then those that joaderctl has added, and appends these to the
+ * configuration: (*ret)[i] is config->datasets[i]. An added dataset that can't be opened is logged
+ * and left out. The caller owns *ret, also after a failure. stay: names of datasets to scan before
+ * jobs begin, even with scan = background; each stands between newlines, as in "\nA\nB\n". */
 must_check int datasets_open(
 	struct daemon_config *config, const char *stay, struct dataset ***ret);
-/* Works like dataset_open, but always scans. If places where the catalogue has samples
- * can't be read, logs this, fails, and changes nothing. */
+/* Works like dataset_open, but always scans. Fails, and changes nothing, if places where the
+ * catalogue has samples can't be read. */
 must_check int dataset_scan_anew(const struct dataset_config *config,
 	const char *state_dir, const atomic_bool *stop, struct dataset **ret);
-/* Scans a dataset again. *ret is the result, a new edition, whose catalogue is
- * <name>.sqlite.next; NULL: nothing has changed. The edition in use stays as it is.
- * dataset_install renames the new catalogue. If dataset_install is not called,
- * dataset_discard or the last dataset_close removes the new catalogue. Fails as
- * dataset_scan_anew does. */
+/* Makes *ret, a new edition, whose catalogue is <name>.sqlite.next; NULL: nothing has changed. The
+ * edition in use stays as it is. dataset_install renames the new catalogue; otherwise
+ * dataset_discard or the last dataset_close removes it. Fails as dataset_scan_anew does. */
 must_check int dataset_scan_next(const struct dataset_config *config,
 	const char *state_dir, const atomic_bool *stop, struct dataset **ret);
 /* Replaces the edition `now` by `next`: dataset_open will find `next`, and the catalogue
@@ -94,11 +85,10 @@ bool dataset_is_unseen(const struct dataset *dataset);
 /* Makes the next start of the daemon scan the dataset before jobs begin. */
 void dataset_look_before(const char *state_dir, const char *name);
 
-/* Lists the numbers of the kept editions in ascending order. A kept edition was
- * replaced, but its catalogue still exists. The caller frees *ret. */
+/* Lists the numbers of the kept editions, which were replaced but still have a catalogue, in
+ * ascending order. The caller frees *ret. */
 must_check int dataset_kept(
 	const char *state_dir, const char *name, uint32_t **ret, size_t *ret_n);
-/* Opens a kept edition, without a scan. */
 must_check int dataset_open_kept(const struct dataset_config *config,
 	const char *state_dir, uint32_t number, struct dataset **ret);
 /* Removes the catalogue of a kept edition, or of an edition that was not installed. The
@@ -107,20 +97,17 @@ void dataset_discard(struct dataset *dataset);
 /* Removes the catalogues of all kept editions that are not among the n datasets. */
 void dataset_prune(const char *state_dir, const char *name,
 	struct dataset *const *datasets, size_t n);
-/* Returns the number of the edition: 0 at first, and 1 more in each edition that
- * dataset_scan_next makes. An id means the same file in all editions, but the file's
- * size, mtime and label may differ. */
+/* Returns the edition's number: 0 at first, 1 more for each dataset_scan_next. An id means the same
+ * file in all editions, but the file's size, mtime and label may differ. */
 uint32_t dataset_edition(const struct dataset *dataset);
 
 /* Adds a reference, which dataset_close drops. Returns `dataset`. */
 struct dataset *dataset_hold(struct dataset *dataset);
 void dataset_close(struct dataset **dataset);
-/* Removes the catalogue and all editions of a dataset that is closed, or will be closed
- * soon. */
+/* Removes the catalogue and all editions of a dataset that is closed, or will soon be closed. */
 void dataset_forget(const char *state_dir, const char *name);
 
-/* Numbers of images whose pixels change when they are converted to RGB or gray with 8
- * bits. */
+/* Numbers of images whose pixels change when they are converted to 8-bit RGB or gray. */
 struct dataset_pixels {
 	uint32_t of_16_bits, of_float32, with_palette, with_alpha;
 };
@@ -129,22 +116,18 @@ struct dataset_pixels dataset_pixels(const struct dataset *dataset);
 must_check int dataset_pixels_known(const struct dataset_config *config,
 	const char *state_dir, struct dataset_pixels *ret);
 
-/* Returns false if the catalogue is of an old version, which does not store how pixels
- * are coded. All images then count as RGB. */
+/* Returns false if an old catalogue lacks how pixels are coded: all images count as RGB. */
 bool dataset_knows_pixels(const struct dataset *dataset);
 
 #define DATASET_PIXELS_TEXT 320
-/* Prints how many images of each kind there are, and how their pixels change. Returns
- * false if there are no such images. */
+/* Prints how many images of each kind there are, and how their pixels change; false: none. */
 bool dataset_pixels_print(
 	const struct dataset_pixels *pixels, char ret[static DATASET_PIXELS_TEXT]);
 
 const char *dataset_name(const struct dataset *dataset);
-/* the configured path, absolute */
-const char *dataset_source(const struct dataset *dataset);
-const char *dataset_kind(const struct dataset *dataset); /* directory, tar, ... */
-/* Returns the directory in which files must lie after links are resolved. NULL: files
- * may lie anywhere. */
+const char *dataset_source(const struct dataset *dataset); /* absolute path */
+const char *dataset_kind(const struct dataset *dataset);   /* directory, tar, ... */
+/* Returns the directory in which files must lie after links are resolved; NULL: anywhere. */
 const char *dataset_boundary(const struct dataset *dataset);
 /* Returns the boundary of the sample's own dataset, also for a mixture. */
 const char *dataset_boundary_of(const struct dataset *dataset, sample_id id);
@@ -156,21 +139,18 @@ uint32_t dataset_samples(const struct dataset *dataset); /* samples whose files 
 uint64_t dataset_bytes(const struct dataset *dataset);
 uint32_t dataset_classes(const struct dataset *dataset);
 const char *dataset_class_name(const struct dataset *dataset, uint32_t label);
-/* Returns the label of the class with this name, or dataset_classes(dataset) if no class
- * has it. */
+/* Returns the label of the class with this name; dataset_classes(dataset): there is none. */
 uint32_t dataset_find_class(const struct dataset *dataset, const char *name);
 
 /* The functions from here to dataset_relative only read memory, without SQLite. */
 uint32_t dataset_label(const struct dataset *dataset, sample_id id);
 struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id id);
 uint8_t dataset_orientation(const struct dataset *dataset, sample_id id);
-/* Returns the image's size; if the preparation turns images as EXIF says, the size after
- * the turn. 0x0: the header is unreadable. */
+/* Returns the image's size after the preparation's turn by EXIF, if any. 0x0: unreadable header. */
 struct tensor_shape dataset_turned_shape(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
 uint64_t dataset_file_bytes(const struct dataset *dataset, sample_id id);
-/* Returns the preparation of the job's section [tensor GLOB] whose GLOB matches the
- * sample's path. If there is no such section, returns `preparation`. */
+/* Returns the preparation of the [tensor GLOB] that matches the sample's path, or `preparation`. */
 const struct preparation *dataset_preparation(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
 /* All samples of a selection whose images have the same shape and orientation. */
@@ -180,14 +160,12 @@ struct dataset_shape {
 	/* smallest and largest id; ids between them may have other shapes */
 	sample_id first, last;
 };
-/* Divides the selected samples by shape and orientation. Returns *ret_n elements, one
- * for each shape with its orientation. NULL: the dataset is a mixture, the selection
- * lacks samples, or there are too many shapes. */
+/* Divides the selected samples by shape and orientation into *ret_n elements. NULL: the dataset is
+ * a mixture, the selection lacks samples, or there are too many shapes. */
 const struct dataset_shape *dataset_shapes(
 	const struct dataset *dataset, const roaring_bitmap_t *selection, size_t *ret_n);
 
-/* The last path that dataset_relative has returned, and the place of the next path. The
- * caller sets all fields to 0 before the first call. */
+/* The last path that dataset_relative returned, and the place of the next one. All 0 at first. */
 struct path_text {
 	uint64_t at; /* offset of the next path in the catalogue */
 	size_t length;
@@ -195,9 +173,8 @@ struct path_text {
 	char text[PATH_MAX];
 };
 
-/* Returns the path relative to the root, stored in `path`; "": the catalogue is
- * damaged. Not for mixtures. Calls with ascending ids and the same `path` are
- * fastest. */
+/* Returns the path relative to the root, in `path`; "": the catalogue is damaged. Not for mixtures.
+ * Calls with ascending ids and the same `path` are fastest. */
 const char *dataset_relative(
 	const struct dataset *dataset, sample_id id, struct path_text *path);
 /* Returns the length of the path (relative to the root) as escape_print prints it. */
@@ -208,20 +185,17 @@ uint32_t dataset_path_length(const struct dataset *dataset, sample_id id);
 uint64_t dataset_fingerprint(
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
-/* Returns a number that changes with each change of the catalogue: of samples, or of
- * columns that predicates can use. 0: a mixture, which has no catalogue. */
+/* Returns a number that changes with the catalogue; 0: a mixture, which has none. */
 uint64_t dataset_content(const struct dataset *dataset);
 
-/* Returns a fingerprint with which daemons on several machines compare their datasets.
- * The upper half depends on ids, paths and bytes, the lower half also on mtimes: only
- * the lower half differs if copies have other mtimes. Reads all selected paths. */
+/* Returns a fingerprint with which machines compare their datasets. The upper half depends on ids,
+ * paths and bytes, the lower half also on mtimes. Reads all selected paths. */
 uint64_t dataset_group_fingerprint(
 	struct dataset *dataset, const roaring_bitmap_t *selection);
 
-/* Sorts the selected ids by the bytes of their paths (relative to the root) into `ret`,
- * which has room for all. The fingerprint covers paths and bytes. Machines with the same
- * files get the same order and fingerprint, even if ids and mtimes differ. Reads all
- * selected paths. */
+/* Sorts the selected ids by the bytes of their paths (relative to the root) into `ret`, which has
+ * room for all. The order and the fingerprint depend only on paths and bytes, so they are equal on
+ * machines with the same files. Reads all selected paths. */
 must_check int dataset_by_path(struct dataset *dataset, const roaring_bitmap_t *selection,
 	sample_id *ret, uint64_t *ret_fingerprint);
 
@@ -234,29 +208,23 @@ void dataset_sample_free(struct dataset_sample *sample);
  * The caller frees *ret. Invalid UTF-8 appears as with Python's surrogateescape. */
 must_check int dataset_json(struct dataset *dataset, sample_id id, char **ret);
 
-/* Finds the length in bytes of the longest text that dataset_json prints for a sample.
- * The first call reads the whole catalogue. */
+/* Finds the bytes of the longest dataset_json. The first call reads the whole catalogue. */
 must_check int dataset_json_longest(struct dataset *dataset, uint32_t *ret);
 
-/* Finds the file with this ending (in lower case) beside a sample, such as 7.txt beside
- * 7.jpg. *ret describes this file like a sample; dataset_sample_free frees it. -ENOENT:
- * there is none. */
+/* Finds the file with this ending (in lower case) beside a sample, such as 7.txt beside 7.jpg. *ret
+ * describes it like a sample; dataset_sample_free frees *ret. -ENOENT: there is none. */
 must_check int dataset_beside(struct dataset *dataset, sample_id id, const char *ending,
 	struct dataset_sample *ret);
 
-/* Tells whether the functions from dataset_text to dataset_numbers may read this
- * column: it exists, and is class, path or a column of metadata. */
+/* Tells whether dataset_text to dataset_numbers may read the column: class, path or metadata. */
 bool dataset_column(struct dataset *dataset, const char *column);
-/* Lists the columns that dataset_column allows, separated by commas. The caller frees
- * *ret. */
+/* Lists the columns that dataset_column allows, separated by commas. The caller frees *ret. */
 must_check int dataset_columns(struct dataset *dataset, char **ret);
-/* Reads a sample's text in the column; the caller frees *ret. -ENOENT: the sample has no
- * text in this column. */
+/* Reads a sample's text in the column; the caller frees *ret. -ENOENT: there is none. */
 must_check int dataset_text(
 	struct dataset *dataset, sample_id id, const char *column, char **ret);
 
-/* Files of one ending beside samples (dataset_besides), or texts in one column
- * (dataset_texts). */
+/* Files of one ending beside samples, or texts in one column. */
 struct dataset_besides {
 	uint32_t n;	     /* selected samples that have the file or text */
 	sample_id missing;   /* first sample without file or text, or SAMPLE_NONE */
@@ -280,17 +248,15 @@ must_check int dataset_numbers(struct dataset *dataset, const roaring_bitmap_t *
 	const char *column, size_t each, float *ret, struct dataset_odd_number *ret_odd);
 
 /*
- * Makes a mixture: one dataset from several, without a catalogue. The ids of the i-th
- * dataset begin at dataset_first(i), and the paths of its samples begin with its name.
- * Classes with equal names are one class. A label is the index of its class in byte
- * order. If the classes of each dataset are named 0, 1, 2 and so on, a label is the
- * number that names its class. label_table: path of a file that gives the labels instead
- * (label_table.h), or NULL.
+ * Makes a mixture: one dataset from several, without a catalogue. The ids of the i-th dataset begin
+ * at dataset_first(i), and the paths of its samples begin with its name. Classes with equal names
+ * are one class, and a label is the index of its class in byte order; if the classes of each
+ * dataset are named 0, 1, 2 and so on, it is this number. label_table: path of a file that gives
+ * the labels instead (label_table.h), or NULL.
  *
  * These must not be called for a mixture: dataset_relative, dataset_by_path,
- * dataset_group_fingerprint, dataset_select, and dataset_paths.h. -EINVAL: the table is
- * wrong, or lacks the class of a selected sample; the caller frees *ret_message.
- * -EOVERFLOW: too many samples.
+ * dataset_group_fingerprint, dataset_select, and dataset_paths.h. -EINVAL: the table is wrong, or
+ * lacks a selected sample's class; the caller frees *ret_message. -EOVERFLOW: too many samples.
  */
 struct dataset_mixed {
 	struct dataset *dataset;
@@ -307,22 +273,20 @@ uint64_t dataset_labels_fingerprint(
 /* Sorts the selected ids by label, then by id. The caller frees *ret. -ENOMEM */
 must_check int dataset_sort_by_label(const struct dataset *dataset,
 	const roaring_bitmap_t *selection, sample_id **ret);
-/* Works like dataset_sort_by_label for all samples whose files exist. The first call
- * sorts. *ret belongs to the dataset. Not for a mixture. -ENOMEM */
+/* Works like dataset_sort_by_label for all samples whose files exist, but only the first call
+ * sorts, and *ret belongs to the dataset. Not for a mixture. */
 must_check int dataset_by_label(struct dataset *dataset, const sample_id **ret);
 
 /* Returns the value of hash(text) in a predicate. */
 uint64_t dataset_hash(const char *text);
 
 /*
- * Selects the ids for which the predicate `where` holds. If `where` is NULL, selects all
- * samples whose files exist. A predicate is an SQL expression over id, path (relative to
- * the root), class, label, bytes, mtime (seconds), width, height, channels, bits (per
- * channel), palette (0 or 1) and the columns of metadata. hash(X) hashes the text of X,
- * equally on every machine.
- * Subqueries and functions with side effects are refused; the time is limited. -EINVAL:
- * the predicate is refused; *ret_message, which the caller frees, has the reason and a
- * list of the columns.
+ * Selects the ids for which `where` holds; NULL: all samples whose files exist. A predicate is an
+ * SQL expression over id, path (relative to the root), class, label, bytes, mtime (seconds), width,
+ * height, channels, bits (per channel), palette (0 or 1) and the columns of metadata. hash(X)
+ * hashes the text of X, equally on every machine. Subqueries and functions with side effects are
+ * refused; the time is limited. -EINVAL: the predicate is refused; *ret_message, which the caller
+ * frees, has the reason and a list of the columns.
  */
 must_check int dataset_select(struct dataset *dataset, const char *where,
 	roaring_bitmap_t **ret, char **ret_message);

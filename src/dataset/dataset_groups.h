@@ -6,14 +6,14 @@
 #include "dataset/dataset.h"
 
 /*
- * Samples of several files, such as the frames of a video. A group consists of all
- * files of a directory, in the order of their names, where numbers are compared as
- * numbers (7.jpg before 10.jpg). The first file is the sample. A preparation with
- * frames = N uses N evenly spaced files, beginning with the first.
+ * Samples of several files, such as the frames of a video. A group consists of all files of a
+ * directory, in the order of their names, where numbers are compared as numbers (7.jpg before
+ * 10.jpg). The first file is the sample. A preparation with frames = N uses N evenly spaced files,
+ * beginning with the first.
  *
  *   Flow: dataset_group must be called first, when a job selects its samples.
  *   Owns: the dataset has the groups until it is closed.
- *   Threads: any; after dataset_group only memory is read.   Errors: -ENOMEM.
+ *   Threads: any; after dataset_group only memory is read. Errors: -ENOMEM.
  */
 
 must_check int dataset_group(struct dataset *dataset);
@@ -25,8 +25,7 @@ sample_id dataset_frame(const struct dataset *dataset,
 /* Tells whether the sample is not the first file of its directory. */
 bool dataset_is_later_frame(const struct dataset *dataset, sample_id id);
 
-/* Tells whether the sample can't be prepared: a frame is missing or unreadable, or
- * differs from the first frame in prepared size or kind of pixels. message: NULL, or
- * PAIR_MESSAGE bytes for the reason. */
+/* Tells whether a frame is missing or unreadable, or differs from the first in prepared size or
+ * kind of pixels. message: NULL, or PAIR_MESSAGE bytes for the reason. */
 bool dataset_group_fails(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id, char *message);

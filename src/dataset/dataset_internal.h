@@ -10,8 +10,7 @@
 
 #include <limits.h>
 
-/* An open dataset. dataset_scan.h describes a scan's results, dataset_catalogue.h the
- * stored catalogue. */
+/* An open dataset. A scan's results are in dataset_scan.h, a catalogue in dataset_catalogue.h. */
 
 struct connection;
 struct catalogue_map;
@@ -20,20 +19,17 @@ struct dataset {
 	atomic_uint references;
 	const char *kind; /* name of the source */
 	char *name;
-	char *source; /* absolute, from the configuration */
-	char *root;   /* `source` without slashes at its end */
-	/* directory or URL that precedes the names of containers and of remote files */
-	char *beside;
+	char *source;  /* absolute, from the configuration */
+	char *root;    /* `source` without slashes at its end */
+	char *beside;  /* directory or URL before names of containers and remote files */
 	bool labelled; /* paths of samples begin with a label instead of a directory */
 	bool follow_outside;
 	uint32_t n_containers;
 	_Atomic(char *) file; /* path of the catalogue; dataset_install changes it */
-	/* successive paths of the catalogue, such as <name>.sqlite.next, then
-	 * <name>.sqlite, then <name>.sqlite.0; `file` is the last one */
+	/* successive paths: <name>.sqlite.next, <name>.sqlite, <name>.sqlite.0; last is `file` */
 	char *files[3];
-	/* dataset_close removes the catalogue: dataset_install was not called */
-	bool provisional;
-	bool unseen; /* opened without a scan */
+	bool provisional; /* not installed: dataset_close removes the catalogue */
+	bool unseen;	  /* opened without a scan */
 	uint32_t edition;
 	char **classes;
 	uint32_t n_classes;
@@ -43,9 +39,8 @@ struct dataset {
 	uint64_t total_bytes;
 	struct catalogue_map *map;    /* NULL: the dataset is a mixture */
 	struct dataset_pixels pixels; /* counts of samples whose files exist */
-	/* the catalogue's version does not store channels, so all images count as RGB */
-	bool without_channels;
-	roaring_bitmap_t *present; /* ids of samples whose files exist */
+	bool without_channels;	      /* an old catalogue: all images count as RGB */
+	roaring_bitmap_t *present;    /* ids of samples whose files exist */
 	struct lock lock;
 	struct connection *idle;     /* (lock) unused connections */
 	unsigned n_idle;	     /* (lock) */
@@ -53,8 +48,7 @@ struct dataset {
 	bool making_paths;	     /* (lock) a thread is making `paths` */
 	pthread_cond_t paths_made;
 	_Atomic(sample_id *) by_label; /* NULL before dataset_by_label */
-	/* list of all pairs, with an element for each value of a job's key `from`;
-	 * changed only with the lock held */
+	/* list with an element for each value of a job's key `from`; changed only with the lock */
 	_Atomic(struct dataset_pairs *) pairs;
 	_Atomic(struct dataset_groups *) groups; /* NULL before dataset_group */
 	uint32_t longest_json;			 /* (lock) 0: not known yet */
@@ -75,8 +69,7 @@ must_check int connection_take(struct dataset *dataset, struct connection **ret)
 void connection_give(struct dataset *dataset, struct connection *connection);
 void connections_close(struct dataset *dataset);
 
-/* Returns the mixture's dataset that has the sample. *ret_id: the sample's id in that
- * dataset. */
+/* Returns the mixture's dataset that has the sample. *ret_id: the sample's id in this dataset. */
 struct dataset *mixed_of(const struct dataset *dataset, sample_id id, sample_id *ret_id);
 /* Works like mixed_of, but returns `dataset` and `id` if `dataset` is no mixture. */
 const struct dataset *dataset_of(
@@ -87,8 +80,7 @@ void dataset_paths_free(struct dataset_paths *paths);
 void dataset_pairs_free(struct dataset_pairs *pairs);
 void dataset_groups_free(struct dataset_groups *groups);
 
-/* Returns <state>/datasets/<name>.sqlite<ending>. The caller frees the result; NULL: no
- * memory. */
+/* Returns <state>/datasets/<name>.sqlite<ending>, which the caller frees; NULL: no memory. */
 char *catalogue_file(const char *state_dir, const char *name, const char *ending);
 /* Works like catalogue_file, for a replaced edition: <name>.sqlite.<number>. */
 char *catalogue_kept_file(const char *state_dir, const char *name, uint32_t number);
@@ -98,7 +90,6 @@ void catalogue_remove(const char *file);
 /* Syncs the directory of `file`, so that renames and links are on disk. */
 must_check int catalogue_sync_directory(const char *file);
 
-/* Does the work of dataset_open. threads: number of threads that scan. */
 must_check int dataset_open_threads(const struct dataset_config *config,
 	const char *state_dir, const atomic_bool *stop, unsigned threads,
 	struct dataset **ret);

@@ -11,27 +11,25 @@
  *
  *     head | about | classes | containers | present | labels | heights | ... | paths
  *
- * The map has the rows of the SQLite file as packed columns, indexed by id
- * (dataset_pack.h). So a start need not read all rows before samples are served, and a
- * start after a crash finds the map's pages in the page cache.
+ * The map has the rows of the SQLite file as packed columns, indexed by id (dataset_pack.h), so
+ * that a start need not read all rows.
  *
- *   Flow: catalogue_map_make (after a scan, or if there is no map), or
- *         catalogue_map_open -> map_attach -> map_close, when the dataset is closed.
- *   Owns: the mapping.   Threads: any; the file is never changed in place.
- *   Errors: -ENOENT: there is no map, or it belongs to another catalogue. -EILSEQ: the
- *         map is damaged or has another version, and must be made again. -errno. All
- *         are logged, except for a file that is missing or can't be opened.
+ *   Flow: catalogue_map_make (after a scan, or if there is no map) or catalogue_map_open ->
+ *         map_attach -> map_close.
+ *   Owns: the mapping.
+ *   Threads: any; the file is never changed in place.
+ *   Errors: -ENOENT: there is no map, or it belongs to another catalogue. -EILSEQ: the map is
+ *           damaged or has another version, and must be made again. -errno. All are logged, except
+ *           for a file that is missing or can't be opened.
  *
- * Numbers are little-endian; on a big-endian machine the magic number differs, so the
- * map is refused. Sections begin at multiples of MAP_ALIGNMENT. A new column needs a
- * line in MAP_SECTIONS, a case in value_of (dataset_map_write.c), and a new
- * MAP_VERSION.
+ * Numbers are little-endian; a big-endian machine refuses the map, by its magic number. Sections
+ * begin at multiples of MAP_ALIGNMENT. A new column needs a line in MAP_SECTIONS, a case in
+ * value_of (dataset_map_write.c), and a new MAP_VERSION.
  */
 
 #define MAP_MAGIC UINT64_C(0x70616d7265646f6a) /* "jodermap" */
 #define MAP_VERSION 3
-/* The last version without the section SHAPES. The maps that dataset_rows.h describes
- * have this version. */
+/* The last version without the section SHAPES, and the version of the maps of dataset_rows.h. */
 #define MAP_WITHOUT_SHAPES 2
 #define MAP_ALIGNMENT 64
 
@@ -125,9 +123,8 @@ struct map_head {
 	uint32_t unused;
 	struct dataset_pixels pixels; /* counts of samples whose files exist */
 	struct map_place sections[MAP_N_SECTIONS];
-	/* The sum of sample_scatter over all samples whose files exist. It must stand
-	 * behind `sections`, because the head of a map of version MAP_WITHOUT_SHAPES
-	 * ends before the section SHAPES. */
+	/* The sum of sample_scatter over all samples whose files exist. Stands behind `sections`,
+	 * as the head of version MAP_WITHOUT_SHAPES ends before the section SHAPES. */
 	uint64_t identities;
 };
 
@@ -143,9 +140,8 @@ struct catalogue_map {
 char *catalogue_map_file(const char *file);
 must_check int map_pair_of(const char *file, struct map_pair *ret);
 
-/* Opens the map of the catalogue `file`, whose root must be `root`. check: whether the
- * checksums of columns are compared, too, which takes a read of the whole map. Damage
- * that could lead to reads outside the file is always found. */
+/* Opens the map of the catalogue `file`, whose root must be `root`. check: compares checksums of
+ * columns, too, and so reads the whole map. Damage that could lead to reads outside is found. */
 must_check int catalogue_map_open(
 	const char *file, const char *root, bool check, struct catalogue_map **ret);
 /* Maps `fd`, and checks it like catalogue_map_open. name: for messages. */
@@ -153,7 +149,6 @@ must_check int map_open_fd(
 	int fd, const char *name, bool check, struct catalogue_map **ret);
 void map_close(struct catalogue_map **map);
 
-/* Computes the checksum that head->sum must have. */
 uint64_t map_head_sum(const struct map_head *head);
 /* Returns how many sections the map has; an older version lacks the last ones. */
 int map_sections(const struct map_head *head);
@@ -162,8 +157,7 @@ enum map_kind map_kind(enum map_section section);
 void *map_section(const struct catalogue_map *map, enum map_section section);
 /* Returns the text of the settings with which the map's samples were scanned. */
 const char *map_rule(const struct catalogue_map *map);
-/* Returns why the map is unusable. NULL: it is usable. all: whether the checksums of
- * columns are compared, too. */
+/* Returns why the map is unusable, or NULL. all: compares the checksums of columns, too. */
 const char *map_problem(const struct catalogue_map *map, bool all);
 uint64_t map_number(const struct catalogue_map *map, enum map_section column, size_t i);
 /* Works like map_number, but an impossible label becomes LABEL_NONE. */
@@ -175,9 +169,8 @@ const char *map_path(
 must_check int dataset_read_path(
 	const struct dataset *dataset, sample_id id, struct path_text *text);
 
-/* Finds the place of a sample in a container. Returns false if the sample is a file, or
- * gone. The caller must check that ret->container exists, because the map may be
- * damaged. */
+/* Returns false if the sample is a file, or gone. The caller must check that ret->container exists,
+ * because the map may be damaged. */
 bool map_part(const struct catalogue_map *map, sample_id id, struct part *ret);
 
 /* Fills in the dataset from the map. dataset_close closes the map. */
@@ -193,10 +186,8 @@ struct map_bytes {
 	size_t n;
 };
 
-/* Makes a small map in memory for dataset_rows.c. The map lacks all that can be
- * computed again: identities, lengths of paths, and shapes. parts: whether it has the
- * columns PART_..., which tell the places of samples in containers. The caller frees
- * ret->at. */
+/* Makes a small map in memory for dataset_rows.c, without identities, lengths of paths, and shapes,
+ * which can be computed again. parts: with the columns PART_... The caller frees ret->at. */
 must_check int map_rows_make(
 	const struct catalogue *rows, bool parts, struct map_bytes *ret);
 

@@ -9,18 +9,17 @@
 #include <stdint.h>
 
 /*
- * Packed numbers, in blocks of PACK_BLOCK numbers. Each number takes only as many bits
- * as its block needs, and can be read separately.
+ * Packed numbers, in blocks of PACK_BLOCK. Each number takes only as many bits as its block needs,
+ * and can be read separately.
  *
  *     struct pack_block, ... | bits of the first block | bits of the second | ... | tail
  *
- * A number is stored as a quotient: its distance from the block's smallest number,
- * divided by the greatest common divisor of these distances. struct pack_block has the
- * smallest number, the divisor, and the width of a quotient in bits: 0 if all numbers
- * are equal.
+ * A number is stored as a quotient: its distance from the block's smallest number, divided by the
+ * greatest common divisor of these distances. struct pack_block has the smallest number, the
+ * divisor, and the width of a quotient in bits: 0 if all numbers are equal.
  *
- *   Threads: any.   Errors: -ENOMEM. Damaged bytes give wrong numbers, but no reads
- *         outside the packed bytes.
+ *   Threads: any.
+ *   Errors: -ENOMEM. Damaged bytes give wrong numbers, but no reads outside the packed bytes.
  */
 
 #define PACK_BLOCK 256
@@ -29,8 +28,7 @@
 struct pack_block {
 	uint64_t base;
 	uint64_t step;
-	/* 256 * (offset of the block's bits) + width of a quotient in bits */
-	uint64_t place;
+	uint64_t place; /* 256 * (offset of the block's bits) + bits of a quotient */
 };
 
 typedef uint64_t pack_value(const void *context, size_t i);
@@ -43,6 +41,6 @@ size_t pack_least_bytes(size_t n);
 /* Returns number i. `packed` must be aligned like a uint64_t; `bytes` is its size, at
  * least pack_least_bytes(i + 1). */
 uint64_t pack_get(const uint8_t *packed, size_t bytes, size_t i);
-/* Returns how many numbers, from number i on, are surely equal: at least 1. Reads only
- * the struct pack_block, so the result may reach beyond the last number. */
+/* Returns how many numbers, from i on, are surely equal: at least 1. Reads only struct pack_block,
+ * so the result may reach beyond the last number. */
 size_t pack_equal(const uint8_t *packed, size_t i);

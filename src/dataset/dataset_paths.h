@@ -6,13 +6,11 @@
 #include "dataset/dataset.h"
 
 /*
- * The tree of a dataset's directories and files, for layouts that show samples under
- * their own names.
+ * The tree of a dataset's directories and files, for layouts that show samples by their names.
  *
- *   Flow: the first call of dataset_paths reads all paths and makes the tree. Other
- *         callers wait.
+ *   Flow: the first call of dataset_paths reads all paths; other callers wait.
  *   Owns: the dataset has the tree until it is closed. The tree never changes.
- *   Threads: any.   Errors: -ENOMEM, -EIO, logged.
+ *   Threads: any. Errors: -ENOMEM, -EIO, logged.
  */
 
 struct dataset_paths;
@@ -22,8 +20,7 @@ struct paths_directory {
 	const char *name; /* "" for the root, which is directory 0 */
 	uint32_t parent;
 	uint32_t first_file, n_files; /* files directly in this directory */
-	/* files in and below the directory, numbered from first_file on */
-	uint32_t n_below;
+	uint32_t n_below;	      /* also those below, from first_file on */
 	uint32_t first_child, n_children;
 };
 
@@ -32,8 +29,8 @@ must_check int dataset_paths(struct dataset *dataset, const struct dataset_paths
 uint32_t paths_directories(const struct dataset_paths *paths);
 const struct paths_directory *paths_directory(
 	const struct dataset_paths *paths, uint32_t number);
-/* All directories share a list with the numbers of their subdirectories. Returns element
- * i of the list. A directory has the n_children elements from first_child on. */
+/* Returns element i of the list of subdirectories, which all directories share. A directory has the
+ * n_children elements from first_child on. */
 uint32_t paths_child(const struct dataset_paths *paths, uint32_t i);
 
 /* A file that is not a sample, for instance a file of annotations. */
@@ -46,20 +43,17 @@ bool paths_show_others(const struct dataset_paths *paths);
 /* Returns NULL if file i is a sample, or does not exist. */
 const struct paths_other *paths_other(const struct dataset_paths *paths, uint32_t i);
 
-/* Returns SAMPLE_NONE if file i is not a sample. paths_directory.first_file explains
- * the numbers of files. */
+/* Returns SAMPLE_NONE if file i (numbered as in paths_directory.first_file) is not a sample. */
 sample_id paths_sample(const struct dataset_paths *paths, uint32_t i);
 const char *paths_name(const struct dataset_paths *paths, uint32_t i);
 
 /* Returns UINT32_MAX if there is no such subdirectory. */
 uint32_t paths_find_child(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name);
-/* Finds the sample whose name is the first n bytes of `name`, then a dot, then an
- * ending without a dot. Returns the number of its file; UINT32_MAX: there is no such
- * sample, or there are several. */
+/* Finds the sample whose name is the first n bytes of `name`, a dot, and an ending without a dot.
+ * Returns the number of its file; UINT32_MAX: there is none, or there are several. */
 uint32_t paths_find_stem(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, size_t n);
-/* Returns the number of the file whose name is the first n bytes of `name`. UINT32_MAX:
- * there is none. */
+/* Returns the number of the file named by the first n bytes of `name`; UINT32_MAX: none. */
 uint32_t paths_find_file(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, size_t n);

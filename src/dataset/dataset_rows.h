@@ -6,12 +6,11 @@
 #include "dataset/dataset_internal.h"
 
 /*
- * The rows of a catalogue in its SQLite file. Every ROWS_TOGETHER rows are stored as one
- * deflated map (dataset_map.h). No row is read alone: only scans read rows, and a scan
- * reads all.
+ * The rows of a catalogue in its SQLite file. Every ROWS_TOGETHER rows are stored as one deflated
+ * map (dataset_map.h), since only scans read rows, and a scan reads all.
  *
- *   Threads: the caller's.   Errors: -EILSEQ: damaged. -EINTR: the scan was stopped.
- *         -errno.
+ *   Threads: the caller's.
+ *   Errors: -EILSEQ: damaged. -EINTR: the scan was stopped. -errno.
  */
 
 #define ROWS_TOGETHER 16384

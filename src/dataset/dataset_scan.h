@@ -27,9 +27,7 @@ struct facts {
 	int64_t mtime_ns;
 	struct tensor_shape image;
 	uint8_t orientation; /* EXIF orientation, 1 to 8 */
-	/* false: the header could not be read (no permission, or an I/O error), so the
-	 * next scan tries again */
-	bool probed;
+	bool probed;	     /* false: could not be read; the next scan tries again */
 };
 
 struct container {
@@ -43,8 +41,7 @@ struct part {
 	struct source_part at;
 };
 
-/* A file beside a sample, such as 7.txt beside 7.jpg: its name is the sample's with
- * another ending. */
+/* A file beside a sample, such as 7.txt beside 7.jpg. */
 struct beside {
 	const struct beside *next; /* next file beside the same sample */
 	const char *ending;	   /* lower case */
@@ -54,8 +51,7 @@ struct beside {
 	struct source_part at; /* place in the container, if the sample is in one */
 };
 
-/* Inserts in the order of endings. If the list already has this ending, returns false
- * and changes nothing. */
+/* Inserts in the order of endings. Returns false if the list already has this ending. */
 bool beside_insert(const struct beside **list, struct beside *beside);
 /* Tells whether both lists have the same files: names, sizes, mtimes and places. */
 bool beside_equal(const struct beside *a, const struct beside *b);
@@ -64,16 +60,14 @@ struct found {
 	const char *path; /* relative to the root */
 	sample_id id;	  /* SAMPLE_NONE: the sample has no id yet */
 	bool present;	  /* the file exists, and was examined */
-	/* the file could not be examined; it may still exist, so it does not count as
-	 * removed */
-	bool unseen;
+	bool unseen;	  /* could not be examined, so does not count as removed */
 	struct facts facts;
 	const struct part *part; /* NULL: the sample has its own file */
 	const struct beside *beside;
 };
 
-/* A file that may lie beside a sample. Its stem is the path without the ending, and has
- * `stem` bytes. order: how many such files were found before this one. */
+/* A file that may lie beside a sample. stem: bytes of the path without the ending. order: number of
+ * such files that were found before. */
 struct beside_file {
 	const char *path;
 	size_t stem, order;
@@ -109,21 +103,16 @@ struct tree {
 	struct found *others; /* files that are not samples, if the dataset shows them */
 	size_t n_others;
 	size_t others_capacity;
-	/* tree_find_classes sorts these names by bytes, and removes directories that
-	 * have no samples */
+	/* tree_find_classes sorts these by bytes, and removes directories without samples */
 	struct name_list classes;
-	/* Paths at which the scan could not see whether there are samples: directories
-	 * that are unreadable, or empty (a mount may be missing); links that can't be
-	 * followed. The catalogue's samples below them may still exist. */
+	/* paths at which there may be unseen samples: directories that are unreadable, or empty (a
+	 * mount may be missing); links that can't be followed */
 	struct name_list unseen;
 	struct name_list metadata; /* files of metadata below the root */
-	/* number of files directly in the root, which have no class */
-	uint64_t root_files;
+	uint64_t root_files;	   /* files directly in the root, which have no class */
 	struct issues issues;
-	/* memory of all names; catalogue_update passes it to the catalogue */
-	struct arena names;
-	/* catalogue_update must not free `files`: metadata are matched to them later */
-	bool described;
+	struct arena names; /* of all names; catalogue_update passes it on */
+	bool described; /* catalogue_update must not free `files`: metadata need them */
 };
 
 enum label_kind {
@@ -145,50 +134,38 @@ struct listing;
 struct scan {
 	const char *name;
 	const struct source *source;
-	char *root; /* configured path, without slashes at the end; "" for "/" */
-	/* the root's real path, without slashes at its end; NULL: the root is no
-	 * directory */
-	char *real;
+	char *root;   /* configured path, without slashes at the end; "" for "/" */
+	char *real;   /* the root's real path, without end slashes; NULL: no directory */
 	char *beside; /* directory or URL to which names of containers are relative */
 	bool far;     /* the root is a URL */
 	struct container *containers; /* sorted by name */
 	size_t n_containers, containers_capacity;
 	const char *missing; /* path or URL that can't be read, for the error message */
-	/* reason why `missing` can't be read; NULL: the error number tells the reason */
-	const char *reason;
-	/* the server's first answer that refused the credentials, as text, or NULL */
-	_Atomic(char *) denied;
+	const char *reason;  /* why `missing` can't be read; NULL: see the errno */
+	_Atomic(char *) denied; /* first answer that refused the credentials, or NULL */
 	enum label_kind label;
-	/* name of the JSON field, or of the column of metadata, that has the label */
-	const char *label_field;
+	const char *label_field; /* JSON field or column of metadata with the label */
 	/* text of all settings that decide which samples a container has; for a
 	 * directory: "", or a hash of the shown files that are not samples */
 	char *settings;
-	bool sharded; /* the dataset may have several containers */
-	/* paths begin with a label, not with a directory; the listing decides this */
-	bool labelled;
-	/* remote files that source->find has already listed; NULL: none */
-	struct listing *listed;
+	bool sharded;  /* the dataset may have several containers */
+	bool labelled; /* set by the listing: paths begin with a label, not a directory */
+	struct listing *listed; /* remote files that source->find lists; NULL: none */
 	struct arena names;
 	const char *extensions;
 	bool follow_outside;
 	bool shows_others;
-	/* the catalogue is used without a scan, if the last scan had the same settings
-	 * (scan_rule) */
-	bool trusting;
+	bool trusting; /* uses the catalogue without a scan if scan_rule is the same */
 	struct own_mounts own_mounts; /* mounts of joaderfs, which a scan skips */
-	/* number of threads that scan; a single thread always works in the same order */
-	unsigned threads;
+	unsigned threads;	      /* a single one always works in the same order */
 	bool anew;	  /* the caller is dataset_scan_anew or dataset_scan_next */
 	bool next;	  /* the caller is dataset_scan_next */
 	const char *kept; /* catalogue that dataset_open_kept opens, or NULL */
-	/* *stop becomes true when the scan must stop; may be NULL */
-	const atomic_bool *stop;
+	const atomic_bool *stop; /* becomes true when the scan must stop; may be NULL */
 	struct progress progress;
 };
 
-/* Number of threads for slow storage that answers many requests at a time. */
-#define SCAN_FAR_THREADS 32
+#define SCAN_FAR_THREADS 32 /* for slow storage that answers many requests at a time */
 
 /* Prints <beside>/<name>, or `name` alone if it is a URL. 0 or -ENAMETOOLONG. */
 must_check int scan_beside(const char *beside, const char *name, char *ret, size_t size);
@@ -196,38 +173,33 @@ must_check int scan_beside(const char *beside, const char *name, char *ret, size
 must_check int scan_path(
 	const struct scan *scan, const char *relative, char *ret, size_t size);
 bool scan_stopped(const struct scan *scan);
-/* Tells whether the real path is in the tree. True for all files if links may leave
- * it. */
+/* Tells whether the real path is in the tree. True for all files if links may leave it. */
 bool scan_inside(const struct scan *scan, const char *relative);
 
-/* Compares paths in the order of ImageFolder: class, directory, file name, each by
- * bytes. */
+/* Compares paths in the order of ImageFolder: class, directory, file name, each by bytes. */
 int path_compare(const char *a, const char *b);
 /* Sorts by path_compare; equal paths are sorted by their places in containers. */
 void files_sort(struct found *files, size_t n, unsigned threads);
 
-/* Tells whether paths with this component are ignored: it begins with a dot, or systems
- * create it beside users' files (Thumbs.db, __MACOSX). */
+/* Tells whether paths with this component are ignored: .NAME, Thumbs.db, __MACOSX and so on. */
 bool hidden_name(const char *name, size_t n);
 
 bool metadata_name(const char *name);
 
-/* Tells whether the name's ending, after the last dot, is one of `extensions`. "*"
- * allows all names. */
+/* Tells whether the name's ending, after the last dot, is in `extensions`. "*" allows all names. */
 bool wanted_name(const char *extensions, const char *name);
 bool wanted_ending(const char *extensions, const char *ending);
 
 void tree_free(struct tree *tree);
-/* Finds the classes of the samples. Warns of directories without samples, which do not
- * become classes. */
+/* Finds the classes. Warns of directories without samples, which do not become classes. */
 must_check int tree_find_classes(const struct scan *scan, struct tree *tree);
 /* Warns if the root seems to be wrong, or if images lie beside the classes. */
 void tree_warn(const struct scan *scan, const struct tree *tree);
 
 struct catalogue;
 
-/* Finds a path that the scan could not see. The catalogue has a sample at this path or
- * below it: *ret_sample. NULL: there is no such path. Sorts tree->unseen. */
+/* Finds a path that the scan could not see, and *ret_sample, a sample of the catalogue at this path
+ * or below it. NULL: there is none. Sorts tree->unseen. */
 const char *scan_unseen(
 	struct tree *tree, const struct catalogue *catalogue, const char **ret_sample);
 
@@ -237,8 +209,7 @@ must_check int scan_match(const struct catalogue *catalogue, struct tree *tree);
 must_check int scan_examine(
 	struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
 
-/* Reads the header of a file. *ret is {0, 0} if the file is not an image. -errno: the
- * file can't be read. */
+/* Reads a file's header. *ret = {0, 0}: the file is not an image. -errno: it can't be read. */
 must_check int probe_header(
 	const char *path, struct tensor_shape *ret, uint8_t *ret_orientation);
 /* Reads like pread, at most `bytes` bytes. -1: an error. */
@@ -247,11 +218,9 @@ typedef ssize_t read_at(void *context, void *ret, size_t bytes, uint64_t offset)
 must_check int probe_part(read_at *read, void *context, const struct source_part *part,
 	uint64_t bytes, struct tensor_shape *ret, uint8_t *ret_orientation);
 
-/* Returns the orientation, 1 to 8. 1: there is none, or it is invalid. data: EXIF,
- * which begins like a TIFF file. */
+/* Returns 1 to 8; 1: there is none, or it is invalid. data: EXIF, which begins like a TIFF file. */
 uint8_t exif_orientation(const uint8_t *data, size_t size);
 /* Works like exif_orientation, but returns 0 if there is none. */
 uint32_t exif_find_orientation(const uint8_t *data, size_t size);
-/* Returns the orientation, 1 to 8. The position in `file` must be the end of the PNG's
- * first chunk. */
+/* Returns 1 to 8. The position in `file` must be the end of the PNG's first chunk. */
 uint8_t png_orientation(FILE *file);

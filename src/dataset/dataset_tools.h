@@ -14,8 +14,8 @@
 /*
  * Tools of scans and catalogues: memory, names in messages, threads, progress, issues.
  *
- *   Owns: an arena owns its blocks.   Threads: one at a time for issues and arenas; any
- *         for progress_tick.   Errors: NULL: no memory.
+ *   Threads: one at a time for issues and arenas; any for progress_tick.
+ *   Errors: NULL: no memory.
  */
 
 /* Memory for names and directories, freed all at once. */
@@ -31,9 +31,8 @@ char *arena_span(struct arena *arena, const char *text, size_t n);
 void arena_join(struct arena *into, struct arena *from);
 void arena_free(struct arena *arena);
 
-/* Frees the memory behind n elements. Does so only if n is a multiple of SHRINK_AT, so
- * that a call after each removed element takes little time. Returns the array, which may
- * have moved. */
+/* Frees the memory behind n elements if n is a multiple of SHRINK_AT, so that a call after each
+ * removed element takes little time. Returns the array, which may have moved. */
 void *array_shrink(void *items, size_t n, size_t item_bytes);
 
 /* A file name for messages: control characters are escaped, and long names are cut. */
@@ -46,12 +45,10 @@ const char *quote_name(struct quoted *quoted, const char *name);
 bool names_have(const char *const *names, size_t n, const char *name);
 /* Removes slashes at the end. The caller frees the result; NULL: no memory. */
 char *root_of_path(const char *path);
-const char *base_name(const char *path); /* the part after the last slash */
-/* Returns the number of bytes before the last slash; 0: there is none. */
-size_t directory_bytes(const char *path);
+const char *base_name(const char *path);  /* the part after the last slash */
+size_t directory_bytes(const char *path); /* before the last slash; 0: none */
 /* Tells whether the text is the first n bytes of `span`, none of which is NUL. */
 bool span_is(const char *span, size_t n, const char *text);
-/* Compares texts of these lengths. Returns a number like strcmp. */
 int compare_spans(const char *a, size_t a_length, const char *b, size_t b_length);
 
 /* A number as text with commas, such as "1,234,567". */
@@ -60,9 +57,8 @@ struct grouped {
 };
 const char *group_digits(struct grouped *grouped, uint64_t number);
 
-/* Runs work(context, i) for each i below `threads`, each in its own thread (i = 0 in
- * the calling thread), and waits. If a thread can't be created, its call does not
- * happen. So the calls must take their work from a common queue. */
+/* Runs work(context, i) for each i < threads in its own thread (i = 0 in this one), and waits. A
+ * thread that can't be created makes no call, so calls must take work from a common queue. */
 void parallel_run(
 	unsigned threads, void (*work)(void *context, unsigned worker), void *context);
 
@@ -101,8 +97,7 @@ enum issue_kind {
 struct issue {
 	uint64_t count;
 	int error;
-	/* the first affected name in byte order, since the order of finding varies */
-	struct quoted example;
+	struct quoted example; /* first name in byte order; the order of finding varies */
 };
 
 struct issues {

@@ -8,13 +8,11 @@
 #include <sys/types.h>
 
 /*
- * A window: a part of a remote object that a scan keeps in memory. A read outside of the
- * window fills it anew. If the read begins at the window's end, or soon after it, the
- * server is asked for twice as many bytes as the last time, up to 1 MiB; otherwise for
- * 16 KiB.
+ * A window: a part of a remote object that a scan keeps in memory. A read outside of it fills it
+ * anew. If this read begins at the window's end, or soon after it, the server is asked for twice as
+ * many bytes as the last time, up to 1 MiB; otherwise for 16 KiB.
  *
- *   Flow: the caller sets `object` and `denied`, and the other fields to 0 ->
- *         far_window_read -> far_window_free.
+ *   Flow: the caller sets `object` and `denied`, all else to 0; far_window_read; far_window_free.
  *   Threads: one at a time.
  */
 struct far_window {
@@ -25,14 +23,12 @@ struct far_window {
 	size_t bytes;
 	size_t ahead; /* bytes of the last request */
 	struct far_error error;
-	/* receives the first answer that refused the credentials */
-	_Atomic(char *) *denied;
+	_Atomic(char *) *denied; /* first answer that refused the credentials */
 };
 
 /* Reads like pread. -1: an error; window->error has the reason. */
 ssize_t far_window_read(
 	struct far_window *window, void *ret, size_t bytes, uint64_t offset);
-/* Fills the window with the object's first bytes, and sets the object's size and
- * version. */
+/* Fills the window with the object's first bytes. Sets the object's size and version. */
 must_check int far_window_look(struct far_window *window);
 void far_window_free(struct far_window *window);

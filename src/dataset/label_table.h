@@ -8,18 +8,17 @@
 #include <stdint.h>
 
 /*
- * A table of labels for the classes of several datasets, from a file with a line for
- * each class:
+ * A table of labels for the classes of several datasets, from a file with a line for each class:
  *
  *     photos/cat 0
  *     sketches/kitty 0
  *
- * Empty lines and lines that begin with # are ignored. Several mixtures can share a
- * table: it may contain classes that no dataset has.
+ * Ignores empty lines, and lines that begin with #. The table may contain classes that no dataset
+ * has, so that several mixtures can share it.
  *
  *   Threads: any, after label_table_read.
- *   Errors: -EINVAL: *ret_message describes the mistake, and the caller frees it; there
- *         is no message if the path is not a regular file. -errno.
+ *   Errors: -EINVAL: *ret_message, which the caller frees, describes the mistake; NULL if the path
+ *           is not a regular file. -errno.
  */
 
 struct label_table;
@@ -32,8 +31,7 @@ void label_table_free(struct label_table **table); /* *table may be NULL */
 uint32_t label_table_find(
 	const struct label_table *table, const char *dataset, const char *class);
 
-/* Names each label from 0 to the largest after the first class in the file with this
- * label. A label without a class is named by its number. The caller frees the array and
- * the names, also after a failure. */
+/* Names each label from 0 to the largest after its first class in the file, or by its number if it
+ * has none. The caller frees the array and the names, also after a failure. */
 must_check int label_table_classes(
 	const struct label_table *table, char ***ret, uint32_t *ret_n);

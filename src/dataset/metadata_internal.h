@@ -8,16 +8,14 @@
 #include <stdio.h>
 
 /*
- * Files of metadata: CSV (metadata_csv.c) and lines of JSON (metadata_jsonl.c). Each
- * file is read twice: for the columns and their types, then for the values, which go
- * directly to the catalogue. Mistakes do not prevent the dataset from opening: a column
- * with an unusable name, or a file that can't be read, is left out.
+ * Files of metadata: CSV (metadata_csv.c) and lines of JSON (metadata_jsonl.c). Each file is read
+ * twice: for the columns and their types, then for the values, which go directly to the catalogue.
+ * A column with an unusable name, or a file that can't be read, is left out.
  */
 
 #define MAX_COLUMNS 256
 
-/* Limits of a file: bytes in a field, bytes in a line, fields in a line. SQLite can
- * store such a row. */
+/* Limits: bytes in a field, bytes in a line, fields in a line. SQLite can store such a row. */
 #define MAX_FIELD (64 * 1024)
 #define MAX_LINE (512 * 1024)
 #define MAX_FIELDS 1024
@@ -35,11 +33,9 @@ struct metadata_file {
 	size_t n_columns, columns_capacity;
 	char **keys; /* JSON: the name of each field */
 	size_t n_keys, keys_capacity;
-	/* CSV: number of fields in the first line; each valid line has as many */
-	size_t n_fields;
+	size_t n_fields;  /* CSV: fields of the first line, and so of each valid line */
 	size_t file_name; /* index of the field file_name; SIZE_MAX: none */
-	/* counts of columns that are left out: bad_columns because of their names,
-	 * left_columns because there are more than MAX_COLUMNS */
+	/* left out: bad_columns for their names, left_columns as there are more than MAX_COLUMNS */
 	size_t bad_columns, left_columns;
 	bool usable;
 	uint64_t odd_lines; /* lines with more or fewer fields than the first */
@@ -71,8 +67,7 @@ struct pass {
 
 /* Returns NULL if the current record has no value in field i. */
 const char *pass_field(const struct pass *pass, size_t i);
-/* Sets field i of the current record. Fields before i that were not set have no
- * value. */
+/* Sets field i of the current record. Fields before i that were not set have no value. */
 must_check int pass_keep(
 	struct pass *pass, size_t i, const char *text, size_t n, bool is_text);
 /* Ends the current record: calls pass->record, and begins the next one. */
@@ -89,8 +84,7 @@ int pass_refuse(const struct pass *pass, uint64_t line, const char *format, ...)
 int pass_too_much(
 	const struct pass *pass, const char *what, const char *unit, size_t allowed);
 
-/* Reads the file, and calls pass->record for each record. first: this pass only finds
- * the columns. */
+/* Reads the file, and calls pass->record for each record. first: only finds the columns. */
 must_check int metadata_csv_pass(struct pass *pass, bool first);
 must_check int metadata_jsonl_pass(struct pass *pass, bool first);
 

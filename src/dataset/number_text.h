@@ -5,9 +5,8 @@
 
 #include <stdbool.h>
 
-/* A column of metadata becomes a column of numbers only if each text stays the same
- * when it is parsed and printed again. Otherwise different texts would become one
- * number: 007 and 7, 1.10 and 1.1, or identifiers of twenty digits. */
+/* A column of metadata becomes numbers only if each text stays the same when parsed and printed
+ * again. Otherwise different texts would become one number, such as 007 and 7, or 1.10 and 1.1. */
 
 #define NUMBER_TEXT 40
 
@@ -16,8 +15,7 @@ bool number_is_integer(const char *text);
 /* Tells whether the text is a finite number. */
 bool number_is(const char *text);
 
-/* Ways of writing floating point numbers. A column of numbers needs one way that fits
- * all its texts. */
+/* Ways of writing floating point numbers. A column of numbers needs one that fits all its texts. */
 enum {
 	NUMBER_PYTHON = 1,   /* for example 1.0 0.25 1e-05 */
 	NUMBER_SHORT = 2,    /* for example 1 0.25 1e-05 */
@@ -27,10 +25,8 @@ enum {
 };
 
 struct number_style {
-	/* the sum of the ways that reproduce each text of the column; 0: none */
-	unsigned ways;
-	/* number of decimals of NUMBER_FIXED and NUMBER_EXPONENT; -1: not known yet */
-	int decimals;
+	unsigned ways; /* sum of the ways that fit all texts of the column; 0: none */
+	int decimals;  /* of NUMBER_FIXED and NUMBER_EXPONENT; -1: not known yet */
 };
 #define NUMBER_ANY_STYLE                                                                 \
 	(struct number_style)                                                            \

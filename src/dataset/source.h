@@ -7,14 +7,13 @@
 #include "dataset/far_window.h"
 
 /*
- * The source of a dataset's samples. The dataset's path decides which source it has.
+ * The source of a dataset's samples, which the dataset's path decides.
  *
- *   Flow: source_of -> find -> list -> examine, in each scan. Later src/load reads
- *         samples: a file by its path, or a part of a container (source_part.h).
+ *   Flow: source_of -> find -> list -> examine, in each scan.
  *   Owns: nothing. All results are in the tree.
  *   Threads: a scan starts several threads; the result does not depend on their timing.
- *   Errors: 0 or -errno. The log names the container, and the offset of the mistake. If
- *         one part violates the format, the whole container is refused.
+ *   Errors: 0 or -errno. The log names the container, and the offset of the mistake. If one part
+ *           violates the format, the whole container is refused.
  */
 
 struct container_scan;
@@ -22,9 +21,8 @@ struct container_scan;
 struct source {
 	const char *name;
 	const char *expected; /* for messages: the files that this source expects */
-	/* Finds the containers; for a directory, scan->real instead. -EINVAL: the
-	 * mistake was logged, or scan->missing is not a regular file. Another -errno is
-	 * not logged: the path or a container can't be read. */
+	/* Finds the containers; for a directory, scan->real instead. -EINVAL: the mistake was
+	 * logged, or scan->missing is not a regular file. Other errors were not logged. */
 	int (*find)(struct scan *scan);
 	/* Lists the samples; for samples in containers also finds their facts. */
 	int (*list)(
@@ -47,11 +45,9 @@ extern const struct source source_far_tar, source_manifest, source_bucket;
 const struct source *source_of(const char *path);
 /* Returns NULL if no source reads such a URL. */
 const struct source *source_of_url(const char *url);
-/* Tells whether the path has this ending. Ignores case, and slashes at the end of the
- * path. */
+/* Tells whether the path has this ending. Ignores case, and slashes at the end. */
 bool source_name_ends(const char *path, const char *ending);
-/* Tells whether the name has a tar's ending. Compressed tars count, too; they are
- * refused later, with a message. */
+/* Tells whether the name ends as a tar's. Accepts compressed tars, which are refused later. */
 bool source_is_tar_name(const char *name);
 
 /* --- containers: source_container.c ---------------------------------------------------- */
@@ -68,8 +64,7 @@ struct container_scan {
 	int fd;
 	struct far_window
 		*window; /* reads a remote object; NULL: the container is a file, `fd` */
-	/* bytes that were read in advance; NULL: reads are not buffered */
-	uint8_t *buffer;
+	uint8_t *buffer; /* bytes read in advance; NULL: reads are not buffered */
 	uint64_t buffered_at; /* offset of the buffer in the file */
 	size_t buffered;
 	struct listing *listing; /* list that gets the samples that the thread finds */
@@ -83,8 +78,7 @@ struct container_scan {
 
 must_check int containers_add(
 	struct scan *scan, const char *name, uint64_t bytes, int64_t mtime_ns);
-/* Adds a file in scan->beside. If it can't be read, its path becomes scan->missing, for
- * the message. */
+/* Adds a file in scan->beside. If it can't be read, its path becomes scan->missing. */
 int containers_add_file(struct scan *scan, const char *name);
 /* Adds the shards of a name with a range, such as shard-{000000..000146}.tar. */
 int containers_add_range(struct scan *scan, const char *name);
@@ -95,8 +89,7 @@ int containers_find_pattern(struct scan *scan);
 int containers_list(
 	struct scan *scan, const struct catalogue *catalogue, struct tree *ret);
 
-/* Reads `bytes` bytes. -EINVAL, logged: they can't be read, or the container is too
- * short. */
+/* Reads `bytes` bytes. -EINVAL, logged: they can't be read, or the container is too short. */
 must_check int container_read(
 	struct container_scan *container, uint64_t offset, void *ret, size_t bytes);
 /* Logs why the container is refused, and the offset. Returns -EINVAL. */
@@ -106,14 +99,13 @@ must_check int container_refuse(struct container_scan *container, uint64_t offse
 bool container_has(
 	const struct container_scan *container, uint64_t offset, uint64_t bytes);
 
-/* Makes a path from a member's name, without "." and empty components. Returns 1 if the
- * path is hidden or too long for a sample. -EINVAL, logged: the path would lead out of
- * the container. */
+/* Makes a path from a member's name, without "." and empty components. Returns 1 if the path is
+ * hidden or too long for a sample. -EINVAL, logged: it would lead out of the container. */
 must_check int container_clean_name(struct container_scan *container, uint64_t offset,
 	const char *name, char ret[PATH_MAX]);
 
-/* Adds a member. The members must be added in the order in which the container has
- * them. path: from container_clean_name. bytes: the member's size before compression. */
+/* Adds a member. Must be called in the container's order. path: from container_clean_name. bytes:
+ * size before compression. */
 must_check int container_member(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes);
 /* Ends the listing of the container. Must be called after the last member. */
@@ -121,8 +113,7 @@ must_check int container_end(struct container_scan *container);
 void container_issue(
 	struct container_scan *container, enum issue_kind kind, const char *name);
 
-/* Reads a member, and appends a NUL. The caller frees *ret. -EIO: the member is
- * damaged. */
+/* Reads a member, and appends a NUL. The caller frees *ret. -EIO: it is damaged. */
 must_check int container_load(struct container_scan *container,
 	const struct source_part *part, uint64_t bytes, char **ret);
 
@@ -133,9 +124,8 @@ bool beside_wanted(const char *path);
 /* Adds a file that may lie beside samples. facts: size, mtime and place. -ENOMEM */
 must_check int beside_add(struct beside_files *files, struct arena *arena,
 	const char *path, const struct beside *facts);
-/* Sorts the files. Must be called after the last beside_add and before beside_find. */
+/* Must be called after the last beside_add and before beside_find. */
 void beside_sort(struct beside_files *files);
-/* Finds the files beside a sample. -ENOMEM */
 must_check int beside_find(const struct beside_files *files, struct arena *arena,
 	const char *path, const struct beside **ret);
 
@@ -148,8 +138,7 @@ struct listed {
 	const struct part *part;
 	const struct beside *beside;
 	struct facts facts;
-	/* The member is not the image of its group. The image is the first member of
-	 * the group whose ending is one of scan->extensions. */
+	/* The member is not its group's image: the first with an ending of scan->extensions. */
 	bool aside;
 };
 
@@ -193,12 +182,10 @@ struct label_group {
 	size_t first;	    /* index of the group's first sample in the listing */
 	const char *label;  /* label of the group; NULL: none yet */
 };
-/* Adds a member. If its key differs from the key of the current group, ends this group
- * first. *ret_sample: whether the member is a sample. */
+/* Adds a member. A new key first ends the current group. *ret_sample: whether it is a sample. */
 must_check int group_add(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes, bool *ret_sample);
 /* Ends the current group: gives its samples their label. */
 must_check int group_end(struct container_scan *container);
-/* If a path occurs several times, keeps one sample: it has the data of the last member,
- * as after unpacking, and comes where the first member came. */
+/* Keeps one sample per path: the last member's data, as after unpacking, at the first's place. */
 must_check int container_replace(struct container_scan *container);

@@ -5,15 +5,13 @@
 
 #include "dataset/source.h"
 
-/* Sources whose path is a URL: tar shards, which are containers, and files listed by a
- * manifest or in a bucket. */
+/* Sources whose path is a URL: tar shards (containers), and files of a manifest or bucket. */
 
 /* Sets scan->beside from the dataset's URL. -EINVAL, logged: the URL is not valid. */
 must_check int far_begin(struct scan *scan);
 
-/* Stores the URL, and why it can't be read, in `scan`, for the error message. Returns
- * `err`. Instead of -EINVAL, which would mean that the mistake was logged, returns
- * -EIO. */
+/* Stores the URL, and why it can't be read, in `scan`, for the error message. Returns err, but -EIO
+ * instead of -EINVAL, which would mean that the mistake was logged. */
 int far_missing(
 	struct scan *scan, const char *url, int err, const struct far_error *error);
 
@@ -21,8 +19,7 @@ int far_missing(
 void far_sort_containers(struct scan *scan);
 
 enum far_name { NAME_GOOD, NAME_ODD, NAME_LEADS_OUT };
-/* Classifies a file's path. NAME_ODD: hidden or too long for a sample. NAME_LEADS_OUT:
- * out of the dataset. */
+/* Classifies a path. NAME_ODD: hidden, or too long. NAME_LEADS_OUT: out of the dataset. */
 enum far_name far_name_of(const char *path);
 
 /* Lists the remote files in scan->listed, which the source's `find` has filled. */

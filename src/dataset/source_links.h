@@ -6,12 +6,11 @@
 #include "dataset/dataset_internal.h"
 
 /*
- * Finds the members of a tar by their paths, for hard links, which name an earlier
- * member.
+ * Finds the members of a tar by their paths, for hard links, which name an earlier member.
  *
- *   Flow: link_targets_add for each member, link_targets_find for each link,
- *         free(targets.of).
- *   Owns: a hash table with 2 to 4 entries of 24 bytes per member.   Threads: one.
+ *   Flow: link_targets_add for each member, link_targets_find for each link, free(targets.of).
+ *   Owns: a hash table with 2 to 4 entries of 24 bytes per member.
+ *   Threads: one.
  */
 
 struct link_target {
@@ -24,8 +23,7 @@ struct link_targets {
 	size_t n, room;
 };
 
-/* Adds a member. If a path occurs several times, the last member counts. Returns 0 or
- * -ENOMEM. */
+/* Adds a member. If a path occurs several times, the last member counts. -ENOMEM */
 must_check int link_targets_add(
 	struct link_targets *targets, const char *path, uint64_t offset, uint64_t bytes);
 /* Returns NULL if there is no such member. */

@@ -12,8 +12,8 @@
 /*
  * The place of a sample that is a part of a container: a tar, a zip or an LMDB file.
  *
- *   Flow: a source (source.h) finds the parts. Readers read stored_bytes from offset
- *         on, and call source_unpack for a deflated part.
+ *   Flow: a source (source.h) finds the parts. Readers read stored_bytes from offset on, and call
+ *         source_unpack for a deflated part.
  *   Threads: any.
  */
 
@@ -26,9 +26,7 @@ enum source_method {
 struct source_part {
 	uint64_t container_bytes; /* size of the container when it was scanned */
 	uint64_t offset;	  /* offset in the container */
-	/* bytes in the container: as many as the sample has, unless the part is
-	 * deflated */
-	uint64_t stored_bytes;
+	uint64_t stored_bytes;	  /* bytes there: the sample's, unless deflated */
 	uint32_t checksum; /* CRC-32 of the sample's bytes; not used with PART_PLAIN */
 	enum source_method method;
 };
@@ -36,7 +34,6 @@ struct source_part {
 /* Inflates a deflated part to the sample's `bytes` bytes. -EIO: damaged; -ENOMEM. */
 must_check int source_unpack(const struct source_part *part, const uint8_t *stored,
 	uint8_t *ret, uint64_t bytes);
-/* Checks the sample's CRC-32. -EIO: it differs from part->checksum. Returns 0 for
- * PART_PLAIN, which has no checksum. */
+/* Checks the CRC-32. -EIO: it differs from part->checksum. Returns 0 for PART_PLAIN. */
 must_check int source_check(
 	const struct source_part *part, const uint8_t *sample, uint64_t bytes);

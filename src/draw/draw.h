@@ -10,20 +10,12 @@
 #include <sys/queue.h>
 
 /*
- * The draw engine decides which sample each job reads next: which streams (running
- * epochs) draw the same samples together, how far ahead, and which samples are still
- * needed. A call reports an event, and returns effects. The engine has no clock, locks,
- * threads or files; the same events give the same effects.
+ * The draw engine decides which sample each job reads next: which streams (running epochs) draw
+ * the same samples together, how far ahead, and which samples are still needed. A call reports an
+ * event, and returns effects. The engine has no clock, locks, threads or files.
  *
- *   draw.c             streams begin and end
- *   rounds.c           draws ahead, as far as the cache has room
- *   mixture_strand.c   divides the streams of a mixture by dataset
- *   needed.c           keeps the samples for which a training has yet to ask this daemon
- *   feed.c             keeps the samples that the coordinator has drawn for a rank
- *
- *   Flow: for each stream draw_count -> draw_enter -> draw_ready -> draws -> draw_end
- *         -> draw_left.
- *         After each event the caller executes the effects, in their order.
+ *   Flow: for each stream draw_count -> draw_enter -> draw_ready -> draws -> draw_end -> draw_left.
+ *         After each event the caller executes draw->effects, in their order.
  *   Owns: the streams' ids and sets. The caller owns samplers, selections and streams.
  *   Threads: the caller serialises the calls.
  *   Errors: -ENOMEM from draw_enter; the other events can't fail.
@@ -32,38 +24,34 @@
 struct edition; /* opaque: the samples of an epoch */
 struct space;	/* opaque: the tensors of a dataset with one preparation */
 
-/* The samples of a stream that come from one dataset. The dataset's sampler knows them
- * by other ids (see `first`). */
+/* The samples of a stream from one dataset, whose sampler knows them by other ids (`first`). */
 struct strand {
 	struct space *space;
 	/* NULL: the coordinator draws the samples, or all positions have fixed samples */
 	struct sampler *sampler;
 	uint32_t number;		   /* the space's number in the sampler */
 	const roaring_bitmap_t *selection; /* ids of the job's samples */
-	/* id in the stream = first + id in the sampler */
-	sample_id first;
-	/* A stream for which the cache has no room still draws with other streams until
-	 * it has this many samples ahead. With the sampler dsa: the number of positions
-	 * that one open binds. With other samplers 1: `exchange` prefers samples that are
-	 * cached at the time of the draw, so it draws late; `isa` shares no draws. */
+	sample_id first; /* id in the stream = first + id in the sampler */
+	/* A stream for which the cache has no room still draws with other streams until it has this
+	 * many samples ahead: with the sampler dsa the number of positions that one open binds;
+	 * otherwise 1, because `exchange` prefers samples that are cached, so it draws late, and
+	 * `isa` shares no draws. */
 	uint32_t at_once;
 	/* The most samples to draw ahead. The caller may change it before each event. */
 	uint32_t lookahead;
-	/* The samples that the strand has yet to draw, in the sampler's form (`set`) or
-	 * as `ids`. Both are NULL while the sampler has these samples. */
+	/* The samples that the strand has yet to draw, in the sampler's form (`set`) or as `ids`.
+	 * Both are NULL while the sampler has these samples. */
 	struct sampler_set *set;
 	roaring_bitmap_t *ids;
 };
 
-/* A running epoch, for which samples are drawn. The caller sets the fields up to
- * `strands`, and ends the stream when the job is idle. If all positions have fixed
- * samples, the strands have no sampler. */
+/* A running epoch, for which samples are drawn. The caller sets the fields up to `strands`, and
+ * ends the stream when the job is idle. */
 struct stream {
 	job_id job;
 	uint32_t epoch;
 	struct edition *edition;
-	/* name of the training, if the job is a rank for which the coordinator draws;
-	 * otherwise NULL */
+	/* name of the training, if the job is a rank for which the coordinator draws; or NULL */
 	const char *training;
 	bool at_open; /* a sample is drawn only when its position is opened */
 	/* Three quarters of the job's tensors have at most this size. At least 1. */
@@ -76,30 +64,24 @@ struct stream {
 	stream_id id;	  /* the stream's number in all its samplers */
 	job_id joined_as; /* the job's id, or the id of its stand-in (draw.c) */
 	bool ready;
-	/* The stream has ended or will never draw, but the cache still counts its samples
-	 * as needed. */
+	/* The stream draws no more, or never, but the cache still counts its samples as needed. */
 	bool leaves;
 	uint32_t ahead;	  /* number of drawn samples, not bound yet */
 	uint32_t unbound; /* positions without a bound or drawn sample */
-	/* `ahead` after the last draw; when only half of these samples are left, the
-	 * effect DRAW_LOW asks the caller to draw more */
+	/* DRAW_LOW follows when `ahead` has fallen to half of this number */
 	uint32_t filled;
 	struct strand *next; /* strand of the next sample */
 	struct rng rng;
 };
 
-/* Each effect is a task for the caller. */
 enum draw_effect_kind {
 	/* Tell the cache that one epoch less needs the sample `id` of `strand`. */
 	DRAW_DROP,
-	/* Pin the sample in the cache, and have it prepared. The stream will bind it
-	 * after the samples that were drawn earlier. If `drops` is true, tell the cache
-	 * that one epoch less needs the sample. */
+	/* Pin the sample in the cache, and have it prepared. The stream binds it after the samples
+	 * drawn earlier. `drops`: tell the cache that one epoch less needs the sample. */
 	DRAW_DRAWN,
-	/* `stream` has few drawn samples left: draw more samples for it soon. */
-	DRAW_LOW,
-	/* `stream` has ended: tell the cache that the epoch does not need the remaining
-	 * samples. */
+	DRAW_LOW, /* `stream` has few drawn samples left: draw more for it soon */
+	/* `stream` has ended: tell the cache that the epoch does not need the remaining samples. */
 	DRAW_LEAVE,
 	DRAW_GONE, /* `stream` has ended and has no samples left: free it. */
 	DRAW_EFFECT_KINDS
@@ -124,15 +106,14 @@ struct ahead_cache {
 
 struct draw {
 	struct draw_streams streams; /* the oldest first */
-	/* streams that do not draw, but whose samples count as needed */
-	struct draw_streams counted;
-	uint32_t n_streams; /* number of streams in `streams` */
-	uint64_t seed;	    /* seed of the random choice of datasets in mixtures */
+	struct draw_streams counted; /* do not draw, but their samples count as needed */
+	uint32_t n_streams;	     /* number of streams in `streams` */
+	uint64_t seed; /* seed of the random choice of datasets in mixtures */
 	stream_id next_id;
 	/* effects of the last event; always has room for the effects of one event */
 	struct draw_effect *effects;
 	size_t n_effects;
-	/* arrays with room for n_streams; in a round each stream gets one sample */
+	/* of one round: a sample for each stream that takes part; room for n_streams */
 	stream_id *round_ids;
 	struct stream **round_streams;
 	sample_id *round_samples;
@@ -143,68 +124,52 @@ void draw_free(struct draw *draw);
 /* Frees `set` and `ids` of each strand. The stream must be in no list. */
 void draw_drop_samples(struct stream *stream);
 
-/* --- events: streams begin and end -------------------------------------------------------- */
-
 /* Event: the cache begins to count the stream's remaining samples as needed. */
 void draw_count(struct draw *draw, struct stream *stream);
-/* Event: the epoch begins to draw, but no sample is drawn before draw_ready is called.
- * ahead, unbound: the first counts, as for draw_bound. After -ENOMEM the stream is as it
- * was after draw_count. */
+/* Event: the epoch begins to draw, but not before draw_ready. ahead, unbound: as for draw_bound.
+ * After -ENOMEM the stream is as it was after draw_count. */
 must_check int draw_enter(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
 /* Event: from now on the stream may draw (`ready` is true), or may not. */
 void draw_ready(struct stream *stream, bool ready);
 /* Event: the epoch draws no more. Effect: DRAW_LEAVE or DRAW_GONE. */
 void draw_end(struct draw *draw, struct stream *stream);
-/* Event: the stream will never draw, so its samples are no longer needed.
- * draw_take_leaving will return the stream. */
+/* Event: the stream will never draw; draw_take_leaving will return it. */
 void draw_give_up(struct stream *stream);
-/* Returns a stream that has ended or will never draw, but whose samples the cache still
- * counts as needed; NULL: there are no more. Each stream is returned once. The caller
- * tells the cache that the stream needs no samples. */
+/* Returns a stream (each once) that has ended or will never draw, but whose samples the cache still
+ * counts as needed; NULL: none. The caller tells the cache that the stream needs no samples. */
 struct stream *draw_take_leaving(struct draw *draw);
-/* Event: the caller has begun to tell the cache that the stream needs no samples. The
- * engine forgets the stream. */
+/* Event: the cache is being told that the stream needs no samples. Forgets the stream. */
 void draw_left(struct draw *draw, struct stream *stream);
 
-/* --- events: drawing ---------------------------------------------------------------------- */
-
-/* Event: an open needs a sample, and no sample is drawn ahead. Draws one round. A stream
- * with at_open draws alone: the sample `fixed` or, if `fixed` is SAMPLE_NONE, any sample
- * with the label. Effects: DRAW_DRAWN. */
+/* Event: an open needs a sample, and none is drawn ahead. Draws a round; a stream with at_open
+ * draws alone: `fixed` or, if that is SAMPLE_NONE, a sample with the label. Effects: DRAW_DRAWN. */
 void draw_asked(struct draw *draw, struct stream *stream, uint32_t label, sample_id fixed,
 	const struct ahead_cache *cache);
-/* Event: the cache may have room. If the stream wants more samples, draws one round: a
- * sample for each stream that may take part. Returns false if nothing was drawn;
- * otherwise the caller calls again. */
+/* Event: the cache may have room. If the stream wants samples, draws one round, with all streams
+ * that may take part. Returns false if nothing was drawn; otherwise the caller calls again. */
 must_check bool draw_go_on(
 	struct draw *draw, struct stream *stream, const struct ahead_cache *cache);
 struct feed;
-/* Event: the cache may have room for the feed's first sample. Moves this sample to the
- * drawn samples of the stream. Effect: DRAW_DRAWN. Returns false if the feed is empty, or
- * there is no room. */
+/* Event: the cache may have room. Moves the feed's first sample to the stream's drawn samples.
+ * Effect: DRAW_DRAWN. Returns false if the feed is empty, or there is no room. */
 must_check bool draw_fed(struct draw *draw, struct stream *stream, struct feed *feed,
 	const struct ahead_cache *cache);
-/* Event: positions were bound. ahead, unbound: the stream's new counts. Effect: DRAW_LOW
- * if few drawn samples are left. */
+/* Event: positions were bound. ahead, unbound: the stream's new counts. Effect: DRAW_LOW if few
+ * drawn samples are left. */
 void draw_bound(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
-/* Event: another daemon asks for the sample, without naming the training. The oldest
- * epoch of a training that needs the sample then needs it no more. Effect: DRAW_DROP.
- * Returns false if no such epoch needs the sample. */
+/* Event: another daemon asks for the sample, for an unknown training. The oldest training's epoch
+ * that needs the sample needs it no more. Effect: DRAW_DROP. Returns false if there is none. */
 bool draw_fetched(struct draw *draw, const struct space *space, sample_id id);
-
-/* --- questions ---------------------------------------------------------------------------- */
 
 /* Returns the stream that draws for the job's epoch, or NULL. */
 struct stream *draw_find(const struct draw *draw, job_id job, uint32_t epoch);
 bool draw_draws_for(const struct draw *draw, job_id job);
 bool draw_any_leaves(const struct draw *draw);
-/* Tells whether any stream of this training and epoch keeps the list of samples that the
- * training still needs. */
+/* Tells whether a stream of this training and epoch keeps the list of its needed samples. */
 bool draw_is_borne(const struct draw *draw, const struct stream *stream);
-/* Counts the samples that the stream has yet to draw. Must equal stream->unbound. For
- * tests. */
+/* Counts the samples that the stream has yet to draw: stream->unbound. For tests. */
 uint32_t stream_remaining(const struct stream *stream);
 /* Returns the strand of the sample. sample: its id in the stream. */
 struct strand *strand_of(const struct stream *stream, sample_id sample);
@@ -218,15 +183,12 @@ void draw_validate(const struct draw *draw);
 
 /* --- feed.c: samples of a rank ------------------------------------------------------------ */
 
-/* The samples that a rank has received from the coordinator for an epoch, except those
- * that are already bound or moved to its stream. */
+/* The samples that a rank has received from the coordinator for an epoch, except those that are
+ * already bound or moved to its stream. */
 struct feed {
 	uint32_t epoch;
-	/* number of all samples received so far, including bound and moved ones */
-	uint32_t next;
-	/* head: index of the first sample in `ids`; n: number of samples; room:
-	 * capacity of `ids` */
-	uint32_t head, n, room;
+	uint32_t next;		/* samples received so far, with bound and moved ones */
+	uint32_t head, n, room; /* first sample, number of samples, capacity of `ids` */
 	sample_id *ids;
 	/* The epoch's first `consumed` bindings are consumed; the next binding is not. */
 	uint32_t consumed;
@@ -241,19 +203,17 @@ struct feeds {
 	uint32_t consumed_since; /* positions consumed since the last report */
 };
 
-/* Returns the feed of the epoch, or NULL. */
 struct feed *feed_find(struct feeds *feeds, uint32_t epoch);
-/* Begins a feed for the epoch, and drops an older feed in its place. next: number of
- * the epoch's samples that are already drawn or bound. */
+/* Begins a feed for the epoch, and drops an older feed in its place. next: number of the epoch's
+ * samples that are already drawn or bound. */
 struct feed *feed_begin(struct feeds *feeds, uint32_t epoch, uint32_t next);
-/* Appends n samples; the first is sample number `base` of the epoch. Skips samples that
- * the feed has already received. -ENOMEM */
+/* Appends n samples, the first of which is number `base` of the epoch. Skips samples that the feed
+ * has already received. -ENOMEM */
 must_check int feed_append(
 	struct feed *feed, uint32_t base, const sample_id *ids, uint32_t n);
-/* Makes room at the front for n samples that come back because they were not bound. The
- * caller writes the samples to the returned array. Returns NULL if n is 0, the epoch has
- * no feed, or memory is short. If memory is short, the feed is dropped, and its samples
- * must be sent again. */
+/* Makes room at the front for n samples that come back unbound; the caller writes them to the
+ * returned array. Returns NULL if n is 0, the epoch has no feed, or memory is short. If memory is
+ * short, the feed is dropped, and its samples must be sent again. */
 sample_id *feed_return(struct feeds *feeds, uint32_t epoch, uint32_t n);
 /* Removes and returns the first sample. The feed must not be empty. */
 sample_id feed_take(struct feed *feed);

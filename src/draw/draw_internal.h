@@ -9,26 +9,19 @@ struct draw_effect *draw_emit(struct draw *draw, enum draw_effect_kind kind);
 
 void strand_drop_ids(struct strand *strand);
 
-/* --- mixture_strand.c --- */
-
 /* Returns the strand that draws from the sampler, or NULL. */
 const struct strand *strand_from(
 	const struct stream *stream, const struct sampler *sampler);
-/* Chooses the next sample's strand at random, weighted by the number of samples that
- * each strand has left. */
+/* Chooses the next sample's strand at random, weighted by the samples that each has left. */
 void stream_choose_next(struct stream *stream);
 
-/* --- needed.c --- */
-
-/* Called when a stream of a training begins to draw. The stream keeps the list of samples
- * that are still needed, unless another stream of this training's epoch keeps this
- * list. */
+/* Called when a stream of a training begins to draw. The stream keeps the list of needed samples,
+ * unless another stream of this training's epoch keeps it. */
 void demand_enter(const struct draw *draw, struct stream *stream);
-/* Marks a drawn sample as no longer needed: by the training, if the stream belongs to a
- * training, otherwise by the stream. Returns false if the sample was not needed. For
- * streams without a sampler. */
+/* Marks a drawn sample as no longer needed by the training or, if the stream belongs to none, by
+ * the stream. Returns false if the sample was not needed. For streams without a sampler. */
 bool demand_drawn(const struct draw *draw, const struct stream *stream, sample_id sample);
-/* Called when a stream of a training ends. If the stream keeps the list of needed
- * samples, gives the list to another stream of the training's epoch. Returns true if
- * there is no other stream: then the samples must no longer count as needed. */
+/* Called when a stream of a training ends. If the stream keeps the list of needed samples, gives
+ * the list to another stream of the training's epoch. Returns true if there is no other stream:
+ * then the samples must no longer count as needed. */
 must_check bool demand_keep(const struct draw *draw, struct stream *stream);

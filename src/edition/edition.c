@@ -8,8 +8,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* --- an edition ----------------------------------------------------------------------- */
-
 #define NAMES 3
 
 static uint32_t names_of(const struct edition *edition)
@@ -164,8 +162,7 @@ struct order_set *edition_order_sets(struct job *job, size_t *ret_n)
 	return sets;
 }
 
-/* Removes from the job's list, and returns, an edition that no epoch has and to which no
- * reference is left. Returns NULL if there is no such edition. */
+/* Takes off the list, and returns, an edition without epochs and references, or NULL. */
 static struct edition *take_dropped(struct job *job)
 {
 	struct epoch_set *set;
@@ -197,8 +194,7 @@ bool editions_sweep(struct job *job)
 
 /* --- after a restart ------------------------------------------------------------------ */
 
-/* The sets of samples that epochs have, from the journal and the saved orders, sorted
- * by epoch. */
+/* The sets of samples that epochs have, from the journal and the saved orders, sorted by epoch. */
 struct facts {
 	struct order_found *list;
 	size_t n, room;
@@ -224,9 +220,8 @@ static int facts_put(struct facts *facts, const struct order_found *found)
 	return 0;
 }
 
-/* Adds the sets of the journal's segments, which are its files. If the job was restored
- * to an earlier epoch, ignores the segments that were written before the last restore:
- * the saved orders name the sets of the epochs in those segments. */
+/* Adds the sets of the journal's segments. If the job was restored to an earlier epoch, ignores
+ * older segments: the saved orders name the sets of the epochs in them. */
 static int take_segments(
 	struct facts *facts, const struct order_found *segments, size_t n)
 {
@@ -320,8 +315,7 @@ int editions_restore(struct job *job, const struct editions_found *found)
 {
 	struct facts facts = {0};
 	int err = 0;
-	/* If the job has no edition for the set of a segment, keep_restore will set the
-	 * journal aside. So only the present edition is needed. */
+	/* If a segment has no edition, keep_restore sets the journal aside. */
 	if (knows_all(job, found->segments, found->n_segments)) {
 		for (size_t i = 0; i < found->n_orders && !err; i++)
 			if (find(job, &found->orders[i].set))

@@ -7,17 +7,15 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* Largest size of a file that belongs to a sample, such as a caption. The size is
- * limited because an open file is held in memory. In a tar, each of these files takes as
- * much room as the largest of them. */
+/* Largest size of a file that belongs to a sample, such as a caption. An open file is held in
+ * memory, and in a tar each of these files takes as much room as the largest of them. */
 #define MOST_BYTES (UINT64_C(64) << 20)
 #define MOST_BYTES_IN_TAR (UINT64_C(1) << 20)
 
 struct looking {
 	struct edition *edition;
 	const struct job_config *config;
-	/* key: the key of the ini, such as `beside`; what: how messages call the file
-	 * or text, such as ".txt" */
+	/* key: key of the ini, such as `beside`; what: name of the file or text in messages */
 	const char *key, *what;
 	config_report *report;
 	void *context;

@@ -8,26 +8,17 @@
 
 /* The steps of edition_new and editions_restore. Threads and locks: see edition.h. */
 
-/* --- selection.c --- */
-
 /* Selects and measures the samples. -EINVAL, reported: the ini is wrong; -ENOMEM. */
 must_check int edition_select(
 	struct edition *edition, config_report *report, void *context);
 
-/* --- measure.c --- */
-
 /* Sets edition->readable, and the fields *_bytes of the edition and its parts. */
 must_check int edition_measure(struct edition *edition);
 
-/* --- job_epochs.c --- */
-
-/* Reduces the number of positions to those of the job's rank. -EINVAL, reported: the
- * rank has no position. */
+/* Reduces the positions to those of the job's rank. -EINVAL, reported: the rank has none. */
 must_check int feed_divide(struct edition *edition, config_report *report, void *context);
 /* Makes job->epochs. first: the set that epochs have until epochs_use_set is called. */
 must_check int job_make_epochs(struct job *job, const struct epoch_set *first);
-
-/* --- mixture.c --- */
 
 /* Selects the samples of a mixture. Errors are those of edition_select. */
 must_check int mixture_select(
@@ -35,29 +26,20 @@ must_check int mixture_select(
 /* Hashes the labels of a mixture, and each part's number of samples in an epoch. */
 uint64_t mixture_fingerprint(const struct edition *edition);
 
-/* --- measured.c --- */
-
-/* Loads the result of an earlier edition_select from the job's directory, so that a
- * restart need not look at each sample. -ENOENT: no file was saved for these
- * samples. */
+/* Loads the result of an earlier edition_select from the job's directory, so that a restart need
+ * not look at each sample. -ENOENT: no file was saved for these samples. */
 must_check int measured_load(struct edition *edition);
 
-/* --- sampler_join.c --- */
-
-/* Makes source->labelled, the sampler that draws from the samples of one label, unless
- * it exists. The edition has one part. -ENOMEM. The caller must not hold the lock. */
+/* Makes source->labelled, the sampler that draws from the samples of one label, unless it exists.
+ * The edition has one part. The caller must not hold the lock. */
 must_check int join_label(const struct edition *edition);
 
-/* --- edition_beside.c --- */
-
-/* Finds the samples' texts and other files, such as captions, and the labels in columns
- * of numbers. -EINVAL, reported: a column is missing, a label is no number, no sample
- * has a text or file that the job demands, or a text or file has too many bytes. */
+/* Finds the samples' texts and other files, such as captions, and the labels in columns of numbers.
+ * -EINVAL, reported: a column is missing, a label is no number, no sample has a text or file that
+ * the job demands, or a text or file has too many bytes. */
 must_check int edition_beside(
 	struct edition *edition, config_report *report, void *context);
 
-/* --- mapping.c --- */
-
-/* Sets job->fixed as the key `mapping` demands. `auto` depends on all_bytes, the bytes
- * of all tensors of the job's first edition. */
+/* Sets job->fixed as the key `mapping` demands. `auto` depends on all_bytes, the bytes of all
+ * tensors of the job's first edition. */
 must_check int mapping_choose(struct job *job, uint64_t all_bytes);

@@ -15,8 +15,7 @@
  *
  *   Owns: its fields. The scheduler makes and frees the job.
  *   Threads: one, until the scheduler installs the job; then any.
- *   Locks: `lock`, which is the scheduler's; the caller of a function whose name ends in
- *          _locked holds it.
+ *   Locks: `lock`, which is the scheduler's. Functions ..._locked need it.
  */
 
 struct edition;
@@ -30,11 +29,9 @@ struct job {
 	struct job_config config;
 	uint64_t ini_hash;
 	char *directory; /* <state>/jobs/<name> */
-	/* each file of layout = classes has the same sample in all epochs */
-	bool fixed;
+	bool fixed; /* each file of layout = classes has the same sample in all epochs */
 	TAILQ_HEAD(, edition) editions; /* (lock) the oldest first */
-	/* (lock) edition of epochs that begin from now on */
-	struct edition *now;
+	struct edition *now;   /* (lock) edition of epochs that begin from now on */
 	struct epochs *epochs; /* (lock) */
 	struct journal *journal;
 };
@@ -50,8 +47,7 @@ static inline enum epochs_kind job_kind(const struct job *job)
 		       : EPOCHS_DRAWN;
 }
 
-/* Tells whether the job serves a rank of a training on several nodes. The leader of
- * these nodes draws the samples of such a job. */
+/* Tells whether the job serves a rank of a training on several nodes, whose leader draws for it. */
 static inline bool job_is_fed(const struct job *job)
 {
 	return job->config.ranks > 0;

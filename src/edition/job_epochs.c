@@ -38,8 +38,7 @@ static uint32_t most_ahead(const struct job_config *config)
 	return config->lookahead == 0 && grown > least ? grown : least;
 }
 
-/* Returns the number of positions of a file. A tar shard has several, although a
- * position gets its sample only when it is read. */
+/* A tar shard has several positions, although a position gets its sample only when it is read. */
 static uint32_t positions_of_file(const struct job_config *config)
 {
 	return config->layout == LAYOUT_TAR ? config->shard : job_binds_at_once(config);

@@ -12,25 +12,23 @@
 #include <unistd.h>
 
 /*
- * Decides whether a file of layout = classes holds the same sample in every epoch
- * (mapping = fixed), or another sample of its label in each epoch (fresh).
+ * Decides whether a file of layout = classes holds the same sample in every epoch (mapping =
+ * fixed), or another sample of its label in each epoch (fresh).
  *
- * With mapping = fixed, a file's sample depends neither on the order of opens, nor on
- * the number of processes that open files. The epochs are still in random order, because
- * a script that reads classes shuffles the files by itself. With mapping = fresh,
- * joaderfs can give a file a sample of its label that is in the cache. This pays off if
- * the tensors do not fit into the cache.
+ * With mapping = fixed, a file's sample depends neither on the order of opens, nor on the number of
+ * processes that open files. The epochs are still in random order, because a script that reads
+ * classes shuffles the files by itself. With mapping = fresh, joaderfs can give a file a sample of
+ * its label that is in the cache. This pays off if the tensors do not fit into the cache.
  *
- * The choice of `auto` is kept as long as the job's directory, because all orders of a
- * job must have one mapping.
+ * The choice of `auto` is kept as long as the job's directory, because all orders of a job must
+ * have one mapping.
  */
 
 #define MAPPING_FILE "mapping"
 
 static const char fixed[] = "fixed\n", fresh[] = "fresh\n";
 
-/* Reads the saved choice. Sets `text` to "" if there is no file. -EINVAL: the text in
- * the file is no mapping. Errors are logged. */
+/* Sets `text` to the saved choice, or "" if there is none. -EINVAL: the file has no mapping. */
 static int read_choice(const struct job *job, char text[static 16])
 {
 	size_t bytes = 0;
@@ -52,8 +50,7 @@ static int read_choice(const struct job *job, char text[static 16])
 	return err;
 }
 
-/* Tells whether the job has a journal. A journal without a saved mapping is from an
- * earlier version of joaderfs, and its mapping is fresh. */
+/* A journal without a saved mapping is from an earlier joaderfs, and its mapping is fresh. */
 static int has_journal(const struct job *job, bool *ret)
 {
 	struct order_found *found = NULL;

@@ -8,21 +8,17 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/*
- * Measures the tensors of an edition's samples. The shape of a sample is the size, mode
- * and orientation of its image. If all samples of a dataset are selected, one sample of
- * each shape is enough, so that the time does not grow with the number of samples.
- * typical_bytes is a quantile and not the mean: a few huge images would change the mean,
- * but hardly how many samples fit into the cache.
- */
+/* Measures the tensors of an edition's samples. The shape of a sample is the size, mode and
+ * orientation of its image. If all samples of a dataset are selected, one sample of each shape is
+ * enough, so that the time does not grow with the number of samples. typical_bytes is a quantile,
+ * because a few huge images change the mean, but hardly how many samples fit into the cache. */
 
 /* --- by samples --------------------------------------------------------------------------- */
 
 #define MOST_MEASURED 4096
 #define SHAPES 1024
 
-/* A sample that was measured. file_bytes: size of the image's file; bytes: size of the
- * tensor */
+/* A sample that was measured. file_bytes: size of the image's file; bytes: size of the tensor */
 struct measured {
 	struct tensor_shape image;
 	uint8_t orientation;
@@ -34,14 +30,12 @@ struct measuring {
 	struct measured shapes[SHAPES];
 	uint32_t seen, step;
 	uint32_t n;
-	/* bytes of the tensor of every step-th sample */
-	uint64_t bytes[MOST_MEASURED];
+	uint64_t bytes[MOST_MEASURED]; /* tensor bytes of every step-th sample */
 };
 
-/* Returns the bytes of the sample's tensor; 0: the sample is refused, for instance
- * because it has too many pixels. Remembers the bytes by shape, because datasets have
- * far fewer shapes than images. The remembered bytes are right for each later sample of
- * this shape whose file is not larger, and which is therefore not refused either. */
+/* Returns the bytes of the sample's tensor; 0: the sample is refused. Remembers the bytes by shape,
+ * because datasets have far fewer shapes than images. The remembered bytes are right for each later
+ * sample of this shape whose file is not larger, and which is therefore not refused either. */
 static uint64_t bytes_of(struct measuring *measuring, uint32_t id)
 {
 	const struct edition *edition = measuring->edition;
@@ -130,8 +124,7 @@ static bool has_shape_of(const struct dataset *dataset, sample_id a, sample_id b
 	       dataset_orientation(dataset, a) == dataset_orientation(dataset, b);
 }
 
-/* Measures each sample of a shape on its own, because the shape's largest file is
- * refused, but smaller files may be accepted. */
+/* Measures each sample of a shape whose largest file is refused: smaller files may be accepted. */
 static void measure_refused(struct by_shape *by, const struct dataset_shape *shape)
 {
 	struct edition *edition = by->edition;
@@ -167,8 +160,7 @@ static uint64_t typical_of(struct by_shape *by, uint64_t samples)
 	return by->equal[i].bytes;
 }
 
-/* Sets typical_bytes: three quarters of the selected files have about this size or less.
- * Looks at no more than MOST_MEASURED files. */
+/* Sets typical_bytes from at most MOST_MEASURED files. */
 static int typical_file(struct edition *edition)
 {
 	uint32_t positions = edition->set.positions, n = 0, id;
@@ -184,9 +176,8 @@ static int typical_file(struct edition *edition)
 	return 0;
 }
 
-/* Measures encoded tensors, which are as large as their files. Looks at the largest
- * file of each shape. -EAGAIN: one of these files is refused, or has no image header,
- * so each sample has to be measured. */
+/* Measures encoded tensors, which are as large as their files. -EAGAIN: the largest file of a shape
+ * is refused, or has no image header, so each sample has to be measured. */
 static int measure_encoded(
 	struct edition *edition, const struct dataset_shape *shapes, size_t n)
 {

@@ -18,10 +18,9 @@
  *
  *     head | selected | refused | label_begin
  *
- * After a restart joaderfs loads this note, so readers need not wait until it has looked
- * at millions of samples, or until SQLite has evaluated `where`. A note that is damaged,
- * or belongs to another catalogue, another ini or another version of joaderfs, is
- * ignored and made again.
+ * After a restart joaderfs loads this note, so readers need not wait until it has looked at
+ * millions of samples, or until SQLite has evaluated `where`. A note that is damaged, or belongs to
+ * another catalogue, ini or version of joaderfs, is made again.
  */
 
 #define MEASURED_MAGIC UINT64_C(0x6c65737265646f6a) /* "jodersel" */
@@ -33,10 +32,8 @@ struct measured_head {
 	uint64_t key; /* hash of everything on which the note depends (key_of) */
 	uint64_t content;
 	uint64_t all_bytes, largest_bytes, sample_bytes, typical_bytes;
-	/* bytes of the bitmap of selected samples; 0: all samples are selected */
-	uint64_t selected_bytes;
-	/* bytes of the bitmap of refused samples; 0: no sample is refused */
-	uint64_t refused_bytes;
+	uint64_t selected_bytes; /* bytes of the bitmap; 0: all samples are selected */
+	uint64_t refused_bytes;	 /* bytes of the bitmap; 0: no sample is refused */
 	uint32_t positions;
 	uint32_t n_begins; /* length of label_begin; 0: there is no label_begin */
 };
@@ -60,10 +57,9 @@ static uint64_t sum_of_file(const void *file, size_t n)
 	return sum_of((const char *)file + before, n - before);
 }
 
-/* Returns a hash of everything on which the note depends; 0: the edition gets no note.
- * Arrays that a program makes get no note, because a changed program may make arrays of
- * other sizes. Samples of several files get no note, because their files have to be
- * found after each restart anyway. */
+/* Returns a hash of all on which the note depends; 0: the edition gets no note. Arrays that a
+ * program makes get no note, because a changed program may make arrays of other sizes. Samples of
+ * several files get no note, because their files have to be found after each restart anyway. */
 static uint64_t key_of(const struct edition *edition)
 {
 	const struct job *job = edition->job;
@@ -99,8 +95,7 @@ static int read_file(const char *path, uint8_t **ret, size_t *ret_n)
 	return err || done == *ret_n ? err : -EILSEQ;
 }
 
-/* Checks a note. -ENOENT: the note is about other samples; -EILSEQ: the note is
- * damaged. */
+/* -ENOENT: the note is about other samples; -EILSEQ: the note is damaged. */
 static int check(const struct edition *edition, const uint8_t *file, size_t n)
 {
 	struct measured_head head;
@@ -118,8 +113,7 @@ static int check(const struct edition *edition, const uint8_t *file, size_t n)
 	return head.n_begins == begins && left == begins * sizeof(uint32_t) ? 0 : -EILSEQ;
 }
 
-/* Reads a bitmap of sample ids. -EILSEQ: the bitmap is damaged, or has an id that the
- * dataset lacks. */
+/* -EILSEQ: the bitmap is damaged, or has an id that the dataset lacks. */
 static int take_bitmap(const struct edition *edition, const uint8_t *bytes, size_t n,
 	roaring_bitmap_t **ret)
 {

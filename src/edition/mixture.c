@@ -10,18 +10,11 @@
 #include <math.h>
 #include <string.h>
 
-/*
- * Makes editions of mixtures, which are jobs that read several datasets. src/epoch and
- * src/files see a mixture as one dataset (dataset_mix), and each epoch has only a part
- * of the samples of this dataset. Samplers and the cache see the samples of the original
- * datasets, so that a mixture shares samples with all other jobs of these datasets.
- *
- * The number of an epoch determines which samples of each dataset are in the epoch
- * (passes.h). So an epoch has the same samples after a restart, and in all jobs with the
- * same mixture.
- */
-
-/* --- selecting --------------------------------------------------------------------------- */
+/* Makes editions of mixtures, which are jobs that read several datasets. src/epoch and src/files
+ * see a mixture as one dataset (dataset_mix), and each epoch has only a part of its samples.
+ * Samplers and the cache see the samples of the original datasets, so that a mixture shares samples
+ * with all other jobs of these datasets. An epoch's number determines which samples of each dataset
+ * it has (passes.h): the same after a restart, and in all jobs with this mixture. */
 
 static int select_part(struct part *part, config_report *report, void *context)
 {
@@ -97,15 +90,12 @@ static int join_selections(struct edition *edition)
 	return 0;
 }
 
-/* --- the length of epochs ------------------------------------------------------------------ */
-
 static uint32_t samples_of(const struct part *part)
 {
 	return (uint32_t)roaring_bitmap_get_cardinality(part->selection);
 }
 
-/* Returns the number of samples that an epoch has per unit of weight: the largest
- * number for which each dataset has enough samples. */
+/* Returns the most samples per unit of weight for which each dataset has enough samples. */
 static double samples_per_weight(
 	const struct edition *edition, const struct config_mixed *mixed)
 {

@@ -27,8 +27,7 @@ static struct sampler *sampler_of(const struct part *part)
 	return NULL;
 }
 
-/* Mixes the job's progress into the sampler's random numbers. Otherwise a restarted
- * daemon would draw the remaining epochs with the numbers of the first epochs. */
+/* Mixes in the job's progress: a restarted daemon must not draw with the first numbers again. */
 static void stir_locked(const struct part *part)
 {
 	const struct job *job = part->edition->job;
@@ -90,8 +89,7 @@ static int join_finish_alone(struct part *part, struct sampler_joining *joining)
 	return join_finish_locked(part, joining);
 }
 
-/* Makes the part's job join the sampler. If other jobs have joined or left the sampler
- * meanwhile, repeats all steps. */
+/* Repeats all steps if other jobs have joined or left the sampler meanwhile. */
 int join_part(struct part *part, join_finish *finish)
 {
 	int err;
@@ -114,8 +112,6 @@ int join(struct edition *edition, size_t from)
 		err = join_part(&edition->parts[i], join_finish_alone);
 	return err;
 }
-
-/* --- the sampler that draws within a label ------------------------------------------- */
 
 static int make_labelled(const struct source *source, struct sampler **ret)
 {

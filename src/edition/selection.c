@@ -20,8 +20,7 @@ static bool remove_second(uint32_t id, void *context)
 	return true;
 }
 
-/* Removes files that are no samples of their own: second files of samples, such as
- * masks, and later frames of videos. */
+/* Removes second files of pairs, and later frames of videos, which are no samples of their own. */
 static int pair_samples(struct edition *edition)
 {
 	const struct preparation *preparation = &edition->job->config.preparation;
@@ -38,8 +37,7 @@ static int pair_samples(struct edition *edition)
 
 struct unpaired {
 	const struct edition *edition;
-	/* n: number of samples that can't be prepared; first: id of the first of them */
-	uint32_t n, first;
+	uint32_t n, first; /* samples that can't be prepared; id of the first one */
 };
 
 static bool count_unpaired(uint32_t id, void *context)
@@ -53,8 +51,7 @@ static bool count_unpaired(uint32_t id, void *context)
 	return true;
 }
 
-/* Warns about samples that can't be prepared (dataset_pair_fails). -EINVAL, reported: no
- * sample can be prepared. */
+/* Warns about samples that can't be prepared. -EINVAL, reported: no sample can be prepared. */
 static int check_pairs(
 	const struct edition *edition, config_report *report, void *context)
 {
@@ -164,8 +161,7 @@ static int find_labels(struct edition *edition)
 	return 0;
 }
 
-/* Sets by_position. Jobs that select all samples of a dataset share one array, which
- * the dataset owns. */
+/* Jobs that select all samples of a dataset share one array, which the dataset owns. */
 static int sort_by_label(struct edition *edition)
 {
 	struct dataset *dataset = edition->is.dataset;
@@ -192,8 +188,7 @@ static bool list_label(uint32_t id, void *context)
 	return true;
 }
 
-/* Gives each position a label. Shuffles the labels, so that successive positions do not
- * all have the same label. The result does not depend on the daemon's seed. */
+/* Gives each position a label, in a random order that does not depend on the daemon's seed. */
 static int mix_labels(struct edition *edition)
 {
 	struct listing listing = {.edition = edition};
@@ -222,8 +217,6 @@ static int list_selection(struct edition *edition)
 	return 0;
 }
 
-/* Gives each position its sample (EPOCHS_FIXED) or label (EPOCHS_DRAWN_AT_OPEN), unless
- * layout = classes, where the directories determine the labels. */
 static int place_samples(struct edition *edition)
 {
 	if (job_kind(edition->job) == EPOCHS_FIXED)
@@ -261,9 +254,8 @@ int edition_select(struct edition *edition, config_report *report, void *context
 		err = mapping_choose(edition->job, edition->all_bytes);
 	if (err)
 		return err;
-	/* A saved order has the fingerprint of its edition, and can be used only if the
-	 * edition still has this fingerprint. So all that decides which sample a
-	 * position has is part of the fingerprint. */
+	/* A saved order can be used only if its edition still has the same fingerprint. So all that
+	 * decides which sample a position has is part of the fingerprint. */
 	edition->fingerprint = rng_mix(edition->content, job_kind(edition->job));
 	if (mixed)
 		edition->fingerprint =
@@ -278,8 +270,7 @@ bool edition_fixes_labels(const struct edition *edition)
 	return edition->label_begin || edition->labels;
 }
 
-/* Returns the last label whose first position is not after `position`. A label without
- * samples has the same first position as the label that follows it. */
+/* A label without samples has the same first position as the label that follows it. */
 uint32_t edition_label_of(const struct edition *edition, uint32_t position)
 {
 	uint32_t low = 0, high = dataset_classes(edition->is.dataset);

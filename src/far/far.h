@@ -12,19 +12,15 @@
 /*
  * Reads ranges of remote objects. Their URLs begin with http, https, s3, gs, az or hf.
  *
- *   Flow: far_configure for each dataset; far_look finds an object's size and version
- *         when the dataset is scanned; far_read reads a range when a sample is read.
+ *   Flow: far_configure for each dataset; far_look in a scan; far_read when a sample is read.
  *   Owns: connections, which stay open between reads, and settings (struct far_place).
- *   Threads: any thread that may wait for a server. A call fails if the server sends
- *         nothing for far_place.timeout_s. far_stop ends all calls within half a second.
- *   Locks: for unused connections, credentials, and sources that refuse their
- *         credentials; none is held while a call waits for a server.
- *   Errors: 0 or -errno, with a message that names the cause, but neither the URL nor
- *         credentials. -ESTALE: the object has another version now. -ENOENT: it is gone.
- *         -EACCES: access is denied. -ENOTSUP: this build can't read such URLs.
- *         far_error tells whether and when the next try may succeed. A refusal of
- *         credentials (401, 403, an expired token) concerns the whole source: it is
- *         transient, and is logged when it begins and when it ends.
+ *   Threads: any thread that may wait for a server.
+ *   Locks: none is held while a call waits for a server.
+ *   Errors: 0 or -errno, with a message that names the cause, but neither the URL nor credentials.
+ *           -ESTALE: the object has another version now. -ENOENT: it is gone. -EACCES: access is
+ *           denied. -ENOTSUP: this build can't read such URLs. far_error tells whether and when the
+ *           next try may succeed. A refusal of credentials (401, 403, an expired token) concerns
+ *           the whole source: it is transient, and is logged when it begins and when it ends.
  *   Fault: far.read.
  */
 
@@ -37,8 +33,7 @@ struct far_object {
 	const char *url;
 	size_t plain;
 	uint64_t bytes; /* size of the whole object */
-	/* The object's version, in the form of an mtime: the seconds come from
-	 * Last-Modified, the nanoseconds are a hash of the ETag. */
+	/* The version as an mtime: seconds of Last-Modified; as nanoseconds a hash of the ETag. */
 	int64_t mtime_ns;
 };
 
@@ -49,22 +44,19 @@ struct far_error {
 	char message[FAR_MESSAGE];
 };
 
-/* Settings for URLs that begin with `url`. If a text is NULL, the environment
- * decides. */
+/* Settings for URLs that begin with `url`. If a text is NULL, the environment decides. */
 struct far_place {
 	const char *url;
 	unsigned timeout_s; /* a call fails if no data comes for this time; 0: 20 s */
 	/* The fields from here on are for s3; some also apply to other clouds. */
-	/* http://HOST[:PORT]; NULL: Amazon's server for the region */
-	const char *endpoint;
+	const char *endpoint; /* http://HOST[:PORT]; NULL: Amazon's server */
 	const char *region;
 	const char *credentials; /* file of keys, in the format of Amazon's tools */
 	const char *profile;
 	bool without_credentials; /* requests must not be signed */
 	bool requester_pays;
-	/* Tells whether a request's URL has the bucket in its host or in its path.
-	 * FAR_NAMES_AUTO: as the profile says; if the profile says nothing, the host
-	 * for Amazon's servers, and the path for other servers. */
+	/* The bucket is in the host or in the path of a URL. FAR_NAMES_AUTO: as the profile says;
+	 * otherwise in the host for Amazon's servers, in the path for others. */
 	enum far_bucket_names {
 		FAR_NAMES_AUTO,
 		FAR_NAMES_PATH,
@@ -76,42 +68,36 @@ struct far_place {
 bool far_lists(const char *url);
 /* Tells whether the path begins with the scheme of a URL. */
 bool far_is(const char *path);
-/* Returns a hash of the server's address: for s3 the endpoint, otherwise the host in the
- * URL. */
+/* Returns a hash of the server's address: for s3 the endpoint, otherwise the host in the URL. */
 uint64_t far_server(const char *url);
 
-/* Adds settings, which replace earlier ones for the same URL. -EINVAL: a setting is
- * wrong; -ENOTSUP: this build does not support a setting; -ENOMEM. Each error has a
- * message. */
+/* Adds settings, or replaces those for the same URL. -EINVAL: a setting is wrong; -ENOTSUP: this
+ * build does not support it; -ENOMEM. */
 must_check int far_configure(const struct far_place *place, struct far_error *ret_error);
 
 /* Reads exactly `bytes` bytes of the version object->mtime_ns. Tries once. */
 must_check int far_read(const struct far_object *object, uint64_t offset, uint64_t bytes,
 	uint8_t *ret, struct far_error *ret_error);
 
-/* Reads like far_read, but tries again after transient errors, as a scan of a dataset
- * needs. */
+/* Reads like far_read, but tries again after transient errors. */
 must_check int far_read_again(const struct far_object *object, uint64_t offset,
 	uint64_t bytes, uint8_t *ret, struct far_error *ret_error);
 
 /* Finds object->bytes and object->mtime_ns, and reads the first bytes. Tries again like
- * far_read_again. *bytes: before the call the size of `ret`, afterwards the number of
- * bytes read. */
+ * far_read_again. *bytes: the size of `ret`, then the number of bytes read. */
 must_check int far_look(struct far_object *object, uint8_t *ret, size_t *bytes,
 	struct far_error *ret_error);
 
-/* Reads the object as a text that ends with \0. The caller frees *ret. Tries again like
- * far_read_again. -EFBIG: the object has more than `most` bytes. */
+/* Reads the object as a text, which the caller frees. Tries again like far_read_again. -EFBIG: the
+ * object has more than `most` bytes. */
 must_check int far_text(
 	struct far_object *object, size_t most, char **ret, struct far_error *ret_error);
 
-/* Called for each object of a listing. name: the object's name without the prefix that
- * the URL has. An error ends the listing. */
+/* Called for each object of a listing; an error ends it. name: without the URL's prefix. */
 typedef int far_listed(void *context, const char *name, uint64_t bytes, int64_t mtime_ns);
 
-/* Calls `listed` for the objects below the URL, for which far_lists must be true, in
- * the order of the bytes of their names. Tries again like far_read_again. Returns the
- * first error. */
+/* Lists the objects below the URL in the byte order of their names. far_lists(url) must be true.
+ * Tries again like far_read_again. Returns the first error. */
 must_check int far_list(
 	const char *url, far_listed *listed, void *context, struct far_error *ret_error);
 

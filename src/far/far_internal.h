@@ -14,19 +14,8 @@
 #endif
 
 /*
- * A *place* is the settings for all URLs that begin with the same text. A *source* is a
- * group of objects that a server may refuse as a whole: the objects of a place or,
- * without a place, of a server.
- *
- *   far.c            reads a range, and checks the answer
- *   far_again.c      tries again after transient errors
- *   far_health.c     notes which sources refuse their credentials
- *   far_list.c       reads listings of s3 and Azure
- *   far_answer.c     reads the header lines of an answer
- *   far_place.c      finds the place of a URL: server, credentials, settings
- *   far_clouds.c     makes URLs of clouds other than Amazon's
- *   far_transfer.c   makes one request with libcurl
- *   far_call.c       makes one request to a service that gives credentials
+ * A *place* is the settings for all URLs that begin with the same text. A *source* is the objects
+ * that a server may refuse as a whole: those of a place or, without a place, of a server.
  */
 
 /* Settings for URLs that begin with `url`. A place is never freed. */
@@ -41,32 +30,27 @@ struct place {
 	bool requester_pays;
 	/* finds each request's key or token; NULL: only `query` and `bearer` are used */
 	struct keyring *keyring;
-	/* signature that each URL gets as its query; NULL: none */
-	char *query;
+	char *query;  /* signature that each URL gets as its query; NULL: none */
 	char *bearer; /* token that each request sends; NULL: none */
 };
 
 enum cloud { CLOUD_NONE, CLOUD_S3, CLOUD_GOOGLE, CLOUD_AZURE, CLOUD_HUGGING_FACE };
 
 enum cloud cloud_of(const char *url);
-/* Returns the length of the bucket's name after the scheme. far_lists must be true for
- * the URL. */
+/* Returns the length of the bucket's name after the scheme. far_lists(url) must be true. */
 size_t bucket_bytes(const char *url);
 /* Prints the https URL of the bucket, or for Hugging Face of the object. */
 void print_cloud(FILE *out, const struct place *place, const char *url);
 /* Fills in the settings of a place that is not Amazon's s3. */
 must_check int place_fill_cloud(
 	struct place *place, const struct far_place *from, struct far_error *ret_error);
-/* Sets the endpoint, without slashes at its end; NULL: sets none. -EINVAL, with a
- * message: the endpoint is not the URL of a server. */
+/* Removes slashes at the end of `endpoint`. -EINVAL: it is not the URL of a server. */
 must_check int place_set_endpoint(
 	struct place *place, const char *endpoint, struct far_error *ret_error);
-/* Checks the files and settings from which credentials come. place->keyring fetches the
- * credentials when they are needed. */
+/* Checks the files and settings of credentials, which place->keyring fetches when needed. */
 must_check int place_add_keys(struct place *place, const struct key_settings *settings,
 	struct far_error *ret_error);
 
-/* Values that the server of a place has reported. */
 struct learned {
 	_Atomic(char *) region; /* region of the bucket; NULL: not reported */
 };
@@ -84,41 +68,32 @@ const struct place *place_of(const char *url);
 /* Makes the object's escaped http or https URL, which the caller frees. -ENOMEM. */
 must_check int place_url(
 	const struct place *place, const struct far_object *object, char **ret);
-/* Prints the text; escapes all bytes except letters, digits, - . _ ~ and, if `slash` is
- * set, slashes. */
+/* Escapes all bytes except letters, digits, - . _ ~ and, if `slash` is set, slashes. */
 void print_escaped(FILE *out, const char *text, bool slash);
 
 struct answer {
 	long status;
 	bool has_range;
-	/* range and size of the object, from Content-Range; total = UINT64_MAX: the
-	 * size is missing */
-	uint64_t first, last, total;
-	char etag[130];	 /* "": none */
-	char region[40]; /* region of the bucket; "": not given */
-	/* Last-Modified in seconds since 1970; INT64_MIN: missing */
-	int64_t modified;
+	uint64_t first, last, total; /* Content-Range; total = UINT64_MAX: not given */
+	char etag[130];		     /* "": none */
+	char region[40];	     /* region of the bucket; "": not given */
+	int64_t modified;	     /* seconds since 1970; INT64_MIN: missing */
 	uint64_t retry_ns;
 };
 
 void answer_begin(struct answer *answer);
-/* Reads a header line, including its line end. */
 void answer_line(struct answer *answer, const char *line, size_t bytes);
-/* Makes far_object.mtime_ns. etag: with or without quotes; "": none. modified: seconds
- * since 1970. */
+/* Makes far_object.mtime_ns. etag: quotes are ignored; "": none. modified: seconds since 1970. */
 int64_t answer_version(const char *etag, int64_t modified);
-/* Returns seconds since 1970; INT64_MIN: malformed. s3 writes times as in ISO 8601,
- * Azure as in HTTP. */
+/* Reads a time of s3 (ISO 8601) or Azure (as in HTTP). Seconds since 1970; INT64_MIN: malformed. */
 int64_t answer_listed_time(const char *text);
-/* Tells whether two mtime_ns mean different versions. If `expected` is FAR_ANY_VERSION,
- * returns false. */
+/* Tells whether two mtime_ns mean different versions. FAR_ANY_VERSION as `expected` equals all. */
 bool versions_differ(int64_t expected, int64_t found);
 
 #define MOST_ERROR_BODY 2000
 #define MOST_TOKEN 8192
 
-/* A request to a service that gives credentials. An answer of more than 64 KiB is an
- * error. */
+/* A request to a service that gives credentials. An answer of more than 64 KiB is an error. */
 struct call {
 	const char *url;
 	const char *method; /* NULL: GET */
@@ -131,8 +106,7 @@ struct call {
 	size_t used;
 };
 
-/* Returns 0 if the service has answered, with any status; otherwise -errno, with a
- * message. */
+/* Returns 0 if the service has answered, with any status; otherwise -errno, with a message. */
 must_check int call_run(struct call *call, struct far_error *ret_error);
 
 struct transfer {
@@ -142,19 +116,16 @@ struct transfer {
 	bool ranged;
 	uint64_t offset, bytes; /* the range, if `ranged` */
 	uint8_t *out;		/* room for `bytes` bytes */
-	/* largest length of `text` in bytes, if the status is 200 */
-	size_t most;
+	size_t most;		/* most bytes of `text` if the status is 200 */
 	struct answer answer;
 	uint64_t got; /* number of bytes in `out` or `text` */
 	bool wrong;   /* the body was longer than expected, and was cut off */
-	/* Text of a listing, or the body of an error. It ends with \0. The caller frees
-	 * it. */
+	/* Text of a listing, or body of an error; ends with \0. The caller frees it. */
 	char *text;
 	size_t text_room;
 };
 
-/* Returns 0 if the server has answered, with any status; otherwise -errno, with a
- * message. */
+/* Returns 0 if the server has answered, with any status; otherwise -errno, with a message. */
 must_check int transfer_run(struct transfer *transfer, struct far_error *ret_error);
 bool transfer_is_stopped(void);
 #ifdef HAVE_CURL
@@ -162,44 +133,34 @@ bool transfer_is_stopped(void);
 CURLcode transfer_perform(CURLM *multi, CURL *easy);
 void transfer_set_common(CURL *easy);
 #endif
-/* Checks that requests are possible. -ENOTSUP, with a message: this build has no
- * libcurl, or `signs` is set and this libcurl can't sign requests. */
+/* Returns -ENOTSUP if this build has no libcurl, or `signs` is set and libcurl can't sign. */
 must_check int transfer_check(bool signs, struct far_error *ret_error);
-
-/* --- sources that refuse ----------------------------------------------------------- */
 
 /* Notes whether a source refuses its credentials at present. */
 struct health;
-/* Returns the health of the URL's source; NULL: no memory. The health is never
- * freed. */
+/* Returns the health of the URL's source, which is never freed; NULL: no memory. */
 struct health *health_of(const struct place *place, const char *url);
-/* Stores that a read of the URL, which began at begun_ns, has succeeded. health may be
- * NULL. */
+/* Stores that a read of the URL, begun at begun_ns, has succeeded. `health` may be NULL. */
 void health_good(struct health *health, const char *url, uint64_t begun_ns);
-/* Returns a URL of the source that could be read, which the caller frees; NULL: there
- * is none, or no memory. */
+/* Returns a URL of the source that could be read; the caller frees it. NULL: none, or no memory. */
 char *health_known(struct health *health);
 /* Stores that the source refuses all reads. Logs the message when the refusal begins. */
 void health_denied(struct health *health, const char *message);
 
-/* Copies the text between <name> and the next tag. *ret is "" if there is no such text,
- * or if the text is not printable ASCII. */
+/* Copies the text between <name> and the next tag. "": it is missing, or not printable ASCII. */
 void find_element(const char *text, const char *name, char *ret, size_t size);
 
 /* Sets the message, and returns err. */
 int far_fail(struct far_error *error, int err, const char *format, ...) printf_like(3, 4);
 int far_no_memory(struct far_error *error);
-/* Makes *ret_error from an answer that is no success, and returns the error. Stores the
- * bucket's region if the answer names the region. Calls keyring_refused if the server
- * refused the credentials. */
+/* Makes the error of an answer that is no success. Stores the bucket's region if the answer names
+ * it. Calls keyring_refused if the server refused the credentials. */
 must_check int far_refused(const struct transfer *transfer, struct far_error *ret_error);
 
-/* Waits before the next try. tried: 0 after the first failure, 1 after the second, and
- * so on. Returns false if there must be no further try. */
+/* Waits before the next try; false: there must be none. tried: 0 after the first failure. */
 bool far_tries_again(unsigned tried, const struct far_error *error);
 
-/* Calls `listed` for each object of the page `text`. Changes `text`. prefix: bytes to
- * remove from the names. *ret_next: token of the next page, which the caller frees;
- * NULL: there are no more pages. -EINVAL: malformed. */
+/* Calls `listed` for each object of the page `text`, which it changes. prefix: bytes to remove from
+ * the names. *ret_next: token of the next page, which the caller frees, or NULL. -EINVAL. */
 must_check int listing_read(
 	char *text, size_t prefix, far_listed *listed, void *context, char **ret_next);

@@ -31,13 +31,10 @@ static void set_size(struct stat *st, uint64_t size)
 	st->st_blocks = (blkcnt_t)((size + 511) / 512);
 }
 
-/*
- * Chooses st_blksize, which is the size of readers' buffers. PIL reads an image through
- * a buffer: if the file fits into the buffer, one read is enough. The kernel accepts
- * only powers of two. NumPy reads only the header through a buffer, so arrays get
- * LEAST_BLOCK. Composites keep BLOCK_SIZE, because a reader that buffers a part of a
- * shard opens all samples in that part.
- */
+/* Chooses st_blksize, which is the size of readers' buffers. PIL reads an image through a buffer:
+ * if the file fits into the buffer, one read is enough. The kernel accepts only powers of two.
+ * NumPy reads only the header through a buffer, so arrays get LEAST_BLOCK. Composites keep
+ * BLOCK_SIZE, because a reader that buffers a part of a shard opens all samples in that part. */
 static blksize_t block_size(
 	const struct job_config *config, struct inode inode, uint64_t size)
 {
@@ -77,9 +74,8 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 	set_common(session, inode, ret);
 	owner_show(session, job, ret);
 	bool lasts = sizes_last(job, inode);
-	/* If the size of an inode may differ between epochs, st_size is the size of the
-	 * file that a reader has open, because the kernel never reads an open file
-	 * beyond st_size. */
+	/* If the size may differ between epochs, st_size is the size of the file that a reader has
+	 * open, because the kernel never reads an open file beyond st_size. */
 	bool known =
 		!lasts && inode_is_sample(inode) && open_file_size(session, inode, &size);
 	if (!known)
@@ -93,8 +89,7 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 	*ret_timeout = known && lasts ? FOREVER : 0;
 }
 
-/* Returns the number of epochs that have a directory. *ret_sum: a number that changes
- * when the directory or the order file of an epoch appears or disappears. */
+/* *ret_sum: a number that changes when an epoch's directory or order file appears or disappears */
 static uint32_t count_epochs(struct sched_job *job, long *ret_sum)
 {
 	struct tree_range range = tree_range(job);
@@ -114,8 +109,7 @@ static void add_ns(struct timespec *time, uint64_t ns)
 	*time = timespec_of_ns((uint64_t)timespec_ns(*time) + ns);
 }
 
-/* Sets a modification time that changes when an epoch's directory or order file appears
- * or disappears: the kernel keeps a listing as long as this time stays the same. */
+/* The kernel keeps a listing as long as the modification time stays the same, so `sum` is added. */
 static void set_in_job(struct session *session, struct sched_job *job, struct stat *ret)
 {
 	struct timespec time = jobs_changed(session);
@@ -125,8 +119,7 @@ static void set_in_job(struct session *session, struct sched_job *job, struct st
 	set_times(ret, time);
 }
 
-/* Sets times that change when the epoch's files change: after a rescan of the dataset,
- * or when bad samples are left out. */
+/* The times change with the epoch's files: after a rescan, or when bad samples are left out. */
 static void set_directory(struct session *session, struct sched_job *job,
 	struct inode inode, struct stat *ret, double *ret_timeout)
 {

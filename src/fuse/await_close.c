@@ -5,8 +5,7 @@
 #include "fuse/await_close.h"
 #include "sched/sched.h"
 
-/* longest wait, counted from the open of the file whose close is awaited */
-#define KEPT_NS UINT64_C(2000000000)
+#define KEPT_NS UINT64_C(2000000000) /* longest wait from the awaited file's open */
 
 bool await_close_locked(struct close_waiter *waiter, const struct open_file *file)
 {
@@ -38,8 +37,7 @@ void await_close_end(struct session *session, struct close_waiter *waiter)
 		take_off_locked(session, waiter);
 }
 
-/* Takes a waiter of the inode off the list, and returns it, or NULL if there is none. A
- * waiter whose work already runs stays on the list. */
+/* Takes a waiter off the list whose work does not run yet. Returns NULL if there is none. */
 static struct close_waiter *take_one(struct session *session, uint64_t number)
 {
 	struct close_waiter *waiter;

@@ -7,16 +7,14 @@
 #include "load/load.h"
 
 /*
- * Opens that wait until other readers close the inode. The kernel keeps one content for
- * an inode whose files are mapped, cached or passed through, but in current/ two readers
- * may want different epochs of a position. Then the later open waits until the earlier
- * reader closes its file. If the earlier file is still open two seconds after its own
- * open, the later open gets the epoch of the earlier file, too.
+ * Opens that wait until other readers close the inode. The kernel keeps one content for an inode
+ * whose files are mapped, cached or passed through, but in current/ two readers may want different
+ * epochs of a position. Then the later open waits until the earlier reader closes its file. If the
+ * earlier file is still open two seconds after its own open, the later open gets the epoch of the
+ * earlier file, too.
  *
- *   await_close_locked -> the file is closed, or was open for too long
- *                      -> the waiter's work runs: the opener calls await_close_end, and
- *                         tries again
- *
+ *   Flow: await_close_locked -> the waiter's work runs -> the opener calls await_close_end, and
+ *         tries again
  *   Owns: nothing; the opener owns its waiter.   Threads: any; none is blocked.
  *   Locks: takes the session's.
  */
@@ -29,12 +27,11 @@ struct close_waiter {
 	bool listed;	   /* (session's lock) */
 };
 
-/* Makes the waiter's work run as soon as `file` is closed, or was open for too long.
- * Returns false, and does nothing, if `file` was already open for too long. */
+/* Makes the waiter's work run as soon as `file` is closed, or was open for too long. Returns false,
+ * and does nothing, if `file` was already open for too long. */
 must_check bool await_close_locked(
 	struct close_waiter *waiter, const struct open_file *file);
-/* Ends the wait. The opener calls this function when the work runs, or when the opener
- * has taken the work back from the workers. */
+/* Ends the wait. Called by the opener when the work runs, or was taken back from the workers. */
 void await_close_end(struct session *session, struct close_waiter *waiter);
 /* Runs the work of all waiters of the inode. Called when a file of the inode was closed. */
 void await_close_tell(struct session *session, uint64_t number);

@@ -10,15 +10,13 @@
 static void run(struct load_work *work)
 {
 	struct by_worker *by_worker = struct_of(work, struct by_worker, work);
-	/* Unregisters `interrupted`. If that function is running, waits until it has
-	 * returned. */
+	/* waits until a running `interrupted` has returned */
 	fuse_req_interrupt_func(by_worker->req, NULL, NULL);
 	by_worker->answer(by_worker);
 }
 
-/* Called by libfuse when the request is interrupted. If the interrupt comes before this
- * function is registered, fuse_req_interrupt_func itself calls this function. Then no
- * worker has the work yet, and by_worker_start gives up. */
+/* If the interrupt comes before this function is registered, fuse_req_interrupt_func itself calls
+ * this function. Then no worker has the work yet, and by_worker_start gives up. */
 static void interrupted(fuse_req_t req, void *context)
 {
 	struct by_worker *by_worker = context;

@@ -11,14 +11,13 @@
  * before a worker has begun, its request ends at once.
  *
  *   Owns: nothing. Either `answer` or `give_up` is called, and must answer the request.
- *   Threads: any; answer is called by a worker, give_up by any thread.   Locks: none.
+ *   Threads: any; a worker calls `answer`, any thread `give_up`.   Locks: none.
  */
 struct by_worker {
 	fuse_req_t req;
 	struct session *session;
 	void (*answer)(struct by_worker *by_worker);
-	/* Has to answer the request with -EINTR. Called if the reader is killed before a
-	 * worker has begun. */
+	/* called if the reader is killed before a worker has begun; has to answer -EINTR */
 	void (*give_up)(struct by_worker *by_worker);
 	bool waits; /* the answer may have to wait for a server */
 	/* The fields from here on are private to by_worker.c. */
@@ -26,11 +25,10 @@ struct by_worker {
 	atomic_bool interrupted;
 };
 
-/* Passes the request to a worker. If the reader is already killed, calls `give_up`
- * instead. */
+/* Passes the request to a worker. If the reader is already killed, calls `give_up` instead. */
 void by_worker_start(struct by_worker *by_worker);
 
-/* Makes a worker call `answer` with a copy of the request. The session can't end before
- * `answer` has returned. Without memory for the copy, answers -ENOMEM. */
+/* Makes a worker call `answer` with a copy of the request. The session can't end before `answer`
+ * has returned. Without memory for the copy, answers -ENOMEM. */
 void by_worker_answer(
 	const struct request *wanted, void (*answer)(const struct request *request));

@@ -42,8 +42,7 @@ static bool succeeds(uint32_t opcode)
 	       opcode == FUSE_DESTROY;
 }
 
-/* Removes the entry that an earlier engine process made for an open without answering
- * the open. The kernel has sent the open again, and gets an error now. */
+/* Removes the entry that an earlier engine made for an open without answering the open. */
 static void forget_open(uint32_t mount, uint64_t unique)
 {
 	struct kept_open *open = NULL;
@@ -52,8 +51,7 @@ static void forget_open(uint32_t mount, uint64_t unique)
 			kept_open_remove(open);
 }
 
-/* Notes a release for the next engine process. Forgets an open that the kernel sends
- * again. */
+/* Notes a release for the next engine. Forgets an open that the kernel sends again. */
 static void note(const struct kept_descriptor *place, size_t bytes)
 {
 	const struct fuse_in_header *request = (const void *)buffer;
@@ -66,8 +64,7 @@ static void note(const struct kept_descriptor *place, size_t bytes)
 		kept_close_add(mount, request->nodeid, release->fh);
 }
 
-/* Answers one request of a mount: releases succeed, most other requests fail with EIO,
- * and a few need no answer. Returns false if the mount was unmounted. */
+/* Answers one request of a mount. Returns false if the mount was unmounted. */
 static bool refuse_one(const struct kept_descriptor *place)
 {
 	int device = atomic_load(&place->fd);
@@ -84,8 +81,6 @@ static bool refuse_one(const struct kept_descriptor *place)
 				.unique = request->unique});
 	return true;
 }
-
-/* --- the control sockets ------------------------------------------------------------ */
 
 /* Receives a request up to its end, or until no byte has come for CLIENT_MS. */
 static size_t receive(int client)
@@ -110,8 +105,7 @@ static void answer(int client, const char *kind, const char *text)
 	(void)!write(client, text, strlen(text));
 }
 
-/* Tells whether the client is root or the daemon's user, who may request an upgrade.
- * Other users of the group `socket_group` can reach the socket, too. */
+/* Tells whether the client may demand an upgrade. Users of `socket_group` reach the socket, too. */
 static bool is_master(int client)
 {
 	struct ucred sender;
@@ -120,8 +114,7 @@ static bool is_master(int client)
 	       config_is_master(sender.uid);
 }
 
-/* Makes this process end. The supervisor then starts the program that the request names,
- * or the same program again if the request names none. */
+/* Ends this process. The supervisor then starts the program that is named, or else the same one. */
 static void take_upgrade(int client, size_t n)
 {
 	const char *program = buffer + strlen(buffer) + 1;
@@ -174,8 +167,7 @@ int engine_failed_unmount(const char *mountpoint)
 	return EXIT_FAILURE;
 }
 
-/* Serves one request of a mount, or one client of a control socket. Returns false if the
- * whole tree was unmounted. */
+/* Serves one request, or one client. Returns false if the whole tree was unmounted. */
 static bool serve_place(struct kept_descriptor *place)
 {
 	struct inode root = {.kind = INODE_ROOT};

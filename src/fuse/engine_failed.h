@@ -4,18 +4,15 @@
 #pragma once
 
 /*
- * An engine process that only answers EIO. The supervisor starts this process after too
- * many engine processes have died. This process keeps the mounts, and reports the cause
- * on the control sockets. It needs no ini and no state.
+ * An engine that only answers EIO. The supervisor starts it after too many engines have died. This
+ * engine keeps the mounts, reports the cause on the control sockets, and needs no ini and no state.
  *
  *   Flow: main calls one of the two functions, and nothing else.
  *   Threads: one.   Errors: an exit status.
  */
 
-/* Serves until the file system is unmounted, a signal arrives, or `joaderctl upgrade`
- * requests another engine process. */
+/* Serves until the tree is unmounted, a signal arrives, or `joaderctl upgrade` is called. */
 int engine_failed_run(const char *mountpoint);
 
-/* Unmounts the tree and removes the sockets. Called if the last engine process died
- * while it was ending. */
+/* Unmounts the tree and removes the sockets. Called if the last engine died while it was ending. */
 int engine_failed_unmount(const char *mountpoint);

@@ -17,9 +17,8 @@
 #include <signal.h>
 #include <string.h>
 
-/* A killed engine process may have registered backing files without noting their
- * numbers. So the kernel also has to forget this many numbers after the last noted
- * one. */
+/* A killed engine may have registered backing files without noting their numbers, so the kernel
+ * also has to forget this many numbers after the last noted one. */
 #define UNNOTED 64
 
 static const struct open_file_ops *ops_of(struct inode inode)
@@ -42,9 +41,8 @@ static const struct open_file_ops *ops_of(struct inode inode)
 	}
 }
 
-/* Tells whether the daemon itself has sent the request. This happens if a dataset lies
- * on the daemon's own mount, and the scan has overlooked this. Such an open has to fail:
- * otherwise the daemon would wait for itself, and consume samples. */
+/* If a dataset lies on the daemon's own mount, and the scan has overlooked this, the daemon's own
+ * opens have to fail: otherwise the daemon would wait for itself, and consume samples. */
 static bool is_own_thread(const struct request *request)
 {
 	return !request->session->other_pids &&

@@ -8,15 +8,14 @@
 #include <sys/types.h>
 
 /*
- * The mount: sessions of libfuse's low-level API. One session serves the mount of the
- * whole tree; each mount of a single job's directory has a session of its own.
+ * The mount: sessions of libfuse's low-level API. One session serves the mount of the whole tree;
+ * each mount of a single job's directory has a session of its own.
  *
- *   Flow: main fills a files_context, then session_mount, session_run until the mount is
- *         unmounted or a signal arrives, session_detach, session_stop, sched_stop,
- *         session_unmount.
- *         Meanwhile control may call session_mount_job and session_jobs_changed.
- *   Threads: those of session_run and of each job's mount. None of them ever waits: if a
- *         sample or an epoch is not there yet, a worker answers the request later.
+ *   Flow: main fills a files_context, then session_mount, session_run until the mount is unmounted
+ *         or a signal arrives, session_detach, session_stop, sched_stop, session_unmount. Meanwhile
+ *         control may call session_mount_job and session_jobs_changed.
+ *   Threads: those of session_run and of each job's mount. None of them ever waits: if a sample or
+ *            an epoch is not there yet, a worker answers the request later.
  *   Errors: 0 or -errno, logged.
  */
 
@@ -29,43 +28,37 @@ must_check int session_mount(const struct files_context *context, const char *op
 /* Serves until the file system is unmounted or SIGINT, SIGTERM or SIGHUP arrives. */
 must_check int session_run(struct session *session);
 
-/* Unmounts the tree, but leaves open files open until session_unmount. Called first when
- * the daemon ends, because the other steps can take long. */
+/* Unmounts the tree, but leaves open files open until session_unmount. Called first when the daemon
+ * ends, because the other steps can take long. */
 void session_detach(struct session *session);
 
 /* Stops the mounts of jobs. Afterwards no mount accepts requests, so the scheduler may stop. */
 void session_stop(struct session *session);
 
-/* Ends the mounts of jobs, and unmounts the tree if it is still mounted. Requires
- * session_stop and sched_stop, so that no request waits for an answer. Returns -EBUSY if
- * the tree stays mounted; then nobody answers its requests. */
+/* Ends the mounts of jobs, and unmounts the tree if it is still mounted. Requires session_stop and
+ * sched_stop. Returns -EBUSY if the tree stays mounted; then nobody answers its requests. */
 must_check int session_unmount(struct session **session);
 
-/* Tells whether the kernel can resend unanswered requests to the next engine process. */
+/* Tells whether the kernel can send unanswered requests again, to the next engine. */
 bool session_is_resent(const struct session *session);
 
 /* --- called by one thread, which ends before session_stop -------------------------- */
 
-/* largest number of mounts of a job; each mount needs threads */
-#define SESSION_JOB_MOUNTS 64
+#define SESSION_JOB_MOUNTS 64 /* most mounts of a job, because each mount needs threads */
 
-/*
- * Serves a further mount, whose root is the job's directory, until it is unmounted, or
- * until session_unmount. Takes over `device`, also on failure: a descriptor of /dev/fuse
- * that the process `mounter` has mounted somewhere. When the job is removed, open files
- * can still be read; all other requests fail with ENODEV. granted: the device came
- * through a socket that serves only this job, so `mounter` may have kept a duplicate of
- * the device. If `granted` is set, or `mounter` is in another user name space, the
- * daemon checks no rights: every process that the kernel lets in may read. Returns
- * -ENOENT if there is no such job, -ENOTTY if the device is not /dev/fuse, -ENODEV if it
- * is not mounted, and -EUSERS if the job has SESSION_JOB_MOUNTS mounts.
- */
+/* Serves a further mount, whose root is the job's directory, until it is unmounted, or until
+ * session_unmount. Takes over `device`, also on failure: a descriptor of /dev/fuse that the process
+ * `mounter` has mounted somewhere. When the job is removed, open files can still be read; all other
+ * requests fail with ENODEV. granted: the device came through a socket that serves only this job,
+ * so `mounter` may have kept a duplicate of the device. If `granted` is set, or `mounter` is in
+ * another user name space, the daemon checks no rights: every process that the kernel lets in may
+ * read. -ENOENT: there is no such job; -ENOTTY: the device is not /dev/fuse; -ENODEV: it is not
+ * mounted; -EUSERS: the job has SESSION_JOB_MOUNTS mounts. */
 must_check int session_mount_job(struct session *session, const char *job, pid_t mounter,
 	bool granted, int device);
 
-/* Makes the kernel forget the name of a job that was added or removed. path: the job's
- * path below data/ (`path` in [view]), whose names the kernel forgets, too; or NULL. */
+/* Makes the kernel forget the name of a job that was added or removed. path: the job's path below
+ * data/ (`path` in [view]), whose names the kernel forgets, too; or NULL. */
 void session_jobs_changed(struct session *session, const char *name, const char *path);
-/* Makes the kernel forget the listings of the dataset's jobs. Called after a scan of the
- * dataset, because the next epochs have other files. */
+/* Makes the kernel forget the listings of the dataset's jobs, because next epochs differ. */
 void session_dataset_moved(struct session *session, const char *name);

@@ -23,42 +23,28 @@
 struct sched_job;
 
 /*
- * The parts of this folder, and their common declarations.
- *
- * A file calls only files below it in this list. The exception is open_file_ops.c, which
- * calls the kinds of open file through struct open_file_ops.
+ * A file of this folder calls only files below it in this list. The exception is open_file_ops.c,
+ * which calls the kinds of open file through struct open_file_ops.
  *
  *   whole_mount.c      the session of the whole tree: mount, loop, unmount, job changes
  *   job_mount.c        further sessions, whose root is a job's directory
  *   listings_forget.c  makes the kernel forget listings after a scan
  *   session.c          begin and end of a session
  *   ops.c              FUSE's requests, one short function each
- *   listing.c          directory listings
- *   attributes.c       inodes -> attributes
- *   file_requests.c    opens, reads and releases: finds the functions of a file's kind
- *   opening.c          opens of samples, their labels and their texts
+ *   listing.c, attributes.c
+ *   file_requests.c, opening.c
  *   sample_file.c, label_file.c, text_file.c, other_file.c, composite/
  *                      the kinds of open file; a composite holds several positions
- *   open_file_ops.c    the life of an open file, the same for all kinds
- *   owner.c            owners and modes of a job's files
- *   await_close.c      opens that wait until another epoch of the inode is closed
- *   kernel_features.c  features of the kernel that libfuse does not know
- *   by_worker.c        requests that a worker answers, since they take long
+ *   open_file_ops.c, owner.c, await_close.c, kernel_features.c, by_worker.c
  *   reader.c           finds a request's sender by relatives.c, proc.c, process_kind.c
- *   handover.c         the list of open files for the next engine process
- *   passthrough.c      files that the kernel reads by itself
+ *   handover.c, passthrough.c
  *   session_use.c      functions that requests call: inodes, page cache, references
- *   open_files.c       finds open files by their inode or their handle
- *   reply.c            answers
+ *   open_files.c, reply.c
  *
- * Independent of the others: mount_options.c (-o options, checks of the mount point),
- * job_device.c (the descriptor of a job's mount), read_ahead.c (how far the kernel reads
- * ahead), engine_failed.c (an engine that only answers EIO).
+ * Independent of the others: mount_options.c, job_device.c, read_ahead.c, engine_failed.c.
  *
  * Words of this folder:
  *
- *   engine         the process that serves the mounts; if it dies, the supervisor starts
- *                  the next one, which takes over the mounts and open files
  *   session        a mount, of the whole tree or of one job
  *   handle         the kernel's number for an open file, which later engines also use
  *   backing file   a file in memory from which the kernel reads an inode by itself
@@ -66,8 +52,8 @@ struct sched_job;
  *   to undo        to close a file that nobody has read, so that nothing is consumed
  *   outlived       of a file that an earlier engine opened, and that the kernel reads
  *
- *   Threads: FUSE's; sched's workers, which answer requests that had to wait; and
- *            control's, for job_mount.c and session_jobs_changed.
+ *   Threads: FUSE's; sched's workers, which answer requests that had to wait; and control's, for
+ *            job_mount.c and session_jobs_changed.
  */
 
 #define FOREVER 1e9 /* timeout in seconds of names and attributes that never expire */
@@ -84,22 +70,19 @@ struct session {
 	bool omits_opendir; /* the kernel accepts ENOSYS as a successful opendir */
 	bool foreign;	    /* mounted by another process, which will unmount it */
 	bool detached;
-	/* The daemon sends the kernel no notifications, so names and attributes expire
-	 * after UNTOLD_S seconds. A notification needs locks that the kernel holds
-	 * during some requests. A process that has kept the descriptor of /dev/fuse
-	 * could take such a request and never answer it, and so block the daemon for
-	 * ever. */
+	/* The daemon sends the kernel no notifications, so names and attributes expire after
+	 * UNTOLD_S seconds. A notification needs locks that the kernel holds during some requests.
+	 * A process that has kept the descriptor of /dev/fuse could take such a request, never
+	 * answer it, and so block the daemon for ever. */
 	bool untold;
 	bool other_pids;     /* the pids of readers belong to another name space */
 	bool everybody;	     /* no rights are checked: the mounter decides who may read */
 	bool private;	     /* the kernel admits only the daemon's user */
 	bool maps_direct;    /* files that bypass the page cache can be mapped */
 	bool passes_through; /* the kernel can read files itself (passthrough.h) */
-	/* features that the kernel's first message offers (kernel_features.c) */
-	atomic_int offered;
-	bool again; /* an earlier engine process created the mount */
-	/* entry by which the next engine process finds the mount; NULL: the mount ends
-	 * with this process */
+	atomic_int offered;  /* features that the kernel offers (kernel_features.c) */
+	bool again;	     /* an earlier engine created the mount */
+	/* the mount's entry for the next engine; NULL: the mount ends with this engine */
 	struct kept_descriptor *place;
 	uid_t uid;
 	gid_t gid;
@@ -107,24 +90,20 @@ struct session {
 	struct order_texts *orders;
 	struct sizes *sizes;
 
-	/* The mounts of single jobs, if this is the session of the whole tree. Only
-	 * control's thread uses the list; after the end of that thread, the main thread
-	 * does. */
+	/* The whole tree's session lists the mounts of jobs here. Only control's thread uses the
+	 * list, after its end only the main thread. */
 	LIST_HEAD(, job_mount) job_mounts;
 
 	struct lock lock;
-	/* (lock) calls of session_hold that session_unhold has not ended yet */
-	unsigned holds;
-	bool ending;   /* (lock) session_try_hold fails from now on */
-	bool stopping; /* (lock) */
+	unsigned holds; /* (lock) calls of session_hold without session_unhold */
+	bool ending;	/* (lock) session_try_hold fails from now on */
+	bool stopping;	/* (lock) */
 	pthread_cond_t unheld;
 	struct timespec jobs_changed;		 /* (lock) */
 	struct open_files open_files;		 /* (lock) */
 	LIST_HEAD(, close_waiter) close_waiters; /* (lock) */
-	/* (lock) the backing files that labels share */
-	struct label_text *label_texts;
-	/* (lock) backing files of earlier engine processes that open files still use;
-	 * private to handover.c */
+	struct label_text *label_texts; /* (lock) the backing files that labels share */
+	/* (lock) earlier engines' backing files that are still in use; private to handover.c */
 	struct old_backing *old_backings;
 };
 
@@ -132,8 +111,8 @@ extern const struct fuse_lowlevel_ops session_ops;
 
 /* --- session_use.c ----------------------------------------------------------------- */
 
-/* Tells whether the kernel may map, cache or pass through the files of a job. If so, all
- * readers that have an inode open must get the same bytes. */
+/* Tells whether the kernel may map, cache or pass through the files of a job. If so, all readers
+ * that have an inode open must get the same bytes. */
 bool session_is_mappable(const struct session *session, const struct sched_job *job);
 /* Sets direct_io and keep_cache for the answer to an open. */
 void session_set_io(const struct session *session, const struct sched_job *job,
@@ -144,20 +123,18 @@ uint64_t session_number(const struct session *session, struct inode inode);
 /* Makes the kernel forget a name in a directory, if the kernel knows it. */
 void session_forget_name(const struct session *session, struct inode directory,
 	const char *name, size_t bytes);
-/* Finds the inode to which an inode number from the kernel belongs. Returns -ENOENT if
- * the inode is not in this mount. */
+/* Finds the inode of an inode number from the kernel. -ENOENT: it is not in this mount. */
 must_check int session_inode(
 	const struct session *session, uint64_t number, struct inode *ret);
 
-/* A hold keeps the session from ending until a thread has answered a request, or has
- * sent the kernel a notification. A thread with an unanswered request may call
- * session_hold, because the session ends only after all answers. Other threads have to
- * call session_try_hold, which returns false if the session is ending. */
+/* A hold keeps the session from ending. A thread with an unanswered request may call session_hold,
+ * because the session ends only after all answers. Other threads have to call session_try_hold,
+ * which returns false if the session is ending. */
 void session_hold(struct session *session);
 must_check bool session_try_hold(struct session *session);
 void session_unhold(struct session *session);
-/* Makes session_try_hold fail from now on, and waits until no thread holds the session.
- * Returns false if session_stop_waiting was called. */
+/* Makes session_try_hold fail from now on, and waits until no thread holds the session. Returns
+ * false if session_stop_waiting was called. */
 must_check bool session_wait_unheld(struct session *session);
 /* Makes a running or later session_wait_unheld return false. */
 void session_stop_waiting(struct session *session);
@@ -168,31 +145,28 @@ must_check int session_new(
 	const struct files_context *context, struct inode root, struct session **ret);
 void session_free(struct session **session);
 
-/* where: the directory to mount on; or "/dev/fd/N", N being the descriptor of a mounted
- * device, which the session takes over. */
+/* where: the directory to mount on; or "/dev/fd/N", N being the descriptor of a mounted device,
+ * which the session takes over. */
 must_check int session_start(
 	struct session *session, struct fuse_args *args, const char *where);
-/* Takes over a mount from the previous engine process. Called before session_start,
- * which receives the mount's descriptor. */
+/* Takes over a mount from the previous engine. Called before session_start. */
 void session_take_over(struct session *session, struct kept_descriptor *place);
-/* Begins the session of a mount that the previous engine process served. Keeps the
- * features that the kernel granted to that process. Makes the kernel send unanswered
- * requests again. Called after session_start, before any thread serves the session. */
+/* Begins the session of a mount that the previous engine served, with the features that the kernel
+ * granted to that engine. Makes the kernel send unanswered requests again. Called after
+ * session_start, before any thread serves the session. */
 void session_go_on(struct session *session);
 /* Unmounts and ends the session. No thread may serve or hold it any more. */
 void session_end(struct session *session);
 unsigned session_threads(void);
 
-/* Called when jobs were added or removed. Changes the times of directories that list
- * jobs, and drops cached sizes and texts. */
+/* Changes the times of directories that list jobs, and drops cached sizes and texts. */
 void session_touch_jobs(struct session *session);
 
 /* --- job_mount.c ------------------------------------------------------------------ */
 
-/* Serves the job mounts that the previous engine process served. */
+/* Serves the job mounts that the previous engine served. */
 void job_mounts_go_on(struct session *everything);
-/* Called when jobs were added or removed. A mount whose job was removed opens no more
- * files. */
+/* Called when jobs were added or removed. A mount whose job was removed opens no more files. */
 void job_mounts_changed(struct session *everything);
 /* Makes the kernel forget the listings of the dataset's jobs in all job mounts. */
 void job_mounts_moved(struct session *everything, const char *dataset);
@@ -203,22 +177,20 @@ void job_mounts_end(struct session *everything);
 
 /* --- job_device.c ----------------------------------------------------------------- */
 
-/* Makes reads of the client's mounted device return at once if there is no request. If
- * the kernel allows it, replaces *device by a device of the same mount that no other
- * process has. Returns 0, or -errno with *device unchanged. */
+/* Makes reads of the client's mounted device return at once if there is no request. If the kernel
+ * allows it, replaces *device by a device of the same mount that no other process has. Returns 0,
+ * or -errno with *device unchanged. */
 must_check int job_device_own(int *device);
 
 /* --- attributes.c ------------------------------------------------------------------ */
 
-/* render: text files are rendered to determine their size; otherwise their st_size may
- * be wrong. *ret_timeout: seconds for which the kernel may keep the attributes. Returns
- * -ENOENT if the inode does not exist any more. */
+/* render: text files are rendered to find their size; otherwise st_size may be wrong. *ret_timeout:
+ * seconds for which the kernel may keep the attributes. -ENOENT: the inode is gone. */
 must_check int attributes_get(struct session *session, struct inode inode, bool render,
 	struct stat *ret, double *ret_timeout);
 
-/* Tells whether a worker has to find the attributes of the inode, or of the files in
- * this directory. Finding them takes long if a text has to be rendered or measured, or
- * if the saved order of an epoch has to be read. */
+/* Tells whether a worker has to find the attributes of the inode, or of the files in this
+ * directory: a text has to be rendered or measured, or an epoch's saved order has to be read. */
 bool attributes_take_long(struct session *session, struct inode inode, bool render);
 
 void attributes_in_layout(struct session *session, struct sched_job *job,

@@ -10,10 +10,9 @@
 #include <linux/fuse.h>
 #include <sys/ioctl.h>
 
-/* Opens a device of the daemon's own, and joins it to the client's mount. Duplicates of
- * a descriptor share their flags. So a client that has kept a duplicate of its
- * descriptor could clear O_NONBLOCK while the daemon reads. Returns the new descriptor,
- * or -errno. */
+/* Joins a device of the daemon's own to the client's mount. Duplicates of a descriptor share their
+ * flags, so a client that has kept a duplicate of its descriptor could clear O_NONBLOCK while the
+ * daemon reads. Returns the new descriptor, or -errno. */
 static int join_mount(int device)
 {
 	uint32_t theirs = (uint32_t)device;
@@ -28,9 +27,8 @@ static int join_mount(int device)
 	return err;
 }
 
-/* If no device of the daemon's own can be joined, makes the client's device not block.
- * Not every system lets an ordinary user open /dev/fuse, and older kernels don't join
- * mounts of another user name space. */
+/* Joining fails if an ordinary user may not open /dev/fuse, and in older kernels if the mount is in
+ * another user name space. Then the client's device is used, without blocking. */
 int job_device_own(int *device)
 {
 	int own = join_mount(*device);

@@ -18,14 +18,13 @@
 #define WAKE_NS 50000000
 
 /*
- * Mounts of one job. The client opens /dev/fuse, mounts it anywhere, and sends the descriptor.
- * The daemon does not know where the mount is, and can't unmount it.
+ * Mounts of one job. The client opens /dev/fuse, mounts it anywhere, and sends the descriptor. The
+ * daemon does not know where the mount is, and can't unmount it.
  *
  *   session_mount_job
  *      -> keep: serves, in several threads, until the mount is unmounted
  *      -> waits until nobody holds the session
- *      -> session_end, which closes the descriptor
- *      -> ended
+ *      -> session_end, which closes the descriptor -> ended
  *      -> reap frees the mount, at the next call from control
  *
  *   session_stop -> keep returns without ending the session -> job_mounts_end ends it
@@ -97,8 +96,7 @@ static void serve_in_threads(struct job_mount *mount)
 		n++;
 	}
 	serve(mount);
-	/* Stops the helper threads. They may still serve, because `serve` also returns
-	 * after an error. */
+	/* Stops the helper threads, which may still serve if `serve` has failed. */
 	ensure(eventfd_write(mount->stop, 1) == 0);
 	while (n > 0)
 		ensure(pthread_join(helpers[--n], NULL) == 0);
@@ -107,8 +105,7 @@ static void serve_in_threads(struct job_mount *mount)
 static void *keep(void *argument)
 {
 	struct job_mount *mount = argument;
-	/* lets session_stop wake this thread, and the helper threads, which inherit
-	 * the signal mask */
+	/* lets session_stop wake this thread, and the helpers, which inherit the signal mask */
 	signals_wakeable();
 	serve_in_threads(mount);
 	if (!session_wait_unheld(mount->session))
@@ -118,9 +115,7 @@ static void *keep(void *argument)
 	return NULL;
 }
 
-/* Tells whether the mounter is in the same name space as the daemon. kind: the kind of
- * name space, "pid" or "user". The kernel reports the pids and users of readers in the
- * mounter's name space. */
+/* The kernel reports readers' pids and users in the mounter's name space. kind: "pid" or "user" */
 static bool same_names(pid_t mounter, const char *kind)
 {
 	char here[64], there[64];
@@ -201,8 +196,7 @@ static unsigned count_mounts(const struct session *everything, job_id job)
 	return n;
 }
 
-/* Starts the session and its thread. Takes over the mount, also on failure. If libfuse
- * has taken over the device, and so will close it, *device becomes -1. */
+/* Takes over the mount, also on failure. *device becomes -1 if libfuse will close the device. */
 static int serve_mount(struct session *everything, struct job_mount *mount, int *device)
 {
 	int err = start_session(mount->session, everything->debug, *device);
@@ -252,8 +246,7 @@ int session_mount_job(struct session *session, const char *name, pid_t mounter,
 	return err;
 }
 
-/* Waits until the keeper thread has ended. Wakes the serving threads every WAKE_NS,
- * because a thread may be in a blocking read, or about to begin one. */
+/* Wakes the serving threads every WAKE_NS, since one may be in a blocking read, or before it. */
 static void join_keeper(struct job_mount *mount)
 {
 	for (;;) {

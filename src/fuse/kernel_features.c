@@ -12,19 +12,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Size in bytes from which on bring_in loads a piece of an answer. Smaller pieces are on
- * a thread's stack, which is in memory anyway. */
+/* least bytes that bring_in loads; smaller pieces are on a thread's stack, in memory anyway */
 #define LEAST_BROUGHT_IN 256
 
-/* value of session->offered before the kernel's first message; only one thread handles
- * this message */
+/* session->offered before the kernel's first message, which only one thread handles */
 #define MESSAGE_AWAITED (-1)
 
 #define FLAG2_HAS_RESEND (UINT32_C(1) << 7)
 
-/* Tells whether the kernel can send requests again that an ended engine process has not
- * answered. Returns true also if the kernel has sent no message yet: then there are no such
- * requests. */
+/* Returns true if the kernel has sent no message yet, since no request is unanswered then. */
 bool session_is_resent(const struct session *session)
 {
 	const struct kept_mount *mount = session->place ? &session->place->mount : NULL;
@@ -51,7 +47,7 @@ void kernel_features_resend(struct session *session)
 			 "an answer wait until they are killed");
 }
 
-/* Notes the number of a request. Saves the first request for later engine processes. */
+/* Notes the number of a request. Saves the first request for later engines. */
 static void note_message(struct session *session, const void *message, size_t bytes)
 {
 	const struct fuse_in_header *header = message;
@@ -64,8 +60,7 @@ static void note_message(struct session *session, const void *message, size_t by
 	session->place->mount.message_bytes = (uint32_t)bytes;
 }
 
-/* Restores the features that the kernel granted to an earlier engine process. Returns
- * false if the mount is new. */
+/* Restores the features that an earlier engine was granted. Returns false if the mount is new. */
 static bool was_granted(struct session *session)
 {
 	const struct kept_mount *mount = &session->place->mount;
@@ -94,11 +89,10 @@ int kernel_features_prepare(struct session *session)
 	return fuse_session_custom_io(session->fuse, &io, fuse_session_fd(session->fuse));
 }
 
-/* Loads the pages of an answer before the kernel copies the answer. If the process is
- * killed at a page fault during the copy, the reader gets EIO; if the process is killed
- * in this function, the kernel sends the request to the next engine process. Reading a
- * byte of each page is faster than MADV_POPULATE_READ if the pages are in memory
- * already. */
+/* Loads the pages of an answer before the kernel copies the answer. If the process is killed at a
+ * page fault during the copy, the reader gets EIO; if it is killed here, the kernel sends the
+ * request to the next engine. Reading a byte of each page is faster than MADV_POPULATE_READ if the
+ * pages are in memory already. */
 static void bring_in(const struct iovec *iov, int count)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -148,8 +142,7 @@ void kernel_features_ask(struct session *session, struct fuse_conn_info *conn)
 #define FLAG2_DIRECT_IO_ALLOW_MMAP (UINT32_C(1) << 4)
 #define FLAG2_PASSTHROUGH (UINT32_C(1) << 5)
 
-/* Offset of max_stack_depth in fuse_init_out, after flags2. Older headers lack this
- * field, so offsetof can't be used. */
+/* Offset of max_stack_depth in fuse_init_out; older headers lack this field. */
 #define STACK_DEPTH_OFFSET (offsetof(struct fuse_init_out, flags2) + sizeof(uint32_t))
 
 static uint32_t offers(const void *message, size_t bytes)

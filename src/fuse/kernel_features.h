@@ -6,22 +6,19 @@
 #include "fuse/fuse_internal.h"
 
 /*
- * Features that Linux offers when a session begins. libfuse before 3.17 lacks them; with
- * such a libfuse, this module reads and changes the two messages that begin a session.
+ * Features that Linux offers when a session begins. Since libfuse before 3.17 lacks them, this
+ * module then reads and changes the two messages that begin a session.
  *
  *   maps_direct     from 6.6 on, files that bypass the page cache can be mapped
  *   passes_through  from 6.9 on, the kernel can read a file of the mount from another file
  */
 
 #define NOTIFY_RESEND 7 /* available from FUSE protocol 7.40 on */
-/* Asks the kernel to send unanswered requests again. Before Linux 6.9 such requests stay
- * unanswered until their readers are killed. */
+/* Asks the kernel to send unanswered requests again. Linux before 6.9 does not send them. */
 void kernel_features_resend(struct session *session);
 
-/* Routes the session's messages through this module. Called after fuse_session_mount.
- * Returns 0 or -errno. */
+/* Routes the session's messages through this module. Called after fuse_session_mount. */
 must_check int kernel_features_prepare(struct session *session);
 
-/* Asks the kernel for both features, and sets session->maps_direct and passes_through as
- * the kernel grants them. Called by the session's init operation. */
+/* Asks for both features, and sets session->maps_direct and passes_through if Linux grants them. */
 void kernel_features_ask(struct session *session, struct fuse_conn_info *conn);

@@ -10,33 +10,29 @@
 #include <errno.h>
 
 /*
- * Labels would cost as many requests as samples. So, with io = auto, most labels are read
- * without requests:
+ * Labels would cost as many requests as samples. So, with io = auto, most labels are read without
+ * requests:
  *
- * - The kernel reads a label from a backing file, which all labels with the same text share.
- *   All opens of an inode must have the same backing file. They do, because the label of
- *   a position in an epoch never changes.
- * - In current/, and if the kernel does not support backing files, the daemon writes the
- *   bytes into the page cache before it answers the open. The page cache has one content
- *   per inode. So if another reader has the inode open, perhaps in another epoch, the
- *   later open bypasses the page cache, and its reads come to the daemon.
+ * - The kernel reads a label from a backing file, which all labels with the same text share. All
+ *   opens of an inode must have the same backing file. They do, because the label of a position in
+ *   an epoch never changes.
+ * - In current/, and if the kernel does not support backing files, the daemon writes the bytes into
+ *   the page cache before it answers the open. The page cache has one content per inode. So if
+ *   another reader has the inode open, perhaps in another epoch, the later open bypasses the page
+ *   cache, and its reads come to the daemon.
  */
 struct label_file {
 	struct open_file open; /* comes first, so that pointers can be cast */
 	uint32_t bytes, label;
 };
 
-/* Largest number of texts that get a backing file. Each file takes a page and a half of
- * memory. */
-#define MAX_TEXTS 32768
+#define MAX_TEXTS 32768 /* each text's backing file takes a page and a half of memory */
 
 struct label_text {
 	UT_hash_handle hash;
 	uint64_t key; /* upper half: number of bytes; lower half: label */
 	int backing;
 };
-
-/* --- read by the kernel ------------------------------------------------------------- */
 
 static uint64_t key_of(const struct label_file *file)
 {
@@ -68,8 +64,8 @@ static int add_text_locked(struct session *session, uint64_t key, int backing)
 	return -ENOMEM;
 }
 
-/* Makes `backing` the backing file of a label's text, unless the text already has one.
- * Returns the text's backing file, or 0 if `backing` can't be noted. */
+/* Makes `backing` the backing file of a label's text, unless the text already has one. Returns the
+ * text's backing file, or 0 if `backing` can't be noted. */
 static int keep_text(struct session *session, uint64_t key, int backing)
 {
 	LOCK_SCOPE(&session->lock);
@@ -92,8 +88,7 @@ static int make_text(struct session *session, const struct label_file *file)
 	return kept;
 }
 
-/* Returns the backing file of the label's text. Makes this file first if there is none.
- * Returns 0 if the file can't be made. */
+/* Returns the backing file of the label's text, made if there is none; 0: it can't be made. */
 static int text_backing(struct session *session, const struct label_file *file)
 {
 	lock_take(&session->lock);
@@ -102,8 +97,6 @@ static int text_backing(struct session *session, const struct label_file *file)
 	lock_release(&session->lock);
 	return backing ? backing : make_text(session, file);
 }
-
-/* --- put into the page cache -------------------------------------------------------- */
 
 static bool store(const struct label_file *file)
 {
@@ -116,10 +109,8 @@ static bool store(const struct label_file *file)
 					   file->open.number, 0, &buffers, 0) == 0;
 }
 
-/* Adds the file to the session's list. *ret_cache becomes may_cache, or false if another
- * reader has the inode open. In the latter case, with passthrough, the file gets the
- * backing file of the other reader's file, as the kernel requires. Returns 0 or
- * -errno. */
+/* Adds the file to the session's list. *ret_cache becomes may_cache, or false if another reader has
+ * the inode open: then, with passthrough, both files need the same backing file. */
 static int list_file(struct label_file *file, bool may_cache, bool *ret_cache)
 {
 	struct session *session = file->open.session;
@@ -132,8 +123,7 @@ static int list_file(struct label_file *file, bool may_cache, bool *ret_cache)
 	return open_file_list_locked(&file->open);
 }
 
-/* automatic: the job has `io = auto`. rolls: the file is in current/, and the next epoch
- * may give the file another label. */
+/* automatic: with `io = auto`. rolls: the file is in current/, where its label may change. */
 static void open_file(const struct request *request, struct label_file *file,
 	bool automatic, bool rolls)
 {

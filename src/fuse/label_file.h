@@ -8,21 +8,19 @@
 struct sched_job;
 
 /*
- * Open labels. opening.c opens them, since the epoch may have to begin first.
+ * Open labels. opening.c opens them, since the epoch may have to begin first. If the label of a
+ * position never changes (sched_label), its open is answered at once, and does not bind the
+ * position to a sample.
  *
- *   opening_start -> (waits) -> label_file_opened -> reads -> open_file_close
- *
- * If the label of a position never changes (sched_label), its open is answered at once,
- * and does not bind the position to a sample.
- *
+ *   Flow: opening_start -> (waits) -> label_file_opened -> reads -> open_file_close
  *   Threads: any.   Locks: none while replying.
  */
 
-/* Answers the open of a label. epoch: the epoch for the file's handle, or INODE_CURRENT
- * if the file is in current/ and has the same label in all epochs. */
+/* Answers the open of a label. epoch: the epoch for the file's handle, or INODE_CURRENT if the file
+ * is in current/ and has the same label in all epochs. */
 void label_file_opened(const struct request *request, struct sched_job *job,
 	uint32_t epoch, uint32_t label);
-/* Answers a read of a label that an earlier engine process opened. */
+/* Answers a read of a label that an earlier engine opened. */
 void label_file_read_again(
 	const struct request *request, struct sched_job *job, uint32_t label);
 

@@ -11,28 +11,26 @@
 #include <errno.h>
 
 /*
- * Directory listings. Each entry has a number that does not change while the directory exists.
- * The offset of an entry, as readdir reports it, is the number of the next entry.
+ * Directory listings. Each entry has a number that does not change while the directory exists. The
+ * offset of an entry, as readdir reports it, is the number of the next entry.
  *
- *   all          0 "."   1 ".."   then
- *   root, dataset        numbers of the fixed entries (tree_entries)
- *   datasets     number of the dataset: a listing in progress survives adding and removing
- *   jobs         id of the job: a listing in progress survives adding and removing
- *   a job        fixed entries, current, epochs, order files; some numbers are unused
- *   data/...     id of the job whose path the entry belongs to
- *   in an epoch  the numbers that the job's layout gives
+ *   all              0 "."   1 ".."   then
+ *   root, dataset    numbers of the fixed entries (tree_entries)
+ *   datasets, jobs   number of the dataset or job: a listing in progress survives adding and
+ *                    removing
+ *   a job            fixed entries, current, epochs, order files; some numbers are unused
+ *   data/...         id of the job whose path the entry belongs to
+ *   in an epoch      the numbers that the job's layout gives
  */
 
 #define FIRST 2 /* number of the first entry after "." and ".." */
 
-/* The kernel keeps an inode and a name, together 1.2 KB, for each entry listed with
- * attributes. So only the entries of WINDOW positions have attributes, beginning with
- * the position where the reader probably is. The kernel looks up other entries when they
- * are opened. */
+/* The kernel keeps an inode and a name, together 1.2 KB, for each entry listed with attributes. So
+ * only the entries of WINDOW positions have attributes, beginning where the reader probably is. The
+ * kernel looks up other entries when they are opened. */
 #define WINDOW 4096
-/* The layouts classes and mirror have no window of positions, because nobody knows at
- * which position a reader begins. All entries have attributes if the epoch has at most
- * MOST_UNORDERED samples; otherwise no entry has. */
+/* The layouts classes and mirror have no window, because nobody knows where a reader begins. All
+ * entries have attributes if the epoch has at most MOST_UNORDERED samples; otherwise none has. */
 #define MOST_UNORDERED 16384
 
 struct listing {
@@ -53,8 +51,7 @@ static bool in_window(const struct listing *listing, struct inode inode)
 	       inode.position >= listing->window && inode.position < listing->window_end;
 }
 
-/* Adds an entry with attributes. An entry outside the window has the inode number 0:
- * then the kernel uses only the name and the type, and ignores the attributes. */
+/* The kernel uses only the name and the type of an entry with the inode number 0. */
 static size_t put_plus(
 	struct listing *listing, const char *name, struct inode inode, uint64_t next)
 {
@@ -79,7 +76,7 @@ static size_t put_plain(
 		listing->size - listing->used, name, &st, (off_t)next);
 }
 
-/* Adds an entry. Returns false if the buffer is full. */
+/* Returns false if the buffer is full. */
 static bool put(
 	struct listing *listing, const char *name, struct inode inode, uint64_t number)
 {
@@ -100,8 +97,7 @@ static bool list_dots(struct listing *listing)
 	return listing->offset > 1 || put(listing, "..", tree_parent(directory), 1);
 }
 
-/* Lists the fixed entries of the directory. *number: the number of the first entry; on
- * return, the number after the last one. Returns false if the buffer is full. */
+/* *number becomes the number after the last entry. Returns false if the buffer is full. */
 static bool list_entries(struct listing *listing, uint64_t *number)
 {
 	for (size_t i = 0; i < tree_n_entries; i++) {
@@ -155,7 +151,7 @@ static int list_jobs(struct listing *listing)
 	return 0;
 }
 
-/* number: number of the entry of epoch 0. Returns false if the buffer is full. */
+/* number: that of epoch 0's entry. Returns false if the buffer is full. */
 static bool list_epochs(struct listing *listing, struct sched_job *job,
 	const struct tree_range *range, enum inode_kind kind, uint64_t number)
 {

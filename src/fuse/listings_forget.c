@@ -14,9 +14,8 @@ static void forget_listing(struct session *session, struct inode directory)
 		session->fuse, session_number(session, directory), 0, 0);
 }
 
-/* Makes the kernel forget the names of classes, which now lead to other inodes. Each
- * name is forgotten by itself: if only the parent directory were forgotten, the kernel
- * would keep a class that is the working directory of a process. */
+/* Makes the kernel forget the name of each class, which now leads to another inode. If only the
+ * parent were forgotten, the kernel would keep a class that is a process's working directory. */
 static void forget_classes(
 	struct session *session, struct sched_job *job, struct inode directory)
 {
@@ -33,7 +32,6 @@ static void forget_classes(
 				session, directory, entry.name, strlen(entry.name));
 }
 
-/* Makes the kernel forget the listings of current/ and of the next epoch. */
 static void forget_listings(struct session *session, struct sched_job *job)
 {
 	struct sched_job_status status;

@@ -29,8 +29,7 @@ static const char *const left_out[] = {"rw", "defaults", "auto", "noauto", "user
 	"dirsync", "atime", "diratime", "nodiratime", "relatime", "norelatime",
 	"strictatime", "lazytime", "nolazytime"};
 
-/* largest number of dead daemons' mounts that are detached from one mount point */
-#define DEAD_MOST 16
+#define DEAD_MOST 16 /* most mounts of dead daemons detached from a mount point */
 #define N_PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
 #define N_LEFT_OUT (sizeof(left_out) / sizeof(left_out[0]))
 
@@ -72,8 +71,7 @@ static int add_option(struct fuse_args *args, const char *option)
 	if (*option == '\0' || strncmp(option, "x-", 2) == 0 ||
 		is_one_of(option, left_out, N_LEFT_OUT))
 		return 0;
-	/* auto_unmount would unmount when an engine process dies, but then the
-	 * supervisor starts another engine process for the mount. */
+	/* auto_unmount would unmount when an engine dies, before the next one starts. */
 	if (strcmp(option, "auto_unmount") == 0 && kept_is_supervised())
 		return 0;
 	if (!is_one_of(option, passed_on, N_PASSED_ON))
@@ -212,8 +210,7 @@ int mount_helper_check(char **ret_why)
 	return err;
 }
 
-/* Refuses a state directory below the mount point: the mount would hide it, and the
- * daemon would hang. */
+/* A mount would hide a state directory below the mount point, and the daemon would hang. */
 static int check_state(const struct files_context *context)
 {
 	auto_free char *mountpoint = realpath(context->mountpoint, NULL);
@@ -232,8 +229,7 @@ int mount_device_check(int device)
 	static const unsigned fuse_major = 10, fuse_minor = 229;
 	struct pollfd fd = {.fd = device};
 	struct statx st;
-	/* AT_STATX_DONT_SYNC: the file may be on the file system of an untrusted
-	 * process, which may never answer. */
+	/* AT_STATX_DONT_SYNC: an untrusted process may serve this file, and never answer. */
 	if (statx(device, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st) != 0)
 		return -errno;
 	if (!S_ISCHR(st.stx_mode) || st.stx_rdev_major != fuse_major ||
@@ -275,10 +271,8 @@ static void unmount_by_helper(const char *mountpoint)
 		;
 }
 
-/* --- mounts of killed daemons ------------------------------------------------------- */
-
-/* Returns the absolute path of a directory, without accessing the directory. The caller
- * frees the path, which is NULL if the parent does not exist or there is no memory. */
+/* Returns the absolute path of a directory, which it does not access. The caller frees the path.
+ * NULL: the parent does not exist, or no memory. */
 static char *absolute_name(const char *path)
 {
 	auto_free char *copy = strdup(path);
@@ -310,8 +304,7 @@ static bool is_of_our_kind(const char *path)
 	return ours;
 }
 
-/* Tells whether the daemon of a mount is dead. AT_STATX_FORCE_SYNC makes the kernel ask
- * the daemon, because answers of a dead daemon may be cached. */
+/* AT_STATX_FORCE_SYNC makes the kernel ask the daemon instead of using cached answers. */
 static bool is_dead(const char *path)
 {
 	struct statx st;

@@ -58,8 +58,7 @@ void open_file_drop(struct open_file *file)
 	open_file_put(file);
 }
 
-/* Returns a reference to an open file, or NULL if this engine process did not open the
- * file. */
+/* Returns a reference to an open file, or NULL if this engine did not open the file. */
 static struct open_file *find(struct session *session, uint64_t handle)
 {
 	LOCK_SCOPE(&session->lock);

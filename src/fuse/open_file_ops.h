@@ -13,28 +13,23 @@
  *          \                         -> the last open_file_put calls ops->end
  *           \-> open_file_drop
  *
- *   Threads: any.
- *   Locks: takes the session's; ops are called without it.
+ *   Threads: any.   Locks: takes the session's; ops are called without it.
  */
 struct open_file_ops {
 	/* Answers an open, possibly after the function has returned. */
 	void (*open)(const struct request *request);
 	/* Answers a read of a file. The caller holds a reference to the file. */
 	void (*read)(const struct request *request, struct open_file *file);
-	/* Answers a read of a file that is not in the session's list, possibly after the
-	 * function has returned. Either an earlier engine process opened the file, or
-	 * files of this kind are never listed. */
+	/* Answers a read of a file that is not in the session's list, possibly later: an earlier
+	 * engine opened the file, or files of this kind are never listed. */
 	void (*again)(const struct request *request);
-	/* Consumes the positions of a file that an earlier engine process opened, which
-	 * means that they count as read. Called when the kernel releases the file. The
-	 * pointer is NULL if files of this kind have no positions. */
+	/* Consumes, at the release, the positions of a file that an earlier engine opened. NULL:
+	 * files of this kind have no positions. */
 	void (*consume)(const struct request *request);
-	/* Makes the struct of a file that an earlier engine process opened, and that the
-	 * kernel reads by itself (passthrough.h). The pointer is NULL if the kernel
-	 * never reads files of this kind by itself. */
+	/* Makes the struct of a file that an earlier engine opened, and that the kernel reads by
+	 * itself (passthrough.h). NULL: the kernel never reads files of this kind by itself. */
 	int (*outlives)(const struct request *request, struct open_file **ret);
-	/* Cancels the waits of a closed file for samples. The pointer is NULL if files
-	 * of this kind never wait for samples after their open. */
+	/* Cancels a closed file's waits for samples. NULL: these files wait only in their open. */
 	void (*cancel)(struct open_file *file);
 	/* Frees a file. Consumes its positions unless file->undo is set. */
 	void (*end)(struct open_file *file);
@@ -43,43 +38,36 @@ struct open_file_ops {
 /* Fills in a new file. The file has one reference, which belongs to the caller. */
 void open_file_init(
 	struct open_file *file, const struct request *request, uint64_t handle);
-/* Adds a file to the session's list. Returns -EEXIST if the list has a file with this
- * handle, or -ENOMEM. */
+/* Adds a file to the session's list. -EEXIST: the list has a file with this handle; -ENOMEM */
 must_check int open_file_list(struct open_file *file);
 must_check int open_file_list_locked(struct open_file *file);
-/* If the kernel reads the file by itself, adds the file to the list for later engine
- * processes (handover.h). Called before the open is answered. Returns -ENFILE if that
- * list is full. */
+/* If the kernel reads the file by itself, lists the file for later engines (handover.h). Called
+ * before the open is answered. -ENFILE: that list is full. */
 must_check int open_file_keep(struct open_file *file);
 /* Frees a file that is in no list. Consumes nothing. */
 void open_file_drop(struct open_file *file);
 
 void open_file_hold(struct open_file *file);
 void open_file_put(struct open_file *file);
-/* Finds the st_size of an inode that a reader has open. Returns false if the size is not
- * known. */
+/* Finds the st_size of an inode that a reader has open. Returns false if the size is not known. */
 bool open_file_size(struct session *session, struct inode inode, uint64_t *ret);
 
-/* Answers a read, possibly after the function has returned. */
 void open_file_read(const struct request *request);
-/* Answers a read of a file that an earlier engine process opened. err: the result of
- * adding the file to the session's list, 0 or -errno; -EEXIST: another read has already
- * added the file. */
+/* Answers a read of a file that an earlier engine opened. err: the result of adding the file to the
+ * session's list; -EEXIST: another read has already added the file. */
 void open_file_read_again(const struct request *request, int err);
 
-/* Removes a file from the list, and drops the reader's reference. undo: nothing is
- * consumed, because nobody has read the file. Returns false if the list has no file with
- * this handle. */
+/* Removes a file from the list, and drops the reader's reference. undo: nothing is consumed,
+ * because nobody has read the file. Returns false if the list has no file with this handle. */
 bool open_file_close(struct session *session, uint64_t handle, bool undo);
 /* Closes a file of the list that nobody has read. Consumes nothing. */
 void open_file_undo(struct open_file *file);
 /* Closes all files when the session has ended; nothing is consumed. */
 void open_files_undo_all(struct session *session);
 
-/* If the kernel sends an open again that an earlier engine process has received, removes
- * that process's entry for the open. Returns true and sets *ret_epoch if the entry has
- * an epoch. Called at each open of a position. */
+/* If the kernel sends an open again that an earlier engine has received, removes that engine's
+ * entry for the open. Returns true and sets *ret_epoch if the entry has an epoch. */
 bool open_file_take_back(struct session *session, uint32_t *ret_epoch);
-/* Adds a file to the session's list that an earlier engine process opened, and that the
- * kernel reads by itself. kept: the earlier process's entry. */
+/* Adds a file to the session's list that an earlier engine opened, and that the kernel reads by
+ * itself. kept: that engine's entry */
 must_check int open_file_outlives(const struct request *request, struct kept_open *kept);

@@ -10,14 +10,13 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-/* Makes uthash leave hash.tbl NULL after a failed insertion, instead of ending the
- * process. */
+/* Makes uthash leave hash.tbl NULL after a failed insertion, instead of ending the process. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
 /*
- * A session's open files, found by inode and by handle. The time to find the files of an inode
- * does not depend on the number of other open files.
+ * A session's open files, found by inode and by handle. The time to find the files of an inode does
+ * not depend on the number of other open files.
  *
  *   Owns: an entry for each inode that has an open file. The caller owns the files.
  *   Threads, locks: the caller serialises all calls.   Errors: -ENOMEM.
@@ -28,8 +27,7 @@ struct open_file_ops;
 struct open_inode;
 struct session;
 
-/* The struct of each kind of open file begins with this struct. open_file_ops.h
- * describes the life of an open file. */
+/* The first member of each kind of open file, whose life open_file_ops.h describes. */
 struct open_file {
 	/* (session's lock) The fields up to `serial` are private to open_files.c. */
 	LIST_ENTRY(open_file) link; /* links the open files of one inode */
@@ -41,14 +39,13 @@ struct open_file {
 	struct session *session;
 	uint64_t number; /* number of the file's inode */
 	uint64_t handle;
-	uint64_t since_ns; /* time of the open, even by an earlier engine process */
+	uint64_t since_ns; /* time of the open, even by an earlier engine */
 	uint64_t size;	   /* st_size while the file is open; 0: not known */
-	/* The reader has one reference, and each running read has one. Without the
-	 * latter, the kernel's release could free the file while the call that sends the
-	 * bytes still runs. */
+	/* The reader has one reference, and each running read has one, since otherwise the kernel's
+	 * release could free the file while its bytes are sent. */
 	atomic_uint references;
 	int backing;  /* number of the file from which the kernel reads; 0: none */
-	bool borrows; /* an earlier engine process registered `backing` */
+	bool borrows; /* an earlier engine registered `backing` */
 	bool outlived;
 	bool undo; /* (session's lock) nobody has read the file, so nothing is consumed */
 	struct kept_open *kept; /* entry in the list of handover.h; NULL: not listed */

@@ -20,25 +20,22 @@
 #include <errno.h>
 
 /*
- * An open, or a read of a file that an earlier engine process opened, until the request
- * is answered. Three threads may work on the request: the one that received it, the
- * worker that finished the sample, and the one that handles an interrupt.
+ * An open, or a read of a file that an earlier engine opened, until the request is answered. Three
+ * threads may work on the request: the one that received it, the worker that finished the sample,
+ * and the one that handles an interrupt.
  *
- * - The scheduler calls `opened` exactly once for each sched_open that succeeds.
- *   `opened` answers the request and frees the opening, or calls sched_open again, or
- *   passes the answer to a worker.
- * - While libfuse runs `interrupted`, it holds the request's own lock. libfuse may be
- *   about to call `interrupted` when the request is answered. So `opened` first
- *   unregisters `interrupted` by fuse_req_interrupt_func, which waits until
- *   `interrupted` has returned.
- * - `interrupted` calls sched_cancel, which may call `opened`. Then `opened` must not
- *   unregister `interrupted`, since it would wait for its own caller.
- * - No FUSE thread computes a content: `opened` passes this work to a worker.
+ * - The scheduler calls `opened` exactly once for each sched_open that succeeds. `opened` answers
+ *   the request and frees the opening, or calls sched_open again, or passes the answer to a worker,
+ *   because no FUSE thread computes a content.
+ * - libfuse may be about to call `interrupted` when the request is answered. So `opened` first
+ *   unregisters `interrupted` by fuse_req_interrupt_func, which waits until a running `interrupted`
+ *   has returned.
+ * - `interrupted` calls sched_cancel, which may call `opened`. Then `opened` must not unregister
+ *   `interrupted`, since it would wait for its own caller.
  */
 struct opening {
 	struct request request;
-	/* true: a read of a file of an earlier engine process; false: an open */
-	bool again;
+	bool again; /* a read of a file of an earlier engine, not an open */
 	struct sched_job *job;
 	uint64_t begun_ns;
 	uint64_t unique; /* number of the request, from handover_request() */
@@ -46,13 +43,11 @@ struct opening {
 	uint64_t ticket;
 	struct sched_handle *handle; /* set when the position is opened */
 	struct by_worker by_worker;  /* in use while a worker makes the content */
-	/* in use while the open waits until other readers close the file */
-	struct close_waiter waiter;
-	uint32_t epoch; /* epoch in which the position is opened after this wait */
-	/* The second file of a pair (such as the mask of an image) in current/ is opened
-	 * in two steps. The first step opens the position's label, to find the epoch;
-	 * the second opens the sample in this epoch. `finds` is true during the first
-	 * step. */
+	struct close_waiter waiter;  /* in use while other readers keep the file open */
+	uint32_t epoch;		     /* epoch for the open after this wait */
+	/* The second file of a pair (such as the mask of an image) in current/ is opened in two
+	 * steps: the first, in which `finds` is true, opens the position's label, to find the
+	 * epoch; the second opens the sample in this epoch. */
 	bool finds;
 };
 
@@ -108,8 +103,7 @@ static void answer_label(struct opening *opening, struct sched_handle *handle)
 	sched_undo(handle);
 }
 
-/* If the answer succeeds, the kernel may release the file before this function
- * returns. */
+/* If the answer succeeds, the kernel may release the file before this function returns. */
 static int reply(struct opening *opening, const struct open_file *file, int backing)
 {
 	struct request *request = &opening->request;
@@ -139,8 +133,7 @@ static void hand_over(struct opening *opening, struct open_file *file)
 
 static void opened(void *context, const struct sched_opened *result);
 
-/* Opens the position. If the sample is already there, answers the request and frees the
- * opening before returning. */
+/* Opens the position. May answer the request and free the opening before returning. */
 static void ask(struct opening *opening, uint32_t epoch)
 {
 	fuse_req_t req = opening->request.req;
@@ -158,8 +151,7 @@ static void ask(struct opening *opening, uint32_t epoch)
 		const struct sched_open_callbacks *) =
 		sample ? sched_open : sched_open_label;
 	int err = open(opening->job, epoch, inode.position, &callbacks);
-	/* EAGAIN: another script reads current/. sched_look finds out whether the other
-	 * script has ended; if so, the second try succeeds. */
+	/* EAGAIN: another script reads current/, unless sched_look finds out that it has ended. */
 	if (err == -EAGAIN) {
 		sched_look(opening->job);
 		err = open(opening->job, epoch, inode.position, &callbacks);
@@ -195,8 +187,7 @@ static void answer_sample(struct opening *opening, struct sched_handle *handle)
 		ask(opening, epoch);
 		return;
 	}
-	/* EAGAIN: a file of a removed job is still open. This job has the number that
-	 * the removed job had, so the files of both jobs have the same inode. */
+	/* EAGAIN: a removed job, whose number this job now has, still has an open file. */
 	if (err)
 		reply_error(opening->request.req, err == -EAGAIN ? -EBUSY : err);
 	else
@@ -237,8 +228,6 @@ static void give_up(struct by_worker *by_worker)
 	opening_free(opening);
 }
 
-/* Tells whether a worker has to make the answer, because the answer contains a text from
- * the dataset, or a content that has to be computed. */
 static bool takes_long(const struct opening *opening)
 {
 	struct inode inode = opening->request.inode;
@@ -286,8 +275,7 @@ static void opened(void *context, const struct sched_opened *result)
 		answer(opening);
 }
 
-/* Makes an opening for the request. If this fails, answers the request with an error,
- * and returns NULL. */
+/* Answers the request with an error and returns NULL if there is no memory or no job. */
 static struct opening *opening_new(const struct request *request, bool again)
 {
 	struct sched_job *job =
@@ -308,11 +296,9 @@ static struct opening *opening_new(const struct request *request, bool again)
 	return opening;
 }
 
-/* Returns the epoch in which to open the file. If the kernel sends the open again, this
- * is the epoch that an earlier engine process chose. Otherwise, outside current/, it is
- * the epoch of the file's directory. In current/ it is SCHED_CURRENT for a sample. A
- * label, text or second file in current/ gets the epoch in which its reader had to open
- * the sample, if reader_shares has noted one. */
+/* Returns the epoch in which to open the file. If the kernel sends the open again, this is the
+ * epoch that an earlier engine chose; otherwise the epoch of the file's directory. A label, text or
+ * second file in current/ gets the epoch that reader_shares noted for its sample. */
 static uint32_t epoch_of(const struct request *request)
 {
 	struct inode inode = request->inode;

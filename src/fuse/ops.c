@@ -29,8 +29,7 @@ static void count(enum stat_id kind)
 	stats_add(STAT_REQUESTS, 1);
 }
 
-/* Finds the inode of a request. Returns -ENODEV if the mount's job was removed. Reads
- * and releases do not use this function, because open files stay readable. */
+/* Reads and releases do not call this function, because files of a removed job stay readable. */
 static int find(fuse_req_t req, fuse_ino_t ino, struct request *ret)
 {
 	struct session *session = session_of(req);
@@ -54,8 +53,7 @@ static void want(struct fuse_conn_info *conn, unsigned capability, bool wanted)
 #endif
 }
 
-/* Raises the limit of read-ahead, unless another program or an earlier engine process
- * has set it. */
+/* Raises the limit of read-ahead, unless another program or an earlier engine has set it. */
 static void read_ahead(const struct session *session, struct fuse_conn_info *conn)
 {
 	if (session->root.kind == INODE_ROOT && !session->foreign && !session->again &&
@@ -93,10 +91,8 @@ static void start(const struct request *request, bool by_worker,
 		answer(request);
 }
 
-/* Returns the seconds for which the kernel may cache a name or attributes: `timeout`,
- * but at most UNTOLD_S if the session sends no notifications. Files of an epoch always
- * get `timeout`: they never change, and the kernel looks them up again when their
- * directory changes. */
+/* Limits `timeout` to UNTOLD_S seconds if the session sends no notifications, except for files of
+ * an epoch: they never change, and the kernel looks them up again when their directory changes. */
 static double lasting(const struct session *session, struct inode inode, double timeout)
 {
 	bool file = inode_is_sample(inode) || inode.kind == INODE_LABEL ||
@@ -166,8 +162,8 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 			answer_attributes);
 }
 
-/* Reports zero blocks and files, as /proc does. So df leaves out the mount, and programs
- * that watch for full disks compute no percentage. */
+/* Reports zero blocks and files, as /proc does. So df leaves out the mount, and programs that watch
+ * for full disks compute no percentage. */
 static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 {
 	struct statvfs st = {
@@ -195,10 +191,9 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 		fuse_reply_readlink(req, target);
 }
 
-/* The kernel may keep a listing until the directory's time changes (set_in_job in
- * attributes.c). If the daemon checks no rights, the answer is ENOSYS, after which the
- * kernel sends no further opendir. The exception is a session without notifications,
- * whose listings the kernel must not keep. */
+/* The kernel may keep a listing until the directory's time changes (set_in_job in attributes.c),
+ * but not in a session without notifications. In other sessions, if the daemon checks no rights,
+ * the answer is ENOSYS, after which the kernel sends no further opendir. */
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	const struct session *session = session_of(req);
@@ -312,8 +307,7 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	fuse_reply_err(req, 0);
 }
 
-/* Answers the ioctl by which Python's open() asks of each file whether it is a
- * terminal. */
+/* Answers the ioctl by which Python's open() asks of each file whether it is a terminal. */
 static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned command, void *argument,
 	struct fuse_file_info *fi, unsigned flags, const void *in, size_t in_bytes,
 	size_t out_bytes)
@@ -324,8 +318,7 @@ static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned command, void *arg
 	fuse_reply_err(req, ENOTTY);
 }
 
-/* libfuse answers all other requests, such as flush and getxattr, with ENOSYS. The
- * kernel then does not send them again. */
+/* libfuse answers other requests, such as getxattr, with ENOSYS; the kernel sends none again. */
 const struct fuse_lowlevel_ops session_ops = {
 	.init = op_init,
 	.lookup = op_lookup,

@@ -34,7 +34,6 @@ static int open_other(const struct mirror_other *other)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Returns -ESTALE if the file has changed since the scan. */
 static int check(const struct mirror_other *other, int fd)
 {
 	struct stat st;

@@ -6,11 +6,10 @@
 #include "fuse/open_file_ops.h"
 
 /*
- * Files of layout mirror that are no samples. Each read opens the source file. An open
- * file has no state, so the next engine process can serve its reads.
+ * Files of layout mirror that are no samples. Each read opens the source file. An open file has no
+ * state, so the next engine can serve its reads.
  *
- *   Owns: nothing.
- *   Threads: workers read; the kernel's page cache keeps what they have read.
+ *   Owns: nothing.   Threads: workers read, and the kernel's page cache keeps the bytes.
  *   Errors: EIO, logged: the file has changed since the scan, or can't be read.
  */
 

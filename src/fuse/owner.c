@@ -17,9 +17,7 @@ static bool is_one_of(const gid_t *groups, int n, gid_t group)
 	return false;
 }
 
-/* Tells whether the process that sent the request is in the group. A request names only
- * one group of the process. The other groups are read from /proc, if the process is
- * visible there. */
+/* A request names one group of its process; fuse_req_getgroups reads the others from /proc. */
 static bool has_group(void *context, gid_t group)
 {
 	fuse_req_t req = context;
@@ -35,8 +33,7 @@ static bool has_group(void *context, gid_t group)
 	return is_one_of(all, now < n ? now : n, group);
 }
 
-/* Tells whether inode.job is the number of a job in inodes of this kind. In the inodes
- * of datasets inode.job is the index of a dataset. */
+/* Tells whether inode.job is the number of a job; in inodes of datasets it is a dataset's index. */
 static bool is_in_job(enum inode_kind kind)
 {
 	switch (kind) {

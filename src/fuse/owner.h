@@ -8,24 +8,21 @@
 struct sched_job;
 
 /*
- * Owners of a job's files, and the check of who may read them.
+ * Owners of a job's files, and the check of who may read them. The kernel could check
+ * (default_permissions), but would then ask at each open for the attributes of jobs/ and jobs/NAME,
+ * whose times change with the epochs.
  *
- *   Flow: opens and look-ups of names are checked here. The kernel could check them
- *         (default_permissions), but would then ask at each open for the attributes of jobs/
- *         and jobs/NAME, whose times change with the epochs.
  *   Threads: FUSE's.   Errors: -EACCES.
  */
 
 #define OWNER_SEARCH 1u /* the right to find a name in the directory */
 #define OWNER_READ 4u	/* the right to read the inode */
 
-/* Tells whether the daemon checks rights. Otherwise each process that the kernel lets in
- * may read. */
+/* Tells whether the daemon checks rights; if not, each process that the kernel lets in may read. */
 bool owner_is_checked(const struct session *session);
 
-/* Checks the requesting process's rights to an inode. Returns 0 if they suffice, or if
- * the inode belongs to no job. Below a job's directory, OWNER_SEARCH is needed besides
- * `wanted`. */
+/* Checks the requesting process's rights to an inode. Returns 0 if they suffice, or if the inode
+ * belongs to no job. Below a job's directory, OWNER_SEARCH is needed besides `wanted`. */
 must_check int owner_check(fuse_req_t req, struct inode inode, unsigned wanted);
 
 /* Sets the owner, group and mode of an inode in the job. */

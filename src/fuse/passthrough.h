@@ -9,13 +9,13 @@
 struct sched_job;
 
 /*
- * FUSE passthrough: the answer to the open of a sample (reply_open) names another file
- * by its number (backing.h), and the kernel reads from that file. After the open, only
- * the release comes to this process.
+ * FUSE passthrough: the answer to the open of a sample (reply_open) names another file by its
+ * number (backing.h), and the kernel reads from that file. After the open, only the release comes
+ * to this process.
  *
- * While an inode is open, the kernel refuses each further open that names another file.
- * So the file behind a sample depends on its tensor alone, and all readers that have a
- * position open share its epoch: see sample_file_new.
+ * While an inode is open, the kernel refuses each further open that names another file. So the file
+ * behind a sample depends on its tensor alone, and all readers that have a position open share its
+ * epoch: see sample_file_new.
  *
  *   Threads: any.   Errors: a sample that can't be passed through is read by requests.
  */
@@ -23,8 +23,7 @@ struct sched_job;
 /* max_stack_depth in FUSE_INIT: 1, because no backing file has a backing file itself */
 #define PASSTHROUGH_STACK_DEPTH 1
 
-/* Tells whether the session is that of the whole tree, and the process may register
- * files with the kernel (CAP_SYS_ADMIN). */
+/* Returns true for the whole tree's session if the process has CAP_SYS_ADMIN. */
 bool passthrough_possible(const struct session *session);
 
 /* Enables the registration of files. Called when the session has begun. */
@@ -32,13 +31,11 @@ void passthrough_begin(struct session *session);
 /* Ends the registration of files. Called before the session ends. */
 void passthrough_end(struct session *session);
 
-/* Returns the kernel's number of the registered file that has the bytes of the content,
- * or 0 if there is none. */
+/* Returns the kernel's number of the registered file that has the content's bytes, or 0. */
 int passthrough_of(const struct session *session, const struct sched_job *job,
 	const struct content *content);
 
 /* Makes the kernel forget a registered file. Logs a failure. */
 void passthrough_forget(const struct session *session, int backing);
-/* Makes the kernel forget the registered file with this number, if there is one. Logs
- * nothing. Returns 0 or -errno. */
+/* Makes the kernel forget the file with this number, if there is one. Logs nothing. -errno */
 int passthrough_try_forget(const struct session *session, int backing);

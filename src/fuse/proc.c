@@ -27,9 +27,8 @@ bool process_read_file(long id, const char *name, char *ret, size_t room, size_t
 	return *ret_n > 0;
 }
 
-/* Reads the fields 4, 6 and 22 of the file stat (proc(5)). Field 2, a name in
- * parentheses, can contain any characters, so reading begins after the last
- * parenthesis. */
+/* Reads the fields 4, 6 and 22 of the file stat (proc(5)). Field 2, a name in parentheses, can
+ * contain any characters, so reading begins after the last parenthesis. */
 bool process_read_stat(long id, struct process *ret)
 {
 	char text[1024];

@@ -7,8 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Living processes, as /proc describes them. Nothing is cached; any thread may call
- * these functions. */
+/* Living processes, as /proc describes them. Nothing is cached. Threads: any. */
 
 #define PROCESS_TEXT 4096
 
@@ -19,8 +18,7 @@ struct process {
 	size_t n_command;
 };
 
-/* Reads as much of a file in /proc/ID as fits, and appends a \0. Returns false if
- * nothing was read. */
+/* Reads as much of a file in /proc/ID as fits, and appends \0. Returns false if *ret_n is 0. */
 bool process_read_file(long id, const char *name, char *ret, size_t room, size_t *ret_n);
 /* Reads all fields of *ret from /proc. Returns false if there is no such process. */
 bool process_read(long id, struct process *ret);
@@ -31,8 +29,7 @@ long process_of_thread(long thread);
 
 /* Returns an odd number that no other process since boot has. */
 uint64_t process_number(const struct process *process);
-/* Tells whether both processes run the same program file. Also true if this can't be
- * determined. */
+/* Tells whether both processes run the same program file; true if this can't be determined. */
 bool process_runs_same(const struct process *a, const struct process *b);
 
 typedef void process_visit(void *context, long child);

@@ -13,8 +13,7 @@ struct arguments {
 	const char *at, *end;
 };
 
-/* Returns NULL if there is no next argument, or if the argument's final \0 is
- * missing. */
+/* Returns NULL if there is no next argument, or if the argument's final \0 is missing. */
 static const char *next_of(struct arguments *arguments)
 {
 	const char *found = arguments->at;
@@ -31,9 +30,7 @@ static const char *after(const char *text, const char *prefix)
 	return text && strncmp(text, prefix, n) == 0 ? text + n : NULL;
 }
 
-/* Skips the name of a Python package that starts processes: multiprocessing, its fork
- * multiprocess, or loky, which has two names. Returns the rest of the text, or NULL if
- * the text does not begin with such a name. */
+/* Returns the text after the name of a package that starts processes, or NULL. */
 static const char *after_package(const char *text)
 {
 	static const char *const names[] = {"multiprocessing.", "multiprocess.",
@@ -66,9 +63,7 @@ static enum process_helper kind_of_module(const char *text)
 	return rest && strcmp(rest, "popen_loky_posix") == 0 ? HELPER_WORKS : HELPER_NONE;
 }
 
-/* Tells whether an argument is a short option of the interpreter. (The interpreter of a
- * helper gets no long options.) The argument "-" is no option: it stands for a script
- * from standard input. */
+/* The interpreter of a helper gets no long options. "-" stands for a script from standard input. */
 static bool is_option(const char *text)
 {
 	return text && text[0] == '-' && text[1] != '\0' && text[1] != '-';
@@ -140,8 +135,7 @@ static bool is_name(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
-/* Finds the last name in a word such as "--rank", "trainer.local_rank", "cuda:" or
- * "out/rank-". */
+/* Finds the last name in a word such as "--rank", "trainer.local_rank", "cuda:" or "out/rank-". */
 static struct word last_name(struct word word)
 {
 	while (word.n > 0 && !isalnum((unsigned char)word.text[word.n - 1]))
@@ -165,8 +159,7 @@ static bool is_one_of(struct word word, const char *const *names)
 	return found;
 }
 
-/* Names of ranks. A word must be equal to one of them: the names of other things contain
- * "rank", too, such as the rank of a LoRA matrix. */
+/* A name must equal one of these, because other names contain "rank", too, such as lora_rank. */
 static const char *const ranks[] = {"rank", "local_rank", "node_rank", "global_rank",
 	"world_rank", "machine_rank", "host_rank", "process_rank", "proc_rank",
 	"worker_rank", "dist_rank", "ddp_rank", "mpi_rank", "process_id", "process_index",
@@ -281,10 +274,9 @@ bool process_launched(const char *environ, size_t n, struct process_launch *ret)
 	return ret->rank != 0;
 }
 
-/* Variables that launchers set. ranks: number of all ranks; here: number of the ranks on
- * this machine. A launcher comes before the launchers that usually start it. The
- * variable `here` of Slurm has numbers for several machines, such as 2(x3),1 for four of
- * them; only the first number is read. */
+/* ranks: number of all ranks; here: number of those on this machine. A launcher comes before the
+ * launchers that usually start it. The variable `here` of Slurm has numbers for several machines,
+ * such as 2(x3),1 for four of them; only the first number is read. */
 static const struct {
 	const char *ranks, *here;
 } launchers[] = {
@@ -294,7 +286,6 @@ static const struct {
 	{"SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE"},
 };
 
-/* Returns the number in a variable, or 0 if the environment has no such variable. */
 static long number_in(const char *environ, size_t n, const char *name)
 {
 	struct arguments rest = {environ, environ + n};
@@ -313,8 +304,7 @@ bool process_has_ranks_elsewhere(const char *environ, size_t n)
 	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
 		long all = number_in(environ, n, launchers[i].ranks);
 		of = of ? of : all;
-		/* A launcher with another number of ranks has not started this script,
-		 * so its number of ranks on this machine does not count. */
+		/* A launcher with another number of ranks has not started this script. */
 		if (here == 0 && all == of)
 			here = number_in(environ, n, launchers[i].here);
 	}

@@ -7,16 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Tells the role of a process from its command line and environment. The command line
- * and the environment are n bytes each, as in /proc/ID/cmdline: each argument or
- * variable ends with \0. A last one without \0 is truncated, and is ignored. The
- * functions are pure.
- */
+/* Tells the role of a process from its command line and environment, which are n bytes each, as in
+ * /proc/ID/cmdline: each argument or variable ends with \0. A last one without \0 is truncated, and
+ * is ignored. The functions are pure. */
 
-/* A process that Python's multiprocessing, multiprocess or loky started for its parent.
- * Its command line has the interpreter's options, and then exactly the words that these
- * packages write. */
+/* A process that Python's multiprocessing, multiprocess or loky started for its parent. Its command
+ * line has the interpreter's options, and then exactly the words that these packages write. */
 enum process_helper {
 	HELPER_NONE,
 	HELPER_WORKS,
@@ -25,26 +21,23 @@ enum process_helper {
 };
 enum process_helper process_helper(const char *arguments, size_t n);
 
-/* The ranks in the command lines of two processes of one training. The command lines
- * differ only in numbers. At least one of these numbers is a rank, as in --rank 1; the
- * others are numbers of devices, as in cuda:1. */
+/* The ranks in the command lines of two processes of one training, which differ only in numbers: at
+ * least one is a rank, as in --rank 1; the others are numbers of devices, as in cuda:1. */
 struct process_ranks {
 	long a, b;
 };
 /* Tells whether the command lines differ in their ranks. *ret: the ranks. */
 bool process_differ_in_rank(
 	const char *a, size_t n_a, const char *b, size_t n_b, struct process_ranks *ret);
-/* Tells whether the arguments may contain the name of a rank. If not, the caller need
- * not call process_differ_in_rank, which would return false. */
+/* Tells whether the arguments may name a rank. If not, process_differ_in_rank returns false. */
 bool process_names_rank(const char *arguments, size_t n);
 
-/* Hashes of the environment variables that a launcher sets. All ranks of a training have
- * the same `training`; each has its own `rank`. */
+/* Hashes of the environment variables that a launcher sets. All ranks of a training have the same
+ * `training`; each has its own `rank`. */
 struct process_launch {
 	uint64_t training, rank;
 };
-/* Fills in *ret from an environment of n bytes. Returns false if no launcher has set a
- * rank. */
+/* Returns false if no launcher has set a rank in the environment of n bytes. */
 bool process_launched(const char *environ, size_t n, struct process_launch *ret);
 
 /* Tells whether a launcher has started several ranks, some of them on other machines. */

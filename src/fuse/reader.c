@@ -52,10 +52,9 @@ struct known_thread {
 	bool works; /* the thread's process is a worker of another process */
 	bool looks; /* the thread's process has workers, and is no worker itself */
 	bool done;
-	bool elsewhere; /* some ranks of the training are on other machines */
-	/* process: id of the thread's process. program: id of the rank's process. */
-	long process, program;
-	uint64_t shared; /* the inode noted by reader_shares; 0: none */
+	bool elsewhere;	       /* some ranks of the training are on other machines */
+	long process, program; /* ids of the thread's process and of the rank's process */
+	uint64_t shared;       /* the inode noted by reader_shares; 0: none */
 	uint32_t epoch;
 };
 
@@ -82,8 +81,7 @@ static struct known_thread *find_locked(long id)
 	return NULL;
 }
 
-/* Returns the thread's entry. A new entry replaces the least recently used one of its
- * bucket. */
+/* A new entry replaces the least recently used one of its bucket. */
 static struct known_thread *get_locked(long id)
 {
 	struct known_thread *set = threads[(unsigned long)id % (THREADS / WAYS)];
@@ -99,9 +97,8 @@ static struct known_thread *get_locked(long id)
 	return found;
 }
 
-/* Returns the number of the script to which a rank belongs, or 0 if no thread of the
- * rank is in the table. A script keeps the number of its oldest rank even after this
- * rank has ended. */
+/* Returns the number of a rank's script, or 0 if no thread of the rank is in the table. A script
+ * keeps the number of its oldest rank even after this rank has ended. */
 static uint64_t known_script(uint64_t rank)
 {
 	LOCK_SCOPE(&lock);
@@ -113,8 +110,7 @@ static uint64_t known_script(uint64_t rank)
 	return 0;
 }
 
-/* Removes the entries of a process that was taken for a worker. The process has started
- * workers since then, so it is a rank. */
+/* Removes the entries of a process that was taken for a worker, but has started workers since. */
 static void forget_worker(long process)
 {
 	LOCK_SCOPE(&lock);

@@ -10,35 +10,28 @@
 
 struct sched_program;
 
-/*
- * Tells whether the reader that sent an interrupted request is about to die. The kernel
- * interrupts a request for any signal, also if a child exited, and many readers can't
- * handle an open that fails with EINTR. So only a signal that ends the process may make
- * the request fail: the kernel has turned it into SIGKILL before this function is
- * called. Also returns true if this can't be determined, for instance if the reader is
- * in another name space of pids.
- */
+/* Tells whether the reader that sent an interrupted request is about to die. The kernel interrupts
+ * a request for any signal, also if a child exited, and many readers can't handle an open that
+ * fails with EINTR. So only a signal that ends the process may make the request fail: the kernel
+ * has turned it into SIGKILL before this function is called. Returns true if this can't be
+ * determined, for instance if the reader is in another name space of pids. */
 bool reader_dies(fuse_req_t req);
 
-/* Tells whether a process that has read is still alive. Also true if the process exists,
- * but /proc does not show it. */
+/* Tells whether a process that has read is still alive, even if /proc does not show it. */
 bool reader_lives(const struct sched_program *program);
 
-/* Finds the sender of the request: the thread, its rank (the process for which the
- * thread works), and the rank's script (relatives.h). /proc is read at the thread's
- * first request, and again when a second has passed, since the kernel reuses the numbers
- * of threads. The caller holds no lock. */
+/* Finds the sender of the request: the thread, its rank (the process for which the thread works),
+ * and the rank's script (relatives.h). Reads /proc at the thread's first request, and again after a
+ * second, since the kernel reuses the numbers of threads. The caller holds no lock. */
 struct sched_reader reader_of(fuse_req_t req);
-/* Finds the sender of a request that does not open a sample. Unlike reader_of, does not
- * clear the note that reader_has_read has made. */
+/* Finds the sender of a request that opens no sample, and keeps the note of reader_has_read. */
 struct sched_reader reader_peek(fuse_req_t req);
 
 /* Notes that the requesting thread has read its last opened file to the end. */
 void reader_has_read(fuse_req_t req);
 
-/* Notes that the requesting thread got `epoch` for this inode of current/, because
- * another reader has the inode open in this epoch. The note holds for this file and its
- * label until the thread opens another file. */
+/* Notes that the thread got `epoch` for this inode of current/, because another reader has the
+ * inode open in it. Holds for this file and its label until the thread opens another file. */
 void reader_shares(fuse_req_t req, uint64_t number, uint32_t epoch);
 /* Returns the epoch that reader_shares noted, or SCHED_CURRENT if there is none. */
 uint32_t reader_shared(fuse_req_t req, uint64_t number);

@@ -11,8 +11,8 @@
 #define ANCESTORS 16 /* most ancestors that are examined */
 #define ENVIRON_TEXT (256 * 1024)
 
-/* The way a parent started a process. BIRTH_FORKED: by fork alone; BIRTH_SPAWNED: as a
- * helper of multiprocessing or loky; BIRTH_STARTED: in any other way. */
+/* The way a parent started a process. BIRTH_FORKED: by fork alone; BIRTH_SPAWNED: as a helper of
+ * multiprocessing or loky; BIRTH_STARTED: in any other way. */
 enum birth { BIRTH_STARTED, BIRTH_FORKED, BIRTH_SPAWNED };
 
 static enum birth birth_of(const struct process *process, const struct process *parent)
@@ -32,8 +32,7 @@ static bool has_parent(const struct process *process, struct process *ret)
 	return process->parent > 1 && process_read(process->parent, ret);
 }
 
-/* Tells whether the process is the server of multiprocessing's forkserver, which forks
- * processes on behalf of its parent. */
+/* The server of multiprocessing's forkserver forks processes on behalf of its parent. */
 static bool is_server(const struct process *process)
 {
 	struct process parent;
@@ -42,8 +41,7 @@ static bool is_server(const struct process *process)
 	       birth_of(process, &parent) == BIRTH_SPAWNED;
 }
 
-/* Finds the process that started `process`, directly or through a forkserver. Returns
- * false if /proc does not show that process. */
+/* Finds the process that started `process`, directly or through a forkserver, if /proc shows it. */
 static bool has_founder(
 	const struct process *process, struct process *ret, enum birth *ret_birth)
 {
@@ -105,10 +103,8 @@ struct group {
 	struct process_launch launch;
 	struct process other; /* the sibling that is being examined */
 	struct eldest eldest;
-	/* has_command: the command line of `first` may name a rank. If so, the next
-	 * fields describe the siblings whose command lines differ only in the rank.
-	 * by_command: the oldest sibling; least, most: lowest and highest rank; n:
-	 * number of siblings. */
+	/* has_command: the command line of `first` may name a rank. by_command: the oldest of the n
+	 * siblings whose command lines differ only in the rank, from `least` to `most` */
 	bool has_command;
 	struct eldest by_command;
 	long least, most, n;
@@ -157,9 +153,8 @@ static void visit_sibling(void *context, long child)
 	note_command(group);
 }
 
-/* Returns the number of the oldest among the process and its siblings that are ranks of
- * the same training, or 0 if there are no such siblings. as_rank: siblings that were
- * forked or spawned like the process are ranks, too. */
+/* Returns the number of the oldest rank among the process and its siblings, or 0 if no sibling is a
+ * rank. as_rank: siblings that were forked or spawned like the process are ranks, too. */
 static uint64_t eldest_of(
 	const struct process *process, const struct process *parent, bool as_rank)
 {
@@ -179,10 +174,9 @@ static uint64_t eldest_of(
 	return group.eldest.number;
 }
 
-/* Examines the rank and its ancestors. If one of these processes has siblings that are
- * ranks, too, all these ranks make up the script. If several of these processes have
- * such siblings, the uppermost of them counts. Forked and spawned siblings count only
- * for `rank` itself. */
+/* Examines the rank and its ancestors. If one of them has siblings that are ranks, too, all these
+ * ranks make up the script. If several have such siblings, the uppermost counts. Forked and spawned
+ * siblings count only for `rank` itself. */
 uint64_t relatives_script(const struct process *rank)
 {
 	uint64_t script = process_number(rank), eldest;

@@ -10,8 +10,7 @@ struct passed_reply {
 	uint32_t flags;
 	int32_t backing_id;
 };
-/* The kernel accepts FOPEN_PASSTHROUGH with FOPEN_NOFLUSH, but refuses it with flags
- * such as FOPEN_KEEP_CACHE. */
+/* The kernel accepts FOPEN_PASSTHROUGH with FOPEN_NOFLUSH, but not with, say, FOPEN_KEEP_CACHE. */
 #define OPEN_NOFLUSH (UINT32_C(1) << 5)
 #define OPEN_PASSTHROUGH (UINT32_C(1) << 7)
 

@@ -17,7 +17,7 @@
 struct sample_file {
 	struct open_file open; /* comes first, so that pointers can be cast */
 	struct sched_job *job;
-	/* NULL: an earlier engine process opened the file, and the kernel reads it */
+	/* NULL: an earlier engine opened the file, and the kernel reads it */
 	struct sched_handle *handle;
 	uint32_t epoch, position;
 	bool second; /* the second file of a pair; its release consumes nothing */
@@ -29,8 +29,7 @@ static struct sample_file *file_of(struct open_file *open)
 	return (struct sample_file *)open;
 }
 
-/* Tells whether the kernel forbids that both files, which have one inode, are open at
- * once. */
+/* Tells whether the kernel forbids that both files, which have one inode, are open at once. */
 static bool excludes(const struct sample_file *file, const struct sample_file *other)
 {
 	if (other->open.backing || file->open.backing)
@@ -49,9 +48,8 @@ static const struct sample_file *find_other_locked(const struct sample_file *fil
 	return open ? file_of(open) : NULL;
 }
 
-/* Tells whether the file may be open together with `other`. If so, the file gets the
- * backing file of `other`. Both files need the same epoch, and so the same bytes. If
- * `other` has a backing file, an earlier engine process must have registered it. */
+/* Tells whether the file may be open together with `other`, and get its backing file. Both need the
+ * same epoch, and so the same bytes. A backing file must come from an earlier engine. */
 static bool may_join_locked(
 	const struct sample_file *file, const struct sample_file *other)
 {
@@ -63,9 +61,8 @@ static bool may_join_locked(
 	       !fault_hit("passthrough.new");
 }
 
-/* Adds the file to the session's list. Returns -ENOMEM, or -EAGAIN if another reader has
- * another epoch of the position open; then *ret_epoch is set as sample_file_new
- * describes. */
+/* Adds the file to the session's list. -EAGAIN: another reader has another epoch of the position
+ * open, and *ret_epoch is set as for sample_file_new. */
 static int list_file(
 	struct sample_file *file, struct close_waiter *waiter, uint32_t *ret_epoch)
 {

@@ -10,29 +10,24 @@ struct sched_handle;
 struct sched_job;
 
 /*
- * Open samples. Each has a sched_handle, which holds the tensor, and the content that
- * the job's format makes of the tensor. If the tensor is not prepared yet, opening.c
- * answers the open later.
+ * Open samples. Each has a sched_handle, which holds the tensor, and the content that the job's
+ * format makes of the tensor.
  *
- *   opening_start -> (waits) -> sample_file_new -> reply
- *                -> reads -> open_file_close, after which the position is consumed
+ *   opening_start -> (waits) -> sample_file_new -> reply -> reads -> open_file_close, after which
+ *   the position is consumed
  *
  *   Threads: any.   Locks: none while replying or calling sched.
  */
 
-/*
- * Opens a sample. Takes over the handle, also on failure. Returns -EIO if the content
- * does not have the length that readers were told, because the source was changed;
- * -EAGAIN if another reader has another epoch of the position open; -ENOMEM; or -ENFILE.
- * After -EAGAIN, *ret_epoch tells how to go on. SCHED_CURRENT: the waiter's work runs
- * when the other reader has closed the file, or has kept it open for too long
- * (await_close.h). Otherwise: the caller must open the position in this epoch.
- */
+/* Opens a sample. Takes over the handle, also on failure. -EIO: the content does not have the
+ * length that readers were told, because the source was changed; -EAGAIN: another reader has
+ * another epoch of the position open; -ENOMEM; -ENFILE. After -EAGAIN, *ret_epoch tells how to go
+ * on. SCHED_CURRENT: the waiter's work runs when the other reader has closed the file, or has kept
+ * it open for too long (await_close.h). Otherwise: open the position in *ret_epoch. */
 must_check int sample_file_new(const struct request *request, struct sched_job *job,
 	struct sched_handle *handle, struct close_waiter *waiter, struct open_file **ret,
 	uint32_t *ret_epoch);
-/* Answers a read of a sample that an earlier engine process opened. Takes over the
- * handle. */
+/* Answers a read of a sample that an earlier engine opened. Takes over the handle. */
 void sample_file_read_again(const struct request *request, struct sched_job *job,
 	struct sched_handle *handle);
 

@@ -15,8 +15,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* least number of threads, even with fewer CPUs, because readers keep threads busy */
-#define MIN_THREADS 4
+#define MIN_THREADS 4 /* even on few CPUs, because readers keep threads busy */
 
 int session_new(
 	const struct files_context *context, struct inode root, struct session **ret)
@@ -57,7 +56,7 @@ void session_free(struct session **session)
 	*session = NULL;
 }
 
-/* Makes the mount outlive this engine process, if the supervisor has room for it. */
+/* Makes the mount outlive this engine, if the supervisor has room for it. */
 static void keep(struct session *session)
 {
 	struct kept_descriptor *place = kept_new();
@@ -96,8 +95,8 @@ int session_start(struct session *session, struct fuse_args *args, const char *w
 	return err;
 }
 
-/* Gives the kernel's first message to libfuse again. The kernel refuses libfuse's
- * answer, because an earlier engine process has answered. */
+/* Gives the kernel's first message to libfuse again. The kernel refuses libfuse's answer, because
+ * an earlier engine has answered. */
 void session_go_on(struct session *session)
 {
 	struct kept_mount *mount = &session->place->mount;
@@ -128,9 +127,8 @@ unsigned session_threads(void)
 	return n > SESSION_MAX_THREADS ? SESSION_MAX_THREADS : n;
 }
 
-/* Keeps libfuse from unmounting a later mount at the mount point. libfuse does not
- * unmount if poll reports POLLERR for its descriptor. So the descriptor is replaced by a
- * pipe without a reader, for which poll reports POLLERR. */
+/* Keeps libfuse from unmounting a later mount at the mount point: libfuse does not unmount if poll
+ * reports POLLERR for its descriptor, as it does for a pipe without a reader. */
 static void end_detached(struct session *session)
 {
 	int ends[2];
@@ -178,8 +176,7 @@ static bool is_later(struct timespec a, struct timespec b)
 	return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
 }
 
-/* The time of directories that list jobs has to change in each call (set_in_job in
- * attributes.c). If the clock has not advanced, the time grows by a nanosecond. */
+/* Directories that list jobs get another time in each call, even if the clock stands still. */
 static void touch_jobs_locked(struct session *session)
 {
 	struct timespec now;

@@ -7,8 +7,7 @@
 
 #include <errno.h>
 
-/* A mount of a job uses FUSE_ROOT_ID also for the directories above the job's directory.
- * So the root is its own "..", and nothing outside the job is visible. */
+/* A job's mount uses FUSE_ROOT_ID for the directories above its root, too, so none is visible. */
 uint64_t session_number(const struct session *session, struct inode inode)
 {
 	bool outside = inode.kind == INODE_ROOT || inode.kind == INODE_JOBS;
@@ -36,9 +35,8 @@ void session_forget_name(const struct session *session, struct inode directory,
 		session->fuse, session_number(session, directory), name, bytes);
 }
 
-/* Tells whether reads of open files go through the page cache. With `io = cached` all
- * reads do. With `io = auto` only reads of batches do, because readers map batches. If
- * the kernel can map files that bypass the page cache, batches bypass it, too. */
+/* Tells whether reads go through the page cache. With `io = auto` those of batches do, because
+ * readers map batches, unless the kernel can map files that bypass the page cache. */
 static bool is_cached(const struct session *session, const struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -52,9 +50,8 @@ bool session_is_mappable(const struct session *session, const struct sched_job *
 	return session->maps_direct || session->passes_through || is_cached(session, job);
 }
 
-/* keep_cache lets the next open of the inode use the bytes in the page cache. The bytes
- * of a file in epoch-NNNN/ never change, but a file of current/ may have other samples
- * at its next open. */
+/* keep_cache lets the next open of the inode use the bytes in the page cache. A file of current/
+ * may have other samples at its next open. */
 void session_set_io(const struct session *session, const struct sched_job *job,
 	struct inode inode, struct fuse_file_info *fi)
 {

@@ -12,8 +12,7 @@
 
 #include <errno.h>
 
-/* Largest number of chunks (order_text.h) of an epoch's order that a stat measures. More
- * chunks would take too long. */
+/* most chunks (order_text.h) of an epoch's order that a stat measures; more would take too long */
 #define MAX_STAT_CHUNKS 2048
 
 struct snapshot {
@@ -33,8 +32,6 @@ static int print_of_sample(struct sched_job *job, enum inode_kind kind, uint32_t
 		err = beside_print((*ret)->out, job, epoch, sample, kind - INODE_BESIDE);
 	return made_text_end(ret, err);
 }
-
-/* --- epoch-NNNN.order, which each read renders -------------------------------------- */
 
 static int order_size(struct session *session, struct inode inode, uint64_t *ret)
 {
@@ -100,9 +97,8 @@ uint64_t text_file_known_size(struct session *session, struct inode inode)
 		       : 0;
 }
 
-/* Renders a text, and lists it under the handle request->fi.fh. job: the job of a
- * sample's text; NULL for other texts. Returns -EEXIST if another read has already
- * listed the file. */
+/* Renders a text, and lists it under the handle request->fi.fh. job: NULL unless it is a sample's
+ * text. -EEXIST: another read has already listed the file. */
 static int open_snapshot(
 	const struct request *request, struct sched_job *job, sample_id sample)
 {
@@ -126,8 +122,7 @@ static int open_snapshot(
 	return err;
 }
 
-/* Opens a job's state, which users save as a checkpoint. So the state is on disk before
- * the open is answered. */
+/* Users save a job's state as a checkpoint, so it is on disk before the open is answered. */
 static int open_synced(const struct request *request)
 {
 	struct session *session = request->session;
@@ -150,7 +145,6 @@ static int open_text(const struct request *request)
 		       : open_snapshot(request, NULL, SAMPLE_NONE);
 }
 
-/* Answers an open. err: the error, or 0 if the file is in the list of open files. */
 static void answer_opened(const struct request *request, int err)
 {
 	struct fuse_file_info reply = request->fi;
@@ -170,9 +164,8 @@ static void start_open(const struct request *request)
 {
 	struct request opened = *request;
 	opened.fi.fh = handle_new(0);
-	/* The state of a job and the dashboard need a worker. All other texts can
-	 * be opened even if all workers wait for a storage, so that a user can find the
-	 * cause. */
+	/* The state of a job and the dashboard need a worker. All other texts can be opened even if
+	 * all workers wait for a storage, so that a user can find the cause. */
 	if (request->inode.kind == INODE_JOB_STATE ||
 		request->inode.kind == INODE_DASHBOARD)
 		by_worker_answer(&opened, answer_open);

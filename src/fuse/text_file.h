@@ -8,22 +8,20 @@
 struct sched_job;
 
 /*
- * Open texts. An open makes the text, and reads return parts of it. If an earlier engine
- * process opened the file, the first read makes the text again, as it is now. The order
- * of an epoch has no open file: each read makes the part that it needs.
+ * Open texts. An open makes the text, and reads return parts of it. If an earlier engine opened the
+ * file, the first read makes the text again, as it is now. The order of an epoch has no open file:
+ * each read makes the part that it needs.
  *
  *   text_file_ops    the tree's texts
  *   order_file_ops   epoch-NNNN.order
- *   text_file_open_of_sample, text_file_again_of_sample: a sample's JSON, and the
- *                    texts beside the sample in the dataset (beside.h). Their opens
- *                    begin in opening.c, because they bind a position to a sample.
+ *   ..._of_sample    a sample's JSON, and the texts beside the sample (beside.h); their opens begin
+ *                    in opening.c, because they bind a position to a sample
  *
  *   Threads: any.   Locks: none while replying or printing.
  */
 extern const struct open_file_ops text_file_ops, order_file_ops;
 
-/* Finds the size of a text file by rendering or measuring the text. Returns 0 or
- * -errno. */
+/* Finds the size of a text file by rendering or measuring the text. */
 must_check int text_file_size(struct session *session, struct inode inode, uint64_t *ret);
 /* Returns the size of a text file if it is known without rendering or measuring; otherwise 0. */
 uint64_t text_file_known_size(struct session *session, struct inode inode);
@@ -31,7 +29,7 @@ uint64_t text_file_known_size(struct session *session, struct inode inode);
 /* Answers the open of a sample's text, after the position was bound to the sample. */
 void text_file_open_of_sample(const struct request *request, struct sched_job *job,
 	uint32_t epoch, sample_id sample);
-/* Answers a read of a sample's text that an earlier engine process opened. */
+/* Answers a read of a sample's text that an earlier engine opened. */
 void text_file_again_of_sample(
 	const struct request *request, struct sched_job *job, sample_id sample);
 

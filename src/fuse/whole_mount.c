@@ -32,8 +32,7 @@ static void log_libfuse(enum fuse_log_level level, const char *format, va_list a
 		log_info("%s", text);
 }
 
-/* Returns the entry of the whole tree's mount, if the previous engine process left one;
- * otherwise NULL. */
+/* Returns the entry of the whole tree's mount, if the previous engine left one; otherwise NULL. */
 static struct kept_descriptor *find_whole(void)
 {
 	const struct inode root = {.kind = INODE_ROOT};

@@ -11,18 +11,17 @@
 struct sched;
 
 /*
- * Makes the daemon a node of its group, which is several daemons that serve the ranks of
- * the same trainings. Connects the coordinator (src/coord) with the scheduler. The
- * coordinator decides in which order the ranks read samples. A job of the scheduler
- * serves one rank.
+ * Makes the daemon a node of its group: several daemons that serve the ranks of the same trainings.
+ * Connects the coordinator (src/coord), which decides in which order the ranks read samples, with
+ * the scheduler, of which a job serves one rank.
  *
  *     coordinator --fed--> sched_feed -> journal, look-ahead -> readers
  *     coordinator <--want, commit-- sched_feed_state <- readers
  *
- *   Flow: group_new before there are jobs -> group_start after the configured jobs were
- *         added -> group_free after sched_stop and before sched_free.
- *   Threads: one. No other thread calls the coordinator, or waits for the engine, which
- *         is the server with the group's state.
+ *   Flow: group_new before there are jobs -> group_start after the configured jobs were added ->
+ *         group_free after sched_stop and before sched_free.
+ *   Threads: one. No other thread calls the coordinator, or waits for the engine, which is the
+ *         server with the group's state.
  *   Errors: -errno, logged. An engine that can't be reached is no error.
  */
 
@@ -32,31 +31,27 @@ struct dataset;
 
 #define GROUP_TEXT 400 /* bytes of a message, including the \0 */
 
-/* datasets: the datasets in the configuration, which must outlive the group. */
+/* The datasets of the configuration must outlive the group. */
 must_check int group_new(const struct daemon_config *config, struct dataset **datasets,
 	struct sched *sched, struct group **ret);
 must_check int group_start(struct group *group);
-/* Reports the consumed positions a last time and gives back the node's leases (coord.h),
- * if the engine can be reached. Then frees the group. *group may be NULL. */
+/* Reports the consumed positions a last time and gives back the node's leases (coord.h), if the
+ * engine can be reached. *group may be NULL. */
 void group_free(struct group **group);
 
-/* Shares the samples of a new dataset, or of a new edition after a rescan, with other
- * nodes. Errors are logged. After an error this node prepares all samples of the
- * dataset. group may be NULL. */
+/* Shares the samples of a new dataset, or of a new edition, with other nodes. Errors are logged;
+ * this node then prepares all samples of the dataset. group may be NULL. */
 void group_add_dataset(struct group *group, struct dataset *dataset);
 void group_remove_dataset(struct group *group, const char *name);
 
 /* Prints the group as this node sees it, for `joaderctl cluster`. */
 void group_print(struct group *group, FILE *out);
-/* Makes the group forget a dead node, or a training that no node runs. For operators:
- * makes its own connection to the engine, and waits for the answer. Returns true, with
- * a report in `text`, or false, with the reason in `text`. */
+/* Makes the group forget a dead node, or a training that no node runs. Waits for the engine, over
+ * an own connection. Returns true, with a report in `text`, or false, with the reason. */
 bool group_forget(struct group *group, const char *name, char text[GROUP_TEXT]);
-/* Lets the training continue with another number of ranks. local_ranks: the number of
- * ranks in each job; 0: as many as before. The connection and the result are as for
- * group_forget. */
+/* Lets the training continue with another number of ranks; connects and reports as group_forget
+ * does. local_ranks: ranks in each job; 0: as many as before. */
 bool group_resize(struct group *group, const char *training, uint32_t ranks,
 	uint32_t local_ranks, char text[GROUP_TEXT]);
-/* Prints the metrics of ranks and nodes for Prometheus; stats.h has the other
- * metrics. */
+/* Prints the metrics of ranks and nodes for Prometheus; stats.h has the other metrics. */
 void group_print_metrics(struct group *group, enum stats_form form, FILE *out);

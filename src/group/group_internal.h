@@ -17,20 +17,17 @@
 struct sched;
 struct sched_job;
 
-/* group.c has the thread. rank_jobs.c connects jobs with the coordinator. The files of
- * peers.h exchange samples with other nodes. print.c and hinders.c print the state. */
-
 #define GROUP_MEMBERS 1024 /* most live nodes that are printed */
 #define GROUP_SILENT 32	   /* most silent nodes that are printed */
 
-/* Positions of an epoch at which this node's journal and the group's log differ. */
+/* positions of an epoch at which this node's journal and the group's log differ */
 struct otherwise {
 	uint32_t epoch;
 	roaring_bitmap_t *positions; /* NULL: none */
 };
 
-/* A job of the scheduler that is a rank of a training. group->lock protects the fields
- * with (lock): the group's thread takes it to write, other threads to read. */
+/* A job of the scheduler that is a rank of a training. (lock): the group's thread takes group->lock
+ * to write the field, other threads to read it. */
 struct group_rank {
 	TAILQ_ENTRY(group_rank) link;
 	struct sched_job *job; /* a reference */
@@ -38,20 +35,17 @@ struct group_rank {
 	struct coord_job_status status;	   /* (lock) */
 	struct coord_rank_status position; /* (lock) */
 	char unserved[COORD_TEXT]; /* (lock) ranks of the training that no node serves */
-	/* (lock) why the training's next epoch does not begin; "": no rank holds it
-	 * back */
+	/* (lock) why the training's next epoch does not begin; "": no rank holds it back */
 	char waits_why[SCHED_WAIT_TEXT];
 	uint32_t lag;	  /* (lock) samples drawn for the rank, but not consumed yet */
 	bool told;	  /* a warning about waits_why was logged */
 	uint64_t told_ns; /* when a wait was last logged; 0: never */
 	bool refused;	  /* the group refuses the job, and this was logged */
 	bool gone;	  /* used in sync_jobs: the scheduler has removed the job */
-	/* another node serves the rank, or this node failed to take the rank again */
-	bool lost;
-	bool lent; /* readers on this node get no new samples (sched_feed_lend) */
-	bool bad;  /* the job did not accept the last samples, and this was logged */
-	/* the cursor to which the rank was last moved, because another daemon had read
-	 * the rank further; epoch << 32 | position */
+	bool lost;	  /* another node serves the rank, or taking it again failed */
+	bool lent;	  /* readers on this node get no new samples (sched_feed_lend) */
+	bool bad; /* the job did not accept the last samples, and this was logged */
+	/* epoch << 32 | position where the rank went on, because another daemon had read further */
 	uint64_t went_on;
 	struct otherwise otherwise[2]; /* index: epoch % 2 */
 };
@@ -68,8 +62,7 @@ struct group {
 	atomic_bool stopping;
 	bool runs;
 	pthread_t thread;
-	/* The group's thread changes the fields below, and takes the lock to write them.
-	 * Other threads take the lock to read them. */
+	/* The group's thread takes the lock to write the fields below, others to read them. */
 	struct lock lock;
 	TAILQ_HEAD(, group_rank) ranks;
 	struct coord_status status, was;
@@ -81,31 +74,27 @@ struct group {
 	struct coord_node silent[GROUP_SILENT];
 	size_t n_silent;
 	uint64_t began_ns;
-	/* group_new failed because of a mistake in the ini, which was logged */
-	bool mistaken;
+	bool mistaken; /* group_new failed by a mistake in the ini, which was logged */
 };
 
 /* --- incarnation.c ----------------------------------------------------------------------- */
 
-/* Writes `incarnation` (coord.h) to a file in the state directory. Returns the
- * incarnation that the file had before; 0: not known. Errors are logged. */
+/* Stores the incarnation (coord.h) in the state directory. Returns the one before; 0: not known. */
 uint64_t incarnation_follow(const char *state, uint64_t incarnation);
 
 /* --- rank_jobs.c: for the group's thread --------------------------------------------------- */
 
 struct coord_calls group_calls(struct group *group);
-/* Adds ranks for new jobs, removes the ranks of removed jobs, asks for lost ranks again,
- * and calls group_commit. */
+/* Adds and removes ranks as jobs come and go, asks for lost ranks again, calls group_commit. */
 void group_sync(struct group *group);
 /* Tells the coordinator which epochs readers want, and the consumed positions. */
 void group_commit(struct group *group);
 /* Tells the jobs whether the engine can be reached, and whether opens should fail. */
 void group_tell_away(struct group *group);
-/* Returns the number of samples that were drawn for this node's ranks, but not consumed
- * yet. */
+/* Returns the number of samples drawn for this node's ranks, but not consumed yet. */
 uint64_t group_lag(const struct group *group);
-/* Updates the status of trainings and ranks, and logs refusals. If another daemon has
- * read a rank further, the rank continues where that daemon stopped. */
+/* Updates the status of trainings and ranks, and logs refusals. If another daemon has read a rank
+ * further, the rank continues where that daemon stopped. */
 void group_look_at_jobs(struct group *group);
 /* Frees all ranks without telling the coordinator. */
 void group_forget_ranks(struct group *group);
@@ -134,8 +123,7 @@ void group_look_behind(struct group *group, struct group_rank *rank);
 
 /* Returns the ini's key for the rank of a job: "rank" or "node_rank". */
 const char *group_rank_word(const struct job_config *config);
-/* Prints the numbers of the training's ranks that read the job, such as "3" or "4-7".
- * Returns `text`. */
+/* Prints the numbers of the ranks that read the job, such as "3" or "4-7". Returns `text`. */
 const char *group_rank_text(
 	const struct job_config *config, char text[static GROUP_RANK_TEXT]);
 

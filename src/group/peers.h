@@ -13,14 +13,13 @@
 struct sched;
 
 /*
- * Shares tensors between nodes. Each sample has a home: the node that prepares it for
- * all others.
+ * Shares tensors between nodes. Each sample has a home: the node that prepares it for all others.
  *
  *     scheduler --is_elsewhere, fetch--> homes.c -> client ===> another node
  *     scheduler <--sched_open_sample---- give.c <-- server <=== another node
  *
- *   Flow: peers_new before there are jobs; peers_members when the group may have
- *         changed; peers_free after sched_stop and before sched_free.
+ *   Flow: peers_new before there are jobs; peers_members when the group may have changed;
+ *         peers_free after sched_stop and before sched_free.
  *   Threads: the server's, the client's, the scheduler's and the group's.
  *   Locks: one, LOCK_RANK_HOMES. The scheduler calls peers_find with its own lock held.
  *   Errors: -errno, logged. This node prepares samples that it can't fetch.
@@ -34,8 +33,7 @@ struct home {
 	double capacity;
 	/* is_here: this node; is_bad: peer_client_node refused the node (logged) */
 	bool is_here, is_bad;
-	/* index of the node in the peer client; not set if is_here or is_bad is true */
-	uint32_t node;
+	uint32_t node; /* index in the peer client; not set if is_here or is_bad */
 	/* until when the node refuses requests; index: shared_space.number */
 	uint64_t refuses_until_ns[PEER_SPACES];
 	uint64_t refused_ns; /* last refusal or failure; 0: never */
@@ -62,8 +60,7 @@ struct peers {
 	struct peer_trust *trust;
 	struct peer_server *server;
 	struct peer_client *client;
-	/* The group's thread changes the fields below, and takes the lock to write them.
-	 * Other threads take the lock to read them. */
+	/* The group's thread takes the lock to write the fields below, others to read them. */
 	struct lock lock;
 	struct home *homes;
 	size_t n_homes;
@@ -72,68 +69,56 @@ struct peers {
 	/* Each thread takes the lock to read and to write the fields from here on. */
 	struct shared_space spaces[PEER_SPACES];
 	uint32_t n_spaces;
-	/* One entry for each edition (scan) of a dataset that other nodes may ask for.
-	 * The editions of a dataset are sorted, the newest last. */
+	/* editions of datasets that other nodes may ask for; the newest of a dataset comes last */
 	struct shared_dataset *shared;
 	size_t n_shared;
 };
 
 /* --- peers.c ----------------------------------------------------------------------------- */
 
-/* Starts the server and the client, and sets self->address. *ret is unchanged if the
- * configuration has no `listen`. */
+/* Starts the server and the client, and sets self->address. Without `listen`, *ret is unchanged. */
 must_check int peers_new(const struct daemon_config *config, struct dataset **datasets,
 	struct sched *sched, struct coord_node *self, struct peers **ret);
-/* Frees the peers. Unfinished fetches fail. Afterwards no thread of this module calls
- * the scheduler or holds its samples. */
+/* Fails unfinished fetches. Afterwards no thread here calls the scheduler or holds its samples. */
 void peers_free(struct peers **peers);
-/* Sets the bytes of tensors received from the node (in) and sent to it (out). Returns
- * false if there was no connection, or there is no memory. */
+/* Sets the bytes of tensors received and sent. Returns false without a connection or memory. */
 bool peers_bytes(
 	const struct peers *peers, const char *name, uint64_t *ret_in, uint64_t *ret_out);
 
 /* --- shared.c ---------------------------------------------------------------------------- */
 
-/* Shares the samples of the dataset, which may be the next edition of a shared dataset.
- * Takes a reference. Returns 0 or -errno. */
+/* Shares the dataset, which may be the next edition of a shared one. Takes a reference. */
 must_check int peers_share(struct peers *peers, struct dataset *dataset);
 void peers_unshare(struct peers *peers, const char *name);
 /* Returns the dataset's entry; NULL: the dataset is not shared. */
 const struct shared_dataset *shared_find_locked(
 	const struct peers *peers, const struct dataset *dataset);
-/* Finds the newest edition with this name and this fingerprint; `fingerprint` NULL: any
- * fingerprint. */
+/* Finds the newest edition with this name and fingerprint; `fingerprint` NULL: any. */
 const struct shared_dataset *shared_named_locked(
 	const struct peers *peers, const char *name, const uint64_t *fingerprint);
 void shared_free(struct peers *peers);
 
 /* --- advertise.c ------------------------------------------------------------------------- */
 
-/* Finds the address by which other nodes reach the server that listens at `bound`.
- * -EINVAL: there is no such address, which is logged. */
+/* Finds the address at which nodes reach the server at `bound`. -EINVAL: there is none (logged). */
 must_check int advertise(const struct cluster_config *config, const char *bound,
 	char ret[static COORD_ADDRESS]);
 
 /* --- homes.c ----------------------------------------------------------------------------- */
 
-/* Recomputes the homes if the live nodes (members) have changed. Called by the group's
- * thread. peers may be NULL. */
+/* Recomputes the homes if the live nodes changed. For the group's thread. peers may be NULL. */
 void peers_members(struct peers *peers, const struct coord_node *members, size_t n);
-/* Finds the node from which to fetch the sample, and sets node, space and sample of
- * *ret. Returns false if this node has to prepare the sample. */
+/* Sets node, space and sample of *ret. Returns false if this node has to prepare the sample. */
 bool peers_find(struct peers *peers, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct peer_fetch *ret);
-/*
- * Notes that the node refuses the space until until_ns, because of err. Until then,
- * samples whose home is the node are fetched from the next node in their order of homes.
- */
+/* Notes that the node refuses the space until until_ns, because of err. Until then samples whose
+ * home is the node are fetched from the next node in their order of homes. */
 void peers_refused(
 	struct peers *peers, uint32_t node, uint32_t space, int err, uint64_t until_ns);
 /* Returns the node's last refusal or failure within 10 s as -errno; 0: none. */
 int peers_refusal(struct peers *peers, const char *name);
 
-/* Serves coord_calls.place: divides a mini-batch among ranks by the homes of its
- * samples. Called by the group's thread. */
+/* Serves coord_calls.place: divides a mini-batch by its samples' homes. For the group's thread. */
 bool peers_place(struct peers *peers, const struct coord_batch *batch, uint32_t *rank_of);
 
 /* --- give.c ------------------------------------------------------------------------------ */

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 /*
- * Makes the bytes that precede the tensor in a file of the mount: a head, and in a
- * record also the label.
+ * Makes the bytes that precede the tensor in a file of the mount: a head, and in a record also the
+ * label.
  *
  *   0         HEAD_SIZE   FILE_HEAD_SIZE
  *   +---------+-----------+------------------+
@@ -26,21 +26,18 @@
 
 struct file_head {
 	enum head_kind kind;
-	/* the file is a record of a label and an image; only with HEAD_NPY */
-	bool record;
+	bool record; /* a record of a label and an image; only with HEAD_NPY */
 	uint32_t label;
 	/* type of the array that a program made; NULL: the tensor has pixels */
 	const struct array_type *array;
 };
 
-/* Makes the head and, if head.record is set, the label. Returns the number of bytes
- * made. */
+/* Returns the number of bytes of the head and, if head.record is set, the label. */
 size_t file_head_make(struct file_head head, struct tensor_shape shape,
 	uint8_t ret[static FILE_HEAD_SIZE]);
 
-/* Makes the head and the label of a record of a label and an image. type, shape, axes:
- * those of the image; type is NumPy's name, such as "<f4". Returns the number of bytes
- * of both. */
+/* Makes head and label of a record of a label and an image, and returns their bytes. type, shape,
+ * axes: the image's; type is NumPy's name, such as "<f4". */
 size_t file_head_record(const char *type, const uint32_t *shape, size_t axes,
 	uint32_t label, uint8_t ret[static FILE_HEAD_SIZE]);
 
@@ -50,16 +47,14 @@ struct file_head_field {
 	uint32_t shape[3];
 };
 #define PAIR_HEAD 256 /* bytes of the head of one record, without its label */
-/* Makes a head of `bytes` bytes for an array of *records records. Each record consists
- * of the two arrays `fields`, without a gap between them. If `records` is NULL, the
- * file is a single record that begins with a label, and the caller must write this
- * label after the head. */
+/* Makes a head of `bytes` bytes for an array of *records records, each of the two arrays `fields`
+ * without a gap. If `records` is NULL, the file is a single record that begins with a label, which
+ * the caller must write after the head. */
 void file_head_pair(const struct file_head_field fields[static 2],
 	const uint32_t *records, size_t bytes, uint8_t *head);
 
 #define FILE_HEAD_MOST (2 * HEAD_SIZE + 4 * CONFIG_MOST_TARGETS)
-/* Makes the head of a record whose label is an array of n float32 numbers. Writes n
- * zeros after the head, in place of the label. type, shape, axes: see file_head_record.
- * Returns the number of bytes of both. */
+/* Makes the head of a record whose label is an array of n float32 numbers, and writes n zeros in
+ * place of the label. Returns the bytes of both. type, shape, axes: see file_head_record. */
 size_t file_head_targets(const char *type, const uint32_t *shape, size_t axes, uint32_t n,
 	uint8_t ret[static FILE_HEAD_MOST]);

@@ -7,18 +7,16 @@
 #include <stdint.h>
 
 /*
- * Limits how many reads of one storage are in flight. The best limit is the smallest
- * one at which the storage reaches its full speed. Tries find this limit.
+ * Limits how many reads of one storage are in flight. The best limit is the smallest one at which
+ * the storage reaches its full speed. Tries find this limit.
  *
- * The rate of reads is measured over groups of successive reads. In this file and in
- * flight.c such a group is called a round. A round has as many reads as the limit (after
- * the first failed try, twice as many), but at least 32. If the limit was reached during
- * most reads of a round, a later round tries twice the limit or half of it. A doubled
- * limit is kept if the rate grows by a quarter, or if the limit is rarely reached and
+ * The rate of reads is measured over groups of successive reads, here called rounds. A round has as
+ * many reads as the limit (after the first failed try, twice as many), but at least 32. If the
+ * limit was reached during most reads of a round, a later round tries twice the limit or half of
+ * it. A doubled limit is kept if the rate grows by a quarter, or if the limit is rarely reached and
  * the rate does not fall. A halved limit is kept if the rate falls by less than a tenth.
  *
- *   Flow: flight_init -> flight_begin, flight_end for each read, as long as
- *         flight_has_room.
+ *   Flow: flight_init -> flight_begin, flight_end for each read, as long as flight_has_room.
  *   Threads, locks, clock: none; the caller serialises and passes the time.
  */
 
@@ -27,21 +25,16 @@ struct flight {
 	unsigned limit;	  /* largest number of reads that may be in flight now */
 	unsigned settled; /* the last limit that was kept; restored after a failed try */
 	bool fixed;
-	/* a doubled or halved limit was tried and not kept */
-	bool has_failed;
-	/* the current try or, if there is none, the next one halves the limit */
-	bool tries_less;
+	bool has_failed; /* a doubled or halved limit was tried and not kept */
+	bool tries_less; /* the current try, or the next one, halves the limit */
 	unsigned in_flight;
 	double rate;   /* reads per second at the limit `settled`; 0: not known */
 	unsigned rest; /* number of rounds until another limit is tried */
 	/* The fields below describe the current round. */
-	/* beginning of the round; moved forward by the times without a read in flight,
-	 * so that these do not count */
-	uint64_t begun_ns;
-	uint64_t idle_ns; /* time at which the last read ended */
-	unsigned ended;	  /* number of reads that have ended */
-	/* number of reads that ended while the limit was reached */
-	unsigned at_limit;
+	uint64_t begun_ns; /* moved forward by the times without a read in flight */
+	uint64_t idle_ns;  /* time at which the last read ended */
+	unsigned ended;	   /* number of reads that have ended */
+	unsigned at_limit; /* reads that ended while the limit was reached */
 };
 
 /* limit: the fixed limit; 0: the limit is found by trying, and is at most `most`. */

@@ -14,33 +14,30 @@
 #include <sys/queue.h>
 
 /*
- * Prepares samples in two stages. Readers are threads that read files; the pool starts
- * more of them as long as this makes the storages faster. Decoders are threads that
- * decode images (image.h), usually one per CPU. So a slow read holds up no decoder, and
- * a read that never ends holds up only its own thread. Decoders also do other long work
- * for callers (load_pool_run).
+ * Prepares samples in two stages. Readers are threads that read files; the pool starts more of them
+ * as long as this makes the storages faster. Decoders are threads that decode images (image.h),
+ * usually one per CPU. So a slow read holds up no decoder, and a read that never ends holds up only
+ * its own thread. Decoders also do other long work for callers (load_pool_run).
  *
  *     next_read --> a reader --> read ... next_decode --> a decoder --> done
  *
- *   Flow: the caller calls load_pool_kick when there may be a task. A reader gets a task
- *         from `next_read`, reads the file without a lock, and passes the task to
- *         `read`; the caller keeps the task. A decoder gets from `next_decode` a task
- *         whose file was read, decodes the image, and passes the task to `done`. If a
- *         program prepares the sample (prepare.h), a runner takes the decoder's part,
- *         and gets the task from `next_run`. A sample with a tier (a local copy of a
- *         distant dataset) is read from the tier. If the tier lacks the sample, the
- *         sample is read from the source, and is then offered to the tier.
+ *   Flow: the caller calls load_pool_kick when there may be a task. A reader gets a task from
+ *         `next_read`, reads the file without a lock, and passes the task to `read`; the caller
+ *         keeps the task. A decoder gets from `next_decode` a task whose file was read, and passes
+ *         the task to `done`. If a program prepares the sample (prepare.h), a runner takes the
+ *         decoder's part, with `next_run`. A sample with a tier is read from the tier or, if the
+ *         tier lacks it, from the source, and is then offered to the tier.
  *   Owns: no part of a task; the call of `done` passes the tensor to the caller.
- *   Threads: callbacks run on readers, decoders and runners. Decoders and runners run at
- *         batch priority (SCHED_BATCH).
- *   Errors: a task's status is 0 or -errno, with a message that names the cause. The
- *         caller logs the message, once, with the path.
+ *   Threads: callbacks run on readers, decoders and runners. Decoders and runners run at batch
+ *         priority (SCHED_BATCH).
+ *   Errors: a task's status is 0 or -errno, with a message that names the cause. The caller logs
+ *         the message, once, with the path.
  */
 
 struct load_read;
 
-/* Equal identities mean equal images: the same part of the same version of a file, or
- * bytes with the same SHA-256. If all words are 0, the identity is not known. */
+/* Equal identities mean equal images: the same part of the same version of a file, or bytes with
+ * the same SHA-256. If all words are 0, the identity is not known. */
 struct load_identity {
 	uint64_t words[5];
 };
@@ -48,65 +45,49 @@ struct load_identity {
 struct load_task {
 	/* The caller sets the fields from here to `second`. */
 	const char *path;
-	/* path of the container; the sample is its part `part`. NULL: the file `path` is
-	 * the sample */
+	/* path of the container with the sample, its `part`; NULL: the file `path` is the sample */
 	const char *container;
 	struct source_part part;
-	/* if `path` is a URL: offset of the text that still has to be %-escaped */
-	size_t plain;
+	size_t plain; /* in a URL: offset of the text that still has to be %-escaped */
 	const char *name; /* name of the sample, for programs that prepare samples */
-	/* directory that symbolic links must not leave; NULL: no limit */
-	const char *root;
-	uint64_t expected_bytes; /* bytes of the sample, as in the catalogue */
-	/* mtime that the catalogue has for the file; the task fails if the file has
-	 * another mtime */
-	int64_t expected_mtime_ns;
+	const char *root; /* symbolic links must not leave it; NULL: no limit */
+	uint64_t expected_bytes;   /* bytes of the sample, as in the catalogue */
+	int64_t expected_mtime_ns; /* the task fails if the file has another mtime */
 	struct tensor_shape expected_image; /* size of the image in the file */
-	/* EXIF orientation, used only with exif = apply; 0 or 1: upright */
-	unsigned orientation;
-	uint64_t max_pixels; /* images with more pixels fail; 0: IMAGE_MAX_PIXELS */
+	unsigned orientation; /* EXIF's, used only with exif = apply; 0 or 1: upright */
+	uint64_t max_pixels;  /* images with more pixels fail; 0: IMAGE_MAX_PIXELS */
 	const struct preparation *preparation;
-	/* the sample in the dataset's tier; tier.dataset is NULL if there is no tier */
-	struct tier_sample tier;
+	struct tier_sample tier; /* dataset NULL: there is no tier */
 	uint32_t tier_worth;
-	void *owner; /* private to the caller */
-	/* owner of the tensor's file in memory; NULL: the tensor gets no file */
-	struct backings *backings;
-	struct file_head head; /* head of the tensor's file */
-	/* the pool must set `identity` to the hash of the file's bytes */
-	bool by_content;
-	/* The next task of a chain, or NULL. The tasks of a chain prepare the same file
-	 * in several ways; the file is read and decoded once, as the first task says.
-	 * The later tasks use only preparation, owner, backings and head. No
-	 * preparation in a chain may be encoded or approximate, or have
-	 * fills_truncated, exif = apply or channels = keep. */
+	void *owner;		   /* private to the caller */
+	struct backings *backings; /* owner of the tensor's file; NULL: no file */
+	struct file_head head;	   /* head of the tensor's file */
+	bool by_content; /* the pool sets `identity` to the hash of the file's bytes */
+	/* The next task of a chain, or NULL. The tasks of a chain prepare the same file in several
+	 * ways; it is read and decoded once, as the first task says. Later tasks use only
+	 * preparation, owner, backings and head. No preparation in a chain may be encoded or
+	 * approximate, or have fills_truncated, exif = apply or channels = keep. */
 	struct load_task *also;
-	/* NULL, or the task of the second file of a pair, such as a mask: its pixels
-	 * follow those of the first file. With preparation->frames: the task of the next
-	 * frame of a video, whose own `second` is the frame after that. `second` uses
-	 * only the fields about the file, the preparation and the tier. A task with
-	 * `second` is in no chain. */
+	/* NULL, or the task of the second file of a pair, whose pixels follow those of the first.
+	 * With preparation->frames: the task of the next frame of a video, whose own `second` is
+	 * the frame after that. `second` uses only the fields about the file, the preparation and
+	 * the tier. A task with `second` is in no chain. */
 	struct load_task *second;
 	struct load_read *read; /* set by the pool: what the reading stage has read */
 	/* Set by the pool when the file was read; the caller may use it from then on. */
 	struct load_identity identity;
-	/* NULL, or a finished tensor of the same image, set by the callback next_decode.
-	 * Then nothing is decoded. next_decode sets `same` in all tasks of a chain, or
-	 * in none; each task has its own reference. */
+	/* NULL, or a finished tensor of the same image, set by next_decode: nothing is decoded. All
+	 * tasks of a chain have `same`, each with its own reference, or none has. */
 	struct tensor *same;
 	/* The pool sets the fields below. */
 	int status;
 	bool passing; /* the error is transient: another try may succeed */
-	/* the error affects all samples of the source, and was already logged */
-	bool told;
-	/* delay before the next try, as demanded by a server; 0: none */
-	uint64_t retry_ns;
+	bool told;    /* the error affects all samples of the source, and was logged */
+	uint64_t retry_ns;     /* a server's delay before the next try; 0: none */
 	bool damaged;	       /* the file was read, but is not a valid image */
 	struct tensor *tensor; /* NULL unless status is 0 */
-	/* duration of the chain's decode; set in the first task only */
-	uint64_t decode_ns;
-	/* processor time of the chain's decode; in the first task only */
-	uint64_t cpu_ns;
+	uint64_t decode_ns; /* duration of the chain's decode; in the first task only */
+	uint64_t cpu_ns;    /* processor time of the decode; in the first task only */
 	char message[IMAGE_MESSAGE];
 };
 
@@ -115,14 +96,12 @@ struct load_context;
 must_check int load_context_new(struct load_context **ret);
 void load_context_free(struct load_context **context);
 
-/* Makes the context use only portable code, for benchmarks. After -ENOMEM the context
- * must be freed. */
+/* Makes the context use only portable code, for benchmarks. -ENOMEM: the context must be freed. */
 must_check int load_context_use_plain(struct load_context *context);
 /* The programs must live longer than the context. */
 void load_context_use_programs(struct load_context *context, struct programs *programs);
 
-/* Processor times of reading, decoding and resizing. peak_bytes: the largest number of
- * bytes, without tensors, that the context has held after an image. */
+/* Processor times; peak_bytes: the most that the context held after an image, without tensors. */
 struct load_usage {
 	uint64_t read_ns;
 	uint64_t decode_ns;
@@ -132,30 +111,27 @@ struct load_usage {
 
 struct load_usage load_context_usage(const struct load_context *context);
 
-/* Reads and prepares one sample in the calling thread, for all tasks of its chain.
- * The usual tensor is RGB of 8 bits as PIL's convert('RGB') gives it, resized as by
- * Pillow, and centre-cropped. With preparation->encoded the tensor is the file's bytes.
- *
- * Sets task->status. -EIO: the file is unreadable, truncated, corrupt, no image or not
- * supported; -ESTALE: the file has changed since the scan; -ENOENT; -ENOMEM. The
- * transient errors are in transient_error.c. Faults: load.read; load.remote (as
- * load.read, but of a file on another machine); load.decode; load.openat2. */
+/*
+ * Reads and prepares one sample in the calling thread, for all tasks of its chain. The usual tensor
+ * is RGB of 8 bits as PIL's convert('RGB') gives it, resized as by Pillow, and centre-cropped. With
+ * preparation->encoded the tensor is the file's bytes. Sets task->status. -EIO: the file is
+ * unreadable, truncated, corrupt, no image or not supported; -ESTALE: the file has changed since
+ * the scan; -ENOENT; -ENOMEM. The transient errors are in transient_error.c. Faults: load.read;
+ * load.remote (as load.read, but of a file on another machine); load.decode; load.openat2.
+ */
 void load_prepare(struct load_context *context, struct load_task *task);
 
-/* Reads the bytes of a file, or of a part of a container, in the calling thread, and
- * does not decode them. Sets status, message and tensor; the caller owns the tensor.
- * Returns the status. Errors: as load_prepare. */
+/* Reads the bytes of a file, or of a part of a container, in the calling thread. Sets status,
+ * message and tensor, which the caller owns; returns the status. Errors: as load_prepare. */
 must_check int load_bytes(struct load_task *task);
 
 /* Work other than preparing a sample. `run` is called once, and may free the work. */
 struct load_work {
 	TAILQ_ENTRY(load_work) link;
 	void (*run)(struct load_work *work);
-	/* the work waits for a server, so a reader does the work, not a decoder */
-	bool waits;
+	bool waits;  /* the work waits for a server: a reader does it, not a decoder */
 	bool queued; /* set by the pool: the work is in a queue */
-	/* used only by the scheduler: when the work is due; 0: at once */
-	uint64_t due_ns;
+	uint64_t due_ns; /* the scheduler's: when the work is due; 0: at once */
 };
 
 struct load_pool;
@@ -168,33 +144,27 @@ struct load_callbacks {
 	void (*done)(void *context, struct load_task *task);
 	void *context;
 	struct load_task *(*next_run)(void *context);
-	/* a runner starts for each process of the programs; NULL: there are no
-	 * programs */
-	struct programs *programs;
+	struct programs *programs; /* a runner starts for each process; NULL: none */
 };
 
 enum load_stage { LOAD_READ, LOAD_DECODE, LOAD_RUN, LOAD_STAGES };
 
-/* Starts the decoders, the runners and one reader at once, and further readers as
- * needed. */
+/* Starts the decoders, the runners and one reader at once, and further readers as needed. */
 must_check int load_pool_new(unsigned most_readers, unsigned n_decoders,
 	const struct load_callbacks *callbacks, struct load_pool **ret);
-/* Announces that the stage's callback next_read, next_decode or next_run may have a
- * task: wakes a sleeping thread, or starts a reader if none is free. One call wakes one
- * thread, so a callback that returns a task must call load_pool_kick if it has more
- * tasks. */
+/* Announces that the stage's next_read, next_decode or next_run may have a task: wakes a sleeping
+ * thread, or starts a reader. One call wakes one thread, so a callback that returns a task must
+ * call load_pool_kick if it has more. */
 void load_pool_kick(struct load_pool *pool, enum load_stage stage);
-/* Queues the work for a decoder, or for a reader if work->waits is set; the thread does
- * the work before its next task. Work without work->waits that a decoder or a runner
- * passes is not queued: the calling thread does it at once. */
+/* Queues the work for a decoder or, with work->waits, for a reader, which does it before its next
+ * task. A decoder or runner that passes work without work->waits does it at once. */
 void load_pool_run(struct load_pool *pool, struct load_work *work);
 /* Takes work out of its queue. Returns false if a thread has begun the work. */
 must_check bool load_pool_take_back(struct load_pool *pool, struct load_work *work);
-/* Finishes the tasks that were begun and the queued work, and joins the threads. A read
- * that has not ended after two seconds fails with -EINTR. The thread of this read
- * remains, and no longer accesses the caller's data. */
+/* Finishes the begun tasks and the queued work, and joins the threads. A read that has not ended
+ * after two seconds fails with -EINTR; its thread remains, and leaves the caller's data alone. */
 void load_pool_free(struct load_pool **pool);
 
-/* Reads the file of one task, then decodes one task, which may be another task, both in
- * the calling thread. Returns false if there was no task to decode. */
+/* Reads the file of one task, then decodes one task, which may be another task, both in the calling
+ * thread. Returns false if there was no task to decode. */
 bool load_run_one(struct load_context *context, const struct load_callbacks *callbacks);

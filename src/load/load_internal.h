@@ -6,36 +6,29 @@
 #include "image/buffer.h"
 #include "load/load.h"
 
-/* The result of the reading stage for the decoding stage: the bytes of a file, or an
- * error. Owns copies of all that it needs, so that the task may be freed before the read
- * ends. Threads: one at a time. */
+/* The result of the reading stage: the bytes of a file, or an error. Owns copies of all that it
+ * needs, so that the task may be freed before the read ends. Threads: one at a time. */
 struct load_read {
 	TAILQ_ENTRY(load_read) link; /* in the pool's list of reads that can be reused */
 	const char *path, *root;     /* path: the sample's file, or its container */
 	bool in_container;
 	struct source_part part; /* the sample's part of its container */
-	/* offset of the part of a URL that still has to be %-escaped */
-	size_t plain;
+	size_t plain; /* offset of the part of a URL that still has to be %-escaped */
 	uint64_t expected_bytes;
 	int64_t expected_mtime_ns;
 	bool encoded, by_content;
 	struct load_identity identity;
-	/* the sample in its tier; load_read_run drops the reference to the dataset */
-	struct tier_sample tier;
+	struct tier_sample tier; /* load_read_run drops the reference to its dataset */
 	uint32_t tier_worth;
 	struct buffer names; /* memory of `path` and `root` */
 	struct buffer bytes;
-	/* the part's compressed bytes, before they are unpacked */
-	struct buffer stored;
-	/* the read of task->second (a mask or the next frame); used only if
-	 * has_second */
+	struct buffer stored; /* the part's compressed bytes, before they are unpacked */
+	/* the read of task->second (a mask or the next frame); used only if has_second */
 	struct load_read *second;
 	bool has_second;
 	char *second_name; /* name of the second file or the next frame, for messages */
-	/* `message` already names the mask or later frame that failed */
-	bool names_second;
-	/* if `encoded`: the tensor into which the file is read, instead of `bytes` */
-	struct tensor *tensor;
+	bool names_second; /* `message` already names the mask or frame that failed */
+	struct tensor *tensor; /* if `encoded`: read into this, instead of `bytes` */
 	uint64_t cpu_ns;
 	int status;
 	bool passing;
@@ -50,18 +43,15 @@ void load_read_free(struct load_read **read);
 /* Frees each buffer of the read that is far larger than most samples need. */
 void load_read_trim(struct load_read *read);
 
-/* Makes the message of a sample of several files, whose mask or later frame has failed.
- * name: the file that has failed. message: the reason. */
+/* Makes the message of a sample whose mask or later frame `name` has failed with `message`. */
 void load_name_second(
 	const char *name, const char *message, char ret[static IMAGE_MESSAGE]);
 
 must_check int load_read_prepare(struct load_read *read, const struct load_task *task);
 /* Reads the sample. Blocks until the storage answers, perhaps for ever. */
 void load_read_run(struct load_read *read);
-/* Passes the result of the read to the task. The caller must keep `read` until the task
- * is decoded. `read` is NULL if there was no memory for it. */
+/* The caller must keep `read`, which is NULL if there was no memory, until the task is decoded. */
 void load_read_give(struct load_read *read, struct load_task *task);
 
-/* Decodes the bytes of task->read; the caller keeps the read. If task->read is NULL,
- * the task fails: with task->status if this is an error, otherwise with -ENOMEM. */
+/* Decodes the bytes of task->read; NULL: the task fails with task->status or, if 0, -ENOMEM. */
 void load_decode(struct load_context *context, struct load_task *task);

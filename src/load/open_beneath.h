@@ -6,8 +6,8 @@
 #include "base/cleanup.h"
 
 /*
- * Opens files within the tree below `root`, and no others, even if directories change
- * during the call. Follows symbolic links that stay in the tree.
+ * Opens files within the tree below `root`, and no others, even if directories change during the
+ * call. Follows symbolic links that stay in the tree.
  *
  *   Threads: any; no state.
  *   Errors: -errno; -EXDEV: a link leads out of the tree, or appeared during the call.

@@ -8,13 +8,11 @@
 
 #include <pthread.h>
 
-/* Types and functions that pool.c (decoders) and readers.c share. A *crew*: all threads
- * of one stage. (lock): the field is protected by load_pool.lock. */
+/* A *crew*: all threads of one stage. (lock): the field is protected by load_pool.lock. */
 
 struct crew {
 	pthread_cond_t kicked;
-	/* (lock) number of announced tasks that no thread has taken yet */
-	unsigned kicks;
+	unsigned kicks;	 /* (lock) announced tasks that no thread has taken yet */
 	unsigned asleep; /* (lock) number of sleeping threads */
 	unsigned most;	 /* largest number of threads */
 	bool stop;	 /* (lock) the threads have to end */
@@ -24,8 +22,7 @@ struct reader {
 	LIST_ENTRY(reader) link; /* (lock) */
 	struct load_pool *pool;
 	pthread_t thread;
-	/* (lock) the task whose file is being read; NULL: there is none, or the pool has
-	 * taken the task away */
+	/* (lock) the task being read; NULL: none, or the pool has taken the task away */
 	struct load_task *task;
 	bool left_behind; /* (lock) the pool ends without waiting for this thread */
 };
@@ -35,10 +32,8 @@ struct load_pool {
 	struct lock lock;
 	struct crew crews[LOAD_STAGES];	    /* indexed by enum load_stage */
 	TAILQ_HEAD(works, load_work) works; /* (lock) work for decoders */
-	/* (lock) work that may wait for a server; only reader threads do this work */
-	struct works waiting;
-	/* (lock) readers that are doing work from `waiting` */
-	unsigned n_waiting;
+	struct works waiting; /* (lock) work that may wait for a server, for readers */
+	unsigned n_waiting;   /* (lock) readers that are doing work from `waiting` */
 	TAILQ_HEAD(, load_read) spare; /* (lock) reads that can be reused */
 	unsigned n_spare;	       /* (lock) */
 	LIST_HEAD(, reader) readers;   /* (lock) */
@@ -46,29 +41,24 @@ struct load_pool {
 	pthread_cond_t ended;	       /* a reader has ended */
 	bool time_is_up; /* (lock) the pool no longer waits for reads to end */
 	unsigned n_decoders, n_runners;
-	/* number of threads of `decoders` that were started */
-	unsigned decoders_started;
-	struct decoder *decoders; /* the decoders, then the runners */
+	unsigned decoders_started; /* threads of `decoders` that were started */
+	struct decoder *decoders;  /* the decoders, then the runners */
 };
 
 /* Sleeps until load_pool_kick announces a task. Returns false if the thread must end. */
 must_check bool crew_wait(struct load_pool *pool, struct crew *crew);
-/* Returns a read for a new task, if possible a used one, or NULL if there is no
- * memory. */
+/* Returns a read for a new task, if possible a used one; NULL: no memory. */
 struct load_read *pool_take_read(struct load_pool *pool);
 
-/* Does the next work that waits for a server. Returns false if there is no such work.
- * Also returns false if half of the readers are doing such work, because the other half
- * is kept for reading; load_pool_free lifts this limit. */
+/* Does the next work that waits for a server. Returns false if there is none, or if half of the
+ * readers do such work: the other half is kept for reading, until load_pool_free. */
 bool pool_do_waiting(struct load_pool *pool);
 
 /* --- readers.c -------------------------------------------------------------------------- */
 
-/* Tells whether another reader has to start: more tasks are announced than readers
- * sleep, and there are fewer readers than allowed. If so, counts the new reader; the
- * caller must release the lock and call reader_start. */
+/* Tells whether more tasks are announced than readers sleep, and another reader is allowed. If so,
+ * counts the reader; the caller must release the lock and call reader_start. */
 bool readers_lack_locked(struct load_pool *pool);
 int reader_start(struct load_pool *pool);
-/* Waits at most two seconds for the readers to end. Returns false if a reader has not
- * ended by then. */
+/* Waits at most two seconds for the readers to end. Returns false if one has not ended by then. */
 must_check bool readers_end(struct load_pool *pool);

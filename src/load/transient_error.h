@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 
-/* Tells whether a system call that failed for the file with this errno may succeed
- * later. The answer depends on the error, and for some errors also on the directory of
- * `path`: these are transient only if the directory is missing or on another machine. */
+/* Tells whether a system call that failed for the file with this errno may succeed later. Some
+ * errors are transient only if the directory of `path` is missing or on another machine. */
 bool load_error_passes(int error, const char *path);

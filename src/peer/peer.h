@@ -10,53 +10,48 @@
 #include <stddef.h>
 
 /*
- * Daemons send tensors to each other over TCP. Each daemon has a server, which sends
- * tensors from its cache, and a client, which fetches tensors from other daemons.
+ * Daemons send tensors to each other over TCP. The server of a daemon sends tensors from its cache,
+ * its client fetches tensors from other daemons.
  *
  *     node a                                                     node b
  *    peer_fetch -> client ==== connection: TLS, hellos ====>  server -> asked()
  *                    |         space, samples ...                          |
  *      done() <------+ <====== head and bytes of each, when ready ---------+ peer_answer
  *
- *   Flow: peer_server_new -> asked() for each sample that a peer wants -> peer_answer or
+ *   Server: peer_server_new -> asked() for each sample that a peer wants -> peer_answer or
  *         peer_refuse, once each -> peer_server_stop -> peer_server_free.
- *         peer_client_new -> peer_client_node and peer_client_space return numbers ->
- *         peer_fetch -> done(), once each -> peer_client_free.
+ *   Client: peer_client_new -> peer_client_node and peer_client_space return numbers -> peer_fetch
+ *         -> done(), once each -> peer_client_free.
  *   Owns: connections, fetches and requests, but never the bytes of a tensor.
- *   Threads: the server and the client have one thread each, which makes the callbacks
- *         and waits only for events. All functions except _new, _stop and _free may be
- *         called from any thread, also from callbacks.
- *   Locks: server and client have one lock each (LOCK_RANK_PEER), for their queues. No
- *         lock is held during callbacks. peer_fetch, peer_answer and peer_refuse only
- *         append to a queue, and may be called under locks of a lower rank (lock.h).
- *   Errors: -errno. A peer that breaks the protocol loses its connection, with a line in
- *         the log.
- *   Memory: a server needs at most 2 MB per connection, beside the tensors that its
- *         owner, the caller of peer_server_new, holds until their release.
- *   Life: a request lives from asked() to peer_answer or peer_refuse, even if its
- *         connection breaks before.
+ *   Threads: server and client have one thread each, which makes the callbacks and waits only for
+ *         events. All functions except _new, _stop and _free may be called from any thread, also
+ *         from callbacks.
+ *   Locks: server and client have one lock each (LOCK_RANK_PEER), which is not held during
+ *         callbacks. peer_fetch, peer_answer and peer_refuse only append to a queue, and may be
+ *         called under locks of a lower rank (lock.h).
+ *   Errors: -errno. A peer that breaks the protocol loses its connection, with a line in the log.
+ *   Memory: a server needs at most 2 MB per connection, beside the tensors that its owner, the
+ *         caller of peer_server_new, holds until their release.
+ *   Life: a request lives from asked() to peer_answer or peer_refuse, even without its connection.
  *
- * Authentication: with a trust (a secret or certificates), both sides prove by TLS 1.3
- * that they have the trust, and all data are encrypted. With is_plain only the handshake
- * is encrypted, so the network between the daemons must be trusted, as with NFS. Without
- * a trust both sides accept only loopback addresses, and nothing is encrypted.
+ * Authentication: with a trust (a secret or certificates), both sides prove by TLS 1.3 that they
+ * have the trust, and all data are encrypted. With is_plain only the handshake is encrypted, so the
+ * network between the daemons must be trusted, as with NFS. Without a trust both sides accept only
+ * loopback addresses, and nothing is encrypted.
  */
 
 #define PEER_VERSION 2u
-/* most bytes of a node's name, without the \0 */
-#define PEER_NAME 63
-#define PEER_HEAD 256	 /* most bytes of a tensor's head (struct peer_tensor) */
-#define PEER_WINDOW 1024 /* most unanswered requests of a connection */
-#define PEER_SPACES 256	 /* most spaces (struct peer_space) that a connection uses */
-/* limit of a dataset's name and of a preparation, in bytes */
-#define PEER_SPACE_TEXT 2048
-#define PEER_SECRET 4096 /* most bytes of a secret */
+#define PEER_NAME 63	     /* most bytes of a node's name, without the \0 */
+#define PEER_HEAD 256	     /* most bytes of a tensor's head (struct peer_tensor) */
+#define PEER_WINDOW 1024     /* most unanswered requests of a connection */
+#define PEER_SPACES 256	     /* most spaces (struct peer_space) that a connection uses */
+#define PEER_SPACE_TEXT 2048 /* most bytes of a dataset's name or a preparation */
+#define PEER_SECRET 4096     /* most bytes of a secret */
 
 struct peer_self {
 	const char *name;     /* 1 to PEER_NAME bytes */
 	uint64_t incarnation; /* differs at each start of the daemon */
-	/* The trust must outlive server and client. NULL: no trust, so only loopback
-	 * addresses are allowed. */
+	/* outlives server and client; NULL: no trust, so only loopback addresses are allowed */
 	struct peer_trust *trust;
 };
 
@@ -76,17 +71,15 @@ struct peer_trust_files {
 	const char *secret;	     /* NULL: none */
 	const char *ca, *cert, *key; /* PEM files, instead of a secret; NULL: none */
 	bool is_plain;		     /* only the handshake is encrypted */
-	/* limit of the bytes sent with one key; 0: the largest safe number */
-	uint64_t key_lasts;
+	uint64_t key_lasts; /* most bytes sent with one key; 0: the largest safe number */
 };
 
 /*
- * Reads the secret, without a newline at its end, or the certificates. A new connection
- * rereads certificates that have changed. *ret is NULL if `files` names neither a secret
- * nor certificates. -EACCES: users other than the owner and the group may read the
- * secret or the key; -EINVAL: the secret has a wrong length, the certificates can't be
- * used, or `files` names a secret and certificates; -ENOTSUP: built without OpenSSL's
- * libssl. Errors are logged with the names of the option and the file.
+ * Reads the secret, without a newline at its end, or the certificates, which a new connection
+ * rereads if they have changed. *ret is NULL if `files` names neither. -EACCES: users other than
+ * the owner and the group may read the secret or the key; -EINVAL: the secret has a wrong length,
+ * the certificates can't be used, or `files` names both; -ENOTSUP: built without OpenSSL's libssl.
+ * Errors are logged.
  */
 must_check int peer_trust_new(
 	const struct peer_trust_files *files, struct peer_trust **ret);
@@ -98,44 +91,35 @@ struct peer_server;
 struct peer_request;
 
 struct peer_server_calls {
-	/* Called when a peer wants a sample; must return at once. The owner calls
-	 * peer_answer or peer_refuse, now or later. The space is valid until that
-	 * call. */
+	/* Tells that a peer wants a sample; must return at once. The owner calls peer_answer or
+	 * peer_refuse, now or later; the space is valid until then. */
 	void (*asked)(void *context, struct peer_request *request,
 		const struct peer_space *space, sample_id sample);
 	void *context;
 };
 
-/*
- * Creates a server that listens at `listen`: ADDRESS:PORT (such as "10.0.0.7:7070" or
- * "[::1]:0"), NAME:PORT or :PORT. Port 0 means any free port. -EINVAL: no such address;
- * -EPERM: there is no trust, and the address is not a loopback address; otherwise the
- * errno of socket, bind or listen. Errors are logged.
- */
+/* Listens at ADDRESS:PORT (such as "[::1]:7070"), NAME:PORT or :PORT; port 0: any free port.
+ * -EINVAL: no such address; -EPERM: no trust, but not a loopback address; otherwise the errno of
+ * socket, bind or listen. Errors are logged. */
 must_check int peer_server_new(const char *listen, const struct peer_self *self,
 	const struct peer_server_calls *calls, struct peer_server **ret);
 
-/* Returns ADDRESS:PORT, with the port at which the server listens. Valid until
- * peer_server_free. */
+/* Returns the ADDRESS:PORT at which the server listens; valid until peer_server_free. */
 const char *peer_server_address(const struct peer_server *server);
 
 struct peer_tensor {
 	/* data that precede the bytes, such as the shape; peer_answer copies them */
 	const void *head;
 	size_t head_bytes; /* at most PEER_HEAD */
-	/*
-	 * fd >= 0: the bytes are in this file from `offset` on, are sent by sendfile(2),
-	 * and must never change, not even after the release. fd -1: the bytes are in
-	 * memory at `bytes`. For peers on loopback, memory is faster than sendfile,
-	 * because the kernel passes memory on in pieces larger than a page.
-	 */
+	/* fd >= 0: the bytes are in this file from `offset` on, are sent by sendfile(2), and must
+	 * never change, not even after the release. fd -1: the bytes are in memory, which is faster
+	 * for peers on loopback, because the kernel passes it on in pieces larger than a page. */
 	int fd;
 	uint64_t offset;
 	const void *bytes;
 	uint64_t length;
-	/* Called once, when the descriptor and the bytes are no longer used: by any
-	 * thread, without a lock of this module, possibly before peer_answer returns.
-	 * NULL: nothing is called. */
+	/* Called once, when the descriptor and the bytes are no longer used: by any thread, without
+	 * a lock of this module, possibly before peer_answer returns. NULL: nothing is called. */
 	void (*release)(void *context);
 	void *context;
 };
@@ -146,9 +130,8 @@ void peer_answer(struct peer_request *request, const struct peer_tensor *tensor)
 /* Refuses the request. err: a negative errno, with which the fetch fails. */
 void peer_refuse(struct peer_request *request, int err);
 
-/* Closes all connections. After peer_server_stop has returned, asked() is neither
- * running nor called again. The owner must still answer or refuse the remaining
- * requests. */
+/* Closes all connections. After this function has returned, asked() is neither running nor called
+ * again. The owner must still answer or refuse the remaining requests. */
 void peer_server_stop(struct peer_server *server);
 /* The server must be stopped, and all requests answered or refused. */
 void peer_server_free(struct peer_server **server);
@@ -157,30 +140,22 @@ void peer_server_free(struct peer_server **server);
 
 struct peer_client;
 
-/* most_bytes: length of the longest tensor allowed; a peer that announces a longer
- * tensor is disconnected. */
+/* most_bytes: longest tensor allowed; a peer that announces a longer one is disconnected */
 must_check int peer_client_new(
 	const struct peer_self *self, uint64_t most_bytes, struct peer_client **ret);
 /* Fails all unfinished fetches with -ECANCELED. */
 void peer_client_free(struct peer_client **client);
 
-/*
- * Sets *ret_node to the number of the node with this name, and sets the node's address
- * (ADDRESS:PORT). A connection to an earlier address ends. If the daemon at the address
- * has another name, the connection is refused. Numbers count from 0, and never change.
- * -EINVAL: malformed name or address; -EPERM: the client has no trust, and the address
- * is not a loopback address; -ENOMEM.
- */
+/* Sets *ret_node to the number of the node with this name, counted from 0, and sets its address
+ * (ADDRESS:PORT). A connection to an earlier address ends; a daemon of another name is refused.
+ * -EINVAL: malformed name or address; -EPERM: no trust, but not a loopback address; -ENOMEM. */
 must_check int peer_client_node(struct peer_client *client, const char *name,
 	const char *address, uint32_t *ret_node);
-/* Ends the connection to a node that is gone. Fetches from the node fail at once
- * (-EHOSTDOWN) until peer_client_node is called for the node again. */
+/* Ends the connection; fetches from the node fail (-EHOSTDOWN) until peer_client_node is called. */
 void peer_client_forget(struct peer_client *client, uint32_t node);
 
-/*
- * Sets *ret_space to the number of the space, which is copied. Equal spaces have equal
- * numbers. -EINVAL: a text is too long; -ENOSPC: there are PEER_SPACES spaces; -ENOMEM.
- */
+/* Sets *ret_space to the number of the space, which is copied; equal spaces have equal numbers.
+ * -EINVAL: a text is too long; -ENOSPC: there are PEER_SPACES spaces; -ENOMEM. */
 must_check int peer_client_space(
 	struct peer_client *client, const struct peer_space *space, uint32_t *ret_space);
 
@@ -188,32 +163,21 @@ struct peer_fetch {
 	uint32_t node, space; /* from peer_client_node and peer_client_space */
 	sample_id sample;
 	uint64_t deadline_ns; /* on the clock of clock_now_ns */
-	/* Returns memory for `length` bytes, to which the client may write until it
-	 * calls done(). Returns NULL if there is no memory, or if the head or the length
-	 * is invalid; the fetch fails with -EBADMSG in this case. */
+	/* Returns memory for `length` bytes, to which the client may write until it calls done().
+	 * NULL: no memory, or an invalid head or length; the fetch fails with -EBADMSG. */
 	void *(*place_for)(
 		void *context, const void *head, size_t head_bytes, uint64_t length);
-	/*
-	 * Reports the outcome, once, from the client's thread. 0: all bytes are there.
-	 * Errors:
-	 *   -ETIMEDOUT                   the deadline has passed
-	 *   -EHOSTDOWN                   no connection; the client tries again later
-	 *   -ECONNRESET                  the connection broke
-	 *   -EBADMSG                     place_for returned NULL
-	 *   -ECANCELED                   peer_client_free was called
-	 *   another error                the peer's peer_refuse
-	 */
+	/* Reports the outcome, once, from the client's thread. 0: all bytes are there; -ETIMEDOUT:
+	 * the deadline has passed; -EHOSTDOWN: no connection; -ECONNRESET: the connection broke;
+	 * -EBADMSG: place_for returned NULL; -ECANCELED: peer_client_free was called; another
+	 * error: the peer's peer_refuse. */
 	void (*done)(void *context, int err);
 	void *context;
 };
 
-/*
- * Fetches a sample from a node. Fetches that wait for the connection or for the client's
- * thread are sent together. When a connection breaks or can't be made, its fetches fail
- * at once. New fetches also fail at once during the following pause: 10 ms, and twice as
- * long after each further failure, up to 2 s. If peer_fetch returns an error
- * (-EHOSTDOWN, -ECANCELED, -ENOMEM), done() is not called.
- */
+/* Fetches a sample from a node. When a connection breaks or can't be made, its fetches fail at
+ * once, as do new ones during the following pause: 10 ms, doubled after each further failure, up to
+ * 2 s. After an error (-EHOSTDOWN, -ECANCELED, -ENOMEM) done() is not called. */
 must_check int peer_fetch(struct peer_client *client, const struct peer_fetch *fetch);
 
 /* --- counters ---------------------------------------------------------------------------- */
@@ -226,8 +190,7 @@ struct peer_counters {
 	uint64_t waiting; /* client: unfinished fetches; server: unfinished answers */
 };
 
-/* The two functions fill `ret` with the counters of at most n nodes, and return the
- * number of all nodes. */
+/* Fills `ret` with the counters of at most n nodes, and returns the number of all nodes. */
 size_t peer_server_counters(
 	struct peer_server *server, struct peer_counters *ret, size_t n);
 size_t peer_client_counters(

@@ -9,8 +9,7 @@
 #include <sys/queue.h>
 
 /*
- * Internals of the client: peer_client.c has the client's loop. peer_node.c has a
- * connection to a node. peer_receive.c reads the node's answers.
+ * The way of a fetch through the client:
  *
  *     peer_fetch -> node->waiting (lock) -> node->queue -> a slot: the request was sent
  *     the answer to the slot's request -> its bytes are received -> done()
@@ -21,8 +20,7 @@
 #define PEER_OUT_BYTES 16384
 #define PEER_IN_BYTES 4096
 #define PEER_SCRATCH_BYTES 65536
-/* limit of the time from connect() to the end of the handshake */
-#define PEER_JOIN_NS 2000000000u
+#define PEER_JOIN_NS 2000000000u      /* limit from connect() to the handshake's end */
 #define PEER_FIRST_PAUSE_NS 10000000u /* pause after the first failed connection */
 #define PEER_LAST_PAUSE_NS 2000000000u
 
@@ -37,8 +35,7 @@ TAILQ_HEAD(peer_wants, peer_want);
 /* A request that was sent. The slot is used until the answer is complete. */
 struct peer_slot {
 	struct peer_want *want; /* NULL: the fetch has failed before its answer came */
-	/* number of the request in messages: index of the slot + PEER_WINDOW * requests
-	 * in the slot so far */
+	/* number in messages: index of the slot + PEER_WINDOW * requests in the slot so far */
 	uint32_t request;
 	bool is_used;
 };
@@ -54,8 +51,7 @@ struct peer_node {
 	struct peer_wants waiting;	   /* (lock) */
 	struct peer_address wanted;	   /* (lock) address for the next connection */
 	bool is_gone, has_moved;	   /* (lock) */
-	/* (lock) new fetches fail until this time; 0: they do not fail */
-	uint64_t down_until_ns;
+	uint64_t down_until_ns; /* (lock) new fetches fail until then; 0: they do not */
 
 	struct peer_address address;
 	char address_text[PEER_ADDRESS_TEXT];
@@ -68,8 +64,7 @@ struct peer_node {
 	uint32_t free_slots[PEER_WINDOW];
 	uint32_t n_free, n_left; /* n_left: used slots whose fetch has failed */
 	bool knows_space[PEER_SPACES];
-	/* the failure that was logged last; "": the last handshake succeeded */
-	char why[128];
+	char why[128]; /* the failure logged last; "": the last handshake succeeded */
 	size_t n_out, out_sent;
 	uint8_t out[PEER_OUT_BYTES];
 
@@ -107,19 +102,17 @@ struct peer_client {
 /* Sends queued requests. Connects first if needed. */
 void peer_node_go(struct peer_node *node);
 void peer_node_event(struct peer_node *node, uint32_t events);
-/* Fails overdue fetches, and ends a connection that hangs. Returns the next deadline;
- * UINT64_MAX: none. */
+/* Fails overdue fetches, ends a hanging connection, and returns the next deadline or UINT64_MAX. */
 uint64_t peer_node_look(struct peer_node *node, uint64_t now);
 /* Ends the connection to the old address, after node->address has changed. */
 void peer_node_move(struct peer_node *node);
-/* Ends the connection, and logs nothing. Sent requests fail with err. Queued requests
- * fail with -ECANCELED if err is -ECANCELED, otherwise with -EHOSTDOWN. */
+/* Ends the connection, and logs nothing. Sent requests fail with err. Queued requests fail with
+ * -ECANCELED if err is -ECANCELED, otherwise with -EHOSTDOWN. */
 void peer_node_close(struct peer_node *node, int err);
 
 /* --- peer_receive.c ---------------------------------------------------------------------- */
 
-/* Reads answers and finishes their fetches. -errno: the connection must end; *ret_why is
- * the reason, or NULL if strerror describes it. */
+/* -errno: the connection must end; *ret_why: the reason, or NULL if strerror describes it */
 must_check int peer_receive(struct peer_node *node, const char **ret_why);
 
 /* --- peer_client.c ----------------------------------------------------------------------- */
@@ -127,6 +120,5 @@ must_check int peer_receive(struct peer_node *node, const char **ret_why);
 /* Calls done() with err, and frees `want`. */
 void peer_want_done(struct peer_node *node, struct peer_want *want, int err);
 void peer_slot_free(struct peer_node *node, struct peer_slot *slot);
-/* Makes new fetches from the node fail until until_ns (clock_now_ns); 0: they fail no
- * longer. */
+/* Makes new fetches fail until until_ns (clock_now_ns); 0: they fail no longer. */
 void peer_node_set_down(struct peer_node *node, uint64_t until_ns);

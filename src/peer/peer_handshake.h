@@ -9,14 +9,12 @@
 #include <sys/socket.h>
 
 /*
- * The handshake of two daemons: TLS, if they have a trust (peer.h), then a hello from
- * each side. A server with a trust also reads the hello of a client without TLS, and
- * answers with the reason why it refuses the client.
+ * The handshake of two daemons: TLS, if they have a trust (peer.h), then a hello from each side. A
+ * server with a trust also reads the hello of a client without TLS, and answers with its refusal.
  *
- *   Flow: peer_handshake_begin -> peer_handshake_go at each event of the link, until it
- *         returns 1. The frames of peer_wire.h follow.
- *   Threads: the caller serialises the calls.   Locks: the trust's.   Clock, files:
- *         none.
+ *   Flow: peer_handshake_begin -> peer_handshake_go at each event of the link, until it returns 1.
+ *         The frames of peer_wire.h follow.
+ *   Threads: the caller serialises the calls.   Locks: the trust's.
  *   Errors: -errno; `why` is the reason, or NULL if strerror describes it.
  */
 
@@ -36,14 +34,12 @@ struct peer_handshake {
 	char text[128]; /* the text of `why`, unless `why` is a constant */
 };
 
-/* Starts a handshake. expected: the peer's name; NULL for a server, which accepts any
- * name except its own. The strings must outlive the handshake. */
+/* expected: the peer's name, NULL on a server. The strings must outlive the handshake. */
 void peer_handshake_begin(struct peer_handshake *handshake, const struct peer_self *self,
 	enum peer_role role, const char *expected);
 
-/* Continues the handshake. Returns 1 when the handshake is done; 0 while the handshake
- * waits for the socket: to send if link->wants_to_send, else to receive. The client
- * first calls this when the link is connected. */
+/* Returns 1 when the handshake is done; 0 while it waits for the socket: to send if
+ * link->wants_to_send, else to receive. The client first calls this when the link is connected. */
 must_check int peer_handshake_go(
 	struct peer_handshake *handshake, struct peer_link *link);
 

@@ -9,18 +9,17 @@
 #include <sys/uio.h>
 
 /*
- * A connection between two daemons, with or without TLS 1.3. A link behaves like a
- * non-blocking socket: functions that read or send return the number of bytes, 0 at the
- * end, or -1 with errno, which may be EAGAIN.
+ * A connection between two daemons, with or without TLS 1.3. A link behaves like a non-blocking
+ * socket: functions that read or send return the number of bytes, 0 at the end, or -1 with errno,
+ * which may be EAGAIN.
  *
- *   Flow: peer_link_begin -> peer_link_shake until it returns 1, if the link has TLS ->
- *         peer_link_read, _send, _send_file -> peer_link_close.
- *   Owns: the descriptor and the state of TLS. The kernel encrypts sent bytes if the
- *         kernel and OpenSSL support this (kernel TLS).
+ *   Flow: peer_link_begin -> peer_link_secure, and peer_link_shake until it returns 1, if the link
+ *         has TLS -> peer_link_read, _send, _send_file -> peer_link_close.
+ *   Owns: the descriptor and the state of TLS. The kernel encrypts sent bytes if the kernel and
+ *         OpenSSL support this (kernel TLS).
  *   Threads: the caller serialises the calls.   Locks: the trust's, while TLS begins.
- *   Errors: `why` describes an error of TLS; it is NULL for other errors. A connection
- *         may end without TLS's close_notify: messages contain their length, so a cut
- *         message is noticed.
+ *   Errors: `why` describes an error of TLS; it is NULL for other errors. A connection may end
+ *         without TLS's close_notify: messages contain their length, so a cut message is noticed.
  */
 
 struct ssl_st;
@@ -42,15 +41,13 @@ struct peer_link {
 void peer_link_begin(struct peer_link *link, int fd, bool serves);
 /* Begins TLS on the link. -ENOMEM; -ENOTSUP: built without OpenSSL's libssl. */
 must_check int peer_link_secure(struct peer_link *link, struct peer_trust *trust);
-/* Continues the TLS handshake. Returns 1 when both ends have proved their identity, 0
- * while it waits for the socket. -EACCES: one end refuses the other's proof. */
+/* Continues the TLS handshake. Returns 1 when both ends have proved their identity, 0 while it
+ * waits for the socket. -EACCES: one end refuses the other's proof. */
 must_check int peer_link_shake(struct peer_link *link, const struct peer_trust *trust);
 /* Ends TLS; plain bytes follow. Both ends must do so at the same byte of the stream. */
 void peer_link_end_tls(struct peer_link *link);
-/* Lets epoll report `data` when the socket has bytes to read, and, if waits_to_send,
- * when the socket accepts bytes to send. */
+/* Lets epoll report `data` when there are bytes to read or, if waits_to_send, room to send. */
 void peer_link_await(struct peer_link *link, int epoll, void *data, bool waits_to_send);
-/* Closes the descriptor without a close_notify. */
 void peer_link_close(struct peer_link *link);
 
 /* Reads into the n parts; with TLS, only into the first part. */
@@ -58,12 +55,10 @@ must_check ssize_t peer_link_read(
 	struct peer_link *link, const struct iovec *parts, int n);
 /* Tells whether TLS holds decrypted bytes, for which epoll reports no event. */
 bool peer_link_has_more(const struct peer_link *link);
-/* Sends some bytes of the two parts; either may be empty. After EAGAIN the caller must
- * send the same bytes again. */
+/* Sends some bytes of the parts (either may be empty), which must be sent again after EAGAIN. */
 must_check ssize_t peer_link_send(
 	struct peer_link *link, const struct iovec parts[static 2]);
-/* Sends bytes as peer_link_send does: first the bytes of `front`, then n bytes of the
- * file from `offset` on. Returns -1 with ENODATA if the file is too short. */
+/* Sends `front`, then n bytes of the file from `offset` on. ENODATA: the file is too short. */
 must_check ssize_t peer_link_send_file(struct peer_link *link, const struct iovec *front,
 	int file, uint64_t offset, uint64_t n);
 
@@ -77,6 +72,5 @@ bool peer_trust_encrypts(const struct peer_trust *trust);
 /* Returns the number of bytes that may be sent with one key. */
 uint64_t peer_trust_key_lasts(const struct peer_trust *trust);
 bool peer_trust_has_secret(const struct peer_trust *trust);
-/* Returns the TLS state for a new connection, which the caller frees; NULL: no memory.
- * Certificates that have changed are read again first. */
+/* Returns TLS for a new connection; the caller frees it. NULL: no memory. */
 struct ssl_st *peer_trust_tls(struct peer_trust *trust, bool serves);

@@ -9,8 +9,7 @@
 #include <sys/queue.h>
 
 /*
- * Internals of the server: peer_server.c has the server's loop. peer_served.c has a
- * connection to a client.
+ * The way of a request through the server:
  *
  *  accept -> peer_served_new -> handshake -> peer_served_event -> asked() -> peer_answer
  *                                                                               |
@@ -49,8 +48,7 @@ struct peer_served_space {
 	char texts[]; /* dataset and preparation, each ended by \0 */
 };
 
-/* A connection. Its memory is kept until the owner of the server has answered all
- * requests of the connection. */
+/* A connection; its memory stays until the server's owner has answered all of its requests. */
 struct peer_served {
 	TAILQ_ENTRY(peer_served) link;
 	struct peer_server *server;
@@ -62,8 +60,7 @@ struct peer_served {
 	struct peer_served_space *spaces[PEER_SPACES];
 	struct peer_requests answered; /* the first may be partly sent */
 	uint32_t n_open;	       /* requests whose answer is not completely sent */
-	/* requests that the owner has not answered yet; any thread may change the
-	 * number */
+	/* requests that the owner has not answered yet; any thread may change the number */
 	_Atomic uint32_t n_asked;
 	size_t n_in;
 	uint8_t in[PEER_FRAME_MOST];
@@ -81,8 +78,7 @@ struct peer_server {
 	bool listens; /* false: accept() failed, and is next tried at next_look_ns */
 	pthread_t thread;
 	struct peer_serveds connections; /* oldest first */
-	/* ended connections of which the owner still has requests */
-	struct peer_serveds gone;
+	struct peer_serveds gone; /* ended connections of which the owner has requests */
 	uint32_t n_connections, n_strangers;
 	uint64_t next_look_ns; /* next search for connections that hang */
 	uint64_t lines_since_ns;
@@ -101,11 +97,10 @@ must_check int peer_served_new(
 	struct peer_server *server, int fd, const struct peer_address *address);
 /* Handles epoll events. -errno: the connection has ended. */
 must_check int peer_served_event(struct peer_served *served, uint32_t events);
-/* Queues the answered request, and sends as much as the socket accepts. If the
- * connection has ended, frees the request. */
+/* Queues the answer, and sends what the socket accepts. Frees it if the connection has ended. */
 void peer_served_answer(struct peer_served *served, struct peer_request *request);
-/* Ends the connection, and logs `why`. If `why` is NULL, logs err, unless the peer hung
- * up, or its handshake was not complete. */
+/* Ends the connection, and logs `why`. If `why` is NULL, logs err, unless the peer hung up, or its
+ * handshake was not complete. */
 void peer_served_end(struct peer_served *served, int err, const char *why);
 /* Frees an ended connection, all of whose requests the owner has answered. */
 void peer_served_free(struct peer_served *served);
@@ -117,6 +112,5 @@ void peer_request_free(struct peer_request *request);
 /* Returns the counters of the node that sent the hello. NULL: no memory. */
 struct peer_counted *peer_server_count(
 	struct peer_server *server, const struct peer_hello *hello);
-/* Tells whether a line may be logged about a client whose handshake is not complete: at
- * most 20 lines in 10 seconds. */
+/* Limits the lines about clients whose handshake is not complete to 20 in 10 seconds. */
 bool peer_server_may_log(struct peer_server *server);

@@ -6,8 +6,8 @@
 #include "peer/peer.h"
 
 /*
- * The messages between daemons, with the lengths of their parts in bytes. Numbers in
- * messages are little-endian.
+ * The messages between daemons, with the lengths of their parts in bytes. Numbers are
+ * little-endian.
  *
  *     client                                  server
  *     hello 128                       ---->
@@ -16,11 +16,11 @@
  *     fetch: 8, 8, n * (request, sample)  ->
  *                                     <----   answer 24, head, bytes
  *
- * The first 12 bytes of a hello have one format in every version of the protocol, so
- * that a daemon of another version is recognised as a daemon.
+ * The first 12 bytes of a hello have one format in every version of the protocol, so that a daemon
+ * of another version is recognised as a daemon.
  *
- *   Flow: functions ending in _put write; functions ending in _take read, and check each
- *         byte, because any program may have sent it.
+ *   Flow: functions ending in _put write; functions ending in _take read, and check each byte,
+ *         because any program may have sent it.
  *   Threads, locks, clock, files: none.
  *   Errors: -EPROTO, with *ret_why set to a static text.
  */
@@ -55,8 +55,7 @@ struct peer_hello {
 };
 
 void peer_hello_put(const struct peer_hello *hello, uint8_t ret[static PEER_HELLO_BYTES]);
-/* Reads a hello. -EPROTO: the hello is malformed, or of another version; for another
- * version only ret->version is set. */
+/* -EPROTO: the hello is malformed, or of another version, of which only ret->version is set. */
 must_check int peer_hello_take(const uint8_t bytes[static PEER_HELLO_BYTES],
 	struct peer_hello *ret, const char **ret_why);
 
@@ -82,26 +81,23 @@ must_check int peer_frame_take(
 void peer_frame_want(const struct peer_frame *frame, uint32_t i, uint32_t *ret_request,
 	sample_id *ret_sample);
 
-/* The next three functions return the number of bytes written. A fetch frame consists
- * of peer_fetch_begin, a peer_fetch_put for each request, and peer_fetch_end. */
+/* The functions that write return the number of bytes. A fetch frame is a peer_fetch_begin, a
+ * peer_fetch_put for each request, and a peer_fetch_end. */
 size_t peer_space_put(uint8_t *to, uint32_t number, const struct peer_space *space);
 size_t peer_fetch_begin(uint8_t *to, uint32_t space);
 size_t peer_fetch_put(uint8_t *to, uint32_t request, sample_id sample);
-/* Ends a fetch frame. frame: the pointer that peer_fetch_begin got; count: the number of
- * calls of peer_fetch_put. */
+/* frame: as given to peer_fetch_begin; count: the number of calls of peer_fetch_put */
 void peer_fetch_end(uint8_t *frame, uint32_t count);
 
 struct peer_answer {
 	uint32_t request;
-	/* 0; or a negative errno, and the answer has neither head nor bytes */
-	int status;
+	int status; /* 0; or a negative errno, without head and bytes */
 	uint32_t head_bytes;
 	uint64_t length;
 };
 
 void peer_answer_put(
 	const struct peer_answer *answer, uint8_t ret[static PEER_ANSWER_BYTES]);
-/* Reads the fixed part of an answer. -EPROTO: the answer is malformed, or the tensor is
- * longer than most_bytes. */
+/* -EPROTO: the answer is malformed, or the tensor is longer than most_bytes. */
 must_check int peer_answer_take(const uint8_t bytes[static PEER_ANSWER_BYTES],
 	uint64_t most_bytes, struct peer_answer *ret, const char **ret_why);

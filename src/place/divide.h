@@ -6,22 +6,18 @@
 #include "coord/coord.h"
 
 /*
- * Divides a global mini-batch among the ranks, so that as many samples as possible are
- * read on the node that is their home (place.h). ranks_share determines how many samples
- * each rank reads.
+ * Divides a global mini-batch among the ranks, so that as many samples as possible are read on the
+ * node that is their home (place.h). ranks_share determines how many samples each rank reads.
  *
- *   Flow: group/homes.c calls divide for coord_calls.place.
  *   Threads: any.   Locks, clock, files, random numbers: none.
  */
 
 /*
- * Sets ret_rank[i] to the rank that reads batch->ids[i]. nodes: the incarnations
- * (coord.h) of the nodes. home[i]: the home of batch->ids[i], as an index in `nodes`;
- * n_nodes or more: no home. A sample in batch->lacked, which its home does not have in
- * the cache, goes to a rank at its home if such a rank has room, and otherwise to any
- * rank that has room. All nodes that are not in `nodes` count as one node. Returns false
- * if there is no memory, or if all ranks are on one node, because then the division
- * makes no difference.
+ * Sets ret_rank[i] to the rank that reads batch->ids[i]. nodes: incarnations (coord.h); all other
+ * nodes count as one. home[i]: the home of batch->ids[i], as an index in `nodes`; n_nodes or more:
+ * no home. A sample in batch->lacked goes to a rank at its home only if such a rank has room.
+ * Returns false if there is no memory, or if all ranks are on one node, so that the division makes
+ * no difference.
  */
 bool divide(const struct coord_batch *batch, const uint32_t *home, const uint64_t *nodes,
 	uint32_t n_nodes, uint32_t *ret_rank);

@@ -8,29 +8,26 @@
 #include <stdint.h>
 
 /*
- * Assigns the samples of a global mini-batch to ranks so that few tensors go from node
- * to node (Yang and Cong, HiPC 2019). The mini-batch has the same samples as before, so
- * synchronous SGD gives the same result.
+ * Assigns the samples of a global mini-batch to ranks so that few tensors go from node to node
+ * (Yang and Cong, HiPC 2019). The mini-batch has the same samples as before, so synchronous SGD
+ * gives the same result.
  *
  *     1. A node takes samples that it has, up to the number that its ranks need.
- *     2. Samples that no node has go to nodes that still lack samples, the smallest lack
- *        first, so that few nodes still lack samples after this step.
- *     3. The node with the largest surplus gives as many samples as possible to the node
- *        with the largest lack. This step is repeated until no node lacks samples. Two
- *        heaps find these nodes.
+ *     2. Samples that no node has go to nodes that lack samples, the smallest lack first, so that
+ *        few nodes still lack samples.
+ *     3. The node with the largest surplus gives as many samples as possible to the node with the
+ *        largest lack, until no node lacks samples. Two heaps find these nodes.
  *     4. The samples of a node go to its ranks in turn.
  *
- * The number of samples that move is the sum of the surpluses, the least possible. The
- * two heaps need few pairs of nodes that exchange samples: 539 for 1,024 nodes that take
- * 32 samples each, while a sweep in the order of nodes needs 854. The heaps are greedy:
- * with 8 nodes, one case in 80 needs one pair more than the sweep.
+ * The number of samples that move is the sum of the surpluses, the least possible. The heaps need
+ * few pairs of nodes: 539 for 1,024 nodes that take 32 samples each, while a sweep in the order of
+ * nodes needs 854. The heaps are greedy: with 8 nodes, one case in 80 needs one pair more than the
+ * sweep.
  *
- * If m mini-batches are assigned together, fewer samples move, by a factor of about the
- * square root of m. For this the caller concatenates the samples and adds up the counts.
+ * If m mini-batches are assigned together (samples concatenated, counts added up), fewer samples
+ * move, by a factor of about the square root of m.
  *
- *   Flow: locality_new -> locality_assign for each mini-batch.
- *   Threads: the caller serialises the calls.   Locks, clock, files, random numbers:
- *         none. Equal arguments give equal results on every machine.
+ *   Threads: the caller serialises the calls. Equal arguments give equal results on every machine.
  *   Errors: -EINVAL, -ENOMEM.
  */
 
@@ -44,12 +41,10 @@ must_check int locality_new(
 void locality_free(struct locality **locality);
 
 struct locality_batch {
-	/* sample_node[i]: the node that has sample i, or LOCALITY_NOWHERE */
-	const uint32_t *sample_node;
+	const uint32_t *sample_node; /* node of sample i, or LOCALITY_NOWHERE */
 	uint32_t n_samples;
-	const uint32_t *rank_node; /* rank_node[r]: the node of rank r */
-	/* rank_count[r]: how many samples rank r takes; the sum is n_samples */
-	const uint32_t *rank_count;
+	const uint32_t *rank_node;  /* rank_node[r]: the node of rank r */
+	const uint32_t *rank_count; /* samples of rank r; the sum is n_samples */
 	uint32_t n_ranks;
 	uint32_t n_nodes; /* all node numbers are less than n_nodes */
 };
@@ -59,17 +54,15 @@ struct locality_move {
 };
 
 struct locality_outcome {
-	uint32_t own;	  /* samples that stay on their node */
-	uint32_t moved;	  /* samples that go to another node */
-	uint32_t nowhere; /* samples that no node had */
-	/* valid until the next call of locality_assign */
-	const struct locality_move *moves;
+	uint32_t own;			   /* samples that stay on their node */
+	uint32_t moved;			   /* samples that go to another node */
+	uint32_t nowhere;		   /* samples that no node had */
+	const struct locality_move *moves; /* valid until the next locality_assign */
 	uint32_t n_moves;
 };
 
-/* Sets ret_rank[i] to the rank that takes sample i. ret_outcome may be NULL. -EINVAL:
- * the sum of rank_count is not n_samples, or a node number or a size is too large. After
- * an error nothing is set. */
+/* Sets ret_rank[i] to the rank that takes sample i. -EINVAL: the sum of rank_count is not
+ * n_samples, or a node number or a size is too large; nothing is set. ret_outcome may be NULL. */
 must_check int locality_assign(struct locality *locality,
 	const struct locality_batch *batch, uint32_t *ret_rank,
 	struct locality_outcome *ret_outcome);

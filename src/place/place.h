@@ -7,23 +7,22 @@
 #include "base/types.h"
 
 /*
- * Finds the home of a sample: the node that prepares it and keeps its tensor for all
- * others. Each daemon computes the home by itself; equal sets of nodes give equal homes.
+ * Finds the home of a sample: the node that prepares it and keeps its tensor for all others. Each
+ * daemon computes the home by itself; equal sets of nodes give equal homes.
  *
  * Rendezvous hashing, weighted by capacity (Thaler and Ravishankar, 1998; the weights of
- * Schindelhauer and Schomaker, 2005): node i draws u_i in (0, 1] from a hash of the node
- * and the sample. The node's score is -ln(u_i) / capacity_i. The nodes by ascending
- * score are the sample's order of homes; the first node is the home. A node is the home
- * of the fraction capacity_i / (sum of all capacities) of the samples. When a node
- * joins, samples move only to that node; when a node leaves, only its own samples move.
+ * Schindelhauer and Schomaker, 2005): node i draws u_i in (0, 1] from a hash of the node and the
+ * sample, and has the score -ln(u_i) / capacity_i. The nodes by ascending score are the sample's
+ * order of homes; the first node is the home. A node is the home of the fraction capacity_i / (sum
+ * of all capacities) of the samples. When a node joins, samples move only to that node; when a node
+ * leaves, only its own samples move.
  *
- *   Flow: place_new whenever the set of live nodes changes; place_home for each sample.
  *   Owns: a copy of the nodes.
  *   Threads: any; a table never changes.   Locks, clock, files: none.
  *   Errors: -EINVAL, -ENOMEM from place_new.
  *
- * Machines whose logarithms differ in the last bit may compute different homes for one
- * sample in about 10^15. This does no harm, since correctness never depends on homes.
+ * Machines whose logarithms differ in the last bit may compute different homes for one sample in
+ * about 10^15. This does no harm, since correctness never depends on homes.
  */
 
 #define PLACE_NONE UINT32_MAX
@@ -39,28 +38,22 @@ struct place;
 /* Hashes the name of a node, or the bytes that identify a space. */
 uint64_t place_hash(const void *bytes, size_t n);
 
-/* Makes a table of the nodes, in which place_home and place_next find indexes of
- * `nodes`. n may be 0. -EINVAL: a capacity is not positive and finite, two nodes have
- * the same hash, or there are too many nodes. */
+/* Makes a table of the nodes, in which place_home and place_next find indexes of `nodes`. n may be
+ * 0. -EINVAL: a capacity is not positive and finite, two hashes are equal, or n is too large. */
 must_check int place_new(const struct place_node *nodes, uint32_t n, struct place **ret);
 void place_free(struct place **place);
 
-/* Returns the sample's home; PLACE_NONE: there are no nodes. space: a hash that is equal
- * for jobs that share tensors. */
+/* Returns the home; PLACE_NONE: no nodes. space: a hash, equal for jobs that share tensors. */
 uint32_t place_home(const struct place *place, uint64_t space, sample_id sample);
 
-/* Returns the node that follows `after` in the sample's order of homes. If the home does
- * not answer, the caller asks the next node, and so on. PLACE_NONE: `after` is the last
- * node, or not in the table. */
+/* Returns the node that follows `after` in the sample's order of homes, for when `after` does not
+ * answer. PLACE_NONE: `after` is the last node, or not in the table. */
 uint32_t place_next(
 	const struct place *place, uint64_t space, sample_id sample, uint32_t after);
 
-/*
- * Returns the home by the two hashes of JOADER (NeurIPS 2022, E.4). The first hash
- * chooses one of all n_nodes nodes of the cluster. If the job does not run on that node,
- * the second hash chooses one of the n_job nodes on which it runs (job_nodes,
- * ascending). So jobs on different nodes may have different homes for one sample.
- * PLACE_NONE: n_job is 0.
- */
+/* Returns the home by the two hashes of JOADER (NeurIPS 2022, E.4). The first hash chooses one of
+ * all n_nodes nodes of the cluster; if the job does not run there, the second chooses one of its
+ * n_job nodes (job_nodes, ascending). So jobs on different nodes may have different homes for one
+ * sample. PLACE_NONE: n_job is 0. */
 uint32_t place_joader(uint32_t n_nodes, const uint32_t *job_nodes, uint32_t n_job,
 	uint64_t space, sample_id sample);

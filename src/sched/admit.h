@@ -5,22 +5,19 @@
 
 #include "sched/sched_internal.h"
 
-/* Checks of a job that is to be added. */
-
-/* Finds the job's program, and sets the job's preparation. -EINVAL, reported: there is
- * no such program, or its arrays do not fit the job. */
+/* Sets the job's preparation according to its program, if any. -EINVAL, reported: there is no such
+ * program, or its arrays do not fit the job. */
 must_check int program_adopt(struct sched *sched, struct job_config *config,
 	config_report *report, void *context);
 
-/* Returns the job whose path collides with the path in `config`; NULL: there is no such
- * job. */
+/* Returns the job whose path collides with the path in `config`, or NULL. */
 const struct sched_job *admit_conflict_locked(
 	const struct sched *sched, const struct job_config *config);
 /* Refuses a job whose path collides with another job's: -EEXIST, reported. */
 must_check int admit_path(struct sched *sched, const struct job_config *config,
 	config_report *report, void *context);
-/* Tells whether the job fits the other ranks of its training. If not, *ret_other is a
- * rank that the job does not fit, and *ret_key is the key in which they conflict. */
+/* Tells whether the job fits the other ranks of its training. If not, *ret_other is a rank that the
+ * job does not fit, and *ret_key is the key in which they conflict. */
 bool admit_rank_locked(const struct sched *sched, const struct job_config *config,
 	const struct sched_job **ret_other, const char **ret_key);
 /* Refuses a job that conflicts with another rank: -EEXIST, reported. */
@@ -29,8 +26,8 @@ must_check int admit_rank(struct sched *sched, const struct job_config *config,
 /* Refuses a job whose batch does not fit into the memory: -EINVAL, reported. */
 must_check int admit_batch(
 	const struct edition *edition, config_report *report, void *context);
-/* Refuses a job with channels = keep whose format, filter or layout can't have the
- * channels of its images: -EINVAL, reported. */
+/* Refuses a job with channels = keep whose format, filter or layout can't have the channels of its
+ * images: -EINVAL, reported. */
 must_check int admit_channels(
 	const struct edition *edition, config_report *report, void *context);
 /* Makes the tables that the job's layout needs, which takes a while. -errno */

@@ -7,11 +7,10 @@
 #include "section/section.h"
 
 /*
- * The work that critical sections leave for later: writing the journal, callbacks,
- * frees, waking workers, drawing ahead. phases.c does this work, in phases.
+ * The work that critical sections leave for later: writing the journal, callbacks, frees, waking
+ * workers, drawing ahead. phases.c does this work, in phases.
  *
- *   Flow: aftermath_init -> the lock is taken, and functions fill the aftermath
- *         -> sched_unlock.
+ *   Flow: aftermath_init -> the lock is taken, and functions fill the aftermath -> sched_unlock.
  *   Owns: its references to jobs.   Threads: only the thread that made the aftermath.
  *   Locks: sched->lock; the caller of a function whose name ends in _locked holds it.
  *   Errors: none.
@@ -24,26 +23,21 @@ struct sched_job;
 TAILQ_HEAD(handle_queue, sched_handle);
 
 struct aftermath {
-	/* the job whose journal has to be written, or NULL; the caller or a handle in
-	 * `finished` holds a reference to the job */
+	/* the job whose journal has to be written; the caller or a handle in `finished` holds it */
 	struct sched_job *flush;
 	struct handle_queue finished; /* opens to be answered */
-	/* opens whose samples have to be looked up in saved orders */
-	struct handle_queue look_ups;
-	bool kick; /* wake reader threads */
+	struct handle_queue look_ups; /* opens to be looked up in saved orders */
+	bool kick;		      /* wake reader threads */
 	bool kick_decoders;
-	/* the job about which the user gets a notice, with a reference; NULL: no
-	 * notice */
+	/* the job about which the user gets a notice, with a reference; NULL: no notice */
 	struct sched_job *noticed;
 	enum notice notice;
 	uint32_t noticed_epoch;
-	/* a job, with a reference, whose stream has few drawn samples left; NULL: no
-	 * such job */
+	/* a job, with a reference, whose stream has few drawn samples left; or NULL */
 	struct sched_job *refill;
 	bool news; /* a feed has changed, so sched->news has to be called */
 	/* The fields from here on are set when the critical section ends. */
-	/* A stream has ended, and its samples must no longer count as needed. */
-	bool let_go;
+	bool let_go;	  /* an ended stream's samples must no longer count as needed */
 	bool free_spaces; /* no job uses some space any more: its tensors are freed */
 };
 

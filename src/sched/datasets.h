@@ -11,45 +11,41 @@ struct sched_edition;
 
 #define SCHED_JOB_NAMES 1024
 
-/* Takes a reference to the dataset, and copies config. -EEXIST: another dataset has the
- * name; -ENFILE, -ENOMEM. This function and the next ones may let the calling thread
- * wait. */
+/* Takes a reference to the dataset, and copies config. This function and the next ones may wait.
+ * -EEXIST: another dataset has the name; -ENFILE, -ENOMEM. */
 must_check int sched_dataset_add(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config);
-/* Takes a dataset: no job can begin to use the dataset until it is given back, removed or
- * replaced. *ret_config: a copy, which the caller frees. -ENOENT: no such dataset;
- * -EBUSY: ret_jobs names the jobs that use the dataset, or is "" if another caller has
- * taken the dataset; -EINVAL: the configuration is not known. */
+/* Takes a dataset: no job can begin to use it until it is given back, removed or replaced.
+ * *ret_config: a copy, which the caller frees. -ENOENT; -EBUSY: ret_jobs names the jobs that use
+ * the dataset, or is "" if another caller has taken it; -EINVAL: the configuration is not known. */
 must_check int sched_dataset_take(struct sched *sched, const char *name,
 	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES]);
-/* Takes a dataset even if jobs use it. ret_jobs: the names of these jobs. The caller then
- * calls sched_dataset_move or sched_dataset_give_back. */
+/* Takes a dataset even if jobs use it; ret_jobs: their names. The caller then calls
+ * sched_dataset_move or sched_dataset_give_back. */
 must_check int sched_dataset_take_used(struct sched *sched, const char *name,
 	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES]);
 void sched_dataset_give_back(struct sched *sched, const char *name);
 void sched_dataset_remove(struct sched *sched, const char *name);
-/* Replaces a taken dataset by another catalogue of its name. After an error the old
- * dataset is still taken. */
+/* Replaces a taken dataset by another catalogue of its name. After an error it is still taken. */
 must_check int sched_dataset_replace(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config);
 
-/* Returns why files that belong to no single epoch (in current/, listings) would change
- * with the next edition; NULL: no such file would change. */
+/* Returns why files that belong to no single epoch (in current/, listings) would change with the
+ * next edition; NULL: none would. */
 typedef const char *sched_edition_change(const struct job_config *config,
 	const struct sched_edition *now, const struct sched_edition *next);
-/* Installs the next edition (dataset_scan_next) of a taken dataset. The dataset's jobs
- * use this edition for epochs that begin later. -EINVAL, reported: a job can't use this
- * edition. After an error the dataset is still taken. */
+/* Installs the next edition (dataset_scan_next) of a taken dataset, for epochs that begin later.
+ * -EINVAL, reported: a job can't use this edition. After an error the dataset is still taken. */
 must_check int sched_dataset_move(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config, sched_edition_change *change,
 	config_report *report, void *context);
 
-/* Returns the names of the datasets whose jobs can't move to a later scan, with a
- * newline before and after each name. The caller frees the text; NULL: no memory. */
+/* Returns the names of the datasets whose jobs can't move to a later scan, with a newline before
+ * and after each name. The caller frees the text; NULL: no memory. */
 char *sched_datasets_that_stay(const struct daemon_config *daemon);
 
-/* Returns a number above the numbers of all datasets. A dataset keeps its number while
- * it exists. *ret_mark changes when datasets come or go; ret_mark may be NULL. */
+/* Returns a number above the numbers of all datasets. A dataset keeps its number while it exists.
+ * *ret_mark changes when datasets come or go; ret_mark may be NULL. */
 uint32_t sched_datasets(struct sched *sched, uint64_t *ret_mark);
 /* Takes a reference to the dataset of this number; NULL: there is none. */
 struct dataset *sched_dataset_hold(struct sched *sched, uint32_t number);
@@ -59,6 +55,6 @@ must_check int sched_dataset_find(struct sched *sched, const char *name, uint32_
 enum sampler_kind sched_dataset_sampler(struct sched *sched, const char *name);
 uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset);
 
-/* Returns the samples that are never prepared (quarantine.h). The caller frees them;
- * NULL: no memory. */
+/* Returns the samples that are never prepared (quarantine.h). The caller frees them; NULL: no
+ * memory. */
 roaring_bitmap_t *sched_quarantined(struct sched *sched, const struct dataset *dataset);

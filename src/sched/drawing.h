@@ -5,56 +5,40 @@
 
 #include "sched/sched_internal.h"
 
-/*
- * Functions for the draw engine.
- *
- *   Locks: the caller of a function whose name ends in _locked holds the scheduler's
- *          lock; the caller of another function holds no lock, unless its comment
- *          says otherwise.
- */
-
-/* --- draw_effects.c --- */
+/* Locks: the caller of a function whose name ends in _locked holds the scheduler's lock; the caller
+ * of another function holds no lock, unless its comment says otherwise. */
 
 /* Draws a sample for an open that waits (EFFECT_DRAW). */
 void draw_asked_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath);
 void draw_bound_locked(
 	struct sched_job *job, uint32_t epoch, struct aftermath *aftermath);
-/* Moves the next sample of a rank's feed to the drawn samples of the rank's stream.
- * Returns false if the feed is empty, or if there is no room. */
+/* Moves the next sample of a rank's feed to the drawn samples of the rank's stream. Returns false
+ * if the feed is empty, or if there is no room. */
 must_check bool draw_fed_locked(
 	struct stream *stream, struct feed *feed, struct aftermath *aftermath);
-/* Notes that another daemon asks for a sample: the oldest epoch of a training that needs
- * the sample needs it no more. Returns false if there is no such epoch. */
+/* Event draw_fetched: another daemon asks for a sample. Returns false if no training needs it. */
 bool draw_fetched_locked(
 	const struct space *space, sample_id id, struct aftermath *aftermath);
-/* Draws a round (a sample for each stream that takes part). Returns false if the stream
- * wants no further sample ahead. */
+/* Draws a round. Returns false if the stream wants no further sample ahead. */
 must_check bool draw_go_on_locked(struct stream *stream, struct aftermath *aftermath);
-/* Ends the epoch's stream, if any. The cache counts the stream's samples as needed until
- * streams_let_go. */
+/* Ends the epoch's stream, if any. Its samples count as needed until streams_let_go. */
 void draw_end_locked(struct sched_job *job, uint32_t epoch, struct aftermath *aftermath);
-/* Returns how many samples to draw ahead. The default, at least twice the number of reads
- * that may be in flight, keeps the storage busy while samples are decoded. */
+/* Returns how many samples to draw ahead. The default, at least twice the number of reads that may
+ * be in flight, keeps the storage busy while samples are decoded. */
 uint32_t lookahead_of(const struct job *job, const struct space *space);
 void streams_tell_lookahead_locked(struct sched *sched);
 /* The stream must not be in the draw engine. */
 void stream_free(struct stream *stream);
 
-/* --- streams.c --- */
-
-/* Makes the stream that the engine has asked for. With a million samples this takes
- * long, but holds the lock only for microseconds at a time. Returns 0 or -errno; also 0
- * if the stream is no longer wanted. */
+/* Makes the stream that the engine has asked for. Takes long with a million samples, but holds the
+ * lock only for microseconds at a time. Returns -errno; 0 also if the stream is not wanted. */
 must_check int stream_make(struct sched_job *job, uint32_t epoch);
-/* Draws samples until the job's streams have no room for further samples. Other jobs'
- * streams with the same sampler take part. */
+/* Draws samples until the job's streams have no room for more. Other jobs' streams with the same
+ * sampler take part. */
 void streams_fill(struct sched_job *job);
 /* Tells the cache that one ended stream needs its remaining samples no more. */
 void streams_let_go(struct sched *sched);
 
-/* --- feeds.c --- */
-
-/* Moves samples from a rank's feed to the drawn samples of its stream, and resumes opens
- * that wait for such samples. */
+/* Moves samples from a rank's feed to its stream's drawn samples, and resumes opens that wait. */
 void feed_fill_locked(struct stream *stream, struct aftermath *aftermath);

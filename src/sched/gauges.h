@@ -32,25 +32,20 @@ struct sched_prepared {
 	uint32_t jobs, samples;
 	uint64_t sample_bytes; /* mean size of a tensor */
 };
-/* Lists one entry for each preparation of the dataset's jobs; the caller frees *ret.
- * Takes milliseconds with a million samples. -ENOMEM */
+/* Lists one entry for each preparation of the dataset's jobs; the caller frees *ret. Takes
+ * milliseconds with a million samples. -ENOMEM */
 must_check int sched_dataset_prepared(struct sched *sched, const struct dataset *dataset,
 	struct sched_prepared **ret, size_t *ret_n);
 
 /* A device or a server with files of datasets. */
 struct sched_storage {
-	/* root directory or URL of a dataset on this storage */
-	const char *root;
-	unsigned reads; /* reads in flight */
-	/* limit of reads in flight; more reads at once seem to be no faster */
-	unsigned most_reads;
-	/* time since the oldest read began, if the storage does not answer; otherwise
-	 * 0 */
+	const char *root;    /* root directory or URL of a dataset on this storage */
+	unsigned reads;	     /* reads in flight */
+	unsigned most_reads; /* limit of reads in flight; more seem to be no faster */
+	/* how long the storage has not answered: since the oldest read began; 0: it answers */
 	uint64_t silent_ns;
-	/* ended: number of completed reads, including reads from a tier; bytes: bytes of
-	 * these reads */
-	uint64_t ended, bytes;
-	uint64_t latency_ns; /* mean duration of recent reads */
+	uint64_t ended, bytes; /* completed reads (also from a tier), and their bytes */
+	uint64_t latency_ns;   /* mean duration of recent reads */
 };
 /* Describes storage i. Returns false if there are fewer storages. */
 bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret);
@@ -61,8 +56,7 @@ struct sched_job_share {
 	double demand; /* estimated samples per second that the job could use */
 	/* a reader waited all the time, so the job may need more than `demand` */
 	bool at_least;
-	/* wanted_part: part (0 to 1) of all decoders' time that the job could use;
-	 * granted_part: the part that the job gets */
+	/* parts (0 to 1) of all decoders' time: that the job could use, and that it gets */
 	double wanted_part, granted_part;
 	double waiting; /* part of the last second during which a reader waited */
 };
@@ -73,20 +67,16 @@ const char *sched_wait_cause(enum wait_cause cause);
 #define SCHED_PROGRAMS 8
 /* A process that has read files of a job. */
 struct sched_program {
-	/* process id, as in /proc; 0: this entry and all later entries are empty */
-	long id;
-	/* the process's number in the job's engine: `rank` of struct reader */
-	uint64_t number;
-	/* the script's number in the job's engine: `script` of struct reader */
-	uint64_t script;
+	long id; /* process id in /proc; 0: this entry and the later ones are empty */
+	uint64_t number; /* in the job's engine: `rank` of struct reader */
+	uint64_t script; /* in the job's engine: `script` of struct reader */
 };
 /* Tells whether the process lives. The scheduler holds no lock when it calls this. */
 typedef bool sched_lives(const struct sched_program *program);
-/* Makes the scheduler ask `lives` once a second which processes have ended: the epoch of
- * current/ depends on the processes that live. Must be called before jobs are added. */
+/* Makes the scheduler ask `lives` once a second which processes have ended: the epoch of current/
+ * depends on the processes that live. Must be called before jobs are added. */
 void sched_on_look(struct sched *sched, sched_lives *lives);
-/* Asks `lives` at once about the job's processes, and tells the job's engine which
- * scripts have ended. */
+/* Asks `lives` at once about the job's processes, and tells its engine which scripts have ended. */
 void sched_look(struct sched_job *job);
 #define SCHED_WAIT_TEXT 160 /* size of waits_why, with the final 0 */
 
@@ -102,13 +92,11 @@ struct sched_job_status {
 	uint32_t skipped; /* bad samples that `epoch` leaves out */
 	/* totals since the job was added */
 	uint64_t served, decoded, shared, hit, errors, waits, wait_ns;
-	/* how long readers have waited for each cause since the job was added. Waits at
-	 * the same time count once. For WAIT_FILE_SYSTEM: the sum of the times of all
-	 * answers */
+	/* how long readers have waited for each cause since the job was added; simultaneous waits
+	 * count once. WAIT_FILE_SYSTEM: the sum of the times of all answers */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t now_ns; /* time of this status */
-	/* duration of the latest epoch: from its first open until its last sample, or,
-	 * while it runs, until now */
+	/* from the latest epoch's first open until its last sample or, while it runs, until now */
 	uint64_t epoch_ns;
 	double waited_part; /* part of epoch_ns during which readers waited */
 	/* sample_bytes: mean size of a tensor; all_bytes: size of all tensors */
@@ -117,32 +105,27 @@ struct sched_job_status {
 	struct sched_job_share share;
 	bool fixed; /* layout = classes: a file holds the same sample in all epochs */
 	unsigned notices; /* Bit n is set if the user has got notice n of enum notice. */
-	/* for how long the coordinator can't be reached, so that the rank gets no new
-	 * samples; 0: it can be reached, or the job is no rank */
+	/* how long the coordinator can't be reached; 0: it can be, or the job is no rank */
 	uint64_t unfed_ns;
 	bool gives_up; /* An open fails if the feed has no sample for it. */
 	/* why the training's next epoch does not begin; "": nothing holds it back */
 	char waits_why[SCHED_WAIT_TEXT];
-	/* processes that have read the job since this daemon started, the latest
-	 * first */
+	/* processes that have read the job since this daemon started, the latest first */
 	struct sched_program programs[SCHED_PROGRAMS];
 	uint64_t read_ns; /* time since the last sample was read */
 };
-/* Returns a text: what the notice means for a training, and what to do about it. */
+/* Returns what the notice means for a training, and what to do about it. */
 const char *sched_notice_text(enum notice notice);
 void sched_job_status(struct sched_job *job, struct sched_job_status *ret);
 
-/* Estimates the seconds until the running epoch ends, from status->rate; -1: not
- * known. */
+/* Estimates the seconds until the running epoch ends, from status->rate; -1: not known. */
 double sched_seconds_left(const struct sched_job_status *status);
 
-/* Returns one word: new, running, parked (not read for a long time), waiting (for its
- * next epoch) or finished. */
+/* Returns new, running, parked (not read for long), waiting (for its next epoch) or finished. */
 const char *sched_job_state(
 	const struct job_config *config, const struct sched_job_status *status);
 
-/* Describes the dataset's tier. *ret_directory: the dataset's directory in the tier.
- * Returns false if the dataset has no tier. */
+/* *ret_directory: the dataset's directory in the tier. Returns false if it has no tier. */
 bool sched_tier(struct sched *sched, const struct dataset *dataset,
 	struct tier_status *ret, const char **ret_directory);
 
@@ -160,20 +143,16 @@ struct sched_common {
 	uint32_t samples;
 };
 #define SCHED_COMMON_JOBS 64
-/* Counts, for each set of jobs, the samples that exactly these jobs read; n is at most
- * SCHED_COMMON_JOBS. The caller frees *ret. Takes milliseconds with a million samples.
- * -ENOMEM */
+/* Counts, for each set of the n jobs (at most SCHED_COMMON_JOBS), the samples that exactly these
+ * jobs read. The caller frees *ret. Takes milliseconds with a million samples. -ENOMEM */
 must_check int sched_common(struct sched *sched, const job_id *ids, size_t n,
 	struct sched_common **ret, size_t *ret_n);
 
-/* --- trace: opens and releases of a job's readers --- */
-
-/* Starts a trace, if there is none. Events are kept until no client has read them for a
- * minute. *ret_next: number of the next event. -ENOMEM */
+/* Starts a trace, if there is none. Events are kept until no client has read them for a minute.
+ * *ret_next: number of the next event. -ENOMEM */
 must_check int sched_trace_begin(struct sched_job *job, uint64_t *ret_next);
-/* Reads up to `most` events from number *from on, advances *from, and returns the
- * number of events read. *ret_lost: number of earlier events that are no longer
- * kept. */
+/* Reads up to `most` events from number *from on, advances *from, and returns how many were read.
+ * *ret_lost: number of earlier events that are no longer kept. */
 uint32_t sched_trace_read(struct sched_job *job, uint64_t *from, uint64_t *ret_lost,
 	struct sched_trace_event *ret, uint32_t most);
 
@@ -181,12 +160,10 @@ uint32_t sched_trace_read(struct sched_job *job, uint64_t *from, uint64_t *ret_l
 
 struct sched_cache {
 	uint64_t capacity;
-	uint64_t held; /* bytes of ready or loading tensors */
-	/* bytes of tensors that are open, or drawn and not consumed */
-	uint64_t pinned;
-	/* by_need: eviction = refcnt; otherwise `needed` is not set. needed[i]: bytes of
-	 * the unpinned ready tensors that i running epochs need; the last element
-	 * includes tensors that more epochs need. */
+	uint64_t held;	 /* bytes of ready or loading tensors */
+	uint64_t pinned; /* bytes of tensors that are open, or drawn and not consumed */
+	/* by_need: eviction = refcnt; otherwise `needed` is not set. needed[i]: bytes of unpinned
+	 * ready tensors that i running epochs need; the last element: i or more epochs. */
 	bool by_need;
 	uint64_t needed[SCHED_NEEDS];
 };

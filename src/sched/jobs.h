@@ -13,15 +13,13 @@ struct sched;
 struct sched_job; /* references are counted: see sched_job_find */
 struct sched_reader;
 
-/* Adds a job. persist: keeps its ini in the state directory, so that a restart adds the
- * job again. -EEXIST, -EINVAL (unknown dataset, bad predicate, nothing selected):
- * reported. */
+/* persist: keeps the job's ini in the state directory, so that a restart adds the job again.
+ * -EEXIST, -EINVAL (unknown dataset, bad predicate, nothing selected): reported. */
 must_check int sched_job_add(struct sched *sched, const struct job_config *config,
 	bool persist, config_report *report, void *context);
 
-/* Removes the job: ends its waiting opens with -ENODEV, lets the cache evict its samples,
- * and deletes its state files. Open files stay readable until they are closed.
- * -ENOENT. */
+/* Ends the job's waiting opens with -ENODEV, lets the cache evict its samples, and deletes its
+ * state files. Open files stay readable until they are closed. -ENOENT */
 must_check int sched_job_remove(struct sched *sched, const char *name);
 
 /* Prints a checkpoint (checkpoint.h): at most 4 KiB, within microseconds. */
@@ -29,15 +27,15 @@ void sched_job_print_state(struct sched_job *job, FILE *out);
 /* Makes printed checkpoints survive a power failure. May wait for the disk. */
 must_check int sched_job_sync(struct sched_job *job);
 
-/* Takes the job back to a checkpoint: samples read since then are unread again, at the
- * same positions. at: NULL, or "EPOCH:POSITION", where the job then continues; the
- * positions before it count as read. Opens wait meanwhile, and so may the caller.
- * -EINVAL and others: reported; the job stays as it was. */
+/* Takes the job back to a checkpoint: samples read since then are unread again, at the same
+ * positions. at: NULL, or "EPOCH:POSITION", where the job then continues; the positions before it
+ * count as read. Opens wait meanwhile, and so may the caller. -EINVAL and others: reported; the job
+ * stays as it was. */
 must_check int sched_job_restore(struct sched_job *job, const char *text, const char *at,
 	config_report *report, void *context);
 
-/* Writes a checkpoint, with all kept orders of epochs, to fd, a regular file. The file
- * can be used on other machines with the same data. Errors are reported. May wait. */
+/* Writes a checkpoint, with all kept orders, to fd, a regular file, for other machines with the
+ * same data. Errors are reported. May wait. */
 must_check int sched_job_export(
 	struct sched_job *job, int fd, config_report *report, void *context);
 
@@ -49,45 +47,41 @@ struct sched_import {
 	const char *at;
 };
 
-/* Adds a job, which must have no epochs here, with the state of an exported job: the job
- * continues where the exported job was, with the same samples at the same positions. For
- * a rank, the file has all ranks of a training, one after the other, and the training
- * continues, even with another number of ranks (sched_job_log). -EBADMSG, reported: the
- * file can't be used for the job. */
+/* Adds a job, which must have no epochs here, with the state of an exported job: it continues where
+ * the exported job was, with the same samples at the same positions. For a rank, the file has all
+ * ranks of a training, one after the other, and the training continues, even with another number of
+ * ranks (sched_job_log). -EBADMSG, reported: the file can't be used for the job. */
 must_check int sched_job_add_import(struct sched *sched, const struct job_config *config,
 	bool persist, const struct sched_import *import, config_report *report,
 	void *context);
 
-/* Tells where an imported training continues: in epoch *ret_epoch, after the *ret_n
- * samples at *ret, which its ranks have read. The caller frees *ret. *ret_n = 0 and epoch
- * 0: the training begins. */
+/* Tells where an imported training continues: in epoch *ret_epoch, after the *ret_n samples at
+ * *ret, which its ranks have read. The caller frees *ret. *ret_n = 0 and epoch 0: the training
+ * begins. */
 must_check int sched_job_log(
 	struct sched_job *job, uint32_t *ret_epoch, sample_id **ret, uint32_t *ret_n);
 
 /* Keeps the job's ini, as sched_job_add does with persist. */
 must_check int sched_job_keep(struct sched_job *job);
 
-/* Undoes sched_job_add: removes the job and its ini. Its other files stay, because they
- * may belong to an earlier job of this name. -ENOENT. */
+/* Undoes sched_job_add: removes the job and its ini. Its other files stay, because they may belong
+ * to an earlier job of this name. -ENOENT. */
 must_check int sched_job_withdraw(struct sched *sched, const char *name);
 
-/* Adds the jobs whose inis are in the state directory. Errors are logged, and the other
- * jobs are added. */
+/* Adds the jobs whose inis are in the state directory. Logs errors, and adds the other jobs. */
 void sched_jobs_restore(struct sched *sched);
 
-/* Adds the jobs of config_try.h (if `tries`), of the jobs directory, and of the state
- * directory. Mistakes in inis of the jobs directory are errors. -errno, logged. */
+/* Adds the jobs of config_try.h (if `tries`), of the jobs directory, and of the state directory.
+ * Mistakes in inis of the jobs directory are errors. -errno, logged. */
 must_check int sched_jobs_begin(
 	struct sched *sched, const struct daemon_config *daemon, bool tries);
 
 /* Warns if the cache is smaller than the look-ahead of all jobs. */
 void sched_report_cache(struct sched *sched, config_report *report, void *context);
 
-/* Finds the job of this name; NULL: there is none. The caller gives the reference back
- * by sched_job_put. */
+/* Finds the job of this name, or NULL. The caller gives the reference back by sched_job_put. */
 struct sched_job *sched_job_find(struct sched *sched, const char *name);
-/* Finds the job of this id; NULL: there is none. The caller gives the reference
- * back. */
+/* Finds the job of this id, or NULL. The caller gives the reference back. */
 struct sched_job *sched_job_find_id(struct sched *sched, job_id id);
 void sched_job_put(struct sched_job *job);
 struct sched_job *sched_job_hold(struct sched_job *job); /* takes a reference */
@@ -99,19 +93,18 @@ static inline void sched_job_put_(struct sched_job **job)
 /* a pointer to a job, or NULL; the reference is given back at the end of the scope */
 #define auto_job __attribute__((cleanup(sched_job_put_))) struct sched_job
 
-/* Lists the ids of all jobs, in the order in which the jobs were added; the caller
- * frees *ret. -ENOMEM */
+/* Lists the ids of all jobs, the oldest job first; the caller frees *ret. -ENOMEM */
 must_check int sched_job_ids(struct sched *sched, job_id **ret, size_t *ret_n);
 
 job_id sched_job_id(const struct sched_job *job);
 const struct job_config *sched_job_config(const struct sched_job *job);
 
-/* Returns the epoch's edition (its samples and labels, from one scan). SCHED_CURRENT: the
- * edition that a script would read if it began now. The edition does not change until
- * sched_edition_put, which must come before sched_job_put. */
+/* Returns the epoch's edition (its samples and labels, from one scan), which does not change until
+ * sched_edition_put; this must come before sched_job_put. SCHED_CURRENT: the edition that a script
+ * would read if it began now. */
 const struct sched_edition *sched_edition(struct sched_job *job, uint32_t epoch);
-/* Differs from sched_edition only for SCHED_CURRENT: returns the largest edition to
- * which files of current/ may belong now. */
+/* Differs from sched_edition only for SCHED_CURRENT: returns the largest edition to which files of
+ * current/ may belong now. */
 const struct sched_edition *sched_widest_edition(struct sched_job *job, uint32_t epoch);
 void sched_edition_put(const struct sched_edition *edition);
 static inline void sched_edition_put_(const struct sched_edition **edition)
@@ -124,20 +117,19 @@ static inline void sched_edition_put_(const struct sched_edition **edition)
 uint32_t sched_job_samples(struct sched_job *job, uint32_t epoch);
 /* Returns the version of the file names in the epoch (sched_edition.names). */
 uint32_t sched_job_names(struct sched_job *job, uint32_t epoch);
-/* Returns the epoch that a file of current/ would have if the reader opened it now.
- * Changes nothing. */
+/* Returns the epoch that a file of current/ would have if the reader opened it now. Changes
+ * nothing. */
 uint32_t sched_current(
 	struct sched_job *job, const struct sched_reader *reader, uint32_t position);
-/* Returns a number that changes when the epoch, or SCHED_CURRENT, gets another edition.
- * 0: the dataset has had only one edition. */
+/* Returns a number that changes when the epoch, or SCHED_CURRENT, gets another edition. 0: the
+ * dataset has had only one edition. */
 uint32_t sched_edition_mark(struct sched_job *job, uint32_t epoch);
 
 /* one dataset's part of a mixture */
 struct sched_part {
 	char dataset[65];
 	uint32_t in_epoch; /* samples of this dataset in each epoch */
-	/* samples that the job selects from this dataset */
-	uint32_t samples;
+	uint32_t samples;  /* samples that the job selects from this dataset */
 };
 /* Lists the parts of a mixture, and returns their number; 0: the job is no mixture. */
 size_t sched_job_parts(

@@ -8,13 +8,11 @@
 struct sched;
 
 /*
- * Records the last hour of each job: the samples that the job was given, the waits of its
- * readers, and the jobs for which these samples had been prepared. HISTORY_JOBS jobs are
- * listed, including jobs that were removed within the hour. Further jobs are only
- * counted.
+ * Records the last hour of each job: the samples that the job was given, the waits of its readers,
+ * and the jobs for which these samples had been prepared. HISTORY_JOBS jobs are listed, including
+ * jobs that were removed within the hour. Further jobs are only counted.
  *
- *   Flow: the housekeeper takes a reading every ten seconds; the dashboard shows the
- *         readings.
+ *   Flow: the housekeeper takes a reading every ten seconds; the dashboard shows the readings.
  *   Threads: any.   Errors: -ENOMEM.
  */
 

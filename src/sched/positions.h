@@ -16,40 +16,35 @@ struct sched_handle; /* an open position: holds its tensor */
 
 struct dataset;
 
-/* The number that stands for the epoch of files in current/. At an open of such a file,
- * the job's engine chooses the epoch (epoch/current.c). The last epoch can be read again
- * and again. layout = mirror: all epochs, including this one, hold the same samples in
- * dataset order. Any position may be opened at any time; nothing is bound or consumed. */
+/* The epoch of files in current/: at an open, the job's engine chooses it (epoch/current.c). The
+ * last epoch can be read again and again. layout = mirror: all epochs, including this one, hold the
+ * same samples in dataset order. Any position may be opened; nothing is bound or consumed. */
 #define SCHED_CURRENT EPOCH_CURRENT
 
 struct sched_opened {
-	/* 0, -EIO, -ENOMEM, -EINTR (reader interrupted), -ENODEV (job removed, shutdown)
-	 * ... */
+	/* 0, -EIO, -ENOMEM, -EINTR (reader interrupted), -ENODEV (job removed, shutdown) ... */
 	int status;
-	/* the sample is bad, and its position was consumed; after other errors the
-	 * position can be opened again */
+	/* the sample is bad, its position consumed; after other errors it can be opened again */
 	bool bad;
 	struct sched_handle *handle; /* NULL unless status is 0 */
 };
 struct sched_reader {
 	struct reader who;
 	bool done; /* The thread has read its previous file to the end. */
-	/* The reader's process has worker processes that read files for it. So the
-	 * process itself probably only looks at files. */
+	/* Worker processes read for the reader's process, so it probably only looks at files. */
 	bool looks;
 	bool resent;  /* An earlier daemon may already have begun to answer this open. */
 	bool unknown; /* The kernel does not tell which process reads. */
 	bool elsewhere; /* The reader is one of several ranks, some on other machines. */
 	/* The file holds images, even if this open only binds the position. */
 	bool images;
-	long thread; /* thread id, as in /proc; 0: not known */
-	/* id in /proc of the process with the number who.rank; 0: not known */
-	long program;
+	long thread;  /* thread id, as in /proc; 0: not known */
+	long program; /* id in /proc of process number who.rank; 0: not known */
 };
 
-/* If sched_open returns 0, `opened` is called exactly once, by any thread, perhaps
- * before sched_open returns. `parking` (may be NULL) is called before a wait, in the
- * caller's thread; from then on any thread may call sched_cancel with the ticket. */
+/* If sched_open returns 0, `opened` is called exactly once, by any thread, perhaps before
+ * sched_open returns. `parking` (may be NULL) is called before a wait, in the caller's thread; from
+ * then on any thread may call sched_cancel with the ticket. */
 struct sched_open_callbacks {
 	void (*opened)(void *context, const struct sched_opened *opened);
 	void (*parking)(void *context, uint64_t ticket);
@@ -60,46 +55,42 @@ struct sched_open_callbacks {
 	uint32_t names;
 };
 
-/* Opens a position: binds the position to a sample, and calls `opened` at once, or when
- * the sample is prepared. An open that is refused returns an error and calls nothing:
- * -ENOENT: no such epoch or position; -ESTALE: the epoch is over and the position was
- * never bound, or the file names have changed (callbacks->names); -EAGAIN: the epoch is
- * the next one and may not begin yet, because at most half of the running epoch is bound,
- * or another script reads current/; -EBUSY: the job refuses a second script in current/;
- * -EOPNOTSUPP: reader.elsewhere; -ENODEV: the job was removed, or the daemon stops; -EIO,
- * -ENOMEM. */
+/* Opens a position: binds the position to a sample, and calls `opened` at once, or when the sample
+ * is prepared. A refused open returns an error and calls nothing: -ENOENT: no such epoch or
+ * position; -ESTALE: the epoch is over and the position was never bound, or the file names have
+ * changed (callbacks->names); -EAGAIN: the epoch is the next one and may not begin yet, because at
+ * most half of the running epoch is bound, or another script reads current/; -EBUSY: the job
+ * refuses a second script in current/; -EOPNOTSUPP: reader.elsewhere; -ENODEV: the job was removed,
+ * or the daemon stops; -EIO, -ENOMEM. */
 must_check int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks);
 
-/* Binds a position as sched_open does, but prepares no tensor, and counts nothing. The
- * open may have to wait until the epoch begins. sched_undo gives the handle back. */
+/* Binds a position as sched_open does, but prepares no tensor, and counts nothing. The open may
+ * have to wait until the epoch begins. sched_undo gives the handle back. */
 must_check int sched_open_label(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks);
 
-/* Opens a sample for another daemon, with a preparation (preparation_print) that a job of
- * the dataset has. The sample is prepared here; nothing is bound, counted or consumed.
- * sched_undo gives the handle back. -ENOENT: no job has this preparation; -EAGAIN: the
- * sample is being fetched from another daemon; -ENOSPC: the cache is full and lacks the
- * sample, so the other daemon prepares it; -EINVAL: no such sample. */
+/* Opens a sample for another daemon, with a preparation (preparation_print) that a job of the
+ * dataset has. The sample is prepared here; nothing is bound, counted or consumed. sched_undo gives
+ * the handle back. -ENOENT: no job has this preparation; -EAGAIN: the sample is being fetched from
+ * another daemon; -ENOSPC: the cache is full and lacks the sample, so the other daemon prepares it;
+ * -EINVAL: no such sample. */
 must_check int sched_open_sample(struct sched *sched, const struct dataset *dataset,
 	const char *preparation, sample_id sample,
 	const struct sched_open_callbacks *callbacks);
 
-/* Cancels a waiting open whose reader was interrupted: `opened` is called with -EINTR.
- * Ignores unknown and finished tickets. */
+/* Cancels a waiting open, whose `opened` gets -EINTR. Ignores unknown and finished tickets. */
 void sched_cancel(struct sched *sched, uint64_t ticket);
 
-/* Returns the sample of a position that is bound, or that can have only one sample
- * (layout = mirror, order = sequential, classes with a fixed mapping); otherwise
- * SAMPLE_NONE. Changes nothing. */
+/* Returns the sample of a position that is bound, or that can have only one (layout = mirror, order
+ * = sequential, classes with a fixed mapping); otherwise SAMPLE_NONE. Changes nothing. */
 sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position);
 /* Tells whether the epoch's order is saved, so that sched_bound would read a file. */
 bool sched_bound_is_saved(struct sched_job *job, uint32_t epoch, uint32_t position);
 
 /* Returns how many ns the open waited for its tensor. */
 uint64_t sched_handle_waited(const struct sched_handle *handle);
-/* Adds the time that it took to answer an open of the job, without the wait that
- * sched_handle_waited returns. Takes no lock. */
+/* Adds the time to answer an open, without the wait (sched_handle_waited). Takes no lock. */
 void sched_job_took(struct sched_job *job, uint64_t ns);
 
 const struct tensor *sched_handle_tensor(const struct sched_handle *handle);
@@ -110,37 +101,31 @@ void sched_release(struct sched_handle *handle);
 /* Gives back a handle whose file was not read: the position is not consumed. */
 void sched_undo(struct sched_handle *handle);
 
-/* Consumes n positions that readers had opened through an earlier daemon and have
- * released now. Ignores positions that are not bound, or already consumed. */
+/* Consumes n positions that readers had opened through an earlier daemon and have released now.
+ * Ignores positions that are not bound, or already consumed. */
 void sched_consume(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n);
 
-/* Finds the position's label if it does not depend on the sample (order = sequential,
- * layout = classes, labels = fixed). Returns false if the label depends on the sample,
- * or if a label in current/ depends on the epoch. */
+/* Finds the position's label if it does not depend on the sample (order = sequential, layout =
+ * classes, labels = fixed). Returns false if the label depends on the sample, or if a label in
+ * current/ depends on the epoch. */
 bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret);
 
-/* Counts, among n positions from `position` on, those that the epoch leaves out
- * (bad_sample = skip). SCHED_CURRENT: the epoch that a script would read if it began
- * now. */
+/* Counts, among n positions from `position` on, those that the epoch leaves out (bad_sample =
+ * skip). SCHED_CURRENT: the epoch that a script would read if it began now. */
 uint32_t sched_skipped(
 	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n);
-/* Returns a number that changes whenever the positions change that the epoch leaves
- * out. */
+/* Returns a number that changes whenever the positions that the epoch leaves out change. */
 uint64_t sched_skipped_mark(struct sched_job *job, uint32_t epoch);
 bool sched_skips(const struct sched_job *job);
-/* Returns the bad samples, which later epochs leave out. The caller frees the bitmap;
- * NULL: bad_sample = fail, or no memory. */
+/* Returns the bad samples, which later epochs leave out. The caller frees the bitmap; NULL:
+ * bad_sample = fail, or no memory. */
 roaring_bitmap_t *sched_job_bad(struct sched_job *job);
 
-/* --- order --- */
-
-/* Finds the epoch's k-th binding (from 0): a position and its sample. Returns false if
- * the epoch has fewer bindings. */
+/* Finds the epoch's k-th binding (from 0). Returns false if the epoch has fewer bindings. */
 bool sched_binding(
 	struct sched_job *job, uint32_t epoch, uint32_t k, struct binding *ret);
 
-/* Tells whether the epoch has begun, so that its edition does not change any more.
- * Returns false for SCHED_CURRENT. */
+/* Tells whether the epoch has begun, so that its edition stays. False for SCHED_CURRENT. */
 bool sched_has_begun(struct sched_job *job, uint32_t epoch);
 
 /* Tells whether sched_bindings would find bindings. */

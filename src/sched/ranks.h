@@ -11,103 +11,86 @@
 struct sched;
 struct sched_job; /* references are counted: see sched_job_find */
 
-/* --- other daemons --- */
-
 /* A request to another daemon. It exists until sched_fetch_done. */
 struct sched_fetch {
 	const struct dataset *dataset;
 	const struct preparation *preparation;
 	sample_id sample;
-	/* The tensor that is fetched; it belongs to the scheduler. */
-	struct tensor *tensor;
+	struct tensor *tensor; /* the tensor that is fetched; belongs to the scheduler */
 	/* The fields from here on belong to the fetcher. */
 	void *context;
 	uint32_t node, space;
 };
 
 struct sched_fetcher {
-	/* Tells whether to ask another daemon. The scheduler may hold its lock: don't
-	 * wait, don't call the scheduler. */
+	/* Tells whether to ask another daemon. The scheduler may hold its lock: don't wait, don't
+	 * call the scheduler. */
 	bool (*is_elsewhere)(void *context, const struct dataset *dataset,
 		const struct preparation *preparation, sample_id sample);
-	/* Asks another daemon, and returns at once. 0: sched_fetch_done will be called
-	 * once, perhaps before `fetch` returns; -errno: sched_fetch_done will not be
-	 * called. */
+	/* Asks another daemon, and returns at once. 0: sched_fetch_done will be called once,
+	 * perhaps before `fetch` returns; -errno: it will not be called. */
 	int (*fetch)(void *context, struct sched_fetch *fetch);
 	void *context;
 };
 
-/* Makes the scheduler fetch samples that other daemons have, and prepare such a sample
- * only if its fetch fails. Must be called before jobs are added. */
+/* Makes the scheduler fetch samples that other daemons have, and prepare such a sample only if its
+ * fetch fails. Must be called before jobs are added. */
 void sched_fetch_by(struct sched *sched, const struct sched_fetcher *fetcher);
-/* Returns the memory for the tensor's bytes. NULL: no memory, or `shape` or `bytes` do
- * not fit the sample. */
+/* Returns the memory for the tensor's bytes. NULL: no memory, or `shape` or `bytes` do not fit. */
 void *sched_fetch_place(
 	struct sched_fetch *fetch, struct tensor_shape shape, uint64_t bytes);
-/* Ends a fetch. err: 0 if all bytes are in place, otherwise -errno. Any thread may call
- * this, without locks. */
+/* Ends a fetch. err: 0 if all bytes are in place. Any thread may call this, without locks. */
 void sched_fetch_done(struct sched_fetch *fetch, int err);
 
-/* --- ranks: [job] ranks --- */
-
-/* The state of a feed. A coordinator draws the samples of a training for all its ranks,
- * and each rank gets its part as a feed. The k-th sample of an epoch's feed becomes the
- * epoch's k-th binding. */
+/* A coordinator draws the samples of a training for all its ranks, and each rank gets its part as a
+ * feed. The k-th sample of an epoch's feed becomes the epoch's k-th binding. */
 struct sched_feed_state {
 	bool started;	 /* An epoch has begun. */
 	uint32_t newest; /* number of the last epoch that has begun */
-	/* the epoch to which `next` and `consumed` refer: the previous epoch until all
-	 * its samples are consumed, then the newest epoch */
+	/* the epoch to which `next` and `consumed` refer: the previous epoch until all its samples
+	 * are consumed, then the newest epoch */
 	uint32_t epoch;
-	/* samples received so far */
-	uint32_t next;
-	/* The epoch's first `consumed` bindings are all consumed. */
-	uint32_t consumed;
+	uint32_t next;	   /* samples received so far */
+	uint32_t consumed; /* The epoch's first `consumed` bindings are all consumed. */
 };
 void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret);
 
-/* Adds n samples to the epoch's feed, from index `base` on. Ignores samples received
- * before, and an epoch that is over. -EAGAIN: the epoch has not begun; -EINVAL: samples
- * before `base` are missing, or a sample is not the job's; -ENOMEM. */
+/* Adds n samples to the epoch's feed, from index `base` on. Ignores samples received before, and an
+ * epoch that is over. -EAGAIN: the epoch has not begun; -EINVAL: samples before `base` are missing,
+ * or a sample is not the job's; -ENOMEM. */
 must_check int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base,
 	const sample_id *ids, uint32_t n);
 
-/*
- * Notes that another daemon has served the rank, and that its readers have consumed the
- * epoch's first `consumed` samples. The feed still brings these samples, because readers
- * may open them again. Earlier epochs are over: opens of their files fail with -ESTALE,
- * and waiting opens of current/ go on with this epoch. -ENOMEM; -EINVAL: an epoch has
- * fewer samples.
- */
+/* Notes that another daemon has served the rank, and that its readers have consumed the epoch's
+ * first `consumed` samples. The feed still brings these samples, because readers may open them
+ * again. Earlier epochs are over: opens of their files fail with -ESTALE, and waiting opens of
+ * current/ go on with this epoch. -ENOMEM; -EINVAL: an epoch has fewer samples. */
 must_check int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t consumed);
 
-/* Notes whether the coordinator can be reached. since_ns: the time (clock_now_ns) since
- * which it can't; 0: it can. gives_up: opens that find no sample in the feed, or wait for
- * one, fail with -ETIMEDOUT. */
+/* Notes whether the coordinator can be reached. since_ns: since when (clock_now_ns) it can't; 0: it
+ * can. gives_up: opens that find no sample in the feed, or wait for one, fail with -ETIMEDOUT. */
 void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up);
 
-/* Notes whether the rank is lent: another daemon may serve the rank. Readers here then
- * get only samples that they have already opened, and wait for all other samples. Before
- * the caller sets lent to false, it must report the other daemon's progress by
- * sched_feed_go_on. */
+/* Notes whether the rank is lent: another daemon may serve it. Readers here then get only samples
+ * that they have already opened, and wait for all others. Before the caller sets lent to false, it
+ * must report the other daemon's progress by sched_feed_go_on. */
 void sched_feed_lend(struct sched_job *job, bool lent);
 
-/* Notes why the training's next epoch does not begin, for sched_job_status; "": nothing
- * holds the epoch back. here: the cause is this rank, whose scripts may still read the
- * previous epoch. In this case the previous epoch ends as soon as no script reads it. */
+/* Notes why the training's next epoch does not begin, for sched_job_status; "": nothing holds it
+ * back. here: the cause is this rank, whose scripts may still read the previous epoch, which then
+ * ends as soon as no script reads it. */
 void sched_feed_waits(struct sched_job *job, const char *why, bool here);
 
-/* Copies up to n received samples of the epoch, from index `base` on, including bound
- * ones. Returns their number. */
+/* Copies up to n received samples, bound or not, from index `base` on. Returns their number. */
 uint32_t sched_fed(
 	struct sched_job *job, uint32_t epoch, uint32_t base, sample_id *ids, uint32_t n);
 
-/* Adds to `ids` the dataset's samples that are cached or loading. Leaves out preparations
- * with a job that does not draw at random. */
+/* Adds to `ids` the dataset's samples that are cached or loading. Leaves out preparations with a
+ * job that does not draw at random. */
 void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
-/* Adds to `ids` the dataset's samples whose home is this node, that trainings still
- * need, and that are neither cached nor loading. Leaves out trainings that need too many
- * samples to look at all of them, and datasets with a tier. */
+/* Adds to `ids` the dataset's samples whose home is this node, that trainings still need, and that
+ * are neither cached nor loading. Leaves out trainings that need too many samples to look at all of
+ * them, and datasets with a tier. */
 void sched_lacked(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
 
 /* Called by any thread, without locks, when a feed's state has changed. Must not wait. */

@@ -11,9 +11,9 @@
 /*
  * The scheduler connects the samplers, the cache, and the threads that load samples.
  *
- * While an epoch runs, a sampler draws its samples ahead of the readers. Each drawn
- * sample is pinned in the cache, and prepared. An open binds a position to the sample
- * that was drawn first; the first release of the position marks it as consumed.
+ * While an epoch runs, a sampler draws its samples ahead of the readers. Each drawn sample is
+ * pinned in the cache, and prepared. An open binds a position to the sample that was drawn first;
+ * the first release of the position marks it as consumed.
  *
  *   datasets.h    adds, removes and replaces datasets, also while jobs run
  *   jobs.h        adds, removes, saves and restores jobs; the samples of their epochs
@@ -21,8 +21,8 @@
  *   ranks.h       ranks, whose samples are drawn elsewhere; tensors from other daemons
  *   gauges.h      gauges of all of these
  *
- *   Flow: sched_open -> (draw, bind) -> ready at once, or parked until a worker
- *         published the tensor -> opened callback -> sched_release (consume).
+ *   Flow: sched_open -> (draw, bind) -> ready at once, or parked until a worker published the
+ *         tensor -> opened callback -> sched_release (consume).
  *   Owns: sampler, cache, load pool, jobs, order files below <state>/jobs.
  *   Threads: any. One lock; callbacks are called without the lock, from any thread.
  *   Errors: 0 or -errno, logged where the detail is known.
@@ -30,47 +30,40 @@
 
 struct sched;
 
-/* Makes the scheduler, and starts its threads. config must stay valid until
- * sched_free. */
+/* Makes the scheduler, and starts its threads. config must stay valid until sched_free. */
 must_check int sched_new(const struct daemon_config *config, struct dataset **datasets,
 	size_t n_datasets, struct sched **ret);
-/* Ends waiting opens with -ENODEV, refuses new opens, and stops the threads. Then the
- * caller releases all handles, and calls sched_free. */
+/* Ends waiting opens with -ENODEV, refuses new opens, and stops the threads. Then the caller
+ * releases all handles, and calls sched_free. */
 void sched_stop(struct sched *sched);
 void sched_free(struct sched **sched);
 
-/* Tells whether each file of the job consists of a head, such as a PPM header, and the
- * bytes of a tensor. *ret: the head. */
+/* Tells whether the job's files consist of *ret, such as a PPM header, and a tensor's bytes. */
 typedef bool sched_head_of(const struct job_config *config, struct file_head *ret);
 
-/* Makes the scheduler keep tensors in files, from which the kernel can answer readers
- * (backing.h): the tensors of jobs for which head_of returns true. Must be called before
- * jobs are added. The caller keeps `backings` until sched_free. */
+/* Makes the scheduler keep tensors in files, from which the kernel can answer readers (backing.h):
+ * the tensors of jobs for which head_of returns true. Must be called before jobs are added. The
+ * caller keeps `backings` until sched_free. */
 void sched_use_backings(
 	struct sched *sched, struct backings *backings, sched_head_of *head_of);
 
-/* Has a worker thread do work that takes long. If the caller is a decoder or a runner
- * thread (load.h), does the work at once. */
+/* Has a worker do work that takes long; a decoder or runner thread (load.h) does it at once. */
 void sched_run(struct sched *sched, struct load_work *work);
 /* Calls sched_run after delay_ns, or at once if the scheduler stops. */
 void sched_run_later(struct sched *sched, struct load_work *work, uint64_t delay_ns);
-/* Takes queued work back. Returns true if no worker has begun the work or will begin it.
- * Work that was never passed to sched_run or sched_run_later must be zeroed. */
+/* Takes queued work back. Returns true if no worker has begun it or will begin it. Work that was
+ * never passed to sched_run or sched_run_later must be zeroed. */
 must_check bool sched_take_back(struct sched *sched, struct load_work *work);
 
-/* Counts bytes made from a tensor for one open as memory of the daemon, until
- * sched_drop_content. -ENOMEM: the files that readers have open take too much
- * memory. */
+/* Counts bytes made from a tensor for one open as memory of the daemon, until sched_drop_content.
+ * -ENOMEM: readers have too much open. */
 must_check int sched_hold_content(struct sched *sched, uint64_t bytes);
-/* Undoes sched_hold_content. Calls no callback, so the caller may hold a lock of its
- * own. */
+/* Undoes sched_hold_content. Calls no callback, so the caller may hold a lock of its own. */
 void sched_drop_content(struct sched *sched, uint64_t bytes);
 
-/* Checks invariants, such as the number of pins of each sample. Aborts if an invariant
- * does not hold. For tests. */
+/* Aborts if an invariant does not hold, such as the number of pins of a sample. For tests. */
 void sched_validate(struct sched *sched);
 
-/* Prints one line per job, for the log after a crash, and updates the statistics. The
- * caller may hold any lock. Takes the scheduler's lock for ever, because the process is
- * about to die. */
+/* Prints one line per job, for the log after a crash, and updates the statistics. The caller may
+ * hold any lock. Takes the lock for ever, because the process is about to die. */
 void sched_dump(struct sched *sched, FILE *out);

@@ -13,12 +13,9 @@
  *   an epoch begins -> (clerk) work_for -> skip_epoch <----------------------------+
  *
  *   Owns: the job's struct skipping, under the scheduler's lock.
- *   Locks: the caller of a function whose name ends in _locked holds the scheduler's
- *          lock; the caller of another function holds no lock.
- *   Errors: -ENOMEM.
+ *   Locks: the caller of a function whose name ends in _locked holds the scheduler's lock; the
+ *          caller of another function holds no lock.   Errors: -ENOMEM.
  */
-
-/* --- skip_plan.c: positions of bad samples --- */
 
 /* Each bad sample gets a position that epochs leave out. */
 struct skip_plan {
@@ -29,26 +26,18 @@ struct skip_plan {
 	roaring_bitmap_t *positions; /* the set of `position` */
 };
 
-/* Makes a plan for the job's present edition. *ret is NULL if nothing has to be left
- * out. */
+/* Makes a plan for the job's present edition. *ret is NULL if nothing has to be left out. */
 must_check int skip_plan_new(
 	const struct sched_job *job, const roaring_bitmap_t *bad, struct skip_plan **ret);
 void skip_plan_free(struct skip_plan *plan);
 void skip_free(struct sched_job *job);
 
-/* --- skip_known.c: samples that are known to be bad --- */
-
-/* Finds, when a job is added, the samples that were found bad before. The job's
- * directory must exist. */
+/* Finds a new job's samples that were found bad before. The job's directory must exist. */
 must_check int skip_begin(struct sched_job *job);
-/* Notes a bad sample for all jobs that skip. damaged: the sample stays bad until its
- * file changes. */
+/* Notes a bad sample for all jobs that skip. damaged: it stays bad until its file changes. */
 void skip_found_locked(const struct space *space, sample_id sample, bool damaged);
-/* Saves and logs the bad samples found since the last call, and makes a new plan. The
- * clerk calls this. */
+/* Saves and logs bad samples found since the last call, and makes a new plan. For the clerk. */
 void skip_update(struct sched_job *job);
-
-/* --- skip.c: epochs --- */
 
 /* Leaves the bad samples out of an epoch that is beginning. The clerk calls this. */
 void skip_epoch(struct sched_job *job, uint32_t epoch);

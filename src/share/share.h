@@ -11,8 +11,8 @@
 #include <sys/queue.h>
 
 /*
- * Shares the decoders among jobs. No decoder belongs to a job: whenever one is free,
- * share_next returns the request that the decoder takes.
+ * Shares the decoders among jobs. No decoder belongs to a job: whenever one is free, share_next
+ * returns the request that the decoder takes.
  *
  *  share_ask --> lanes, one per job --> share_next --> the caller decodes --> share_drop
  *                     ^          ^                           |
@@ -21,26 +21,24 @@
  *  shares_window: what jobs need (demand.c) -> what they are granted (grant.c)
  *  (window.c)
  *
- * A *request* is for one sample. A *want* is the wish of one job for a request; several
- * jobs can want the same request. A *lane* has the wants of one job: *urgent* ones, for
- * which a reader waits, and *look-ahead*, for samples that will be needed later. A
- * request that is being decoded, or has to wait, is *aside*: out of all lanes. A
- * *window* is the time between two calls of shares_window.
+ * A *request* is for one sample. A *want* is the wish of one job for a request; several jobs can
+ * want the same request. A *lane* has the wants of one job: *urgent* ones, for which a reader
+ * waits, and *look-ahead*, for samples that will be needed later. A request that is being decoded,
+ * or has to wait, is *aside*: out of all lanes. A *window* is the time between two calls of
+ * shares_window.
  *
- * The lanes are served by weighted deficit round robin, in units of decode time. Here a
- * *round* adds each lane's *quantum* to the lane's *deficit*. The decode time of each
- * sample is subtracted from the deficit. A lane has its turn while its deficit is
- * positive; a negative deficit is the lane's *debt*. A lane without requests keeps no
- * positive deficit, but pays off its debt. If no lane with requests has its turn,
- * rounds follow one another until one has: decoders are idle only if no job asks. If
- * decoders are short, each lane's urgent requests come before its own look-ahead;
- * otherwise the urgent requests of all lanes come before any look-ahead.
+ * The lanes are served by weighted deficit round robin, in units of decode time. Here a *round*
+ * adds each lane's *quantum* to the lane's *deficit*. The decode time of each sample is subtracted
+ * from the deficit. A lane has its turn while its deficit is positive; a negative deficit is the
+ * lane's *debt*. A lane without requests keeps no positive deficit, but pays off its debt. If no
+ * lane with requests has its turn, rounds follow one another until one has: decoders are idle only
+ * if no job asks. If decoders are short, each lane's urgent requests come before its own
+ * look-ahead; otherwise the urgent requests of all lanes come before any look-ahead.
  *
- *  Flow: shares_init -> share_join -> share_ask, share_next ... -> share_leave; once a
- *        second or so shares_window.
- *  Owns: the wants. Jobs and requests are the caller's.
- *  Threads, locks, clock: none. The caller serialises.
- *  Errors: -ENOMEM.
+ *   Flow: shares_init -> share_join -> share_ask, share_next ... -> share_leave; once a second or
+ *         so shares_window.
+ *   Owns: the wants. Jobs and requests are the caller's.
+ *   Threads, locks, clock: none. The caller serialises.   Errors: -ENOMEM.
  */
 
 /* A policy makes one amount equal for jobs of equal weight while decoders are short: */
@@ -54,23 +52,20 @@ enum share_policy {
 /* The data of a job that share_grant uses. */
 struct share_claim {
 	double weight; /* more than 0 */
-	/* seconds of decode time per sample; 0: all samples of the job are decoded for
-	 * other jobs */
-	double cost;
+	double cost;   /* seconds of decode time per sample; 0: decoded for others */
 	double demand; /* samples per second that the job could use */
 };
 
 /*
- * Divides `capacity` seconds of decode time per second among the jobs. Computes the
- * samples per second that each job is granted:
+ * Divides `capacity` seconds of decode time per second among the jobs. Computes the samples per
+ * second that each job is granted:
  *
  *    maximise  sum w_i U(x_i)   where  0 <= x_i <= demand_i,  sum cost_i x_i <= capacity
  *
- * x_i is the rate of job i, w_i its weight, U the benefit of a rate. SHARE_THROUGHPUT:
- * U(x) = x, but a small part of the capacity is divided among all jobs, so that none
- * waits for ever. SHARE_FAIR: U(x) = log x. SHARE_SLOWDOWN: the smallest x_i / (w_i
- * demand_i) is made as large as possible, then the second smallest, and so on.
- * SHARE_FIFO grants each job its demand.
+ * x_i is the rate of job i, w_i its weight, U the benefit of a rate. SHARE_THROUGHPUT: U(x) = x,
+ * but a small part of the capacity is divided among all jobs, so that none waits for ever.
+ * SHARE_FAIR: U(x) = log x. SHARE_SLOWDOWN: the smallest x_i / (w_i demand_i) is made as large as
+ * possible, then the second smallest, and so on. SHARE_FIFO grants each job its demand.
  */
 void share_grant(enum share_policy policy, const struct share_claim *claims, size_t n,
 	double capacity, double *ret_rates);
@@ -79,11 +74,9 @@ void share_grant(enum share_policy policy, const struct share_claim *claims, siz
 
 struct share_demand {
 	double rate; /* samples per second */
-	/* The readers waited nearly all the time in the last window, so the rate is a
-	 * lower bound of their need. */
+	/* readers waited nearly all the last window, so `rate` is a lower bound of their need */
 	bool at_least;
-	/* The readers were idle nearly all the time when the rate was measured, so the
-	 * rate is their whole need. */
+	/* readers idled nearly all the time of the measurement, so `rate` is their whole need */
 	bool shown;
 };
 
@@ -94,10 +87,9 @@ struct share_window {
 	double most;	/* samples per second that all decoders together could produce */
 };
 
-/* Updates the estimate from one window. If the readers idled for at least 15 percent of
- * the window, their need is the rate without waits: samples / (seconds - waited). If
- * they idled less, and the job got the estimated rate, the estimate rises by 30 percent.
- * If there were no samples and no waits, the estimate stays. */
+/* Updates the estimate from one window. If the readers idled for at least 15 percent of it, their
+ * need is the rate without waits: samples / (seconds - waited). If they idled less, and the job got
+ * the estimated rate, the estimate rises by 30 percent; without samples and waits it stays. */
 void share_demand_update(struct share_demand *demand, const struct share_window *window);
 
 /* --- queue.c: which request is next --- */
@@ -115,8 +107,7 @@ struct share_job {
 	TAILQ_ENTRY(share_job) link;
 	struct shares *shares;
 	struct share_lane own;
-	/* &own or, with SHARE_FIFO, &shares->all */
-	struct share_lane *lane;
+	struct share_lane *lane;  /* &own or, with SHARE_FIFO, &shares->all */
 	struct share_wants aside; /* wants whose requests are aside */
 	double weight;
 	struct share_demand demand;
@@ -124,35 +115,28 @@ struct share_job {
 	double granted;	     /* samples per second that share_grant has granted */
 	double rate;	     /* samples per second in the last window */
 	uint64_t charged_ns; /* decode time charged in the present window */
-	/* the job has no more requests to offer in the present call of share_next */
-	bool passed;
-	/* value of shares->windows when the job's last probe began; 0: the job was never
-	 * probed */
+	bool passed;	     /* no more requests to offer in this call of share_next */
+	/* value of shares->windows when the job's last probe began; 0: the job was never probed */
 	uint64_t probed_at;
-	/* The caller counts in `samples` and `waited_ns`; shares_window sets both to
-	 * 0. */
-	/* number of samples given to readers, whether decoded or found in the cache */
-	uint64_t samples;
+	/* The caller counts in `samples` and `waited_ns`; shares_window sets both to 0. */
+	uint64_t samples;   /* given to readers, whether decoded or found in the cache */
 	uint64_t waited_ns; /* time in which a reader waited */
 };
 
 struct share_request {
 	LIST_HEAD(, share_want) wants;
-	uint64_t cost_ns; /* the caller's estimate of the decode time */
-	/* the next request that is decoded together with this one */
-	struct share_request *with;
-	/* the request is in no lane; set by share_next and share_put_aside */
-	bool aside;
+	uint64_t cost_ns;	    /* the caller's estimate of the decode time */
+	struct share_request *with; /* next request, decoded together with this one */
+	bool aside; /* in no lane; set by share_next and share_put_aside */
 };
 
 struct shares {
 	enum share_policy policy;
 	TAILQ_HEAD(, share_job) jobs;
-	struct share_lane all; /* with SHARE_FIFO: the one lane of all jobs */
-	bool is_short;	       /* decoders were short in the last window */
-	uint64_t windows;      /* number of windows so far */
-	/* the job that is probed now (window.c), or NULL */
-	struct share_job *probed;
+	struct share_lane all;	  /* with SHARE_FIFO: the one lane of all jobs */
+	bool is_short;		  /* decoders were short in the last window */
+	uint64_t windows;	  /* number of windows so far */
+	struct share_job *probed; /* the job that is probed now (window.c), or NULL */
 };
 
 void shares_init(struct shares *shares, enum share_policy policy);
@@ -164,9 +148,9 @@ void share_leave(struct share_job *job);
 
 void share_request_init(struct share_request *request, uint64_t cost_ns);
 
-/* Puts the request into the job's lane. urgent: a reader waits for the sample. If the
- * job wants the request already, only the urgency changes, and no error occurs. A
- * request that is no longer urgent becomes the first one of the look-ahead. */
+/* Puts the request into the job's lane. urgent: a reader waits for the sample. If the job wants the
+ * request already, only the urgency changes, without an error. A request that is no longer urgent
+ * becomes the first of the look-ahead. */
 must_check int share_ask(
 	struct share_job *job, struct share_request *request, bool urgent);
 /* Removes the request from all lanes: no job wants it any more. */
@@ -174,39 +158,32 @@ void share_drop(struct share_request *request);
 bool share_wants(const struct share_job *job, const struct share_request *request);
 bool share_is_wanted(const struct share_request *request);
 
-/* Takes the request out of all lanes until share_again. Jobs still want the request,
- * and other jobs may ask for it. */
+/* Takes the request out of all lanes until share_again; jobs still want it, and may ask for it. */
 void share_put_aside(struct share_request *request);
 void share_again(struct share_request *request);
 
 /* The caller's answer when share_next offers a request. */
 enum share_answer {
 	SHARE_TAKE,
-	SHARE_PASS, /* skip this request and offer the next one */
-	/* skip this request, and all other requests of this job with the same
-	 * urgency */
-	SHARE_PASS_REST,
-	SHARE_STOP /* nothing can be taken now */
+	SHARE_PASS,	 /* skip this request and offer the next one */
+	SHARE_PASS_REST, /* skip all requests of this job with this urgency */
+	SHARE_STOP	 /* nothing can be taken now */
 };
 
-/* The caller's function that decides about an offered request. It must not change a
- * lane. */
+/* The caller's function that decides about an offered request. It must not change a lane. */
 typedef enum share_answer share_offer(void *context, struct share_request *request);
 
-/* Makes the decoder that takes `first` decode `other` as well. A share_offer calls
- * share_with before it answers SHARE_TAKE for `first`. */
+/* Makes the decoder of `first` decode `other`, too. A share_offer calls this before SHARE_TAKE. */
 void share_with(struct share_request *first, struct share_request *other);
 
-/* Returns the request that a free decoder should take, or NULL. Puts aside this request
- * and the requests that are decoded together with it. Charges the decode time in equal
- * parts to all jobs that want one of these requests. */
+/* Returns the request that a free decoder should take, or NULL. Puts aside this request and those
+ * decoded together with it, and charges all jobs that want one of them in equal parts. */
 struct share_request *share_next(
 	struct shares *shares, share_offer *offer, void *context);
 
-/* Sets the quantum of each lane from the counts of the last `seconds` or, if decoders
- * were not short, from the weights alone. decoders: seconds of decode time available
- * per second; busy: seconds of decode time used per second. -ENOMEM: nothing is
- * changed. */
+/* Sets the quanta of the lanes from the counts of the last `seconds` or, if decoders were not
+ * short, from the weights alone. decoders, busy: seconds of decode time available and used per
+ * second. -ENOMEM: nothing is changed. */
 must_check int shares_window(
 	struct shares *shares, double seconds, double decoders, double busy);
 

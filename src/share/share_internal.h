@@ -7,11 +7,9 @@
 
 #define SHARE_NS 1e9
 
-/* Decode time in ns that one round of the round robin divides among all jobs. Rounds
- * are short, so that jobs take turns sample by sample rather than in bursts. */
+/* ns of decode time that a round divides among all jobs: so few that jobs do not run in bursts */
 #define SHARE_ROUND_NS 1000000
 
-/* Gives a new job a quantum: as much per unit of weight as the other jobs have on
- * average. Then scales the quanta of all jobs, so that their sum is SHARE_ROUND_NS
- * again. */
+/* Gives a new job as much quantum per unit of weight as the other jobs have on average, then scales
+ * all quanta, so that their sum is SHARE_ROUND_NS again. */
 void share_make_place(struct share_job *newcomer);

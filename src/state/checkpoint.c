@@ -11,8 +11,6 @@
 
 #define FIRST_LINE "joaderfs checkpoint 1"
 
-/* --- printing ------------------------------------------------------------------------ */
-
 static void print_point(FILE *out, const char *key, const struct epochs_point *point)
 {
 	fprintf(out, "%s %" PRIu32 "\nconsumed %" PRIu32 " %016" PRIx64 "\n", key,
@@ -46,8 +44,6 @@ void checkpoint_print(FILE *out, const struct checkpoint *checkpoint)
 		print_point(out, "beside", &checkpoint->place.draining);
 	fprintf(out, "end\n");
 }
-
-/* --- parsing ------------------------------------------------------------------------- */
 
 struct parser {
 	const char *at;

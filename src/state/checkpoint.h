@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 /*
- * A checkpoint tells how far a job has come, as a text of a few lines: jobs/JOB/state
- * shows it, and joaderctl restore reads it. joaderfs-state(5) describes the text. It has
- * at most CHECKPOINT_BYTES bytes, no matter how many samples the job has.
+ * A checkpoint tells how far a job has come, as a text of a few lines: jobs/JOB/state shows it, and
+ * joaderctl restore reads it. joaderfs-state(5) describes the text. It has at most CHECKPOINT_BYTES
+ * bytes, no matter how many samples the job has.
  *
  *   Owns: nothing.   Threads: any.   Errors: -EINVAL, with a message.
  */
@@ -26,17 +26,14 @@ struct checkpoint {
 	uint64_t fingerprint; /* hash of the selected samples */
 	uint64_t ini;	      /* hash of the job's configuration */
 	struct epochs_place place;
-	/* ranges of positions that were read in the running epoch */
-	struct run runs[CHECKPOINT_RUNS];
+	struct run runs[CHECKPOINT_RUNS]; /* ranges read in the running epoch */
 	uint32_t n_runs;
-	/* `runs` has all positions that were read; false: there may be more */
-	bool all_runs;
+	bool all_runs; /* false: more positions than `runs` may have been read */
 };
 
 void checkpoint_print(FILE *out, const struct checkpoint *checkpoint);
 
-/* Parses the checkpoint with which the text begins. *ret_end is the text after the
- * checkpoint. -EINVAL, with a message. */
+/* Parses the checkpoint with which the text begins. *ret_end: the text after the checkpoint */
 must_check int checkpoint_parse(const char *text, struct checkpoint *ret,
 	const char **ret_end, char message[static 200]);
 

@@ -10,15 +10,14 @@
 #include <string.h>
 
 /*
- * Writes the orders of a job to a file, and reads such files on other machines. The same
- * images have other ids and mtimes there. So the file names a sample by its place: the
- * index of the sample if the selected samples are sorted by the bytes of their paths.
- * The file has these parts:
+ * Writes the orders of a job to a file, and reads such files on other machines, where the same
+ * images have other ids and mtimes. So the file names a sample by its place (import.h). The file
+ * has these parts:
  *
  *   | checkpoint | orders N kind KIND paths FINGERPRINT | order | order ... |
  *
- * If the job is a rank, the line `orders ...` ends with `rank R of RANKS batch BATCH`,
- * and the selected samples are the samples of all ranks.
+ * If the job is a rank, the line `orders ...` ends with `rank R of RANKS batch BATCH`, and the
+ * samples of all ranks have places.
  */
 
 /* --- export ---------------------------------------------------------------------------- */
@@ -63,8 +62,7 @@ static int write_one(const struct edition *edition, int fd, uint32_t epoch,
 	return err;
 }
 
-/* Removes from `orders` the orders of epochs that have another edition than `edition`.
- * Returns the list's new length. */
+/* Removes the orders of epochs that have another edition. Returns the list's new length. */
 static size_t leave_out_others(
 	const struct edition *edition, struct epochs_order_file *orders, size_t n)
 {
@@ -147,9 +145,8 @@ static int check(struct importing *importing)
 		job->now->set.positions, importing->places.fingerprint);
 }
 
-/* Replaces the places in an order by ids. A sample's place is its index among all
- * samples of the job, sorted by path. Returns false if a place is too large, or if a
- * sample does not have the label that its position has in the job. */
+/* Replaces the places in an order by ids. Returns false if a place is too large, or if a sample
+ * does not have the label that its position has in the job. */
 static bool translate(const struct importing *importing, struct order_data *data)
 {
 	const struct job *job = importing->job;
@@ -169,8 +166,7 @@ static bool translate(const struct importing *importing, struct order_data *data
 	return true;
 }
 
-/* Saves an order, and checks that the job can read an epoch in this order. Takes over
- * `data`. */
+/* Saves an order, and checks that the job can read an epoch in this order. Takes over `data`. */
 static int save_order(
 	struct importing *importing, uint32_t epoch, struct order_data *data)
 {
@@ -246,8 +242,7 @@ static int check_replay(const struct importing *importing)
 	return 0;
 }
 
-/* Sets *ret to the point where the job continues: adding->at, or the point that the
- * exported job had reached. */
+/* Sets *ret to the point where the job continues: adding->at, or the point of the exported job. */
 static int find_place(struct importing *importing, struct restoring *ret)
 {
 	const char *at = importing->adding->at;
@@ -292,9 +287,8 @@ void import_undo(struct job *job)
 		order_prune(job->directory, UINT32_MAX);
 }
 
-/* Imports all orders of the file. After an error, removes the orders that it has saved.
- * *ret tells to which point the caller then has to restore the job. If ret is NULL, the
- * job replays the orders, and nothing has to be restored. */
+/* Imports all orders of the file. After an error, removes the orders that it has saved. *ret: the
+ * point to which the caller has to restore the job. If ret is NULL, the job replays the orders. */
 static int import(struct job *job, const struct adding *adding, struct restoring *ret)
 {
 	struct importing importing = {.job = job, .adding = adding};
@@ -306,9 +300,8 @@ static int import(struct job *job, const struct adding *adding, struct restoring
 
 /* --- jobs that are added ---------------------------------------------------------------- */
 
-/* Tells whether the job already has epochs or saved orders. Returns true, too, if the
- * orders can't be listed. Reads job->epochs without the lock, because no other thread
- * knows the job yet. */
+/* Returns true, too, if the orders can't be listed. Reads job->epochs without the lock, because no
+ * other thread knows the job yet. */
 static bool has_epochs(struct job *job)
 {
 	auto_free struct epochs_order_file *orders = NULL;

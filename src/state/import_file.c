@@ -46,8 +46,7 @@ int import_refuse(const struct adding *adding, const char *format, ...)
 
 #define TEXT_BYTES (CHECKPOINT_BYTES + 128)
 
-/* Parses the line about the orders. Returns the text after the line, or NULL if the
- * text has no such line. */
+/* Parses the line about the orders. Returns the text after it, or NULL if there is no such line. */
 static const char *take_orders(const char *text, struct import_head *ret)
 {
 	int used = 0, of_rank = 0;

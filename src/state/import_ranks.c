@@ -12,13 +12,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/*
- * Reads the exports of all ranks of a training that continues with another number of
- * ranks, or at an earlier point. Lists the samples that the ranks had read in the epoch,
- * one mini-batch after the other. The log of the continued training begins with this
- * list. So no rank is given these samples again, and the rest of the epoch is drawn and
- * divided anew.
- */
+/* Reads the exports of all ranks of a training that continues with another number of ranks, or at
+ * an earlier point. Lists the samples that the ranks had read in the epoch, one mini-batch after
+ * the other. The log of the continued training begins with this list. So no rank is given these
+ * samples again, and the rest of the epoch is drawn and divided anew. */
 
 struct one_rank {
 	bool found;
@@ -26,8 +23,7 @@ struct one_rank {
 	uint64_t orders_at; /* offset of the rank's orders in the file */
 	unsigned n_orders;
 	uint32_t epoch; /* the first epoch that the rank has not read completely */
-	/* order of the epoch in which the training continues */
-	struct order_data order;
+	struct order_data order; /* order of the epoch in which the training continues */
 };
 
 struct reading {
@@ -37,9 +33,8 @@ struct reading {
 	uint32_t n; /* number of samples of all ranks together */
 	uint32_t ranks, batch;
 	struct one_rank *of;
-	/* The training continues in `epoch`. If `at` is true, the first `position`
-	 * positions of all ranks together count as read; otherwise the positions that
-	 * the ranks had read count. */
+	/* The training continues in `epoch`. If `at` is true, the first `position` positions of all
+	 * ranks together count as read; otherwise the positions that the ranks had read count. */
 	uint32_t epoch, position;
 	bool at;
 };
@@ -47,8 +42,6 @@ struct reading {
 #define REFUSE(reading, format, ...)                                                     \
 	import_refuse(                                                                   \
 		(reading)->adding, "%s: " format, (reading)->adding->file, __VA_ARGS__)
-
-/* --- the file -------------------------------------------------------------------------- */
 
 static int check_head(struct reading *reading, const struct import_head *head)
 {
@@ -106,8 +99,7 @@ static int skip_orders(struct reading *reading, struct one_rank *rank, uint64_t 
 	return 0;
 }
 
-/* Reads the export of one rank from the file. Keeps only the order of the epoch that
- * the rank had reached. */
+/* Reads the export of one rank. Keeps only the order of the epoch that the rank had reached. */
 static int read_rank(struct reading *reading, uint64_t *offset)
 {
 	struct import_head head;
@@ -184,8 +176,7 @@ static int choose_epoch(struct reading *reading)
 	return 0;
 }
 
-/* Loads the rank's order of the epoch in which the training continues. read_rank has
- * already loaded the order if the rank had reached this epoch. */
+/* Loads the rank's order of reading->epoch, unless read_rank has already kept this order. */
 static int load_order(struct reading *reading, uint32_t r)
 {
 	struct one_rank *rank = &reading->of[r];
@@ -200,9 +191,8 @@ static int load_order(struct reading *reading, uint32_t r)
 	return err;
 }
 
-/* Sets ret[p] to 1 for each position p of the rank that counts as read. Usually these
- * are the positions that the rank had read. If reading->at is true, they are the rank's
- * part of the first reading->position positions of all ranks. */
+/* Sets ret[p] to 1 for each position p of the rank that counts as read: those that the rank had
+ * read or, if reading->at, its part of the first reading->position positions of all ranks. */
 static int find_read(const struct reading *reading, uint32_t r, uint8_t *ret)
 {
 	const struct one_rank *rank = &reading->of[r];
@@ -236,18 +226,16 @@ static int find_read(const struct reading *reading, uint32_t r, uint8_t *ret)
 
 /* --- the log ---------------------------------------------------------------------------- */
 
-/* The samples with which the log of the continued training begins, as a list and as a
- * set (`seen`). */
+/* The samples with which the continued training's log begins, as a list and as a set (`seen`). */
 struct row {
 	sample_id *ids;
 	uint32_t n;
 	roaring_bitmap_t *seen;
 };
 
-/* Adds the sample of a rank's position, unless the list already has this sample. Two
- * positions can hold one sample if a node was away while its group repaired the log
- * (coord.h): then the log lacked samples that only this node had read, so the group
- * drew them again. */
+/* Adds the sample of a rank's position, unless the list already has this sample. Two positions can
+ * hold one sample if a node was away while its group repaired the log (coord.h): then the log
+ * lacked samples that only this node had read, so the group drew them again. */
 static int add_position(const struct reading *reading, const struct one_rank *rank,
 	uint32_t position, struct row *row)
 {
@@ -303,17 +291,14 @@ static int make_row(const struct reading *reading, struct row *ret)
 	return err;
 }
 
-/* --- the file of the log ---------------------------------------------------------------- */
-
 static char *name_log(const struct job *job)
 {
 	return aprintf("%s/training.order", job->directory);
 }
 
-/* Saves the samples in the file training.order, which has the form of an order of all
- * ranks: position i has sample i of `row`. If `row` has all samples of the epoch, the
- * training continues with the next epoch, so the file is an order of that epoch in
- * which no position has a sample. */
+/* Saves the samples in training.order, which has the form of an order of all ranks: position i has
+ * sample i of `row`. If `row` has all samples of the epoch, the training continues with the next
+ * epoch, so the file is an order of that epoch in which no position has a sample. */
 static int save(const struct reading *reading, const struct row *row)
 {
 	const struct job *job = reading->job;

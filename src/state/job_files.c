@@ -14,7 +14,7 @@
 #include <string.h>
 
 /*
- * <state>/jobs/<name>/
+ * <state>/jobs/<name>/, which joaderfs-state(5) describes:
  *     id                 the job's id; kept as long as a job of this name exists
  *     mapping            the mapping that was chosen for `mapping = auto`: mapping.c
  *     job.ini            the configuration of a job that was added at run time
@@ -22,10 +22,7 @@
  *     selection          a note about the samples that the job selects: measured.c
  *     journal-NNNN       the decisions of epochs: epoch/journal.h
  *     epoch-NNNN.order   the order of an epoch that has ended: epoch/order.h
- *     training.order     samples that the ranks of an imported training had read:
- *                        import_ranks.c
- *
- * joaderfs-state(5) describes these files.
+ *     training.order     what the ranks of an imported training had read: import_ranks.c
  */
 
 static int replace_file(const char *directory, const char *name, const char *text)
@@ -74,7 +71,6 @@ int keep_bad(const struct job *job, const char *text)
 	return replace_file(job->directory, "bad", text);
 }
 
-/* Sets *ret to the saved id of the job's name; 0: none was saved. */
 static int read_id(const char *directory, uint32_t *ret)
 {
 	*ret = 0;
@@ -107,8 +103,8 @@ int keep_begin(const struct job *job, uint32_t *ret_id)
 
 #define SKIPPED_AT_ONCE 64
 
-/* Tells job->epochs which positions the epoch leaves out because of bad samples. A saved
- * order begins with these positions, so the rest of the order is not read. */
+/* Tells job->epochs which positions the epoch leaves out because of bad samples. A saved order
+ * begins with these positions, so the rest of the order is not read. */
 static void has_skipped(struct job *job, uint32_t epoch)
 {
 	struct binding bindings[SKIPPED_AT_ONCE];
@@ -171,8 +167,8 @@ static int open_journal(struct job *job, enum journal_found *ret_found)
 		job->directory, &identity, replay, job, ret_found, &job->journal);
 }
 
-/* Appends to the journal the records that the last daemon did not write before it ended.
- * Ignores other effects: no reader is connected, and no file is open yet. */
+/* Appends to the journal the records that the last daemon did not write before it ended. Ignores
+ * other effects: no reader is connected, and no file is open yet. */
 static void make_up(struct job *job)
 {
 	struct effects effects;

@@ -10,8 +10,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* --- checkpoints ---------------------------------------------------------------------- */
-
 static uint64_t hash_of(const char *text, size_t n)
 {
 	uint64_t hash = n;
@@ -48,15 +46,12 @@ void restore_take_checkpoint(struct job *job, struct checkpoint *ret)
 		CHECKPOINT_RUNS, &ret->all_runs);
 }
 
-/* The edition stays valid as long as the calling thread needs it (state_internal.h): a
- * rescan gives no new edition to a job that is being restored. */
+/* A rescan gives no new edition to a job that is being restored. */
 struct edition *restore_edition(struct job *job, uint32_t epoch)
 {
 	LOCK_SCOPE(job->lock);
 	return edition_of_locked(job, epoch);
 }
-
-/* --- checks ---------------------------------------------------------------------------- */
 
 int restore_refuse(struct restoring *restoring, const char *format, ...)
 {
@@ -110,8 +105,7 @@ static int check_identity(struct job *job, struct restoring *restoring)
 	return 0;
 }
 
-/* Refuses an epoch in which files have other names than they now have in current/.
- * Otherwise scripts that read current/ would suddenly find other names. */
+/* Refuses an epoch whose files have other names than current/ now shows to scripts. */
 static int check_names(struct job *job, struct restoring *restoring, uint32_t epoch)
 {
 	if (restore_edition(job, epoch)->set.names ==

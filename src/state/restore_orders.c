@@ -8,10 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* --- reads ----------------------------------------------------------------------------- */
-
-/* Counts as read the positions before `end` that have a sample, and all positions that
- * the epoch leaves out because of bad samples. */
+/* Counts as read the positions before `end` that have a sample, and all that are left out. */
 static void take_before(struct order_data *data, uint32_t end)
 {
 	uint32_t k = 0;
@@ -19,8 +16,7 @@ static void take_before(struct order_data *data, uint32_t end)
 	for (uint32_t position = 0; position < end; position++)
 		if (data->samples[position] != 0)
 			data->reads[data->consumed++] = position;
-	/* The order's first bindings are those of the positions that the epoch leaves
-	 * out. These positions count as read even if they are behind `end`. */
+	/* The order begins with the positions that the epoch leaves out because of bad samples. */
 	for (; k < data->bound && data->log[k] >> ORDER_POSITION_BITS == SERVED_SKIPPED;
 		k++) {
 		uint32_t position = order_log_entry_position(data->log[k]);
@@ -41,9 +37,8 @@ static bool take_runs(struct order_data *data, const struct checkpoint *from)
 	return true;
 }
 
-/* Keeps only the first reads of the order, as many as the job had made at the
- * checkpoint. Returns false if the order has fewer reads, or if the hash shows that the
- * order has other reads than the job had made. */
+/* Keeps only the reads that the job had made at the checkpoint, which come first. Returns false if
+ * the order has fewer reads or, as the hash shows, other reads. */
 static bool take_first(struct order_data *data, const struct epochs_point *point)
 {
 	uint64_t hash = 0;
@@ -74,8 +69,6 @@ static int take_reads(struct restoring *restoring, struct order_data *data)
 		":POSITION",
 		from->place.running.epoch, from->place.running.epoch);
 }
-
-/* --- orders ---------------------------------------------------------------------------- */
 
 static const struct epoch_set *restore_set(struct job *job, uint32_t epoch)
 {
@@ -133,8 +126,8 @@ static bool next_order(struct job *job, uint32_t *epoch, struct order *ret)
 	return *epoch != UINT32_MAX;
 }
 
-/* Opens wait meanwhile, so no position gets a sample. Readers may still close files:
- * job->epochs adds these reads to the order in memory, after the reads saved here. */
+/* Opens wait meanwhile, so no position gets a sample. Readers may still close files: job->epochs
+ * adds these reads to the order in memory, after the reads saved here. */
 int restore_save_live(struct job *job, struct restoring *restoring)
 {
 	uint32_t epoch = UINT32_MAX;
@@ -227,10 +220,9 @@ static int make_running(struct job *job, struct restoring *restoring, struct epo
 	return make_epoch(job, restoring, epoch, false, &data, ret);
 }
 
-/* Makes the draining epoch of the checkpoint. Leaves *ret unchanged if there was none,
- * or if the job goes to restoring->at_epoch. Also leaves *ret unchanged if the epoch's
- * order is gone, or has other reads than the checkpoint: then only the running epoch
- * continues. */
+/* Makes the draining epoch of the checkpoint. Leaves *ret unchanged if there was none, if the job
+ * goes to restoring->at_epoch, or if the epoch's order is gone or has other reads than the
+ * checkpoint: then only the running epoch continues. */
 static int make_draining(struct job *job, struct restoring *restoring, struct epoch **ret)
 {
 	const struct epochs_point *point = &restoring->from->place.draining;

@@ -12,11 +12,10 @@
 /* Sets restoring->message. Returns -EINVAL. */
 int restore_refuse(struct restoring *restoring, const char *format, ...)
 	printf_like(2, 3);
-/* Checks only the epoch and the position to which the job goes. -EINVAL, with a
- * message. */
+/* Checks only the epoch and the position to which the job goes. -EINVAL, with a message. */
 must_check int restore_check_target(struct job *job, struct restoring *restoring);
-/* Returns the epoch's edition. No reference is needed, because the caller is the clerk,
- * which alone frees editions, or the thread that adds the job. */
+/* Returns the epoch's edition. No reference is needed, because the caller is the clerk, which alone
+ * frees editions, or the thread that adds the job. */
 struct edition *restore_edition(struct job *job, uint32_t epoch);
 /* Lists the orders in the job's directory. The caller frees *ret. */
 must_check int restore_list_orders(

@@ -7,18 +7,16 @@
 #include "dataset/dataset.h"
 
 /*
- * Lists images whose preparation has ended the engine (the serving process) twice.
- * Readers get EIO for these images, which are not prepared again before their files
- * change.
+ * Lists images whose preparation has ended the engine (the serving process) twice. Readers get EIO
+ * for these images, which are not prepared again before their files change.
  *
- *   Before a worker prepares an image, it writes a note of the image to memory that the
- *   next engine can read (base/kept.h). The image is blamed if this worker causes the
- *   signal that ends the engine, such as SIGSEGV. The image is not blamed if the engine
- *   is killed from outside, for instance because memory ran out.
+ *   Before a worker prepares an image, it writes a note of the image to memory that the next engine
+ *   can read (base/kept.h). The image is blamed if this worker causes the signal that ends the
+ *   engine, such as SIGSEGV, but not if the engine is killed from outside, for instance because
+ *   memory ran out.
  *
  *   Flow: quarantine_open, once, before anything is prepared.
- *   Owns: <state>/quarantine: one line for each image that was blamed once or twice,
- *         "DATASET ID BYTES MTIME-NS TIMES".
+ *   Owns: <state>/quarantine: "DATASET ID BYTES MTIME-NS TIMES" for each image that was blamed.
  *   Threads: any, because nothing changes after quarantine_open.
  *   Errors: -errno, logged.
  */

@@ -14,11 +14,10 @@
 #include <sys/queue.h>
 
 /*
- * Sources (the daemon's datasets) and their spaces (the tensors of a source with one
- * preparation).
+ * Sources (the daemon's datasets) and their spaces (the tensors of a source with one preparation).
  *
- *   Flow: a job gets its spaces by space_make and space_get, and gives them back by
- *         space_put. spaces_leave evicts the tensors of spaces that nobody uses.
+ *   Flow: a job gets its spaces by space_make and space_get, and gives them back by space_put.
+ *         spaces_leave evicts the tensors of spaces that nobody uses.
  *   Owns: a space owns its part of the cache. The source belongs to the caller.
  *   Threads: the caller serialises, but space_make and space_free need no lock.
  *   Errors: -ENOMEM from space_make.
@@ -33,8 +32,7 @@ struct source {
 	struct storage *storage;
 	struct tier_dataset *tier; /* NULL: no tier */
 	struct dataset *dataset;
-	/* number of jobs' editions that use the source, plus jobs that are being added or
-	 * moved to it */
+	/* editions of jobs that use the source, plus jobs that are being added or moved to it */
 	atomic_uint jobs;
 	struct sampler *shuffled; /* sampler of jobs that draw ahead */
 	/* sampler of jobs that draw by label at opens; NULL: there was no such job */
@@ -49,10 +47,8 @@ struct space {
 	LIST_ENTRY(space) link;
 	struct source *source;
 	struct preparation preparation;
-	/* samples for which the preparation's program failed; NULL: none */
-	roaring_bitmap_t *bad;
-	/* the preparation, as it is sent to other daemons */
-	char text[PREPARATION_TEXT];
+	roaring_bitmap_t *bad;	     /* samples for which the program failed, or NULL */
+	char text[PREPARATION_TEXT]; /* the preparation, as sent to other daemons */
 	uint64_t text_hash;
 	struct cache_space *cache;
 	uint64_t cost_ns; /* mean duration of recent decodes; 0: not known */
@@ -63,31 +59,26 @@ struct space {
 	uint32_t references;   /* held by parts of editions, wanted samples, opens */
 };
 
-/* Makes a space. Its source lists the space only after space_get. Takes long if the
- * dataset has millions of ids. -ENOMEM */
+/* Makes a space, which its source lists only after space_get. Slow for millions of ids. -ENOMEM */
 must_check int space_make(
 	struct source *source, const struct preparation *preparation, struct space **ret);
-/* Returns the space with the source and the preparation of *spare, and adds a
- * reference. If the source lists no such space, adds *spare to the source's list,
- * returns it, and sets *spare to NULL. */
+/* Returns the space with the source and the preparation of *spare, and adds a reference. If the
+ * source lists no such space, lists and returns *spare, and sets *spare to NULL. */
 struct space *space_get(struct space **spare);
-/* Drops a reference. When no reference is left, spaces_leave evicts the space's tensors,
- * and returns the empty space, unless a job uses the space again before. */
+/* Drops a reference. When none is left, spaces_leave evicts the space's tensors, and returns the
+ * empty space, unless a job uses the space again before. */
 void space_put(struct space *space);
-/* Evicts some tensors of a space without references. Returns true if spaces without
- * references are left: then the caller calls again. *ret is a space that is empty now,
- * which the caller frees, or NULL. */
+/* Evicts some tensors of a space without references. Returns true if the caller has to call again.
+ * *ret: a space that is empty now, which the caller frees, or NULL. */
 bool spaces_leave(struct supply *supply, struct space **ret);
 /* Takes long if the dataset has millions of ids. */
 void space_free(struct space *space);
 /* Tells whether the sample is in the cache, or queued, delayed or loading. */
 bool space_has(const struct space *space, sample_id sample);
-/* Tells how an open would be served now: by the cache, by a decode under way or queued,
- * or by a new decode. */
+/* Tells whether an open would now find the tensor in the cache, share a decode, or begin one. */
 enum served how_served(struct space *space, sample_id sample);
-/* Returns how much the sample is needed in its tier: the number of running epochs that
- * have yet to draw the sample, plus the number of preparations for which the sample is
- * requested and not loading yet. If `loading` is true, preparations for which the sample
- * is loading count, too. */
+/* Returns how much the sample is needed in its tier: the number of running epochs that have yet to
+ * draw the sample, plus the number of preparations for which the sample is requested and not
+ * loading yet. If `loading` is true, preparations for which the sample is loading count, too. */
 uint32_t tier_need(const struct source *source, sample_id sample, bool loading);
 uint64_t space_cost(const struct space *space); /* expected ns of a decode */

@@ -18,16 +18,14 @@
 #include <stdatomic.h>
 #include <sys/queue.h>
 
-/* If there is no memory, an insertion leaves hash.tbl NULL instead of ending the
- * process. */
+/* If there is no memory, an insertion leaves hash.tbl NULL instead of ending the process. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
 /*
- * The supply decides which wanted sample is read, fetched and decoded next, which
- * sample is tried again, and which tensors the cache keeps. The engine is pure: events
- * go in, effects come out. It has no lock, thread, clock or file. Its only callback is
- * is_elsewhere.
+ * The supply decides which wanted sample is read, fetched and decoded next, which sample is tried
+ * again, and which tensors the cache keeps. The engine is pure: it has no lock, thread, clock or
+ * file. Its only callback is is_elsewhere.
  *
  *            source (a dataset)
  *           /       |
@@ -38,12 +36,12 @@
  *   waiter     an open that waits for a wanted sample
  *   chain      one sample that is wanted in several spaces; one decode serves them all
  *
- *   Flow: an event is one call. Its effects are in supply->effects, which the caller
- *         executes before the next event (supply_take_effects):
+ *   Flow: an event is one call. Its effects are in supply->effects, which the caller executes
+ *         before the next event (supply_take_effects):
  *
  *         event             effect     what follows
- *         supply_want       reads      a reader calls supply_next_read, then reads the
- *                                      file, or fetches the tensor from another daemon
+ *         supply_want       reads      a reader calls supply_next_read, then reads the file, or
+ *                                      fetches the tensor from another daemon
  *         supply_was_read   decodes    a decoder calls supply_next_decode
  *                           moved      the caller notes why readers wait
  *         supply_done,      ready      the waiters are answered
@@ -51,20 +49,10 @@
  *         supply_drop,      gone       the sample will not be loaded
  *         supply_detach
  *
- *   Owns: wanted samples, requests, and tables of images that several datasets have.
- *         The caller owns sources and spaces.
+ *   Owns: wanted samples, requests, and tables of images that several datasets have. The caller
+ *         owns sources and spaces.
  *   Threads: the caller serialises.
  *   Errors: -ENOMEM from supply_want. Other errors go to the waiters.
- *
- *   wanted.c       samples that are open, waited for, or to be prepared
- *   next_read.c    the sample that is read next
- *   next_decode.c  the sample that is decoded next, and the end of loading
- *   retry.c        samples that are tried again later
- *   program.c      samples that a program prepares
- *   storage.c      requests and reads in flight of each storage
- *   space.c        tensors of one preparation (space.h)
- *   memory.c       how much memory images may take
- *   same_image.c   images that several datasets have
  */
 
 struct wanted_second;
@@ -75,8 +63,7 @@ struct wanted_key {
 };
 
 enum wanted_state {
-	/* not requested; kept because readers that have waited for the sample have it
-	 * open */
+	/* not requested; kept because readers that have waited for the sample have it open */
 	WANTED_OPEN_ONLY,
 	WANTED_QUEUED,	/* requested, drawn ahead */
 	WANTED_URGENT,	/* requested, and a reader is waiting */
@@ -86,13 +73,12 @@ enum wanted_state {
 
 struct memory_size {
 	uint64_t tensor; /* bytes of the tensor */
-	/* largest number of bytes that the preparation uses at one time, besides the
-	 * tensor */
+	/* most bytes that the preparation uses at one time, besides the tensor */
 	uint64_t working;
 };
 
-/* Bytes that the preparation of a sample takes; constant. If the sample can never be
- * prepared (memory_refuses), all numbers are 0, and `alone` is true. */
+/* Bytes that the preparation of a sample takes; constant. If the sample can never be prepared
+ * (memory_refuses), all numbers are 0, and `alone` is true. */
 struct wanted_needs {
 	struct memory_size memory;
 	uint64_t file; /* bytes of the sample's files */
@@ -109,41 +95,33 @@ struct waiter {
 };
 TAILQ_HEAD(waiters, waiter);
 
-/* A sample that has to be prepared, that readers wait for, or that readers have open
- * after they waited for it. */
+/* A sample that has to be prepared, that readers wait for, or have open after a wait. */
 struct wanted {
 	UT_hash_handle hash;
 	struct wanted_key key;
 	enum wanted_state state;
-	/* one request for all jobs that want the sample */
-	struct share_request request;
-	/* readers that wait for the sample, or have it open after a wait */
-	uint32_t opens;
+	struct share_request request; /* one for all jobs that want the sample */
+	uint32_t opens;	 /* readers that wait, or have it open after a wait */
 	job_id asked_by; /* first job that requested the sample; 0: another daemon */
 	TAILQ_ENTRY(wanted) link;
 	struct waiters waiters;
 	struct wanted_needs needs; /* valid from the first request on */
 	uint64_t due_ns;	   /* delayed: time of the next try */
-	/* the sample is delayed because readers have too much open */
-	bool lacks_room;
+	bool lacks_room;	   /* delayed because readers have too much open */
 	unsigned retries;
 	uint64_t first_try_ns; /* time when the sample was first delayed */
 	bool here;	       /* prepare here; don't fetch from the sample's home */
-	/* the tensor is evicted first when no stream needs it (cache_spare) */
-	bool spare;
-	/* the tensor comes from another daemon; only while the sample is loading */
-	bool fetching;
-	/* the sample's file is being read; only while the sample is loading */
-	bool is_read;
-	/* The fields up to `also` are used while the sample is loading. */
+	bool spare; /* the tensor is evicted first if no stream needs it (cache_spare) */
+	/* The fields from here to `also` are used only while the sample is loading. */
+	bool fetching;	     /* the tensor comes from another daemon */
+	bool is_read;	     /* the sample's file is being read */
 	uint64_t read_ns;    /* time when the read began */
 	uint32_t tier_worth; /* the sample's worth for its tier when the read began */
 	uint64_t working;    /* bytes of the decode under way, besides the tensor */
 	/* belongs to the caller, but the engine reads `identity` and sets `same` */
 	struct load_task task;
 	struct dataset_sample sample; /* belongs to the caller */
-	/* belongs to the caller: the second file of a pair, or the later frames of a
-	 * group */
+	/* belongs to the caller: the second file of a pair, or the later frames of a group */
 	struct wanted_second *second;
 	bool in_file; /* the tensor is copied to a file for the kernel (space.in_files) */
 	struct file_head head;
@@ -152,8 +130,8 @@ struct wanted {
 
 TAILQ_HEAD(wanted_queue, wanted);
 
-/* The samples of one program. taken: number of samples that are loading for the
- * program; running: number of these samples that the program prepares now. */
+/* The samples of one program. taken: number of samples that are loading for the program; running:
+ * number of these samples that the program prepares now. */
 struct program_load {
 	unsigned processes, taken, running;
 };
@@ -163,45 +141,38 @@ struct storage {
 	uint64_t device;
 	char *root; /* the storage's name: the root of its first dataset */
 	struct flight flight;
-	/* numbers of samples in the states WANTED_URGENT and WANTED_QUEUED */
-	unsigned urgent, queued;
+	unsigned urgent, queued;     /* samples in WANTED_URGENT, WANTED_QUEUED */
 	struct wanted_queue reading; /* samples being read, ordered by read_ns */
 	unsigned waiting;	     /* samples that were read and wait for a decoder */
-	/* mean duration of recent reads; 0: not measured yet */
-	uint64_t latency_ns;
-	/* bytes of the smallest tensor that was drawn ahead and did not fit into the
-	 * cache. Samples drawn ahead are tried again when the cache has this much room.
-	 * 0: not known */
+	uint64_t latency_ns; /* mean duration of recent reads; 0: not measured yet */
+	/* bytes of the smallest tensor that was drawn ahead and did not fit into the cache. Samples
+	 * drawn ahead are tried again when the cache has this much room. 0: not known */
 	uint64_t ahead_needs;
-	/* in the search that is under way (next_read.c): bytes of the smallest tensor
-	 * that did not fit. Becomes ahead_needs if the search finds no sample to read. */
+	/* bytes of the smallest tensor that did not fit in the search that is under way
+	 * (next_read.c); becomes ahead_needs if the search finds no sample to read */
 	uint64_t lacked;
 	unsigned offered; /* number of samples drawn ahead that the search has tried */
 	uint64_t bytes;	  /* bytes of files being read, or waiting for a decoder */
-	/* reads: number of completed reads; read_bytes: bytes of these reads */
-	uint64_t reads, read_bytes;
+	uint64_t reads, read_bytes; /* completed reads, and their bytes */
 	bool silent; /* the log already says that the storage does not answer */
 };
 
-/* Effects of an event: tasks for the caller. */
 struct supply_effects {
 	bool reads;   /* READ: wake a reader, if supply_wakes_reader is true */
 	bool decodes; /* DECODE: wake a decoder */
-	/* number of samples that were delayed; if it is not 0, the housekeeper calls
-	 * supply_first_due */
+	/* number of samples that were delayed; if not 0, the housekeeper calls supply_first_due */
 	unsigned delayed;
 	/* READY: answer these waiters; their tensor is there or will not come */
 	struct waiters ready;
-	/* MOVED: at moved_ns the read of this sample and its chain began or ended
-	 * (is_read). So their readers now wait for another reason. NULL: no read did. */
+	/* MOVED: at moved_ns the read of this sample and its chain began or ended (is_read), so
+	 * their readers now wait for another reason. NULL: no read did. */
 	struct wanted *moved;
 	uint64_t moved_ns;
-	/* GONE: gone_sample of this space is neither in the cache nor loading. NULL: no
-	 * sample is gone. */
+	/* GONE: gone_sample of this space is neither in the cache nor loading; NULL: no sample */
 	struct space *gone;
 	sample_id gone_sample;
-	/* BAD: bad_sample of this space failed because of its file or its program; NULL:
-	 * no sample failed. damaged: the sample will fail until its file changes. */
+	/* BAD: bad_sample of this space failed because of its file or its program; NULL: no sample
+	 * failed. damaged: the sample will fail until its file changes. */
 	struct space *bad;
 	sample_id bad_sample;
 	bool damaged;
@@ -211,8 +182,7 @@ struct supply {
 	const struct daemon_config *config;
 	struct cache *cache;
 	bool copies; /* tensors are copied to files that the kernel can read */
-	/* array of CONFIG_MOST_DATASETS entries; the `dataset` of an unused entry is
-	 * NULL */
+	/* array of CONFIG_MOST_DATASETS entries; the `dataset` of an unused entry is NULL */
 	struct source **sources;
 	size_t n_sources;      /* number of entries of `sources` that were ever used */
 	struct wanted *wanted; /* hash table */
@@ -225,22 +195,20 @@ struct supply {
 	struct wanted_queue delayed;
 	uint32_t lack_room;  /* samples delayed because readers have too much open */
 	uint32_t n_deserted; /* spaces without references */
-	/* same: hash table of images that several datasets may have; same_places: hash
-	 * table of the samples with these images */
+	/* hash tables: images that several datasets may have, and samples with these images */
 	struct same *same;
 	struct same_place *same_places;
 	uint64_t cost_ns;    /* mean duration of recent decodes */
 	uint64_t decoded_ns; /* decode time since the caller last set this to 0 */
-	/* bytes in use (memory.c). reading: for files; working: for decodes; contents:
-	 * for contents made for single opens; held_peak: the most bytes ever held,
-	 * tensors included */
+	/* bytes in use (memory.c): for files, for decodes, for contents made for single opens; and
+	 * the most bytes ever held, tensors included */
 	uint64_t reading, working, contents, held_peak;
 	bool stopping; /* no sample is read or tried again */
 	struct supply_effects effects;
 };
 
-/* The caller has zeroed *supply. After the call the caller sets `cache`, and allocates
- * `sources`, `storages` and `program_loads`, which supply_end frees. */
+/* The caller has zeroed *supply. After the call the caller sets `cache`, and allocates `sources`,
+ * `storages` and `program_loads`, which supply_end frees. */
 void supply_init(struct supply *supply, const struct daemon_config *config);
 /* All jobs must have left. */
 void supply_end(struct supply *supply);
@@ -255,10 +223,8 @@ static inline bool supply_has_effects(const struct supply *supply)
 }
 void supply_validate(const struct supply *supply);
 
-/* --- events ------------------------------------------------------------------------ */
-
-/* Event: a job wants a sample, which is queued unless it is being prepared. urgent: an
- * open waits. needs: ignored if the sample is already requested or loading. -ENOMEM */
+/* Event: a job wants a sample, which is queued unless it is being prepared. urgent: an open waits.
+ * needs: ignored if the sample is already requested or loading. -ENOMEM */
 struct want {
 	struct share_job *job;
 	job_id id; /* 0: another daemon wants the sample */
@@ -271,8 +237,7 @@ must_check int supply_want(
 void supply_wait(struct wanted *wanted, struct waiter *waiter);
 /* Removes a waiter whose open has given up. Does nothing if the waiter was answered. */
 void supply_stop_waiting(struct wanted *wanted, struct waiter *waiter);
-/* Opens a tensor that is in the cache; a struct wanted is not needed. Returns false if
- * the tensor is not ready. */
+/* Opens a tensor without a struct wanted. Returns false if the tensor is not ready. */
 must_check bool supply_open(struct space *space, sample_id sample);
 void supply_close(struct space *space, sample_id sample);
 /* Ends an open of the wanted sample, and removes the open's pin. */
@@ -282,15 +247,14 @@ void supply_drop(struct space *space, sample_id sample);
 
 /* Tells whether to fetch the sample from another daemon. */
 typedef bool supply_is_elsewhere(void *context, const struct wanted *wanted);
-/* Event: a reader is free. Returns the next sample, which the reader fetches if
- * `fetching` is true, and otherwise reads; NULL: there is none. If is_elsewhere is
- * NULL, nothing is fetched. */
+/* Event: a reader is free. Returns the sample that the reader reads or, if `fetching` is true,
+ * fetches; NULL: there is none. If is_elsewhere is NULL, nothing is fetched. */
 struct wanted *supply_next_read(struct supply *supply, uint64_t now_ns,
 	supply_is_elsewhere *is_elsewhere, void *context);
 /* Event: the sample's file was read. The caller has set task.identity. */
 void supply_was_read(struct supply *supply, struct wanted *wanted, uint64_t now_ns);
-/* Event: a decoder is free or, if of_program is true, a process of a program is free.
- * Returns the sample to prepare; NULL: there is none, or memory is short. */
+/* Event: a decoder is free or, if of_program is true, a process of a program is free. Returns the
+ * sample to prepare; NULL: there is none, or memory is short. */
 struct wanted *supply_next_decode(struct supply *supply, bool of_program);
 
 struct supply_result {
@@ -299,24 +263,21 @@ struct supply_result {
 	bool damaged;	       /* the sample will fail until its file changes */
 	uint64_t retry_ns;     /* least delay before the next try; 0: any */
 	struct tensor *tensor; /* NULL unless status is 0; the engine takes it over */
-	/* the tensor was taken from another dataset (same_image.c) */
-	bool same;
+	bool same; /* the tensor was taken from another dataset (same_image.c) */
 };
-/* Event: a sample was decoded, or has failed. Called for each sample of a chain. May
- * free `wanted`. */
+/* Event, for each sample of a chain: it was decoded, or has failed. May free `wanted`. */
 void supply_done(struct supply *supply, struct wanted *wanted,
 	const struct supply_result *result, uint64_t now_ns);
-/* Adds the duration of a decode to the mean values of the space and the engine. Called
- * before supply_done. */
+/* Adds a decode's duration to the means of the space and the engine. Called before supply_done. */
 void supply_note_cost(struct space *space, uint64_t decode_ns);
 /* Event: a program has finished with the sample. Called before supply_done. */
 void program_end(struct supply *supply, const struct wanted *wanted);
 /* Event: the tensor came from another daemon. The engine becomes the tensor's owner. */
 void supply_fetched(struct supply *supply, struct wanted *wanted, struct tensor *tensor,
 	uint64_t now_ns);
-/* Event: the sample could not be fetched. A sample that is still needed is queued to be
- * prepared here; otherwise `wanted` may be freed. spare: the tensor that is prepared here
- * is evicted first when no stream needs it (cache_spare). */
+/* Event: the sample could not be fetched. If it is still needed, it is queued to be prepared here;
+ * otherwise `wanted` may be freed. spare: the tensor prepared here is evicted first when no stream
+ * needs it (cache_spare). */
 void supply_not_fetched(struct supply *supply, struct wanted *wanted, bool spare);
 
 /* Event: time has passed. Queues the samples that are due. */
@@ -326,8 +287,6 @@ uint64_t supply_first_due(const struct supply *supply);
 /* Event: readers have closed files. Queues the delayed samples that lacked room. */
 void supply_has_room(struct supply *supply);
 
-/* --- wanted.c ---------------------------------------------------------------------- */
-
 struct wanted *wanted_find(const struct space *space, sample_id sample);
 /* Returns the wanted sample; makes it if there is none. NULL: memory is short. */
 struct wanted *wanted_get(struct space *space, sample_id sample);
@@ -335,18 +294,13 @@ void wanted_drop_if_unused(struct wanted *wanted);
 /* Tells whether the sample would be tried again after a transient error. */
 bool retry_is_left(const struct wanted *wanted);
 
-/* --- next_read.c ------------------------------------------------------------------- */
-
 /* Tells whether a sleeping reader should be woken to read a sample. */
 bool supply_wakes_reader(const struct supply *supply);
-
-/* --- storage.c --------------------------------------------------------------------- */
 
 /* most reads of one storage in flight, and the largest value of the key `reads` */
 #define STORAGE_MOST_READS 1024
 
-/* Finds the device's storage, or makes one with the name `root`. -ENOMEM; -ENFILE:
- * there are too many storages */
+/* Finds the device's storage, or makes one named `root`. -ENOMEM; -ENFILE: too many storages */
 must_check int storage_get(
 	struct supply *supply, uint64_t device, const char *root, struct storage **ret);
 /* Returns the most reads in flight of all storages together. */
@@ -355,23 +309,17 @@ bool storage_has_room(const struct supply *supply, const struct storage *storage
 /* Returns for how many ns the storage has not answered; 0: the storage answers. */
 uint64_t storage_silent_ns(const struct storage *storage, uint64_t now_ns);
 
-/* --- same_image.c ------------------------------------------------------------------ */
-
 /* Event: the sample's tensor is neither in the cache nor loading any more. */
 void same_gone(struct space *space, sample_id sample);
-
-/* --- memory.c: how much the daemon may hold ---------------------------------------- */
 
 struct wanted_needs wanted_needs_of(const struct space *space, sample_id sample);
 /* Returns 0 if the sample is refused, or the header of its image can't be read. */
 uint64_t memory_tensor_bytes(const struct supply *supply, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample);
-/* Tells whether the sample can never be prepared within the limits. If so, message says
- * why. */
+/* Tells whether the sample can never be prepared within the limits. If so, message says why. */
 bool memory_refuses(const struct supply *supply, const struct space *space,
 	sample_id sample, char message[static IMAGE_MESSAGE]);
-/* Returns the size of the cache, plus the limit for bytes that readers have open beyond
- * the cache. */
+/* Returns the cache's size, plus the limit for bytes that readers have open beyond the cache. */
 uint64_t memory_most_open(const struct supply *supply);
 uint64_t memory_most(const struct supply *supply); /* sum of all limits in memory.c */
 uint64_t memory_held(const struct supply *supply);
@@ -379,17 +327,12 @@ uint64_t memory_held(const struct supply *supply);
 must_check int supply_hold_content(struct supply *supply, uint64_t bytes);
 void supply_drop_content(struct supply *supply, uint64_t bytes);
 
-/* --- bad_sample.c ------------------------------------------------------------------ */
-
-/* Notes a failure of the sample. Returns true if the sample has not failed before in any
- * job. If a program prepares the sample, only failures with the same preparation
- * count. */
+/* Notes a failure of the sample. Returns true if it is the first in any job; if a program prepares
+ * the sample, only failures with the same preparation count. */
 bool bad_sample_is_new(struct space *space, sample_id sample);
-/* Tells whether the sample's file still has this size and time. A changed file counts as
- * another image, which is not bad. */
+/* Tells whether the sample's file still has this size and time; a changed file is another image. */
 bool bad_sample_is_unchanged(
 	struct dataset *dataset, sample_id id, uint64_t bytes, int64_t mtime_ns);
-/* Logs the failure, and how to leave the sample out, because few scripts can handle
- * EIO. */
+/* Logs the failure, and how to leave the sample out, because few scripts can handle EIO. */
 void log_bad_sample(const char *dataset, const struct dataset_sample *sample,
 	const struct load_task *task);

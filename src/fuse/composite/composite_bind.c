@@ -6,21 +6,18 @@
 #include "sched/sched.h"
 
 /*
- * Binds positions to samples, one after another: the positions whose labels, .json files
- * or texts a request reads. In current/, the first position of the request is bound even
- * if only its sample is read, because the first bound position decides the file's epoch.
+ * Binds positions to samples, one after another: the positions whose labels, .json files or texts a
+ * request reads. In current/, the first position of the request is bound even if only its sample is
+ * read, because the first bound position decides the file's epoch.
  *
  *   wait_bind -> sched_open_label -> bound -> ... -> wait_bound
  *
- * If a position has to wait until its epoch begins, the thread that asked for the
- * position returns, and a worker continues with the next position (is_later). If other
- * readers have the file open in another epoch, a worker continues after these readers
- * have closed the file.
+ * If a position has to wait until its epoch begins, the thread that asked for the position returns,
+ * and a worker continues with the next position (is_later). If other readers have the file open in
+ * another epoch, a worker continues after these readers have closed the file.
  */
 
-/* Finds the next position that the request has to bind, beginning at the offset
- * wait->bound_to of the file. *ret_index: index of this position in the file. Returns
- * false if there is no such position. */
+/* Finds the index in the file of the next position, from wait->bound_to on, that is to be bound. */
 static bool next_unbound_locked(struct wait *wait, uint32_t *ret_index)
 {
 	const struct composite_file *file = wait->file;
@@ -48,9 +45,8 @@ static bool has_next(struct wait *wait, uint32_t *ret_index)
 	       next_unbound_locked(wait, ret_index);
 }
 
-/* Stores the sample of the position that was bound last, and gives the position's handle
- * back. Returns false if other readers have the file open in another epoch: then a
- * worker continues when these readers have closed the file. */
+/* Stores the sample of the position that was bound last. Returns false if other readers have the
+ * file open in another epoch: a worker continues when they have closed it. */
 static bool take_bound(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
@@ -75,9 +71,8 @@ static void go_on(struct load_work *work)
 	wait_bind(wait_of(work));
 }
 
-/* Tells whether the calling thread has to continue with the wait. Two threads call this
- * function once each: the one that asks for the position, and the one that delivers the
- * answer. The later of them continues. */
+/* Two threads call this function once each: the one that asks for the position, and the one that
+ * delivers the answer. The later of them continues with the wait. */
 static bool is_later(struct wait *wait)
 {
 	return atomic_fetch_add(&wait->turn, 1) == 1;
@@ -109,8 +104,7 @@ static void parking(void *context, uint64_t ticket)
 		wait_arm(wait);
 }
 
-/* Asks the scheduler to bind a position to a sample. Returns true if the caller has to
- * continue, also after an error; false if a worker will continue. */
+/* Returns true if the caller has to continue, also after an error; false if a worker will. */
 static bool bind_one(struct wait *wait, uint32_t index)
 {
 	struct composite_file *file = wait->file;
@@ -149,7 +143,6 @@ void wait_bind(struct wait *wait)
 
 void wait_give_up(struct wait *wait)
 {
-	/* a time in the past, so that await_close_locked begins no further wait */
-	wait->waiter.until_ns = 1;
+	wait->waiter.until_ns = 1; /* in the past, so await_close_locked does not wait */
 	wait_bind(wait);
 }

@@ -37,8 +37,7 @@ static struct composite_file *file_of_open(struct open_file *open)
 	return (struct composite_file *)open;
 }
 
-/* Returns the inode number for the list of open files. A batch and the file of its
- * labels have the same number there, so that they can share an epoch. */
+/* A batch and its labels have one number in the list of open files, so that they share an epoch. */
 static uint64_t number_of(struct inode inode)
 {
 	if (inode.kind == INODE_BATCH_LABELS)
@@ -63,10 +62,7 @@ static struct composite_file *find_other_locked(const struct composite_file *fil
 	return open ? file_of_open(open) : NULL;
 }
 
-/* Returns the epoch that the file gets. Usually this is `epoch`. But if other readers
- * have the batch or its labels open in another epoch, returns SCHED_CURRENT: the wait
- * continues when the other readers have closed their file. If they keep their file open
- * for too long (await_close.h), returns their epoch. */
+/* Returns the epoch that composite_choose_epoch returns, which describes the rules. */
 static uint32_t share_epoch(struct wait *wait, uint32_t epoch)
 {
 	struct composite_file *file = wait->file;
@@ -103,8 +99,7 @@ uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch)
 	return set_epoch(wait->file, found);
 }
 
-/* Gives the labels of a batch the epoch of the batch, if their reader has just opened
- * the batch in current/ and had to take other readers' epoch (reader_shares). */
+/* Gives labels the epoch that reader_shares noted for their batch in current/. */
 static void follow(struct composite_file *file, fuse_req_t req)
 {
 	if (file->inode.kind != INODE_BATCH_LABELS || file->epoch != SCHED_CURRENT)
@@ -163,9 +158,8 @@ static int prepare(struct composite_file *file, uint32_t epoch)
 	return file->slots ? 0 : -ENOMEM;
 }
 
-/* Returns the epoch that an earlier engine process chose for an open file, or
- * SCHED_CURRENT if that process chose none. The epoch is in the handle, or in the file's
- * entry in the list for later engine processes. *ret_kept: this entry, or NULL. */
+/* Returns the epoch that an earlier engine chose for an open file; SCHED_CURRENT: it chose none.
+ * *ret_kept: if the handle has no epoch, the entry for later engines, which may have it; or NULL */
 static uint32_t epoch_of_handle(
 	struct session *session, uint64_t handle, struct kept_open **ret_kept)
 {
@@ -176,8 +170,8 @@ static uint32_t epoch_of_handle(
 	return epoch == INODE_CURRENT ? SCHED_CURRENT : epoch;
 }
 
-/* Returns the epoch whose samples decide the file's size. In current/, before an epoch
- * is chosen, this is the epoch that the reader would get now. */
+/* Returns the epoch whose samples decide the file's size. In current/, before an epoch is chosen,
+ * this is the epoch that the reader would get now. */
 static uint32_t epoch_for(const struct composite_file *file, fuse_req_t req)
 {
 	const struct job_config *config = sched_job_config(file->job);
@@ -190,8 +184,8 @@ static uint32_t epoch_for(const struct composite_file *file, fuse_req_t req)
 		file->job, &reader, inode.position * layout_file_samples(config));
 }
 
-/* Takes over the reference to the job on success. request->fi.fh: the handle, if an
- * earlier engine process opened the file; otherwise 0. */
+/* Takes over the reference to the job on success. request->fi.fh: the handle, if an earlier engine
+ * opened the file; otherwise 0. */
 static int file_new(
 	const struct request *request, struct sched_job *job, struct composite_file **ret)
 {
@@ -265,9 +259,8 @@ static void start_open(const struct request *request)
 	struct composite_file *file = NULL;
 	struct wait wait = {.opens = true, .fi = request->fi};
 	uint32_t before;
-	/* The kernel sends an open again only if its reader has not got the file yet. So
-	 * the entry of the earlier engine process is dropped, and the epoch chosen
-	 * anew. */
+	/* The kernel sends an open again only if its reader has not got the file yet. So the entry
+	 * of the earlier engine is dropped, and the epoch chosen anew. */
 	(void)open_file_take_back(request->session, &before);
 	int err = open_file(request, &file);
 	if (err) {

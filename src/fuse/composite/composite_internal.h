@@ -17,27 +17,16 @@ struct sched_handle;
 struct sched_job;
 
 /*
- * The declarations that the files of this folder share.
- *
- *   composite_file.c   open, release, the list of open files
- *   composite_bind.c   finds the samples of a file's labels
- *   composite_slot.c   the samples that a file holds
- *   composite_wait.c   requests that need samples, until they are answered
- *   composite_reply.c  the bytes of a read
- */
-
-/*
  * The states of a slot, which is a position that an open file uses.
  *
- * batch   (none) -> OPENING -> HELD -> MAKING -> READY -> HELD -> (none)
- * shard   (none) -> OPENING -> READY -> (none)
- * both    OPENING, MAKING -> FAILED -> (none)
+ *   batch   (none) -> OPENING -> HELD -> MAKING -> READY -> HELD -> (none)
+ *   shard   (none) -> OPENING -> READY -> (none)
+ *   both    OPENING, MAKING -> FAILED -> (none)
  *
- * HELD: the sample is prepared, and the handle keeps its tensor in the cache. READY: the
- * content is made from the sample. A batch frees the content when as many bytes were
- * read as the content has. A shard frees the content and releases the handle when the
- * last byte of the content was read. If an earlier engine process opened a batch, the
- * slots of the batch go from OPENING to READY, as those of a shard do.
+ * HELD: the sample is prepared, and the handle keeps its tensor in the cache. READY: the content is
+ * made from the sample. A batch frees the content when as many bytes were read as the content has.
+ * A shard frees the content and releases the handle when the last byte of the content was read.
+ * Slots of a batch that an earlier engine opened go from OPENING to READY, too.
  */
 enum slot_state { SLOT_OPENING, SLOT_HELD, SLOT_MAKING, SLOT_READY, SLOT_FAILED };
 
@@ -47,17 +36,13 @@ struct slot {
 	/* The file's lock protects the fields from here to bytes_read. */
 	TAILQ_ENTRY(slot) link;
 	enum slot_state state;
-	int status; /* -errno of a failed slot */
-	bool bad;   /* the slot failed because its sample is bad */
-	/* number of struct wait that use the slot; if not 0, the slot stays */
-	unsigned users;
-	/* the scheduler's number of the waiting open; 0: the open does not wait */
-	uint64_t ticket;
-	/* read_some: a byte was read. read_end: the last byte was read. */
-	bool read_some, read_end;
-	uint64_t bytes_read; /* bytes read from the content since the content was made */
-	/* handle of the position; NULL: not opened yet, or failed */
-	struct sched_handle *handle;
+	int status;		     /* -errno of a failed slot */
+	bool bad;		     /* the slot failed because its sample is bad */
+	unsigned users;		     /* waits that use the slot, which stays meanwhile */
+	uint64_t ticket;	     /* number of the waiting open; 0: it does not wait */
+	bool read_some, read_end;    /* a byte was read; the last byte was read */
+	uint64_t bytes_read;	     /* bytes read since the content was made */
+	struct sched_handle *handle; /* NULL: not opened yet, or failed */
 	struct content content;
 	struct load_work work; /* in use while the content is made */
 };
@@ -69,34 +54,25 @@ struct wait {
 	struct composite_file *file;
 	fuse_req_t req;
 	uint64_t unique; /* number of the request, from handover_request() */
-	/* true: an open; false: a read of `size` bytes from `offset` on */
-	bool opens;
+	bool opens; /* true: an open; false: a read of `size` bytes from `offset` on */
 	uint64_t offset;
 	size_t size;
 	struct fuse_file_info fi; /* for the answer of an open */
 	bool armed;		  /* libfuse reports interrupts (wait_arm) */
-	/* -errno if a position can't be bound or opened, otherwise 0 */
-	int status;
-	/* offset in the file; all labels and texts before it have bound positions */
-	uint64_t bound_to;
-	uint32_t binding; /* index, in the file, of the position that is being bound */
-	/* epoch in which the scheduler is asked to bind this position */
-	uint32_t asked_epoch;
-	/* handle of the position that was bound to a sample last; NULL once the sample
-	 * is stored in file->samples */
+	int status;		  /* -errno if a position can't be bound or opened */
+	uint64_t bound_to;	  /* labels and texts before it have bound positions */
+	uint32_t binding;	  /* index of the position that is being bound */
+	uint32_t asked_epoch;	  /* epoch in which this position is to be bound */
+	/* handle of the position that was bound last; NULL once its sample is in file->samples */
 	struct sched_handle *bound;
 	atomic_int turn;
 	struct close_waiter waiter; /* waiter.work makes a worker continue the wait */
 	/* The file's lock protects the fields from here on. */
 	TAILQ_ENTRY(wait) link;
-	/* the scheduler's number of the waiting open; 0: no open waits */
-	uint64_t ticket;
-	/* first: index of the first slot that the request uses. n: number of slots that
-	 * it uses. */
-	uint32_t first, n;
-	/* Number of the request's slots that are not prepared yet. The number is one
-	 * higher while `asking` is set, so that no answer is sent before all slots were
-	 * asked for. */
+	uint64_t ticket;   /* number of the waiting open; 0: none waits */
+	uint32_t first, n; /* the request uses the n slots from index `first` on */
+	/* Number of the request's slots that are not prepared yet; one higher while `asking` is
+	 * set, so that no answer is sent before all slots were asked for. */
 	uint32_t missing;
 	bool asking, answered, interrupted;
 };
@@ -109,76 +85,66 @@ static inline struct wait *wait_of(struct load_work *work)
 }
 
 struct composite_file {
-	/* comes first, so that pointers can be cast; each wait and each unfinished slot
-	 * holds a reference to the file */
+	/* The first member, for casts. Each wait and each unfinished slot holds a reference. */
 	struct open_file open;
-	bool again; /* an earlier engine process opened the file */
+	bool again; /* an earlier engine opened the file */
 	struct sched_job *job;
 	struct inode inode;
 	struct composite composite;
 	enum sample_format format;
 	struct lock lock;
-	/* (lock) epoch of the file; SCHED_CURRENT: a file of current/ without a bound position */
-	uint32_t epoch;
-	/* (session's lock) epoch that readers of a batch and of its labels share;
-	 * SCHED_CURRENT: not chosen yet */
+	uint32_t epoch; /* (lock) SCHED_CURRENT: in current/, without a bound position */
+	/* (session's lock) epoch that readers of a batch and its labels share, or SCHED_CURRENT */
 	uint32_t known_epoch;
-	/* (lock) sample of each position; SAMPLE_NONE: the position is not bound yet.
-	 * NULL in a batch, which needs no such list. */
+	/* (lock) sample of each position; SAMPLE_NONE: not bound yet. NULL in a batch */
 	sample_id *samples;
-	/* (lock) slots[i] is the slot of position i, or NULL. Files of labels have no
-	 * slots. */
+	/* (lock) slots[i] is the slot of position i, or NULL. Files of labels have no slots. */
 	struct slot **slots;
 	struct slots used;  /* (lock) the least recently used slot comes first */
 	uint32_t n_used;    /* (lock) */
 	struct waits waits; /* (lock) */
 };
 
-/* Chooses the epoch of a file of current/. Usually this is `epoch`, in which the file's
- * first position was bound. But if other readers have the batch open in another epoch,
- * returns SCHED_CURRENT: the wait continues when the other readers have closed their
- * file. If they keep their file open for too long, returns their epoch. */
+/* Returns the epoch of a file of current/: usually `epoch`, in which the file's first position was
+ * bound. But if other readers have the batch open in another epoch, returns SCHED_CURRENT: the wait
+ * continues when the other readers have closed their file. If they keep their file open for too
+ * long (await_close.h), returns their epoch. */
 uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch);
-/* Makes and returns the file's handle. If the file's epoch in current/ is not known yet,
- * adds the file to the list for later engine processes (handover.h). The entry belongs
- * to the request of the last handover_answers, so the caller must answer this open
- * next. */
+/* Makes and returns the file's handle. If the file's epoch in current/ is not known yet, adds the
+ * file to the list for later engines (handover.h). The entry belongs to the request of the last
+ * handover_answers, so the caller must answer this open next. */
 uint64_t composite_file_handle(struct composite_file *file);
-/* --- composite_bind.c --- */
+/* --- composite_bind.c: finds the samples of a file's labels --- */
 
-/* Binds to samples the positions whose labels or texts the request reads. Then calls
- * wait_bound, possibly in a worker after this function has returned. */
+/* Binds to samples the positions whose labels or texts the request reads. Then calls wait_bound,
+ * possibly in a worker after this function has returned. */
 void wait_bind(struct wait *wait);
-/* Continues a wait whose reader was killed, without binding more positions. The caller
- * must have taken the wait's work back from the workers. */
+/* Continues a wait whose reader was killed, without binding more positions. The caller must have
+ * taken the wait's work back from the workers. */
 void wait_give_up(struct wait *wait);
 
-/* --- composite_slot.c --- */
+/* --- composite_slot.c: the samples that a file holds --- */
 
-/* Makes the wait use the slot of position `index`. If the slot is new, opens the
- * position. Returns -errno if the position can't be opened: the caller must then ask for
- * no further slots. */
+/* Makes the wait use the slot of position `index`. If the slot is new, opens the position. -errno:
+ * the position can't be opened, and the caller must ask for no further slots. */
 must_check int slot_need(struct wait *wait, uint32_t index);
 /* Ends the wait's use of its slots. delivered: the reader has received the slots' bytes. */
 void slots_leave(struct wait *wait, bool delivered);
 void slots_cancel(struct composite_file *file);
-/* Frees all slots of a file that has no waits. Consumes the positions of a shard of
- * which bytes were read, or all positions of a batch unless file->open.undo is set.
- * Other positions are closed, but not consumed. */
+/* Frees all slots of a file that has no waits. Consumes the positions of a shard of which bytes
+ * were read, or all positions of a batch unless file->open.undo is set. */
 void slots_give_back(struct composite_file *file);
 
-/* --- composite_wait.c --- */
+/* --- composite_wait.c: requests that need samples, until they are answered --- */
 
-/* Makes a wait from `wanted`, binds the positions of labels, and asks for samples. Then
- * answers the request, or lets it wait for its samples. */
+/* Makes a wait from `wanted`, and calls wait_bind. */
 void wait_start(fuse_req_t req, struct composite_file *file, const struct wait *wanted);
-/* Asks for the samples, and then answers the request, or lets it wait. Called when the
- * labels are known, or when wait->status has the error. */
+/* Asks for the samples, and then answers the request, or lets it wait. Called when the labels are
+ * known, or when wait->status has the error. */
 void wait_bound(struct wait *wait);
 /* Makes libfuse report interrupts, possibly before the function has returned. */
 void wait_arm(struct wait *wait);
-/* Called when slot `index` has become HELD, READY or FAILED. Moves the waits that lacked
- * only this slot to the list `ready`. */
+/* Moves to `ready` the waits that lacked only slot `index`, now HELD, READY or FAILED. */
 void waits_collect_locked(
 	struct composite_file *file, uint32_t index, struct waits *ready);
 /* Answers the requests of the waits, and frees the waits. The caller holds no lock. */

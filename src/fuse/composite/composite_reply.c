@@ -12,9 +12,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Collects the bytes of a read from constants, labels and samples. Pieces of a page or
- * more are sent without a copy. Smaller ones are copied into one buffer, because a
- * system call takes at most 1024 pieces. */
+/* Collects the bytes of a read from constants, labels and samples. Smaller pieces than a page are
+ * copied into one buffer, because a system call takes at most 1024 pieces. */
 
 #define BY_REFERENCE ((size_t)4096)
 #define MAX_PIECES (2 * (CONTENT_MAX_READ / BY_REFERENCE + CONTENT_IOV))
@@ -24,12 +23,9 @@ struct gather {
 	uint8_t *scratch; /* buffer of wait->size bytes for copies */
 	size_t used;
 	size_t bytes;
-	/* If true, the last piece ends where the unused part of `scratch` begins, so the
-	 * next copied bytes extend this piece. */
+	/* The next copied bytes extend the last piece, which ends in `scratch`. */
 	bool open;
-	/* scan of the dataset from which the labels come; a reference to it is held;
-	 * NULL: no label was needed yet */
-	const struct sched_edition *edition;
+	const struct sched_edition *edition; /* a reference; NULL: no label needed yet */
 	int n;
 	struct iovec iov[MAX_PIECES];
 };
@@ -58,8 +54,7 @@ static uint8_t *add_copied(struct gather *gather, size_t bytes)
 	return at;
 }
 
-/* Adds `bytes` bytes of the source. stays: these bytes remain valid until they are sent,
- * so they need not be copied. */
+/* stays: the bytes remain valid until they are sent, so they need not be copied. */
 static void add_content(struct gather *gather, const struct content_parts *source,
 	uint64_t offset, size_t bytes, bool stays)
 {
@@ -76,9 +71,8 @@ static void add_content(struct gather *gather, const struct content_parts *sourc
 	}
 }
 
-/* Finds the bytes of a sample; a bad sample has zeros. If the tar holds pairs, the zeros
- * contain the tar header of the pair's second file, so that readers find the files after
- * the second file. The function stores this header in `buffer`. */
+/* Finds the bytes of a sample; a bad sample has zeros. In a tar of pairs, the zeros contain the tar
+ * header of the second file, made in `buffer`, so that readers find the next files. */
 static int sample_source(const struct wait *wait, const struct segment *segment,
 	struct content_parts *ret, uint8_t buffer[COMPOSITE_CONSTANT])
 {
@@ -186,8 +180,7 @@ static int beside_source(
 	return err;
 }
 
-/* Adds the bytes of the segment from the file's offset `at` on, as far as the request
- * wants them. */
+/* Adds the segment's bytes from the file's offset `at` on, as far as the request wants them. */
 static int add_segment(struct gather *gather, const struct segment *segment, uint64_t at)
 {
 	const struct composite_file *file = gather->wait->file;
@@ -228,8 +221,7 @@ static int add_segment(struct gather *gather, const struct segment *segment, uin
 	return err;
 }
 
-/* Collects bytes up to the first error. Returns the error only if no byte comes before
- * it. */
+/* Collects bytes up to the first error. Returns the error only if no byte comes before it. */
 static int gather_all(struct gather *gather)
 {
 	const struct wait *wait = gather->wait;

@@ -32,9 +32,8 @@ static uint32_t position_of(const struct slot *slot)
 
 /* --- none -> OPENING -> HELD, MAKING -> READY, FAILED ----------------------------- */
 
-/* Changes the state, and takes the waits that lacked only this slot off the list, in one
- * critical section. So no wait misses the change: each wait is either taken off here, or
- * sees the new state when it begins to use the slot. */
+/* Changes the state, and takes the waits that lacked only this slot off the list, in one critical
+ * section, so that no wait misses the change. */
 static void slot_becomes(struct slot *slot, enum slot_state state, int status)
 {
 	struct composite_file *file = slot->file;
@@ -115,10 +114,8 @@ static void parking(void *context, uint64_t ticket)
 	lock_release(&slot->file->lock);
 }
 
-/* Takes the result of opening the position. The content of a shard's sample is made at
- * once. The content of a batch's sample is made when the sample is read, because a batch
- * opens all positions together. If an earlier engine process opened the batch (`again`),
- * a read already waits, so the content is made at once. */
+/* The content of a batch's sample is made when the sample is read, because a batch opens all
+ * positions together. But if an earlier engine opened the batch (`again`), a read already waits. */
 static void opened(void *context, const struct sched_opened *result)
 {
 	struct slot *slot = context;
@@ -191,8 +188,7 @@ int slot_need(struct wait *wait, uint32_t index)
 	if (!slot)
 		return -ENOMEM;
 	if (errand != ERRAND_NONE)
-		/* slot_becomes ends this hold by session_unhold */
-		session_hold(file->open.session);
+		session_hold(file->open.session); /* slot_becomes ends this hold */
 	if (errand == ERRAND_OPEN)
 		return slot_open(slot);
 	if (errand == ERRAND_MAKE)
@@ -239,10 +235,8 @@ static void note_read(struct slot *slot, const struct wait *wait)
 	slot->bytes_read += to - from;
 }
 
-/* Decides about a slot that no request uses. A shard's slot is removed if the last byte
- * of its sample was read. A batch's slot stays, but its content is freed if as many
- * bytes were read as the content has: the kernel may read the parts in any order. A
- * failed slot is removed unless its sample is bad. */
+/* Decides about a slot that no request uses. A batch's content is freed when as many bytes were
+ * read as the content has, because the kernel may read the parts in any order. */
 static void keep_or_take_out_locked(struct slot *slot, struct slots *gone)
 {
 	struct composite_file *file = slot->file;

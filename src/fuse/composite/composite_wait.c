@@ -14,18 +14,16 @@
 
 /*
  * One thread answers a request: the one that delivers the last missing sample, or the one that
- * handles an interrupt. The first of them claims the answer under the file's lock
- * (`answered`).
+ * handles an interrupt. The first of them claims the answer under the file's lock (`answered`).
  *
- * - While libfuse runs `interrupted`, it holds the request's own lock. libfuse may be
- *   about to call `interrupted` when the request is answered. So the answering thread
- *   first unregisters `interrupted` by fuse_req_interrupt_func, which waits until
+ * - libfuse may be about to call `interrupted` when the request is answered. So the answering
+ *   thread first unregisters `interrupted` by fuse_req_interrupt_func, which waits until a running
  *   `interrupted` has returned.
- * - If the interrupt comes before `interrupted` is registered, fuse_req_interrupt_func
- *   itself runs `interrupted`. Then `asking` is set, and the caller of
- *   fuse_req_interrupt_func answers the request.
- * - After an interrupt, the samples that were asked for are still prepared: their positions
- *   are bound, and other threads may read the file.
+ * - If the interrupt comes before `interrupted` is registered, fuse_req_interrupt_func itself runs
+ *   `interrupted`. Then `asking` is set, and the caller of fuse_req_interrupt_func answers the
+ *   request.
+ * - After an interrupt, the samples that were asked for are still prepared: their positions are
+ *   bound, and other threads may read the file.
  */
 
 static void wait_finish(struct wait *wait, bool delivered)
@@ -72,8 +70,8 @@ static void reply_opened(struct wait *wait)
 	handover_answers(wait->unique);
 	wait->fi.fh = composite_file_handle(file);
 	session_set_io(file->open.session, file->job, file->inode, &wait->fi);
-	/* The size of the last batch or shard of current/ may have changed since the
-	 * kernel asked for the size, so the file bypasses the page cache. */
+	/* The size of the last batch or shard of current/ may have changed since the kernel asked
+	 * for the size, so the file bypasses the page cache. */
 	wait->fi.direct_io |= !sizes_last(file->job, file->inode);
 	wait->fi.keep_cache &= !wait->fi.direct_io;
 	if (reply_open(wait->req, &wait->fi, 0) == 0)
@@ -82,8 +80,7 @@ static void reply_opened(struct wait *wait)
 		open_file_undo(&file->open);
 }
 
-/* If a sample of a batch is bad, all samples of the batch are consumed, so that the
- * epoch can end. */
+/* If a sample of a batch is bad, the whole batch is consumed, so that the epoch can end. */
 static void answer_open(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
@@ -128,8 +125,7 @@ static bool waits_for_server(const struct wait *wait)
 	return edition->beside_waits;
 }
 
-/* Answers the request. If the answer contains texts of the dataset, a worker makes the
- * answer, because reading the texts takes long. */
+/* A worker makes an answer with texts of the dataset, because reading the texts takes long. */
 static void answer(struct wait *wait)
 {
 	const struct composite_file *file = wait->file;
@@ -146,8 +142,7 @@ static void answer(struct wait *wait)
 		answer_now(&wait->waiter.work);
 }
 
-/* Reserves the answer for the calling thread, which must answer the request after it has
- * released the lock. */
+/* The calling thread must answer the request after it has released the lock. */
 static void claim_answer_locked(struct wait *wait)
 {
 	lock_assert_held(&wait->file->lock);
@@ -169,12 +164,10 @@ static void interrupted(fuse_req_t req, void *context)
 	if (mine)
 		claim_answer_locked(wait);
 	lock_release(&file->lock);
-	/* taken: the work that continues the wait was taken back from the workers, so no
-	 * other thread works on the request */
+	/* taken: workers have not begun the wait's work, so no other thread has the request */
 	bool taken = !mine && sched_take_back(file->open.session->context.sched,
 				      &wait->waiter.work);
-	/* answer() must not unregister `interrupted`, because unregistering waits until
-	 * `interrupted` has returned, and `interrupted` itself calls answer(). */
+	/* answer() must not unregister `interrupted`, and so wait for its own caller */
 	if (mine || taken)
 		wait->armed = false;
 	if (mine)
@@ -223,8 +216,7 @@ static bool has_to_park(struct wait *wait)
 	return wait->missing > 1;
 }
 
-/* Answers the request, or lets it wait for its samples. Called when all slots were asked
- * for, or all before the first one that can't be opened. */
+/* Answers the request, or lets it wait. Called when all slots were asked for, or one failed. */
 static void asked(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
@@ -241,8 +233,7 @@ static void asked(struct wait *wait)
 		answer(wait);
 }
 
-/* Makes a slot for each position whose pixels the request reads; the slot holds the
- * sample. */
+/* Makes a slot for each position whose pixels the request reads; the slot holds the sample. */
 static int ask(struct wait *wait)
 {
 	const struct composite *composite = &wait->file->composite;
@@ -258,9 +249,7 @@ static int ask(struct wait *wait)
 	return err;
 }
 
-/* Asks for the samples of the request. The positions whose labels or texts the request
- * reads are bound now. If a position can't be bound, a read still asks for samples,
- * because its reader gets the bytes before this position. */
+/* If a position can't be bound, a read still asks for samples, to return the bytes before it. */
 void wait_bound(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
