@@ -6,18 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/*
- * The life of a stream:
- *
- *     draw_count   the stream's samples count as needed; the stream does not draw yet
- *     draw_enter   the stream is in its samplers, and may draw after draw_ready
- *     draw_end     the stream draws no more; its remaining samples still count as needed
- *     draw_left    the engine has forgotten the stream
- *
- * After a stream was inserted or removed, the caller calls sampler_settle until it
- * returns true: then the sampler `exchange` knows which cached samples each stream can
- * get.
- */
+/* If a stream was inserted or removed, the caller calls sampler_settle until it returns true: then
+ * the sampler `exchange` knows which cached samples each stream can get. */
 
 void draw_init(struct draw *draw)
 {
@@ -79,8 +69,7 @@ void draw_count(struct draw *draw, struct stream *stream)
 	TAILQ_INSERT_TAIL(&draw->counted, stream, link);
 }
 
-/* Makes room for n streams and n effects: an event has at most one effect per stream.
- * -ENOMEM */
+/* Makes room for n streams and n effects: an event has at most one effect per stream. -ENOMEM */
 static int reserve(struct draw *draw, size_t n)
 {
 	stream_id *ids = reallocarray(draw->round_ids, n, sizeof(*ids));
@@ -95,9 +84,8 @@ static int reserve(struct draw *draw, size_t n)
 	return ids && streams && samples && effects ? 0 : -ENOMEM;
 }
 
-/* A job has at most one stream in a sampler. While the stream of its previous epoch
- * still draws, the stream of its next epoch joins the sampler under another job id, the
- * stand-in. */
+/* A job has at most one stream in a sampler. While the stream of its previous epoch still draws,
+ * the stream of its next epoch joins the sampler under another job id, the stand-in. */
 #define STAND_IN (UINT32_C(1) << 31)
 
 static bool has_other_stream(const struct draw *draw, const struct stream *stream)

@@ -8,14 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * A feed holds the samples of a rank of a training. The coordinator draws them:
- *
- *     feed_append -> feed -> draw_fed: pinned in the cache, requested -> bound by an open
- *
- * Opens bind samples in the order of the feed. So the number of bindings in the journal
- * tells which samples are bound.
- */
+/* Opens bind samples in the order of the feed. So the number of bindings in the journal tells which
+ * samples are bound. */
 
 static void feed_free(struct feed *feed)
 {
@@ -101,8 +95,7 @@ sample_id feed_at(const struct feed *feed, uint32_t k)
 	return feed->ids[feed->head + feed->n - (feed->next - k)];
 }
 
-/* The coordinator gets a report after this many consumed positions, and every
- * second. */
+/* The coordinator gets a report after this many consumed positions, and every second. */
 #define NEWS_EVERY 16
 
 bool feed_has_news(struct feeds *feeds)

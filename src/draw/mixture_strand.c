@@ -3,10 +3,9 @@
 
 #include "draw/draw_internal.h"
 
-/* A mixture is a job that reads several datasets, each with a sampler. Its stream takes
- * part only in draws of the sampler from which its next sample comes. This file chooses
- * the dataset of the next sample at random, weighted by the number of samples that each
- * dataset has left. So each remaining sample is equally likely to be the next. */
+/* The stream of a mixture takes part only in draws of the sampler from which its next sample comes.
+ * The dataset of this sample is chosen at random, weighted by the number of samples that each
+ * dataset has left, so that each remaining sample is equally likely to be the next. */
 
 uint32_t stream_remaining(const struct stream *stream)
 {

@@ -6,21 +6,15 @@
 #include <string.h>
 
 /*
- * Lists the samples that trainings still need from this daemon. A training asks for each
- * sample once in an epoch: through one of its ranks here, or through another daemon, if
- * this daemon is the sample's home (prepares the sample for all daemons). Before the
- * training asks, the sample is needed. So the cache first evicts copies of samples whose
- * home is elsewhere, and samples for which the training has already asked (JOADER's
- * RefCnt for an aggregated cache, appendix E.3).
+ * Lists the samples that trainings still need from this daemon. A training asks for each sample
+ * once in an epoch: through one of its ranks here or, if this daemon is the sample's home, through
+ * another daemon. Until then the sample is needed. So the cache first evicts samples whose home is
+ * elsewhere, and samples for which the training has already asked (JOADER's RefCnt for an
+ * aggregated cache, appendix E.3).
  *
- *   draw_enter -> demand_enter -> demand_drawn, draw_fetched -> demand_keep -> gone
- *
- * One stream of the training's epoch, the bearer, lists the needed samples in the field
- * `ids` of its strands.
- *
- * A daemon that fetches a sample does not name the training. The fetch counts for the
- * oldest epoch that needs the sample. A wrong guess only changes how long the cache
- * keeps it.
+ * One stream of the training's epoch, the bearer, lists the needed samples in the field `ids` of
+ * its strands. A daemon that fetches a sample does not name the training: the fetch counts for the
+ * oldest epoch that needs the sample. A wrong guess only changes how long the cache keeps it.
  */
 
 static bool is_bearer(const struct stream *stream)

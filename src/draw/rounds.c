@@ -4,21 +4,18 @@
 #include "base/ensure.h"
 #include "draw/draw_internal.h"
 
-/* A round draws one sample for each stream that takes part. When half of a stream's drawn
- * samples are left (DRAW_LOW), the caller draws rounds as long as the stream wants
- * more. */
+/* A round draws one sample for each stream that takes part. When half of a stream's drawn samples
+ * are left (DRAW_LOW), the caller draws rounds as long as the stream wants more. */
 
-/* --- how far ahead ------------------------------------------------------------------------ */
-
-/* All streams' drawn samples may fill half of the cache; a sample of several streams
- * counts once. Beyond that, a quarter of the cache is divided equally among the
- * streams. */
+/* All streams' drawn samples may fill half of the cache; a shared sample counts once. */
 static bool cache_has_room(const struct stream *stream, const struct ahead_cache *cache)
 {
 	uint64_t held = cache->pinned_bytes + cache->awaited * stream->tensor_bytes;
 	return held + stream->tensor_bytes <= cache->capacity / 2;
 }
 
+/* Each stream may have this many samples ahead, even if the drawn samples fill half of the cache:
+ * together the streams then take at most a quarter more. */
 static uint64_t own_share(const struct draw *draw, const struct stream *stream,
 	const struct ahead_cache *cache)
 {
@@ -40,11 +37,10 @@ static bool has_room(const struct draw *draw, const struct stream *stream,
 		       stream->ahead < own_share(draw, stream, cache));
 }
 
-/* Tells whether the stream takes part in a round that another stream or an open has
- * begun. A stream without room takes part, too, if its next open binds more samples
- * than it has ahead: that open has to draw them in any case. Jobs of equal speed open
- * their batches shortly after each other; if the first job's rounds left out the other
- * jobs, these jobs would later draw different samples. */
+/* Tells whether the stream takes part in a round that another stream or an open has begun. A stream
+ * without room takes part, too, if its next open binds more samples than it has ahead: that open
+ * has to draw them in any case, and jobs of equal speed, which open their batches shortly after
+ * each other, shall draw the same samples. */
 static bool may_join(const struct draw *draw, const struct stream *stream,
 	const struct ahead_cache *cache)
 {
@@ -52,7 +48,6 @@ static bool may_join(const struct draw *draw, const struct stream *stream,
 	       (may_draw_more(stream) && stream->ahead < stream->next->at_once);
 }
 
-/* Tells whether any stream of the sampler has drawn its full look-ahead. */
 static bool another_is_full(const struct draw *draw, const struct sampler *sampler)
 {
 	const struct stream *other;
@@ -62,10 +57,9 @@ static bool another_is_full(const struct draw *draw, const struct sampler *sampl
 	return false;
 }
 
-/* A stream draws the second half of its look-ahead only while no other stream of the
- * sampler has drawn its full look-ahead. Such a stream could not take part, and would
- * load these samples again later if the cache is small. So streams of equal speed stay
- * together. */
+/* A stream draws the second half of its look-ahead only while no other stream of the sampler has
+ * drawn its full look-ahead. A full stream could not take part, and would load these samples again
+ * later if the cache is small. So streams of equal speed stay together. */
 static bool wants_round(const struct draw *draw, const struct stream *stream,
 	const struct ahead_cache *cache)
 {
@@ -73,8 +67,6 @@ static bool wants_round(const struct draw *draw, const struct stream *stream,
 	return has_room(draw, stream, cache) &&
 	       (first_half || !another_is_full(draw, stream->next->sampler));
 }
-
-/* --- drawing ------------------------------------------------------------------------------ */
 
 static void hold(struct draw *draw, struct stream *stream, const struct strand *strand,
 	sample_id id)
@@ -92,8 +84,6 @@ static void hold(struct draw *draw, struct stream *stream, const struct strand *
 		stream->filled = stream->ahead;
 }
 
-/* Draws one round for all streams that may join, and whose next sample comes from the
- * sampler. Returns false if there are no such streams. */
 static bool draw_round(
 	struct draw *draw, struct sampler *sampler, const struct ahead_cache *cache)
 {
@@ -116,11 +106,9 @@ static bool draw_round(
 	return true;
 }
 
-/* Returns the sampler for the next round: usually the sampler of the stream's next
- * sample. The exception is for a mixture that also has samples in this sampler, but takes
- * its next sample from another sampler. If the mixture wants to draw, returns the other
- * sampler: then the mixture can soon take part in rounds of the first sampler, and share
- * more samples. */
+/* Returns the sampler for the next round: usually that of the stream's next sample. But if a
+ * mixture has samples in that sampler, wants to draw, and takes its next sample from another
+ * sampler, returns the other one: then the mixture can soon take part in rounds of the first. */
 static struct sampler *choose_sampler(const struct draw *draw,
 	const struct stream *stream, const struct ahead_cache *cache)
 {
@@ -142,17 +130,16 @@ bool draw_go_on(struct draw *draw, struct stream *stream, const struct ahead_cac
 	if (wants_round(draw, stream, cache) &&
 		draw_round(draw, choose_sampler(draw, stream, cache), cache))
 		return true;
-	/* The effect DRAW_LOW follows when half of `filled` samples are left. A stream
-	 * with room has stopped only to wait for other streams, so `filled` is the
-	 * stream's full look-ahead. A stream without room goes on when half of its
-	 * present samples are left. */
+	/* DRAW_LOW follows when half of `filled` samples are left. A stream with room has stopped
+	 * only to wait for other streams, so it goes on at half of its full look-ahead; a stream
+	 * without room goes on at half of its present samples. */
 	stream->filled =
 		has_room(draw, stream, cache) ? stream->next->lookahead : stream->ahead;
 	return false;
 }
 
-/* The opened position is not bound yet. So the stream has a sample left to draw, and, if
- * the job's positions have labels, a sample with the position's label. */
+/* The opened position is not bound yet. So the stream has a sample left to draw, and, if the job's
+ * positions have labels, a sample with the position's label. */
 void draw_asked(struct draw *draw, struct stream *stream, uint32_t label, sample_id fixed,
 	const struct ahead_cache *cache)
 {

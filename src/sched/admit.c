@@ -12,9 +12,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The key `path` of [view]: below data/ each job's path is a link, and the parents of
- * the path are directories. So a job's path can neither equal another job's path nor lie
- * below it. */
+/* The `path` of each job ([view]) is a link below data/ whose parents are directories. So a job's
+ * path can neither equal another job's path nor lie below it. */
 
 static bool leads_through(const char *path, const char *link)
 {
@@ -63,16 +62,13 @@ int admit_path(struct sched *sched, const struct job_config *config,
 	return -EEXIST;
 }
 
-/* --- ranks ------------------------------------------------------------------------------ */
-
 static bool same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Returns NULL if both jobs can exist; "rank" or "node_rank" if both are the same rank
- * of one training; otherwise the first key in which the jobs differ, although ranks of
- * one training must have equal values. */
+/* Returns NULL if both jobs can exist; "rank" or "node_rank" if both are the same rank of one
+ * training; otherwise a key that must be equal for all ranks, but differs. */
 static const char *rank_conflict(const struct job_config *a, const struct job_config *b)
 {
 	if (a->ranks == 0 || b->ranks == 0 || strcmp(a->training, b->training) != 0)
@@ -150,20 +146,17 @@ int admit_batch(const struct edition *edition, config_report *report, void *cont
 
 /* --- channels = keep --------------------------------------------------------------------- */
 
-/* The state of the check of a job with channels = keep. `sample` is the sample that was
- * checked last. */
+/* The check of a job with channels = keep. sample: the sample that was checked last. */
 struct kept {
 	const struct edition *edition;
 	sample_id sample;
-	/* mode: pixel mode of `sample`; first, second: pixel modes of the two files of
-	 * the edition's first sample */
+	/* mode: of `sample`; first, second: of the two files of the edition's first sample */
 	enum pixel_mode mode, first, second;
 	/* NULL: the job allows `mode`; otherwise the allowed modes, for a message */
 	const char *allowed;
 };
 
-/* A sample's preparation and format: from the section [tensor NAME] that matches the
- * sample, or, if none matches, from [tensor]. */
+/* A sample's preparation and format, of the matching [tensor NAME], otherwise of [tensor]. */
 struct look {
 	const struct preparation *preparation;
 	enum sample_format format;
@@ -196,8 +189,8 @@ static bool resizes(const struct job_config *config, const struct look *look)
 	       config->augment.random_resized_crop.width;
 }
 
-/* Returns NULL if the job allows the pixel mode, otherwise the allowed modes, for a
- * message. first: the mode of the edition's first sample. */
+/* Returns NULL if the job allows the pixel mode, otherwise the allowed modes, for a message. first:
+ * the mode of the edition's first sample. */
 static const char *allowed_mode(const struct job_config *config, const struct look *look,
 	enum pixel_mode mode, enum pixel_mode first)
 {
@@ -254,8 +247,8 @@ static bool check_kept(uint32_t id, void *context)
 	return check_one(kept, &of_second, second, kept->second);
 }
 
-/* Samples of one shape have one pixel mode, so one sample of each shape is checked,
- * unless sections [tensor NAME] select samples by path. */
+/* Samples of one shape have one pixel mode, so one sample of each shape is checked, unless sections
+ * [tensor NAME] select samples by path. */
 static void check_all_kept(struct kept *kept)
 {
 	const struct edition *edition = kept->edition;
@@ -370,8 +363,7 @@ static bool augments(const struct job_config *config)
 	       augment->hflip > 0 || augment->normalize.given;
 }
 
-/* Refuses the job (-EINVAL) if its program makes arrays that are not pixels, but the
- * job has keys about pixels. */
+/* Refuses the job (-EINVAL) if it has keys about pixels, but its program makes other arrays. */
 static int check_array(const struct job_config *config,
 	const struct prepared_array *array, config_report *report, void *context)
 {

@@ -14,13 +14,12 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* Advises the user when the cache is too small for all prepared samples that jobs
- * read. */
+/* Advises the user when the cache is too small for all prepared samples that jobs read. */
 
 #define TOLD_EACH_NS UINT64_C(600000000000)
 
-/* Lists the parts of jobs that have samples of the dataset. The caller frees *ret, and
- * gives back the references to each part's job and edition. -ENOMEM */
+/* Lists the parts of jobs that have samples of the dataset. The caller frees *ret, and gives back
+ * the references to each part's job and edition. -ENOMEM */
 static int hold_parts(struct sched *sched, const struct dataset *dataset,
 	const struct part ***ret, size_t *ret_n)
 {
@@ -67,8 +66,7 @@ static int sum_up(
 		ret->jobs++;
 	}
 	ret->samples = (uint32_t)roaring_bitmap_get_cardinality(samples);
-	/* `of` is never 0, because a job has at least one sample */
-	ret->sample_bytes = bytes / of;
+	ret->sample_bytes = bytes / of; /* a job has at least one sample */
 	roaring_bitmap_free(samples);
 	return 0;
 }
@@ -98,8 +96,6 @@ int sched_dataset_prepared(struct sched *sched, const struct dataset *dataset,
 	}
 	return err;
 }
-
-/* --- evicted too early ------------------------------------------------------------------ */
 
 static uint64_t all_prepared(struct sched *sched)
 {
@@ -132,8 +128,7 @@ static bool exchange_would_help_locked(const struct sched *sched)
 	return false;
 }
 
-/* Tells whether to log the advice now. *ret: evictions since the advice was last
- * logged. */
+/* Tells whether to log the advice now. *ret: evictions since the last advice. */
 static bool is_to_be_told(struct sched *sched, uint64_t *ret, bool *ret_exchange)
 {
 	LOCK_SCOPE(&sched->lock);

@@ -14,17 +14,13 @@
 #include <errno.h>
 #include <string.h>
 
-/*
- * The clerk is a thread for work that takes long. Beginning an epoch of a million
- * samples takes tens of milliseconds; saving an order writes megabytes. The few threads
- * that answer readers must not wait for such work. A job that has work is queued; the
- * clerk then asks the job's engine what has to be done. Meanwhile opens of this job wait
- * in its engine.
- */
+/* The clerk is a thread for work that takes long: beginning an epoch of a million samples takes
+ * tens of milliseconds, and saving an order writes megabytes. The few threads that answer readers
+ * must not wait for this. The clerk asks the engine of each queued job what has to be done;
+ * meanwhile opens of this job wait in its engine. */
 
-/* Tells the engine that the epoch's stream was made (status 0), or could not be made.
- * Opens that waited for the stream go on. If the stream was made, but has ended since
- * then, tells the engine nothing. */
+/* Tells the engine that the epoch's stream was made (status 0) or could not be made, so that its
+ * opens go on. Tells nothing if the stream was made, but has ended since then. */
 static void tell_begun(struct sched_job *job, uint32_t epoch, int status)
 {
 	struct aftermath aftermath;
@@ -49,8 +45,7 @@ static bool wants_stream(struct sched_job *job, uint32_t *ret_epoch)
 	       epochs_wants_stream(job->is.epochs, ret_epoch);
 }
 
-/* Finds an order that has to be saved; returns false if there is none. *ret needs no
- * lock: the epoch has ended, so its order does not change. */
+/* Finds an order to save. *ret needs no lock: the order of an ended epoch does not change. */
 static bool wants_save(struct sched_job *job, uint32_t *ret_epoch, struct order *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -60,8 +55,7 @@ static bool wants_save(struct sched_job *job, uint32_t *ret_epoch, struct order 
 	return true;
 }
 
-/* Tells the engine that the order is saved. Returns the first epoch whose records the
- * journal must keep. */
+/* Returns the first epoch whose records the journal must keep. */
 static uint32_t tell_saved(struct sched_job *job, uint32_t epoch)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -83,8 +77,7 @@ static void free_dead(struct sched_job *job)
 		epoch_reaped_free(epoch);
 }
 
-/* Longest pause between two tries to save an order: a disk may stay full for hours, and
- * each try may write megabytes. */
+/* A disk may stay full for hours, and each try to save an order may write megabytes. */
 #define MAX_SAVE_PAUSE_S 64
 
 static void note_save(struct sched_job *job, uint32_t epoch, int err)
@@ -117,8 +110,7 @@ void clerk_second_locked(struct sched_job *job)
 		clerk_request_locked(job);
 }
 
-/* Frees editions that belong to no epoch any more, and the tensors that only these
- * editions used. */
+/* Frees editions that belong to no epoch any more, and the tensors that only they used. */
 static void free_editions(struct sched_job *job)
 {
 	if (editions_sweep(&job->is))
@@ -158,8 +150,7 @@ static void tell_loaded(
 	sched_unlock(job->sched, &aftermath);
 }
 
-/* Loads the saved order of an ended epoch that a script reads again. After an error the
- * epoch's readers get an error. */
+/* Loads the order of an ended epoch that a script reads again; an error goes to its readers. */
 static void load(struct sched_job *job, uint32_t epoch, uint32_t bound)
 {
 	const char *reason = "";
@@ -181,8 +172,7 @@ static void work_for(struct sched_job *job)
 		load(job, epoch, bound);
 	while (wants_stream(job, &epoch)) {
 		skip_epoch(job, epoch);
-		/* The journal's records are written before stream_make, because that may
-		 * take long. */
+		/* The journal's records must not wait for stream_make, which may take long. */
 		journal_flush(job->is.journal);
 		tell_begun(job, epoch, stream_make(job, epoch));
 	}
@@ -202,8 +192,7 @@ static struct sched_job *next_job_locked(struct sched *sched)
 	return job;
 }
 
-/* Ends the clerk's work for the job. Returns false if the job has new work for the
- * clerk. */
+/* Ends the clerk's work for the job, unless there is new work: then returns false. */
 static bool leave(struct sched_job *job)
 {
 	uint32_t epoch, bound;

@@ -9,8 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Samples of one dataset that exactly the same jobs (the bits of `jobs`) read with the
- * same preparation. */
+/* Samples of one dataset that exactly the jobs in the bits of `jobs` read with one preparation. */
 struct region {
 	const struct space *space;
 	roaring_bitmap_t *samples;
@@ -43,9 +42,8 @@ static int add_region(struct regions *regions, const struct space *space,
 	return 0;
 }
 
-/* Divides each region of the part's space into the samples that the job reads and the
- * others. Adds a region for the job's samples that were in no region. job: only the
- * job's bit is set. */
+/* Divides the regions of the part's space into the job's samples and the others, and adds a region
+ * for the rest of the job's samples. job: the job's bit */
 static int divide(struct regions *regions, const struct part *part, uint64_t job)
 {
 	size_t n = regions->n;

@@ -19,8 +19,7 @@
  *                                       v
  *                                    removed -> freed by the housekeeper
  *
- * A removed source is freed with its last job, which may have files open. A new source
- * takes the array entry of a freed one.
+ * A removed source is freed with its last job, which may have files open.
  */
 
 static uint64_t name_hash(const char *name)
@@ -191,8 +190,8 @@ static struct sched_source *free_place_locked(struct sched *sched)
 		       : NULL;
 }
 
-/* Moves *made to a free entry of the array, *ret; ret may be NULL. If made->removed is
- * true, the source is not found by its name, and the caller counts as its only job. */
+/* Moves *made to a free entry of the array, *ret; ret may be NULL. If made->removed is true, the
+ * source is not found by its name, and the caller counts as its only job. */
 static int place_locked(struct sched *sched, struct sched_source *made, uint64_t device,
 	struct sched_source **ret)
 {
@@ -257,8 +256,7 @@ static bool is_of_edition(
 	       dataset_edition(source->is.dataset) == dataset_edition(dataset);
 }
 
-/* Finds a removed source of the dataset's edition, and counts the caller as a job of the
- * source. NULL: there is none. */
+/* Finds a removed source of the dataset's edition, or NULL. Counts the caller as its job. */
 static struct sched_source *find_beside(
 	struct sched *sched, const struct dataset *dataset)
 {
@@ -309,8 +307,7 @@ struct sched_source *source_taken_locked(const struct sched *sched, const char *
 	return source;
 }
 
-/* Replaces the dataset's source. A sample id must mean the same file in the old and the
- * new source, because the quarantined samples are taken over. */
+/* A sample id must mean the same file in both sources: the new one gets the quarantined samples. */
 static int replace_locked(struct sched *sched, struct sched_source *made, uint64_t device,
 	struct sched_source **ret)
 {

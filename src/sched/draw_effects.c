@@ -46,10 +46,9 @@ static void count_draw(enum served served)
 		1);
 }
 
-/* If there is no memory for the pin or the request, the sample is prepared only at its
- * open. Then the sampler is told that the sample does not come into the cache. The need
- * is reduced after the pin, because the cache keeps no order of eviction for pinned
- * samples. */
+/* If there is no memory for the pin or the request, the sample is prepared only at its open, and
+ * the sampler is told that it does not come into the cache. The need is reduced after the pin,
+ * because the cache keeps no order of eviction for pinned samples. */
 static void drawn_locked(const struct draw_effect *effect, struct aftermath *aftermath)
 {
 	const struct stream *stream = effect->stream;
@@ -118,8 +117,7 @@ static struct ahead_cache cache_facts_locked(const struct sched *sched)
 		.awaited = held.awaited};
 }
 
-/* Prefetches into the processor's caches the cache entries of the samples that opens will
- * bind next. */
+/* Prefetches, for the processor, the cache entries of the samples that opens will bind next. */
 static void prefetch(const struct stream *stream, sample_id next, sample_id after)
 {
 	const struct strand *strand;
@@ -173,9 +171,8 @@ bool draw_fed_locked(
 	return fed;
 }
 
-/* Executes a round's effects, and meanwhile prefetches the cache entry of the next
- * round's sample into the processor's caches. Waiting for that memory would take as long
- * as the rest of a round. */
+/* Executes a round's effects, and meanwhile prefetches the cache entry of the next round's sample
+ * for the processor: waiting for that memory would take as long as the rest of a round. */
 static void execute_round_locked(const struct stream *stream, struct aftermath *aftermath)
 {
 	struct sched *sched = sched_of(stream->edition->job);

@@ -66,8 +66,6 @@ void sched_dump(struct sched *sched, FILE *out)
 	stats_locked(sched);
 }
 
-/* --- gauges ----------------------------------------------------------------------------- */
-
 bool sched_dataset_times(
 	struct sched *sched, uint32_t number, struct sched_dataset_times *ret)
 {

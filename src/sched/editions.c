@@ -7,8 +7,6 @@
 #include "sched/supplying.h"
 #include "supply/supply.h"
 
-/* Shows jobs' editions to callers, and opens earlier editions after a restart. */
-
 const struct sched_edition *sched_edition(struct sched_job *job, uint32_t epoch)
 {
 	return &edition_hold(&job->is, epoch)->is;
@@ -65,8 +63,7 @@ size_t sched_job_parts(
 	return n;
 }
 
-/* If the job has several editions, returns false for current/, because the epoch is known
- * only at the open. */
+/* If the job has several editions, returns false for current/, whose epoch is not known yet. */
 bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -75,10 +72,7 @@ bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint3
 	       edition_label(edition_of_locked(&job->is, epoch), position, ret);
 }
 
-/* --- after a restart ------------------------------------------------------------------ */
-
-/* Inserts an earlier edition, whose files were kept, before the present one. An edition
- * that can't be opened is left out. */
+/* Inserts an earlier edition, whose files were kept. Leaves it out if it can't be opened. */
 static void open_kept(struct sched_job *job, uint32_t number)
 {
 	struct edition *edition = NULL;

@@ -26,8 +26,6 @@ static void count_served(struct sched_job *job, sample_id sample, enum served se
 		stats_add(STAT_SAVED_NS, part_of(job->is.now, sample)->space->cost_ns);
 }
 
-/* Notes that a position was bound. The stream now has fewer drawn samples, and may have
- * to draw more. */
 static void note_bound_locked(
 	struct sched_job *job, const struct record *record, struct aftermath *aftermath)
 {
@@ -37,10 +35,9 @@ static void note_bound_locked(
 	draw_bound_locked(job, record->epoch, aftermath);
 }
 
-/* A reader is answered only when the journal's file has the binding of the position, or
- * the choice of the epoch. The record of a consumed position is written when the position
- * is released. Other records are written with the next such record, or within a
- * second. */
+/* A reader is answered only when the journal's file has the position's binding, or the choice of
+ * the epoch. The record of a consumed position is written when the position is released. Other
+ * records are written with the next such record, or within a second. */
 static void record_locked(
 	struct sched_job *job, const struct record *record, struct aftermath *aftermath)
 {
@@ -101,8 +98,8 @@ static void give_back_queue_locked(
 	free(queue->ring);
 }
 
-/* Puts the samples that an ending stream has drawn and not bound back to the front of the
- * rank's feed, for the epoch's next stream. */
+/* Puts the samples that an ending stream has drawn and not bound back to the front of the rank's
+ * feed, for the epoch's next stream. */
 static void return_to_feed_locked(
 	struct sched_job *job, uint32_t epoch, const struct drawn_queue *queue)
 {
@@ -112,8 +109,8 @@ static void return_to_feed_locked(
 		ids[i] = queue->ring[(queue->head + i) % queue->size].sample;
 }
 
-/* Ends a stream. The pins of its drawn samples are removed at once. Later, in steps, the
- * cache stops counting the other samples as needed. */
+/* The pins of drawn samples are removed at once; later, in steps, the cache stops counting the
+ * other samples as needed. */
 static void end_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {
@@ -124,8 +121,7 @@ static void end_locked(
 	draw_end_locked(job, effect->epoch, aftermath);
 }
 
-/* The round may also draw samples for other jobs, but binds samples only for this
- * job. */
+/* The round may also draw samples for other jobs, but binds samples only for this job. */
 static void draw_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {

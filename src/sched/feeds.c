@@ -12,11 +12,10 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Passes a rank's samples, which a coordinator draws, to the rank's feed, and to the
- * engine of the rank's job. An open that finds no sample waits in the engine. */
+/* Passes a rank's samples, which a coordinator draws, to the rank's feed, and to the engine of the
+ * rank's job. An open that finds no sample waits in the engine. */
 
-/* Returns the feed of an epoch that is not over; makes the feed if there is none. Never
- * returns NULL. */
+/* Returns the feed of an epoch that is not over, and makes it if there is none. Never NULL. */
 static struct feed *feed_of_locked(struct sched_job *job, uint32_t epoch)
 {
 	struct feed *feed = feed_find(&job->feeds, epoch);
@@ -47,9 +46,8 @@ static bool are_of_job(const struct sched_job *job, const sample_id *ids, uint32
 	return true;
 }
 
-/* Readers have got the epoch's first feed->had samples from another daemon. Binds and
- * consumes those of these samples that are not bound here yet; no tensors are prepared
- * for them. */
+/* Binds and consumes those of the epoch's first feed->had samples (readers have got these from
+ * another daemon) that are not bound here yet. No tensors are prepared for them. */
 static int take_had_locked(
 	struct sched_job *job, struct feed *feed, struct aftermath *aftermath)
 {
@@ -75,8 +73,8 @@ static int take_had_locked(
 
 #define HAD_AT_ONCE 256
 
-/* Consumes up to HAD_AT_ONCE bound positions, from the k-th binding on, whose samples
- * readers have got from another daemon. Returns the next k. */
+/* Consumes up to HAD_AT_ONCE bound positions, from the k-th binding on, that another daemon has
+ * served. Returns the next k. */
 static uint32_t consume_had_locked(
 	struct sched_job *job, struct feed *feed, uint32_t k, struct aftermath *aftermath)
 {
@@ -93,9 +91,8 @@ static uint32_t consume_had_locked(
 	return k;
 }
 
-/* Continues an epoch whose first `consumed` samples readers have got from another
- * daemon. *k: the binding at which to go on, 0 in the first call. -EINPROGRESS: the
- * caller has to call again. */
+/* Continues an epoch whose first `consumed` samples readers have got from another daemon. *k: the
+ * binding at which to go on, 0 in the first call. -EINPROGRESS: call again. */
 static int go_on_locked(struct sched_job *job, uint32_t epoch, uint32_t consumed,
 	uint32_t *k, struct aftermath *aftermath)
 {
@@ -174,8 +171,8 @@ int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base, const sampl
 	return err;
 }
 
-/* Returns the k-th received sample of the epoch, which may be bound, drawn, or still in
- * the feed. SAMPLE_NONE: fewer samples were received. */
+/* Returns the k-th received sample of the epoch: bound, drawn, or still in the feed. SAMPLE_NONE:
+ * fewer samples were received. */
 static sample_id fed_locked(struct sched_job *job, uint32_t epoch, uint32_t k)
 {
 	struct order order = epochs_order(job->is.epochs, epoch);
@@ -236,9 +233,8 @@ void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret)
 	*ret = (struct sched_feed_state){.started = place.started, .newest = newest};
 	if (place.drains)
 		tell_locked(job, place.draining.epoch, ret);
-	/* The coordinator draws few samples beyond the consumed samples. So it needs the
-	 * progress of the previous (draining) epoch until all samples of this epoch are
-	 * consumed. */
+	/* The coordinator draws few samples beyond the consumed ones. So it needs the progress of
+	 * the draining epoch until all samples of that epoch are consumed. */
 	if (place.started &&
 		(!place.drains || ret->consumed == job->is.now->set.positions))
 		tell_locked(job, newest, ret);

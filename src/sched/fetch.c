@@ -18,9 +18,8 @@
  *                                 |                                  |
  *                                 +-- an error: queued again, and prepared here
  *
- * No reader thread waits for a fetch, and a fetch is not a read of a storage. A sample
- * that another daemon asks for is never fetched, so two daemons never wait for each
- * other.
+ * No reader thread waits for a fetch, and a fetch is not a read of a storage. A sample that another
+ * daemon asks for is never fetched, so two daemons never wait for each other.
  */
 
 struct fetching {
@@ -60,10 +59,7 @@ bool fetch_is_due_locked(void *context, const struct wanted *wanted)
 		       preparation, (sample_id)wanted->key.sample);
 }
 
-/* --- the tensor comes ------------------------------------------------------------------- */
-
-/* Describes the second image of a pair. The other daemon sends both images, one after
- * the other. */
+/* Describes the second image of a pair; the other daemon sends one image after the other. */
 static void set_second(const struct wanted *wanted, struct tensor *tensor)
 {
 	const struct space *space = wanted->key.space;

@@ -8,8 +8,7 @@
 #include "supply/supply.h"
 #include "watch/watch.h"
 
-/* The housekeeper does delayed and periodic work, and sends the heartbeat to the
- * supervisor. */
+/* The housekeeper does delayed and periodic work, and sends the heartbeat to the supervisor. */
 
 static void look_after_jobs(struct sched *sched)
 {
@@ -28,8 +27,7 @@ static void look_after_jobs(struct sched *sched)
 	sched_unlock(sched, &aftermath);
 }
 
-/* Syncs the job's journal once a second, so that decisions are on disk within about a
- * second. */
+/* Called once a second: decisions are on disk within about a second. */
 static void sync_journal(struct sched_job *job)
 {
 	journal_flush(job->is.journal);
@@ -43,8 +41,8 @@ static void watch_job(struct sched_job *job)
 	lap_measure(&job->watch);
 }
 
-/* Sleeps until second_ns. If other work is due before, wakes up when it is due, and does
- * this work. Returns false if the scheduler stops. */
+/* Sleeps until second_ns, or until other work is due, and does this work. Returns false if the
+ * scheduler stops. */
 static bool sleep_until(struct sched *sched, uint64_t second_ns)
 {
 	struct aftermath aftermath;
@@ -79,8 +77,7 @@ void *sched_keep_house(void *context)
 		programs_look(sched);
 		look_after_jobs(sched);
 		shares_pass_window(sched);
-		/* The disk of the log or of a journal may hang; no heartbeat is expected
-		 * meanwhile. */
+		/* The disk of the log or of a journal may hang: no heartbeat is due meanwhile. */
 		kept_beat_none();
 		storages_report(sched);
 		prepared_report(sched);

@@ -121,8 +121,6 @@ uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset)
 	return n;
 }
 
-/* --- the clerk's queue ------------------------------------------------------------------ */
-
 void clerk_request_locked(struct sched_job *job)
 {
 	struct sched *sched = job->sched;

@@ -7,8 +7,8 @@
 #include "sched/sched_internal.h"
 #include "supply/supply.h"
 
-/* Tells src/share each job's cost, samples and waits. Once a second, shares_window
- * computes the job's share of the decoders from these figures. */
+/* Tells src/share each job's cost, samples and waits. Once a second, shares_window computes the
+ * job's share of the decoders from these figures. */
 
 /* Returns the mean cost of a sample, in ns. */
 static uint64_t cost_of(const struct edition *edition)
@@ -58,8 +58,7 @@ void shares_pass_window(struct sched *sched)
 		job->waiting_part = (double)job->share.waited_ns / SECOND_NS / seconds;
 	}
 	double busy = (double)sched->supply.decoded_ns / SECOND_NS / seconds;
-	/* If there is no memory, the present shares stay, and these figures count in the
-	 * next second. */
+	/* If there is no memory, the shares stay, and these figures count in the next second. */
 	if (shares_window(&sched->supply.shares, seconds, sched->config->workers, busy) ==
 		0) {
 		sched->window_ns = now_ns;

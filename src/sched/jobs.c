@@ -31,8 +31,7 @@ static struct source *find_source(struct sched *sched, const char *name)
 	return &source->is;
 }
 
-/* Returns the dataset's name that is most similar to `name`; the caller frees it. NULL:
- * no dataset, or no memory. */
+/* Returns the dataset's name that is most similar to `name`, or NULL. The caller frees it. */
 static char *nearest_dataset(struct sched *sched, const char *name)
 {
 	auto_free const char **names = calloc(CONFIG_MOST_DATASETS, sizeof(*names));
@@ -107,9 +106,8 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	return err;
 }
 
-/* Returns an id for a new job. known: the id of an earlier job of this name; 0: none.
- * Returns the known id if no job has it now. Otherwise returns the next free id after the
- * last id that was given to a job. */
+/* Returns an id for a new job: `known`, the id of an earlier job of this name (0: none), if no job
+ * has it now; otherwise the next free id after the last one that was given to a job. */
 static job_id choose_id(struct sched *sched, job_id known)
 {
 	LOCK_SCOPE(&sched->lock);
@@ -166,8 +164,8 @@ static int try_install(struct part *part, struct sampler_joining *joining)
 	return 0;
 }
 
-/* A job with millions of samples takes long to join a sampler. So the joining is
- * prepared without the lock, and prepared again if another job was added meanwhile. */
+/* Joining a sampler takes long with millions of samples. So the joining is prepared without the
+ * lock, and prepared again if another job was added meanwhile. */
 static int install(struct sched_job *job)
 {
 	struct edition *edition;
@@ -304,8 +302,7 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath)
 	shares_leave_locked(job);
 }
 
-/* Removes the job from the list, and waits for the clerk's work for it. The caller
- * gives the reference back. NULL: no such job. */
+/* Ends the job, and waits for the clerk. The caller gives the reference back. NULL: no such job */
 static struct sched_job *take_out(struct sched *sched, const char *name)
 {
 	struct aftermath aftermath;
@@ -320,7 +317,7 @@ static struct sched_job *take_out(struct sched *sched, const char *name)
 	return job;
 }
 
-/* Removes a job. forget: removes some or all of the job's files. -ENOENT */
+/* forget: removes some or all of the job's files. -ENOENT */
 static int remove_job(
 	struct sched *sched, const char *name, void (*forget)(const struct job *job))
 {

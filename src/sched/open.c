@@ -83,8 +83,7 @@ void handle_free(struct sched_handle *handle)
 	free(handle);
 }
 
-/* Tells whether the engine has answered, and the tensor, if the open needs one, is
- * ready. */
+/* Tells whether the engine has answered, and the tensor, if the open needs one, is ready. */
 static bool is_ready(const struct sched_handle *handle)
 {
 	return handle->answered &&
@@ -92,8 +91,8 @@ static bool is_ready(const struct sched_handle *handle)
 					   CACHE_READY);
 }
 
-/* Gives back the handle's pin and position. read: the file was read, or the sample is
- * bad, so the position is consumed. Otherwise the position can be opened again. */
+/* Gives back the handle's pin and position, which can be opened again unless `read`: then the file
+ * was read, or the sample is bad, and the position is consumed. */
 static void give_back_locked(
 	struct sched_handle *handle, bool read, struct aftermath *aftermath)
 {
@@ -104,8 +103,7 @@ static void give_back_locked(
 		handle_detach_locked(handle, aftermath);
 	if (handle->bare)
 		return;
-	/* If the job was restored to a checkpoint since this open, the position is
-	 * unread again. */
+	/* If the job was restored to a checkpoint since this open, the position is unread again. */
 	if (handle->request.era != epochs_era(job->is.epochs))
 		return;
 	effects_init(&effects);
@@ -150,8 +148,7 @@ static void give_tensor_locked(struct sched_handle *handle)
 	stats_add(STAT_SERVED, 1);
 }
 
-/* Consumes the position of a bad sample: the reader gets an error, so no release of the
- * position follows. */
+/* Consumes the position of a bad sample: the reader gets an error, so no release follows. */
 void handle_finish_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath)
 {
@@ -178,14 +175,12 @@ void handle_give_up_locked(
 	if (!handle->bare)
 		(void)epochs_cancel(handle->job->is.epochs, &handle->request);
 	struct sched *sched = handle->job->sched;
-	/* A look-up that no worker has begun is in the pool's queue, never among the
-	 * delayed work. */
+	/* A look-up that has not begun is in the pool's queue, never among the delayed work. */
 	if (handle->looks_up && sched->pool &&
 		load_pool_take_back(sched->pool, &handle->look_up))
 		handle->looks_up = false;
 	if (handle->state == HANDLE_PARKING || handle->looks_up)
-		/* Another thread works on the handle, and will finish it with this
-		 * status. */
+		/* Another thread works on the handle, and will finish it with this status. */
 		handle->status = status;
 	else
 		handle_finish_locked(handle, status, aftermath);
@@ -237,9 +232,8 @@ void handle_answered_locked(struct sched_handle *handle, struct aftermath *after
 		go_on_locked(handle, aftermath);
 }
 
-/* Lets the engine choose another epoch for an open of current/, because the epoch that it
- * first chose is over. Returns false if the open is not of current/, was already asked
- * again, or was given up. */
+/* Lets the engine choose another epoch for an open of current/, whose first epoch is over. Returns
+ * false if the open is not of current/, was already asked again, or was given up. */
 static bool ask_again_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;
@@ -272,8 +266,7 @@ static void look_up(struct load_work *work)
 	struct sched *sched = job->sched;
 	lock_take(&sched->lock);
 	handle->looks_up = false;
-	/* The order, and the epoch's edition, may have been removed after the
-	 * look-up. */
+	/* The order, and the epoch's edition, may have been removed after the look-up. */
 	if (epochs_state(job->is.epochs, request->found_epoch) == EPOCH_OVER)
 		request->status = -ESTALE;
 	if (request->status != -ESTALE || !ask_again_locked(handle, &aftermath))
@@ -303,8 +296,7 @@ static int take_ticket_locked(struct sched_handle *handle)
 	return 0;
 }
 
-/* Undoes an open that has to wait, but got no ticket: without a ticket it could not be
- * cancelled. Returns err. */
+/* Undoes an open that would have to wait without a ticket to cancel it. Returns err. */
 static int refuse_to_wait_locked(
 	struct sched_handle *handle, int err, struct aftermath *aftermath)
 {
@@ -353,9 +345,9 @@ static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 	return handle_settle_locked(handle, aftermath);
 }
 
-/* Tells the reader the open's ticket (for sched_cancel), without the lock, and then lets
- * the open go on. Meanwhile other threads may set the handle's status (reader
- * interrupted, job removed), and its tensor may become ready or fail. */
+/* Tells the reader the open's ticket, without the lock, and then lets the open go on. Meanwhile
+ * other threads may set the handle's status (reader interrupted, job removed), and its tensor may
+ * become ready or fail. */
 static void park(struct sched_handle *handle)
 {
 	struct sched *sched = handle->job->sched;
@@ -378,8 +370,7 @@ void handle_asked(struct sched_handle *handle, int err, struct aftermath *afterm
 		park(handle);
 }
 
-/* Finds the reader's script for a job with `script = one`: all readers at one time
- * belong to one script. */
+/* Finds the reader's script if all readers at one time belong to one (`script = one`). */
 static void join_script_locked(struct sched_handle *handle)
 {
 	struct sched_reader *reader = &handle->callbacks.reader;
@@ -444,8 +435,6 @@ uint32_t sched_current(
 	return epochs_choice(job->is.epochs, &request);
 }
 
-/* --- opened handles ------------------------------------------------------------------ */
-
 const struct tensor *sched_handle_tensor(const struct sched_handle *handle)
 {
 	return handle->tensor;
@@ -461,9 +450,8 @@ uint32_t sched_handle_epoch(const struct sched_handle *handle)
 	return handle->request.found_epoch;
 }
 
-/* Ends an open. read: the file was read. The journal has the record of a consumed
- * position before the kernel hears of the close. A job with layout = mirror consumes
- * nothing, so its reads are counted here. */
+/* read: the file was read. The journal has the record of a consumed position before the kernel
+ * hears of the close. A job with layout = mirror consumes nothing; its reads are counted here. */
 static void end_open(struct sched_handle *handle, bool read)
 {
 	struct sched_job *job = handle->job;

@@ -11,11 +11,9 @@
 #include <errno.h>
 #include <string.h>
 
-/* Opens samples for other daemons, without a position, an epoch or the job's engine.
- * open.c has the other functions for such opens. */
+/* Opens samples for other daemons, without a position, an epoch or the job's engine. */
 
-/* Finds a part, of any job, with this dataset and preparation; NULL: no job has such a
- * part. */
+/* Finds a part, of any job, with this dataset and preparation, or NULL. */
 static const struct part *find_prepared_locked(
 	const struct sched *sched, const struct dataset *dataset, const char *preparation)
 {
@@ -50,11 +48,9 @@ static int ask_sample_locked(struct sched_handle *handle, const struct part *par
 	return handle_settle_locked(handle, aftermath);
 }
 
-/* Notes that another daemon asks for a sample, and tells whether that daemon gets the
- * tensor. Usually returns true. Returns false if the cache is full and lacks the sample,
- * and only the asking training needs the sample: the other daemon can as well prepare the
- * sample, which saves the transfer. Always returns true for a dataset with a tier,
- * because the tier may have the sample. */
+/* Notes that another daemon asks for a sample. Returns false if the cache is full and lacks the
+ * sample, and only the asking training needs it: the other daemon can as well prepare it, which
+ * saves the transfer. Always returns true for a dataset with a tier, which may have the sample. */
 static bool is_given_locked(
 	const struct space *space, sample_id sample, struct aftermath *aftermath)
 {

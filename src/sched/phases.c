@@ -10,11 +10,9 @@
 #include "supply/supply.h"
 #include "watch/watch.h"
 
-/* Does the work that critical sections leave, in phases. The table at the end gives the
- * order of the phases. */
+/* Does the work that critical sections leave. The table at the end gives the order. */
 
-/* Returns false while the scheduler stops, because the pool of workers may be freed
- * soon. */
+/* Returns false while the scheduler stops, because the pool of workers may be freed soon. */
 static bool has_workers_locked(const struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
@@ -75,8 +73,8 @@ static void answer(void *owner, struct aftermath *aftermath)
 		struct sched_opened opened = {
 			.status = handle->status, .bad = handle->bad};
 		if (opened.status == 0) {
-			/* Another thread may have bound the position, but not yet written
-			 * the record to the journal's file. */
+			/* Another thread may have bound the position, but not yet written the
+			 * record to the journal's file. */
 			if (handle->job != aftermath->flush)
 				journal_flush(handle->job->is.journal);
 			opened.handle = handle;

@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-/* Moves the reader's process to the front of the list; drops the last process if the
- * list is full. */
 void program_note_locked(struct sched_job *job, const struct sched_reader *reader)
 {
 	struct sched_program *all = job->programs;
@@ -70,11 +68,10 @@ void programs_look(struct sched *sched)
 	jobs_visit(sched, look_if_read);
 }
 
-/* A job with `script = one` numbers its scripts with ascending even numbers; scripts that
- * are recognized by their processes have odd numbers. A process belongs to the last
- * script if it has read for this script, or if another process of the script lives;
- * otherwise the process begins a new script. The first process that reads from this
- * daemon also begins a new script, because the daemon knows no earlier one. */
+/* A job with `script = one` numbers its scripts with ascending even numbers; scripts that are
+ * recognized by their processes have odd numbers. A process belongs to the last script if it has
+ * read for this script, or if another process of the script lives. Otherwise it begins a new
+ * script, as does the first process that reads from this daemon, which knows no earlier script. */
 
 static struct epochs_script last_script_locked(
 	const struct sched_job *job, const struct sched_reader *reader)

@@ -67,8 +67,8 @@ int sched_past(struct sched *sched, struct last_hour **ret)
 		return -ENOMEM;
 	past_copy_readings(sched->past, past);
 	past->untold = read_now(sched, past, &now);
-	/* If the last reading is very recent, `now` replaces it: a rate over so short a
-	 * time would rest on hardly any samples. */
+	/* A very recent last reading is replaced by `now`: a rate over so short a time would rest
+	 * on hardly any samples. */
 	if (past->n > 1 && now.ns < past->readings[past->n - 1].ns + HISTORY_STEP_NS / 4)
 		past->n--;
 	past->readings[past->n++] = now;

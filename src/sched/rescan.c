@@ -22,8 +22,8 @@
  *                    |
  *     epochs_use_set for all jobs at once: later epochs have the new edition
  *
- * Epochs that have begun keep their edition. If the daemon dies between the last two
- * steps, the jobs' journals tell to which scan each epoch belongs (editions_restore).
+ * Epochs that have begun keep their edition. If the daemon dies between the last two steps, the
+ * jobs' journals tell to which scan each epoch belongs (editions_restore).
  */
 
 struct moving {
@@ -55,8 +55,7 @@ const char *move_obstacle(const struct job_config *config)
 	return NULL;
 }
 
-/* Tells whether the job has layout = classes, and a script reads current/. A rescan
- * would make this script's list of files wrong. */
+/* Tells whether a script that reads classes would have a wrong list of files after a rescan. */
 static bool is_read_by_class(struct sched_job *job)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -72,8 +71,7 @@ static int refuse(const struct moving *moving, const struct sched_job *job,
 	return -EINVAL;
 }
 
-/* Checks whether the job can move to its next edition, which must exist, because only
- * this edition tells which samples the job selects. */
+/* The next edition must exist, because only this edition tells which samples the job selects. */
 static int check(const struct moving *moving, const struct edition *next)
 {
 	struct sched_job *job = sched_job_of(next->job);
@@ -116,8 +114,8 @@ static int prepare(struct moving *moving, struct sched_job *job)
 	return err;
 }
 
-/* Lists the dataset's jobs. The caller frees *ret, and gives back a reference to each
- * job. No job is added meanwhile, since the dataset is taken. */
+/* Lists the dataset's jobs. The caller frees *ret, and gives back a reference to each job. No job
+ * is added meanwhile, since the dataset is taken. */
 static int list_jobs(const struct moving *moving, struct sched_job ***ret, size_t *ret_n)
 {
 	struct sched_job *job;
@@ -156,8 +154,7 @@ static int prepare_all(struct moving *moving)
 	return err;
 }
 
-/* Waits for all restores, because they are for epochs of the old scan. Releases the
- * lock meanwhile. */
+/* Waits for all restores, which are for epochs of the old scan. Releases the lock meanwhile. */
 static void wait_for_restores_locked(const struct moving *moving)
 {
 	struct sched *sched = moving->sched;
@@ -172,9 +169,8 @@ static void wait_for_restores_locked(const struct moving *moving)
 		}
 }
 
-/* A tier allows one dataset of each name, so the old source leaves the tier before the
- * new source joins. If the new source can't join, its samples are read from the
- * dataset. */
+/* A tier allows one dataset of each name, so the old source leaves the tier before the new one
+ * joins. If the new one can't join, its samples are read from the dataset. */
 static void move_source_locked(const struct moving *moving)
 {
 	struct sched_source *from = moving->from, *to = moving->to;
@@ -263,8 +259,8 @@ int sched_dataset_move(struct sched *sched, struct dataset *dataset,
 		move_all(&moving);
 		prune(&moving);
 	} else {
-		/* The housekeeper would discard the new catalogue too late: the next
-		 * scan writes the same files. */
+		/* The housekeeper would discard the new catalogue too late: the next scan writes
+		 * the same files. */
 		dataset_discard(dataset);
 	}
 	end(&moving);

@@ -10,13 +10,11 @@
 #include <string.h>
 
 #define AT_ONCE 16384 /* samples looked at in one critical section */
-/* sched_lacked leaves out a training that has yet to draw more samples of the dataset
- * than this, because looking at all of them would take too long. */
+/* sched_lacked leaves out trainings that need more samples: looking at all would take too long. */
 #define MOST_LACKED 524288
 
-/* Tells whether all jobs that read these tensors draw at random. Only then may other
- * daemons be told of the cached samples: `exchange` is fair only if the cached samples
- * were loaded at random. */
+/* Tells whether all jobs that read these tensors draw at random. Otherwise other daemons must not
+ * be told of the cached samples: `exchange` is fair only if these were loaded at random. */
 static bool is_random_locked(const struct sched *sched, const struct space *space)
 {
 	const struct sched_job *job;
@@ -37,9 +35,8 @@ static void add_locked(
 			roaring_bitmap_add(ids, id);
 }
 
-/* If source `number` is of the dataset, adds to `ids` its samples that are cached or
- * loading. Looks at AT_ONCE samples, from `from` on. Returns the sample at which to go
- * on; 0: all were looked at. */
+/* Adds to `ids` the samples of source `number` that are cached or loading, if it is of the dataset.
+ * Looks at AT_ONCE samples, from `from` on. Returns the next sample; 0: all were looked at. */
 static sample_id add_some(struct sched *sched, size_t number, const char *dataset,
 	sample_id from, roaring_bitmap_t *ids)
 {
@@ -64,8 +61,8 @@ void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *
 			;
 }
 
-/* Adds to `ids` the strand's samples that the cache lacks. Looks at AT_ONCE samples, from
- * `from` on. Returns the sample at which to go on; 0: all were looked at. */
+/* Adds to `ids` those of AT_ONCE samples of the strand, from `from` on, that the cache lacks.
+ * Returns the next sample; 0: all were looked at. */
 static sample_id add_lacked_locked(
 	const struct strand *strand, sample_id from, roaring_bitmap_t *ids)
 {
@@ -83,8 +80,8 @@ static sample_id add_lacked_locked(
 	return at.current_value;
 }
 
-/* Tells whether sched_lacked looks at the strand. Leaves out datasets with a tier,
- * because this daemon prepares each of their samples that another daemon asks for. */
+/* Tells whether sched_lacked looks at the strand. Leaves out datasets with a tier, because this
+ * daemon prepares each of their samples that another daemon asks for. */
 static bool is_lacking(const struct strand *strand, const char *dataset)
 {
 	const struct source *source = strand->space->source;
@@ -93,9 +90,8 @@ static bool is_lacking(const struct strand *strand, const char *dataset)
 	       roaring_bitmap_get_cardinality(strand->ids) <= MOST_LACKED;
 }
 
-/* Calls add_lacked_locked for the k-th strand (from 0) for which is_lacking is true.
- * *ret: the result of add_lacked_locked. Returns false if there are at most k such
- * strands. */
+/* Calls add_lacked_locked for the k-th strand (from 0) for which is_lacking is true. *ret: the
+ * result. Returns false if there are at most k such strands. */
 static bool add_some_lacked(struct sched *sched, const char *dataset, size_t k,
 	sample_id from, roaring_bitmap_t *ids, sample_id *ret)
 {

@@ -10,23 +10,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/*
- * The clerk restores and exports jobs, so that no other thread makes streams or saves
- * orders of the job meanwhile:
- *
- *   restore_check -> epochs_hold: opens wait -> restore_make: makes the restored epochs,
- *   and saves their orders -> epochs_restored: opens continue
- */
+/* The clerk restores and exports jobs, so that no other thread makes streams or saves orders of the
+ * job meanwhile: restore_check; epochs_hold: opens wait; restore_make: makes the restored epochs,
+ * and saves their orders; epochs_restored: opens continue. */
 
 struct clerk_restore {
 	struct restoring to;
-	/* the work is an export: the job stays where it is, its orders are saved, and
-	 * `to.from` gets its checkpoint */
+	/* an export: the job stays where it is, orders are saved, `to.from` gets the checkpoint */
 	bool export;
 	int err;
 };
-
-/* --- restoring -------------------------------------------------------------------------- */
 
 static int hold_opens(struct sched_job *job)
 {
@@ -127,8 +120,6 @@ static int save_for_export(struct sched_job *job, struct restoring *to)
 	return err;
 }
 
-/* --- the clerk's part --------------------------------------------------------------------- */
-
 static int restore(struct sched_job *job, struct clerk_restore *work)
 {
 	if (work->export)
@@ -154,8 +145,7 @@ void restore_if_wanted(struct sched_job *job)
 	pthread_cond_broadcast(&job->sched->clerk_done_cond);
 }
 
-/* Has the clerk do the work, and waits for it. -ENODEV: the job is removed, or the
- * scheduler stops; -EBUSY: another restore is under way. */
+/* -ENODEV: the job is removed, or the scheduler stops; -EBUSY: another restore is under way */
 static int restore_by_clerk(struct sched_job *job, struct clerk_restore *work)
 {
 	struct sched *sched = job->sched;
@@ -170,8 +160,6 @@ static int restore_by_clerk(struct sched_job *job, struct clerk_restore *work)
 		lock_wait(&sched->lock, &sched->clerk_done_cond);
 	return work->err;
 }
-
-/* --- for control ------------------------------------------------------------------------ */
 
 void sched_job_print_state(struct sched_job *job, FILE *out)
 {
@@ -248,8 +236,6 @@ int sched_job_export(struct sched_job *job, int fd, config_report *report, void 
 			work.to.message[0] ? work.to.message : strerror(-err));
 	return err;
 }
-
-/* --- jobs that are added ------------------------------------------------------------------ */
 
 int job_import(struct sched_job *job, const struct adding *adding)
 {

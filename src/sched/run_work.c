@@ -5,8 +5,7 @@
 #include "sched/sched.h"
 #include "sched/sched_internal.h"
 
-/* Delayed work goes to the workers when the delay is over, or when the scheduler
- * stops. */
+/* Delayed work goes to the workers when the delay is over, or when the scheduler stops. */
 
 void sched_run(struct sched *sched, struct load_work *work)
 {

@@ -13,9 +13,8 @@
 
 #define STEP_SAMPLES 64
 
-/* Tells whether samples can still be left out: the epoch's stream is being made, and
- * readers have bound no position, except positions that keep the sample of the previous
- * epoch. done: number of positions already bound to bad samples. */
+/* Tells whether samples can still be left out: the epoch's stream is being made, and no position is
+ * bound, except to `done` bad samples, or to the sample of the previous epoch. */
 static bool may_skip_locked(const struct sched_job *job, uint32_t epoch, uint32_t done)
 {
 	lock_assert_held(&job->sched->lock);
@@ -68,8 +67,6 @@ void skip_epoch(struct sched_job *job, uint32_t epoch)
 			job->is.now->set.positions, n);
 }
 
-/* --- positions that an epoch leaves out ------------------------------------------------- */
-
 /* Returns the epoch that a script which begins now would read in current/. */
 static uint32_t current_locked(const struct sched_job *job)
 {
@@ -82,8 +79,7 @@ static uint32_t current_locked(const struct sched_job *job)
 	return status.epoch + read;
 }
 
-/* Returns the positions that the epoch leaves out, or would leave out if it began
- * now. */
+/* Returns the positions that the epoch leaves out, or would leave out if it began now. */
 static const roaring_bitmap_t *skipped_locked(const struct sched_job *job, uint32_t epoch)
 {
 	const struct skip_plan *plan = job->skips.plan;

@@ -98,10 +98,7 @@ void skip_found_locked(const struct space *space, sample_id sample, bool damaged
 	}
 }
 
-/* --- the clerk's part -------------------------------------------------------------------- */
-
-/* Copies the sets of bad and damaged samples. Returns false if `bad` has no new samples.
- * The caller frees the copies. */
+/* Copies the sets; the caller frees the copies. Returns false if `bad` has no new samples. */
 static bool take_found(
 	struct sched_job *job, roaring_bitmap_t **ret_bad, roaring_bitmap_t **ret_damaged)
 {
@@ -114,7 +111,6 @@ static bool take_found(
 	return true;
 }
 
-/* Logs the bad samples that were not logged yet. */
 static void tell(struct sched_job *job, const roaring_bitmap_t *bad)
 {
 	roaring_uint32_iterator_t iterator;
@@ -155,8 +151,7 @@ static void save(struct sched_job *job, const roaring_bitmap_t *damaged)
 		return;
 	print_damaged(out, job->is.now->is.dataset, damaged);
 	if (fclose(out) == 0)
-		/* keep_bad logs the error. A bad sample that is not saved will be found
-		 * again. */
+		/* keep_bad logs the error. A bad sample that is not saved will be found again. */
 		(void)!keep_bad(&job->is, text);
 	free(text);
 }
@@ -189,8 +184,6 @@ void skip_update(struct sched_job *job)
 	if (damaged)
 		roaring_bitmap_free(damaged);
 }
-
-/* --- bad samples, as callers see them ------------------------------------------------------ */
 
 bool sched_skips(const struct sched_job *job)
 {

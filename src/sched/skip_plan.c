@@ -8,11 +8,9 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* Each bad sample gets a position that is left out: usually one of the epoch's last
- * positions. If positions have fixed labels: one of the last positions with the sample's
- * label. If positions have fixed samples: the sample's own position. Listings do not show
- * positions that are left out, and these positions count as read. So all other files keep
- * their names. */
+/* Each bad sample gets a position that is left out: its own if positions have fixed samples, one of
+ * the last with its label if they have fixed labels, otherwise one of the epoch's last. Listings do
+ * not show these positions, which count as read. So all other files keep their names. */
 
 void skip_plan_free(struct skip_plan *plan)
 {
@@ -67,8 +65,8 @@ static int place_by_label(const struct sched_job *job, const uint32_t *ids, uint
 	auto_free uint32_t *next = calloc(n + 1, sizeof(*next));
 	if (!first || !next)
 		return -ENOMEM;
-	/* A list of bad samples for each label: first[label] is the first entry, next[i]
-	 * the entry after i, and 0 ends a list. The sample of entry i is ids[i - 1]. */
+	/* A list of bad samples for each label: first[label] is the first entry, next[i] the entry
+	 * after i, and 0 ends a list. The sample of entry i is ids[i - 1]. */
 	for (uint32_t i = n; i > 0; i--) {
 		uint32_t label = dataset_label(dataset, ids[i - 1]);
 		next[i] = first[label];

@@ -8,9 +8,8 @@
 #include <dirent.h>
 #include <fnmatch.h>
 
-/* Finds the datasets whose jobs can't move to a later scan. The datasets are not open
- * yet, and no job is added yet, so this file reads the inis of the jobs. Mistakes in an
- * ini are reported later, when its job is added. */
+/* Finds the datasets whose jobs can't move to a later scan, by reading the jobs' inis: no dataset
+ * is open, and no job added yet. Mistakes in an ini are reported when its job is added. */
 
 static void ignore(void *context, const char *message)
 {
@@ -54,8 +53,7 @@ char *sched_datasets_that_stay(const struct daemon_config *daemon)
 	if (!out)
 		return NULL;
 	fputc('\n', out);
-	/* All nodes of a group must have the same samples, so none of its jobs can
-	 * move. */
+	/* All nodes of a group must have the same samples, so none of its jobs can move. */
 	bool group = daemon->cluster.engine || daemon->cluster.listen;
 	for (size_t i = 0; group && i < daemon->n_datasets; i++)
 		fprintf(out, "%s\n", daemon->datasets[i].name);

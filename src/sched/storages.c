@@ -38,8 +38,7 @@ bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret)
 	return i < sched->supply.n_storages;
 }
 
-/* Tells whether the storage has stopped answering, or answers again, since the last
- * call. */
+/* Tells whether the storage has stopped answering, or answers again, since the last call. */
 static bool has_changed(struct sched *sched, size_t i, struct sched_storage *ret)
 {
 	LOCK_SCOPE(&sched->lock);

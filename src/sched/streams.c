@@ -15,11 +15,9 @@
 #include <errno.h>
 #include <string.h>
 
-/* Beginning or ending a stream takes long: the cache counts the samples that the stream
- * needs, and the sampler `exchange` updates its candidates. This work is done in steps,
- * and the lock is released between two steps. */
-
-/* --- the remaining samples of a stream that is made --------------------------------------- */
+/* Beginning or ending a stream takes long: the cache counts the samples that the stream needs, and
+ * the sampler `exchange` updates its candidates. This work is done in steps, and the lock is
+ * released between two steps. */
 
 static void remove_sample(const struct stream *stream, sample_id sample)
 {
@@ -27,8 +25,7 @@ static void remove_sample(const struct stream *stream, sample_id sample)
 	roaring_bitmap_remove(strand->ids, sample - strand->first);
 }
 
-/* Returns a reference to the k-th rank (from 0) of the training that this daemon serves;
- * NULL: this daemon serves at most k ranks of the training. */
+/* Returns a reference to the k-th rank (from 0) of the training on this daemon, or NULL. */
 static struct sched_job *hold_rank(struct sched *sched, const char *training, size_t k)
 {
 	struct sched_job *job;
@@ -54,8 +51,8 @@ static void remove_bound(
 	} while (n == AT_ONCE);
 }
 
-/* Removes from the stream the samples that ranks of this node have already got in the
- * epoch. They have got them before a restart, or before all these ranks became idle. */
+/* Removes from the stream the samples that ranks of this node have already got in the epoch: before
+ * a restart, or before all these ranks became idle. */
 static int remove_given(const struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -97,9 +94,8 @@ static bool is_borne(const struct stream *stream)
 	return draw_is_borne(&sched->draw, stream);
 }
 
-/* Finds the samples whose home is this node, and for which ranks of the training will
- * still ask in the epoch. Finds none if another rank of the training has a stream on
- * this node, because that stream counts them. */
+/* Finds the samples whose home is this node and for which ranks of the training will still ask in
+ * the epoch; none if another rank's stream on this node counts them. */
 static int find_demand(const struct stream *stream)
 {
 	const struct edition *edition = stream->edition;
@@ -116,8 +112,7 @@ static int find_demand(const struct stream *stream)
 	return err || borne ? err : remove_given(stream);
 }
 
-/* Finds the samples that are not bound in the epoch. No sample is bound meanwhile,
- * because the epoch has no stream yet. */
+/* Finds the samples not bound in the epoch. None is bound meanwhile, as there is no stream yet. */
 static int find_remaining(const struct stream *stream)
 {
 	const struct edition *edition = stream->edition;
@@ -138,8 +133,7 @@ static int find_remaining(const struct stream *stream)
 	return 0;
 }
 
-/* Returns the number of positions that one open binds; 1 for samplers other than
- * dsa. */
+/* Returns the number of positions that one open binds; 1 for samplers other than dsa. */
 static uint32_t binds_at_once(const struct part *part)
 {
 	return source_sampler(sched_source_of(part->source)) == SAMPLER_DSA
@@ -178,9 +172,9 @@ static int coarsening_finish(struct sched *sched, struct sampler *sampler,
 	return sampler_coarsen(sampler, coarsening);
 }
 
-/* A sampler keeps a set of samples for each combination of jobs that read them. Merges
- * sets that differ only in jobs that have left. Begins again if a job came or went
- * meanwhile. If there is no memory, the sampler stays as it is. */
+/* Merges the sampler's sets of samples (one for each combination of jobs that read them) that
+ * differ only in jobs that have left. Begins again if a job came or went meanwhile. If there is no
+ * memory, the sampler stays as it is. */
 static void coarsen(struct sched *sched, struct sampler *sampler)
 {
 	int err;
@@ -244,9 +238,8 @@ static struct stream *stream_new(struct sched_job *job, uint32_t epoch)
 #define STEP_IDS 16384
 #define STEP_RESIDENTS 64
 
-/* Finishes the change of the cache's need counts that another stream may have begun
- * (cache_need_begin): the cache allows one change at a time. Releases the lock between
- * steps. */
+/* Finishes the change of need counts that another stream may have begun (cache_need_begin): the
+ * cache allows one change at a time. Releases the lock between steps. */
 static void finish_change_locked(struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
@@ -270,8 +263,8 @@ static void change_need_locked(struct stream *stream, enum cache_change change)
 	}
 }
 
-/* Does a step of the work that the stream's samplers have left after a stream was
- * inserted or removed. Returns true if no work is left. */
+/* Does a step of the work that an inserted or removed stream has left to the stream's samplers.
+ * Returns true if no work is left. */
 static bool settle_locked(const struct stream *stream)
 {
 	lock_assert_held(stream->edition->job->lock);
@@ -283,8 +276,7 @@ static bool settle_locked(const struct stream *stream)
 	return true;
 }
 
-/* Lets the stream's samplers finish the work that an inserted or removed stream has
- * caused. Releases the lock between steps. */
+/* Calls settle_locked until no work is left. Releases the lock between steps. */
 static void update_sampler_locked(const struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -293,8 +285,7 @@ static void update_sampler_locked(const struct stream *stream)
 		lock_yield(&sched->lock);
 }
 
-/* Lets the samplers of the epoch's stream do their work, so that the stream may draw.
- * Releases the lock between steps; stops if the stream ends meanwhile. */
+/* Calls settle_locked until the stream may draw, or has ended. Releases the lock between steps. */
 static void make_ready_locked(struct sched_job *job, uint32_t epoch)
 {
 	const struct stream *stream;
@@ -355,8 +346,8 @@ static bool fill_some_locked(struct stream *stream, struct aftermath *aftermath)
 	return true;
 }
 
-/* Draws samples for the job's streams: of the running epoch, and of the previous epoch
- * while readers read it. Returns true if one of these streams wants more samples. */
+/* Draws samples for the job's streams, of the running and the draining epoch. Returns true if one
+ * of them wants more. */
 static bool fill_all_locked(struct sched_job *job, struct aftermath *aftermath)
 {
 	struct stream *stream;
@@ -401,9 +392,8 @@ static bool drop_need_if_in_set(uint32_t id, void *context)
 	return true;
 }
 
-/* Tells the cache, sample by sample, that the stream needs its samples no more. This
- * takes long, with the lock held. Used only if there is no memory for the set of the
- * samples. */
+/* Tells the cache, sample by sample, that the stream needs its samples no more. This takes long,
+ * with the lock held. Used only if there is no memory for the set of the samples. */
 static void drop_all_need_locked(struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);

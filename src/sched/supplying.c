@@ -51,8 +51,6 @@ void supply_execute_locked(struct sched *sched, struct aftermath *aftermath)
 		execute_all_locked(sched, aftermath);
 }
 
-/* --- events ------------------------------------------------------------------------- */
-
 int wanted_request_locked(struct sched_job *job, struct wanted *wanted, bool urgent,
 	struct aftermath *aftermath)
 {
@@ -87,8 +85,6 @@ void unpin_locked(struct space *space, sample_id sample, struct aftermath *after
 	supply_execute_locked(sched_of_source(space->source), aftermath);
 }
 
-/* --- memory of contents ------------------------------------------------------------- */
-
 int sched_hold_content(struct sched *sched, uint64_t bytes)
 {
 	LOCK_SCOPE(&sched->lock);
@@ -104,8 +100,6 @@ void sched_drop_content(struct sched *sched, uint64_t bytes)
 	sched->room_made = true;
 	pthread_cond_signal(&sched->house_cond);
 }
-
-/* --- residency, for samplers that exchange ------------------------------------------ */
 
 void space_drawn_locked(
 	struct space *space, sample_id sample, const struct sampler *sampler)

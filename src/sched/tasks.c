@@ -76,8 +76,7 @@ static int add_second(struct wanted *wanted, sample_id sample, struct wanted_sec
 	return 0;
 }
 
-/* Makes tasks for the second file or the later frames: a list linked by the field
- * `second`. */
+/* Makes tasks for the second file or the later frames: a list linked by the field `second`. */
 static int fill_second(struct wanted *wanted)
 {
 	const struct space *space = wanted->key.space;
@@ -117,8 +116,8 @@ static void fail_catalogue(struct wanted *wanted, int err)
 		"not in the catalogue: %s", strerror(-err));
 }
 
-/* Fills the sample's task. Returns false if the task has failed. If SQLite can't read the
- * sample's row, the sample is not marked bad, because the error may be transient. */
+/* Fills the sample's task. Returns false if the task has failed. If SQLite can't read the sample's
+ * row, the sample is not marked bad, because the error may be transient. */
 static bool fill_task(const struct sched *sched, struct wanted *wanted)
 {
 	struct space *space = wanted->key.space;
@@ -152,10 +151,7 @@ static bool fill_task(const struct sched *sched, struct wanted *wanted)
 	return !err;
 }
 
-/* --- readers -------------------------------------------------------------------------- */
-
-/* Returns the next task. The thread that takes this task wakes another reader thread if
- * there are more tasks. */
+/* The thread that takes this task wakes another reader thread if there are more tasks. */
 struct load_task *sched_next_read(void *context)
 {
 	struct sched *sched = context;
@@ -191,8 +187,6 @@ void sched_read(void *context, struct load_task *task)
 	sched_unlock(sched, &aftermath);
 }
 
-/* --- decoders ------------------------------------------------------------------------- */
-
 static struct wanted *next_decode(struct sched *sched, bool of_program)
 {
 	struct aftermath aftermath;
@@ -204,8 +198,7 @@ static struct wanted *next_decode(struct sched *sched, bool of_program)
 	return wanted;
 }
 
-/* Samples that programs prepare are not noted for the quarantine: if the daemon
- * crashes, they are not the cause. */
+/* Samples that programs prepare are not noted for the quarantine: they cause no crash here. */
 struct load_task *sched_next_run(void *context)
 {
 	struct wanted *wanted = next_decode(context, true);
@@ -222,8 +215,8 @@ struct load_task *sched_next_decode(void *context)
 	return &wanted->task;
 }
 
-/* Tells whether to log the failure. A transient error is logged only if there is no
- * further try, so that a reader gets the error. */
+/* Tells whether to log the failure. A transient one is logged only if no further try follows, so
+ * that a reader gets the error. */
 static bool is_worth_a_line(struct wanted *wanted, const struct load_task *result)
 {
 	struct space *space = wanted->key.space;

@@ -7,9 +7,8 @@
 #include "sched/sched_internal.h"
 #include "supply/supply.h"
 
-/* Tells whether a job that is being read needs the sample again in the running or the
- * next epoch. A job with layout = mirror has no epochs, and is assumed to need all its
- * samples. */
+/* Tells whether a job that is being read needs the sample again in the running or the next epoch. A
+ * job with layout = mirror has no epochs, and is assumed to need all its samples. */
 static bool has_reader_locked(const struct source *source, sample_id sample)
 {
 	const struct sched_job *job;
@@ -41,8 +40,7 @@ void tell_worths(void *context, struct tier_asked *asked, size_t n)
 	LOCK_SCOPE(&sched->lock);
 	for (size_t i = 0; i < n; i++) {
 		const struct source *source = find_owner_locked(sched, asked[i].owner);
-		/* A file in the tier may be from an earlier scan, with a sample id that
-		 * does not exist any more. */
+		/* A file in the tier may be from an earlier scan, with a sample id that is gone. */
 		if (source && asked[i].id >= dataset_ids(source->dataset))
 			source = NULL;
 		uint32_t need = source ? tier_need(source, asked[i].id, true) : 0;

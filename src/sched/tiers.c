@@ -7,10 +7,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* Opens and closes tiers (src/tier), and adds datasets to them. */
-
-/* --- opening and closing ---------------------------------------------------------------- */
-
 static struct tier *find_tier(const struct sched *sched, const char *directory)
 {
 	for (size_t i = 0; i < sched->n_tiers; i++)
@@ -57,8 +53,6 @@ void tiers_close(struct sched *sched)
 	while (sched->n_tiers > 0)
 		tier_close(&sched->tiers[--sched->n_tiers]);
 }
-
-/* --- reading ---------------------------------------------------------------------------- */
 
 struct tier_sample tier_sample_of(
 	const struct source *source, sample_id id, const struct dataset_sample *sample)

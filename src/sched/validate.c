@@ -9,8 +9,7 @@
 #include "supply/supply.h"
 #include "epoch/questions.h"
 
-/* Compares stored numbers with numbers that are counted anew over jobs, streams and
- * epochs. */
+/* Compares stored numbers with numbers counted anew over jobs, streams and epochs. */
 
 static bool needs(const struct stream *stream, const struct space *space, sample_id id)
 {
@@ -42,8 +41,7 @@ static uint32_t count_pins_of_job(
 	return n;
 }
 
-/* Counts the pins of the jobs' engines: for drawn samples that are not bound, and for
- * bound samples that are not consumed. */
+/* Counts the engines' pins: for drawn samples not bound, and bound samples not consumed. */
 static uint32_t count_engine_pins(const struct space *space, sample_id id)
 {
 	const struct sched_job *job;

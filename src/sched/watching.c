@@ -10,8 +10,6 @@
 #include "sched/supplying.h"
 #include "watch/watch.h"
 
-/* --- waits ------------------------------------------------------------------------------ */
-
 /* Returns the sample of the open that has waited longest for its tensor. */
 static const struct wanted *first_wanted_locked(const struct sched_job *job)
 {
@@ -76,8 +74,6 @@ void sched_job_took(struct sched_job *job, uint64_t ns)
 	waits_took(&job->watch, ns);
 }
 
-/* --- epochs ----------------------------------------------------------------------------- */
-
 void handle_in_epoch_locked(const struct sched_handle *handle)
 {
 	struct sched_job *job = handle->job;
@@ -89,8 +85,6 @@ void handle_in_epoch_locked(const struct sched_handle *handle)
 	if (reader->thread != 0 && reader->program)
 		program_note_locked(job, reader);
 }
-
-/* --- traces ----------------------------------------------------------------------------- */
 
 void handle_trace_event_locked(struct sched_handle *handle, enum sched_trace_kind kind)
 {
@@ -124,15 +118,12 @@ uint32_t sched_trace_read(struct sched_job *job, uint64_t *from, uint64_t *ret_l
 	return trace_read(&job->watch, from, ret_lost, ret, most);
 }
 
-/* --- notices ---------------------------------------------------------------------------- */
-
 const char *sched_notice_text(enum notice notice)
 {
 	return notice_text(notice);
 }
 
-/* Drops a second notice in one critical section. It is given when its cause occurs
- * again. */
+/* Drops a second notice in one critical section; it is given when its cause occurs again. */
 void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
 	struct aftermath *aftermath)
 {
@@ -159,8 +150,7 @@ static bool is_single(const struct sched_job *job)
 
 #define KEPT_LEAST 64
 
-/* NOTICE_HANDLES is only for files that hold a single sample, which differs from epoch
- * to epoch. */
+/* NOTICE_HANDLES is only for files of a single sample, which differs from epoch to epoch. */
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;

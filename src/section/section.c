@@ -6,8 +6,7 @@
 
 #define REAPED_AT_ONCE 16
 
-/* Freeing a tensor of many megabytes takes a system call, so it is done without the
- * lock. */
+/* Freeing a tensor of many megabytes takes a system call, so it is done without the lock. */
 void section_reap(const struct section *section)
 {
 	struct tensor *dead[REAPED_AT_ONCE];

@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A longer path would make the ini's line too long. */
-#define MOST_PLAIN 100
+#define MOST_PLAIN 100 /* a longer path would make the ini's line too long */
 
 /* Tells whether the path can be written in an ini and in the log without escapes. */
 static bool is_plain(const char *path)
@@ -20,8 +19,7 @@ static bool is_plain(const char *path)
 	return n <= MOST_PLAIN && escape_length(path) == n && !strpbrk(path, ";#\\");
 }
 
-/* Makes the predicate (`where`) that leaves out only the sample with this path. The
- * caller frees it. NULL: memory is short. */
+/* Makes the predicate (`where`) that leaves out only this sample, or NULL. The caller frees it. */
 static char *all_but(const char *path)
 {
 	char *text = NULL;

@@ -12,16 +12,14 @@
 /*
  * The daemon uses memory for images in four ways. Each has a limit of its own:
  *
- *   tensors, and contents made from a tensor for one open (augmentation, float, png):
- *     the limit is the size of the cache, plus a part that is only for tensors and
- *     contents that readers have open.
- *   files that are being read, or wait for a decoder.
- *   memory to prepare images, besides the tensors, by an estimate that is never too low
- *     (image_working_bytes).
- *   buffers that each decoder keeps from one image to the next.
+ *   tensors, and contents made from a tensor for one open (augmentation, float, png): the size of
+ *     the cache, plus a part that is only for tensors and contents that readers have open
+ *   files that are being read, or wait for a decoder
+ *   memory to prepare images, besides the tensors: image_working_bytes, which is never too low
+ *   buffers that each decoder keeps from one image to the next
  *
- * joaderfs-preparation(7) states the sum (Memory). A sample that does not fit now
- * waits; a sample that can never fit is refused.
+ * joaderfs-preparation(7) states the sum (Memory). A sample that does not fit now waits; a sample
+ * that can never fit is refused.
  */
 
 #define MIB (UINT64_C(1) << 20)
@@ -59,14 +57,11 @@ uint64_t memory_most(const struct supply *supply)
 	       supply->config->workers * KEPT_BY_WORKER;
 }
 
-/* --- one sample ----------------------------------------------------------------------- */
-
 static struct memory_size full_size(const struct supply *supply,
 	const struct dataset *dataset, const struct preparation *preparation,
 	sample_id sample);
 
-/* Adds the memory for the later frames of a group of frames, which are decoded one by
- * one. */
+/* Adds the memory for the later frames of a group, which are decoded one by one. */
 static void add_frames(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct memory_size *size)
 {
@@ -100,9 +95,8 @@ static void add_second(const struct supply *supply, const struct dataset *datase
 	size->working = larger(size->working, second.working + second.tensor);
 }
 
-/* Returns the memory that the sample needs, even if it exceeds the limits; zeros if the
- * image's header can't be read. A tensor that is copied to a file needs its bytes
- * twice. */
+/* Returns the memory that the sample needs, even above the limits; zeros if the image's header
+ * can't be read. A tensor that is copied to a file needs its bytes twice. */
 static struct memory_size full_size(const struct supply *supply,
 	const struct dataset *dataset, const struct preparation *preparation,
 	sample_id sample)
@@ -124,9 +118,8 @@ static struct memory_size full_size(const struct supply *supply,
 	return size;
 }
 
-/* Returns why the sample is refused, as the words between *ret_found and *ret_limit in
- * the message of memory_refuses. Returns "" if dataset_pair_fails makes the message,
- * and NULL if the sample is not refused. */
+/* Returns why the sample is refused: "" if dataset_pair_fails makes the message, otherwise the
+ * words between *ret_found and *ret_limit in the message of memory_refuses. NULL: not refused. */
 static const char *find_reason(const struct supply *supply, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, uint64_t *ret_found,
 	uint64_t *ret_limit)
@@ -192,8 +185,7 @@ static uint64_t file_bytes(const struct space *space, sample_id sample)
 	return bytes;
 }
 
-/* Tells whether a decode for this preparation can also make tensors of other
- * preparations. */
+/* Tells whether a decode for this preparation can also make tensors of other preparations. */
 static bool can_share_decode(const struct preparation *preparation)
 {
 	return !preparation->encoded && !preparation->approximate && !preparation->exif &&
@@ -206,8 +198,7 @@ struct wanted_needs wanted_needs_of(const struct space *space, sample_id sample)
 {
 	const struct supply *supply = space->source->supply;
 	uint64_t found, limit;
-	/* A refused sample must not share a decode, because the decode would then fail
-	 * for all its tensors. */
+	/* A refused sample must not share a decode, which would then fail for all its tensors. */
 	if (reason_of(supply, space, sample, &found, &limit))
 		return (struct wanted_needs){.alone = true};
 	return (struct wanted_needs){.memory = full_size(supply, space->source->dataset,
@@ -215,8 +206,6 @@ struct wanted_needs wanted_needs_of(const struct space *space, sample_id sample)
 		.file = file_bytes(space, sample),
 		.alone = !can_share_decode(&space->preparation)};
 }
-
-/* --- the account ---------------------------------------------------------------------- */
 
 uint64_t memory_held(const struct supply *supply)
 {
@@ -235,11 +224,10 @@ bool memory_has_room(const struct supply *supply, uint64_t tensor_bytes)
 	return cache_least_bytes(supply->cache) + beside <= memory_most_open(supply);
 }
 
-/* Returns the most bytes for all running decodes together. The same limit holds for all
- * files that are being read or wait for a decoder. The limit is a quarter of the memory
- * that the cache leaves: decodes and files together take half of this memory, and readers
- * get the other half. If the user has chosen a cache larger than the available memory,
- * the limit is LEAST_BYTES. The limit never exceeds the limit of a single decode. */
+/* Returns the limit for all running decodes together, and the equal limit for all files that are
+ * being read or wait for a decoder: a quarter of the memory that the cache leaves, so that half of
+ * this memory is left for readers. LEAST_BYTES if the user has chosen a cache larger than the
+ * available memory; never more than the limit of a single decode. */
 static uint64_t most_at_once(const struct supply *supply)
 {
 	uint64_t left = supply->config->memory.left, cache = supply->config->cache_bytes;
@@ -247,8 +235,7 @@ static uint64_t most_at_once(const struct supply *supply)
 	return part < most_working(supply) ? part : most_working(supply);
 }
 
-/* If no other file is in memory, a file of any size may be read: a sample that needs too
- * much memory was refused earlier. */
+/* A file of any size may be read alone: samples that need too much memory were refused earlier. */
 bool memory_may_read(const struct supply *supply, uint64_t file_bytes)
 {
 	return supply->reading == 0 ||

@@ -5,14 +5,8 @@
 
 #include <errno.h>
 
-/* Chooses the sample that is decoded next. When a sample's loading ends, publishes the
- * tensor, delays the sample, or lets the sample fail. */
-
-/* --- the next decode ---------------------------------------------------------------- */
-
-/* Tells whether `wanted` is decoded before `first`: usually if a reader waits for
- * `wanted`, and the reader's job wants both. With share = fifo, a sample for which any
- * reader waits is decoded first. */
+/* Tells whether `wanted` is decoded before `first`: if a reader waits for `wanted` whose job wants
+ * both or, with share = fifo, if any reader waits for `wanted`. */
 static bool goes_before(const struct wanted *wanted, const struct wanted *first)
 {
 	const struct waiter *waiter;
@@ -23,9 +17,8 @@ static bool goes_before(const struct wanted *wanted, const struct wanted *first)
 	return false;
 }
 
-/* Returns the sample to decode next: usually the sample that was read first, because
- * reads follow the order of src/share. A sample has to wait while another dataset decodes
- * the same image. */
+/* Returns the sample to decode next: usually the first that was read, because reads follow the
+ * order of src/share. A sample has to wait while another dataset decodes the same image. */
 static struct wanted *first_read(const struct supply *supply, bool of_program)
 {
 	struct wanted *wanted, *first = NULL;
@@ -43,9 +36,8 @@ static struct wanted *first_read(const struct supply *supply, bool of_program)
 	return first;
 }
 
-/* Begins the decode of a chain (one sample for several preparations). Returns false if
- * memory is short. No other decode begins in the meantime, so that smaller decodes do not
- * overtake this one. */
+/* Begins the decode of a chain. If memory is short, returns false, and no other decode begins, so
+ * that smaller decodes do not overtake this one. */
 static bool begin_decode(struct supply *supply, struct wanted *first)
 {
 	uint64_t working = 0;
@@ -71,8 +63,6 @@ struct wanted *supply_next_decode(struct supply *supply, bool of_program)
 	supply->effects.decodes = !TAILQ_EMPTY(&supply->read);
 	return wanted;
 }
-
-/* --- the end ------------------------------------------------------------------------ */
 
 static int reader_status(int status)
 {
@@ -115,8 +105,6 @@ void supply_done(struct supply *supply, struct wanted *wanted,
 	wanted_drop_if_unused(wanted);
 	supply->effects.decodes |= !TAILQ_EMPTY(&supply->read);
 }
-
-/* --- from another daemon ------------------------------------------------------------ */
 
 void supply_fetched(struct supply *supply, struct wanted *wanted, struct tensor *tensor,
 	uint64_t now_ns)

@@ -6,21 +6,21 @@
 #include <errno.h>
 
 /*
- * Chooses the sample that is read next, in the order of share.h. Samples that readers
- * wait for may exceed the cache, up to the limit in memory.c. Samples drawn ahead must
- * fit into the cache; if a sample does not fit, the next samples are tried.
+ * Chooses the sample that is read next, in the order of share.h. Samples that readers wait for may
+ * exceed the cache, up to the limit in memory.c. Samples drawn ahead must fit into the cache; if
+ * one does not fit, the next ones are tried.
  *
  *              supply_want           supply_next_read        supply_done
  *   open only ---------------> queued ---------------> loading -----------> open only
  *                              urgent <-- delayed <-------+ a transient error
  *
- *   loading: the file is read, waits for a decoder, is decoded (storage.c,
- *            next_decode.c); or the tensor comes from another daemon.
+ *   loading: the file is read, waits for a decoder, is decoded (storage.c, next_decode.c); or the
+ *            tensor comes from another daemon.
  */
 
-/* Reserves room in the cache, and marks the sample as loading. An urgent sample may
- * exceed the cache. -ENOSPC: a sample drawn ahead does not fit; -EAGAIN: files being read
- * take too much memory; -ENOMEM: readers have too much open. */
+/* Reserves room in the cache, which an urgent sample may exceed, and marks the sample as loading.
+ * -ENOSPC: a sample drawn ahead does not fit; -EAGAIN: files being read take too much memory;
+ * -ENOMEM: readers have too much open. */
 static int reserve(struct wanted *wanted, bool urgent)
 {
 	struct space *space = wanted->key.space;
@@ -46,8 +46,7 @@ static bool is_queued(const struct wanted *wanted)
 	return wanted->state == WANTED_QUEUED || wanted->state == WANTED_URGENT;
 }
 
-/* If other preparations of the same sample are queued, adds them to the chain of
- * `wanted`. One decode then makes the tensors for all these preparations. */
+/* Adds queued preparations of the sample to the chain of `wanted`: one decode makes them all. */
 static void share_decode(struct wanted *wanted)
 {
 	struct space *space;
@@ -65,8 +64,7 @@ static void share_decode(struct wanted *wanted)
 	}
 }
 
-/* Delays a sample that a reader waits for, because memory is short. After too many tries
- * the sample fails. */
+/* Delays an urgent sample because memory is short. After too many tries the sample fails. */
 static void put_off(struct wanted *wanted, int err, uint64_t now_ns)
 {
 	wanted_unqueue(wanted);
@@ -77,19 +75,15 @@ static void put_off(struct wanted *wanted, int err, uint64_t now_ns)
 	wanted_drop_if_unused(wanted);
 }
 
-/* --- offers ------------------------------------------------------------------------- */
-
 /* most samples drawn ahead that a search tries per storage, until a sample fits */
 #define MOST_PASSED_OVER 256
 
-/* A search for the next sample to read: share_next calls `offer` with one request after
- * another. */
+/* A search for the next sample to read: share_next calls `offer` with one request after another. */
 struct offers {
 	struct supply *supply;
 	supply_is_elsewhere *is_elsewhere;
 	void *context;
-	/* sample to delay, because readers have too much open; NULL: none */
-	struct wanted *put_off;
+	struct wanted *put_off; /* to be delayed, because readers have too much open */
 	int err;
 };
 
@@ -98,8 +92,7 @@ static struct wanted *wanted_of(struct share_request *request)
 	return struct_of(request, struct wanted, request);
 }
 
-/* Returns the worth of a sample that is about to be read: the tier keeps samples of high
- * worth longest (src/tier/policy.h). 0: the source has no tier. */
+/* Returns the sample's worth for its tier (tier/policy.h). 0: the source has no tier. */
 static uint32_t worth_of(const struct source *source, sample_id sample)
 {
 	return source->tier ? 1 + tier_need(source, sample, false) : 0;
@@ -165,8 +158,7 @@ static void begin_offers(struct supply *supply)
 	}
 }
 
-/* Called after a search that found no sample to read. Notes for each storage how much
- * room its samples drawn ahead need. */
+/* Notes, after a vain search, how much room each storage's samples drawn ahead need. */
 static void note_needs(struct supply *supply)
 {
 	for (size_t i = 0; i < supply->n_storages; i++) {

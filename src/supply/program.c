@@ -4,10 +4,10 @@
 #include "base/ensure.h"
 #include "supply/supply_internal.h"
 
-/* Samples that programs prepare (prepare/prepare.h) have a stage of their own, so that a
- * slow or hanging program holds up no decoder and no other program. A program prepares as
- * many samples at once as it has processes. At most the same number is read ahead for the
- * program, because these samples take room that samples for the decoders need, too. */
+/* Samples that programs prepare (prepare/prepare.h) have a stage of their own, so that a slow or
+ * hanging program holds up no decoder and no other program. A program prepares as many samples at
+ * once as it has processes; at most as many are read ahead for it, because they take room that
+ * samples for the decoders need, too. */
 
 #define TAKEN_PER_PROCESS 2
 

@@ -15,8 +15,7 @@
 
 #define DEATHS 2
 
-/* An image whose preparation has ended the engine. bytes, mtime_ns: size and time of the
- * image's file when the image was blamed. deaths: how often */
+/* An image whose preparation ended the engine `deaths` times; bytes, mtime_ns: of its file then */
 struct blamed {
 	size_t dataset;
 	sample_id sample;
@@ -28,9 +27,7 @@ struct blamed {
 struct quarantine {
 	struct dataset **datasets;
 	size_t n;
-	/* the quarantined samples of each dataset; an element is NULL if there are
-	 * none */
-	roaring_bitmap_t **samples;
+	roaring_bitmap_t **samples; /* quarantined samples of each dataset, or NULL */
 	struct blamed *blamed;
 	size_t n_blamed;
 };
@@ -56,8 +53,6 @@ static struct blamed *add(struct quarantine *quarantine, const struct blamed *bl
 	quarantine->n_blamed++;
 	return &more[n];
 }
-
-/* --- the file ----------------------------------------------------------------------- */
 
 static int read_lines(struct quarantine *quarantine, FILE *in)
 {
@@ -100,8 +95,6 @@ static int write_file(const struct quarantine *quarantine, const char *state)
 	int err = fclose(out) == 0 ? 0 : -ENOMEM;
 	return err ? err : disk_replace(state, "quarantine", text, 0644);
 }
-
-/* --- notes of the previous engine ------------------------------------------------- */
 
 static struct blamed *find(struct quarantine *quarantine, size_t dataset, sample_id id)
 {
@@ -151,8 +144,6 @@ static int take_notes(struct quarantine *quarantine, bool *ret_any)
 	}
 	return err;
 }
-
-/* --- the sets of samples ------------------------------------------------------------ */
 
 static int fill(struct quarantine *quarantine)
 {

@@ -5,15 +5,14 @@
 #include "supply/supply_internal.h"
 
 /*
- * Tries samples again after transient errors, which are not the sample's fault: no free
- * descriptor, no memory, a server that does not answer. No worker waits: the
- * housekeeper (housekeeper.c) sleeps until the first sample is due. The delay about
- * doubles with each try; a server may ask for a longer delay. After six seconds the
+ * Tries samples again after transient errors, which are not the sample's fault: no free descriptor,
+ * no memory, a server that does not answer. No worker waits: the housekeeper (sched/housekeeper.c)
+ * sleeps until the first sample is due. A server may ask for a longer delay. After six seconds the
  * reader gets the error, whether it has opened one sample or a batch.
  *
- * A sample that lacks room, because readers have too much open, is queued again as soon
- * as a reader closes a file. If no file is closed, the six seconds end a wait that
- * might otherwise be endless: the waiting reader itself may have the files open.
+ * A sample that lacks room, because readers have too much open, is queued again as soon as a reader
+ * closes a file. If no reader does, the six seconds end a wait that might otherwise be endless: the
+ * waiting reader itself may have the files open.
  */
 
 #define MOST_RETRIES 6
@@ -26,8 +25,7 @@ bool retry_is_left(const struct wanted *wanted)
 	       !wanted->key.space->source->supply->stopping && wanted_is_pinned(wanted);
 }
 
-/* Returns the delay before the next try. Part of the delay is random, so that requests
- * which a server refused together do not return together. */
+/* A random part keeps requests that a server refused together from returning together. */
 static uint64_t delay_ns(
 	const struct wanted *wanted, uint64_t now_ns, uint64_t at_least_ns)
 {

@@ -7,17 +7,16 @@
 #include <string.h>
 
 /*
- * Finds images that several datasets have. The thread that has read a file computes
- * the identity of the file's image (load_identity). So no identities have to be
- * stored, and a file that was replaced has another identity.
+ * Finds images that several datasets have. The thread that has read a file computes the identity
+ * of the file's image (load_identity). So no identities have to be stored, and a file that was
+ * replaced has another identity.
  *
  *     same (an image, prepared in one way) --- places: samples of spaces whose tensor is in
  *                                              the cache, or is being loaded
  *
- * Before a sample is decoded, its image is looked up here. If another place has the
- * tensor, the sample takes it: two spaces then hold one tensor, each with its own pins
- * and need, and the cache counts its bytes twice. If another place is loading the
- * tensor, the sample waits.
+ * Before a sample is decoded, its image is looked up here. If another place has the tensor, the
+ * sample takes it: two spaces then hold one tensor, each with its own pins and need, and the cache
+ * counts its bytes twice. If another place is loading the tensor, the sample waits.
  */
 
 struct same_key {
@@ -41,10 +40,9 @@ struct same_place {
 /* state of a tensor in the cache, from worst to best */
 enum there { NOT_THERE, ON_ITS_WAY, THERE };
 
-/* Tells whether the sample may take its tensor from another dataset, where the image has
- * another name. Tensors that depend on the name are never shared: arrays of a program,
- * groups of frames, and tensors of a job with sections [tensor NAME], which prepare
- * samples according to their paths. */
+/* Tells whether the sample may take its tensor from another dataset, where the image has another
+ * name. Tensors that depend on the name are never shared: arrays of a program, groups of frames,
+ * and tensors of a job with sections [tensor NAME], which select samples by path. */
 static bool is_identified(const struct wanted *first)
 {
 	static const struct load_identity unknown;
@@ -55,8 +53,7 @@ static bool is_identified(const struct wanted *first)
 	       memcmp(&first->task.identity, &unknown, sizeof(unknown)) != 0;
 }
 
-/* Returns the key of `wanted`, a sample of the chain that begins with `first`. Only the
- * task of `first` has the image's identity. */
+/* The task of `first`, the first sample of the chain, alone has the image's identity. */
 static struct same_key key_of(const struct wanted *first, const struct wanted *wanted)
 {
 	return (struct same_key){first->task.identity, wanted->key.space->text_hash};
@@ -69,12 +66,9 @@ static struct same *find(const struct supply *supply, const struct same_key *key
 	return same;
 }
 
-/* --- looking up ------------------------------------------------------------------------- */
-
-/* Tells whether the cache has the tensor of the sample at `place`. If the result is
- * THERE, *ret is a reference to the tensor, which the caller frees. If the tensor's size
- * differs from the size that the catalogue tells for `wanted`, or this size is not known,
- * the result is NOT_THERE. */
+/* Tells whether the cache has the tensor of the sample at `place`. THERE: *ret is a reference to
+ * the tensor, which the caller frees. If the tensor's size differs from the catalogue's size for
+ * `wanted`, or this size is not known, the result is NOT_THERE. */
 static enum there look_at(
 	const struct same_place *place, const struct wanted *wanted, struct tensor **ret)
 {
@@ -92,10 +86,8 @@ static enum there look_at(
 	return NOT_THERE;
 }
 
-/* Looks at all samples that have the same image, prepared in the same way. Returns THERE
- * if the cache has the tensor of one of them: *ret is then a reference to the tensor,
- * which the caller frees. Otherwise returns ON_ITS_WAY if one of the tensors is being
- * loaded, else NOT_THERE. */
+/* Looks at all samples that have the same image, prepared in the same way, and returns the best
+ * state. THERE: *ret is a reference to the tensor, which the caller frees. */
 static enum there look(
 	const struct wanted *first, const struct wanted *wanted, struct tensor **ret)
 {
@@ -116,9 +108,8 @@ static enum there look(
 	return best;
 }
 
-/* Tells whether the chain waits: only if all its samples can then take their tensors from
- * other samples with this image. Otherwise the image has to be decoded for the chain
- * anyway, and this decode makes all tensors of the chain. */
+/* A chain waits only if all its samples can then take their tensors from other samples with this
+ * image. Otherwise the image has to be decoded anyway, which makes all tensors of the chain. */
 bool same_is_under_way(const struct wanted *first)
 {
 	bool under_way = false;
@@ -147,8 +138,6 @@ static void take(struct wanted *first)
 	}
 }
 
-/* --- places ----------------------------------------------------------------------------- */
-
 static void forget_if_unused(struct supply *supply, struct same *same)
 {
 	if (!LIST_EMPTY(&same->places))
@@ -171,8 +160,7 @@ static struct same *get(struct supply *supply, const struct same_key *key)
 	return NULL;
 }
 
-/* Adds the sample to the list of samples with the same image. If memory is short, the
- * sample is left out, and other datasets decode the image again. */
+/* If memory is short, the sample is left out, and other datasets decode the image again. */
 static void note(const struct wanted *first, const struct wanted *wanted)
 {
 	struct supply *supply = wanted->key.space->source->supply;
@@ -215,8 +203,6 @@ void same_gone(struct space *space, sample_id sample)
 	free(place);
 	forget_if_unused(supply, same);
 }
-
-/* --- all images ------------------------------------------------------------------------- */
 
 void same_validate(const struct supply *supply)
 {

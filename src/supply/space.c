@@ -104,8 +104,6 @@ void space_free(struct space *space)
 	free(space);
 }
 
-/* --- which samples are in the cache ------------------------------------------------- */
-
 bool space_has(const struct space *space, sample_id sample)
 {
 	const struct wanted *wanted;
@@ -135,12 +133,8 @@ uint32_t tier_need(const struct source *source, sample_id sample, bool loading)
 	return need;
 }
 
-/* --- the decode time of a sample ---------------------------------------------------- */
-
-/* expected duration of a decode until one was measured */
-#define FIRST_COST_NS UINT64_C(2000000)
-/* weight of the old mean when a value (weight 1) is added */
-#define OLD_PARTS 7
+#define FIRST_COST_NS UINT64_C(2000000) /* expected duration until one was measured */
+#define OLD_PARTS 7 /* weight of the old mean; a new value has weight 1 */
 
 uint64_t space_cost(const struct space *space)
 {

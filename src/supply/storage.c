@@ -6,9 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* A storage is a device or a server with files of datasets. Each storage has its own
- * requests and reads in flight (flight.h), so that a slow storage holds up no other
- * storage. */
+/* Each storage has requests and reads in flight of its own (load/flight.h), so that a slow storage
+ * holds up no other storage. */
 
 /* most bytes of a storage's files that are being read or wait for a decoder */
 #define READ_BYTES (UINT64_C(128) << 20)
@@ -49,12 +48,9 @@ int storage_get(
 	return 0;
 }
 
-/* --- room ------------------------------------------------------------------------------- */
-
-/* Returns the most samples of the storage that may be in flight or wait for a decoder.
- * A new request waits behind these samples, even if its job has had less than its
- * share. So the limit is low: a few samples per decoder, plus twice what the decoders
- * decode during one read, because some reads take longer. */
+/* Returns the most samples of the storage that may be in flight or wait for a decoder. A new
+ * request waits behind these samples, even if its job has had less than its share, so the limit is
+ * low: a few per decoder, plus twice what is decoded during one read (some reads take longer). */
 static unsigned most_read(const struct supply *supply, const struct storage *storage)
 {
 	unsigned workers = supply->config->workers;
@@ -88,10 +84,8 @@ static bool one_reader_is_enough(
 	       storage->latency_ns * supply->config->workers < supply->cost_ns;
 }
 
-/* Usually a reader is woken whenever a sample may be read. If one reader is enough, and
- * no sample is urgent, a reader is woken only when the decoders have few samples left.
- * This reader then goes on without being woken until the storage's limits are
- * reached. */
+/* If one reader is enough, and no sample is urgent, a reader is woken only when the decoders have
+ * few samples left. It then goes on without being woken until the storage's limits are reached. */
 bool storage_wakes_reader(const struct supply *supply, const struct storage *storage)
 {
 	unsigned read = storage->flight.in_flight + storage->waiting;
@@ -101,14 +95,11 @@ bool storage_wakes_reader(const struct supply *supply, const struct storage *sto
 	       read <= READ_PER_DECODER * supply->config->workers / 2;
 }
 
-/* --- a read ----------------------------------------------------------------------------- */
-
 static struct storage *storage_of(const struct wanted *wanted)
 {
 	return wanted->key.space->source->storage;
 }
 
-/* Notes, for all samples of the chain, that the read begins or ends. */
 static void set_is_read(struct wanted *wanted, bool is_read, uint64_t now_ns)
 {
 	struct supply_effects *effects = &wanted->key.space->source->supply->effects;
@@ -154,8 +145,6 @@ void storage_decodes(struct wanted *wanted)
 	storage->bytes -= wanted->needs.file;
 	supply->reading -= wanted->needs.file;
 }
-
-/* --- storages that do not answer -------------------------------------------------------- */
 
 uint64_t storage_silent_ns(const struct storage *storage, uint64_t now_ns)
 {

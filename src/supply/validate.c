@@ -11,8 +11,7 @@ struct sums {
 	uint64_t working;
 };
 
-/* Checks, among others, that exactly delayed and loading samples have a request that is
- * in no queue (`aside`). */
+/* Exactly the delayed and loading samples have a request that is in no queue (`aside`). */
 static void validate_wanted(const struct wanted *wanted)
 {
 	enum cache_state cached =

@@ -4,8 +4,6 @@
 #include "base/ensure.h"
 #include "supply/supply_internal.h"
 
-/* --- the engine --------------------------------------------------------------------- */
-
 void supply_init(struct supply *supply, const struct daemon_config *config)
 {
 	supply->config = config;
@@ -39,8 +37,6 @@ void supply_take_effects(struct supply *supply, struct supply_effects *ret)
 	supply->effects = (struct supply_effects){0};
 	TAILQ_INIT(&supply->effects.ready);
 }
-
-/* --- wanted samples ----------------------------------------------------------------- */
 
 struct wanted *wanted_find(const struct space *space, sample_id sample)
 {
@@ -175,8 +171,6 @@ void wanted_keep_capacity(struct space *space, sample_id sample)
 		cache_force_out(space->cache, sample);
 }
 
-/* --- waiters ------------------------------------------------------------------------ */
-
 void supply_wait(struct wanted *wanted, struct waiter *waiter)
 {
 	waiter->waits = true;
@@ -211,8 +205,8 @@ static bool waits(const struct wanted *wanted, const struct share_job *job)
 	return false;
 }
 
-/* Moves the request to the head of the job's look-ahead queue, if no reader of the job
- * waits for the sample any more. */
+/* Moves the request to the head of the job's look-ahead queue, if no reader of the job waits for
+ * the sample any more. */
 static void make_less_urgent(struct wanted *wanted, struct share_job *job)
 {
 	if (wanted->state == WANTED_OPEN_ONLY)
@@ -224,8 +218,6 @@ static void make_less_urgent(struct wanted *wanted, struct share_job *job)
 		wanted_set_state(wanted, WANTED_QUEUED);
 }
 
-/* --- opens ---------------------------------------------------------------------------- */
-
 bool supply_open(struct space *space, sample_id sample)
 {
 	if (!cache_open(space->cache, sample))
@@ -234,8 +226,8 @@ bool supply_open(struct space *space, sample_id sample)
 	return true;
 }
 
-/* Queues the delayed samples that lacked room, if a close has made room. held: the result
- * of cache_least_bytes before the close. */
+/* Queues the delayed samples that lacked room, if a close has made room. held: the result of
+ * cache_least_bytes before the close. */
 static void note_closed(struct supply *supply, uint64_t held)
 {
 	if (cache_least_bytes(supply->cache) < held)
