@@ -267,8 +267,7 @@ static int read_part(
 	return 0;
 }
 
-/* Makes ret->path, the URL. Behind it, in the same block of memory, ret->relative is
- * the path in the dataset, without escapes. */
+/* Makes ret->path, the URL, and behind it, in the same memory, ret->relative, without escapes. */
 static int make_far_path(
 	const struct dataset *dataset, const char *relative, struct dataset_sample *ret)
 {
@@ -313,8 +312,6 @@ static int read_sample(
 	ret->orientation = dataset_orientation(dataset, id);
 	return 0;
 }
-
-/* --- samples of a mixture --------------------------------------------------------------- */
 
 struct dataset *mixed_of(const struct dataset *dataset, sample_id id, sample_id *ret_id)
 {

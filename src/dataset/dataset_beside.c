@@ -10,8 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Reads from the catalogue: facts about files beside samples (such as 7.txt beside
- * 7.jpg), and columns of metadata. */
+/* Reads from the catalogue: facts about files beside samples, and columns of metadata. */
 
 /* An SQL query, in which ?1 is `number` and ?2 is `text`; `row` gets each row. */
 struct query {
@@ -61,8 +60,6 @@ static int has_table(struct dataset *dataset, bool *ret)
 				    .row = note_row,
 				    .context = ret});
 }
-
-/* --- one file beside a sample --------------------------------------------------------- */
 
 struct found_beside {
 	bool found;
@@ -152,8 +149,6 @@ int dataset_beside(struct dataset *dataset, sample_id id, const char *ending,
 	return 0;
 }
 
-/* --- the text of one sample ----------------------------------------------------------- */
-
 static int take_text(void *context, sqlite3_stmt *row)
 {
 	char **ret = context, number[NUMBER_TEXT];
@@ -171,8 +166,7 @@ static int take_text(void *context, sqlite3_stmt *row)
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* Returns "SELECT `begin` COLUMN ... WHERE `end`" for a column that dataset_column
- * allows. NULL: no memory. */
+/* Makes a query of a column that dataset_column allows. The caller frees it; NULL: no memory. */
 static char *column_query(const char *begin, const char *column, const char *end)
 {
 	return aprintf("SELECT %s\"%s\" FROM samples WHERE %s", begin, column, end);
@@ -243,21 +237,16 @@ int dataset_columns(struct dataset *dataset, char **ret)
 	return fclose(out) == 0 ? err : -ENOMEM;
 }
 
-/* --- counts over all samples ----------------------------------------------------------- */
-
 struct counting {
 	const roaring_bitmap_t *selection;
-	/* first id, in the mixture, of the dataset that is read; 0 without a mixture */
-	sample_id first;
-	/* 1 + the id of the last counted row */
-	sample_id next;
+	sample_id first; /* first id of the dataset that is read; 0: no mixture */
+	sample_id next;	 /* 1 + the id of the last counted row */
 	struct dataset_besides *ret;
 };
 
 static void note_missing(struct counting *counting, sample_id id)
 {
-	/* Rows come in the order of their ids, so a selected id between the previous
-	 * row and this one has no row: its file or text is missing. */
+	/* Rows have ascending ids: a selected id from counting->next to id - 1 has no row. */
 	roaring_uint32_iterator_t at;
 	roaring_init_iterator(counting->selection, &at);
 	if (counting->ret->missing == SAMPLE_NONE &&
@@ -340,8 +329,6 @@ int dataset_texts(struct dataset *dataset, const roaring_bitmap_t *selection,
 	auto_free char *sql = column_query("id, ", column, end);
 	return sql ? count_all(dataset, selection, sql, NULL, ret) : -ENOMEM;
 }
-
-/* --- numbers of all samples ------------------------------------------------------------ */
 
 struct numbering {
 	const roaring_bitmap_t *selection;

@@ -11,8 +11,7 @@
 /* Sorts samples by label, with a counting sort. Each thread has a range of ids. */
 
 #define IDS_AT_ONCE 1024
-/* Fewer than 2 * LEAST_IN_RANGE samples are sorted by one thread, since several threads
- * would take longer. */
+/* One thread sorts fewer than 2 * LEAST_IN_RANGE samples, since several would take longer. */
 #define LEAST_IN_RANGE 4096
 
 struct sorting {
@@ -21,9 +20,8 @@ struct sorting {
 	unsigned n_ranges;
 	uint32_t n_labels;
 	atomic_uint next;
-	/* A number for each range and label. The first pass counts the range's samples
-	 * with the label. In the second pass the number is the index in `ret` for the
-	 * range's next sample with the label. */
+	/* A number for each range and label. First pass: how many of the range's samples have the
+	 * label. Second pass: the index in `ret` for the next of them. */
 	uint32_t *counts;
 	sample_id *ret; /* NULL in the first pass, which only counts */
 };

@@ -18,8 +18,7 @@ static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret)
 	return catalogue_read_errno(db);
 }
 
-/* Returns 1 if there is a row, and 0 if there are no more rows. -EILSEQ: the file is
- * damaged. -errno: the file can't be read. */
+/* Returns 1: a row; 0: no more rows; -EILSEQ: the file is damaged; -errno: it can't be read. */
 static int step(sqlite3 *db, sqlite3_stmt *statement)
 {
 	int code = sqlite3_step(statement);
@@ -88,8 +87,7 @@ static int has_table(sqlite3 *db, const char *name, bool *ret)
 	return err;
 }
 
-/* Reads the edition's number. It is 0, and not stored, until dataset_scan_next finds
- * changes. */
+/* The number is 0, and not stored, until dataset_scan_next finds changes. */
 static int load_edition(sqlite3 *db, struct catalogue *catalogue)
 {
 	sqlite3_int64 number = 0;
@@ -117,9 +115,8 @@ static int load_class(sqlite3_stmt *statement, struct catalogue *catalogue)
 	return 0;
 }
 
-/* Reads the settings. *ret_same: the build that wrote the catalogue had the same image
- * formats. Otherwise this build may be able to read headers that the other one could
- * not read. */
+/* Sets *ret_same if the build that wrote the catalogue had the same image formats. Otherwise this
+ * build may read headers that the other one could not read. */
 static int load_settings(sqlite3 *db, struct catalogue *catalogue, bool *ret_same)
 {
 	sqlite3_stmt *statement = NULL;
@@ -277,9 +274,8 @@ static int load_beside(sqlite3 *db, struct catalogue *catalogue)
 #define NO_PART "NULL, 0, 0, 0, 0"
 #define MODE "channels, bits, palette"
 #define NO_MODE "3, 8, 0"
-/* SQL for `probed`, if a build with other image formats wrote the catalogue. The value
- * is 0 if this build must read the header again: if the header was unreadable, or the
- * file is a PNG, whose orientation the other build may have missed. */
+/* SQL for `probed`, if a build with other image formats wrote the catalogue: 0 if the header was
+ * unreadable, or if the file is a PNG, whose orientation the other build may have missed. */
 #define PROBED_AGAIN "probed AND width > 0 AND path NOT LIKE '%.png'"
 
 static void probe_again(struct catalogue *catalogue)

@@ -15,9 +15,9 @@
 #include <string.h>
 
 /*
- * Editions of a dataset. An edition is the result of a scan. If a scan of a dataset in
- * use finds changes, its result becomes a new edition. The old edition is kept as long
- * as a job has an epoch that began with it.
+ * Editions of a dataset. An edition is the result of a scan. If a scan of a dataset in use finds
+ * changes, its result becomes a new edition. The old edition is kept as long as a job has an epoch
+ * that began with it.
  *
  *     <name>.sqlite.next    scanned, and not in use yet
  *          | rename
@@ -27,8 +27,7 @@
  *          v
  *     <name>.sqlite.0 ...   editions that earlier epochs began with
  *
- * The map of each edition lies beside its catalogue, and is renamed and linked in the
- * same way.
+ * The map of each edition lies beside its catalogue, and moves with it.
  */
 
 char *catalogue_file(const char *state_dir, const char *name, const char *ending)
@@ -99,8 +98,7 @@ int dataset_kept(const char *state_dir, const char *name, uint32_t **ret, size_t
 	return 0;
 }
 
-/* Sets the catalogue's new name `file`, which the dataset then owns. A connection_new in
- * another thread notices the change, and opens the catalogue again. */
+/* Gives `file` to the dataset as the catalogue's new name, which connection_new notices. */
 static void rename_in_use(struct dataset *dataset, char *file)
 {
 	size_t i = 1;
@@ -110,9 +108,8 @@ static void rename_in_use(struct dataset *dataset, char *file)
 	dataset->file = file;
 }
 
-/* Gives the map a new name; `move` is rename or link. Memory mappings of the map remain
- * valid. An error is only logged: catalogue_map_open notices a wrong map, which is then
- * made again. */
+/* Renames or links the map by `move`. Mappings of it remain valid. An error is only logged, because
+ * catalogue_map_open notices a wrong map. */
 static void move_map(
 	const char *from, const char *to, int (*move)(const char *from, const char *to))
 {
@@ -125,8 +122,7 @@ static void move_map(
 		log_warn("%s: can't become %s: %s", from_map, to_map, strerror(errno));
 }
 
-/* Links the catalogue of `now` to <name>.sqlite.<number>, with the first free number
- * that is not below the edition's number. */
+/* Links the catalogue to <name>.sqlite.<number>: the first free number from the edition's on. */
 static int keep(const char *state_dir, struct dataset *now)
 {
 	int err = -EEXIST;

@@ -5,9 +5,8 @@
 
 #include <string.h>
 
-/* Finds the orientation in a TIFF directory, as PIL's ImageOps.exif_transpose does: the
- * first value of the last entry with this tag counts. Nothing is read after a damaged
- * entry. */
+/* Finds the orientation in a TIFF directory as PIL's ImageOps.exif_transpose does: the first value
+ * of the last entry with this tag counts, and nothing is read after a damaged entry. */
 
 #define TAG_ORIENTATION 0x0112
 #define ENTRY_BYTES 12
@@ -42,8 +41,7 @@ static uint32_t known(uint32_t orientation)
 	return orientation >= 1 && orientation <= 8 ? orientation : 1;
 }
 
-/* Sets *orientation if the entry has the tag TAG_ORIENTATION. Returns false if the entry
- * or its values lie outside the data. */
+/* Returns false if the entry or its values lie outside the data. */
 static bool read_entry(const struct tiff *tiff, size_t at, uint32_t *orientation)
 {
 	if (at > tiff->size || tiff->size - at < ENTRY_BYTES)

@@ -17,8 +17,7 @@ static bool knows_sum(const struct dataset *dataset, const roaring_bitmap_t *sel
 	       roaring_bitmap_equals(selection, dataset->present);
 }
 
-/* Each sample adds a number that does not depend on other samples, so the processor
- * computes several at a time. */
+/* The samples' numbers do not depend on each other, so the processor computes several at a time. */
 uint64_t dataset_fingerprint(
 	const struct dataset *dataset, const roaring_bitmap_t *selection)
 {
@@ -58,8 +57,7 @@ uint64_t dataset_group_fingerprint(
 	       dataset_fingerprint(dataset, selection) >> 32;
 }
 
-/* The checksum of the map's head covers the checksums of all sections, and the facts
- * that identify the SQLite file (struct map_pair). */
+/* The checksum of the head covers those of all sections, and the SQLite file's struct map_pair. */
 uint64_t dataset_content(const struct dataset *dataset)
 {
 	return dataset->map ? dataset->map->head->sum : 0;
@@ -80,8 +78,6 @@ uint64_t dataset_labels_fingerprint(
 			hash = hash_fold(hash, dataset_label(dataset, ids[i]));
 	return hash_scatter(hash);
 }
-
-/* --- fingerprints that are equal on every machine ------------------------------------ */
 
 struct by_path {
 	const char *path;

@@ -22,8 +22,6 @@ struct dataset_groups {
 	struct group of[]; /* indexed by id */
 };
 
-/* --- the order of names ------------------------------------------------------------------- */
-
 static int compare_numbers(const char *a, size_t n_a, const char *b, size_t n_b)
 {
 	for (; n_a > 1 && *a == '0'; a++)
@@ -69,8 +67,6 @@ static int compare(const void *a, const void *b)
 	return order ? order : compare_names(x + n_x, y + n_y);
 }
 
-/* --- all groups of a dataset -------------------------------------------------------------- */
-
 void dataset_groups_free(struct dataset_groups *groups)
 {
 	if (groups)
@@ -91,8 +87,7 @@ static struct dataset_groups *alloc(const struct dataset *dataset)
 	return NULL;
 }
 
-/* Lists the files in the order of their ids. Leaves out samples whose files no longer
- * exist, or whose paths are damaged. -ENOMEM */
+/* Leaves out samples whose files no longer exist, or whose paths are damaged. */
 static int list_files(const struct dataset *dataset, struct arena *texts,
 	struct named *ret, uint32_t *ret_n)
 {
@@ -146,8 +141,6 @@ int dataset_group(struct dataset *dataset)
 		dataset_groups_free(groups);
 	return 0;
 }
-
-/* --- one sample --------------------------------------------------------------------------- */
 
 static struct group group_of(const struct dataset *dataset, sample_id id)
 {

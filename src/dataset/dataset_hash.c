@@ -6,9 +6,8 @@
 #include <endian.h>
 #include <string.h>
 
-/* New versions of joaderfs must compute the same hashes: state directories contain them,
- * to recognize samples after a restart, and users divide datasets into folds by hash()
- * in predicates. */
+/* All versions of joaderfs must compute the same hashes: state directories contain them, to
+ * recognize samples after a restart, and users divide datasets into folds by hash(). */
 
 uint64_t hash_fold_text(uint64_t hash, const char *text, size_t length)
 {

@@ -10,12 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Prints rows as JSON: the columns SHOWN, then the columns of metadata. Other columns
- * describe the file, and are left out. */
+/* Prints rows as JSON: the columns SHOWN, then the columns of metadata, but none about the file. */
 
 #define SHOWN "label, class, path"
-
-/* --- text ------------------------------------------------------------------------- */
 
 static void print_character(FILE *out, uint32_t character)
 {
@@ -76,16 +73,13 @@ static void print_value(FILE *out, sqlite3_stmt *row, int column)
 	}
 }
 
-/* --- rows ------------------------------------------------------------------------- */
-
 /* Label and dataset that are printed for a row of a mixture. */
 struct shown {
 	uint32_t label;
 	const char *dataset;
 };
 
-/* Prints one of the columns SHOWN for a row of a mixture: the mixture's label, the
- * class, or the path with the dataset's name before it. */
+/* Prints a column of SHOWN for a mixture: its own label, the class, or DATASET/PATH. */
 static void print_shown(
 	FILE *out, sqlite3_stmt *row, int column, const struct shown *shown)
 {
@@ -101,8 +95,7 @@ static void print_shown(
 	}
 }
 
-/* The statement returns the columns SHOWN, then all columns. `shown` is NULL if the row
- * is not from a mixture. */
+/* The statement returns the columns SHOWN, then all columns. shown: NULL without a mixture. */
 static void print_row(FILE *out, sqlite3_stmt *row, const struct shown *shown)
 {
 	bool first = true;
@@ -179,8 +172,6 @@ int dataset_json(struct dataset *dataset, sample_id id, char **ret)
 	const struct shown shown = {dataset_label(dataset, id), of->name};
 	return print_json(of, own, &shown, ret);
 }
-
-/* --- the longest row -------------------------------------------------------------- */
 
 static int measure_rows(
 	const struct dataset *dataset, sqlite3_stmt *row, FILE *out, uint32_t *longest)

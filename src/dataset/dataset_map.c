@@ -59,8 +59,6 @@ static uint64_t section_bytes(const struct catalogue_map *map, enum map_section 
 	return map->head->sections[section].bytes;
 }
 
-/* --- checks ------------------------------------------------------------------------------- */
-
 uint64_t map_head_sum(const struct map_head *head)
 {
 	struct map_head copy = {0};
@@ -168,8 +166,7 @@ static bool names_fit(const struct catalogue_map *map)
 	       containers_fit(map);
 }
 
-/* Finds damage that could lead to reads outside the map. Paths, labels and modes are
- * not checked here, but when they are read. */
+/* Finds damage that could lead to reads outside. Paths, labels and modes are checked when read. */
 static const char *content_problem(const struct catalogue_map *map)
 {
 	const struct map_head *head = map->head;
@@ -202,8 +199,6 @@ const char *map_problem(const struct catalogue_map *map, bool all)
 		problem = content_problem(map);
 	return problem ? problem : sum_problem(map, all);
 }
-
-/* --- opening ------------------------------------------------------------------------------ */
 
 static int map_fd(int fd, struct catalogue_map *ret)
 {
@@ -270,8 +265,6 @@ int catalogue_map_open(
 	return -ENOENT;
 }
 
-/* --- values ------------------------------------------------------------------------------- */
-
 const char *map_rule(const struct catalogue_map *map)
 {
 	const char *root = map_section(map, MAP_ABOUT);
@@ -307,8 +300,6 @@ bool map_part(const struct catalogue_map *map, sample_id id, struct part *ret)
 				map, MAP_PART_METHODS, id)}};
 	return ret->container != UINT32_MAX;
 }
-
-/* --- filling in the dataset --------------------------------------------------------------- */
 
 static int attach_classes(struct dataset *dataset, const struct catalogue_map *map)
 {

@@ -8,17 +8,15 @@
 #include <string.h>
 
 /*
- * Paths are stored as differences. A path often begins and ends with the same bytes as
- * the previous path. Only the middle, the bytes between beginning and end, is stored. A
- * stored path consists of
+ * Paths are stored as differences, because a path often begins and ends with the same bytes as the
+ * previous path. A stored path consists of
  *
  *   1 byte      length of the shared beginning
  *   1 byte      length of the shared end << 4 | length of the middle, or MIDDLE_FOLLOWS
  *   2 bytes     length of the middle; only after MIDDLE_FOLLOWS
  *   the middle
  *
- * The first of each PATHS_TOGETHER paths shares no bytes with the previous path, so that
- * reading can begin with it.
+ * The first of each PATHS_TOGETHER paths shares no bytes, so that reading can begin with it.
  */
 
 #define MIDDLE_FOLLOWS 15
@@ -29,8 +27,6 @@ size_t map_path_groups(size_t n_ids)
 {
 	return n_ids / PATHS_TOGETHER + (n_ids % PATHS_TOGETHER > 0);
 }
-
-/* --- writing ------------------------------------------------------------------------------ */
 
 static size_t put_difference(const char *before, const char *path, uint8_t *at)
 {
@@ -79,8 +75,6 @@ int map_paths_make(const struct catalogue *catalogue, struct map_bytes *ret_grou
 	*ret_paths = (struct map_bytes){paths, bytes};
 	return err;
 }
-
-/* --- reading ------------------------------------------------------------------------------ */
 
 /* Makes the next path from the previous one. Returns false if the bytes are damaged. */
 static bool read_difference(

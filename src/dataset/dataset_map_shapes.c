@@ -11,12 +11,9 @@
 struct shapes {
 	struct dataset_shape *of;
 	size_t n, capacity;
-	/* hash table: 0 (free), or 1 + an index in `of` */
-	uint32_t *slots;
-	size_t n_slots; /* power of two, at least 2 * n */
+	uint32_t *slots; /* hash table: 0 (free), or 1 + an index in `of` */
+	size_t n_slots;	 /* power of two, at least 2 * n */
 };
-
-/* --- writing ------------------------------------------------------------------------------ */
 
 static bool is_alike(const struct facts *a, const struct facts *b)
 {
@@ -105,8 +102,6 @@ int map_shapes_make(const struct catalogue *catalogue, struct map_bytes *ret)
 	*ret = (struct map_bytes){(uint8_t *)shapes.of, n * sizeof(*shapes.of)};
 	return err;
 }
-
-/* --- reading ------------------------------------------------------------------------------ */
 
 bool map_shapes_fit(const struct dataset_shape *shapes, size_t n, uint32_t n_ids)
 {

@@ -15,9 +15,7 @@
 
 struct map_writer {
 	int fd;
-	/* the map stays in memory, and lacks all that can be computed from other
-	 * columns */
-	bool rows_only;
+	bool rows_only; /* stays in memory, without what other columns can tell */
 	bool parts;
 	struct map_bytes memory;
 	uint64_t end;
@@ -46,8 +44,6 @@ static int put(struct map_writer *writer, const uint8_t *bytes, size_t n, uint64
 		       ? write_memory(writer, bytes, n, at)
 		       : disk_write(writer->fd, bytes, n, at, "dataset.map", &done);
 }
-
-/* --- content of sections ------------------------------------------------------------------ */
 
 static size_t texts_bytes(const struct catalogue *catalogue, enum map_section section)
 {
@@ -131,9 +127,8 @@ static uint32_t identity_of(const struct row *row)
 	return row->part ? part_identity(identity, &row->part->at) : identity;
 }
 
-/* MAP_PART_BYTES has the difference between the part's size in the container and the
- * sample's size. Without deflated parts all differences are 0, and packed zeros take no
- * bits. */
+/* MAP_PART_BYTES is the part's size in the container minus the sample's: without deflated parts all
+ * are 0, and packed zeros take no bits. */
 static uint64_t value_of_part(enum map_section column, const struct row *row)
 {
 	if (!row->part)
@@ -206,8 +201,6 @@ static void fill(const struct map_writer *writer, enum map_section section, uint
 	else
 		fill_texts(writer, section, (char *)ret);
 }
-
-/* --- the file ----------------------------------------------------------------------------- */
 
 static int write_bytes(
 	struct map_writer *writer, enum map_section section, struct map_bytes bytes)
@@ -327,8 +320,7 @@ static int write_file(struct map_writer *writer, const char *name)
 	return err;
 }
 
-/* Writes the map to memory, for this process only. The next process has to make a map
- * again. */
+/* Writes a map for this process only. The next process has to make a map again. */
 static int write_unnamed(struct map_writer *writer)
 {
 	if (writer->fd >= 0)

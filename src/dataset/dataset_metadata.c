@@ -11,13 +11,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Reads metadata by the rules of "imagefolder" in Hugging Face's library datasets: a
- * file describes samples below its directory; columns of several files are one column
- * if they have the same name; if several files describe a sample, the value in the
- * nearest file counts. */
+/* Reads metadata by the rules of "imagefolder" in Hugging Face's library datasets: a file describes
+ * samples below its directory; columns with the same name are one column; if several files describe
+ * a sample, the nearest one counts. */
 
-/* Version of the rules. It is a part of the stamp, so a new version makes a scan read
- * all metadata again. */
+/* Version of the rules, and part of the stamp: a new one makes a scan read all metadata again. */
 #define RULES "3"
 
 struct metadata {
@@ -28,8 +26,6 @@ struct metadata {
 	struct column *columns;
 	size_t n_columns, columns_capacity;
 };
-
-/* --- finding the files ---------------------------------------------------------------------- */
 
 static int look_at(const struct scan *scan, const char *name, struct stat *ret)
 {
@@ -156,8 +152,6 @@ const char *metadata_stamp(const struct metadata *metadata)
 	return metadata ? metadata->stamp : "";
 }
 
-/* --- columns of all files ------------------------------------------------------------------- */
-
 /* Changes the type of `into` so that it fits the values of both columns. */
 static void join_types(struct column *into, const struct column *column)
 {
@@ -180,8 +174,7 @@ static void join_types(struct column *into, const struct column *column)
 		into->type = COLUMN_REAL;
 }
 
-/* Adds a file's column to the columns of all files. *ret becomes false if there are too
- * many columns. */
+/* Sets *ret to false if there are too many columns in all files. */
 static int join_column(struct metadata *metadata, struct column *column, bool *ret)
 {
 	struct column *found =
@@ -268,8 +261,7 @@ int metadata_rows(struct metadata *metadata, metadata_row *row, void *context)
 		err = metadata_file_rows(
 			&metadata->files[i], metadata->n_columns, &line, row, context);
 		if (err == -EINVAL)
-			/* logged by metadata_file_rows: the file could be read in the
-			 * first pass, but not now */
+			/* logged by metadata_file_rows: the file can no longer be read */
 			err = 0;
 	}
 	return err;

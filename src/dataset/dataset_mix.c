@@ -17,12 +17,9 @@ struct mixing {
 	size_t n;
 	struct dataset *made;
 	const struct label_table *table; /* NULL: class names determine the labels */
-	/* result of longest_numbered */
-	const struct dataset *numbered;
+	const struct dataset *numbered;	 /* result of longest_numbered */
 	char **ret_message;
 };
-
-/* --- classes ---------------------------------------------------------------------------- */
 
 /* Tells whether the name is this number. Leading zeros are allowed. */
 static bool is_number(const char *name, uint32_t number)
@@ -39,8 +36,8 @@ static bool is_numbered(const struct dataset *dataset)
 	return true;
 }
 
-/* If the classes of all datasets are named 0, 1, 2 and so on, returns the dataset with
- * the most classes: the mixture gets its classes and labels. Otherwise returns NULL. */
+/* Returns the dataset with the most classes, which the mixture gets, if the classes of all datasets
+ * are named 0, 1, 2 and so on; otherwise NULL. */
 static const struct dataset *longest_numbered(const struct mixing *mixing)
 {
 	const struct dataset *longest = mixing->from[0].dataset;
@@ -104,8 +101,6 @@ static int name_classes(const struct mixing *mixing)
 	return err;
 }
 
-/* --- labels ------------------------------------------------------------------------------ */
-
 static uint32_t label_of(
 	const struct mixing *mixing, const struct dataset *dataset, uint32_t label)
 {
@@ -119,8 +114,7 @@ static uint32_t label_of(
 	return found < made->n_classes ? found : LABEL_NONE;
 }
 
-/* Returns an array: the mixture's label for each label of the dataset. The caller frees
- * the array; NULL: no memory. */
+/* Returns the mixture's label for each label of the dataset, which the caller frees, or NULL. */
 static uint32_t *map_labels(const struct mixing *mixing, const struct dataset *dataset)
 {
 	uint32_t *map = calloc(dataset->n_classes + 1, sizeof(*map));
@@ -156,8 +150,6 @@ static int label_samples(
 	}
 	return 0;
 }
-
-/* --- samples ----------------------------------------------------------------------------- */
 
 static int count(const struct mixing *mixing)
 {

@@ -90,9 +90,8 @@ static int look_at_root(const char *path, struct looked *ret)
 	return directory ? looked_at(AT_FDCWD, directory, 0, ret) : -ENOMEM;
 }
 
-/* A daemon that reads its own mount would wait for itself, and two daemons that read
- * each other's mounts would wait for each other. A process that replaces a crashed one
- * does not check this again, since the crashed process had allowed the datasets. */
+/* A daemon that reads its own mount would wait for itself, and so would two daemons for each other.
+ * A process that replaces a crashed one does not check what the crashed one has allowed. */
 static int refuse_own_mounts(const struct dataset_config *config, struct scan *scan)
 {
 	struct looked root;
@@ -135,8 +134,7 @@ static int scan_begin(const struct dataset_config *config, struct scan *scan)
 /* Version of the rules for listing. A new one makes scans list all containers again. */
 #define LISTING "4"
 
-/* Finds the root or its containers. Makes scan->settings, a text of the settings that
- * decide which samples a container has. -errno: the root can't be read. */
+/* Finds the root or its containers, and makes scan->settings. -errno: the root can't be read. */
 static int find_root(struct scan *scan)
 {
 	int err = scan->source->find(scan);
@@ -183,8 +181,8 @@ static void scan_end(struct scan *scan)
 	arena_free(&scan->names);
 }
 
-/* A tree without images is refused: the path is probably wrong, or a disk is not
- * mounted, and the catalogue would lose all its rows. */
+/* Refuses a tree without images: the path is probably wrong, or a disk is not mounted, and the
+ * catalogue would lose all its rows. */
 static int check_tree(const struct scan *scan, const struct tree *tree)
 {
 	for (size_t i = 0; i < tree->n_files; i++)
@@ -269,8 +267,7 @@ static int keep_catalogue(const struct scan *scan, const struct catalogue *catal
 	return 0;
 }
 
-/* Handles a root that can't be read: keeps the old catalogue if it has samples, and
- * otherwise refuses the dataset. */
+/* Keeps the old catalogue, as the root can't be read; if it has no samples, refuses the dataset. */
 static int without_root(const struct dataset_config *config, const struct scan *scan,
 	const struct catalogue *catalogue, int err)
 {
@@ -286,8 +283,7 @@ static int without_root(const struct dataset_config *config, const struct scan *
 	return keep_catalogue(scan, catalogue, "", reason, catalogue->rows[0].path);
 }
 
-/* Returns -EACCES if a server refused the credentials, so that the scan may have missed
- * samples; otherwise err. */
+/* Returns -EACCES if a server refused the credentials, and may have hidden samples; else err. */
 static int check_denied(struct scan *scan, int err)
 {
 	const char *denied = atomic_load(&scan->denied);
@@ -298,9 +294,8 @@ static int check_denied(struct scan *scan, int err)
 	return -EACCES;
 }
 
-/* Loads the catalogue and scans the tree. root_err: result of find_root. *ret_seen:
- * whether the scan could see all paths at which the catalogue has samples. If not, the
- * caller must not update the catalogue. */
+/* Loads the catalogue and scans the tree. root_err: of find_root. *ret_seen: the scan could see all
+ * paths at which the catalogue has samples. If false, the catalogue must not be updated. */
 static int look(const struct dataset_config *config, struct scan *scan, const char *file,
 	int root_err, struct catalogue *catalogue, struct tree *tree, bool *ret_seen)
 {
@@ -332,8 +327,7 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
 	return err;
 }
 
-/* Returns the settings that decide which samples the scan finds, as a text. The caller
- * frees it; NULL: no memory. */
+/* Returns a text of the settings that decide which samples a scan finds. The caller frees it. */
 static char *scan_rule(const struct scan *scan)
 {
 	return aprintf("beside %d %d %d %s %s", scan->follow_outside, scan->shows_others,
@@ -390,8 +384,7 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 	if (!err && seen) {
 		err = save(scan, dataset->file, &catalogue, &tree, metadata, ret_changed);
 		if (err == -ENOSPC && only_form) {
-			/* A full disk is no error here: only the new form of the
-			 * unchanged catalogue, which saves space, is not written. */
+			/* A full disk only prevents a smaller form of the unchanged catalogue. */
 			err = 0;
 			*ret_changed = false;
 		}
@@ -404,10 +397,7 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 	return err;
 }
 
-/* --- without a scan ----------------------------------------------------------------------- */
-
-/* Tells whether the map has the scan's settings. A scan with other settings would find
- * other samples. */
+/* Tells whether the map has the scan's settings, which decide which samples a scan finds. */
 static bool is_of_rule(const struct scan *scan, const struct catalogue_map *map)
 {
 	auto_free char *rule = scan_rule(scan);
@@ -434,8 +424,7 @@ static int map_again(
 static int open_as_it_is(struct scan *scan, struct dataset *dataset)
 {
 	struct catalogue_map *map = NULL;
-	/* A kept edition must not change. After a crash, readers must not wait for a
-	 * scan. */
+	/* A kept edition must not change. After a crash, readers must not wait for a scan. */
 	bool must = !scan->anew && (scan->kept || kept_is_again());
 	if (!must && !scan->trusting)
 		return -ENOENT;

@@ -70,8 +70,7 @@ static size_t take_block(
 	return left;
 }
 
-/* Makes room for one more block and the tail (PACK_TAIL) behind the first n bytes. New bytes
- * are 0. */
+/* Makes room behind the first n bytes for one more block and PACK_TAIL. New bytes are 0. */
 static int make_room(uint8_t **packed, size_t n, size_t *capacity)
 {
 	size_t needed = n + PACK_BLOCK * sizeof(uint64_t) + PACK_TAIL;

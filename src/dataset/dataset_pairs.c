@@ -17,11 +17,8 @@ struct dataset_pairs {
 	struct dataset_pairs *next;
 	char from[SECTION_FROM];
 	roaring_bitmap_t *seconds;
-	/* ids of second files, indexed by the id of the first file */
-	sample_id second[];
+	sample_id second[]; /* id of the second file, indexed by the first's */
 };
-
-/* --- the path of the second file ---------------------------------------------------------- */
 
 struct path {
 	char text[PATH_MAX];
@@ -38,8 +35,7 @@ static bool add(struct path *path, const char *text, size_t n)
 	return true;
 }
 
-/* Removes the last component of a path that ends with a slash. Returns false if the
- * path is empty. */
+/* Removes the last component of a path that ends with a slash. Returns false if it is empty. */
 static bool leave(struct path *path)
 {
 	if (path->n == 0)
@@ -51,8 +47,7 @@ static bool leave(struct path *path)
 	return true;
 }
 
-/* Appends a component of `from`, with `stem` for {stem}. Returns false if the path
- * becomes too long. */
+/* Appends a component of `from`, with `stem` for {stem}. Returns false if it becomes too long. */
 static bool add_name(
 	struct path *path, const char *name, size_t n, const char *stem, size_t n_stem)
 {
@@ -69,8 +64,7 @@ static bool add_name(
 	return true;
 }
 
-/* Makes the second file's path from the key `from`. Returns false if this path leads out
- * of the dataset, or is too long. */
+/* Makes the second file's path. Returns false if it leads out of the dataset, or is too long. */
 static bool find_path(const char *first, const char *from, struct path *ret)
 {
 	const char *name = base_name(first);
@@ -95,8 +89,6 @@ static bool find_path(const char *first, const char *from, struct path *ret)
 			return true;
 	}
 }
-
-/* --- all pairs of a dataset --------------------------------------------------------------- */
 
 static sample_id look_up(const struct dataset_paths *paths, const char *path)
 {
@@ -200,8 +192,6 @@ int dataset_pair(struct dataset *dataset, const struct preparation *preparation)
 	atomic_store(&dataset->pairs, pairs);
 	return 0;
 }
-
-/* --- one sample --------------------------------------------------------------------------- */
 
 sample_id dataset_second(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id)

@@ -12,7 +12,7 @@
 
 /*
  * Directories are in preorder: a directory comes directly before its subdirectories. Files are
- * sorted by directory. So the files below a directory form one range, whose length is n_below:
+ * sorted by directory, so the files below a directory are a range of n_below files:
  *
  *   /  0           files  a/1 a/2 | a/x/3 | b/4
  *   |- a   1              '--- a: n_below ---'
@@ -20,10 +20,9 @@
  *   `- b   3
  */
 struct path_file {
-	/* name in paths->names; before the sort, the whole path in paths->texts */
-	const char *name;
-	sample_id id;	/* SAMPLE_NONE: not a sample */
-	uint32_t other; /* index in `others`, if not a sample */
+	const char *name; /* in paths->names; before the sort the whole path, in texts */
+	sample_id id;	  /* SAMPLE_NONE: not a sample */
+	uint32_t other;	  /* index in `others`, if not a sample */
 };
 
 struct dataset_paths {
@@ -42,9 +41,7 @@ struct dataset_paths {
 	struct arena texts; /* whole paths, until the files are sorted */
 };
 
-/* --- making the tree ---------------------------------------------------------------- */
-
-/* Compares in preorder: a directory comes directly before its subdirectories. */
+/* Compares in preorder. */
 static int compare_directories(const char *a, size_t n_a, const char *b, size_t n_b)
 {
 	for (size_t i = 0; i < n_a && i < n_b; i++) {
@@ -208,8 +205,7 @@ static int enter(
 	return 0;
 }
 
-/* Sets the name of the file, and counts the file in its directory. The path of a file
- * that is not a sample is already in paths->names, so its name is not copied. */
+/* Copies the name of a sample; another file's path is in paths->names already. Counts the file. */
 static int add_name(struct dataset_paths *paths, uint32_t directory, const char *path,
 	struct path_file *file)
 {
@@ -242,8 +238,7 @@ struct entered {
 	uint32_t directory;
 };
 
-/* Adds a sample. Returns 1 if its path sorts before the path of the previous one,
- * `last`. */
+/* Returns 1 if the sample's path sorts before the path of the previous one, `last`. */
 static int add_in_order(struct dataset_paths *paths, struct entered *last, sample_id id,
 	const struct path_text *text)
 {
@@ -266,9 +261,8 @@ static int add_in_order(struct dataset_paths *paths, struct entered *last, sampl
 	return add_name(paths, last->directory, path, file);
 }
 
-/* Makes the tree without sorting, and without memory for whole paths. Returns 1 if this
- * is not possible: the ids are not in the order of the paths (after a first scan they
- * are), or there are files that are not samples. */
+/* Makes the tree without a sort, and without memory for whole paths. Returns 1 if ids are not in
+ * the order of paths (after a first scan they are), or if there are files that are not samples. */
 static int make_in_order(struct dataset *dataset, struct dataset_paths *paths)
 {
 	roaring_uint32_iterator_t id;
@@ -355,8 +349,7 @@ static int make(struct dataset *dataset, bool in_order, struct dataset_paths **r
 	return 0;
 }
 
-/* Returns the tree. Waits if another thread is making it. NULL: the caller must make
- * it. */
+/* Waits for another thread that makes the tree. Returns NULL if the caller must make it. */
 static struct dataset_paths *begin(struct dataset *dataset)
 {
 	LOCK_SCOPE(&dataset->lock);
@@ -387,8 +380,6 @@ int dataset_paths(struct dataset *dataset, const struct dataset_paths **ret)
 	*ret = paths;
 	return err;
 }
-
-/* --- reading the tree --------------------------------------------------------------- */
 
 uint32_t paths_directories(const struct dataset_paths *paths)
 {
@@ -450,8 +441,7 @@ uint32_t paths_find_child(const struct dataset_paths *paths,
 	return UINT32_MAX;
 }
 
-/* Returns the directory's first file whose name does not sort before this text: the
- * first n bytes of `name`, then the byte `next`. */
+/* Returns the first file whose name does not sort before the first n bytes of `name` and `next`. */
 static uint32_t first_from(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, size_t n,
 	unsigned char next)

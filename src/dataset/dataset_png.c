@@ -12,16 +12,14 @@
 #include <zlib.h>
 
 /*
- * Finds the orientation of a PNG as Pillow's ImageOps.exif_transpose does: in the EXIF
- * of the chunk eXIf, or else of the text "Raw profile type exif" (hexadecimal digits,
- * by ImageMagick); if EXIF has none, in the text of XMP. The last chunk of each kind
- * counts. Unlike Pillow, ignores chunks after the image data: no program writes them
- * there, and finding them would take a read of the whole file.
+ * Finds the orientation of a PNG as Pillow's ImageOps.exif_transpose does: in the EXIF of the chunk
+ * eXIf, or else of the text "Raw profile type exif" (hexadecimal digits, by ImageMagick); if EXIF
+ * has none, in the text of XMP. The last chunk of each kind counts. Unlike Pillow, ignores chunks
+ * after the image data: no program writes them there, and a search would read the whole file.
  */
 
-/* The largest chunk that is read, in bytes. No camera writes more. */
-#define MOST_CHUNK ((uint32_t)1 << 20)
-#define MOST_TEXT ((size_t)1 << 20) /* largest inflated text in bytes, as in Pillow */
+#define MOST_CHUNK ((uint32_t)1 << 20) /* bytes of a chunk; no camera writes more */
+#define MOST_TEXT ((size_t)1 << 20)    /* largest inflated text in bytes, as in Pillow */
 #define RAW_PROFILE "Raw profile type exif"
 #define XMP "XML:com.adobe.xmp"
 
@@ -50,8 +48,7 @@ static struct text copy(const char *data, size_t size)
 	return text;
 }
 
-/* Inflates a text; an incomplete stream gives the part that can be inflated. Returns
- * false if the stream is damaged. */
+/* Inflates a text, or the part of it that is there. Returns false if the stream is damaged. */
 static bool unpack(const char *data, size_t size, struct text *ret)
 {
 	z_stream stream = {.next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size};
@@ -76,9 +73,8 @@ static bool is_utf8(struct text text)
 	return true;
 }
 
-/* Parses the data of a chunk iTXt after its keyword: a byte that tells whether the text
- * is compressed, the method (a byte), the language with a \0, the translated keyword
- * with a \0, the text. */
+/* Parses a chunk iTXt behind its keyword: whether the text is compressed, the method (a byte each),
+ * the language with a \0, the translated keyword with a \0, the text. */
 static bool read_international(const char *data, size_t size, struct text *ret)
 {
 	const char *end = data + size, *at = data + 2;
@@ -156,8 +152,7 @@ static int digit(char c)
 	return isdigit((unsigned char)c) ? c - '0' : (c | 0x20) - 'a' + 10;
 }
 
-/* Turns hexadecimal digits, from the fourth line on, into bytes. Returns false if other
- * characters are among them. */
+/* Turns hexadecimal digits, from the fourth line on, into bytes. false: others are there. */
 static bool from_digits(struct text *text)
 {
 	char *out = text->data, *at = text->data;

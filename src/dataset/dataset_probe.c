@@ -16,20 +16,17 @@
 #include <jpeglib.h>
 #include <zlib.h>
 
-/* The file's content decides which codec reads its header; its name does not matter.
- * libjpeg reports an error by a function that must not return, so jpeg_fail uses
- * longjmp. */
+/* The file's content, not its name, decides which codec reads its header. libjpeg reports errors by
+ * a function that must not return, so jpeg_fail uses longjmp. */
 
-/* A PNG begins with its signature and the chunk IHDR: length, name, 13 bytes,
- * checksum. */
+/* A PNG begins with its signature and the chunk IHDR: length, name, 13 bytes, checksum. */
 #define PNG_MAGIC "\x89PNG\r\n\x1a\n"
 #define PNG_START (8 + 8 + 13 + 4)
 /* A larger deflated sample is probably no image, or an attack on the memory. */
 #define MOST_DEFLATED_BYTES ((uint64_t)256 << 20)
 
 struct jpeg_trap {
-	/* `manager` comes first, because jpeg_fail turns its address into the address of
-	 * the jpeg_trap */
+	/* first, because jpeg_fail turns its address into the address of the jpeg_trap */
 	struct jpeg_error_mgr manager;
 	jmp_buf jump;
 };
@@ -102,8 +99,7 @@ static void probe_png(FILE *file, struct tensor_shape *ret, uint8_t *ret_orienta
 	}
 }
 
-/* Reads the header of formats other than JPEG and PNG. For some formats this reads the
- * whole file. */
+/* Reads the header of other formats than JPEG and PNG, for some of them the whole file. */
 static void probe_other(FILE *file, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
 	struct exif_data exif;
@@ -138,10 +134,7 @@ static int probe_stream(FILE *file, struct tensor_shape *ret, uint8_t *ret_orien
 	return ferror(file) ? -EIO : 0;
 }
 
-/* --- parts ---------------------------------------------------------------------------- */
-
-/* Makes a file or a part readable as a FILE. Keeps the first bytes, so that they are
- * read only once even if the FILE is rewound. */
+/* Makes a file or a part readable as a FILE, which reads the first bytes only once if rewound. */
 struct window {
 	read_at *read;
 	void *context;

@@ -82,8 +82,7 @@ void issues_join(struct issues *into, const struct issues *from)
 		issue_merge(&into->of[i], &from->of[i]);
 }
 
-/* Tells whether at least two classes, or the only class, have names such as train or
- * val. Then the root is probably one level too high. */
+/* Tells whether classes have names such as train: the root is probably one level too high. */
 static bool looks_divided(const struct tree *tree)
 {
 	static const char *const parts[] = {"train", "training", "val", "valid",
@@ -104,8 +103,7 @@ static void list_classes(const struct tree *tree, char *ret, size_t size)
 			ret + n, size - n, "%s%s", i ? ", " : "", tree->classes.name[i]);
 }
 
-/* Warns of directories that have no image, and so are no classes. Both lists must be
- * sorted. */
+/* Warns of directories without images, which are no classes. Both lists must be sorted. */
 static void warn_of_empty(const struct scan *scan, const struct name_list *directories,
 	const struct name_list *classes)
 {

@@ -9,10 +9,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-/* A larger map of ROWS_TOGETHER rows counts as damaged. */
-#define MOST_BYTES (1 << 28)
-
-/* --- writing ------------------------------------------------------------------------------ */
+#define MOST_BYTES (1 << 28) /* a larger map of ROWS_TOGETHER rows counts as damaged */
 
 static int insert(
 	sqlite3 *db, sqlite3_stmt *statement, size_t first, const struct map_bytes *map)
@@ -70,8 +67,6 @@ int rows_write(sqlite3 *db, const struct scan *scan, const struct catalogue *cat
 	sqlite3_finalize(statement);
 	return err;
 }
-
-/* --- reading ------------------------------------------------------------------------------ */
 
 static int read_part(struct catalogue *catalogue, const struct catalogue_map *map,
 	sample_id id, struct row *row)

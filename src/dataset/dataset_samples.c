@@ -34,11 +34,9 @@ struct samples {
 	sqlite3_vtab base;
 	const struct dataset *dataset;
 	bool *inside;
-	/* reads the metadata of one sample; NULL: the dataset has no metadata */
-	sqlite3_stmt *described;
-	/* the sample whose metadata `described` read last; -1: none yet */
-	sqlite3_int64 of;
-	bool has; /* the sample `of` has metadata */
+	sqlite3_stmt *described; /* reads a sample's metadata; NULL: there is none */
+	sqlite3_int64 of;	 /* sample that `described` read last; -1: none yet */
+	bool has;		 /* the sample `of` has metadata */
 };
 
 struct attached {
@@ -52,10 +50,7 @@ struct cursor {
 	struct path_text path;
 };
 
-/* --- columns ------------------------------------------------------------------------------ */
-
-/* Appends the table's columns of metadata to `declaration`, and a SELECT of these
- * columns to `query`. Adds the number of these columns to *ret_n. */
+/* Appends the columns of metadata to `declaration` and, as a SELECT, to `query`. Counts them. */
 static int list_columns(
 	sqlite3 *db, const char *table, FILE *declaration, FILE *query, size_t *ret_n)
 {
@@ -77,8 +72,7 @@ static int list_columns(
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* Declares the columns to SQLite. Columns of metadata are in the catalogue's table
- * `described`; older versions have them in the table `samples`. */
+/* The catalogue's table `described` has the columns of metadata, in older versions `samples`. */
 static int declare(sqlite3 *db, struct samples *samples)
 {
 	static const char *const tables[] = {"described", "samples"};
@@ -128,8 +122,6 @@ static int connect_to(sqlite3 *db, void *context, int n, const char *const *argu
 	*ret = &samples->base;
 	return SQLITE_OK;
 }
-
-/* --- rows --------------------------------------------------------------------------------- */
 
 static int best_index(sqlite3_vtab *table, sqlite3_index_info *info)
 {
@@ -199,8 +191,6 @@ static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	*ret = ((const struct cursor *)base)->id;
 	return SQLITE_OK;
 }
-
-/* --- values ------------------------------------------------------------------------------- */
 
 static int give_described(
 	sqlite3_context *context, struct samples *samples, sqlite3_int64 id, int column)

@@ -87,8 +87,7 @@ struct examination {
 
 #define BATCH 32
 
-/* Sets the file's facts. Returns false if the file is not regular, no longer exists, or
- * can't be examined. */
+/* Returns false if the file is not regular, no longer exists, or can't be examined. */
 static bool examine_file(struct examination *examination, struct found *found,
 	const struct row *old, struct issues *issues)
 {
@@ -153,8 +152,7 @@ static void examine_some(void *context, unsigned worker)
 #define FIRST_FILES 8
 #define SLOW_NS UINT64_C(2000000)
 
-/* Examines the first files, to measure how fast the storage is. Returns the number of
- * threads for the other files: SCAN_FAR_THREADS if the storage is slow. */
+/* Returns the threads for the other files: SCAN_FAR_THREADS if the first ones show slow storage. */
 static unsigned examine_first(struct examination *examination)
 {
 	const struct scan *scan = examination->scan;
@@ -184,10 +182,7 @@ int scan_examine(struct scan *scan, struct tree *tree, const struct catalogue *c
 	return scan_stopped(scan) ? -EINTR : 0;
 }
 
-/* --- unseen directories --------------------------------------------------------------- */
-
-/* Returns the path in tree->unseen that is `path` or a directory above it. (The root is
- * "".) NULL: there is none. */
+/* Returns tree->unseen's entry for `path` or a directory above it (the root is ""), or NULL. */
 static const char *find_unseen(const struct tree *tree, const char *path)
 {
 	char above[PATH_MAX];

@@ -13,11 +13,10 @@
 #include <strings.h>
 
 /*
- * Selects samples by a predicate: an SQL expression, between parentheses in a SELECT.
- * Three guards make it harmless. The text must not close the parenthesis, or begin a
- * comment or another statement. SQLite's authorizer only allows the columns of a row
- * and listed functions. A limit ends the SELECT after too many steps of SQLite's virtual
- * machine.
+ * Selects samples by a predicate: an SQL expression, between parentheses in a SELECT. Three guards
+ * make it harmless. The text must not close the parenthesis, or begin a comment or another
+ * statement. SQLite's authorizer only allows the columns of a row and listed functions. A limit
+ * ends the SELECT after too many steps of SQLite's virtual machine.
  */
 
 #define STEPS_BASE 100000
@@ -111,8 +110,7 @@ static const char *word_problem(const char *text, size_t n)
 	return NULL;
 }
 
-/* Returns the closing quote; NULL: there is none. A text with a doubled quote, such as
- * 'it''s', is skipped as two texts. */
+/* Returns the closing quote, or NULL. A text with a doubled quote, as 'it''s', is two texts. */
 static const char *skip_quoted(const char *text)
 {
 	return strchr(text + 1, *text == '[' ? ']' : *text);
@@ -192,8 +190,7 @@ static int bad_predicate(
 	return -ENOMEM;
 }
 
-/* Makes the message for a failed statement: the reason of the guard if the guard refused
- * something, and otherwise SQLite's. */
+/* Makes the message: the guard's reason if it refused something, otherwise SQLite's. */
 static int statement_error(sqlite3 *db, const struct dataset *dataset,
 	const struct guard *guard, const char *where, char **ret_message)
 {
@@ -244,8 +241,7 @@ static int guarded_connection(
 	sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 500);
 	sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000);
 	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
-	/* SQLite reads the definitions of the tables here. Later the authorizer would
-	 * refuse this. */
+	/* SQLite reads the definitions of tables here; later the authorizer would refuse this. */
 	err = samples_attach(db, dataset, &guard->inside);
 	if (err) {
 		log_error("catalogue %s: can't be read: %s", dataset->file,

@@ -6,17 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sorts the files of a scan. First each file moves to the range of its class, and files
- * of one class keep their order. Then each thread sorts one class after another. A class
- * whose files are already in order, as in shards with ordered members, is left as it
- * is. */
+/* Sorts the files of a scan: moves each file to the range of its class, in the given order, and
+ * then sorts classes in several threads. A class whose files are already in order, as in shards
+ * with ordered members, is left as it is. */
 
 struct class
 {
 	const char *name; /* first component of the paths */
 	size_t length;
-	/* the class has n files: files[first] and the following ones */
-	size_t first, n;
+	size_t first, n; /* the class has n files, from files[first] on */
 };
 
 struct sorting {
@@ -24,15 +22,11 @@ struct sorting {
 	size_t n;
 	struct class *classes;
 	size_t n_classes, capacity;
-	/* hash table: 0 (free), or 1 + an index in `classes` */
-	uint32_t *slots;
-	size_t n_slots; /* power of two */
-	/* each file's class; from move_files on, its new index in `files` */
-	uint32_t *of;
+	uint32_t *slots; /* hash table: 0 (free), or 1 + an index in `classes` */
+	size_t n_slots;	 /* power of two */
+	uint32_t *of;	 /* each file's class; from move_files on its new index */
 	atomic_size_t next;
 };
-
-/* --- comparing ---------------------------------------------------------------------------- */
 
 static size_t first_part(const char *path)
 {
@@ -73,8 +67,6 @@ static void sort_range(struct found *files, size_t n)
 		}
 }
 
-/* --- classes ------------------------------------------------------------------------------ */
-
 static bool is_class(const struct class *class, const char *path, size_t length)
 {
 	return class->length == length && memcmp(class->name, path, length) == 0;
@@ -106,8 +98,7 @@ static bool grow_table(struct sorting *sorting)
 	return sorting->slots;
 }
 
-/* Finds the file's class, and adds it if it is new. Returns false if the path names no
- * class, or if there is no memory. */
+/* Finds or adds the file's class. Returns false if the path has none, or if there is no memory. */
 static bool find_class(struct sorting *sorting, const char *path, uint32_t *ret)
 {
 	size_t length = first_part(path);

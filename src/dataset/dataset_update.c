@@ -45,8 +45,7 @@ static int add_row(struct catalogue *catalogue, struct found *found)
 	return 0;
 }
 
-/* Makes the rows of a first scan, from the last file to the first, so that the array of
- * files can be shortened meanwhile. */
+/* Makes rows from the last file to the first, so that the array of files can shrink meanwhile. */
 static int add_all(
 	struct catalogue *catalogue, struct tree *tree, struct changes *changes)
 {
@@ -88,8 +87,7 @@ static bool facts_equal(const struct facts *a, const struct facts *b)
 	       a->orientation == b->orientation && a->probed == b->probed;
 }
 
-/* Ignores the numbers of the containers. If a number changes, all rows are written in
- * any case. */
+/* Ignores the containers' numbers: if a number changes, all rows are written in any case. */
 static bool parts_equal(const struct part *a, const struct part *b)
 {
 	if (!a || !b)

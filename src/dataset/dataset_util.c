@@ -143,8 +143,6 @@ void parallel_run(
 	free(calls);
 }
 
-/* --- names ---------------------------------------------------------------------------- */
-
 bool hidden_name(const char *name, size_t n)
 {
 	static const char *const left[] = {"__MACOSX", "Thumbs.db", "desktop.ini",

@@ -16,9 +16,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Writes a complete new file, and renames it over the old one. Until then no process
- * reads the new file, so SQLite needs no journal, and the file is synced only at the
- * end. */
+/* Writes a complete new file, and renames it over the old one. Until then no process reads it, so
+ * SQLite needs no journal, and the file is synced only at the end. */
 
 struct writer {
 	const struct scan *scan;
@@ -28,11 +27,9 @@ struct writer {
 	sqlite3 *db;
 	sqlite3_stmt *update;
 	size_t n_columns;
-	/* 1 + the number of the file of metadata whose columns `update` writes; 0: none
-	 * yet */
+	/* 1 + the number of the file of metadata whose columns `update` writes; 0: none yet */
 	size_t updated;
-	/* 1 + the number of the last file of metadata that describes each of
-	 * tree->files; 0: none */
+	/* 1 + the last file of metadata that describes each of tree->files; 0: none */
 	uint32_t *described;
 	uint64_t unknown;
 	uint64_t repeated;
@@ -135,8 +132,7 @@ static int write_containers(struct writer *writer)
 	return err;
 }
 
-/* Makes the statement writer->update, which writes the columns that `line` and the
- * other lines of its file have. */
+/* Makes writer->update, which writes the columns that the file of `line` has. */
 static int prepare_update(struct writer *writer, const struct metadata_line *line)
 {
 	size_t n, n_set = 0;
@@ -382,8 +378,7 @@ static int remove_ending(const char *file, const char *ending)
 	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* Renames an unusable catalogue to <file>.unusable. It must not be lost: saved states
- * of trainings refer to its ids. */
+/* The old catalogue must not be lost: saved states of trainings refer to its ids. */
 static int keep_unusable(const char *file)
 {
 	auto_free char *kept = aprintf("%s.unusable", file);
@@ -396,8 +391,7 @@ static int keep_unusable(const char *file)
 	return err;
 }
 
-/* Keeps an unusable catalogue under another name, and removes the journals of the old
- * catalogue, which SQLite would apply to the new one. */
+/* Removes the old catalogue's journals, which SQLite would apply to the new one. */
 static int make_way(const char *file, bool unusable)
 {
 	int err = unusable ? keep_unusable(file) : 0;

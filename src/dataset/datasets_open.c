@@ -29,8 +29,8 @@ struct opening {
 	struct dataset ***datasets;
 };
 
-/* Opens the datasets in `file`: an ini that was saved when joaderctl added them. A
- * dataset that can't be opened is logged and left out. Returns 0 or -ENOMEM. */
+/* Opens the datasets that joaderctl has added, from the ini `file`. Leaves out, and logs, those
+ * that can't be opened. Returns 0 or -ENOMEM. */
 static int open_added(void *context, const char *file)
 {
 	struct opening *opening = context;

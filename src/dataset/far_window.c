@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of the first request: enough for nearly any image's header. */
-#define FIRST_BYTES ((size_t)16 << 10)
+#define FIRST_BYTES ((size_t)16 << 10) /* enough for nearly any image's header */
 #define MOST_BYTES ((size_t)1 << 20)
 
 static int make_room(struct far_window *window, size_t bytes)

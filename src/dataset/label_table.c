@@ -119,8 +119,7 @@ static int read_lines(struct reading *reading, FILE *in)
 	return err ? err : sort(reading);
 }
 
-/* Opens a regular file. -EINVAL: the file is a directory, or a FIFO or device, from
- * which a read could block. */
+/* Returns -EINVAL for all but regular files: a read of a FIFO or device could block. */
 static int open_file(const char *path, FILE **ret)
 {
 	struct stat status;
@@ -178,8 +177,7 @@ uint32_t label_table_find(
 	return found ? found->label : LABEL_NONE;
 }
 
-/* Returns, for each label, the first entry of the file with this label, or NULL. The
- * caller frees the array; NULL: no memory. */
+/* Returns for each label its first entry in the file, or NULL. The caller frees the array. */
 static const struct entry **first_entries(const struct label_table *table)
 {
 	const struct entry **first =

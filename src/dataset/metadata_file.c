@@ -17,8 +17,6 @@
 #define MAX_NAME 64
 #define MAX_WARNINGS 8 /* at most so many warnings about columns per file */
 
-/* --- one reading of the file -------------------------------------------------------------- */
-
 const char *pass_field(const struct pass *pass, size_t i)
 {
 	if (i >= pass->n_fields || pass->fields[i].start == SIZE_MAX)
@@ -93,8 +91,7 @@ int pass_end_record(struct pass *pass)
 	return err;
 }
 
-/* Opens the file. -EINVAL, logged: the file can't be read, or has changed since the
- * scan found it, and will be read by the next scan. */
+/* Returns -EINVAL, logged, if the file can't be read, or has changed since the scan found it. */
 static int open_file(struct pass *pass)
 {
 	const struct metadata_file *file = pass->file;
@@ -134,8 +131,6 @@ static int run_pass(struct pass *pass, bool first)
 	return err;
 }
 
-/* --- columns ------------------------------------------------------------------------------ */
-
 static bool identifier(const char *name)
 {
 	if (!isalpha((unsigned char)*name) && *name != '_')
@@ -154,7 +149,6 @@ struct column *column_find(struct column *columns, size_t n, const char *name)
 	return NULL;
 }
 
-/* Returns why the name can't be used, or NULL. */
 static const char *column_problem(const struct metadata_file *file, const char *name)
 {
 	if (!name || !*name)
@@ -230,8 +224,7 @@ static void warn_of_columns(const struct metadata_file *file)
 			file->bad_columns, MAX_WARNINGS);
 }
 
-/* Updates the type of the column. A column has numbers only if each value, parsed and
- * printed again, gives the same text. */
+/* A column has numbers only if each value, parsed and printed again, gives the same text. */
 static void note_value(
 	struct pass *pass, struct column *column, const char *value, bool is_text)
 {
@@ -278,10 +271,7 @@ int metadata_file_columns(struct metadata_file *file)
 	return 0;
 }
 
-/* --- values ------------------------------------------------------------------------------- */
-
-/* Makes a path relative to the root. `name` is relative to the directory of the file of
- * metadata. Returns "" if the path is too long. */
+/* Prepends the directory of the file of metadata to `name`. Returns "" if the path is too long. */
 static const char *whole_name(
 	const struct metadata_file *file, const char *name, char *ret)
 {

@@ -23,8 +23,7 @@ struct jsonl {
 	sqlite3_stmt *read;
 	char *line;
 	size_t n, room;
-	/* last line in which each field had a value, to find a key that a line has
-	 * twice */
+	/* last line in which each field had a value, to find a key that a line has twice */
 	uint64_t *lines;
 	size_t lines_room;
 	bool first;
@@ -35,8 +34,7 @@ static int find_key(struct jsonl *jsonl, const char *key, size_t *ret)
 	struct pass *pass = jsonl->pass;
 	struct metadata_file *file = pass->file;
 	for (size_t i = 0; i < file->n_keys; i++) {
-		/* Lines usually have the same keys in the same order, so the search
-		 * begins with the key after the previous one. */
+		/* Lines usually have the same keys in the same order. */
 		*ret = (pass->n_fields + i) % file->n_keys;
 		if (strcmp(file->keys[*ret], key) == 0)
 			return 0;

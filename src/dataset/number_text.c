@@ -10,8 +10,7 @@
 #include <string.h>
 
 #define MOST_DECIMALS 20
-/* A decimal number of so many digits survives conversion to double and back. */
-#define SURE_DIGITS 15
+#define SURE_DIGITS 15 /* so many decimal digits survive conversion to double and back */
 #define MOST_DIGITS 17 /* different doubles have different texts of this many digits */
 /* Python and C print no exponent if LEAST_POWER <= the power of ten < MOST_POWER. */
 #define LEAST_POWER (-4)
@@ -44,8 +43,8 @@ bool number_is_integer(const char *text)
 	return strcmp(text, again) == 0;
 }
 
-/* Finds the shortest text that is parsed as this double, and returns how many digits it
- * has, without zeros at the end. *ret_power: the power of ten of the first digit. */
+/* Finds the shortest text that is parsed as this double. Returns the number of its digits, without
+ * zeros at the end. *ret_power: the power of ten of the first digit. */
 static int shortest(double value, int *ret_power)
 {
 	char text[NUMBER_TEXT];

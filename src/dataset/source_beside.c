@@ -9,13 +9,11 @@
 #include <string.h>
 #include <strings.h>
 
-/* Finds the files beside samples. The stem of a path is the path without its last
- * ending. A file lies beside a sample if both have the same stem, as 7.txt and 7.jpg, or
- * if the file's stem is the sample's path up to the first dot of the name, as 7.txt and
- * 7.seg.jpg: WebDataset's rule. */
+/* Finds the files beside samples. The stem of a path is the path without its last ending. A file
+ * lies beside a sample if both have the same stem, as 7.txt and 7.jpg, or if the file's stem is the
+ * sample's path up to the first dot of the name, as 7.txt and 7.seg.jpg: WebDataset's rule. */
 
-/* A sample has at most so many files of one stem beside it. */
-#define MOST_OF_STEM 16
+#define MOST_OF_STEM 16 /* a sample has at most so many files of one stem beside it */
 
 static size_t name_at(const char *path)
 {
@@ -69,9 +67,8 @@ int beside_add(struct beside_files *files, struct arena *arena, const char *path
 	return 0;
 }
 
-/* Compares by stem, then by ending in lower case. If these are equal, the file whose
- * ending is written in lower case comes last. Of equal paths the last found comes
- * last. */
+/* Compares by stem, then by ending in lower case. If these are equal, the file with an ending in
+ * lower case comes last; if the paths are equal, the file that was found last. */
 static int compare_files(const void *a, const void *b)
 {
 	const struct beside_file *x = a, *y = b;
@@ -83,8 +80,7 @@ static int compare_files(const void *a, const void *b)
 	return order ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-/* Returns the index of the first file whose stem does not sort before the first `stem`
- * bytes of `path`. */
+/* Returns the index of the first file whose stem is not below the first `stem` bytes of `path`. */
 static size_t find_stem(const struct beside_files *files, const char *path, size_t stem)
 {
 	size_t low = 0, high = files->n;
@@ -113,8 +109,7 @@ bool beside_insert(const struct beside **list, struct beside *beside)
 	return order > 0;
 }
 
-/* Adds the files with this stem to the list. Leaves out endings that the list already
- * has. The last of several files with the same stem and ending counts. */
+/* Leaves out endings that the list already has. The last of several files with an ending counts. */
 static int add_stem(const struct beside_files *files, struct arena *arena,
 	const char *path, size_t stem, const struct beside **list)
 {

@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lists objects below s3://BUCKET/PREFIX or the like. If all are tars, they are
- * containers. Otherwise tars are ignored, and the rest is like the files of a
- * directory. */
+/* Lists objects below s3://BUCKET/PREFIX or the like. If all are tars, they are containers.
+ * Otherwise tars are ignored, and the rest is like the files of a directory. */
 
 struct bucket {
 	struct scan *scan;

@@ -11,24 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lists containers with several threads. If no container of the catalogue has changed
- * in size or mtime, the catalogue's samples are reused, and only new containers are
- * listed. */
+/* Lists containers with several threads. If no container of the catalogue has changed in size or
+ * mtime, the catalogue's samples are reused, and only new containers are listed. */
 
 struct containers {
 	struct scan *scan;
 	const struct catalogue *catalogue;
 	struct listing *listings; /* one per thread */
-	/* index in `rows` of each container's first row; the last element is the index
-	 * behind the last row. NULL: the catalogue is not used, and all containers are
-	 * listed */
+	/* index in `rows` of each container's first row, and the end; NULL: lists all containers */
 	uint32_t *first;
 	sample_id *rows;
 	atomic_size_t next;
 	atomic_int error;
 };
-
-/* --- one container ------------------------------------------------------------------- */
 
 int container_refuse(
 	struct container_scan *container, uint64_t offset, const char *format, ...)
@@ -51,9 +46,8 @@ bool container_has(
 	return offset <= all && bytes <= all - offset;
 }
 
-/* A read gets so many bytes: usually enough for the headers of a member and its image,
- * or for several small members. Smaller reads would save little, because the kernel
- * reads ahead. */
+/* Usually enough for the headers of a member and its image, or for several small members. Smaller
+ * reads would save little, because the kernel reads ahead. */
 #define BUFFER_BYTES 16384
 
 static ssize_t read_file(
@@ -262,8 +256,6 @@ int container_end(struct container_scan *container)
 	return scan_stopped(container->scan) ? -EINTR : 0;
 }
 
-/* --- unchanged containers -------------------------------------------------------------- */
-
 /* Removes the class and the shard from a sample's path. */
 static const char *member_of(const struct scan *scan, const char *path)
 {
@@ -312,9 +304,8 @@ static int reuse(struct containers *all, struct container_scan *container)
 	return err;
 }
 
-/* Sets ret_new[i] to the new index, in scan->containers, of the catalogue's container i.
- * Returns false if a container or the settings have changed, or the catalogue has no
- * containers. */
+/* Sets ret_new[i] to the index in scan->containers of the catalogue's container i. Returns false if
+ * a container or the settings have changed, or the catalogue has no containers. */
 static bool match_containers(
 	const struct scan *scan, const struct catalogue *catalogue, uint32_t *ret_new)
 {
@@ -333,8 +324,7 @@ static bool match_containers(
 	       strcmp(catalogue->settings, scan->settings) == 0;
 }
 
-/* Sorts the catalogue's rows by container (a counting sort). new[i]: the new index, in
- * scan->containers, of the catalogue's container i. */
+/* Sorts the catalogue's rows by container (a counting sort). new: from match_containers. */
 static int sort_rows(struct containers *all, const uint32_t *new)
 {
 	const struct catalogue *catalogue = all->catalogue;
@@ -364,8 +354,6 @@ static int find_known(struct containers *all)
 		return -ENOMEM;
 	return match_containers(all->scan, all->catalogue, new) ? sort_rows(all, new) : 0;
 }
-
-/* --- all containers -------------------------------------------------------------------- */
 
 static bool is_known(const struct containers *all, size_t number)
 {

@@ -16,9 +16,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Lists the tree with several threads, which take directories from a common stack and
- * push subdirectories. The threads only collect names, which are sorted at the end, so
- * the result does not depend on the threads. */
+/* Lists the tree with several threads, which take directories from a common stack and push
+ * subdirectories. Names are sorted at the end, so the result does not depend on the threads. */
 
 /* A path has at most so many links to directories. Without this limit, a few links to
  * each other's directories could lead to the same files over millions of paths. */
@@ -149,8 +148,7 @@ static bool allowed_link(struct walk *walk, struct tree *part, const struct dir 
 	return false;
 }
 
-/* This daemon's own mount point is skipped. The mount point of another daemon is added
- * to part->unseen, so that the catalogue's samples below it do not count as removed. */
+/* Skips this daemon's own mount point. Another daemon's is unseen: its samples may still exist. */
 static int visit_mount(struct walk *walk, struct tree *part, const struct entry *entry)
 {
 	if (own_mounts_is_point(&walk->scan->own_mounts, &entry->looked))
@@ -194,8 +192,7 @@ static int list_other(
 	return 0;
 }
 
-/* Adds a file that is not a sample, if the dataset shows it, or if it may lie beside a
- * sample. A link that must not be followed becomes an issue. */
+/* Adds a file that is no sample if the dataset shows it, or if it may lie beside a sample. */
 static int add_other(struct walk *walk, struct tree *part, const struct dir *dir,
 	const struct entry *entry)
 {
@@ -237,8 +234,7 @@ static int visit_file(struct walk *walk, struct tree *part, const struct dir *di
 	return add_file(walk, part, entry);
 }
 
-/* Examines an entry, or the target of a link. d_type already tells that an entry is a
- * regular file, without a system call. */
+/* Examines an entry, or a link's target. d_type tells regular files without a system call. */
 static int look_at_entry(int fd, const struct dirent *dirent, struct entry *entry)
 {
 	const char *name = dirent->d_name;
@@ -251,9 +247,8 @@ static int look_at_entry(int fd, const struct dirent *dirent, struct entry *entr
 	return entry->link ? looked_at(fd, name, 0, looked) : err;
 }
 
-/* Handles an entry that can't be examined. If links may leave the tree, a link without
- * a target is also added to part->unseen: the target's mount may be missing, and the
- * sample may still exist. */
+/* Handles an entry that can't be examined. A link without a target is unseen if links may leave the
+ * tree: the target's mount may be missing, and the sample may still exist. */
 static int visit_unknown(
 	struct walk *walk, struct tree *part, const struct entry *entry, int error)
 {
@@ -458,8 +453,7 @@ static int walk_tree(struct scan *scan, struct tree *ret)
 	return err;
 }
 
-/* Sets scan->settings to a hash of the files that are not samples. If such a file has
- * changed, the settings differ from the catalogue's, which is then written again. */
+/* Hashes the files that are no samples into scan->settings: a change writes the catalogue again. */
 static int note_others(struct scan *scan, const struct tree *tree)
 {
 	auto_free char *text = NULL;

@@ -11,13 +11,10 @@
 #include <string.h>
 #include <strings.h>
 
-/* Finds remote tar shards: one shard, the shards of a pattern such as
- * shard-{00..46}.tar, or the shards of a list. */
+/* Finds remote tar shards: one, those of a pattern such as shard-{00..46}.tar, or of a list. */
 
 #define MOST_SHARDS 1000000
 #define MOST_LIST_BYTES ((size_t)128 << 20)
-
-/* --- URLs ----------------------------------------------------------------------------------- */
 
 static size_t path_bytes(const char *url)
 {
@@ -90,8 +87,6 @@ int far_missing(
 	return scan->missing && scan->reason ? (err == -EINVAL ? -EIO : err) : -ENOMEM;
 }
 
-/* --- containers -------------------------------------------------------------------------------- */
-
 void far_sort_containers(struct scan *scan)
 {
 	struct container *of = scan->containers;
@@ -102,8 +97,6 @@ void far_sort_containers(struct scan *scan)
 			of[n++] = of[i];
 	scan->n_containers = n;
 }
-
-/* --- lists ----------------------------------------------------------------------------------------- */
 
 static int refuse_line(const struct scan *scan, size_t number, const char *line)
 {
@@ -160,8 +153,6 @@ static int read_list(struct scan *scan)
 	return err ? far_missing(scan, scan->root, err, &error)
 		   : shard_list_read(scan, text);
 }
-
-/* --- sizes of shards ------------------------------------------------------------------------------ */
 
 struct looks {
 	struct scan *scan;

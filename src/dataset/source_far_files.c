@@ -31,8 +31,7 @@ int far_file_url(const char *beside, bool labelled, const char *relative, char *
 	return (size_t)n < size ? 0 : -ENAMETOOLONG;
 }
 
-/* Tells whether the manifest is the same as at the last scan, so that the catalogue's
- * facts are used. */
+/* Tells whether the manifest is as at the last scan, so that the catalogue's facts are used. */
 static bool is_as_it_was(const struct scan *scan, const struct catalogue *catalogue)
 {
 	return scan->n_containers == 1 && catalogue->n_containers == 1 &&
@@ -71,8 +70,7 @@ static void examine_header(
 		issue_add(issues, ISSUE_HEADER, found->path, err);
 }
 
-/* Sets the object's size and mtime. If the listing lacks these, asks the server.
- * Returns false if the file can't be examined. */
+/* Sets the object's size and mtime. If the listing lacks them, asks the server. false: an error. */
 static bool look_at(struct far_window *window, struct found *found, struct issues *issues)
 {
 	struct facts *facts = &found->facts;

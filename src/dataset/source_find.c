@@ -14,8 +14,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* Finds containers: one file, the files of a directory, or the files of a pattern such
- * as shard-{000000..000146}.tar. */
+/* Finds containers: a file, a directory's files, or those of a pattern as shard-{000..146}.tar. */
 
 #define MOST_CONTAINERS 1000000
 
@@ -50,8 +49,7 @@ int containers_add_file(struct scan *scan, const char *name)
 	return scan->missing ? err : -ENOMEM;
 }
 
-/* Sets scan->beside to the directory of the root, and *ret_name to the root's last
- * component. */
+/* Divides scan->root into its directory, scan->beside, and its last component, *ret_name. */
 static int split_path(struct scan *scan, const char **ret_name)
 {
 	const char *slash = strrchr(scan->root, '/');
@@ -100,8 +98,6 @@ int containers_find_directory(struct scan *scan, bool (*wanted)(const char *name
 	containers_sort(scan);
 	return err;
 }
-
-/* --- patterns --------------------------------------------------------------------------- */
 
 static bool read_number(const char **at, uint64_t *ret, int *ret_digits)
 {
@@ -171,8 +167,6 @@ int containers_find_pattern(struct scan *scan)
 	containers_sort(scan);
 	return err;
 }
-
-/* --- names ------------------------------------------------------------------------------- */
 
 bool source_name_ends(const char *path, const char *ending)
 {

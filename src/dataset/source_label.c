@@ -272,8 +272,7 @@ static int take_csv_labels(struct scan *scan, struct listing *listings, size_t n
 
 /* --- paths and classes -------------------------------------------------------------------- */
 
-/* If all labels are numbers, class names get leading zeros, so that their byte order is
- * the numeric order. */
+/* Class names that are numbers get leading zeros, so that their byte order is the numeric order. */
 struct numbers {
 	bool all;
 	uint32_t most;
@@ -342,8 +341,7 @@ static int print_shard(
 	return 0;
 }
 
-/* Returns <class>/<shard>/<member>, because members of several shards may have equal
- * names. NULL: the path is too long, or there is no memory. */
+/* Returns <class>/<shard>/<member>: shards may have equal members. NULL: too long, or no memory. */
 static char *labelled_path(const struct scan *scan, const struct numbers *numbers,
 	const struct listed *listed, struct tree *tree)
 {
@@ -445,9 +443,8 @@ static struct listing *last_listing(struct listing *listings, size_t n)
 	return found;
 }
 
-/* Moves the samples of the listing's last container to tree->files, from the last sample
- * to the first. Each sample goes before the previous one, to --*at. Frees the memory of
- * the samples in the listing. */
+/* Moves the samples of the listing's last container to tree->files: from the last sample to the
+ * first, each to --*at. Frees their memory in the listing. */
 static int take_container(struct scan *scan, const struct numbers *numbers,
 	struct listing *listing, struct tree *tree, size_t *at)
 {
@@ -492,8 +489,7 @@ static int add_found(struct scan *scan, const struct numbers *numbers,
 	return err;
 }
 
-/* Gives the members' paths to the tree if samples have these paths, or else frees
- * them. */
+/* Gives the members' paths to the tree if samples have these paths; otherwise frees them. */
 static void end_members(
 	const struct scan *scan, struct listing *listing, struct tree *tree)
 {
@@ -502,13 +498,11 @@ static void end_members(
 		return;
 	}
 	arena_free(&listing->members);
-	/* Gives freed blocks back to the system. free() could not, since they lie
-	 * between other blocks. */
+	/* free() could not give the blocks back to the system, as they lie between others. */
 	malloc_trim(0);
 }
 
-/* Sorts the files. If several files have the same path, the first one stays, and the
- * others become issues. */
+/* Keeps the first of several files with the same path; the others become issues. */
 static void remove_equal_files(const struct scan *scan, struct tree *tree)
 {
 	size_t n = 0;
@@ -524,8 +518,7 @@ static void remove_equal_files(const struct scan *scan, struct tree *tree)
 
 #define MANY_CLASSES 1000
 
-/* Warns if there are more than MANY_CLASSES labels, and more than half as many labels as
- * samples: the labels are probably captions, measurements or keys. */
+/* Warns of labels that are probably captions, measurements or keys, and not classes. */
 static void warn_of_many(const struct scan *scan, const struct tree *tree)
 {
 	struct grouped classes, samples;

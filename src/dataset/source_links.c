@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the entry with this hash, or the free entry where it belongs (open
- * addressing). *ret_there: whether the entry has the hash. */
+/* Returns the entry with this hash, or the free entry where it belongs (open addressing). */
 static struct link_target *find(
 	const struct link_targets *targets, uint64_t hash, bool *ret_there)
 {

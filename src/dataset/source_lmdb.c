@@ -12,12 +12,12 @@
 #include <sys/stat.h>
 
 /*
- * Lists LMDB files: keys are paths, <class>/<name>, and values are encoded images. A
- * value is contiguous in the file, so it is read like a member of a tar.
+ * Lists LMDB files: keys are paths, <class>/<name>, and values are encoded images. A value is
+ * contiguous in the file, so it is read like a member of a tar.
  *
- * liblmdb is not used: a wrong page number, or a file that becomes shorter, would kill
- * the process; and liblmdb writes a lock file. A reader needs only these parts of the
- * format (version 1, of LMDB 0.9, in this machine's byte order and word size):
+ * liblmdb is not used: a wrong page number, or a file that becomes shorter, would kill the process;
+ * and liblmdb writes a lock file. A reader needs only these parts of the format (version 1, of LMDB
+ * 0.9, in this machine's byte order and word size):
  *
  *   pages 0 and 1: meta pages; the newer one gives page size and root of the database
  *   branch: offsets of nodes; a node is a key and the number of a page
@@ -47,8 +47,7 @@ struct lmdb {
 	uint64_t entries; /* number of keys according to the meta page */
 	uint64_t found;
 	unsigned depth;
-	/* number of visited pages; if it exceeds `pages`, the tree has a cycle */
-	uint64_t seen;
+	uint64_t seen; /* visited pages; more than `pages`: the tree has a cycle */
 	uint8_t *levels[MOST_DEPTH]; /* current page of each level */
 };
 
@@ -63,8 +62,6 @@ static int refuse_page(struct lmdb *lmdb, uint64_t page, const char *text)
 		"page %" PRIu64 ": %s", page, text);
 }
 
-/* --- meta pages ---------------------------------------------------------------------------- */
-
 static bool is_meta(const uint8_t *page)
 {
 	return get_le16(page + 10) & PAGE_META &&
@@ -72,8 +69,7 @@ static bool is_meta(const uint8_t *page)
 	       get_le32(page + PAGE_HEADER + 4) == META_VERSION;
 }
 
-/* Reads a meta page, which first describes the database of free pages, in 48 bytes, and
- * then the main database. */
+/* A meta page first describes the database of free pages, in 48 bytes, then the main database. */
 static void take_meta(struct lmdb *lmdb, const uint8_t *page)
 {
 	const uint8_t *database = page + PAGE_HEADER + 24 + 48;
@@ -113,8 +109,6 @@ static int read_meta(struct lmdb *lmdb)
 	return 0;
 }
 
-/* --- pages --------------------------------------------------------------------------------- */
-
 static int read_page(struct lmdb *lmdb, uint64_t number, unsigned level)
 {
 	if (number < 2 || number >= lmdb->pages)
@@ -151,8 +145,6 @@ static const uint8_t *find_node(const struct lmdb *lmdb, unsigned level, unsigne
 		return NULL;
 	return page + at;
 }
-
-/* --- values --------------------------------------------------------------------------------- */
 
 /* Finds the offset of a value that has its own (overflow) pages. */
 static int find_far(
@@ -218,12 +210,9 @@ static int take_leaf(struct lmdb *lmdb, uint64_t number, unsigned level, unsigne
 	return take_value(lmdb, number, lmdb->levels[level], node, path);
 }
 
-/* --- the tree -------------------------------------------------------------------------------- */
-
 struct place {
 	uint64_t page;
-	/* next: index of the next node to visit; n: number of nodes */
-	unsigned next, n;
+	unsigned next, n; /* index of the next node to visit; number of nodes */
 };
 
 static int enter(struct lmdb *lmdb, uint64_t page, unsigned level, struct place *ret)

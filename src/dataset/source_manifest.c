@@ -12,8 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* A manifest is a CSV with a column `path`, relative to the manifest's directory, and
- * optional columns `label` and `bytes`. */
+/* A manifest is a CSV with a column `path`, relative to the manifest's directory, and optional
+ * columns `label` and `bytes`. */
 
 #define MOST_MANIFEST_BYTES ((size_t)4 << 30)
 #define MOST_FIELD_BYTES ((size_t)1 << 20)
@@ -29,8 +29,7 @@ struct manifest {
 	size_t at;		 /* column of the next field */
 	struct csv_reader csv;
 	bool in_header;
-	/* a label differs from the first directory of its sample's path */
-	bool differ;
+	bool differ; /* a label differs from the first directory of its sample's path */
 	int err;
 };
 
@@ -63,7 +62,6 @@ static int keep_value(struct manifest *manifest, const char *text)
 	return 0;
 }
 
-/* Removes spaces and tabs around the value. */
 static int take_field(void *context, const char *text, size_t bytes)
 {
 	struct manifest *manifest = context;
@@ -175,8 +173,7 @@ static int take_line(void *context)
 	return manifest->err;
 }
 
-/* Removes the labels of a manifest in which each label equals the first directory of
- * its path. Then the directories are the classes. */
+/* Makes directories the classes, as each label equals the first directory of its path. */
 static void drop_labels(struct listing *listing)
 {
 	for (size_t i = 0; i < listing->n; i++)

@@ -8,16 +8,14 @@
 #include <errno.h>
 #include <zlib.h>
 
-/* A call of inflate gets at most so many bytes, since zlib counts in 32 bits. */
-#define AT_ONCE ((uint64_t)1 << 30)
+#define AT_ONCE ((uint64_t)1 << 30) /* bytes per inflate, since zlib counts in 32 bits */
 
 static uInt some(uint64_t bytes)
 {
 	return (uInt)(bytes < AT_ONCE ? bytes : AT_ONCE);
 }
 
-/* Returns Z_STREAM_END if the `stored` bytes are one complete stream that inflates to
- * exactly `bytes` bytes. */
+/* Returns Z_STREAM_END for one complete stream that inflates to exactly `bytes` bytes. */
 static int inflate_all(z_stream *stream, uint64_t stored, uint64_t bytes)
 {
 	int code = Z_OK;

@@ -60,8 +60,7 @@ static int replace_labels(struct container_scan *container)
 	return 0;
 }
 
-/* If several samples have the same path, the first one gets the data of the last one.
- * `member` of the others becomes NULL, and container_replace drops them. */
+/* Gives the first sample of a path the data of the last. `member` of the others becomes NULL. */
 static void replace_samples(struct container_scan *container, struct listed *samples,
 	const size_t *order, size_t n)
 {

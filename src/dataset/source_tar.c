@@ -48,8 +48,6 @@ struct tar {
 	struct link_targets targets;
 };
 
-/* --- fields ----------------------------------------------------------------------------- */
-
 /* Parses octal digits between spaces, or a binary number if the first bit is set.
  * UINT64_MAX: neither, negative, or too large for a file. */
 static uint64_t number(const char *field, size_t bytes)
@@ -72,8 +70,7 @@ static uint64_t number(const char *field, size_t bytes)
 	return i == bytes || at[i] == ' ' || at[i] == '\0' ? value : UINT64_MAX;
 }
 
-/* Tells whether the checksum is right. Some old programs write the sum of signed
- * bytes. */
+/* Accepts also the sum of signed bytes, which some old programs write. */
 static bool has_checksum(const struct header *header)
 {
 	const unsigned char *bytes = (const unsigned char *)header;
@@ -100,8 +97,6 @@ static bool is_zero(const struct header *header)
 	return bytes[0] == 0 && memcmp(bytes, bytes + 1, BLOCK - 1) == 0;
 }
 
-/* --- refusals --------------------------------------------------------------------------- */
-
 static int refuse_compressed(struct tar *tar, const struct header *header)
 {
 	static const struct {
@@ -127,10 +122,7 @@ static int refuse_compressed(struct tar *tar, const struct header *header)
 	return 0;
 }
 
-/* --- headers of several blocks ----------------------------------------------------------- */
-
-/* Reads the data after a header, at most `most` bytes, and appends \0. The caller frees
- * *ret. */
+/* Reads the data after a header, and appends \0. The caller frees *ret. */
 static int read_data(struct tar *tar, uint64_t size, uint64_t most, char **ret)
 {
 	if (size > most)
@@ -232,8 +224,6 @@ static int read_extended(struct tar *tar, const struct header *header, uint64_t 
 	return err;
 }
 
-/* --- members ---------------------------------------------------------------------------- */
-
 static void print_name(const struct header *header, char ret[300])
 {
 	bool ustar = memcmp(header->magic, "ustar\0", 6) == 0;
@@ -243,8 +233,7 @@ static void print_name(const struct header *header, char ret[300])
 		ustar && n_prefix ? "/" : "", n_name, header->name);
 }
 
-/* Adds a hard link as a member with the data of its target, which must come before the
- * link. */
+/* Adds a hard link as a member with the data of its target, which must come before the link. */
 static int take_link(struct tar *tar, const struct header *header, const char *path)
 {
 	struct container_scan *container = tar->container;
@@ -415,8 +404,6 @@ int tar_index(struct container_scan *container)
 	free(tar.targets.of);
 	return err < 0 ? err : container_end(container);
 }
-
-/* --- finding files ------------------------------------------------------------------------ */
 
 static int find(struct scan *scan)
 {

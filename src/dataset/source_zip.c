@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lists the members of zip files, also of zip64 files, from the directory at the end of the file.
- * libzip is not used, because it does not tell the offsets of members, and only one thread may
- * use its handle. */
+/* Lists zip and zip64 files from the directory at their end. libzip is not used, because it does
+ * not tell the offsets of members, and only one thread may use its handle. */
 
 #define END_MAGIC "PK\5\6"
 #define END_BYTES 22
@@ -26,8 +25,7 @@
 #define MOST_COMMENT 0xffff
 #define MOST_ENTRIES_BYTES ((uint64_t)4 << 30)
 
-/* Bits of `flags` that mean encryption. */
-#define FLAG_ENCRYPTED 0x2041
+#define FLAG_ENCRYPTED 0x2041 /* bits of `flags` that mean encryption */
 #define MADE_ON_FAT 0
 #define MADE_ON_UNIX 3
 #define METHOD_STORED 0
@@ -51,14 +49,11 @@ struct entry {
 	uint32_t checksum;
 	uint32_t mode; /* Unix file mode; 0: not known */
 	unsigned flags, method;
-	/* file system on which the zip was made, such as MADE_ON_FAT */
-	unsigned made_on;
+	unsigned made_on; /* file system on which the zip was made, such as MADE_ON_FAT */
 };
 
-/* --- the end record ------------------------------------------------------------------------ */
-
-/* Reads the end record of zip64, if there is one. It precedes the ordinary end record.
- * *ret_after: offset of the first end record, which follows the directory. */
+/* Reads the end record of zip64, if any, which precedes the ordinary one. *ret_after: offset of the
+ * first end record, which follows the directory. */
 static int read_end64(struct zip *zip, uint64_t end, uint64_t *ret_after)
 {
 	uint8_t locator[END64_LOCATOR_BYTES], end64[END64_BYTES];
@@ -137,8 +132,6 @@ static int find_end(struct zip *zip)
 			     "at its end");
 }
 
-/* --- members ------------------------------------------------------------------------------- */
-
 /* If a size or offset does not fit into 32 bits, its field is UINT32_MAX. The extra
  * field of zip64 has the values of these fields only, in the order of `values`. */
 static bool read_large(struct entry *entry, const uint8_t *extra, size_t size)
@@ -203,8 +196,7 @@ static int read_entry(struct zip *zip, uint64_t at, struct entry *ret, uint64_t 
 	return 0;
 }
 
-/* Refuses the zip if the name in the member's header differs from the name in the
- * directory. */
+/* Refuses the zip if the name in the member's header differs from the directory's. */
 static int check_name(struct zip *zip, const struct entry *entry, size_t bytes)
 {
 	struct quoted quoted;
@@ -271,8 +263,7 @@ static bool is_link(const struct entry *entry)
 	return (entry->mode & 0170000) == 0120000;
 }
 
-/* Turns a Windows program's backslashes into slashes, as unzip does. The caller frees
- * *ret. */
+/* Turns backslashes of a Windows program into slashes, as unzip does. The caller frees *ret. */
 static int name_with_slashes(struct zip *zip, const struct entry *entry, char **ret)
 {
 	struct quoted quoted;
@@ -313,9 +304,8 @@ static int take_entry(struct zip *zip, const struct entry *entry)
 	return err ? err : container_member(zip->container, path, &part, entry->bytes);
 }
 
-/* Checks the number of members. An end record without zip64 has 16 bits for this
- * number. If there are more members, macOS and other systems write the number's lower
- * 16 bits. */
+/* An end record without zip64 has 16 bits for the number of members. If there are more, macOS and
+ * other systems write the number's lower 16 bits. */
 static int check_count(struct zip *zip, uint64_t found)
 {
 	if (found == zip->entries || (!zip->large && found % 65536 == zip->entries))

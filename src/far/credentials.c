@@ -14,19 +14,16 @@
 #include <time.h>
 
 /*
- * A keyring holds the credentials for one place, which is the settings for URLs (struct
- * far_place). Some time before the credentials expire, one thread fetches new ones. It
- * does not hold the lock, so other threads use the old credentials meanwhile. They wait
- * only if there are no credentials.
+ * A keyring holds the credentials for one place. Some time before they expire, one thread fetches
+ * new ones without the lock. Other threads wait only if there are no old ones.
  *
  *     none, or expired --> fetched --> due for renewal --> fetched ...
  *                            |  refused by a server  ^
  */
 
-#define FIRST_AGAIN_NS SECOND_NS /* least pause between two fetches */
-/* pause between fetches of credentials from a file or a program (read_anew) */
-#define READ_ANEW_NS (60 * SECOND_NS)
-#define SLICE_NS 200000000 /* pause between two checks for far_stop */
+#define FIRST_AGAIN_NS SECOND_NS      /* least pause between two fetches */
+#define READ_ANEW_NS (60 * SECOND_NS) /* pause between fetches if read_anew */
+#define SLICE_NS 200000000	      /* pause between two checks for far_stop */
 
 struct keyring {
 	struct lock lock;
@@ -34,18 +31,15 @@ struct keyring {
 	char *file, *profile, *region;
 	struct key_settings settings; /* points to the strings above */
 	struct credentials now;	      /* (lock) */
-	/* (lock) number of fetches that gave credentials */
-	uint64_t edition;
-	bool fetching;		/* (lock) */
-	bool refused;		/* (lock) a server has refused `now` */
+	uint64_t edition;	      /* (lock) number of fetches that gave credentials */
+	bool fetching;		      /* (lock) */
+	bool refused;		      /* (lock) a server has refused `now` */
 	uint64_t tried_ns;	/* (lock) end of the last fetch; 0: there was none */
 	uint64_t renew_ns;	/* (lock) time of the next fetch; UINT64_MAX: never */
 	uint64_t end_ns;	/* (lock) time when `now` expires; UINT64_MAX: never */
 	int err;		/* (lock) result of the last fetch */
 	struct far_error error; /* (lock) error of the last fetch */
 };
-
-/* --- credentials ------------------------------------------------------------------- */
 
 static void wipe(char **text)
 {
@@ -83,8 +77,6 @@ int credentials_copy(const struct credentials *credentials, struct credentials *
 	return -ENOMEM;
 }
 
-/* --- renewal ----------------------------------------------------------------------- */
-
 int64_t renewal_s(int64_t left_s)
 {
 	int64_t before_s = left_s / 4 < 300 ? left_s / 4 : 300;
@@ -121,8 +113,6 @@ static bool is_usable_locked(const struct keyring *keyring, uint64_t now_ns)
 	lock_assert_held(&keyring->lock);
 	return keyring->edition > 0 && now_ns < keyring->end_ns;
 }
-
-/* --- fetching ---------------------------------------------------------------------- */
 
 static void end_fetch_locked(struct keyring *keyring, struct credentials *fetched,
 	int err, const struct far_error *error)
@@ -176,8 +166,7 @@ static void wait_for_fetch_locked(struct keyring *keyring)
 			&keyring->lock, &keyring->cond, clock_now_ns() + SLICE_NS);
 }
 
-/* Makes the error of a request that can't be sent without credentials. The error is
- * transient: the object may be readable as soon as there are credentials. */
+/* Fails for lack of credentials. Transient: the object is readable once there are credentials. */
 static int fail_without_locked(const struct keyring *keyring, struct far_error *error)
 {
 	lock_assert_held(&keyring->lock);

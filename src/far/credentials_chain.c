@@ -23,10 +23,7 @@ char *variable(const char *name)
 	return value && value[0] ? value : NULL;
 }
 
-/* --- files ------------------------------------------------------------------------- */
-
-/* Reads a text. The caller frees *ret, which is NULL if the file does not exist.
- * private: the file must exist, and only its owner may have access. */
+/* Reads like credentials_line, but the whole file. */
 static int read_file(const char *path, bool private, char **ret, struct far_error *error)
 {
 	struct stat st;
@@ -57,8 +54,7 @@ int credentials_line(const char *path, bool private, char **ret, struct far_erro
 	return err;
 }
 
-/* Sets *ret to the path in the environment variable; if it is not set, to
- * ~/.aws/NAME. */
+/* Sets *ret to the path in the environment variable; if it is not set, to ~/.aws/NAME. */
 static int find_file(const char *name, const char *from_variable, char **ret)
 {
 	const char *home = variable("HOME");
@@ -113,10 +109,7 @@ int chain_profile(
 	return err;
 }
 
-/* --- a profile --------------------------------------------------------------------- */
-
-/* Makes credentials of a profile. -ENOENT: the profile has no fields for
- * credentials. */
+/* Returns -ENOENT if the profile has no fields for credentials. */
 static int profile_credentials(const struct key_settings *settings, bool only_look,
 	const struct profile *profile, struct credentials *ret, struct far_error *error)
 {
@@ -149,9 +142,8 @@ static int profile_credentials(const struct key_settings *settings, bool only_lo
 	return -ENOENT;
 }
 
-/* Makes credentials of the profile that the settings name. -ENOENT: the profile has no
- * credentials, so the caller tries the next origin. If the user has named the profile or
- * its file, this error is -EINVAL instead. */
+/* Returns -ENOENT if the profile has no credentials, so that the caller tries the next origin. If
+ * the user has named the profile or its file, returns -EINVAL instead. */
 static int named_credentials(const struct key_settings *settings, bool only_look,
 	struct credentials *ret, struct far_error *error)
 {
@@ -170,8 +162,6 @@ static int named_credentials(const struct key_settings *settings, bool only_look
 			profile_name(settings));
 	return err;
 }
-
-/* --- the environment --------------------------------------------------------------- */
 
 static int environment_credentials(struct credentials *ret, struct far_error *error)
 {

@@ -65,8 +65,7 @@ static int take_line(struct profile *profile, char *line)
 	return *field ? 0 : -ENOMEM;
 }
 
-/* Tells whether the line begins this section. Blanks around the name are allowed.
- * Changes the line. */
+/* Ignores blanks around the section's name. Changes the line. */
 static bool is_section(char *line, const char *section)
 {
 	char *end = strchr(line, ']');
@@ -84,8 +83,7 @@ static void move(char **from, char **to)
 	*from = NULL;
 }
 
-/* Moves to `profile` the fields of `from` that `profile` lacks. The key, its secret and
- * its token always come from the same file. */
+/* Fills in missing fields. The key, its secret and its token always come from the same file. */
 static void merge(struct profile *from, struct profile *profile)
 {
 	if (!profile->key_id && !profile->secret) {

@@ -11,22 +11,18 @@
 #include <string.h>
 #include <time.h>
 
-/* Asks services for credentials: the service of a container, of a machine (IMDSv2), and
- * STS, which gives credentials for a web identity. Only requests to STS use the
- * environment's proxy. */
+/* Asks services for credentials: of a container, of a machine (IMDSv2), and STS, for a web
+ * identity. Only requests to STS use the environment's proxy. */
 
 #define MACHINE "http://169.254.169.254"
 #define MACHINE_PATH "/latest/meta-data/iam/security-credentials/"
 #define CONTAINER "http://169.254.170.2"
 
-/* --- answers ----------------------------------------------------------------------- */
-
 #define MEMBER                                                                           \
 	"SELECT value FROM json_each(CASE WHEN json_valid(?1) THEN ?1 ELSE '{}' END)"    \
 	" WHERE key = ?2 AND type IN ('text', 'integer')"
 
-/* Returns the text of a field of a JSON object, which SQLite parses. The caller frees
- * the text; NULL: there is no such field. */
+/* Returns the text of a field of a JSON object. The caller frees it; NULL: no such field. */
 static char *json_member(const char *text, const char *name)
 {
 	sqlite3 *db = NULL;
@@ -65,8 +61,7 @@ int credentials_of_json(const char *text, const char *token_name, const char *fr
 	return check_all(ret, expires, from, error);
 }
 
-/* Makes the request. *ret is the answer's text, which the caller frees. from: name of
- * the service in messages. */
+/* Sets *ret to the answer's text, which the caller frees. from: name of the service in messages. */
 static int ask(struct call *call, const char *from, char **ret, struct far_error *error)
 {
 	char code[60];
@@ -84,11 +79,8 @@ static int ask(struct call *call, const char *from, char **ret, struct far_error
 		call->status, code[0] ? ": " : "", code);
 }
 
-/* --- a container ------------------------------------------------------------------- */
-
-/* Tells whether credentials may be fetched from the URL. All https URLs are accepted.
- * http is not encrypted, so only http URLs of this machine and its services are
- * accepted. */
+/* Tells whether credentials may come from the URL: by https from any host; by http, which is not
+ * encrypted, only from this machine and its services. */
 static bool is_near(const char *url)
 {
 	static const char *const hosts[] = {"127.0.0.1", "localhost", "[::1]",
@@ -157,8 +149,6 @@ int container_credentials(struct credentials *ret, struct far_error *error)
 		   : credentials_of_json(
 			     text, "Token", "the container's service", ret, error);
 }
-
-/* --- a machine --------------------------------------------------------------------- */
 
 static int line_bytes(const char *text)
 {
@@ -243,8 +233,6 @@ int google_credentials(struct credentials *ret, struct far_error *error)
 						     "credentials: found none in the "
 						     "answer of Google's machine");
 }
-
-/* --- a web identity ---------------------------------------------------------------- */
 
 static char *identity_body(const struct identity *identity, const char *token)
 {

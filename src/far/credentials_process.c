@@ -13,8 +13,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* The command of a profile's credential_process prints credentials. It runs as the
- * daemon's user. */
+/* Runs the command of a profile's credential_process as the daemon's user. */
 
 #define MOST_OUTPUT 65536
 #define TIMEOUT_NS UINT64_C(30000000000)
@@ -67,8 +66,7 @@ static bool read_all(int fd, char *text)
 	return false;
 }
 
-/* Runs the command, and kills it if read_all fails. Returns the command's exit status,
- * or -1. */
+/* Runs the command, and kills it if read_all fails. Returns the command's exit status, or -1. */
 static int run(char *command, char *text)
 {
 	int fds[2], status = -1;

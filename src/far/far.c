@@ -40,8 +40,6 @@ static int fail_passing(struct far_error *error, int err, uint64_t retry_ns)
 	return err;
 }
 
-/* --- answers that are no success --------------------------------------------------- */
-
 void find_element(const char *text, const char *name, char *ret, size_t size)
 {
 	char tag[40];
@@ -69,8 +67,7 @@ static const char *reason(const struct transfer *transfer, char ret[140])
 	return ret;
 }
 
-/* Tells whether the server has a problem with the credentials. s3 and compatible servers
- * use these codes for such problems. Any other code may concern only this object. */
+/* Checks for codes of s3 and compatible servers. Any other code may concern only this object. */
 static bool is_about_credentials(const struct transfer *transfer)
 {
 	static const char *const codes[] = {"AccountProblem", "AuthenticationFailed",
@@ -91,8 +88,7 @@ static bool status_passes(long status)
 	       (status >= 500 && status != 501 && status != 505);
 }
 
-/* Stores the bucket's region, which a header line or an error's body names. Returns
- * true if the region is new. */
+/* Returns true if the bucket's region, from a header line or an error's body, is new. */
 static bool learns_region(const struct transfer *transfer)
 {
 	char region[40];
@@ -128,8 +124,6 @@ int far_refused(const struct transfer *transfer, struct far_error *error)
 	return status_passes(status) ? fail_passing(error, err, transfer->answer.retry_ns)
 				     : err;
 }
-
-/* --- ranges ------------------------------------------------------------------------ */
 
 static int check_range(const struct transfer *transfer, struct far_error *error)
 {
@@ -220,8 +214,8 @@ static int read_once(const struct far_object *object, uint64_t offset, uint64_t 
 	return err;
 }
 
-/* Reads an object of the source that could be read earlier. If this succeeds, the server
- * refuses only single objects, not the whole source. */
+/* Reads an object of the source that could be read earlier. If this succeeds, the server refuses
+ * only single objects. */
 static bool others_are_allowed(const struct place *place, struct health *health)
 {
 	uint8_t byte[1];
@@ -258,8 +252,6 @@ int far_read(const struct far_object *object, uint64_t offset, uint64_t bytes,
 		health_denied(health, error->message);
 	return err;
 }
-
-/* --- size and version -------------------------------------------------------------- */
 
 static int take_look(const struct transfer *transfer, struct far_object *object,
 	struct far_error *error)

@@ -10,17 +10,14 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Reads that are tried again after transient errors. When a sample is read (far_read),
- * the caller tries again itself. */
+/* Tries again after transient errors. The callers of far_read do this themselves. */
 
 #define MOST_TRIES 6
 #define DENIED_TRIES 2 /* the second try uses new credentials */
 #define FIRST_WAIT_NS UINT64_C(100000000)
 #define SLICE_NS UINT64_C(100000000) /* pause between two checks for far_stop */
 
-/* Returns the time before the next try. This time doubles with each try. Half of it is
- * random, so that many threads do not try at once. The server may ask for a longer
- * pause. */
+/* Doubles with each try. Half of it is random, so that many threads do not try at once. */
 static uint64_t wait_ns(unsigned tried, const struct far_error *error)
 {
 	struct rng rng;

@@ -11,15 +11,13 @@
 #include <strings.h>
 #include <time.h>
 
-/* The longest pause before the next try, even if the server asks for more. */
-#define MOST_WAIT_S 60
+#define MOST_WAIT_S 60 /* longest pause, even if the server asks for more */
 
 void answer_begin(struct answer *answer)
 {
 	*answer = (struct answer){.modified = INT64_MIN};
 }
 
-/* Returns seconds since 1970; INT64_MIN: malformed. */
 static int64_t read_time(const char *text, const char *format)
 {
 	struct tm tm = {0};
@@ -118,12 +116,9 @@ void answer_line(struct answer *answer, const char *line, size_t bytes)
 	read_head(answer, text, colon + strspn(colon, " \t"));
 }
 
-/* --- versions ---------------------------------------------------------------------- */
-
 #define SECOND_NS 1000000000
 
-/* Returns a number from 1 to SECOND_NS - 1. A weak ETag has the same hash as a strong
- * ETag with the same text. */
+/* Returns 1 to SECOND_NS - 1. A weak ETag has the same hash as a strong one with the same text. */
 static int64_t hash_etag(const char *etag)
 {
 	uint64_t hash = 0;

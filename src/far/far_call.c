@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Requests to services that give credentials are rare, so each request closes its
- * connection. */
+/* Requests to services that give credentials are rare, so each request closes its connection. */
 
 #ifndef HAVE_CURL
 

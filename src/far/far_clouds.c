@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Clouds other than Amazon's. Google's servers accept s3 requests. Azure's objects and
- * datasets of Hugging Face are read by https, with a signature in the query or a token
- * in a header line. */
+/* Clouds other than Amazon's. Google's servers accept s3 requests. Azure's objects and datasets of
+ * Hugging Face are read by https, with a signature in the query or a token in a header line. */
 
 #define GOOGLE "https://storage.googleapis.com"
 #define HUGGING_FACE "https://huggingface.co"
@@ -83,10 +82,7 @@ void print_cloud(FILE *out, const struct place *place, const char *url)
 		print_bucket(out, place, url + 5, bucket_bytes(url));
 }
 
-/* --- settings ---------------------------------------------------------------------- */
-
-/* Reads the token from the first line of `file`, which must be private. If `file` is
- * NULL, reads the token from the environment variable. */
+/* Reads the first line of `file`, which must be private; NULL: reads the environment variable. */
 static int read_token(
 	const char *file, const char *from_variable, char **ret, struct far_error *error)
 {
@@ -134,8 +130,7 @@ static int fill_hugging_face(
 						: hugging_face_token(place, from, error);
 }
 
-/* Uses HMAC keys, or the token of the machine's service account. Never uses Amazon's
- * keys from the environment. */
+/* Uses HMAC keys, or a token of the service account; never Amazon's keys of the environment. */
 static int fill_google(
 	struct place *place, const struct far_place *from, struct far_error *error)
 {

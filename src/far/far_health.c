@@ -10,17 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Stores for each source whether it refuses its credentials at present, and a URL that
- * could be read. A source is all URLs with the same settings (struct place) or, without
- * settings, all URLs of one server. Sources are few, and never freed. */
+/* Stores for each source whether it refuses its credentials, and a URL that could be read. Sources
+ * are few, and never freed. */
 
 struct health {
 	struct health *next;
-	char *source;	   /* text with which the source's URLs begin */
-	char *known;	   /* (health_lock) a URL that could be read, or NULL */
-	uint64_t known_ns; /* (health_lock) time when `known` was read */
-	/* (health_lock) time of the last refusal; 0: none at present */
-	uint64_t denied_ns;
+	char *source;	    /* text with which the source's URLs begin */
+	char *known;	    /* (health_lock) a URL that could be read, or NULL */
+	uint64_t known_ns;  /* (health_lock) time when `known` was read */
+	uint64_t denied_ns; /* (health_lock) last refusal; 0: none at present */
 };
 
 static struct lock health_lock;
@@ -71,8 +69,7 @@ static bool note_good(struct health *health, const char *url, uint64_t begun_ns)
 			health->known_ns = now_ns;
 		}
 	}
-	/* A read that began before the refusal does not show that the refusal has
-	 * ended. */
+	/* A read that began before the refusal does not show that the refusal has ended. */
 	bool ends = health->denied_ns != 0 && begun_ns > health->denied_ns;
 	if (ends)
 		health->denied_ns = 0;

@@ -14,10 +14,7 @@
 
 #define MOST_PAGE (16 << 20)
 
-/* --- one page ---------------------------------------------------------------------- */
-
-/* Returns the text between <name> and </name> in [at, end), and writes \0 at the text's
- * end. Returns NULL if there is no such text. */
+/* Returns the text between <name> and </name> in [at, end), and ends it by \0. NULL: none. */
 static char *take_element(char *at, char *end, const char *name)
 {
 	char open[40], closing[40];
@@ -40,8 +37,7 @@ static int digit(char c)
 					 : (tolower((unsigned char)c) - 'a') + 10;
 }
 
-/* Replaces each %XX and + in `text` by the character that it stands for. Returns false
- * if one of these characters is \0. */
+/* Replaces each %XX and + by the character that it stands for. Returns false if one is \0. */
 static bool unescape(char *text)
 {
 	char *out = text;
@@ -60,8 +56,7 @@ static bool unescape(char *text)
 	return true;
 }
 
-/* Returns the character for the name of an entity, the text between & and ;. Returns 0
- * for an unknown entity. */
+/* Returns the character of an entity, whose name stands between & and ;. 0: unknown. */
 static char entity(const char *name, size_t bytes)
 {
 	static const struct {
@@ -107,8 +102,7 @@ static const struct format formats[] = {
 	{"<EnumerationResults", "<Blob>", "</Blob>", "NextMarker", "Last-Modified",
 		"Etag", "Content-Length", "Name"}};
 
-/* Calls `listed` for the object whose elements are between `at` and `end`. Searches stop
- * at `end` instead of at a \0, because take_element writes \0 into the text. */
+/* Searches stop at `end` instead of at a \0, because take_element writes \0 into the text. */
 static int read_object(const struct format *format, char *at, char *end, bool escaped,
 	size_t prefix, far_listed *listed, void *context)
 {
@@ -154,8 +148,7 @@ int listing_read(
 	}
 	if (err)
 		return err;
-	/* Some servers write the next page's token after the objects, others before the
-	 * objects. */
+	/* Some servers write the next page's token after the objects, others before the objects. */
 	char *next = contents ? take_element(contents, all, format->next) : NULL;
 	if (!next)
 		next = take_element(text, text + strlen(text), format->next);
@@ -165,8 +158,6 @@ int listing_read(
 	*ret_next = strdup(next);
 	return *ret_next ? 0 : -ENOMEM;
 }
-
-/* --- all pages --------------------------------------------------------------------- */
 
 struct page {
 	const char *dataset; /* URL of the dataset */

@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Places (settings for URLs) are added, but never changed or removed. So threads that
- * read them need no lock. */
+/* Places are added, but never changed or removed, so threads that read them need no lock. */
 
 #define DEFAULT_TIMEOUT_S 20
 #define REGION_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
@@ -24,9 +23,8 @@ static struct place *_Atomic places;
 /* The place of URLs without settings. */
 static const struct place plain = {.timeout_s = DEFAULT_TIMEOUT_S};
 
-/* Returns the place whose `url` is the longest beginning of this URL. If several places
- * have this `url`, returns the one that was added last. If no place fits an s3 URL,
- * returns the s3 place that was added last. */
+/* Returns the place whose `url` is the longest beginning of this URL; of several, the one that was
+ * added last. If no place fits an s3 URL, returns the s3 place that was added last. */
 const struct place *place_of(const char *url)
 {
 	const struct place *found = &plain;
@@ -44,10 +42,6 @@ const struct place *place_of(const char *url)
 	return found;
 }
 
-/* --- configuration ----------------------------------------------------------------- */
-
-/* Sets the region to the first of these that is set: `given`, AWS_REGION,
- * AWS_DEFAULT_REGION, the profile's region; otherwise to us-east-1. */
 static int set_region(struct place *place, const char *given, const char *of_profile,
 	struct far_error *error)
 {
@@ -166,8 +160,6 @@ int far_configure(const struct far_place *from, struct far_error *error)
 	return 0;
 }
 
-/* --- URLs -------------------------------------------------------------------------- */
-
 void print_escaped(FILE *out, const char *text, bool slash)
 {
 	for (; *text; text++) {
@@ -202,9 +194,8 @@ bool place_learns(const struct place *place, const char *region)
 	return true;
 }
 
-/* Tells whether the bucket is in the URL's host instead of the path. With FAR_NAMES_AUTO
- * a bucket with dots in its name is in the path, because a certificate for *.HOST is not
- * valid for NAME.WITH.DOTS.HOST. */
+/* Keeps a bucket with dots in the path if FAR_NAMES_AUTO: a certificate for *.HOST is not valid for
+ * NAME.WITH.DOTS.HOST. */
 static bool has_host(const struct place *place, const char *bucket, size_t bytes)
 {
 	if (place->bucket_names != FAR_NAMES_AUTO)

@@ -61,8 +61,7 @@ static struct lock share_locks[CURL_LOCK_DATA_LAST];
 static CURLSH *share;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* The first version of libcurl that also signs the content's hash and additional header
- * lines. s3 refuses requests in which these are not signed. */
+/* The first libcurl that also signs the content's hash and further header lines, as s3 demands. */
 #define SIGNS_VERSION 0x075800 /* 7.88 */
 
 int transfer_check(bool signs, struct far_error *error)
@@ -74,8 +73,6 @@ int transfer_check(bool signs, struct far_error *error)
 		"found libcurl %s, which can't sign for s3, allowed: 7.88 or later",
 		info->version);
 }
-
-/* --- handles ----------------------------------------------------------------------- */
 
 static void take_share(
 	CURL *easy, curl_lock_data data, curl_lock_access access, void *context)
@@ -90,8 +87,7 @@ static void release_share(CURL *easy, curl_lock_data data, void *context)
 	lock_release(&share_locks[data]);
 }
 
-/* Lets all handles share resolved names and TLS sessions. If this fails, they share
- * nothing. */
+/* Lets all handles share names and sessions. If this fails, they share nothing. */
 static void begin(void)
 {
 	lock_init(&idle_lock, LOCK_RANK_FAR, "far handles");
@@ -141,8 +137,6 @@ static void give_handle(struct handle *handle)
 	idle = handle;
 }
 
-/* --- the answer -------------------------------------------------------------------- */
-
 static size_t take_line(char *data, size_t size, size_t n, void *context)
 {
 	struct transfer *transfer = context;
@@ -150,8 +144,7 @@ static size_t take_line(char *data, size_t size, size_t n, void *context)
 	return size * n;
 }
 
-/* Appends n bytes to the text. Returns false if the text would have more than `most`
- * bytes, or if there is no memory. */
+/* Returns false if the text would have more than `most` bytes, or if there is no memory. */
 static bool take_text(struct transfer *transfer, size_t most, const char *data, size_t n)
 {
 	size_t used = transfer->got;
@@ -171,8 +164,7 @@ static bool take_text(struct transfer *transfer, size_t most, const char *data, 
 	return true;
 }
 
-/* Stores the next n bytes of the range. Returns false if there are more bytes than
- * Content-Range announced, or than were requested. */
+/* Returns false if there are more bytes than Content-Range announced, or than were requested. */
 static bool take_bytes(struct transfer *transfer, const char *data, size_t n)
 {
 	const struct answer *answer = &transfer->answer;
@@ -203,8 +195,6 @@ static size_t take_body(char *data, size_t size, size_t n, void *context)
 	return good ? n : CURL_WRITEFUNC_ERROR;
 }
 
-/* --- the request ------------------------------------------------------------------- */
-
 static struct curl_slist *add_head(struct curl_slist *heads, const char *text)
 {
 	struct curl_slist *grown = curl_slist_append(heads, text);
@@ -213,7 +203,6 @@ static struct curl_slist *add_head(struct curl_slist *heads, const char *text)
 	return grown;
 }
 
-/* Makes the header lines of the request. Returns NULL if there is no memory. */
 static struct curl_slist *heads_of(
 	const struct transfer *transfer, const struct credentials *credentials)
 {
@@ -253,8 +242,7 @@ static void set_signature(
 	curl_easy_setopt(easy, CURLOPT_PASSWORD, credentials->secret);
 }
 
-/* Uses the certificate authorities that the environment names, as the program curl
- * does. libcurl does not do this by itself. */
+/* Uses the environment's certificate authorities, as the program curl does, but not libcurl. */
 static void set_authorities(CURL *easy)
 {
 	const char *file = variable("CURL_CA_BUNDLE");
